@@ -1,0 +1,1 @@
+//! nodeform plans the nodes of a Kubernetes cluster on Azure.

@@ -1,0 +1,3 @@
+//! The `nodeform` binary: parse, run, exit code.
+
+fn main() {}
