@@ -1,0 +1,111 @@
+//! How much of a pool may be disrupted, why and when.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+
+/// Why a node is disrupted, in Karpenter's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DisruptionReason {
+    /// It carries no pods but those of DaemonSets.
+    Empty,
+    /// It differs from what its pool asks for.
+    Drifted,
+    /// Its pods fit elsewhere or on something cheaper.
+    Underutilized,
+}
+
+impl DisruptionReason {
+    /// Returns the reason as Karpenter writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Empty => "Empty",
+            Self::Drifted => "Drifted",
+            Self::Underutilized => "Underutilized",
+        }
+    }
+}
+
+impl fmt::Display for DisruptionReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+/// How many nodes a budget lets go at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BudgetNodes {
+    /// So many nodes.
+    Count(u32),
+    /// So many hundredths of the pool's nodes, rounded up as Karpenter does.
+    Percent(u32),
+}
+
+impl BudgetNodes {
+    /// Returns how many of a pool's nodes may go at once. Percentages round up.
+    #[must_use]
+    pub fn of(self, pool_nodes: usize) -> usize {
+        match self {
+            Self::Count(count) => usize::try_from(count).unwrap_or(usize::MAX),
+            Self::Percent(percent) => {
+                let percent = usize::try_from(percent).unwrap_or(100);
+                pool_nodes.saturating_mul(percent).div_ceil(100)
+            }
+        }
+    }
+}
+
+/// A limit on how many nodes of a pool are disrupted at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// The reasons it limits; `None` is every reason.
+    pub reasons: Option<BTreeSet<DisruptionReason>>,
+    /// How many nodes may go at once.
+    pub nodes: BudgetNodes,
+    /// When it holds: a cron line in UTC, and for how long from each hit; `None` is always.
+    pub window: Option<(Arc<str>, SignedDuration)>,
+}
+
+impl Budget {
+    /// Returns whether the budget limits this reason.
+    #[must_use]
+    pub fn limits(&self, reason: DisruptionReason) -> bool {
+        self.reasons.as_ref().is_none_or(|reasons| reasons.contains(&reason))
+    }
+}
+
+/// Which nodes of a pool may be consolidated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ConsolidationPolicy {
+    /// Empty ones only.
+    WhenEmpty,
+    /// Empty and underused ones.
+    WhenEmptyOrUnderutilized,
+    /// Those whose saving is worth the disruption.
+    Balanced,
+}
+
+/// How nodes of a pool may be disrupted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disruption {
+    /// Quiet time after the last change of pods before a node may go; `None` is never.
+    pub consolidate_after: Option<SignedDuration>,
+    /// Which nodes may go.
+    pub policy: ConsolidationPolicy,
+    /// How many at once; all that hold at a time apply, the smallest counts.
+    pub budgets: Vec<Budget>,
+}
+
+impl Default for Disruption {
+    /// Karpenter's defaults: at once, empty and underused ones, a tenth of the pool at a time.
+    fn default() -> Self {
+        Self {
+            consolidate_after: Some(SignedDuration::ZERO),
+            policy: ConsolidationPolicy::WhenEmptyOrUnderutilized,
+            budgets: vec![Budget { reasons: None, nodes: BudgetNodes::Percent(10), window: None }],
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! NodeFleet: what holds for the whole cluster.
+
+use std::sync::Arc;
+
+use super::{MicroUsd, MicroUsdPerHour, Region, SkuName};
+
+/// How pods get their addresses, which decides how many fit on a node and which daemonsets AKS adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NetworkSetup {
+    /// Azure CNI with an overlay network (the default), without or with Cilium's dataplane.
+    AzureOverlay {
+        /// Whether Cilium carries the packets.
+        is_cilium: bool,
+    },
+    /// Azure CNI with addresses of the virtual network.
+    Azure {
+        /// Whether Cilium carries the packets.
+        is_cilium: bool,
+    },
+    /// The user's own network plugin.
+    None,
+}
+
+impl NetworkSetup {
+    /// Returns how many pods a node takes where its class does not say: 250 with an overlay or without a
+    /// plugin, 30 with addresses of the virtual network (Azure provider's rules).
+    #[must_use]
+    pub const fn pods_per_node(self) -> u32 {
+        match self {
+            Self::AzureOverlay { .. } | Self::None => 250,
+            Self::Azure { .. } => 30,
+        }
+    }
+}
+
+/// A discount on a family of sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Discount {
+    /// The series as in `karpenter.azure.com/sku-series` or its family letter, compared without `_` and
+    /// letter case, so that `Dsv5`, `Ds_v5` mean the same.
+    pub family: Arc<str>,
+    /// Hundredths that are taken off on-demand prices.
+    pub percent: u32,
+}
+
+/// Capacity that is paid for, used or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commitment {
+    /// The size.
+    pub size: SkuName,
+    /// How many VMs.
+    pub count: u32,
+    /// What each costs.
+    pub price: MicroUsdPerHour,
+}
+
+/// How the user's prices differ from the list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prices {
+    /// What each node costs beside its VM and disk: licences, agents.
+    pub cost_per_node: MicroUsdPerHour,
+    /// Discounts.
+    pub discounts: Vec<Discount>,
+    /// Commitments.
+    pub commitments: Vec<Commitment>,
+}
+
+/// Limits of the whole cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FleetLimits {
+    /// The most nodes.
+    pub nodes: Option<u64>,
+    /// The most CPU, in thousandths of a core.
+    pub cpu_milli: Option<i64>,
+    /// The most memory, in bytes.
+    pub memory_bytes: Option<i64>,
+    /// The most money in a month of 730 hours.
+    pub cost_per_month: Option<MicroUsd>,
+}
+
+/// What a NodeFleet says, or its defaults where there is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fleet {
+    /// The NodeFleet's name; `None` where there is none.
+    pub name: Option<Arc<str>>,
+    /// The cluster's name.
+    pub cluster: Option<Arc<str>>,
+    /// The cluster's region.
+    pub region: Option<Region>,
+    /// The network set-up; `None` where it is not said.
+    pub network: Option<NetworkSetup>,
+    /// The user's prices.
+    pub prices: Prices,
+    /// Limits of the whole cluster.
+    pub limits: FleetLimits,
+}

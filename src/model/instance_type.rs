@@ -1,0 +1,47 @@
+//! Instance types: what a size has, and where and for how much it can be had.
+
+use super::{CapacityType, Price, Requirements, Resources, SkuName, Zone};
+
+/// What the operating system's disk is on a size.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OsDisk {
+    /// On the VM's own storage, for nothing.
+    Ephemeral,
+    /// A managed disk with its price by the hour.
+    Managed(Price),
+}
+
+/// One way to have an instance type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offering {
+    /// The zone; `0` is Azure's "no zone".
+    pub zone: Zone,
+    /// How it is bought.
+    pub capacity_type: CapacityType,
+    /// What the VM costs by the list.
+    pub price: Price,
+    /// Whether it can be had now.
+    pub is_available: bool,
+    /// What the labels of a node from this offering are, beyond those of the type: zone, capacity type,
+    /// placement scope and the like.
+    pub requirements: Requirements,
+}
+
+/// A size under one AKSNodeClass: what nodes of it have and how they can be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstanceType {
+    /// The size's name.
+    pub name: SkuName,
+    /// What the labels of its nodes are or may be, offerings included.
+    pub requirements: Requirements,
+    /// What a node has in all.
+    pub capacity: Resources,
+    /// What pods, daemonsets included, may use of it.
+    pub allocatable: Resources,
+    /// Where the operating system's disk is and what it costs.
+    pub os_disk: OsDisk,
+    /// How it can be had; sorted by zone and capacity type.
+    pub offerings: Vec<Offering>,
+    /// Whether zones, capabilities or shape are estimated from the size's name rather than read from Azure.
+    pub is_estimate: bool,
+}

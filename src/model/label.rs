@@ -1,0 +1,105 @@
+//! The label and annotation keys that have a meaning, in one place.
+//!
+//! Sources: Kubernetes' well-known labels; Karpenter core v1.14 (`karpenter.sh`); the Azure provider
+//! (`karpenter.azure.com`, `kubernetes.azure.com`).
+
+/// The NodePool that a node belongs to.
+pub const NODE_POOL: &str = "karpenter.sh/nodepool";
+/// How the capacity is bought.
+pub const CAPACITY_TYPE: &str = "karpenter.sh/capacity-type";
+/// Set by Karpenter once a node has joined.
+pub const REGISTERED: &str = "karpenter.sh/registered";
+/// Set by Karpenter once a node may carry pods.
+pub const INITIALIZED: &str = "karpenter.sh/initialized";
+/// Keeps voluntary disruption away from a pod or a node.
+pub const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
+/// The size of the VM.
+pub const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
+/// The processor's architecture.
+pub const ARCH: &str = "kubernetes.io/arch";
+/// The operating system.
+pub const OS: &str = "kubernetes.io/os";
+/// The node's own name.
+pub const HOSTNAME: &str = "kubernetes.io/hostname";
+/// The availability zone.
+pub const ZONE: &str = "topology.kubernetes.io/zone";
+/// The region.
+pub const REGION: &str = "topology.kubernetes.io/region";
+/// The Windows build; never set on the nodes that are planned here.
+pub const WINDOWS_BUILD: &str = "node.kubernetes.io/windows-build";
+/// Whether a node stands in a zone or only in the region.
+pub const PLACEMENT_SCOPE: &str = "karpenter.azure.com/placement-scope";
+/// The size's name, again.
+pub const SKU_NAME: &str = "karpenter.azure.com/sku-name";
+/// The size's family letter, such as `D`.
+pub const SKU_FAMILY: &str = "karpenter.azure.com/sku-family";
+/// The size's series, such as `Dds_v5`.
+pub const SKU_SERIES: &str = "karpenter.azure.com/sku-series";
+/// The size's version without its `v`.
+pub const SKU_VERSION: &str = "karpenter.azure.com/sku-version";
+/// How many vCPUs.
+pub const SKU_CPU: &str = "karpenter.azure.com/sku-cpu";
+/// Memory in MiB.
+pub const SKU_MEMORY: &str = "karpenter.azure.com/sku-memory";
+/// The GPU's name.
+pub const SKU_GPU_NAME: &str = "karpenter.azure.com/sku-gpu-name";
+/// The GPU's maker.
+pub const SKU_GPU_MANUFACTURER: &str = "karpenter.azure.com/sku-gpu-manufacturer";
+/// How many GPUs.
+pub const SKU_GPU_COUNT: &str = "karpenter.azure.com/sku-gpu-count";
+/// Which AKSNodeClass a node was made with.
+pub const NODE_CLASS: &str = "karpenter.azure.com/aksnodeclass";
+/// AKS' mode of a node: `system` or `user`.
+pub const AKS_MODE: &str = "kubernetes.azure.com/mode";
+/// AKS' name for spot: `spot` or `regular`.
+pub const AKS_SCALE_SET_PRIORITY: &str = "kubernetes.azure.com/scalesetpriority";
+
+/// The labels of which a pod may ask any value without the NodePool naming them (Karpenter core's own;
+/// a provider adds its own).
+pub const WELL_KNOWN: [&str; 8] =
+    [NODE_POOL, CAPACITY_TYPE, ZONE, REGION, INSTANCE_TYPE, ARCH, OS, WINDOWS_BUILD];
+
+/// The Azure provider's additions to [`WELL_KNOWN`].
+pub const WELL_KNOWN_AZURE: [&str; 27] = [
+    PLACEMENT_SCOPE,
+    SKU_NAME,
+    SKU_FAMILY,
+    SKU_SERIES,
+    SKU_VERSION,
+    SKU_CPU,
+    SKU_MEMORY,
+    "karpenter.azure.com/sku-networking-accelerated",
+    "karpenter.azure.com/sku-storage-premium-capable",
+    "karpenter.azure.com/sku-storage-ephemeralos-maxsize",
+    "karpenter.azure.com/sku-storage-ultra-ssd",
+    SKU_GPU_NAME,
+    SKU_GPU_MANUFACTURER,
+    SKU_GPU_COUNT,
+    "karpenter.azure.com/sku-hyperv-generation",
+    NODE_CLASS,
+    "kubernetes.azure.com/cluster",
+    AKS_MODE,
+    AKS_SCALE_SET_PRIORITY,
+    "kubernetes.azure.com/priority",
+    "kubernetes.azure.com/os-sku",
+    "kubernetes.azure.com/fips_enabled",
+    "kubernetes.azure.com/sku-cpu",
+    "kubernetes.azure.com/sku-memory",
+    "kubernetes.azure.com/ebpf-dataplane",
+    "kubernetes.azure.com/ebpf-host-routing",
+    "kubernetes.azure.com/network-policy",
+];
+
+/// Returns the key that Karpenter reads for this one: old beta names and the CSI driver's zone become the
+/// stable names.
+#[must_use]
+pub fn normalized(key: &str) -> &str {
+    match key {
+        "failure-domain.beta.kubernetes.io/zone" | "topology.disk.csi.azure.com/zone" => ZONE,
+        "failure-domain.beta.kubernetes.io/region" => REGION,
+        "beta.kubernetes.io/arch" => ARCH,
+        "beta.kubernetes.io/os" => OS,
+        "beta.kubernetes.io/instance-type" => INSTANCE_TYPE,
+        other => other,
+    }
+}

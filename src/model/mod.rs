@@ -1,0 +1,43 @@
+//! The nouns: values only, valid as soon as they exist.
+//!
+//! Everything may use this module; it uses nothing of the crate. It never parses documents (that is
+//! `manifests` and `policy`), never decides (that is `solve`), and holds no behaviour beyond the algebra
+//! of its own values.
+
+pub mod amount;
+pub mod canonical;
+pub mod disruption;
+pub mod fleet;
+pub mod instance_type;
+pub mod label;
+pub mod name;
+pub mod node;
+pub mod node_class;
+pub mod pod;
+pub mod pool;
+pub mod quantity;
+pub mod requirement;
+pub mod resources;
+pub mod selector;
+pub mod taint;
+
+pub use amount::{CapacityType, MicroUsd, MicroUsdPerHour, Price};
+pub use canonical::Digest;
+pub use disruption::{Budget, BudgetNodes, ConsolidationPolicy, Disruption, DisruptionReason};
+pub use fleet::{Commitment, Discount, Fleet, FleetLimits, NetworkSetup, Prices};
+pub use instance_type::{InstanceType, Offering, OsDisk};
+pub use name::{
+    ClaimName, ClassName, LabelKey, Namespace, NodeName, PodKey, PoolName, Region, SkuName, Zone,
+};
+pub use node::{Node, NodeStage};
+pub use node_class::{GpuMode, ImageFamily, NodeClass};
+pub use pod::{
+    HostPort, NodeAffinity, Pod, PodAffinityTerm, PodPlace, PodSpec, Preferred, Protocol, SchedulingRule,
+    SpreadConstraint, Strength, Workload,
+};
+pub use pool::{ExpireAfter, Pool};
+pub use quantity::Quantity;
+pub use requirement::{Conflict, Operator, Requirement, Requirements};
+pub use resources::{ResourceName, Resources};
+pub use selector::LabelSelector;
+pub use taint::{Effect, Taint, Toleration};

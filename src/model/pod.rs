@@ -1,0 +1,271 @@
+//! Pods: what they ask of a node, and where they are.
+//!
+//! The scheduling-relevant content of a pod is its [`PodSpec`], shared by all replicas of a workload.
+//! Everything that Kubernetes' scheduler reads is parsed, also what the solver does not act on yet:
+//! [`PodSpec::rules`] says which rules a pod uses.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use super::{LabelKey, LabelSelector, Namespace, NodeName, PodKey, Requirements, Resources, Toleration};
+
+/// A transport protocol of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Protocol {
+    /// TCP, the default.
+    Tcp,
+    /// UDP.
+    Udp,
+    /// SCTP.
+    Sctp,
+}
+
+/// A port of the node that a pod takes for itself.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostPort {
+    /// The port.
+    pub port: u16,
+    /// The protocol.
+    pub protocol: Protocol,
+    /// The address it is taken on; `None` is every address.
+    pub address: Option<Arc<str>>,
+}
+
+impl HostPort {
+    /// Returns whether both cannot be taken on one node: same port and protocol, and the same address or
+    /// every address.
+    #[must_use]
+    pub fn conflicts_with(&self, other: &Self) -> bool {
+        self.port == other.port
+            && self.protocol == other.protocol
+            && (self.address.is_none() || other.address.is_none() || self.address == other.address)
+    }
+}
+
+impl fmt::Display for HostPort {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { port, protocol, address } = self;
+        let address = address.as_ref().map_or(String::new(), |address| format!("{address}:"));
+        let protocol = match protocol {
+            Protocol::Tcp => "TCP",
+            Protocol::Udp => "UDP",
+            Protocol::Sctp => "SCTP",
+        };
+        write!(formatter, "{address}{port}/{protocol}")
+    }
+}
+
+/// Something that is wished for with a weight from 1 to 100.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Preferred<T> {
+    /// The weight.
+    pub weight: u32,
+    /// What is wished for.
+    pub term: T,
+}
+
+/// What a pod asks of the labels of its node beyond its node selector.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeAffinity {
+    /// Terms of which one must hold; `None` asks for nothing, an empty list can never be met. A term
+    /// without requirements selects no node, as in Kubernetes, and is left out when read.
+    pub required: Option<Vec<Requirements>>,
+    /// What is wished for.
+    pub preferred: Vec<Preferred<Requirements>>,
+}
+
+/// A term of pod affinity or anti-affinity.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PodAffinityTerm {
+    /// The label whose values are the domains.
+    pub topology_key: LabelKey,
+    /// Which pods are meant; `None` means none.
+    pub selector: Option<LabelSelector>,
+    /// In which namespaces, by name; the pod's own when both this and the selector are absent.
+    pub namespaces: BTreeSet<Namespace>,
+    /// In which namespaces, by label; an empty selector means all.
+    pub namespace_selector: Option<LabelSelector>,
+}
+
+/// A topology spread constraint.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SpreadConstraint {
+    /// The label whose values are the domains.
+    pub topology_key: LabelKey,
+    /// How far the fullest domain may be ahead of the emptiest.
+    pub max_skew: u32,
+    /// Whether the constraint must hold (`DoNotSchedule`) or is wished for (`ScheduleAnyway`).
+    pub strength: Strength,
+    /// Which pods are counted; `None` counts none.
+    pub selector: Option<LabelSelector>,
+    /// How many domains there must be.
+    pub min_domains: Option<u32>,
+    /// `nodeAffinityPolicy: Honor` (the default): only nodes that the pod selects count as domains.
+    pub honors_node_affinity: bool,
+    /// `nodeTaintsPolicy: Honor` (not the default): only nodes that the pod tolerates count as domains.
+    pub honors_node_taints: bool,
+    /// The pod labels whose values join the selector.
+    pub match_label_keys: Vec<LabelKey>,
+}
+
+/// Whether something must hold or is wished for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Strength {
+    /// Must hold.
+    Required,
+    /// Wished for.
+    Preferred,
+}
+
+/// A scheduling rule of Kubernetes that a pod may use, by the name that reports show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SchedulingRule {
+    /// `topologySpreadConstraints`.
+    TopologySpread,
+    /// `affinity.podAffinity`.
+    PodAffinity,
+    /// `affinity.podAntiAffinity`, the pod's own or that of a running pod against it.
+    PodAntiAffinity,
+    /// A volume that may tie the pod to a zone or a node: a claim, an ephemeral or an attached volume.
+    Volumes,
+    /// `resourceClaims` (dynamic resource allocation).
+    ResourceClaims,
+    /// `matchFields` in node affinity.
+    MatchFields,
+    /// Preferred node affinity.
+    PreferredNodeAffinity,
+    /// A RuntimeClass, whose overhead and node selector are not known here.
+    RuntimeClass,
+}
+
+impl SchedulingRule {
+    /// Returns the rule's name for people: the field's own name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::TopologySpread => "topologySpreadConstraints",
+            Self::PodAffinity => "podAffinity",
+            Self::PodAntiAffinity => "podAntiAffinity",
+            Self::Volumes => "volumes",
+            Self::ResourceClaims => "resourceClaims",
+            Self::MatchFields => "nodeAffinity matchFields",
+            Self::PreferredNodeAffinity => "preferred nodeAffinity",
+            Self::RuntimeClass => "runtimeClassName",
+        }
+    }
+}
+
+/// What the scheduler reads of a pod; shared by the replicas of a workload.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PodSpec {
+    /// What the pod asks for, counted as Kubernetes counts it, with `pods: 1`.
+    pub requests: Resources,
+    /// Whether no container of the pod says what it needs.
+    pub is_without_requests: bool,
+    /// The pod's labels.
+    pub labels: BTreeMap<LabelKey, Arc<str>>,
+    /// `nodeSelector`, with normalised keys.
+    pub node_selector: Requirements,
+    /// Node affinity, with normalised keys.
+    pub node_affinity: NodeAffinity,
+    /// Tolerations, sorted.
+    pub tolerations: Vec<Toleration>,
+    /// Host ports; all container ports where the pod uses the host's network.
+    pub host_ports: BTreeSet<HostPort>,
+    /// Priority, from the pod or its PriorityClass.
+    pub priority: i32,
+    /// Scheduling gates that hold the pod back.
+    pub gates: BTreeSet<Arc<str>>,
+    /// Spread constraints, in the order written.
+    pub spread: Vec<SpreadConstraint>,
+    /// Required pod affinity.
+    pub affinity: Vec<PodAffinityTerm>,
+    /// Required pod anti-affinity.
+    pub anti_affinity: Vec<PodAffinityTerm>,
+    /// Preferred pod affinity.
+    pub preferred_affinity: Vec<Preferred<PodAffinityTerm>>,
+    /// Preferred pod anti-affinity.
+    pub preferred_anti_affinity: Vec<Preferred<PodAffinityTerm>>,
+    /// Rules that are used and not held in the fields above: volumes, resource claims, match fields,
+    /// a runtime class.
+    pub other_rules: BTreeMap<SchedulingRule, Strength>,
+    /// The scheduler that binds the pod; `None` is Kubernetes' own.
+    pub scheduler: Option<Arc<str>>,
+}
+
+impl PodSpec {
+    /// Returns every rule beyond resources, selectors, taints and ports that the pod uses, each with the
+    /// stronger of its uses.
+    #[must_use]
+    pub fn rules(&self) -> BTreeMap<SchedulingRule, Strength> {
+        let mut rules = self.other_rules.clone();
+        let mut used = |rule, strength: Strength| {
+            rules.entry(rule).and_modify(|present| *present = (*present).min(strength)).or_insert(strength);
+        };
+        for constraint in &self.spread {
+            used(SchedulingRule::TopologySpread, constraint.strength);
+        }
+        if !self.affinity.is_empty() {
+            used(SchedulingRule::PodAffinity, Strength::Required);
+        }
+        if !self.anti_affinity.is_empty() {
+            used(SchedulingRule::PodAntiAffinity, Strength::Required);
+        }
+        if !self.preferred_affinity.is_empty() {
+            used(SchedulingRule::PodAffinity, Strength::Preferred);
+        }
+        if !self.preferred_anti_affinity.is_empty() {
+            used(SchedulingRule::PodAntiAffinity, Strength::Preferred);
+        }
+        if !self.node_affinity.preferred.is_empty() {
+            used(SchedulingRule::PreferredNodeAffinity, Strength::Preferred);
+        }
+        rules
+    }
+}
+
+/// The workload that a pod belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Workload {
+    /// The kind, such as `Deployment`.
+    pub kind: Arc<str>,
+    /// The namespace.
+    pub namespace: Namespace,
+    /// The name.
+    pub name: Arc<str>,
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{} in {}", self.kind, self.name, self.namespace)
+    }
+}
+
+/// Where a pod is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PodPlace {
+    /// It waits for a node, or does not exist yet.
+    Waiting,
+    /// It is bound to this node.
+    Bound(NodeName),
+}
+
+/// A pod that runs or should run. Pods that have finished are left out when read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pod {
+    /// Namespace and name.
+    pub key: PodKey,
+    /// The workload that made it, if one did.
+    pub workload: Option<Workload>,
+    /// What the scheduler reads of it.
+    pub spec: Arc<PodSpec>,
+    /// Where it is.
+    pub place: PodPlace,
+    /// Whether it belongs to a DaemonSet or is a static pod of its node: it leaves with the node.
+    pub is_daemon: bool,
+    /// Whether it asks not to be disrupted (`karpenter.sh/do-not-disrupt`).
+    pub is_do_not_disrupt: bool,
+    /// Whether it is being deleted.
+    pub is_terminating: bool,
+}

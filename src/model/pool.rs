@@ -1,0 +1,71 @@
+//! NodePools: what nodes may be made, of what, and how many.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+
+use super::{ClassName, Disruption, LabelKey, PoolName, Requirements, Resources, Taint};
+
+/// When a node is replaced for its age.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpireAfter {
+    /// At this age.
+    Age(SignedDuration),
+    /// Never.
+    Never,
+}
+
+/// A NodePool as the solver reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// Its name.
+    pub name: PoolName,
+    /// Its weight; the heavier pool is tried first. Absent is 0.
+    pub weight: u32,
+    /// The AKSNodeClass that its nodes are made with.
+    pub class: ClassName,
+    /// Labels that its nodes get.
+    pub labels: BTreeMap<LabelKey, Arc<str>>,
+    /// Annotations that its claims get.
+    pub annotations: BTreeMap<Arc<str>, Arc<str>>,
+    /// Taints that its nodes keep.
+    pub taints: Vec<Taint>,
+    /// Taints that its nodes lose while starting.
+    pub startup_taints: Vec<Taint>,
+    /// What its nodes must be, with normalised keys; labels and the pool's own label are not among them.
+    pub requirements: Requirements,
+    /// The most that all its nodes may have; a resource that is not named is not limited.
+    pub limits: Resources,
+    /// The most nodes it may have (`limits.nodes`).
+    pub nodes_max: Option<u64>,
+    /// A fixed number of nodes (`replicas`), where the pool is static.
+    pub replicas: Option<u64>,
+    /// How its nodes may be disrupted.
+    pub disruption: Disruption,
+    /// When its nodes are replaced for their age.
+    pub expire_after: ExpireAfter,
+    /// How long a node may drain at most.
+    pub termination_grace_period: Option<SignedDuration>,
+    /// Whether the pool is being deleted: nothing new is made from it.
+    pub is_deleting: bool,
+}
+
+impl Pool {
+    /// Returns what a new node of this pool is, before a size is chosen: the requirements, the labels, and
+    /// the labels that name pool and class.
+    #[must_use]
+    pub fn node_requirements(&self) -> Requirements {
+        let mut requirements = self.requirements.clone();
+        let labels = self.labels.iter().map(|(key, value)| (key.as_str(), &**value));
+        requirements.add_all(&Requirements::of_labels(labels));
+        let own = [
+            (super::label::NODE_POOL, self.name.as_str()),
+            (super::label::NODE_CLASS, self.class.as_str()),
+            (super::label::REGISTERED, "true"),
+            (super::label::INITIALIZED, "true"),
+        ];
+        requirements.add_all(&Requirements::of_labels(own));
+        requirements
+    }
+}

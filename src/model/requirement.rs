@@ -1,0 +1,429 @@
+//! What is asked of labels: sets of values, their complements and bounds, and when two of them agree.
+//!
+//! The algebra is Karpenter core's (v1.14): In is a set, NotIn the complement of one, Exists the complement
+//! of nothing, DoesNotExist the empty set; Gt, Lt, Gte, Lte bound integers. Zone and other keys are
+//! normalised before they come here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use super::LabelKey;
+
+/// How a requirement's values are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operator {
+    /// One of the values.
+    In,
+    /// None of the values; the label may be absent.
+    NotIn,
+    /// Any value.
+    Exists,
+    /// No such label.
+    DoesNotExist,
+    /// An integer above the value.
+    Gt,
+    /// An integer below the value.
+    Lt,
+    /// An integer at or above the value.
+    Gte,
+    /// An integer at or below the value.
+    Lte,
+}
+
+impl Operator {
+    /// Every operator, in the order of this enum.
+    pub const ALL: [Self; 8] =
+        [Self::In, Self::NotIn, Self::Exists, Self::DoesNotExist, Self::Gt, Self::Lt, Self::Gte, Self::Lte];
+
+    /// Returns the operator as Kubernetes writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::In => "In",
+            Self::NotIn => "NotIn",
+            Self::Exists => "Exists",
+            Self::DoesNotExist => "DoesNotExist",
+            Self::Gt => "Gt",
+            Self::Lt => "Lt",
+            Self::Gte => "Gte",
+            Self::Lte => "Lte",
+        }
+    }
+
+    /// Reads the operator as Kubernetes writes it.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|operator| operator.as_str() == text)
+    }
+}
+
+/// The values of one label that are accepted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Requirement {
+    /// Whether `values` are those that are *not* accepted.
+    complement: bool,
+    values: BTreeSet<Arc<str>>,
+    at_least: Option<i64>,
+    at_most: Option<i64>,
+    min_values: Option<u32>,
+}
+
+impl Requirement {
+    /// Makes the requirement that an operator and its values say. A bound that is not an integer accepts
+    /// nothing, as in Karpenter.
+    #[must_use]
+    pub fn new<T: AsRef<str>>(operator: Operator, values: impl IntoIterator<Item = T>) -> Self {
+        let values: BTreeSet<Arc<str>> = values.into_iter().map(|value| Arc::from(value.as_ref())).collect();
+        let bound = || values.first().and_then(|value| value.parse::<i64>().ok());
+        match operator {
+            Operator::In => Self::of(false, values),
+            Operator::NotIn => Self::of(true, values),
+            Operator::Exists => Self::any(),
+            Operator::DoesNotExist => Self::none(),
+            Operator::Gt => Self::bounded(bound().and_then(|value| value.checked_add(1)), None),
+            Operator::Lt => Self::bounded(None, bound().and_then(|value| value.checked_sub(1))),
+            Operator::Gte => Self::bounded(bound(), None),
+            Operator::Lte => Self::bounded(None, bound()),
+        }
+    }
+
+    fn of(complement: bool, values: BTreeSet<Arc<str>>) -> Self {
+        Self { complement, values, at_least: None, at_most: None, min_values: None }
+    }
+
+    fn bounded(at_least: Option<i64>, at_most: Option<i64>) -> Self {
+        if at_least.is_none() && at_most.is_none() {
+            return Self::none();
+        }
+        Self { at_least, at_most, ..Self::any() }
+    }
+
+    /// Accepts every value (`Exists`).
+    #[must_use]
+    pub const fn any() -> Self {
+        Self { complement: true, values: BTreeSet::new(), at_least: None, at_most: None, min_values: None }
+    }
+
+    /// Accepts no value (`DoesNotExist`).
+    #[must_use]
+    pub const fn none() -> Self {
+        Self { complement: false, values: BTreeSet::new(), at_least: None, at_most: None, min_values: None }
+    }
+
+    /// Accepts this value alone.
+    #[must_use]
+    pub fn one(value: &str) -> Self {
+        Self::new(Operator::In, [value])
+    }
+
+    /// Returns this requirement asking for at least so many distinct values among the sizes to launch.
+    #[must_use]
+    pub const fn with_min_values(mut self, min_values: Option<u32>) -> Self {
+        self.min_values = min_values;
+        self
+    }
+
+    /// Returns how many distinct values the sizes to launch must offer, if that is asked for.
+    #[must_use]
+    pub const fn min_values(&self) -> Option<u32> {
+        self.min_values
+    }
+
+    /// Returns whether this value is accepted.
+    #[must_use]
+    pub fn accepts(&self, value: &str) -> bool {
+        self.values.contains(value) != self.complement && self.within_bounds(value)
+    }
+
+    fn within_bounds(&self, value: &str) -> bool {
+        if self.at_least.is_none() && self.at_most.is_none() {
+            return true;
+        }
+        value.parse::<i64>().is_ok_and(|number| {
+            self.at_least.is_none_or(|least| number >= least)
+                && self.at_most.is_none_or(|most| number <= most)
+        })
+    }
+
+    /// Returns whether no value is accepted: the label must not exist.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        !self.complement && self.values.is_empty()
+    }
+
+    /// Returns whether an absent label is accepted (`NotIn`, `DoesNotExist`).
+    #[must_use]
+    pub fn accepts_absence(&self) -> bool {
+        self.is_none()
+            || (self.complement
+                && !self.values.is_empty()
+                && self.at_least.is_none()
+                && self.at_most.is_none())
+    }
+
+    /// Returns the accepted values where they can be listed: not for complements and bounds alone.
+    #[must_use]
+    pub const fn listed(&self) -> Option<&BTreeSet<Arc<str>>> {
+        if self.complement { None } else { Some(&self.values) }
+    }
+
+    /// Returns the refused values of a complement (`NotIn`).
+    #[must_use]
+    pub const fn refused(&self) -> Option<&BTreeSet<Arc<str>>> {
+        if self.complement { Some(&self.values) } else { None }
+    }
+
+    /// Returns the smallest and the largest integer that is accepted, where bounded.
+    #[must_use]
+    pub const fn bounds(&self) -> (Option<i64>, Option<i64>) {
+        (self.at_least, self.at_most)
+    }
+
+    /// Returns the only accepted value, if there is exactly one.
+    #[must_use]
+    pub fn single(&self) -> Option<&Arc<str>> {
+        self.listed().filter(|values| values.len() == 1).and_then(BTreeSet::first)
+    }
+
+    /// Returns what both accept.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        let at_least = self.at_least.max(other.at_least);
+        let at_most = match (self.at_most, other.at_most) {
+            (Some(ours), Some(theirs)) => Some(ours.min(theirs)),
+            (ours, theirs) => ours.or(theirs),
+        };
+        let min_values = self.min_values.max(other.min_values);
+        if at_least.zip(at_most).is_some_and(|(least, most)| least > most) {
+            return Self::none().with_min_values(min_values);
+        }
+        let (complement, values) = match (self.complement, other.complement) {
+            (true, true) => (true, self.values.union(&other.values).cloned().collect()),
+            (true, false) => (false, other.values.difference(&self.values).cloned().collect()),
+            (false, true) => (false, self.values.difference(&other.values).cloned().collect()),
+            (false, false) => (false, self.values.intersection(&other.values).cloned().collect()),
+        };
+        let mut both = Self { complement, values, at_least, at_most, min_values };
+        if !both.complement {
+            let within: BTreeSet<_> =
+                both.values.iter().filter(|value| both.within_bounds(value)).cloned().collect();
+            both = Self { values: within, at_least: None, at_most: None, ..both };
+        }
+        both
+    }
+
+    /// Returns whether some value is accepted by both.
+    #[must_use]
+    pub fn intersects(&self, other: &Self) -> bool {
+        match (self.complement, other.complement) {
+            (false, false) if self.values.len() <= other.values.len() => {
+                self.values.iter().any(|value| other.accepts(value))
+            }
+            (false, true) => self.values.iter().any(|value| other.accepts(value)),
+            (true | false, false) => other.values.iter().any(|value| self.accepts(value)),
+            (true, true) => !self.intersection(other).is_none(),
+        }
+    }
+}
+
+impl fmt::Display for Requirement {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |values: &BTreeSet<Arc<str>>| {
+            let shown: Vec<&str> = values.iter().take(5).map(|value| &**value).collect();
+            let more = values.len().saturating_sub(5);
+            let dots = if more > 0 { format!(", … {more} more") } else { String::new() };
+            format!("[{}{dots}]", shown.join(", "))
+        };
+        let mut parts = Vec::new();
+        if self.is_none() {
+            parts.push("DoesNotExist".to_owned());
+        } else if !self.complement {
+            parts.push(format!("In {}", list(&self.values)));
+        } else if !self.values.is_empty() {
+            parts.push(format!("NotIn {}", list(&self.values)));
+        }
+        if let Some(least) = self.at_least {
+            parts.push(format!(">= {least}"));
+        }
+        if let Some(most) = self.at_most {
+            parts.push(format!("<= {most}"));
+        }
+        if parts.is_empty() {
+            parts.push("Exists".to_owned());
+        }
+        formatter.write_str(&parts.join(" and "))
+    }
+}
+
+/// Two requirements on the same label that no value satisfies together.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Conflict {
+    /// The label.
+    pub key: LabelKey,
+    /// What was asked for.
+    pub wanted: Requirement,
+    /// What there is; `None` where the label is not defined at all.
+    pub found: Option<Requirement>,
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, wanted, found } = self;
+        match found {
+            Some(found) => write!(formatter, "`{key}` {wanted} is asked for, there is {found}"),
+            None => write!(formatter, "`{key}` {wanted} is asked for, there is no such label"),
+        }
+    }
+}
+
+/// Requirements by label; a label that is not named accepts anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Requirements(BTreeMap<LabelKey, Requirement>);
+
+impl Requirements {
+    /// Asks for nothing.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    /// Returns the requirements that a node's labels are.
+    #[must_use]
+    pub fn of_labels<'a>(labels: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut requirements = Self::none();
+        for (key, value) in labels {
+            requirements.add(LabelKey::new(key), Requirement::one(value));
+        }
+        requirements
+    }
+
+    /// Asks for this as well: the intersection where the label is named already.
+    pub fn add(&mut self, key: LabelKey, requirement: Requirement) {
+        let both = match self.0.get(&key) {
+            Some(present) => present.intersection(&requirement),
+            None => requirement,
+        };
+        self.0.insert(key, both);
+    }
+
+    /// Asks for all of `other` as well.
+    pub fn add_all(&mut self, other: &Self) {
+        for (key, requirement) in &other.0 {
+            self.add(key.clone(), requirement.clone());
+        }
+    }
+
+    /// Returns these requirements with one more; for building.
+    #[must_use]
+    pub fn with(mut self, key: &str, requirement: Requirement) -> Self {
+        self.add(LabelKey::new(key), requirement);
+        self
+    }
+
+    /// Replaces what is asked of a label.
+    pub fn set(&mut self, key: LabelKey, requirement: Requirement) {
+        self.0.insert(key, requirement);
+    }
+
+    /// Returns what is asked of a label.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Requirement> {
+        self.0.get(key)
+    }
+
+    /// Returns the requirements in the order of their labels.
+    pub fn iter(&self) -> impl Iterator<Item = (&LabelKey, &Requirement)> {
+        self.0.iter()
+    }
+
+    /// Returns whether nothing is asked for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns whether both can hold at once: for every label that both name, some value is accepted by
+    /// both, or both accept its absence.
+    ///
+    /// # Errors
+    /// The first label, by name, on which they conflict; `wanted` is `self`'s side.
+    pub fn intersects(&self, there: &Self) -> Result<(), Box<Conflict>> {
+        for (key, wanted) in &self.0 {
+            let Some(found) = there.0.get(key) else { continue };
+            let absent = wanted.accepts_absence() && found.accepts_absence();
+            if !absent && !wanted.intersects(found) {
+                return Err(conflict(key, wanted, Some(found)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether a node that is described by `there` can satisfy these requirements. A label that
+    /// `there` does not name satisfies only a requirement that accepts its absence, except where
+    /// `may_be_undefined` says that the node gets some value of it.
+    ///
+    /// # Errors
+    /// The first label, by name, that cannot be satisfied.
+    pub fn satisfied_by(
+        &self,
+        there: &Self,
+        may_be_undefined: impl Fn(&LabelKey) -> bool,
+    ) -> Result<(), Box<Conflict>> {
+        for (key, wanted) in &self.0 {
+            if !there.0.contains_key(key) && !wanted.accepts_absence() && !may_be_undefined(key) {
+                return Err(conflict(key, wanted, None));
+            }
+        }
+        self.intersects(there)
+    }
+}
+
+fn conflict(key: &LabelKey, wanted: &Requirement, found: Option<&Requirement>) -> Box<Conflict> {
+    Box::new(Conflict { key: key.clone(), wanted: wanted.clone(), found: found.cloned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LabelKey, Operator, Requirement, Requirements};
+
+    fn requirement(operator: Operator, values: &[&str]) -> Requirement {
+        Requirement::new(operator, values.iter().copied())
+    }
+
+    #[test]
+    fn bounds_meet_in_integers() {
+        let above = requirement(Operator::Gt, &["2"]);
+        let below = requirement(Operator::Lt, &["4"]);
+        let both = above.intersection(&below);
+        assert!(both.accepts("3") && !both.accepts("2") && !both.accepts("4") && !both.accepts("x"));
+        assert!(above.intersection(&requirement(Operator::Lt, &["3"])).is_none());
+        assert!(requirement(Operator::Gt, &["9223372036854775807"]).is_none());
+        assert_eq!(above.intersection(&requirement(Operator::In, &["2", "8", "x"])).to_string(), "In [8]");
+    }
+
+    #[test]
+    fn complements_and_sets_meet() {
+        let not_a = requirement(Operator::NotIn, &["a"]);
+        assert!(not_a.accepts("b") && !not_a.accepts("a") && not_a.accepts_absence());
+        assert!(!not_a.intersects(&requirement(Operator::In, &["a"])));
+        assert!(not_a.intersects(&requirement(Operator::In, &["a", "b"])));
+        assert!(not_a.intersects(&requirement(Operator::NotIn, &["b"])));
+        assert!(!Requirement::any().accepts_absence());
+    }
+
+    #[test]
+    fn an_undefined_label_satisfies_only_what_accepts_absence() {
+        let node = Requirements::none();
+        let asks = |operator, values: &[&str]| {
+            Requirements::none().with("team", requirement(operator, values)).satisfied_by(&node, |_| false)
+        };
+        assert!(asks(Operator::In, &["blue"]).is_err());
+        assert!(asks(Operator::Exists, &[]).is_err());
+        assert!(asks(Operator::NotIn, &["blue"]).is_ok());
+        assert!(asks(Operator::DoesNotExist, &[]).is_ok());
+        let well_known = |key: &LabelKey| key.as_str() == "zone";
+        let wants = Requirements::none().with("zone", Requirement::one("1"));
+        assert!(wants.satisfied_by(&node, well_known).is_ok());
+    }
+}

@@ -1,0 +1,210 @@
+//! Amounts of resources by name: what pods ask for and what nodes have.
+//!
+//! CPU is counted in thousandths of a core, everything else in whole units (bytes, pods, devices).
+//! An absent resource is zero. Sums saturate: a sum beyond `i64` fits nowhere, as it should.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::Quantity;
+
+/// The name of a resource.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ResourceName {
+    /// `cpu`, in thousandths of a core.
+    Cpu,
+    /// `memory`, in bytes.
+    Memory,
+    /// `ephemeral-storage`, in bytes.
+    EphemeralStorage,
+    /// `pods`: how many pods; each pod asks for one.
+    Pods,
+    /// Any other resource by its name, such as `nvidia.com/gpu`.
+    Other(Arc<str>),
+}
+
+impl ResourceName {
+    /// Returns the resource of this name.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        match text {
+            "cpu" => Self::Cpu,
+            "memory" => Self::Memory,
+            "ephemeral-storage" => Self::EphemeralStorage,
+            "pods" => Self::Pods,
+            other => Self::Other(Arc::from(other)),
+        }
+    }
+
+    /// Returns the name as Kubernetes writes it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Memory => "memory",
+            Self::EphemeralStorage => "ephemeral-storage",
+            Self::Pods => "pods",
+            Self::Other(name) => name,
+        }
+    }
+
+    /// Returns a request of this resource in its unit, rounded up as Kubernetes does.
+    #[must_use]
+    pub fn request(&self, quantity: &Quantity) -> i64 {
+        match self {
+            Self::Cpu => quantity.milli_up(),
+            Self::Memory | Self::EphemeralStorage | Self::Pods | Self::Other(_) => quantity.units_up(),
+        }
+    }
+
+    /// Returns a capacity of this resource in its unit, rounded down.
+    #[must_use]
+    pub fn capacity(&self, quantity: &Quantity) -> i64 {
+        match self {
+            Self::Cpu => quantity.milli_down(),
+            Self::Memory | Self::EphemeralStorage | Self::Pods | Self::Other(_) => quantity.units_down(),
+        }
+    }
+
+    /// Writes an amount of this resource for people: `1500m`, `3.5Gi`, `110`.
+    #[must_use]
+    pub fn show(&self, amount: i64) -> String {
+        match self {
+            Self::Cpu if amount % 1000 == 0 => (amount / 1000).to_string(),
+            Self::Cpu => format!("{amount}m"),
+            Self::Memory | Self::EphemeralStorage => show_bytes(amount),
+            Self::Pods | Self::Other(_) => amount.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for ResourceName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+/// Writes bytes in the largest binary unit that keeps at least one whole, with at most one decimal.
+fn show_bytes(bytes: i64) -> String {
+    const UNITS: [(&str, i64); 5] =
+        [("Pi", 1 << 50), ("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];
+    let Some((unit, size)) = UNITS.into_iter().find(|(_, size)| bytes.saturating_abs() >= *size) else {
+        return bytes.to_string();
+    };
+    let tenths = (i128::from(bytes) * 10 + i128::from(size) / 2).div_euclid(i128::from(size));
+    match tenths % 10 {
+        0 => format!("{}{unit}", tenths / 10),
+        rest => format!("{}.{}{unit}", tenths / 10, rest.abs()),
+    }
+}
+
+/// Amounts by resource name. An absent resource is zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Resources(BTreeMap<ResourceName, i64>);
+
+impl Resources {
+    /// Returns no resources at all.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    /// Returns the amount of a resource, in its unit.
+    #[must_use]
+    pub fn get(&self, name: &ResourceName) -> i64 {
+        self.0.get(name).copied().unwrap_or(0)
+    }
+
+    /// Returns whether the resource is named, be it with zero.
+    #[must_use]
+    pub fn names(&self, name: &ResourceName) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Sets the amount of a resource.
+    pub fn set(&mut self, name: ResourceName, amount: i64) {
+        self.0.insert(name, amount);
+    }
+
+    /// Returns these resources with one more set; for building.
+    #[must_use]
+    pub fn with(mut self, name: ResourceName, amount: i64) -> Self {
+        self.set(name, amount);
+        self
+    }
+
+    /// Returns the named amounts in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&ResourceName, i64)> {
+        self.0.iter().map(|(name, amount)| (name, *amount))
+    }
+
+    /// Adds another set of amounts.
+    pub fn add(&mut self, other: &Self) {
+        for (name, amount) in other.iter() {
+            let sum = self.get(name).saturating_add(amount);
+            self.0.insert(name.clone(), sum);
+        }
+    }
+
+    /// Returns the sum of both.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        let mut sum = self.clone();
+        sum.add(other);
+        sum
+    }
+
+    /// Returns what is left after taking `other` away; may go below zero.
+    #[must_use]
+    pub fn minus(&self, other: &Self) -> Self {
+        let mut rest = self.clone();
+        for (name, amount) in other.iter() {
+            let left = rest.get(name).saturating_sub(amount);
+            rest.0.insert(name.clone(), left);
+        }
+        rest
+    }
+
+    /// Returns these amounts with those below zero raised to zero.
+    #[must_use]
+    pub fn at_least_zero(mut self) -> Self {
+        for amount in self.0.values_mut() {
+            *amount = (*amount).max(0);
+        }
+        self
+    }
+
+    /// Returns the larger amount of each resource.
+    #[must_use]
+    pub fn max(&self, other: &Self) -> Self {
+        let mut larger = self.clone();
+        for (name, amount) in other.iter() {
+            let amount = larger.get(name).max(amount);
+            larger.0.insert(name.clone(), amount);
+        }
+        larger
+    }
+
+    /// Returns the resources of which `room` has less than these amounts ask for; empty when all fit.
+    /// Asking for none of a resource always fits, even where the room is overdrawn.
+    #[must_use]
+    pub fn lacking_in(&self, room: &Self) -> Vec<ResourceName> {
+        self.iter()
+            .filter(|(name, amount)| *amount > 0 && *amount > room.get(name))
+            .map(|(name, _)| name.clone())
+            .collect()
+    }
+
+    /// Returns whether all these amounts fit into `room`.
+    #[must_use]
+    pub fn fit_in(&self, room: &Self) -> bool {
+        self.iter().all(|(name, amount)| amount <= 0 || amount <= room.get(name))
+    }
+}
+
+impl FromIterator<(ResourceName, i64)> for Resources {
+    fn from_iter<I: IntoIterator<Item = (ResourceName, i64)>>(amounts: I) -> Self {
+        Self(amounts.into_iter().collect())
+    }
+}

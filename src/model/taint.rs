@@ -1,0 +1,114 @@
+//! Taints of nodes and tolerations of pods.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// What a taint does to pods that do not tolerate it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Effect {
+    /// New pods are kept away.
+    NoSchedule,
+    /// New pods are kept away where something else is free.
+    PreferNoSchedule,
+    /// New pods are kept away and running ones are evicted.
+    NoExecute,
+}
+
+impl Effect {
+    /// Reads the effect as Kubernetes writes it.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::NoSchedule, Self::PreferNoSchedule, Self::NoExecute]
+            .into_iter()
+            .find(|effect| effect.as_str() == text)
+    }
+
+    /// Returns the effect as Kubernetes writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NoSchedule => "NoSchedule",
+            Self::PreferNoSchedule => "PreferNoSchedule",
+            Self::NoExecute => "NoExecute",
+        }
+    }
+}
+
+/// A taint of a node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Taint {
+    /// The key.
+    pub key: Arc<str>,
+    /// The value; empty when there is none.
+    pub value: Arc<str>,
+    /// The effect.
+    pub effect: Effect,
+}
+
+impl Taint {
+    /// Makes a taint.
+    #[must_use]
+    pub fn new(key: &str, value: &str, effect: Effect) -> Self {
+        Self { key: Arc::from(key), value: Arc::from(value), effect }
+    }
+
+    /// Returns whether this taint keeps pods away that do not tolerate it, rather than only discouraging.
+    #[must_use]
+    pub const fn repels(&self) -> bool {
+        match self.effect {
+            Effect::NoSchedule | Effect::NoExecute => true,
+            Effect::PreferNoSchedule => false,
+        }
+    }
+
+    /// Returns whether the taint comes and goes while a node starts up, so that a node which is not yet
+    /// initialized is planned with as if it were gone (Karpenter's known ephemeral taints).
+    #[must_use]
+    pub fn is_ephemeral(&self) -> bool {
+        match (&*self.key, self.effect) {
+            ("node.kubernetes.io/not-ready", Effect::NoSchedule | Effect::NoExecute)
+            | ("node.kubernetes.io/unreachable", Effect::NoSchedule)
+            | ("karpenter.sh/unregistered", Effect::NoExecute) => true,
+            ("node.cloudprovider.kubernetes.io/uninitialized", Effect::NoSchedule) => &*self.value == "true",
+            (key, _) => key.starts_with("readiness.k8s.io/"),
+        }
+    }
+}
+
+impl fmt::Display for Taint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.value.is_empty() {
+            write!(formatter, "{}:{}", self.key, self.effect.as_str())
+        } else {
+            write!(formatter, "{}={}:{}", self.key, self.value, self.effect.as_str())
+        }
+    }
+}
+
+/// A toleration of a pod. No key means every key, no effect every effect.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Toleration {
+    /// The key; `None` tolerates every key.
+    pub key: Option<Arc<str>>,
+    /// The value that must be equal; `None` tolerates every value (`operator: Exists`).
+    pub value: Option<Arc<str>>,
+    /// The effect; `None` tolerates every effect.
+    pub effect: Option<Effect>,
+}
+
+impl Toleration {
+    /// Returns whether this toleration covers the taint.
+    #[must_use]
+    pub fn tolerates(&self, taint: &Taint) -> bool {
+        let Self { key, value, effect } = self;
+        key.as_ref().is_none_or(|key| *key == taint.key)
+            && value.as_ref().is_none_or(|value| *value == taint.value)
+            && effect.is_none_or(|effect| effect == taint.effect)
+    }
+}
+
+/// Returns the first taint that repels a pod with these tolerations.
+#[must_use]
+pub fn first_untolerated<'a>(taints: &'a [Taint], tolerations: &[Toleration]) -> Option<&'a Taint> {
+    taints.iter().find(|taint| taint.repels() && !tolerations.iter().any(|t| t.tolerates(taint)))
+}

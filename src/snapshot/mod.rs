@@ -1,0 +1,63 @@
+//! What was seen, once: nodes, pods, daemonsets and what Azure sells, with its time and its gaps.
+//!
+//! A snapshot is a value. It never asks anybody for more; what could not be read stands in it as a
+//! [`Gap`], and what was assumed as an [`Assumption`], so that nothing downstream takes unknown for empty.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::catalog::Catalog;
+use crate::model::{Namespace, Node, Pod, PodSpec};
+
+/// A DaemonSet: what it adds to every node that it may run on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Daemon {
+    /// The namespace.
+    pub namespace: Namespace,
+    /// The name.
+    pub name: Arc<str>,
+    /// What the scheduler reads of its pods.
+    pub spec: Arc<PodSpec>,
+    /// Whether it is assumed rather than read.
+    pub is_assumed: bool,
+}
+
+/// Something that could not be read; what depends on it is held back.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Gap {
+    /// What could not be read, such as `2 documents of kind Rollout`.
+    pub what: String,
+    /// What follows from it for the plan.
+    pub consequence: String,
+}
+
+/// Something that the input did not say and that was taken to be so; shown in the head of the plan.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Assumption {
+    /// What was assumed, such as ``region `eastus` ``.
+    pub what: String,
+    /// Why, and how to say otherwise.
+    pub why: String,
+}
+
+/// The world as it was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// When it was seen; `None` for manifests alone, where nothing that depends on time is decided.
+    pub at: Option<Timestamp>,
+    /// The cluster's identity (the UID of its `kube-system` namespace); `None` offline.
+    pub cluster: Option<Arc<str>>,
+    /// Nodes, sorted by name.
+    pub nodes: Vec<Node>,
+    /// Pods that run or should run, sorted by key.
+    pub pods: Vec<Pod>,
+    /// DaemonSets, sorted by namespace and name.
+    pub daemons: Vec<Daemon>,
+    /// What Azure sells.
+    pub catalog: Catalog,
+    /// What could not be read.
+    pub gaps: Vec<Gap>,
+    /// What was assumed.
+    pub assumptions: Vec<Assumption>,
+}

@@ -1,0 +1,176 @@
+//! What solving gives: the target fleet, and why it is so.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{
+    CapacityType, DisruptionReason, MicroUsdPerHour, NodeName, PodKey, PoolName, Price, Resources,
+    SchedulingRule, SkuName, Zone,
+};
+
+/// The fleet that should exist, and why.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Solution {
+    /// The fleet.
+    pub target: Target,
+    /// Why it is so, and what it leaves out.
+    pub report: Report,
+}
+
+/// The fleet that should exist.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    /// Nodes that exist and stay, by name, with the waiting pods that go there.
+    pub kept: Vec<Kept>,
+    /// Nodes to make; equal ones stand beside each other, in a defined order.
+    pub new: Vec<NewNode>,
+    /// Nodes to remove, by name.
+    pub removed: Vec<Removal>,
+}
+
+/// A node that exists, or is on its way, and stays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The node.
+    pub node: NodeName,
+    /// The waiting pods that are placed there, sorted; those that run there are not repeated.
+    pub pods: Vec<PodKey>,
+}
+
+/// A node to make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewNode {
+    /// Its pool.
+    pub pool: PoolName,
+    /// Its size.
+    pub size: SkuName,
+    /// Its zone; `0` is Azure's "no zone".
+    pub zone: Zone,
+    /// How it is bought.
+    pub capacity_type: CapacityType,
+    /// What it costs by the list: VM and managed OS disk.
+    pub list_price: Price,
+    /// What it costs the user: with discounts, and `costPerNode`.
+    pub effective_price: Price,
+    /// What its pods and daemonsets ask for together.
+    pub requests: Resources,
+    /// What of it daemonsets ask for.
+    pub daemon_requests: Resources,
+    /// What pods and daemonsets may use.
+    pub allocatable: Resources,
+    /// What the VM has in all.
+    pub capacity: Resources,
+    /// The labels that its pods asked for and that the pool leaves open: one value each.
+    pub labels: BTreeMap<crate::model::LabelKey, std::sync::Arc<str>>,
+    /// The pods that are placed there, sorted.
+    pub pods: Vec<PodKey>,
+    /// The pod for whose sake a node of this pool, and of no heavier one, was opened.
+    pub opened_for: PodKey,
+    /// The other ways to have a node that holds the same pods, cheapest first.
+    pub substitutes: Vec<Substitute>,
+    /// Whether its shape or zones are estimated from the size's name.
+    pub is_estimate: bool,
+}
+
+/// Another size, zone or capacity type that holds the same pods.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Substitute {
+    /// What it costs the user.
+    pub effective_price: Price,
+    /// The size.
+    pub size: SkuName,
+    /// The zone.
+    pub zone: Zone,
+    /// How it is bought.
+    pub capacity_type: CapacityType,
+}
+
+/// A node to remove.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removal {
+    /// The node.
+    pub node: NodeName,
+    /// Why it may go.
+    pub reason: DisruptionReason,
+}
+
+/// A node in a report: one that exists, or a new one by its place in [`Target::new`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NodeRef {
+    /// A node that exists.
+    Existing(NodeName),
+    /// The new node at this place of [`Target::new`].
+    New(usize),
+}
+
+/// Why the fleet is as it is, and what it leaves out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Pods that fit nowhere, one entry for all pods of the same shape; sorted by the first pod.
+    pub unplaced: Vec<Unplaced>,
+    /// Pods that are held back because they use a rule that is not there yet, or wait for something.
+    pub held: Vec<Held>,
+    /// Rules that are wished for and passed over, with the number of pods that wish for them.
+    pub passed_over: BTreeMap<SchedulingRule, usize>,
+    /// How many waiting pods say nothing of what they need.
+    pub without_requests: usize,
+    /// Requirements that nothing in the region meets, pools without a class, and the like.
+    pub warnings: Vec<Warning>,
+    /// Nodes that could go and stay, with the reason.
+    pub staying: Vec<(NodeName, String)>,
+    /// Budgets, expiry and schedules that were not decided because the snapshot has no time.
+    pub undecided: BTreeSet<String>,
+    /// What today's nodes cost the user by the hour, as far as prices are known, and how many are unpriced.
+    pub cost_before: Cost,
+    /// What the target costs.
+    pub cost_after: Cost,
+}
+
+/// What a fleet costs by the hour. Nodes without a known price are counted, never summed as nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// By the list: VMs and managed OS disks.
+    pub list: MicroUsdPerHour,
+    /// For the user: discounts, commitments and `costPerNode` included.
+    pub effective: MicroUsdPerHour,
+    /// How many nodes have no known price and are in neither sum.
+    pub unpriced_nodes: usize,
+    /// Whether any part of the sums is an estimate.
+    pub is_estimate: bool,
+}
+
+/// Pods of one shape that fit nowhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unplaced {
+    /// The pods, sorted.
+    pub pods: Vec<PodKey>,
+    /// The rule that the nearest miss failed, in the words of a person: `cpu`, `taints`, `node affinity`.
+    pub rule: String,
+    /// What was wanted and what there was, at the nearest miss.
+    pub because: String,
+    /// The nearest miss: the pool and size, or the node, that came closest; empty when there is none.
+    pub nearest: Option<String>,
+    /// Every reason met on the way, by pool or node, for `explain`.
+    pub details: Vec<String>,
+}
+
+/// Pods that are not planned although something might hold them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The pods, sorted.
+    pub pods: Vec<PodKey>,
+    /// What they wait for: a rule's name, or scheduling gates.
+    pub waits_for: String,
+    /// Why that holds them back.
+    pub because: String,
+}
+
+/// Something in the input that cannot work or is likely not meant.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Warning {
+    /// What it is about, such as ``pool `default` ``.
+    pub object: String,
+    /// What is wrong.
+    pub what: String,
+    /// What to do, with the nearest value that would work.
+    pub hint: Option<String>,
+}
