@@ -1,3 +1,7 @@
 //! The `nodeform` binary: parse, run, exit code.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    nodeform::cli::run(std::env::args_os())
+}

@@ -1,0 +1,79 @@
+//! How a command ends: exit codes, and failures with what to do next.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// What a command's exit code says; the same for every command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done, or nothing to do.
+    Done,
+    /// Usage, input, or the machine refused.
+    Error,
+    /// Changes are proposed; only with `--detailed-exitcode`.
+    Changes,
+    /// The plan no longer holds.
+    Stale,
+    /// A bug of nodeform.
+    Bug,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Error => 1,
+            Exit::Changes => 2,
+            Exit::Stale => 3,
+            Exit::Bug => 70,
+        })
+    }
+}
+
+/// Why a command could not do its work, with what to do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// How the command ends.
+    pub exit: Exit,
+    /// What happened, one entry for each fault.
+    pub faults: Vec<String>,
+    /// What to do next.
+    pub hints: Vec<String>,
+}
+
+impl Failure {
+    /// An error in usage or input.
+    pub fn error(what: impl Into<String>) -> Self {
+        Self { exit: Exit::Error, faults: vec![what.into()], hints: Vec::new() }
+    }
+
+    /// Several faults of an input at once.
+    pub fn errors(faults: Vec<String>) -> Self {
+        Self { exit: Exit::Error, faults, hints: Vec::new() }
+    }
+
+    /// A bug of nodeform: says how to report it.
+    pub fn bug(faults: Vec<String>) -> Self {
+        Self { exit: Exit::Bug, faults, hints: Vec::new() }
+            .hint("this is a bug in nodeform, not in your input: please report it with the command, its input and the lines above")
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for fault in &self.faults {
+            writeln!(formatter, "error: {fault}")?;
+        }
+        for hint in &self.hints {
+            writeln!(formatter, "hint: {hint}")?;
+        }
+        Ok(())
+    }
+}

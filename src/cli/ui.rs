@@ -1,0 +1,65 @@
+//! The only place that prints: data to standard output, everything else to standard error.
+#![expect(clippy::print_stderr, reason = "this module is where the program speaks to people")]
+
+use std::io::{self, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Effects};
+
+use super::exit::Failure;
+use crate::render::{Line, Style};
+
+/// Where output goes and whether it is coloured.
+#[derive(Clone, Copy, Debug)]
+pub struct Ui {
+    color: ColorChoice,
+}
+
+impl Ui {
+    /// Coloured where the terminal takes it (`NO_COLOR`, `CLICOLOR_FORCE` and pipes are respected), or never.
+    #[must_use]
+    pub const fn new(is_plain: bool) -> Self {
+        Self { color: if is_plain { ColorChoice::Never } else { ColorChoice::Auto } }
+    }
+
+    /// Writes styled lines to standard output.
+    pub fn lines(self, lines: &[Line]) {
+        let mut text = String::new();
+        for line in lines {
+            for span in &line.spans {
+                let style = ansi(span.style);
+                text.push_str(&format!("{style}{}{style:#}", span.text));
+            }
+            text.push('\n');
+        }
+        self.text(&text);
+    }
+
+    /// Writes text to standard output as it is. A reader that went away ends the output, not the program.
+    pub fn text(self, text: &str) {
+        let mut out = AutoStream::new(io::stdout(), self.color);
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+
+    /// Writes a failure to standard error.
+    pub fn failure(self, failure: &Failure) {
+        self.aside(&failure.to_string());
+    }
+
+    /// Writes a remark to standard error.
+    pub fn aside(self, text: &str) {
+        eprint!("{text}");
+    }
+}
+
+fn ansi(style: Style) -> anstyle::Style {
+    let plain = anstyle::Style::new();
+    match style {
+        Style::Plain => plain,
+        Style::Bold => plain.effects(Effects::BOLD),
+        Style::Dim => plain.effects(Effects::DIMMED),
+        Style::Add => plain.fg_color(Some(AnsiColor::Green.into())),
+        Style::Remove => plain.fg_color(Some(AnsiColor::Red.into())),
+        Style::Change | Style::Warning => plain.fg_color(Some(AnsiColor::Yellow.into())),
+    }
+}
