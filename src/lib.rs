@@ -1,4 +1,49 @@
-//! nodeform plans the nodes of a Kubernetes cluster on Azure.
+//! nodeform plans the nodes of a Kubernetes cluster on Azure: the map.
+//!
+//! ```text
+//!  manifests, dumps ──▶ manifests ──▶ snapshot ─┐                            ┌─ render ──▶ terminal, JSON
+//!  price and size lists ─▶ catalog ─────────────┼─▶ solve ──▶ plan ──▶ check ┤
+//!  NodePool, AKSNodeClass, NodeFleet ─▶ policy ─┘     └─ report (why)        └─ review ──▶ CheckedPlan
+//! ```
+//!
+//! # Modules, in reading order
+//!
+//! | module | what it is |
+//! | --- | --- |
+//! | [`model`] | the nouns: values that are valid as soon as they exist |
+//! | [`api`] | wire types in Karpenter's words; the source of `crds/` and `schemas/` |
+//! | [`policy`] | NodePools, classes and the fleet: wire to values, every fault at once |
+//! | [`manifests`] | YAML and JSON documents to pods and nodes |
+//! | [`catalog`] | what Azure sells, as instance types |
+//! | [`snapshot`] | what was seen, once, with its gaps and assumptions |
+//! | [`solve`] | which nodes should exist, where each pod would go, and why |
+//! | [`plan`] | from what is to what should be: changes, reasons, preconditions, waves; the plan file |
+//! | [`check`] | the judge: a second opinion on a plan, sharing no reasoning with the first |
+//! | [`review`] | the stages that a plan passes |
+//! | [`render`] | values to text |
+//! | [`sim`] | the world after a plan, in memory |
+//! | `cli` | one file for each command; the only place that reads files and prints (feature `cli`) |
+//!
+//! Everything but `cli` is pure: no file, no clock, no environment, no randomness, no order that differs from
+//! run to run. `tests/architecture.rs` holds that, and which module may use which.
+//!
+//! # Invariants, and the test that holds each
+//!
+//! 1. Above the line there is no effect: `architecture.rs`.
+//! 2. The same input gives the same bytes, whatever the order of documents: `properties.rs`.
+//! 3. Pure stages cannot fail; they explain. What does not fit is a value with a reason: `properties.rs`.
+//! 4. The judge is independent, and every plan made in any test is judged: `architecture.rs`, `support::planned`.
+//! 5. Settled stays settled: planning the planned fleet again gives nothing to do: `properties.rs`.
+//! 6. Unknown is not empty: what could not be read never deletes anything: `judge.rs`.
+//! 7. Every format has a version; schemas and CRDs are generated from the types: `generated.rs`.
+//! 8. What runs stays where it is unless it is empty: `judge.rs`.
+//!
+//! # Glossary
+//!
+//! - **plan**: what would change. **hold**: what waits, and for what. **approve**: let it happen.
+//! - **size**: an Azure VM size. **pool**: a NodePool. **class**: an AKSNodeClass.
+//! - **offering**: a size in a zone, bought in one way. **shape**: pods that the scheduler cannot tell apart.
+//! - **estimate**: a figure that a stated rule made; marked `~` in every output (`docs/estimates.md`).
 
 pub mod catalog;
 pub mod model;

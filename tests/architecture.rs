@@ -18,7 +18,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("plan", &["model", "policy", "catalog", "snapshot", "solve"]),
     ("check", &["model", "policy", "catalog", "snapshot", "plan"]),
     ("review", &["model", "policy", "snapshot", "plan", "check"]),
-    ("render", &["model", "api", "policy", "manifests", "catalog", "snapshot", "solve", "plan", "check", "review"]),
+    (
+        "render",
+        &["model", "api", "policy", "manifests", "catalog", "snapshot", "solve", "plan", "check", "review"],
+    ),
     ("sim", &["model", "policy", "catalog", "snapshot", "plan"]),
 ];
 
@@ -57,8 +60,10 @@ struct SourceLine {
 }
 
 fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
-    let mut entries: Vec<PathBuf> =
-        fs::read_dir(folder).expect("the folder is readable").map(|entry| entry.expect("an entry").path()).collect();
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("the folder is readable")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
@@ -78,7 +83,9 @@ fn code_of(module: &str) -> Vec<SourceLine> {
         rust_files(&folder, &mut files);
     }
     files.extend(Some(source.join(format!("{module}.rs"))).filter(|file| file.is_file()));
-    let is_test = |file: &Path| file.components().any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "tests.rs")));
+    let is_test = |file: &Path| {
+        file.components().any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "tests.rs")))
+    };
     files.retain(|file| !is_test(file));
     let mut lines = Vec::new();
     for file in files {
@@ -125,7 +132,11 @@ fn every_module_uses_only_what_its_layer_allows() {
             for used in used_modules(&line.text) {
                 let is_module = known.contains_key(used.as_str()) || EFFECTS.contains(&used.as_str());
                 if is_module && used != *module && !allowed.contains(&used.as_str()) {
-                    faults.push(format!("{}:{}: `{module}` must not use `{used}`", line.file.display(), line.number));
+                    faults.push(format!(
+                        "{}:{}: `{module}` must not use `{used}`",
+                        line.file.display(),
+                        line.number
+                    ));
                 }
             }
         }
@@ -157,7 +168,8 @@ fn pure_modules_mention_nothing_that_happens() {
 
 #[test]
 fn every_module_of_the_crate_stands_in_the_table() {
-    let library = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).expect("src/lib.rs");
+    let library =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).expect("src/lib.rs");
     for line in library.lines().filter(|line| line.starts_with("pub mod ") || line.starts_with("mod ")) {
         let name = line.trim_start_matches("pub ").trim_start_matches("mod ").trim_end_matches(';');
         let is_known = EDGES.iter().any(|(module, _)| *module == name) || EFFECTS.contains(&name);
@@ -167,7 +179,10 @@ fn every_module_of_the_crate_stands_in_the_table() {
 
 #[test]
 fn the_fence_sees_a_forbidden_edge() {
-    assert_eq!(used_modules("use crate::{solve::pack, plan};"), BTreeSet::from(["plan".into(), "solve".into()]));
+    assert_eq!(
+        used_modules("use crate::{solve::pack, plan};"),
+        BTreeSet::from(["plan".into(), "solve".into()])
+    );
     assert_eq!(used_modules("let x = crate::cli::run();"), BTreeSet::from(["cli".into()]));
     assert_eq!(used_modules("use super::plan;"), BTreeSet::new());
 }

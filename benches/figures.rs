@@ -1,0 +1,110 @@
+//! Measures whole commands of the release build, prints the medians, and writes them to `target/figures.json`.
+//!
+//! Nothing is asserted about time. `cargo bench` runs it; the trace's part is left out, loudly, where the
+//! trace is not beside the checkout.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// How often a command is run; an odd number has a middle.
+const RUNS: usize = 7;
+
+/// One measured figure.
+struct Figure {
+    name: &'static str,
+    value: f64,
+    unit: &'static str,
+}
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    println!("machine: {} cores, {}; {RUNS} runs each, medians", cores, processor());
+    let mut figures = Vec::new();
+    let seconds = plan_seconds(&[root.join("examples/quickstart")]);
+    report(&mut figures, "quickstart_seconds", seconds, "s");
+    openb(root, &mut figures);
+    write(root, &figures);
+}
+
+fn processor() -> String {
+    let facts = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = facts.lines().find(|line| line.starts_with("model name"));
+    model.and_then(|line| line.split(": ").nth(1)).unwrap_or("unknown processor").to_owned()
+}
+
+fn report(figures: &mut Vec<Figure>, name: &'static str, value: f64, unit: &'static str) {
+    println!("{name:<32} {value:>14.4} {unit}");
+    figures.push(Figure { name, value, unit });
+}
+
+/// The pods of the openb trace on the embedded catalogue of East US.
+fn openb(root: &Path, figures: &mut Vec<Figure>) {
+    let trace = root.join("../shared/data/traces/normalised_openb_default.csv");
+    let Ok(trace) = File::open(&trace) else {
+        println!("openb: LEFT OUT, 1 world: `{}` is not there", trace.display());
+        return;
+    };
+    let manifests = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("openb.yaml");
+    let output = File::create(&manifests).expect("the target folder takes files");
+    let made = Command::new(env!("CARGO_BIN_EXE_trace_manifests")).stdin(trace).stdout(output).status();
+    assert!(made.is_ok_and(|status| status.success()), "the trace becomes manifests");
+    let inputs = [root.join("fixtures/openb/pools.yaml"), manifests];
+    report(figures, "openb_seconds", plan_seconds(&inputs), "s");
+    let plan = plan_json(&inputs);
+    let changes = plan["spec"]["changes"].as_array().map_or(0, Vec::len);
+    let number = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok()).unwrap_or(-1);
+    #[expect(clippy::cast_precision_loss, reason = "figures for people")]
+    {
+        report(figures, "openb_nodes", changes as f64, "nodes");
+        let cost = number(&plan["evidence"]["cost"]["after"]["effectiveMicroUsdPerHour"]);
+        report(figures, "openb_usd_per_hour", cost as f64 / 1e6, "USD/h");
+        let unplaced: i64 = plan["evidence"]["unplaced"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|group| group["pods"].as_array().map_or(0, |pods| i64::try_from(pods.len()).unwrap_or(i64::MAX)))
+            .sum();
+        report(figures, "openb_unplaced_pods", unplaced as f64, "pods");
+    }
+}
+
+fn command(inputs: &[PathBuf]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nodeform"));
+    command.arg("plan").args(inputs).args(["--location", "eastus"]);
+    command
+}
+
+/// The median wall time of planning these inputs, from start to exit, the judge included.
+fn plan_seconds(inputs: &[PathBuf]) -> f64 {
+    let mut times: Vec<Duration> = (0..RUNS)
+        .map(|_| {
+            let start = Instant::now();
+            let status = command(inputs).stdout(Stdio::null()).status().expect("the program starts");
+            assert!(status.success(), "planning succeeds");
+            start.elapsed()
+        })
+        .collect();
+    times.sort();
+    times[RUNS / 2].as_secs_f64()
+}
+
+fn plan_json(inputs: &[PathBuf]) -> Value {
+    let output = command(inputs).args(["-o", "json"]).output().expect("the program starts");
+    serde_json::from_slice(&output.stdout).expect("a plan is JSON")
+}
+
+fn write(root: &Path, figures: &[Figure]) {
+    let list: Vec<Value> = figures
+        .iter()
+        .map(|Figure { name, value, unit }| json!({"name": name, "value": value, "unit": unit}))
+        .collect();
+    let file = root.join("target/figures.json");
+    fs::create_dir_all(root.join("target")).expect("the target folder can be made");
+    fs::write(&file, format!("{:#}\n", Value::from(list))).expect("the figures can be written");
+    println!("written to {}", file.display());
+}

@@ -1,0 +1,248 @@
+//! The commands and their flags, in Terraform's, kubectl's and az's words.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use super::input::InputArguments;
+
+/// Plans the nodes of a Kubernetes cluster on Azure (AKS).
+#[derive(Parser, Debug)]
+#[command(name = "nodeform", version, about, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "Start here:\n  nodeform init my-cluster\n  nodeform plan my-cluster\n")]
+pub(super) struct CommandLine {
+    /// Never colour the output
+    #[arg(long, global = true)]
+    pub no_color: bool,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(super) enum Command {
+    /// Show which nodes manifests need, beside the nodes that exist, with cost and reasons
+    Plan(PlanArguments),
+    /// Show a saved plan
+    Show(ShowArguments),
+    /// Check a saved plan: its digest, and every rule once more
+    Verify(VerifyArguments),
+    /// Check manifests: every fault at once
+    Validate(ValidateArguments),
+    /// Say why: pod/NAME, node/NAME or size/NAME
+    Explain(ExplainArguments),
+    /// List the sizes of a region, with prices and what pods may use of them
+    Catalog(CatalogArguments),
+    /// Write a NodeFleet, a NodePool and an AKSNodeClass to start from
+    Init(InitArguments),
+    /// Print the CustomResourceDefinitions
+    Crds(CrdsArguments),
+    /// Print a JSON Schema
+    Schema(SchemaArguments),
+    /// Print the version
+    Version(VersionArguments),
+}
+
+/// What planning needs beside its input.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct WorldArguments {
+    #[command(flatten)]
+    pub input: InputArguments,
+    /// The region whose sizes and prices are used; else the NodeFleet's, the nodes' or the pools'
+    #[arg(long, alias = "region", value_name = "REGION")]
+    pub location: Option<String>,
+    /// Sizes and prices to use instead of the embedded ones: answers of Azure's SKU and price lists, or a
+    /// list of instance types; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub catalog: Vec<PathBuf>,
+    /// The time to plan for, as 2026-11-21T09:00:00Z; without it nothing that depends on time is decided
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+    /// Do not assume the daemonsets that AKS puts on every node
+    #[arg(long)]
+    pub no_system_daemonsets: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nodeform plan examples/quickstart\n  \
+    kubectl get nodes,nodeclaims,nodepools,aksnodeclasses,pods -A -o yaml | nodeform plan -\n")]
+pub(super) struct PlanArguments {
+    #[command(flatten)]
+    pub world: WorldArguments,
+    /// Save the plan to this file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// How to print the plan
+    #[arg(short, long, value_enum, default_value_t = PlanOutput::Human)]
+    pub output: PlanOutput,
+    /// Print every node and pod instead of a page
+    #[arg(long)]
+    pub all: bool,
+    /// Exit with 2 when changes are proposed
+    #[arg(long)]
+    pub detailed_exitcode: bool,
+}
+
+/// How a plan is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum PlanOutput {
+    /// For people
+    Human,
+    /// The plan file
+    Json,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  nodeform plan examples/quickstart --out plan.json\n  nodeform show plan.json --all\n")]
+pub(super) struct ShowArguments {
+    /// The saved plan; `-` is standard input
+    #[arg(value_name = "PLAN")]
+    pub plan: PathBuf,
+    /// Print every node and pod instead of a page
+    #[arg(long)]
+    pub all: bool,
+    /// How to print the plan
+    #[arg(short, long, value_enum, default_value_t = PlanOutput::Human)]
+    pub output: PlanOutput,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  nodeform plan examples/quickstart --out plan.json\n  nodeform verify plan.json\n")]
+pub(super) struct VerifyArguments {
+    /// The saved plan; `-` is standard input
+    #[arg(value_name = "PLAN")]
+    pub plan: PathBuf,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  nodeform validate examples/quickstart\n")]
+pub(super) struct ValidateArguments {
+    #[command(flatten)]
+    pub input: InputArguments,
+    /// How to print faults: for people, or as annotations of GitHub Actions
+    #[arg(short, long, value_enum, default_value_t = ValidateOutput::Human)]
+    pub output: ValidateOutput,
+}
+
+/// How faults are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ValidateOutput {
+    /// For people
+    Human,
+    /// `::error file=…,line=…` for GitHub Actions
+    Github,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nodeform explain pod/inflate-0 examples/quickstart\n  \
+    nodeform explain size/Standard_D4s_v5 examples/quickstart\n")]
+pub(super) struct ExplainArguments {
+    /// What to explain: pod/NAME, node/NAME or size/NAME
+    #[arg(value_name = "KIND/NAME")]
+    pub target: String,
+    /// The pod's namespace
+    #[arg(short, long, default_value = "default")]
+    pub namespace: String,
+    #[command(flatten)]
+    pub world: WorldArguments,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nodeform catalog --location westeurope --family D --cpu-max 8\n  \
+    nodeform catalog --gpu -o json\n")]
+pub(super) struct CatalogArguments {
+    /// The region
+    #[arg(long, alias = "region", value_name = "REGION", default_value = "eastus")]
+    pub location: String,
+    /// Sizes and prices to use instead of the embedded ones; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub catalog: Vec<PathBuf>,
+    /// Sizes whose name holds this text
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// Sizes of this family letter, such as D, or series, such as Dds_v5
+    #[arg(long, value_name = "FAMILY")]
+    pub family: Option<String>,
+    /// Sizes of this architecture: amd64 or arm64
+    #[arg(long, value_name = "ARCH")]
+    pub arch: Option<String>,
+    /// Sizes with at least this many vCPUs
+    #[arg(long, value_name = "N")]
+    pub cpu_min: Option<u32>,
+    /// Sizes with at most this many vCPUs
+    #[arg(long, value_name = "N")]
+    pub cpu_max: Option<u32>,
+    /// Sizes with at least this much memory, such as 16Gi
+    #[arg(long, value_name = "QUANTITY")]
+    pub memory_min: Option<String>,
+    /// Sizes with at most this much memory
+    #[arg(long, value_name = "QUANTITY")]
+    pub memory_max: Option<String>,
+    /// Sizes with a GPU
+    #[arg(long)]
+    pub gpu: bool,
+    /// Sizes in this zone, such as westeurope-1
+    #[arg(long, value_name = "ZONE")]
+    pub zone: Option<String>,
+    /// Sizes of at most this many dollars per hour on demand
+    #[arg(long, value_name = "USD")]
+    pub price_max: Option<String>,
+    /// How to print the sizes
+    #[arg(short, long, value_enum, default_value_t = CatalogOutput::Table)]
+    pub output: CatalogOutput,
+}
+
+/// How the catalogue is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum CatalogOutput {
+    /// For people
+    Table,
+    /// For programs
+    Json,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  nodeform init my-cluster --location westeurope\n  nodeform plan my-cluster\n")]
+pub(super) struct InitArguments {
+    /// The folder to write to; `-` prints instead
+    #[arg(value_name = "FOLDER", default_value = ".")]
+    pub folder: PathBuf,
+    /// The cluster's name
+    #[arg(long, value_name = "NAME", default_value = "my-cluster")]
+    pub cluster_name: String,
+    /// The cluster's region
+    #[arg(long, alias = "region", value_name = "REGION", default_value = "eastus")]
+    pub location: String,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  nodeform crds nodefleet\n  nodeform crds | kubectl apply --server-side -f -\n")]
+pub(super) struct CrdsArguments {
+    /// Only this kind, such as nodepool
+    #[arg(value_name = "KIND")]
+    pub kind: Option<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  nodeform schema plan\n")]
+pub(super) struct SchemaArguments {
+    /// What to print the schema of; without it, the names that there are
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  nodeform version -o json\n")]
+pub(super) struct VersionArguments {
+    /// How to print the version
+    #[arg(short, long, value_enum, default_value_t = VersionOutput::Human)]
+    pub output: VersionOutput,
+}
+
+/// How the version is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum VersionOutput {
+    /// For people
+    Human,
+    /// For programs
+    Json,
+}

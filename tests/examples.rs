@@ -1,0 +1,99 @@
+//! Every story of `examples/` plans to exactly the text that stands beside it, passes the judge, and is
+//! settled. `UPDATE=1` rewrites the texts: read the diff.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use similar::TextDiff;
+
+/// The most lines and columns of an expected text; a larger one shows too much at once.
+const LINES_MAX: usize = 150;
+const COLUMNS_MAX: usize = 120;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn stories() -> Vec<PathBuf> {
+    let mut stories: Vec<PathBuf> = fs::read_dir(root().join("examples"))
+        .expect("examples/ is there")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.is_dir())
+        .collect();
+    stories.sort();
+    stories
+}
+
+fn nodeform(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_nodeform"))
+        .args(arguments)
+        .current_dir(root())
+        .env_remove("CLICOLOR_FORCE")
+        .output()
+        .expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("the output is UTF-8")
+}
+
+fn name(story: &Path) -> String {
+    format!("examples/{}", story.file_name().expect("a folder has a name").to_string_lossy())
+}
+
+#[test]
+fn every_story_plans_to_the_text_beside_it() {
+    let stories = stories();
+    assert!(stories.len() >= 4, "the stories are there");
+    let mut faults = Vec::new();
+    for story in stories {
+        let output = nodeform(&["plan", &name(&story)]);
+        assert!(output.status.success(), "{}: {}", name(&story), text(&output.stderr));
+        let printed = text(&output.stdout);
+        let too_wide = printed.lines().filter(|line| line.chars().count() > COLUMNS_MAX).count();
+        assert_eq!(too_wide, 0, "{} has lines of more than {COLUMNS_MAX} columns:\n{printed}", name(&story));
+        assert!(printed.lines().count() <= LINES_MAX, "{} prints too many lines", name(&story));
+        let file = story.join("expected.txt");
+        if std::env::var_os("UPDATE").is_some() {
+            fs::write(&file, &printed).expect("the text can be written");
+        }
+        let expected = fs::read_to_string(&file).unwrap_or_default();
+        if expected != printed {
+            let diff = TextDiff::from_lines(&expected, &printed).unified_diff().header("expected", "printed").to_string();
+            faults.push(format!("{}:\n{diff}", name(&story)));
+        }
+    }
+    assert!(faults.is_empty(), "{}\naccept with UPDATE=1 after reading", faults.join("\n"));
+}
+
+#[test]
+fn a_saved_plan_of_every_story_is_shown_alike_and_verified() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    for story in stories() {
+        let file = folder.join(format!("{}.json", story.file_name().expect("a name").to_string_lossy()));
+        let file = file.to_str().expect("the folder is UTF-8");
+        let planned = nodeform(&["plan", &name(&story), "--out", file, "--detailed-exitcode"]);
+        assert_eq!(planned.status.code(), Some(2), "{}: {}", name(&story), text(&planned.stderr));
+        let shown = nodeform(&["show", file]);
+        assert_eq!(text(&shown.stdout), text(&planned.stdout), "{}", name(&story));
+        let verified = nodeform(&["verify", file]);
+        assert_eq!(verified.status.code(), Some(0), "{}{}", text(&verified.stdout), text(&verified.stderr));
+        let again = nodeform(&["plan", &name(&story), "-o", "json"]);
+        assert_eq!(text(&again.stdout), fs::read_to_string(file).expect("the plan was saved"));
+    }
+}
+
+#[test]
+fn a_plan_that_was_edited_is_refused() {
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("edited.json");
+    let path = file.to_str().expect("the folder is UTF-8");
+    assert!(nodeform(&["plan", "examples/quickstart", "--out", path]).status.success());
+    let plan = fs::read_to_string(&file).expect("the plan was saved");
+    let edited = plan.replacen("general-purpose", "general-purposf", 1);
+    assert_ne!(plan, edited);
+    fs::write(&file, edited).expect("the plan can be edited");
+    let verified = nodeform(&["verify", path]);
+    assert!(matches!(verified.status.code(), Some(1 | 3)), "{}", text(&verified.stdout));
+    assert!(text(&verified.stderr).contains("hint:"), "{}", text(&verified.stderr));
+}

@@ -1,0 +1,127 @@
+//! The command line as its user meets it: help, exit codes, errors with hints, what goes where.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const COMMANDS: [&str; 10] =
+    ["plan", "show", "verify", "validate", "explain", "catalog", "init", "crds", "schema", "version"];
+
+fn start(arguments: &[&str], folder: &Path, input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_nodeform"))
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("CLICOLOR_FORCE")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // A command that fails before it reads closes the pipe; that is its right.
+    let _ = child.stdin.take().expect("standard input is a pipe").write_all(input.as_bytes());
+    child.wait_with_output().expect("the program ends")
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn nodeform(arguments: &[&str]) -> Output {
+    start(arguments, root(), "")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn aside(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+fn empty_folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("the folder can be made");
+    folder
+}
+
+#[test]
+fn the_help_of_each_command_has_an_example_that_works() {
+    for command in COMMANDS {
+        let help = out(&nodeform(&[command, "--help"]));
+        let examples: Vec<&str> = help
+            .lines()
+            .skip_while(|line| !line.starts_with("Example"))
+            .filter_map(|line| line.trim().strip_prefix("nodeform "))
+            .filter(|example| !example.contains('|'))
+            .collect();
+        assert!(!examples.is_empty(), "`{command} --help` has no example:\n{help}");
+        let folder = empty_folder(&format!("help-{command}"));
+        for example in examples {
+            // Examples write beside the user; here that is a folder of the test's own.
+            let arguments: Vec<String> = example
+                .split_whitespace()
+                .map(|word| match word {
+                    word if word.starts_with("examples/") => root().join(word).display().to_string(),
+                    word => word.to_owned(),
+                })
+                .collect();
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            let output = start(&arguments, &folder, "");
+            let is_fine = output.status.success() || (example.starts_with("plan my-cluster"));
+            assert!(is_fine, "`nodeform {example}`: {}", aside(&output));
+        }
+    }
+}
+
+#[test]
+fn wrong_usage_exits_with_1_and_help_with_0() {
+    assert_eq!(nodeform(&["--help"]).status.code(), Some(0));
+    assert_eq!(nodeform(&["--version"]).status.code(), Some(0));
+    for wrong in [&["plan", "--frobnicate"][..], &["frobnicate"], &[], &["plan"], &["plan", "no-such-file.yaml"]] {
+        let output = nodeform(wrong);
+        assert_eq!(output.status.code(), Some(1), "{wrong:?}");
+        assert!(out(&output).is_empty(), "{wrong:?} prints errors as data");
+        assert!(!aside(&output).is_empty(), "{wrong:?} says nothing");
+    }
+    assert!(aside(&nodeform(&["plan"])).contains("hint:"));
+}
+
+#[test]
+fn what_init_writes_is_valid_and_plans() {
+    let folder = empty_folder("init");
+    let written = start(&["init", "c", "--location", "westeurope", "--cluster-name", "prod-weu"], &folder, "");
+    assert!(written.status.success(), "{}", aside(&written));
+    let again = start(&["init", "c"], &folder, "");
+    assert_eq!(again.status.code(), Some(1), "an existing file is kept");
+    let valid = start(&["validate", "c"], &folder, "");
+    assert!(valid.status.success(), "{}", aside(&valid));
+    std::fs::copy(root().join("examples/quickstart/inflate.yaml"), folder.join("c/inflate.yaml")).expect("copied");
+    let plan = start(&["plan", "c", "--detailed-exitcode"], &folder, "");
+    assert_eq!(plan.status.code(), Some(2), "{}", aside(&plan));
+    assert!(out(&plan).contains("westeurope"), "{}", out(&plan));
+}
+
+#[test]
+fn nothing_to_do_is_said_in_the_first_line() {
+    let pool = std::fs::read_to_string(root().join("examples/quickstart/nodepool.yaml")).expect("readable");
+    let output = start(&["plan", "-", "--detailed-exitcode"], root(), &pool);
+    assert_eq!(output.status.code(), Some(0), "{}", aside(&output));
+    assert!(out(&output).starts_with("No changes."), "{}", out(&output));
+}
+
+#[test]
+fn faults_name_file_line_field_and_a_way_out() {
+    let wrong = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: p\nspec:\n  weight: 1000\n  template:\n    spec:\n      requirements:\n        - key: kubernetes.io/arch\n          operator: Inn\n          values: [amd64]\n      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: d}\n";
+    let output = start(&["validate", "-"], root(), wrong);
+    assert_eq!(output.status.code(), Some(1));
+    let said = aside(&output);
+    assert!(said.contains("<stdin>:6: spec.weight"), "{said}");
+    assert!(said.contains("<stdin>:11: spec.template.spec.requirements[0].operator"), "{said}");
+    assert!(said.contains("hint:"), "{said}");
+}
+
+#[test]
+fn output_is_plain_where_it_is_not_a_terminal() {
+    assert!(!out(&nodeform(&["plan", "examples/quickstart"])).contains('\u{1b}'));
+}
