@@ -45,6 +45,7 @@
 //! - **offering**: a size in a zone, bought in one way. **shape**: pods that the scheduler cannot tell apart.
 //! - **estimate**: a figure that a stated rule made; marked `~` in every output (`docs/estimates.md`).
 
+pub mod api;
 pub mod catalog;
 pub mod model;
 pub mod policy;

@@ -1,0 +1,156 @@
+//! Builds the CustomResourceDefinitions from the wire types.
+//! Must only be used to write and check `crds/` and `schemas/`: everything else reads the written files.
+
+use serde_json::{Value, json};
+
+use super::Kind;
+use super::aks_node_class::{AksNodeClassSpec, AksNodeClassStatus};
+use super::node_claim::{NodeClaimSpec, NodeClaimStatus};
+use super::node_fleet::{NodeFleetSpec, NodeFleetStatus};
+use super::node_pool::{NodePoolSpec, NodePoolStatus};
+use super::structural::schema_of;
+
+/// The OpenAPI schema of an object of a kind.
+pub fn schema(kind: Kind) -> Value {
+    let (description, spec, status) = match kind {
+        Kind::AksNodeClass => (
+            "AKSNodeClass says how the VMs of a NodePool are made.",
+            schema_of::<AksNodeClassSpec>(),
+            schema_of::<AksNodeClassStatus>(),
+        ),
+        Kind::NodeClaim => (
+            "NodeClaim is one node that was asked for.",
+            schema_of::<NodeClaimSpec>(),
+            schema_of::<NodeClaimStatus>(),
+        ),
+        Kind::NodeFleet => (
+            "NodeFleet says how nodeform treats one cluster as a whole. There is at most one in a cluster.",
+            schema_of::<NodeFleetSpec>(),
+            schema_of::<NodeFleetStatus>(),
+        ),
+        Kind::NodePool => (
+            "NodePool is a pool of nodes that are made when pods need them.",
+            schema_of::<NodePoolSpec>(),
+            schema_of::<NodePoolStatus>(),
+        ),
+    };
+    let mut object = json!({
+        "description": description,
+        "properties": {
+            "apiVersion": {"description": "Group and version of the object.", "type": "string"},
+            "kind": {"description": "Kind of the object.", "type": "string"},
+            "metadata": {"type": "object"},
+            "spec": spec,
+            "status": status,
+        },
+        "type": "object",
+    });
+    if is_spec_required(kind) {
+        object["required"] = json!(["spec"]);
+    }
+    object
+}
+
+fn is_spec_required(kind: Kind) -> bool {
+    match kind {
+        Kind::NodeClaim | Kind::NodePool => true,
+        Kind::AksNodeClass | Kind::NodeFleet => false,
+    }
+}
+
+/// The CustomResourceDefinition of a kind.
+pub fn definition(kind: Kind) -> Value {
+    let facts = kind.facts();
+    let mut names = json!({
+        "categories": facts.categories,
+        "kind": facts.kind,
+        "listKind": format!("{}List", facts.kind),
+        "plural": facts.plural,
+        "singular": facts.singular,
+    });
+    if !facts.short_names.is_empty() {
+        names["shortNames"] = json!(facts.short_names);
+    }
+    let mut versions = Vec::new();
+    if let Some(older) = facts.version_deprecated {
+        let mut version = version_of(kind, older);
+        version["deprecated"] = json!(true);
+        version["deprecationWarning"] = json!(format!("use {}.{} instead", facts.version, facts.kind));
+        version["storage"] = json!(false);
+        versions.push(version);
+    }
+    versions.push(version_of(kind, facts.version));
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{}.{}", facts.plural, facts.group)},
+        "spec": {"group": facts.group, "names": names, "scope": "Cluster", "versions": versions},
+    })
+}
+
+fn version_of(kind: Kind, name: &str) -> Value {
+    let mut subresources = json!({"status": {}});
+    if kind == Kind::NodePool {
+        subresources["scale"] =
+            json!({"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.nodes"});
+    }
+    json!({
+        "additionalPrinterColumns": columns(kind),
+        "name": name,
+        "schema": {"openAPIV3Schema": schema(kind)},
+        "served": true,
+        "storage": true,
+        "subresources": subresources,
+    })
+}
+
+fn columns(kind: Kind) -> Vec<Value> {
+    let age = column("Age", ".metadata.creationTimestamp", "date");
+    match kind {
+        Kind::AksNodeClass => vec![
+            column("Ready", ".status.conditions[?(@.type=='Ready')].status", "string"),
+            age,
+            wide(column("ImageFamily", ".spec.imageFamily", "string")),
+        ],
+        Kind::NodeClaim => vec![
+            column("Type", r".metadata.labels.node\.kubernetes\.io/instance-type", "string"),
+            column("Capacity", r".metadata.labels.karpenter\.sh/capacity-type", "string"),
+            column("Zone", r".metadata.labels.topology\.kubernetes\.io/zone", "string"),
+            column("Node", ".status.nodeName", "string"),
+            column("Ready", r#".status.conditions[?(@.type=="Ready")].status"#, "string"),
+            age,
+            wide(column("ImageID", ".status.imageID", "string")),
+            wide(column("ID", ".status.providerID", "string")),
+            wide(column("NodePool", r".metadata.labels.karpenter\.sh/nodepool", "string")),
+            wide(column("NodeClass", ".spec.nodeClassRef.name", "string")),
+            wide(column("Drifted", r#".status.conditions[?(@.type=="Drifted")].status"#, "string")),
+        ],
+        Kind::NodeFleet => vec![
+            column("Mode", ".spec.mode", "string"),
+            column("Suspended", ".spec.suspend", "boolean"),
+            column("Ready", r#".status.conditions[?(@.type=="Ready")].status"#, "string"),
+            age,
+            wide(column("Strategy", ".spec.strategy", "string")),
+            wide(column("Revision", ".status.lastAppliedRevision", "string")),
+        ],
+        Kind::NodePool => vec![
+            column("NodeClass", ".spec.template.spec.nodeClassRef.name", "string"),
+            column("Nodes", ".status.nodes", "string"),
+            column("Ready", r#".status.conditions[?(@.type=="Ready")].status"#, "string"),
+            age,
+            wide(column("Weight", ".spec.weight", "integer")),
+            wide(column("CPU", ".status.resources.cpu", "string")),
+            wide(column("Memory", ".status.resources.memory", "string")),
+        ],
+    }
+}
+
+fn column(name: &str, path: &str, of_type: &str) -> Value {
+    json!({"jsonPath": path, "name": name, "type": of_type})
+}
+
+/// Shows a column only with `kubectl get -o wide`.
+fn wide(mut column: Value) -> Value {
+    column["priority"] = json!(1);
+    column
+}

@@ -1,0 +1,145 @@
+//! Wire types in Karpenter's words: what users write and what an API server stores.
+//!
+//! The types are the source of `crds/` and `schemas/`; a test keeps both current. Reading and writing an object keeps
+//! what the user wrote. Must never judge: that a field has a type does not make its value valid, `policy` does that.
+
+pub mod aks_node_class;
+#[cfg(feature = "schema")]
+pub mod crd;
+pub mod meta;
+pub mod node_claim;
+pub mod node_class_hash;
+pub mod node_fleet;
+pub mod node_pool;
+#[cfg(feature = "schema")]
+mod pattern;
+#[cfg(feature = "schema")]
+mod rule;
+#[cfg(feature = "schema")]
+mod structural;
+pub mod template;
+pub mod text;
+
+/// The kinds that nodeform reads as its own: Karpenter's three and NodeFleet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// `karpenter.azure.com` AKSNodeClass.
+    AksNodeClass,
+    /// `karpenter.sh` NodeClaim.
+    NodeClaim,
+    /// `nodeform.dev` NodeFleet.
+    NodeFleet,
+    /// `karpenter.sh` NodePool.
+    NodePool,
+}
+
+/// How an API server knows a kind, and its schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindFacts {
+    /// API group.
+    pub group: &'static str,
+    /// The version that is stored; what nodeform writes.
+    pub version: &'static str,
+    /// An older version with the same fields, which is read as well.
+    pub version_deprecated: Option<&'static str>,
+    /// Name of the kind, as in `kind:`.
+    pub kind: &'static str,
+    /// Name of the kind in addresses and in `kubectl get`.
+    pub plural: &'static str,
+    /// Name of one object in `kubectl get`.
+    pub singular: &'static str,
+    /// Abbreviations for `kubectl get`.
+    pub short_names: &'static [&'static str],
+    /// Groups of kinds for `kubectl get`.
+    pub categories: &'static [&'static str],
+    /// The OpenAPI schema of the object, as JSON.
+    pub schema: &'static str,
+    /// The CustomResourceDefinition, as YAML.
+    pub crd: &'static str,
+}
+
+impl Kind {
+    /// Every kind, by name.
+    pub const ALL: [Self; 4] = [Self::AksNodeClass, Self::NodeClaim, Self::NodeFleet, Self::NodePool];
+
+    /// How an API server knows the kind.
+    pub fn facts(self) -> &'static KindFacts {
+        match self {
+            Self::AksNodeClass => &AKS_NODE_CLASS,
+            Self::NodeClaim => &NODE_CLAIM,
+            Self::NodeFleet => &NODE_FLEET,
+            Self::NodePool => &NODE_POOL,
+        }
+    }
+
+    /// The kind of a document, by its `apiVersion` and `kind`; `None` when it is none of ours or in a version that
+    /// nodeform does not read.
+    pub fn of(api_version: &str, kind: &str) -> Option<Self> {
+        let (group, version) = api_version.split_once('/')?;
+        Self::ALL.into_iter().find(|candidate| {
+            let facts = candidate.facts();
+            facts.kind == kind
+                && facts.group == group
+                && (facts.version == version || facts.version_deprecated == Some(version))
+        })
+    }
+
+    /// The kind by its group and name, whatever the version: for messages about versions that are not read.
+    pub fn of_group(group: &str, kind: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|candidate| candidate.facts().group == group && candidate.facts().kind == kind)
+    }
+}
+
+static AKS_NODE_CLASS: KindFacts = KindFacts {
+    group: "karpenter.azure.com",
+    version: "v1beta1",
+    version_deprecated: Some("v1alpha2"),
+    kind: "AKSNodeClass",
+    plural: "aksnodeclasses",
+    singular: "aksnodeclass",
+    short_names: &["aksnc", "aksncs"],
+    categories: &["karpenter", "nap"],
+    schema: include_str!("../../schemas/aksnodeclass.json"),
+    crd: include_str!("../../crds/karpenter.azure.com_aksnodeclasses.yaml"),
+};
+
+static NODE_CLAIM: KindFacts = KindFacts {
+    group: "karpenter.sh",
+    version: "v1",
+    version_deprecated: None,
+    kind: "NodeClaim",
+    plural: "nodeclaims",
+    singular: "nodeclaim",
+    short_names: &[],
+    categories: &["karpenter"],
+    schema: include_str!("../../schemas/nodeclaim.json"),
+    crd: include_str!("../../crds/karpenter.sh_nodeclaims.yaml"),
+};
+
+static NODE_FLEET: KindFacts = KindFacts {
+    group: "nodeform.dev",
+    version: "v1alpha1",
+    version_deprecated: None,
+    kind: "NodeFleet",
+    plural: "nodefleets",
+    singular: "nodefleet",
+    short_names: &["nf"],
+    categories: &["nodeform"],
+    schema: include_str!("../../schemas/nodefleet.json"),
+    crd: include_str!("../../crds/nodeform.dev_nodefleets.yaml"),
+};
+
+static NODE_POOL: KindFacts = KindFacts {
+    group: "karpenter.sh",
+    version: "v1",
+    version_deprecated: None,
+    kind: "NodePool",
+    plural: "nodepools",
+    singular: "nodepool",
+    short_names: &[],
+    categories: &["karpenter"],
+    schema: include_str!("../../schemas/nodepool.json"),
+    crd: include_str!("../../crds/karpenter.sh_nodepools.yaml"),
+};

@@ -1,0 +1,133 @@
+//! Which cluster a NodeFleet is about, and where its plans are reviewed.
+//! Must never hold a secret: credentials are found at run time.
+
+use serde::{Deserialize, Serialize};
+
+/// The cluster that the nodes belong to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    schemars(extend("x-kubernetes-validations" = [
+        {
+            "message": "networkPluginMode 'overlay' needs networkPlugin 'azure'",
+            "rule": "!has(self.networkPluginMode) || self.networkPluginMode != 'overlay' || !has(self.networkPlugin) || self.networkPlugin == 'azure'",
+        },
+    ]))
+)]
+#[serde(rename_all = "camelCase")]
+pub struct Cluster {
+    /// Name of the AKS cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minLength" = 1, "maxLength" = 63, "pattern" = crate::api::pattern::CLUSTER_NAME))
+    )]
+    pub name: Option<String>,
+    /// The resource group that the AKS cluster stands in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minLength" = 1, "maxLength" = 90, "pattern" = crate::api::pattern::RESOURCE_GROUP))
+    )]
+    pub resource_group: Option<String>,
+    /// The Azure location in lower case without spaces, for example `westeurope`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minLength" = 1, "maxLength" = 64, "pattern" = crate::api::pattern::LOCATION))
+    )]
+    pub location: Option<String>,
+    /// Who gives pods their addresses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network_plugin: Option<NetworkPlugin>,
+    /// Where the addresses of pods come from; absent: from the subnet of the nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network_plugin_mode: Option<NetworkPluginMode>,
+    /// What carries the traffic of pods.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network_dataplane: Option<NetworkDataplane>,
+}
+
+/// Who gives pods their addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum NetworkPlugin {
+    /// Azure CNI.
+    Azure,
+    /// A plugin that the user installs.
+    None,
+}
+
+/// Where the addresses of pods come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum NetworkPluginMode {
+    /// A range of their own.
+    Overlay,
+}
+
+/// What carries the traffic of pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum NetworkDataplane {
+    /// Azure's own.
+    Azure,
+    /// Cilium.
+    Cilium,
+}
+
+/// Where plans are reviewed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Git {
+    /// Address of the repository, by `https://` or `ssh://` or as `git@host:path`, without a password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend(
+            "minLength" = 1,
+            "maxLength" = 2048,
+            "pattern" = "^(https://[^@\\s]+|ssh://\\S+|[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:\\S+)$"
+        ))
+    )]
+    pub repository: Option<String>,
+    /// The branch that plans are merged into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "main", "minLength" = 1, "maxLength" = 255)))]
+    pub branch: Option<String>,
+    /// The folder of the plans, from the root of the repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend(
+            "maxLength" = 1024,
+            "x-kubernetes-validations" = [
+                {"message": "path must stay inside of the repository", "rule": "!self.startsWith('/') && !self.split('/').exists(x, x == '..')"},
+            ]
+        ))
+    )]
+    pub path: Option<String>,
+    /// The kind of server; absent: told by the address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forge: Option<Forge>,
+}
+
+/// The kind of server that a repository is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Forge {
+    /// GitHub.
+    Github,
+    /// Azure DevOps.
+    Azuredevops,
+    /// GitLab.
+    Gitlab,
+    /// Gitea or Forgejo.
+    Gitea,
+}

@@ -1,0 +1,184 @@
+//! `nodeform.dev/v1alpha1` NodeFleet: how nodeform treats one cluster as a whole.
+//! All fields are optional; offline plans work without the object. Must never hold what a NodePool already says.
+
+mod allowance;
+mod approve;
+mod bounds;
+mod cluster;
+
+use serde::{Deserialize, Serialize};
+
+pub use allowance::{
+    Allowance, AllowedCapacity, AllowedConsolidation, AllowedCreate, AllowedDisrupt, AllowedImages,
+    AllowedMax, AllowedRate, AllowedSizes, CapacityBound, ClusterIdentity, Emergency, OnExpiry, WhichImages,
+};
+pub use approve::{Approve, ApproveClasses, Decision};
+pub use bounds::{Commitment, Discount, FleetLimits, Freeze, Prices, Safety};
+pub use cluster::{Cluster, Forge, Git, NetworkDataplane, NetworkPlugin, NetworkPluginMode};
+
+use super::meta::{Condition, ObjectMeta};
+use super::text::NumberOrWord;
+
+/// How nodeform treats one cluster as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeFleet {
+    /// `nodeform.dev/v1alpha1`.
+    pub api_version: String,
+    /// `NodeFleet`.
+    pub kind: String,
+    /// Name, labels and annotations of the fleet.
+    pub metadata: ObjectMeta,
+    /// What the user wants; absent: every default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spec: Option<NodeFleetSpec>,
+    /// What was last seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<NodeFleetStatus>,
+}
+
+/// How nodeform treats one cluster as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    schemars(extend("x-kubernetes-validations" = [
+        {
+            "message": "mode 'review' needs git.repository",
+            "rule": "!has(self.mode) || self.mode != 'review' || (has(self.git) && has(self.git.repository))",
+        },
+        {
+            "message": "'allow' has a meaning only in mode 'review'",
+            "rule": "!has(self.allow) || size(self.allow) == 0 || (has(self.mode) && self.mode == 'review')",
+        },
+    ]))
+)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeFleetSpec {
+    /// The cluster that the nodes belong to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Cluster>,
+    /// What happens with a plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "observe")))]
+    pub mode: Option<Mode>,
+    /// Exceptions to the mode by class of change, for all pools or for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approve: Option<Approve>,
+    /// Stops everything but the finishing of what is lost already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
+    pub suspend: Option<bool>,
+    /// How nodes are chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "cheapest")))]
+    pub strategy: Option<Strategy>,
+    /// What decides between choices that are otherwise as good.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "price")))]
+    pub prefer: Option<Prefer>,
+    /// What soft wishes of pods may cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preferences: Option<Preferences>,
+    /// The most that the whole cluster may have, in every mode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<FleetLimits>,
+    /// What is paid beside or instead of Azure's list prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prices: Option<Prices>,
+    /// Bounds inside of which changes need no review, in mode `review`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 50, "x-kubernetes-list-type" = "atomic")))]
+    pub allow: Option<Vec<Allowance>>,
+    /// Windows in which nothing is changed by choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend(
+            "maxItems" = 50,
+            "x-kubernetes-list-map-keys" = ["name"],
+            "x-kubernetes-list-type" = "map",
+            "x-kubernetes-validations" = [
+                {"message": "'schedule' must be set with 'duration'", "rule": "self.all(x, has(x.schedule) == has(x.duration))"},
+            ]
+        ))
+    )]
+    pub freeze: Option<Vec<Freeze>>,
+    /// How many nodes may be lost before everything stops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub safety: Option<Safety>,
+    /// Where plans are reviewed, in mode `review`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub git: Option<Git>,
+}
+
+/// What happens with a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// It is shown.
+    Observe,
+    /// It is carried out at once.
+    Auto,
+    /// It is carried out when people have merged it.
+    Review,
+}
+
+/// How nodes are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Strategy {
+    /// By the price of all of them together.
+    Cheapest,
+    /// As Karpenter chooses them.
+    Karpenter,
+}
+
+/// What decides between choices that are otherwise as good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Prefer {
+    /// The lower price.
+    Price,
+    /// The better chance of getting and keeping the VM.
+    Availability,
+}
+
+/// What soft wishes of pods may cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Preferences {
+    /// How much dearer, in percent, the fleet may become to meet pods' soft wishes: a whole number or `unlimited`; 0
+    /// meets only what costs nothing. Absent: 5 with strategy `cheapest`, `unlimited` with `karpenter`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 10_000, "pattern" = "^unlimited$")))]
+    pub max_extra_cost_percent: Option<NumberOrWord>,
+}
+
+/// What was last seen of a fleet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct NodeFleetStatus {
+    /// The `metadata.generation` that was last looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
+    pub observed_generation: Option<i64>,
+    /// `Ready`, `Reconciling`, `Stalled`, as kstatus reads them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("x-kubernetes-list-map-keys" = ["type"], "x-kubernetes-list-type" = "map"))
+    )]
+    pub conditions: Option<Vec<Condition>>,
+    /// The commit that was last carried out, as `branch@sha1:…`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_applied_revision: Option<String>,
+    /// The value of the annotation `reconcile.fluxcd.io/requestedAt` that was last answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_handled_reconcile_at: Option<String>,
+}

@@ -1,0 +1,38 @@
+//! CEL rules that more than one place of the schemas holds, as values.
+//! Must only hold text for an API server; the same rules for offline use are in `policy`.
+
+use schemars::Schema;
+use serde_json::{Value, json};
+
+/// What a list of requirements must hold to.
+pub(crate) fn requirements() -> Value {
+    json!([
+        {
+            "message": "requirements with operator 'In' must have a value defined",
+            "rule": "self.all(x, x.operator == 'In' ? x.values.size() != 0 : true)",
+        },
+        {
+            "message": "requirements operator 'Gt', 'Lt', 'Gte', or 'Lte' must have a single positive integer value",
+            "rule": "self.all(x, (x.operator == 'Gt' || x.operator == 'Lt' || x.operator == 'Gte' || x.operator == 'Lte') ? (x.values.size() == 1 && int(x.values[0]) >= 0) : true)",
+        },
+        {
+            "message": "requirements with 'minValues' must have at least that many values specified in the 'values' field",
+            "rule": "self.all(x, (x.operator == 'In' && has(x.minValues)) ? x.values.size() >= x.minValues : true)",
+        },
+    ])
+}
+
+/// Adds to a list of requirements that its keys must not name the pool: a pool cannot choose among pools.
+pub(crate) fn forbid_pool_key(schema: &mut Schema) {
+    let rules = schema
+        .pointer_mut("/items/properties/key/x-kubernetes-validations")
+        .and_then(Value::as_array_mut)
+        .expect("a requirement's key has rules");
+    rules.insert(
+        1,
+        json!({
+            "message": "label \"karpenter.sh/nodepool\" is restricted",
+            "rule": "self != \"karpenter.sh/nodepool\"",
+        }),
+    );
+}

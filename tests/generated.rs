@@ -1,0 +1,76 @@
+//! The files of `crds/` and `schemas/` are what the types say. `UPDATE=1 cargo test --test generated` rewrites them.
+
+#![expect(clippy::disallowed_methods, reason = "tests read and write files")]
+
+use std::path::{Path, PathBuf};
+
+use nodeform::api::{Kind, crd};
+
+/// Every generated file, by its path from the root of the repository.
+fn files() -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    for kind in Kind::ALL {
+        let facts = kind.facts();
+        let schema = serde_json::to_string_pretty(&crd::schema(kind)).unwrap() + "\n";
+        files.push((Path::new("schemas").join(format!("{}.json", facts.singular)), schema));
+        let head = "# Generated from src/api by `UPDATE=1 cargo test --test generated`.\n---\n";
+        let definition = serde_saphyr::to_string(&crd::definition(kind)).unwrap();
+        let name = format!("{}_{}.yaml", facts.group, facts.plural);
+        files.push((Path::new("crds").join(name), format!("{head}{definition}")));
+    }
+    files
+}
+
+#[test]
+fn crds_and_schemas_are_what_the_types_say() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut old = Vec::new();
+    for (path, text) in files() {
+        if std::env::var("UPDATE").is_ok() {
+            std::fs::write(root.join(&path), &text).unwrap();
+        } else if std::fs::read_to_string(root.join(&path)).ok().as_deref() != Some(&text) {
+            old.push(path);
+        }
+    }
+    assert!(old.is_empty(), "not current: {old:?}\nhint: run `UPDATE=1 cargo test --test generated`");
+}
+
+#[test]
+fn nothing_else_stands_in_crds() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let known: Vec<PathBuf> = files().into_iter().map(|(path, _)| path).collect();
+    for entry in std::fs::read_dir(root.join("crds")).unwrap() {
+        let path = Path::new("crds").join(entry.unwrap().file_name());
+        assert!(known.contains(&path), "{} is not generated from a type", path.display());
+    }
+}
+
+#[test]
+fn a_definition_read_again_is_the_same() {
+    for kind in Kind::ALL {
+        let definition = crd::definition(kind);
+        let text = serde_saphyr::to_string(&definition).unwrap();
+        let again: serde_json::Value = serde_saphyr::from_str(&text).unwrap();
+        assert_eq!(again, definition, "{}", kind.facts().kind);
+    }
+}
+
+#[test]
+fn every_field_is_described() {
+    fn walk(schema: &serde_json::Value, path: &str, silent: &mut Vec<String>) {
+        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+            let path = format!("{path}.{name}");
+            if field["description"].as_str().is_none_or(str::is_empty) && path != ".metadata" {
+                silent.push(path.clone());
+            }
+            walk(field, &path, silent);
+            walk(&field["items"], &format!("{path}[]"), silent);
+            walk(&field["additionalProperties"], &format!("{path}[]"), silent);
+        }
+    }
+    for kind in Kind::ALL {
+        let mut silent = Vec::new();
+        walk(&crd::schema(kind), "", &mut silent);
+        assert!(silent.is_empty(), "{}: {silent:?}", kind.facts().kind);
+    }
+}
