@@ -8,12 +8,28 @@ use std::ops::{Add, AddAssign, Sub};
 pub const HOURS_PER_MONTH: i64 = 730;
 
 /// An amount of money in millionths of a US dollar.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MicroUsd(pub i64);
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct MicroUsd(
+    #[serde(with = "super::written::integer")]
+    #[cfg_attr(feature = "schema", schemars(with = "super::written::Integer"))]
+    pub i64,
+);
 
 /// A rate of spending in millionths of a US dollar per hour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MicroUsdPerHour(pub i64);
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct MicroUsdPerHour(
+    #[serde(with = "super::written::integer")]
+    #[cfg_attr(feature = "schema", schemars(with = "super::written::Integer"))]
+    pub i64,
+);
 
 impl MicroUsdPerHour {
     /// Returns what the rate comes to in a month of 730 hours.
@@ -74,7 +90,9 @@ impl Sum for MicroUsdPerHour {
 
 /// What something costs by the hour, as far as that is known. Unknown is a value of its own: it never
 /// counts as nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum Price {
     /// A price from a price list.
     Listed(MicroUsdPerHour),
@@ -124,7 +142,9 @@ impl Price {
 }
 
 /// How capacity is bought: the value of `karpenter.sh/capacity-type`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum CapacityType {
     /// At the list price, until deleted.
     OnDemand,

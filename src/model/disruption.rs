@@ -7,7 +7,8 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 
 /// Why a node is disrupted, in Karpenter's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum DisruptionReason {
     /// It carries no pods but those of DaemonSets.
     Empty,
@@ -36,7 +37,9 @@ impl fmt::Display for DisruptionReason {
 }
 
 /// How many nodes a budget lets go at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum BudgetNodes {
     /// So many nodes.
     Count(u32),
@@ -59,14 +62,40 @@ impl BudgetNodes {
 }
 
 /// A limit on how many nodes of a pool are disrupted at once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Budget {
     /// The reasons it limits; `None` is every reason.
     pub reasons: Option<BTreeSet<DisruptionReason>>,
     /// How many nodes may go at once.
     pub nodes: BudgetNodes,
     /// When it holds: a cron line in UTC, and for how long from each hit; `None` is always.
+    #[serde(with = "window")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<(String, String)>"))]
     pub window: Option<(Arc<str>, SignedDuration)>,
+}
+
+/// A window as JSON: the cron line and the duration, both as text.
+mod window {
+    use std::sync::Arc;
+
+    use jiff::SignedDuration;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+    pub(super) fn serialize<S: Serializer>(
+        window: &Option<(Arc<str>, SignedDuration)>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        window.as_ref().map(|(cron, duration)| (cron, duration.to_string())).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<(Arc<str>, SignedDuration)>, D::Error> {
+        let window = Option::<(Arc<str>, String)>::deserialize(deserializer)?;
+        window.map(|(cron, duration)| Ok((cron, duration.parse().map_err(de::Error::custom)?))).transpose()
+    }
 }
 
 impl Budget {
@@ -78,7 +107,8 @@ impl Budget {
 }
 
 /// Which nodes of a pool may be consolidated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ConsolidationPolicy {
     /// Empty ones only.
     WhenEmpty,
@@ -89,9 +119,13 @@ pub enum ConsolidationPolicy {
 }
 
 /// How nodes of a pool may be disrupted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Disruption {
     /// Quiet time after the last change of pods before a node may go; `None` is never.
+    #[serde(with = "super::written::optional_text", default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub consolidate_after: Option<SignedDuration>,
     /// Which nodes may go.
     pub policy: ConsolidationPolicy,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::{MicroUsd, MicroUsdPerHour, Region, SkuName};
 
 /// How pods get their addresses, which decides how many fit on a node and which daemonsets AKS adds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum NetworkSetup {
     /// Azure CNI with an overlay network (the default), without or with Cilium's dataplane.
     AzureOverlay {
@@ -34,7 +36,9 @@ impl NetworkSetup {
 }
 
 /// A discount on a family of sizes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Discount {
     /// The series as in `karpenter.azure.com/sku-series` or its family letter, compared without `_` and
     /// letter case, so that `Dsv5`, `Ds_v5` mean the same.
@@ -44,7 +48,9 @@ pub struct Discount {
 }
 
 /// Capacity that is paid for, used or not.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Commitment {
     /// The size.
     pub size: SkuName,
@@ -55,7 +61,9 @@ pub struct Commitment {
 }
 
 /// How the user's prices differ from the list.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Prices {
     /// What each node costs beside its VM and disk: licences, agents.
     pub cost_per_node: MicroUsdPerHour,
@@ -66,20 +74,28 @@ pub struct Prices {
 }
 
 /// Limits of the whole cluster.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct FleetLimits {
     /// The most nodes.
     pub nodes: Option<u64>,
     /// The most CPU, in thousandths of a core.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<super::written::Integer>"))]
+    #[serde(with = "super::written::optional_integer", default)]
     pub cpu_milli: Option<i64>,
     /// The most memory, in bytes.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<super::written::Integer>"))]
+    #[serde(with = "super::written::optional_integer", default)]
     pub memory_bytes: Option<i64>,
     /// The most money in a month of 730 hours.
     pub cost_per_month: Option<MicroUsd>,
 }
 
 /// What a NodeFleet says, or its defaults where there is none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Fleet {
     /// The NodeFleet's name; `None` where there is none.
     pub name: Option<Arc<str>>,

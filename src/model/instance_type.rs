@@ -3,7 +3,9 @@
 use super::{CapacityType, Price, Requirements, Resources, SkuName, Zone};
 
 /// What the operating system's disk is on a size.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum OsDisk {
     /// On the VM's own storage, for nothing.
     Ephemeral,
@@ -12,7 +14,9 @@ pub enum OsDisk {
 }
 
 /// One way to have an instance type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Offering {
     /// The zone; `0` is Azure's "no zone".
     pub zone: Zone,
@@ -28,7 +32,9 @@ pub struct Offering {
 }
 
 /// A size under one AKSNodeClass: what nodes of it have and how they can be had.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct InstanceType {
     /// The size's name.
     pub name: SkuName,

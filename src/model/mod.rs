@@ -17,9 +17,11 @@ pub mod pod;
 pub mod pool;
 pub mod quantity;
 pub mod requirement;
+pub mod requirement_form;
 pub mod resources;
 pub mod selector;
 pub mod taint;
+pub mod written;
 
 pub use amount::{CapacityType, MicroUsd, MicroUsdPerHour, Price};
 pub use canonical::Digest;
@@ -38,6 +40,7 @@ pub use pod::{
 pub use pool::{ExpireAfter, Pool};
 pub use quantity::Quantity;
 pub use requirement::{Conflict, Operator, Requirement, Requirements};
+pub use requirement_form::RequirementEntry;
 pub use resources::{ResourceName, Resources};
 pub use selector::LabelSelector;
 pub use taint::{Effect, Taint, Toleration};

@@ -10,6 +10,7 @@ macro_rules! name {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(transparent)]
         pub struct $name(Arc<str>);
 
@@ -103,6 +104,39 @@ impl PodKey {
     /// Makes the key of a pod.
     pub fn new(namespace: impl AsRef<str>, name: impl AsRef<str>) -> Self {
         Self { namespace: Namespace::new(namespace), name: Arc::from(name.as_ref()) }
+    }
+}
+
+impl std::str::FromStr for PodKey {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (namespace, name) =
+            text.split_once('/').ok_or_else(|| format!("`{text}` is not `namespace/name`"))?;
+        Ok(Self::new(namespace, name))
+    }
+}
+
+impl serde::Serialize for PodKey {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        super::written::text::serialize(self, serializer)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for PodKey {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        super::written::text::deserialize(deserializer)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for PodKey {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "PodKey".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "string", "description": "A pod as `namespace/name`."})
     }
 }
 

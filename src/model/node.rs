@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use super::{ClaimName, ClassName, LabelKey, NodeName, PoolName, Resources, Taint};
 
 /// How far a node has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum NodeStage {
     /// A NodeClaim without a node yet: on its way.
     Launching,
@@ -19,34 +20,46 @@ pub enum NodeStage {
 }
 
 /// A node that exists or is on its way.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Node {
     /// The node's name; of a claim without a node, the claim's name.
     pub name: NodeName,
     /// Its NodeClaim, where one is known.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub claim: Option<ClaimName>,
     /// Its NodePool, from the label; `None` is a node that Karpenter does not manage.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub pool: Option<PoolName>,
     /// Its AKSNodeClass, from the claim or the label.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub class: Option<ClassName>,
     /// `providerID`, as it stands in the object.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub provider_id: Option<Arc<str>>,
     /// How far it has come.
     pub stage: NodeStage,
     /// Its labels, with normalised keys.
     pub labels: BTreeMap<LabelKey, Arc<str>>,
     /// Its taints; of a node that is not initialized, without startup and ephemeral ones.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub taints: Vec<Taint>,
     /// What it has in all.
     pub capacity: Resources,
     /// What pods may use.
     pub allocatable: Resources,
     /// Whether it is cordoned.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub is_unschedulable: bool,
     /// Whether it asks not to be disrupted.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub is_do_not_disrupt: bool,
     /// Whether it, or its claim, is being deleted.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub is_deleting: bool,
     /// When it was made.
+    #[serde(with = "super::written::optional_text", default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub created: Option<Timestamp>,
 }

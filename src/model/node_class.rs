@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::{ClassName, Digest};
 
 /// The family of the node's operating system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ImageFamily {
     /// Ubuntu, of the version that AKS chooses.
     Ubuntu,
@@ -18,7 +19,8 @@ pub enum ImageFamily {
 }
 
 /// Who installs GPU drivers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum GpuMode {
     /// AKS does, for NVIDIA sizes only.
     Driver,
@@ -27,7 +29,9 @@ pub enum GpuMode {
 }
 
 /// An AKSNodeClass as the solver reads it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct NodeClass {
     /// Its name.
     pub name: ClassName,

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use super::{LabelKey, LabelSelector, Namespace, NodeName, PodKey, Requirements, Resources, Toleration};
 
 /// A transport protocol of a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "UPPERCASE")]
 pub enum Protocol {
     /// TCP, the default.
     Tcp,
@@ -22,13 +24,16 @@ pub enum Protocol {
 }
 
 /// A port of the node that a pod takes for itself.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct HostPort {
     /// The port.
     pub port: u16,
     /// The protocol.
     pub protocol: Protocol,
     /// The address it is taken on; `None` is every address.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub address: Option<Arc<str>>,
 }
 
@@ -57,7 +62,9 @@ impl fmt::Display for HostPort {
 }
 
 /// Something that is wished for with a weight from 1 to 100.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Preferred<T> {
     /// The weight.
     pub weight: u32,
@@ -66,30 +73,43 @@ pub struct Preferred<T> {
 }
 
 /// What a pod asks of the labels of its node beyond its node selector.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct NodeAffinity {
     /// Terms of which one must hold; `None` asks for nothing, an empty list can never be met. A term
     /// without requirements selects no node, as in Kubernetes, and is left out when read.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub required: Option<Vec<Requirements>>,
     /// What is wished for.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub preferred: Vec<Preferred<Requirements>>,
 }
 
 /// A term of pod affinity or anti-affinity.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct PodAffinityTerm {
     /// The label whose values are the domains.
     pub topology_key: LabelKey,
     /// Which pods are meant; `None` means none.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub selector: Option<LabelSelector>,
     /// In which namespaces, by name; the pod's own when both this and the selector are absent.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub namespaces: BTreeSet<Namespace>,
     /// In which namespaces, by label; an empty selector means all.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub namespace_selector: Option<LabelSelector>,
 }
 
 /// A topology spread constraint.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct SpreadConstraint {
     /// The label whose values are the domains.
     pub topology_key: LabelKey,
@@ -98,19 +118,23 @@ pub struct SpreadConstraint {
     /// Whether the constraint must hold (`DoNotSchedule`) or is wished for (`ScheduleAnyway`).
     pub strength: Strength,
     /// Which pods are counted; `None` counts none.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub selector: Option<LabelSelector>,
     /// How many domains there must be.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub min_domains: Option<u32>,
     /// `nodeAffinityPolicy: Honor` (the default): only nodes that the pod selects count as domains.
     pub honors_node_affinity: bool,
     /// `nodeTaintsPolicy: Honor` (not the default): only nodes that the pod tolerates count as domains.
     pub honors_node_taints: bool,
     /// The pod labels whose values join the selector.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub match_label_keys: Vec<LabelKey>,
 }
 
 /// Whether something must hold or is wished for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Strength {
     /// Must hold.
     Required,
@@ -119,7 +143,9 @@ pub enum Strength {
 }
 
 /// A scheduling rule of Kubernetes that a pod may use, by the name that reports show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum SchedulingRule {
     /// `topologySpreadConstraints`.
     TopologySpread,
@@ -157,40 +183,60 @@ impl SchedulingRule {
 }
 
 /// What the scheduler reads of a pod; shared by the replicas of a workload.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
 pub struct PodSpec {
     /// What the pod asks for, counted as Kubernetes counts it, with `pods: 1`.
+    #[serde(skip_serializing_if = "super::written::is_default")]
     pub requests: Resources,
     /// Whether no container of the pod says what it needs.
+    #[serde(skip_serializing_if = "super::written::is_default")]
     pub is_without_requests: bool,
     /// The pod's labels.
+    #[serde(skip_serializing_if = "super::written::is_default")]
     pub labels: BTreeMap<LabelKey, Arc<str>>,
     /// `nodeSelector`, with normalised keys.
+    #[serde(skip_serializing_if = "super::written::is_default")]
     pub node_selector: Requirements,
     /// Node affinity, with normalised keys.
+    #[serde(skip_serializing_if = "super::written::is_default")]
     pub node_affinity: NodeAffinity,
     /// Tolerations, sorted.
+    #[serde(skip_serializing_if = "super::written::is_default")]
     pub tolerations: Vec<Toleration>,
     /// Host ports; all container ports where the pod uses the host's network.
+    #[serde(skip_serializing_if = "super::written::is_default")]
     pub host_ports: BTreeSet<HostPort>,
     /// Priority, from the pod or its PriorityClass.
+    #[serde(skip_serializing_if = "super::written::is_default")]
     pub priority: i32,
     /// Scheduling gates that hold the pod back.
+    #[serde(skip_serializing_if = "super::written::is_default")]
     pub gates: BTreeSet<Arc<str>>,
     /// Spread constraints, in the order written.
+    #[serde(skip_serializing_if = "super::written::is_default")]
     pub spread: Vec<SpreadConstraint>,
     /// Required pod affinity.
+    #[serde(skip_serializing_if = "super::written::is_default")]
     pub affinity: Vec<PodAffinityTerm>,
     /// Required pod anti-affinity.
+    #[serde(skip_serializing_if = "super::written::is_default")]
     pub anti_affinity: Vec<PodAffinityTerm>,
     /// Preferred pod affinity.
+    #[serde(skip_serializing_if = "super::written::is_default")]
     pub preferred_affinity: Vec<Preferred<PodAffinityTerm>>,
     /// Preferred pod anti-affinity.
+    #[serde(skip_serializing_if = "super::written::is_default")]
     pub preferred_anti_affinity: Vec<Preferred<PodAffinityTerm>>,
     /// Rules that are used and not held in the fields above: volumes, resource claims, match fields,
     /// a runtime class.
+    #[serde(skip_serializing_if = "super::written::is_default")]
     pub other_rules: BTreeMap<SchedulingRule, Strength>,
     /// The scheduler that binds the pod; `None` is Kubernetes' own.
+    #[serde(skip_serializing_if = "super::written::is_default")]
     pub scheduler: Option<Arc<str>>,
 }
 
@@ -226,7 +272,9 @@ impl PodSpec {
 }
 
 /// The workload that a pod belongs to.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Workload {
     /// The kind, such as `Deployment`.
     pub kind: Arc<str>,
@@ -243,7 +291,9 @@ impl fmt::Display for Workload {
 }
 
 /// Where a pod is.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum PodPlace {
     /// It waits for a node, or does not exist yet.
     Waiting,

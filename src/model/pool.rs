@@ -8,16 +8,24 @@ use jiff::SignedDuration;
 use super::{ClassName, Disruption, LabelKey, PoolName, Requirements, Resources, Taint};
 
 /// When a node is replaced for its age.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum ExpireAfter {
     /// At this age.
-    Age(SignedDuration),
+    Age(
+        #[serde(with = "super::written::text")]
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
+        SignedDuration,
+    ),
     /// Never.
     Never,
 }
 
 /// A NodePool as the solver reads it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Pool {
     /// Its name.
     pub name: PoolName,
@@ -46,6 +54,8 @@ pub struct Pool {
     /// When its nodes are replaced for their age.
     pub expire_after: ExpireAfter,
     /// How long a node may drain at most.
+    #[serde(with = "super::written::optional_text", default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub termination_grace_period: Option<SignedDuration>,
     /// Whether the pool is being deleted: nothing new is made from it.
     pub is_deleting: bool,

@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::Quantity;
+use super::written::Integer;
 
 /// The name of a resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -200,6 +203,33 @@ impl Resources {
     #[must_use]
     pub fn fit_in(&self, room: &Self) -> bool {
         self.iter().all(|(name, amount)| amount <= 0 || amount <= room.get(name))
+    }
+}
+
+impl Serialize for Resources {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter().map(|(name, amount)| (name.as_str(), Integer(amount))))
+    }
+}
+
+impl<'de> Deserialize<'de> for Resources {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let amounts = BTreeMap::<String, Integer>::deserialize(deserializer)?;
+        Ok(amounts.into_iter().map(|(name, amount)| (ResourceName::parse(&name), amount.0)).collect())
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Resources {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Resources".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let mut schema = BTreeMap::<String, Integer>::json_schema(generator);
+        let about = "Amounts by resource name: cpu in thousandths of a core, others in whole units.";
+        schema.insert("description".to_owned(), about.into());
+        schema
     }
 }
 

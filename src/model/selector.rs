@@ -7,7 +7,11 @@ use super::{LabelKey, Requirement, Requirements};
 
 /// A selector of labels. Without any requirement it selects everything; an absent selector, which selects
 /// nothing, is `None` where it is held.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
 pub struct LabelSelector(pub Requirements);
 
 impl LabelSelector {

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 /// What a taint does to pods that do not tolerate it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Effect {
     /// New pods are kept away.
     NoSchedule,
@@ -35,11 +36,13 @@ impl Effect {
 }
 
 /// A taint of a node.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Taint {
     /// The key.
     pub key: Arc<str>,
     /// The value; empty when there is none.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub value: Arc<str>,
     /// The effect.
     pub effect: Effect,
@@ -86,13 +89,17 @@ impl fmt::Display for Taint {
 }
 
 /// A toleration of a pod. No key means every key, no effect every effect.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Toleration {
     /// The key; `None` tolerates every key.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub key: Option<Arc<str>>,
     /// The value that must be equal; `None` tolerates every value (`operator: Exists`).
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub value: Option<Arc<str>>,
     /// The effect; `None` tolerates every effect.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub effect: Option<Effect>,
 }
 

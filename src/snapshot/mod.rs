@@ -11,7 +11,9 @@ use crate::catalog::Catalog;
 use crate::model::{Namespace, Node, Pod, PodSpec};
 
 /// A DaemonSet: what it adds to every node that it may run on.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Daemon {
     /// The namespace.
     pub namespace: Namespace,
@@ -24,7 +26,9 @@ pub struct Daemon {
 }
 
 /// Something that could not be read; what depends on it is held back.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Gap {
     /// What could not be read, such as `2 documents of kind Rollout`.
     pub what: String,
@@ -33,7 +37,9 @@ pub struct Gap {
 }
 
 /// Something that the input did not say and that was taken to be so; shown in the head of the plan.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Assumption {
     /// What was assumed, such as ``region `eastus` ``.
     pub what: String,

@@ -103,7 +103,9 @@ pub enum NodeRef {
 }
 
 /// Why the fleet is as it is, and what it leaves out.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Report {
     /// Pods that fit nowhere, one entry for all pods of the same shape; sorted by the first pod.
     pub unplaced: Vec<Unplaced>,
@@ -126,7 +128,9 @@ pub struct Report {
 }
 
 /// What a fleet costs by the hour. Nodes without a known price are counted, never summed as nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Cost {
     /// By the list: VMs and managed OS disks.
     pub list: MicroUsdPerHour,
@@ -139,7 +143,9 @@ pub struct Cost {
 }
 
 /// Pods of one shape that fit nowhere.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Unplaced {
     /// The pods, sorted.
     pub pods: Vec<PodKey>,
@@ -154,7 +160,9 @@ pub struct Unplaced {
 }
 
 /// Pods that are not planned although something might hold them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Held {
     /// The pods, sorted.
     pub pods: Vec<PodKey>,
@@ -165,7 +173,9 @@ pub struct Held {
 }
 
 /// Something in the input that cannot work or is likely not meant.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Warning {
     /// What it is about, such as ``pool `default` ``.
     pub object: String,
