@@ -48,6 +48,7 @@
 pub mod api;
 pub mod catalog;
 pub mod model;
+pub mod plan;
 pub mod policy;
 pub mod snapshot;
 pub mod solve;

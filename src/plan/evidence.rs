@@ -1,0 +1,91 @@
+//! What a plan was made from and why: for people and for the judge, outside the digest.
+//!
+//! Whoever reads a plan file ignores fields here that it does not know. Nothing here is carried out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::change::{ChangeId, NoOp};
+use super::reason::Reason;
+use super::world::World;
+use crate::model::{DisruptionReason, LabelKey, NodeName, PodKey, PoolName, Price, Resources};
+use crate::solve::Report;
+
+/// What a plan was made from and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Evidence {
+    /// When the world was seen; null for manifests alone.
+    #[serde(with = "crate::model::written::optional_text")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub seen_at: Option<Timestamp>,
+    /// Why each change is made.
+    pub reasons: BTreeMap<ChangeId, Reason>,
+    /// What the nodes to make will have; equal ones once.
+    pub shapes: Vec<NodeShape>,
+    /// What each create is expected to be: its shape, price and pods.
+    pub placements: BTreeMap<ChangeId, Placement>,
+    /// The waiting pods that go to nodes that stay, sorted.
+    pub kept: BTreeMap<NodeName, Vec<PodKey>>,
+    /// How many nodes stay as they are, by pool.
+    pub unchanged: Vec<NoOp>,
+    /// Removals that stand in no wave, by node.
+    pub held: Vec<HeldRemoval>,
+    /// What solving says: cost, unplaced pods, warnings.
+    pub report: Report,
+    /// What was planned from, as far as the plan needs it.
+    pub world: World,
+}
+
+/// What a node to make will have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct NodeShape {
+    /// What it has in all.
+    pub capacity: Resources,
+    /// What pods and daemonsets may use.
+    pub allocatable: Resources,
+    /// What daemonsets ask for of it.
+    pub daemon_requests: Resources,
+    /// Its labels once it has joined.
+    pub labels: BTreeMap<LabelKey, Arc<str>>,
+    /// Whether shape or zones are estimated from the size's name.
+    pub is_estimate: bool,
+}
+
+/// What a create is expected to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Placement {
+    /// Its shape: a place in [`Evidence::shapes`].
+    pub shape: usize,
+    /// What it costs by the list.
+    pub list_price: Price,
+    /// What it costs the user.
+    pub effective_price: Price,
+    /// The pod for whose sake a node of this pool, and of no heavier one, was opened.
+    pub opened_for: PodKey,
+    /// The pods that go there, sorted.
+    pub pods: Vec<PodKey>,
+}
+
+/// A removal that stands in no wave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct HeldRemoval {
+    /// The node.
+    pub node: NodeName,
+    /// Its pool.
+    pub pool: Option<PoolName>,
+    /// Why it would go.
+    pub reason: DisruptionReason,
+    /// What holds it back, for people.
+    pub because: String,
+}
