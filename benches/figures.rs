@@ -67,7 +67,9 @@ fn openb(root: &Path, figures: &mut Vec<Figure>) {
             .as_array()
             .into_iter()
             .flatten()
-            .map(|group| group["pods"].as_array().map_or(0, |pods| i64::try_from(pods.len()).unwrap_or(i64::MAX)))
+            .map(|group| {
+                group["pods"].as_array().map_or(0, |pods| i64::try_from(pods.len()).unwrap_or(i64::MAX))
+            })
             .sum();
         report(figures, "openb_unplaced_pods", unplaced as f64, "pods");
     }

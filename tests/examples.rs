@@ -60,7 +60,10 @@ fn every_story_plans_to_the_text_beside_it() {
         }
         let expected = fs::read_to_string(&file).unwrap_or_default();
         if expected != printed {
-            let diff = TextDiff::from_lines(&expected, &printed).unified_diff().header("expected", "printed").to_string();
+            let diff = TextDiff::from_lines(&expected, &printed)
+                .unified_diff()
+                .header("expected", "printed")
+                .to_string();
             faults.push(format!("{}:\n{diff}", name(&story)));
         }
     }

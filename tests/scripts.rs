@@ -78,7 +78,9 @@ fn the_help_of_each_command_has_an_example_that_works() {
 fn wrong_usage_exits_with_1_and_help_with_0() {
     assert_eq!(nodeform(&["--help"]).status.code(), Some(0));
     assert_eq!(nodeform(&["--version"]).status.code(), Some(0));
-    for wrong in [&["plan", "--frobnicate"][..], &["frobnicate"], &[], &["plan"], &["plan", "no-such-file.yaml"]] {
+    for wrong in
+        [&["plan", "--frobnicate"][..], &["frobnicate"], &[], &["plan"], &["plan", "no-such-file.yaml"]]
+    {
         let output = nodeform(wrong);
         assert_eq!(output.status.code(), Some(1), "{wrong:?}");
         assert!(out(&output).is_empty(), "{wrong:?} prints errors as data");
@@ -90,13 +92,15 @@ fn wrong_usage_exits_with_1_and_help_with_0() {
 #[test]
 fn what_init_writes_is_valid_and_plans() {
     let folder = empty_folder("init");
-    let written = start(&["init", "c", "--location", "westeurope", "--cluster-name", "prod-weu"], &folder, "");
+    let written =
+        start(&["init", "c", "--location", "westeurope", "--cluster-name", "prod-weu"], &folder, "");
     assert!(written.status.success(), "{}", aside(&written));
     let again = start(&["init", "c"], &folder, "");
     assert_eq!(again.status.code(), Some(1), "an existing file is kept");
     let valid = start(&["validate", "c"], &folder, "");
     assert!(valid.status.success(), "{}", aside(&valid));
-    std::fs::copy(root().join("examples/quickstart/inflate.yaml"), folder.join("c/inflate.yaml")).expect("copied");
+    std::fs::copy(root().join("examples/quickstart/inflate.yaml"), folder.join("c/inflate.yaml"))
+        .expect("copied");
     let plan = start(&["plan", "c", "--detailed-exitcode"], &folder, "");
     assert_eq!(plan.status.code(), Some(2), "{}", aside(&plan));
     assert!(out(&plan).contains("westeurope"), "{}", out(&plan));

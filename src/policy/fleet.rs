@@ -1,0 +1,176 @@
+//! NodeFleet: wire to value. A field that a plan cannot act on yet is refused by name, never ignored.
+
+use std::sync::Arc;
+
+use super::fault::Fault;
+use super::path;
+use crate::api::node_fleet::{self as wire, NodeFleet, NodeFleetSpec};
+use crate::api::text::{NumberOrWord, Quantity as WireQuantity};
+use crate::model::{
+    Commitment, Discount, Fleet, FleetLimits, MicroUsd, MicroUsdPerHour, NetworkSetup, Prices, Quantity,
+    Region, SkuName,
+};
+
+/// Returns what holds for the whole cluster.
+///
+/// # Errors
+/// Amounts that cannot be counted, and fields that have no effect yet.
+pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
+    let spec = wire.spec.clone().unwrap_or_default();
+    let mut faults = not_acted_on(&spec);
+    let cluster = spec.cluster.unwrap_or_default();
+    let limits = limits(&spec.limits.unwrap_or_default(), &mut faults);
+    let prices = prices(&spec.prices.unwrap_or_default(), &mut faults);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    Ok(Fleet {
+        name: wire.metadata.name.as_deref().map(Arc::from),
+        network: network(&cluster),
+        cluster: cluster.name.as_deref().map(Arc::from),
+        region: cluster.location.as_deref().map(region),
+        prices,
+        limits,
+    })
+}
+
+/// Returns a region as Azure writes it: `West Europe` is `westeurope`.
+fn region(text: &str) -> Region {
+    Region::new(text.replace(' ', "").to_ascii_lowercase())
+}
+
+/// Returns a refusal for each field whose value asks for something that planning does not do yet. A value
+/// that asks for what happens anyway is accepted.
+fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
+    let asked = [
+        (
+            "spec.mode",
+            spec.mode.is_some_and(|mode| mode != wire::Mode::Observe),
+            "plans are shown and not carried out, as with `observe`",
+        ),
+        (
+            "spec.approve",
+            spec.approve.as_ref().is_some_and(|approve| *approve != wire::Approve::default()),
+            "nothing is approved yet",
+        ),
+        ("spec.suspend", spec.suspend == Some(true), "nothing is carried out that could be suspended"),
+        (
+            "spec.strategy",
+            spec.strategy.is_some_and(|strategy| strategy != wire::Strategy::Cheapest),
+            "fleets are planned by `cheapest`",
+        ),
+        (
+            "spec.prefer",
+            spec.prefer.is_some_and(|prefer| prefer != wire::Prefer::Price),
+            "sizes are chosen by `price`",
+        ),
+        (
+            "spec.preferences.maxExtraCostPercent",
+            spec.preferences
+                .as_ref()
+                .and_then(|preferences| preferences.max_extra_cost_percent.as_ref())
+                .is_some_and(|most| *most != NumberOrWord::Number(0)),
+            "nothing is bought for preferences, as with 0",
+        ),
+        (
+            "spec.allow",
+            spec.allow.as_ref().is_some_and(|list| !list.is_empty()),
+            "no standing bounds are kept",
+        ),
+        (
+            "spec.freeze",
+            spec.freeze.as_ref().is_some_and(|list| !list.is_empty()),
+            "no window keeps changes back",
+        ),
+        ("spec.safety", spec.safety.is_some(), "nothing is carried out that a breaker could stop"),
+        (
+            "spec.git",
+            spec.git.as_ref().is_some_and(|git| *git != wire::Git::default()),
+            "plans are not proposed in Git",
+        ),
+    ];
+    asked
+        .into_iter()
+        .filter(|(_, is_asked, _)| *is_asked)
+        .map(|(at, _, instead)| Fault {
+            path: path(at),
+            message: format!("this version does not act on this field yet: {instead}"),
+            hint: Some("take the field out for this version; it stays valid for later ones".to_owned()),
+        })
+        .collect()
+}
+
+/// Returns the network set-up; `None` where the fleet does not say.
+fn network(cluster: &wire::Cluster) -> Option<NetworkSetup> {
+    let is_cilium = cluster.network_dataplane == Some(wire::NetworkDataplane::Cilium);
+    let is_overlay = cluster.network_plugin_mode == Some(wire::NetworkPluginMode::Overlay);
+    match cluster.network_plugin {
+        Some(wire::NetworkPlugin::None) => Some(NetworkSetup::None),
+        Some(wire::NetworkPlugin::Azure) if is_overlay => Some(NetworkSetup::AzureOverlay { is_cilium }),
+        Some(wire::NetworkPlugin::Azure) => Some(NetworkSetup::Azure { is_cilium }),
+        None if is_overlay || cluster.network_dataplane.is_some() => {
+            Some(NetworkSetup::AzureOverlay { is_cilium })
+        }
+        None => None,
+    }
+}
+
+fn limits(wire: &wire::FleetLimits, faults: &mut Vec<Fault>) -> FleetLimits {
+    let mut amount = |quantity: Option<&WireQuantity>, field: &str| -> Option<Quantity> {
+        let text = quantity?.to_string();
+        let amount = Quantity::parse(&text).filter(|quantity| !quantity.is_negative());
+        if amount.is_none() {
+            faults.push(Fault {
+                path: path(&format!("spec.limits.{field}")),
+                message: format!("`{text}` is no amount from 0 upward that can be counted"),
+                hint: Some("write an amount such as `200` or `16Ti`".to_owned()),
+            });
+        }
+        amount
+    };
+    let nodes = amount(wire.nodes.as_ref(), "nodes").and_then(|nodes| u64::try_from(nodes.units_down()).ok());
+    let cpu_milli = amount(wire.cpu.as_ref(), "cpu").map(|cpu| cpu.milli_down());
+    let memory_bytes = amount(wire.memory.as_ref(), "memory").map(|memory| memory.units_down());
+    let cost = wire.cost_per_month.as_deref();
+    let cost_per_month = cost.and_then(|text| dollars(text, "spec.limits.costPerMonth", faults));
+    FleetLimits {
+        nodes,
+        cpu_milli,
+        memory_bytes,
+        cost_per_month: cost_per_month.map(|amount| MicroUsd(amount.0)),
+    }
+}
+
+fn prices(wire: &wire::Prices, faults: &mut Vec<Fault>) -> Prices {
+    let cost_per_node = wire.cost_per_node.as_deref();
+    let cost_per_node = cost_per_node.and_then(|text| dollars(text, "spec.prices.costPerNode", faults));
+    let discounts = wire.discounts.iter().flatten().map(|wire| Discount {
+        family: Arc::from(wire.family.as_str()),
+        percent: u32::try_from(wire.percent).unwrap_or(0),
+    });
+    let commitments = wire.commitments.iter().flatten().enumerate().filter_map(|(index, wire)| {
+        let at = format!("spec.prices.commitments[{index}].pricePerHour");
+        Some(Commitment {
+            size: SkuName::new(&wire.size),
+            count: u32::try_from(wire.count).unwrap_or(0),
+            price: dollars(&wire.price_per_hour, &at, faults)?,
+        })
+    });
+    Prices {
+        cost_per_node: cost_per_node.unwrap_or_default(),
+        discounts: discounts.collect(),
+        commitments: commitments.collect(),
+    }
+}
+
+fn dollars(text: &str, at: &str, faults: &mut Vec<Fault>) -> Option<MicroUsdPerHour> {
+    let amount = MicroUsdPerHour::from_decimal_usd(text);
+    if amount.is_none() {
+        faults.push(Fault {
+            path: path(at),
+            message: format!("`{text}` is no amount of dollars that can be counted"),
+            hint: Some("write dollars as a decimal, such as \"0.12\"".to_owned()),
+        });
+    }
+    amount
+}

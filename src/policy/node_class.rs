@@ -1,0 +1,50 @@
+//! AKSNodeClass: wire to value, with Karpenter's defaults.
+
+use std::sync::Arc;
+
+use crate::api::aks_node_class::{self as wire, AksNodeClass, AksNodeClassSpec};
+use crate::api::node_class_hash::static_hash;
+use crate::model::{ClassName, Digest, GpuMode, ImageFamily, NodeClass};
+
+/// The OS disk of a class that does not say, in GB.
+const OS_DISK_GB: u32 = 128;
+
+/// Returns the class.
+pub(super) fn node_class(wire: &AksNodeClass) -> NodeClass {
+    let name = ClassName::new(wire.metadata.name.as_deref().unwrap_or_default());
+    of_spec(name, &wire.spec.clone().unwrap_or_default())
+}
+
+/// Returns a class that says nothing: what a pool gets whose class is not among the manifests.
+pub(super) fn default_class(name: ClassName) -> NodeClass {
+    of_spec(name, &AksNodeClassSpec::default())
+}
+
+fn of_spec(name: ClassName, spec: &AksNodeClassSpec) -> NodeClass {
+    let security = spec.security.as_ref();
+    let trusted = security.and_then(|security| security.trusted_launch.as_ref());
+    NodeClass {
+        name,
+        os_disk_gb: spec.os_disk_size_gb.and_then(|size| u32::try_from(size).ok()).unwrap_or(OS_DISK_GB),
+        image_family: match spec.image_family {
+            Some(wire::ImageFamily::Ubuntu) | None => ImageFamily::Ubuntu,
+            Some(wire::ImageFamily::Ubuntu2204) => ImageFamily::Ubuntu2204,
+            Some(wire::ImageFamily::Ubuntu2404) => ImageFamily::Ubuntu2404,
+            Some(wire::ImageFamily::AzureLinux) => ImageFamily::AzureLinux,
+        },
+        is_fips: spec.fips_mode == Some(wire::FipsMode::FIPS),
+        pods_max: spec.max_pods.and_then(|count| u32::try_from(count).ok()),
+        encryption_at_host: security.and_then(|security| security.encryption_at_host) == Some(true),
+        trusted_launch: trusted
+            .is_some_and(|launch| launch.vtpm == Some(true) || launch.secure_boot == Some(true)),
+        local_dns: spec.local_dns.as_ref().is_some_and(|dns| dns.mode == Some(wire::LocalDnsMode::Required)),
+        gpu_mode: match spec.gpu.as_ref().and_then(|gpu| gpu.mode) {
+            Some(wire::GpuMode::Driver) | None => GpuMode::Driver,
+            Some(wire::GpuMode::None) => GpuMode::None,
+        },
+        artifact_streaming: spec.artifact_streaming.as_ref().and_then(|streaming| streaming.enabled)
+            == Some(true),
+        hash: Arc::from(static_hash(spec)),
+        spec_digest: Digest::of_json(spec).expect("a spec has a JSON form: its maps have text keys"),
+    }
+}

@@ -1,0 +1,88 @@
+//! All objects of an input to one [`Policy`]: every fault of every object at once.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::fault::Fault;
+use super::{Policy, fleet, node_class, pool};
+use crate::api::Kind;
+use crate::model::{ClassName, Pool};
+
+/// An object as it came, with its kind.
+#[derive(Clone, Copy, Debug)]
+pub struct WireObject<'a> {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its content.
+    pub value: &'a Value,
+}
+
+/// Returns the policy that these objects say; NodeClaims among them are passed over, they are nodes.
+///
+/// # Errors
+/// Everything that is wrong, each fault with the place of its object in the input.
+pub fn parse(objects: &[WireObject<'_>]) -> Result<Policy, Vec<(usize, Fault)>> {
+    let mut policy = Policy::default();
+    let mut faults: Vec<(usize, Fault)> = Vec::new();
+    let mut fleet_seen = false;
+    for (index, object) in objects.iter().enumerate() {
+        let found = super::faults(object.kind, object.value);
+        if !found.is_empty() {
+            faults.extend(found.into_iter().map(|fault| (index, fault)));
+            continue;
+        }
+        let added = match object.kind {
+            Kind::NodePool => typed(object.value).and_then(|wire| pool::pool(&wire)).map(|pool| {
+                policy.pools.insert(pool.name.clone(), pool);
+            }),
+            Kind::AksNodeClass => typed(object.value).map(|wire| {
+                let class = node_class::node_class(&wire);
+                policy.classes.insert(class.name.clone(), class);
+            }),
+            Kind::NodeFleet if fleet_seen => Err(vec![second_fleet()]),
+            Kind::NodeFleet => {
+                fleet_seen = true;
+                typed(object.value).and_then(|wire| fleet::fleet(&wire)).map(|fleet| policy.fleet = fleet)
+            }
+            Kind::NodeClaim => Ok(()),
+        };
+        if let Err(found) = added {
+            faults.extend(found.into_iter().map(|fault| (index, fault)));
+        }
+    }
+    if faults.is_empty() { Ok(policy) } else { Err(faults) }
+}
+
+impl Policy {
+    /// Gives every pool whose class is not among the manifests a class with Karpenter's defaults, and
+    /// returns the names of these classes with the first pool that needs each: to be said, not hidden.
+    pub fn assume_missing_classes(&mut self) -> BTreeMap<ClassName, Pool> {
+        let mut assumed = BTreeMap::new();
+        for pool in self.pools.values() {
+            if !self.classes.contains_key(&pool.class) {
+                assumed.entry(pool.class.clone()).or_insert_with(|| pool.clone());
+            }
+        }
+        for name in assumed.keys() {
+            self.classes.insert(name.clone(), node_class::default_class(name.clone()));
+        }
+        assumed
+    }
+}
+
+fn second_fleet() -> Fault {
+    Fault {
+        path: super::path("metadata.name"),
+        message: "there is another NodeFleet in this input: one holds for the whole cluster".to_owned(),
+        hint: Some("plan each cluster by itself, or take one NodeFleet out".to_owned()),
+    }
+}
+
+/// Reads the wire type. The schema has accepted the value before, so what is left is said as it comes.
+fn typed<T: DeserializeOwned>(value: &Value) -> Result<T, Vec<Fault>> {
+    T::deserialize(value).map_err(|error| {
+        vec![Fault { path: Vec::new(), message: format!("this cannot be read: {error}"), hint: None }]
+    })
+}
