@@ -79,6 +79,8 @@ pub struct Prices {
 #[serde(rename_all = "camelCase")]
 pub struct FleetLimits {
     /// The most nodes.
+    #[serde(with = "super::written::optional_natural", default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<super::written::Integer>"))]
     pub nodes: Option<u64>,
     /// The most CPU, in thousandths of a core.
     #[cfg_attr(feature = "schema", schemars(with = "Option<super::written::Integer>"))]

@@ -46,8 +46,12 @@ pub struct Pool {
     /// The most that all its nodes may have; a resource that is not named is not limited.
     pub limits: Resources,
     /// The most nodes it may have (`limits.nodes`).
+    #[serde(with = "super::written::optional_natural", default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<super::written::Integer>"))]
     pub nodes_max: Option<u64>,
     /// A fixed number of nodes (`replicas`), where the pool is static.
+    #[serde(with = "super::written::optional_natural", default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<super::written::Integer>"))]
     pub replicas: Option<u64>,
     /// How its nodes may be disrupted.
     pub disruption: Disruption,

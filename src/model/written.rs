@@ -92,6 +92,34 @@ pub(crate) mod optional_integer {
     }
 }
 
+/// For `#[serde(with)]`: a `u64`, or null; text beyond [`EXACT_MAX`].
+pub(crate) mod optional_natural {
+    use super::{Deserialize, Deserializer, EXACT_MAX, Serializer, de};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(u64),
+        Text(String),
+    }
+
+    pub(crate) fn serialize<S: Serializer>(value: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+        match value {
+            None => serializer.serialize_none(),
+            Some(value) if *value <= EXACT_MAX.unsigned_abs() => serializer.serialize_u64(*value),
+            Some(value) => serializer.collect_str(value),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+        match Option::<Written>::deserialize(deserializer)? {
+            None => Ok(None),
+            Some(Written::Number(value)) => Ok(Some(value)),
+            Some(Written::Text(text)) => text.parse().map(Some).map_err(de::Error::custom),
+        }
+    }
+}
+
 /// For `#[serde(with)]`: a value in its own text form, such as a time or a duration.
 pub(crate) mod text {
     use super::{Deserialize, Deserializer, Serializer, de, fmt};
