@@ -220,3 +220,36 @@ pub struct NoOp {
     /// How many.
     pub nodes: usize,
 }
+
+impl Change {
+    /// Returns the node that the change makes, if it makes one.
+    #[must_use]
+    pub const fn create(&self) -> Option<&Create> {
+        match self {
+            Self::Create(create) | Self::Replace(Replace { create, .. }) => Some(create),
+            Self::Delete(_) | Self::Update(_) | Self::Adopt(_) | Self::Forget(_) | Self::NoOp(_) => None,
+        }
+    }
+
+    /// Returns the removal that the change is or ends with, if it does.
+    #[must_use]
+    pub const fn delete(&self) -> Option<&Delete> {
+        match self {
+            Self::Delete(delete) | Self::Replace(Replace { delete, .. }) => Some(delete),
+            Self::Create(_) | Self::Update(_) | Self::Adopt(_) | Self::Forget(_) | Self::NoOp(_) => None,
+        }
+    }
+
+    /// Returns the existing node that the change touches, if it touches one.
+    #[must_use]
+    pub const fn target(&self) -> Option<&ExistingNode> {
+        match self {
+            Self::Delete(Delete { target, .. })
+            | Self::Replace(Replace { delete: Delete { target, .. }, .. })
+            | Self::Update(Update { target, .. })
+            | Self::Adopt(Adopt { target, .. })
+            | Self::Forget(Forget { target }) => Some(target),
+            Self::Create(_) | Self::NoOp(_) => None,
+        }
+    }
+}

@@ -3,12 +3,26 @@
 //! Pure and total: a plan may be empty, planning never fails. This module decides what is done and in which
 //! order, never which nodes should exist (that is `solve`).
 
+pub mod budget;
 pub mod change;
+pub mod claim;
+pub mod digest;
 pub mod evidence;
+pub mod file;
+pub mod identity;
+pub mod order;
 pub mod precondition;
+pub mod propose;
 pub mod reason;
 pub mod spec;
 pub mod world;
+
+use std::collections::BTreeMap;
+
+use crate::model::PoolName;
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+use crate::solve::{Report, Solution};
 
 pub use change::{
     Adopt, Change, ChangeId, Choice, ClaimSpec, ClaimSpecId, Create, Delete, ExistingNode, Forget, NoOp,
@@ -20,6 +34,9 @@ pub use reason::Reason;
 pub use spec::{Inputs, PlanSpec, PlannedChange, Step, Wave};
 pub use world::{PodGroup, World};
 
+use identity::Lineage;
+use propose::{Ground, Proposal};
+
 /// What would change, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -27,4 +44,57 @@ pub struct Plan {
     pub spec: PlanSpec,
     /// What it was made from and why; outside the digest.
     pub evidence: Evidence,
+}
+
+/// Returns the changes that lead from what is to what should be. Total: what cannot be done is held back
+/// with a reason.
+#[must_use]
+pub fn plan(snapshot: &Snapshot, policy: &Policy, solution: &Solution) -> Plan {
+    let scope: Vec<PoolName> = policy.pools.keys().cloned().collect();
+    // Offline there is no ledger that knows of an earlier plan.
+    let lineage = Lineage { cluster: snapshot.cluster.clone(), scope, parent: None };
+    let inputs = Inputs::of(policy);
+    let ground = Ground { snapshot, policy, lineage: &lineage, inputs: &inputs };
+    let proposal = propose::propose(ground, solution);
+    let order = order::order(snapshot, policy, &proposal.changes);
+    let Proposal { claims, changes, reasons, shapes, placements, warnings } =
+        proposal.without(&order.held_changes);
+    let mut report: Report = solution.report.clone();
+    report.warnings.extend(warnings);
+    report.undecided.extend(order.undecided);
+    let Lineage { cluster, scope, parent } = lineage;
+    let spec =
+        PlanSpec { cluster, scope, parent, expires_at: None, inputs, claims, changes, waves: order.waves };
+    let evidence = Evidence {
+        seen_at: snapshot.at,
+        reasons,
+        shapes,
+        placements,
+        kept: placed_on_kept(solution),
+        unchanged: unchanged(snapshot, &spec),
+        held: order.held,
+        report,
+        world: World::of(snapshot, policy, &spec),
+    };
+    Plan { spec, evidence }
+}
+
+fn placed_on_kept(solution: &Solution) -> BTreeMap<crate::model::NodeName, Vec<crate::model::PodKey>> {
+    let placed = solution.target.kept.iter().filter(|kept| !kept.pods.is_empty());
+    placed.map(|kept| (kept.node.clone(), kept.pods.clone())).collect()
+}
+
+/// Returns how many nodes no change speaks of, by pool.
+fn unchanged(snapshot: &Snapshot, spec: &PlanSpec) -> Vec<NoOp> {
+    let touched: std::collections::BTreeSet<_> = spec
+        .changes
+        .values()
+        .filter_map(|planned| planned.change.target())
+        .map(|target| &target.node)
+        .collect();
+    let mut pools: BTreeMap<Option<PoolName>, usize> = BTreeMap::new();
+    for node in snapshot.nodes.iter().filter(|node| !touched.contains(&node.name)) {
+        *pools.entry(node.pool.clone()).or_default() += 1;
+    }
+    pools.into_iter().map(|(pool, nodes)| NoOp { pool, nodes }).collect()
 }

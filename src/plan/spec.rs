@@ -9,8 +9,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::change::{Change, ChangeId, ClaimSpec, ClaimSpecId, Create, Delete};
+use super::identity::digest_of;
 use super::precondition::Precondition;
 use crate::model::{ClassName, Digest, PoolName};
+use crate::policy::Policy;
 
 /// Every decision of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,34 +92,28 @@ pub struct Wave {
     pub steps: BTreeMap<Step, Vec<ChangeId>>,
 }
 
+impl Inputs {
+    /// Returns the digests of what a policy says.
+    #[must_use]
+    pub fn of(policy: &Policy) -> Self {
+        let pools = policy.pools.iter().map(|(name, pool)| (name.clone(), digest_of(pool))).collect();
+        let classes = policy.classes.iter().map(|(name, class)| (name.clone(), class.spec_digest)).collect();
+        Self { pools, classes, fleet: Some(digest_of(&policy.fleet)) }
+    }
+}
+
 impl PlanSpec {
     /// Returns every node that is made, replacements included, with what its NodeClaim asks for, by id.
     /// A create whose claim spec is missing, which no read plan has, is left out.
     pub fn creates(&self) -> impl Iterator<Item = (&ChangeId, &Create, &ClaimSpec)> {
         self.changes.iter().filter_map(|(id, planned)| {
-            let create = match &planned.change {
-                Change::Create(create) | Change::Replace(super::change::Replace { create, .. }) => create,
-                Change::Delete(_)
-                | Change::Update(_)
-                | Change::Adopt(_)
-                | Change::Forget(_)
-                | Change::NoOp(_) => return None,
-            };
+            let create = planned.change.create()?;
             self.claims.get(&create.spec).map(|claim| (id, create, claim))
         })
     }
 
     /// Returns every node that is deleted, replaced ones included, by id.
     pub fn deletes(&self) -> impl Iterator<Item = (&ChangeId, &Delete)> {
-        self.changes.iter().filter_map(|(id, planned)| match &planned.change {
-            Change::Delete(delete) | Change::Replace(super::change::Replace { delete, .. }) => {
-                Some((id, delete))
-            }
-            Change::Create(_)
-            | Change::Update(_)
-            | Change::Adopt(_)
-            | Change::Forget(_)
-            | Change::NoOp(_) => None,
-        })
+        self.changes.iter().filter_map(|(id, planned)| planned.change.delete().map(|delete| (id, delete)))
     }
 }

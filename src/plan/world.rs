@@ -8,11 +8,16 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::Plan;
+use super::propose::network;
+use super::spec::PlanSpec;
+use crate::catalog::Catalog;
 use crate::model::{
-    ClassName, Fleet, InstanceType, LabelKey, Namespace, Node, NodeClass, PodPlace, PodSpec, Pool, Region,
-    Workload,
+    ClassName, Fleet, InstanceType, LabelKey, Namespace, Node, NodeClass, Pod, PodKey, PodPlace, PodSpec,
+    Pool, Region, SkuName, Workload, label,
 };
-use crate::snapshot::{Assumption, Daemon, Gap};
+use crate::policy::Policy;
+use crate::snapshot::{Assumption, Daemon, Gap, Snapshot};
 
 /// What a plan was made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,4 +76,154 @@ pub struct PodGroup {
     pub is_terminating: bool,
     /// Their names, sorted.
     pub names: Vec<Arc<str>>,
+}
+
+impl World {
+    /// Returns what the plan needs of what it was made from.
+    #[must_use]
+    pub fn of(snapshot: &Snapshot, policy: &Policy, spec: &PlanSpec) -> Self {
+        let (pod_specs, pods) = grouped(&snapshot.pods);
+        Self {
+            documents: None,
+            region: snapshot.catalog.region.clone(),
+            catalog: format!("region `{}`", snapshot.catalog.region),
+            sizes: sizes(snapshot, policy, spec),
+            well_known: well_known(snapshot),
+            pools: policy.pools.values().cloned().collect(),
+            classes: policy.classes.values().cloned().collect(),
+            fleet: policy.fleet.clone(),
+            nodes: snapshot.nodes.clone(),
+            daemons: snapshot.daemons.clone(),
+            pod_specs,
+            pods,
+            gaps: snapshot.gaps.clone(),
+            assumptions: snapshot.assumptions.clone(),
+        }
+    }
+
+    /// Returns how many pods were seen.
+    #[must_use]
+    pub fn pod_count(&self) -> usize {
+        self.pods.iter().map(|group| group.names.len()).sum()
+    }
+
+    fn pod_list(&self) -> Vec<Pod> {
+        let mut pods = Vec::with_capacity(self.pod_count());
+        for group in &self.pods {
+            // A place outside the list, which no written plan has, asks for nothing.
+            let spec = self.pod_specs.get(group.spec).cloned().unwrap_or_default();
+            pods.extend(group.names.iter().map(|name| Pod {
+                key: PodKey { namespace: group.namespace.clone(), name: name.clone() },
+                workload: group.workload.clone(),
+                spec: spec.clone(),
+                place: group.place.clone(),
+                is_daemon: group.is_daemon,
+                is_do_not_disrupt: group.is_do_not_disrupt,
+                is_terminating: group.is_terminating,
+            }));
+        }
+        pods.sort_by(|one, other| one.key.cmp(&other.key));
+        pods
+    }
+}
+
+impl Plan {
+    /// Rebuilds what the plan was made from, as far as it travels with the plan: enough to judge it.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        let world = &self.evidence.world;
+        Snapshot {
+            at: self.evidence.seen_at,
+            cluster: self.spec.cluster.clone(),
+            nodes: world.nodes.clone(),
+            pods: world.pod_list(),
+            daemons: world.daemons.clone(),
+            catalog: Catalog::recorded(world.region.clone(), world.sizes.clone(), world.well_known.clone()),
+            gaps: world.gaps.clone(),
+            assumptions: world.assumptions.clone(),
+        }
+    }
+
+    /// Rebuilds the policy that the plan follows from.
+    #[must_use]
+    pub fn policy(&self) -> Policy {
+        let World { pools, classes, fleet, .. } = &self.evidence.world;
+        Policy {
+            pools: pools.iter().map(|pool| (pool.name.clone(), pool.clone())).collect(),
+            classes: classes.iter().map(|class| (class.name.clone(), class.clone())).collect(),
+            fleet: fleet.clone(),
+        }
+    }
+}
+
+fn grouped(pods: &[Pod]) -> (Vec<Arc<PodSpec>>, Vec<PodGroup>) {
+    let mut specs = Vec::new();
+    let mut places: BTreeMap<&PodSpec, usize> = BTreeMap::new();
+    let mut groups: BTreeMap<_, Vec<Arc<str>>> = BTreeMap::new();
+    for pod in pods {
+        let Pod { key, workload, spec, place, is_daemon, is_do_not_disrupt, is_terminating } = pod;
+        let spec = *places.entry(spec).or_insert_with(|| {
+            specs.push(spec.clone());
+            specs.len() - 1
+        });
+        let flags = (*is_daemon, *is_do_not_disrupt, *is_terminating);
+        let alike = (spec, &key.namespace, workload, place, flags);
+        groups.entry(alike).or_default().push(key.name.clone());
+    }
+    let group = |((spec, namespace, workload, place, flags), mut names): (_, Vec<Arc<str>>)| {
+        let (is_daemon, is_do_not_disrupt, is_terminating) = flags;
+        let (namespace, workload, place): (&Namespace, &Option<Workload>, &PodPlace) =
+            (namespace, workload, place);
+        names.sort();
+        PodGroup {
+            spec,
+            namespace: namespace.clone(),
+            workload: workload.clone(),
+            place: place.clone(),
+            is_daemon,
+            is_do_not_disrupt,
+            is_terminating,
+            names,
+        }
+    };
+    (specs, groups.into_iter().map(group).collect())
+}
+
+/// Returns the instance types of planned and running nodes, by class.
+fn sizes(snapshot: &Snapshot, policy: &Policy, spec: &PlanSpec) -> BTreeMap<ClassName, Vec<InstanceType>> {
+    let mut wanted: BTreeMap<&ClassName, BTreeSet<SkuName>> = BTreeMap::new();
+    for claim in spec.claims.values() {
+        wanted.entry(&claim.class).or_default().insert(claim.primary.size.clone());
+    }
+    for node in &snapshot.nodes {
+        let pool = node.pool.as_ref().and_then(|pool| policy.pools.get(pool));
+        let class = node.class.as_ref().or(pool.map(|pool| &pool.class));
+        if let (Some(class), Some(size)) = (class, node.labels.get(label::INSTANCE_TYPE)) {
+            wanted.entry(class).or_default().insert(SkuName::new(size));
+        }
+    }
+    let network = network(policy);
+    let of_class = |(name, sizes): (&ClassName, BTreeSet<SkuName>)| {
+        let offered = snapshot.catalog.offered(policy.classes.get(name)?, network);
+        let types: Vec<InstanceType> =
+            offered.types.into_iter().filter(|kind| sizes.contains(&kind.name)).collect();
+        Some((name.clone(), types))
+    };
+    wanted.into_iter().filter_map(of_class).collect()
+}
+
+/// Returns the labels that pods ask for and that the catalogue gives a meaning.
+fn well_known(snapshot: &Snapshot) -> BTreeSet<LabelKey> {
+    let mut specs: BTreeSet<&PodSpec> = snapshot.pods.iter().map(|pod| &*pod.spec).collect();
+    specs.extend(snapshot.daemons.iter().map(|daemon| &*daemon.spec));
+    let mut keys = BTreeSet::new();
+    for spec in specs {
+        let affinity = &spec.node_affinity;
+        let required = affinity.required.iter().flatten();
+        let preferred = affinity.preferred.iter().map(|preferred| &preferred.term);
+        for term in required.chain(preferred).chain([&spec.node_selector]) {
+            keys.extend(term.iter().map(|(key, _)| key).filter(|key| snapshot.catalog.is_well_known(key)));
+        }
+    }
+    keys.into_iter().cloned().collect()
 }

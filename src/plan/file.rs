@@ -1,0 +1,280 @@
+//! The reviewed text: one format for offline and live plans.
+//!
+//! JSON with sorted keys, two spaces and line feeds, so that it diffs well. A file that spells the same
+//! value in another way is refused: what people reviewed is what is read. Fields of `spec` that are not
+//! known are refused, those of `evidence` ignored.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Plan;
+use super::change::ChangeId;
+use super::evidence::Evidence;
+use super::identity::digest_of;
+use super::spec::PlanSpec;
+use crate::model::Digest;
+use crate::model::written::EXACT_MAX;
+
+/// The version of the format.
+pub const API_VERSION: &str = "nodeform.dev/v1alpha1";
+/// The kind of the document.
+pub const KIND: &str = "Plan";
+
+/// The file as it is written.
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Plan"))]
+#[serde(rename_all = "camelCase")]
+struct PlanFile {
+    /// The version of the format: `nodeform.dev/v1alpha1`.
+    api_version: String,
+    /// `Plan`.
+    kind: String,
+    /// SHA-256 of the RFC 8785 form of `spec`.
+    digest: Digest,
+    /// Every decision.
+    spec: PlanSpec,
+    /// What it was made from and why.
+    evidence: Evidence,
+}
+
+/// Why a text is not a plan that can be trusted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanFileFault {
+    /// The text is no JSON.
+    #[error("the plan is not JSON: {because}")]
+    NotJson {
+        /// What the reader of JSON says.
+        because: String,
+    },
+    /// It is something else, or of another version.
+    #[error("the document is `{kind}` of `{api_version}`, not `Plan` of `nodeform.dev/v1alpha1`")]
+    OtherKind {
+        /// Its `apiVersion`.
+        api_version: String,
+        /// Its `kind`.
+        kind: String,
+    },
+    /// The same value would be written in another way.
+    #[error("line {line} is not written as nodeform writes it, so the file was edited or reformatted")]
+    Respelt {
+        /// The first line that differs, from 1.
+        line: usize,
+    },
+    /// A number stands where text is needed to keep it exact.
+    #[error("`{path}` is {number}: numbers that are not whole or beyond 2^53-1 are not exact in JSON")]
+    InexactNumber {
+        /// Where.
+        path: String,
+        /// The number.
+        number: String,
+    },
+    /// The decisions are not those that the digest was taken of.
+    #[error("the plan was changed after it was made: its digest is {found}, the file says {stated}")]
+    DigestDiffers {
+        /// What the file says.
+        stated: String,
+        /// What its `spec` has.
+        found: Digest,
+    },
+    /// A part of the plan is missing, unknown or of another type.
+    #[error("`{path}`: {because}")]
+    Malformed {
+        /// Where.
+        path: String,
+        /// What is wrong.
+        because: String,
+    },
+}
+
+impl PlanFileFault {
+    /// Returns the next thing to do.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::NotJson { .. } | Self::OtherKind { .. } => {
+                "give a file that `nodeform plan … --out FILE` has written"
+            }
+            Self::Respelt { .. } | Self::InexactNumber { .. } | Self::DigestDiffers { .. } => {
+                "make the plan again with `nodeform plan … --out FILE` and have it reviewed"
+            }
+            Self::Malformed { .. } => "use the version of nodeform that made the plan, or make it again",
+        }
+    }
+}
+
+/// Returns the plan's file, with a line feed at its end.
+#[must_use]
+pub fn write(plan: &Plan) -> String {
+    let Plan { spec, evidence } = plan;
+    let value = serde_json::json!({
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "digest": plan.digest(),
+        "spec": spec,
+        "evidence": evidence,
+    });
+    spelt(value)
+}
+
+/// Returns the one spelling of a value.
+fn spelt(mut value: Value) -> String {
+    value.sort_all_objects();
+    let mut text = serde_json::to_string_pretty(&value).expect("a JSON value can be written");
+    text.push('\n');
+    text
+}
+
+/// Reads a plan's file.
+///
+/// # Errors
+/// When the text is not exactly what [`write`] gives for some plan, but for fields of `evidence` that are
+/// not known here.
+pub fn read(text: &str) -> Result<Plan, PlanFileFault> {
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| PlanFileFault::NotJson { because: error.to_string() })?;
+    let of = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or("").to_owned();
+    let (api_version, kind) = (of("apiVersion"), of("kind"));
+    if api_version != API_VERSION || kind != KIND {
+        return Err(PlanFileFault::OtherKind { api_version, kind });
+    }
+    exact(&value, &mut String::new())?;
+    same_spelling(text, &value)?;
+    let spec_value = value.get("spec").unwrap_or(&Value::Null);
+    let found = digest_of(spec_value);
+    let stated = of("digest");
+    if stated != found.to_string() {
+        return Err(PlanFileFault::DigestDiffers { stated, found });
+    }
+    known_top_level(&value)?;
+    let spec: PlanSpec = part(&value, "spec")?;
+    known_fields(spec_value, &serde_json::to_value(&spec).expect("a spec has a JSON form"))?;
+    let evidence: Evidence = part(&value, "evidence")?;
+    complete(&spec, &evidence)?;
+    Ok(Plan { spec, evidence })
+}
+
+fn part<T: serde::de::DeserializeOwned>(value: &Value, field: &str) -> Result<T, PlanFileFault> {
+    let part = value.get(field).cloned().unwrap_or(Value::Null);
+    serde_json::from_value(part)
+        .map_err(|error| PlanFileFault::Malformed { path: field.to_owned(), because: error.to_string() })
+}
+
+/// Finds a number that a reader of JSON might round.
+fn exact(value: &Value, path: &mut String) -> Result<(), PlanFileFault> {
+    let length = path.len();
+    let mut inside = |step: &str, item: &Value| {
+        path.push_str(step);
+        let result = exact(item, path);
+        path.truncate(length);
+        result
+    };
+    match value {
+        Value::Null | Value::Bool(_) | Value::String(_) => Ok(()),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) if (-EXACT_MAX..=EXACT_MAX).contains(&whole) => Ok(()),
+            Some(_) | None => {
+                Err(PlanFileFault::InexactNumber { path: path.clone(), number: number.to_string() })
+            }
+        },
+        Value::Array(items) => {
+            items.iter().enumerate().try_for_each(|(place, item)| inside(&format!("[{place}]"), item))
+        }
+        Value::Object(fields) => fields.iter().try_for_each(|(key, item)| {
+            let step = if length == 0 { key.clone() } else { format!(".{key}") };
+            inside(&step, item)
+        }),
+    }
+}
+
+fn same_spelling(text: &str, value: &Value) -> Result<(), PlanFileFault> {
+    let canonical = spelt(value.clone());
+    if canonical == text {
+        return Ok(());
+    }
+    // `split` and not `lines`, which would not see a carriage return or a missing last line feed.
+    let same = text.split('\n').zip(canonical.split('\n')).take_while(|(found, wanted)| found == wanted);
+    Err(PlanFileFault::Respelt { line: same.count() + 1 })
+}
+
+fn known_top_level(value: &Value) -> Result<(), PlanFileFault> {
+    let known = ["apiVersion", "digest", "evidence", "kind", "spec"];
+    let unknown = value.as_object().into_iter().flatten().find(|(key, _)| !known.contains(&key.as_str()));
+    match unknown {
+        Some((key, _)) => {
+            Err(PlanFileFault::Malformed { path: key.clone(), because: "this field is not known".to_owned() })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses whatever of the file's `spec` was not understood: it would be reviewed and not carried out.
+fn known_fields(found: &Value, understood: &Value) -> Result<(), PlanFileFault> {
+    match difference(found, understood, "spec") {
+        Some(path) => Err(PlanFileFault::Malformed {
+            path,
+            because: "this is not known, or not written as nodeform writes it".to_owned(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Returns the path of the first difference.
+fn difference(one: &Value, other: &Value, path: &str) -> Option<String> {
+    match (one, other) {
+        (Value::Object(ours), Value::Object(theirs)) => {
+            let keys: std::collections::BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+            keys.into_iter().find_map(|key| {
+                let path = format!("{path}.{key}");
+                match (ours.get(key), theirs.get(key)) {
+                    (Some(one), Some(other)) => difference(one, other, &path),
+                    (Some(_), None) | (None, Some(_)) => Some(path),
+                    (None, None) => None,
+                }
+            })
+        }
+        (Value::Array(ours), Value::Array(theirs)) if ours.len() == theirs.len() => {
+            let mut pairs = ours.iter().zip(theirs).enumerate();
+            pairs.find_map(|(place, (one, other))| difference(one, other, &format!("{path}[{place}]")))
+        }
+        _ => (one != other).then(|| path.to_owned()),
+    }
+}
+
+/// Checks that what refers to something refers to something that is there.
+fn complete(spec: &PlanSpec, evidence: &Evidence) -> Result<(), PlanFileFault> {
+    let missing = |path: String, what: &str| Err(PlanFileFault::Malformed { path, because: what.to_owned() });
+    for (id, planned) in &spec.changes {
+        if planned.change.create().is_some_and(|create| !spec.claims.contains_key(&create.spec)) {
+            return missing(format!("spec.changes.{id}.change.spec"), "no such claim among `spec.claims`");
+        }
+    }
+    let ids = spec
+        .waves
+        .iter()
+        .enumerate()
+        .flat_map(|(place, wave)| wave.steps.values().flatten().map(move |id: &ChangeId| (place, id)));
+    for (place, id) in ids {
+        if !spec.changes.contains_key(id) {
+            return missing(format!("spec.waves[{place}]"), &format!("no change `{id}`"));
+        }
+    }
+    for (id, placement) in &evidence.placements {
+        if placement.shape >= evidence.shapes.len() {
+            return missing(format!("evidence.placements.{id}.shape"), "no such shape");
+        }
+    }
+    for (place, group) in evidence.world.pods.iter().enumerate() {
+        if group.spec >= evidence.world.pod_specs.len() {
+            return missing(format!("evidence.world.pods[{place}].spec"), "no such pod spec");
+        }
+    }
+    Ok(())
+}
+
+/// Returns the JSON Schema of the plan file.
+#[cfg(feature = "schema")]
+#[must_use]
+pub fn schema() -> Value {
+    schemars::schema_for!(PlanFile).to_value()
+}

@@ -1,0 +1,125 @@
+//! Names that follow from content: the same plan gets the same names, on every machine.
+//!
+//! A create's item is taken of cluster, scope, parent, pool, claim spec and its ordinal among equals. The
+//! parent is the last settled plan, so that a name is stable while planning and not used again afterwards.
+//! Names are lower-case RFC 1123 labels of at most 63 characters.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::change::{ChangeId, ClaimSpec, ClaimSpecId, ExistingNode};
+use crate::model::{ClaimName, Digest, PoolName};
+
+/// How many characters of base32 an id has: 50 bits, so that two of ten thousand nodes share one in one of
+/// twenty million plans; then the second takes the next ordinal.
+const ID_LENGTH: usize = 10;
+
+/// How much of a pool's name goes into a claim's: with `aks-`, the item and `-2` it stays below 63.
+const POOL_LENGTH_MAX: usize = 40;
+
+/// What all items of a plan have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Lineage {
+    /// The cluster's identity; `None` offline.
+    pub cluster: Option<Arc<str>>,
+    /// The NodePools that were planned for, sorted.
+    pub scope: Vec<PoolName>,
+    /// The digest of the last settled plan of this scope.
+    pub parent: Option<Digest>,
+}
+
+/// Returns the digest of a value that is known to have a JSON form.
+pub(super) fn digest_of(value: &impl Serialize) -> Digest {
+    // Through a value, so that keys that are not text in Rust are text here as well.
+    let value = serde_json::to_value(value).expect("plan values have text keys and no floats");
+    Digest::of_json(&value).expect("a JSON value has a canonical form")
+}
+
+/// Returns the name of a claim spec inside its plan.
+#[must_use]
+pub fn claim_spec_id(spec: &ClaimSpec) -> ClaimSpecId {
+    ClaimSpecId(Arc::from(digest_of(spec).base32(ID_LENGTH)))
+}
+
+/// Returns the id and the claim name of a node to make, and marks both as used. `ordinal` counts equals;
+/// where its names are taken, as by a node that an earlier plan made, later ordinals are tried.
+pub fn next_item(
+    lineage: &Lineage,
+    spec: (&ClaimSpecId, &ClaimSpec),
+    ordinal: &mut u64,
+    taken: &mut BTreeSet<String>,
+) -> (ChangeId, ClaimName) {
+    let (id, claim_spec) = spec;
+    loop {
+        let parts = (lineage, &claim_spec.pool, id, *ordinal);
+        let item = digest_of(&parts).base32(ID_LENGTH);
+        *ordinal += 1;
+        let claim = format!("{}-{item}", pool_part(&claim_spec.pool));
+        if !taken.contains(&item) && !taken.contains(&claim) {
+            taken.insert(item.clone());
+            taken.insert(claim.clone());
+            return (ChangeId(Arc::from(item)), ClaimName::new(claim));
+        }
+    }
+}
+
+/// Returns the id of a change to a node that exists.
+#[must_use]
+pub fn target_id(kind: &str, target: &ExistingNode) -> ChangeId {
+    let parts = (kind, &target.node, &target.provider_id);
+    ChangeId(Arc::from(digest_of(&parts).base32(ID_LENGTH)))
+}
+
+/// Returns the name of a claim's VM at the first attempt.
+#[must_use]
+pub fn vm_name(claim: &ClaimName) -> Arc<str> {
+    Arc::from(format!("aks-{claim}"))
+}
+
+/// Returns the claim name for a node that is adopted: the part of its VM's name behind `aks-`, so that the
+/// name leads back to the VM, else one of its own.
+#[must_use]
+pub fn adopted_claim(pool: &PoolName, target: &ExistingNode) -> ClaimName {
+    match target.node.as_str().strip_prefix("aks-") {
+        Some(claim) if is_label(claim) => ClaimName::new(claim),
+        Some(_) | None => ClaimName::new(format!("{}-{}", pool_part(pool), target_id("claim", target).0)),
+    }
+}
+
+/// Returns the start of a pool's name as it can stand in a VM's name, where dots are not allowed.
+fn pool_part(pool: &PoolName) -> String {
+    let plain = |letter: char| match letter.to_ascii_lowercase() {
+        lower if lower.is_ascii_alphanumeric() => lower,
+        _ => '-',
+    };
+    let cut: String = pool.as_str().chars().map(plain).take(POOL_LENGTH_MAX).collect();
+    match cut.trim_matches('-') {
+        "" => "pool".to_owned(),
+        trimmed => trimmed.to_owned(),
+    }
+}
+
+fn is_label(text: &str) -> bool {
+    text.len() <= 59
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+        && !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PoolName, pool_part};
+
+    #[test]
+    fn the_pool_in_a_name_is_cut_and_stays_a_label() {
+        assert_eq!(pool_part(&PoolName::new("general-purpose")), "general-purpose");
+        assert_eq!(pool_part(&PoolName::new("team.a")), "team-a");
+        let long = format!("{}-tail", "x".repeat(39));
+        assert_eq!(pool_part(&PoolName::new(long)), "x".repeat(39));
+        assert_eq!(pool_part(&PoolName::new("…")), "pool");
+    }
+}

@@ -1,0 +1,174 @@
+//! Waves: creates before drains before deletes, and no more at once than the budgets let go.
+//!
+//! A plan holds all its waves. Each later one is measured against the nodes that its pool then still has,
+//! without those that the plan makes, so that it is never larger than the budgets would allow by then. The
+//! limit on losses per time counts nodes with running pods only and belongs to the rollout, not here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::budget::Allowance;
+use super::change::{Change, ChangeId, Delete, Replace};
+use super::evidence::HeldRemoval;
+use super::spec::{PlannedChange, Step, Wave};
+use crate::model::{Node, NodeStage, PoolName};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+
+/// The order of a plan's changes.
+#[derive(Debug, Default)]
+pub struct Order {
+    /// One after another.
+    pub waves: Vec<Wave>,
+    /// What stands in no wave, by node.
+    pub held: Vec<HeldRemoval>,
+    /// The changes that `held` speaks of.
+    pub held_changes: BTreeSet<ChangeId>,
+    /// What could not be decided without a time, for people.
+    pub undecided: BTreeSet<String>,
+}
+
+/// Removals of one pool that wait for their wave.
+struct Queue<'a> {
+    allowance: Allowance<'a>,
+    /// Nodes of the pool that are initialized and not yet leaving.
+    nodes: usize,
+    /// Nodes that are leaving already; they count in the first wave.
+    leaving: usize,
+    /// By reason and node name, the next one last.
+    waiting: Vec<(ChangeId, Delete)>,
+}
+
+/// Orders the changes.
+#[must_use]
+pub fn order(snapshot: &Snapshot, policy: &Policy, changes: &BTreeMap<ChangeId, PlannedChange>) -> Order {
+    let mut order = Order::default();
+    let mut first = Wave::default();
+    let mut removals: BTreeMap<Option<PoolName>, Vec<(ChangeId, Delete)>> = BTreeMap::new();
+    for (id, planned) in changes {
+        let (step, removal) = parts(&planned.change);
+        if let Some(delete) = removal {
+            removals.entry(delete.target.pool.clone()).or_default().push((id.clone(), delete.clone()));
+        }
+        if let Some(step) = step {
+            first.steps.entry(step).or_default().push(id.clone());
+        }
+    }
+    let mut queues = Vec::new();
+    for (pool, waiting) in removals {
+        queues.extend(admit(snapshot, policy, (pool, waiting), &mut order));
+    }
+    // What is made belongs to the first wave together with a replaced node's removal or not at all.
+    for ids in first.steps.values_mut() {
+        ids.retain(|id| !order.held_changes.contains(id));
+    }
+    first.steps.retain(|_, ids| !ids.is_empty());
+    spread(first, queues, &mut order.waves);
+    order.held.sort_by(|one, other| one.node.cmp(&other.node));
+    order
+}
+
+/// Returns what of a change goes into the first wave, and what of it is a removal.
+const fn parts(change: &Change) -> (Option<Step>, Option<&Delete>) {
+    match change {
+        Change::Create(_) => (Some(Step::Create), None),
+        Change::Delete(delete) => (None, Some(delete)),
+        Change::Replace(Replace { create: _, delete }) => (Some(Step::Create), Some(delete)),
+        Change::Update(_) => (Some(Step::Update), None),
+        Change::Adopt(_) => (Some(Step::Adopt), None),
+        Change::Forget(_) => (Some(Step::Forget), None),
+        Change::NoOp(_) => (None, None),
+    }
+}
+
+/// Sets aside what may never go, and returns the queue of the rest.
+fn admit<'a>(
+    snapshot: &Snapshot,
+    policy: &'a Policy,
+    (pool, removals): (Option<PoolName>, Vec<(ChangeId, Delete)>),
+    order: &mut Order,
+) -> Option<Queue<'a>> {
+    let Some(known) = pool.as_ref().and_then(|name| policy.pools.get(name)) else {
+        let because = match &pool {
+            Some(name) => format!("pool `{name}` is not in the input, so its budgets are not known"),
+            None => "no pool owns it".to_owned(),
+        };
+        removals.into_iter().for_each(|removal| hold(removal, because.clone(), order));
+        return None;
+    };
+    let allowance = Allowance::of(known, snapshot.at);
+    for schedule in &allowance.undecided {
+        order.undecided.insert(format!(
+            "whether the budget of pool `{}` with schedule `{schedule}` holds now; taken as if it did",
+            known.name
+        ));
+    }
+    let (nodes, leaving) = count(&snapshot.nodes, &known.name);
+    let mut waiting = Vec::new();
+    for (id, delete) in removals {
+        match allowance.refusal(delete.reason, nodes.max(1)) {
+            Some(because) => hold((id, delete), because, order),
+            None => waiting.push((id, delete)),
+        }
+    }
+    waiting.sort_by(|(_, one), (_, other)| {
+        (other.reason, &other.target.node).cmp(&(one.reason, &one.target.node))
+    });
+    Some(Queue { allowance, nodes, leaving, waiting })
+}
+
+/// Returns how many initialized nodes of the pool stay so far, and how many are leaving already.
+fn count(nodes: &[Node], pool: &PoolName) -> (usize, usize) {
+    let of_pool = |node: &&Node| node.pool.as_ref() == Some(pool) && node.stage == NodeStage::Initialized;
+    let leaving = nodes.iter().filter(of_pool).filter(|node| node.is_deleting).count();
+    (nodes.iter().filter(of_pool).count() - leaving, leaving)
+}
+
+fn hold((id, delete): (ChangeId, Delete), because: String, order: &mut Order) {
+    let Delete { target, reason } = delete;
+    order.held.push(HeldRemoval { node: target.node, pool: target.pool, reason, because });
+    order.held_changes.insert(id);
+}
+
+/// Spreads the removals over waves; the first goes with what is made.
+fn spread(first: Wave, mut queues: Vec<Queue<'_>>, waves: &mut Vec<Wave>) {
+    let mut wave = first;
+    loop {
+        let going: BTreeSet<ChangeId> = queues.iter_mut().flat_map(Queue::next).collect();
+        let waiting = queues.iter().any(|queue| !queue.waiting.is_empty());
+        if !going.is_empty() {
+            let ids: Vec<ChangeId> = going.into_iter().collect();
+            wave.steps.insert(Step::Drain, ids.clone());
+            wave.steps.insert(Step::Delete, ids);
+        }
+        if !wave.steps.is_empty() {
+            waves.push(std::mem::take(&mut wave));
+        }
+        if !waiting {
+            break;
+        }
+    }
+}
+
+impl Queue<'_> {
+    /// Takes what may go in the next wave. Whatever was admitted has a budget above zero, so that every
+    /// second call at the latest takes something.
+    fn next(&mut self) -> Vec<ChangeId> {
+        let Self { allowance, nodes, leaving, waiting } = self;
+        let mut going = Vec::new();
+        let mut kept = Vec::new();
+        while let Some((id, delete)) = waiting.pop() {
+            // One node at least, as any percentage of one node is.
+            let allowed = allowance.nodes(delete.reason, (*nodes).max(1));
+            if going.len() + *leaving < allowed {
+                going.push(id);
+            } else {
+                kept.push((id, delete));
+            }
+        }
+        kept.reverse();
+        *waiting = kept;
+        *nodes = nodes.saturating_sub(going.len());
+        *leaving = 0;
+        going
+    }
+}

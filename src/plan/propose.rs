@@ -1,0 +1,270 @@
+//! From the target fleet to changes: what to make, what to delete, what to adopt.
+//!
+//! Every difference between what is and what should be becomes one change with its reason and
+//! preconditions. Nothing is ordered here, and nothing is decided that the solution left open.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::change::{Adopt, Change, ChangeId, ClaimSpec, ClaimSpecId, Create, Delete, ExistingNode};
+use super::claim;
+use super::evidence::{NodeShape, Placement};
+use super::identity::{self, Lineage};
+use super::precondition::Precondition;
+use super::reason::Reason;
+use super::spec::{Inputs, PlannedChange};
+use crate::model::{
+    InstanceType, LabelKey, NetworkSetup, Node, NodeName, Pool, Requirement, Requirements, label,
+};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+use crate::solve::{NewNode, Removal, Solution, Warning};
+
+/// The changes of a plan before they are ordered.
+#[derive(Debug, Default)]
+pub struct Proposal {
+    /// What the NodeClaims of the creates ask for.
+    pub claims: BTreeMap<ClaimSpecId, ClaimSpec>,
+    /// The changes.
+    pub changes: BTreeMap<ChangeId, PlannedChange>,
+    /// Why each is made.
+    pub reasons: BTreeMap<ChangeId, Reason>,
+    /// What the nodes to make will have.
+    pub shapes: Vec<NodeShape>,
+    /// What each create is expected to be.
+    pub placements: BTreeMap<ChangeId, Placement>,
+    /// What of the solution could not become a change.
+    pub warnings: Vec<Warning>,
+}
+
+impl Proposal {
+    /// Returns the proposal without these changes and what only they need.
+    #[must_use]
+    pub fn without(mut self, held: &BTreeSet<ChangeId>) -> Self {
+        self.changes.retain(|id, _| !held.contains(id));
+        self.reasons.retain(|id, _| !held.contains(id));
+        self.placements.retain(|id, _| !held.contains(id));
+        let used: BTreeSet<&ClaimSpecId> = self
+            .changes
+            .values()
+            .filter_map(|planned| planned.change.create())
+            .map(|create| &create.spec)
+            .collect();
+        self.claims.retain(|id, _| used.contains(id));
+        self
+    }
+
+    fn add(&mut self, id: ChangeId, change: Change, reason: Reason, mut preconditions: Vec<Precondition>) {
+        preconditions.sort();
+        self.reasons.insert(id.clone(), reason);
+        self.changes.insert(id, PlannedChange { change, preconditions });
+    }
+}
+
+/// What changes are proposed from.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground<'a> {
+    /// What was seen.
+    pub snapshot: &'a Snapshot,
+    /// What the user asks for.
+    pub policy: &'a Policy,
+    /// What all items have in common.
+    pub lineage: &'a Lineage,
+    /// Digests of pools and classes.
+    pub inputs: &'a Inputs,
+}
+
+/// Returns the changes that lead from the snapshot to the solution's target.
+#[must_use]
+pub fn propose(ground: Ground<'_>, solution: &Solution) -> Proposal {
+    let mut proposal = Proposal::default();
+    let mut taken = names_in_use(ground.snapshot);
+    propose_creates(ground, &solution.target.new, &mut taken, &mut proposal);
+    let nodes: BTreeMap<&NodeName, &Node> =
+        ground.snapshot.nodes.iter().map(|node| (&node.name, node)).collect();
+    for removal in &solution.target.removed {
+        if let Some(node) = nodes.get(&removal.node) {
+            propose_delete(ground, removal, node, &mut proposal);
+        }
+    }
+    let leaving: BTreeSet<&NodeName> = solution.target.removed.iter().map(|removal| &removal.node).collect();
+    if ground.snapshot.nodes.iter().any(|node| node.claim.is_some()) {
+        let stays = |node: &&Node| !leaving.contains(&node.name) && !node.is_deleting;
+        for node in ground.snapshot.nodes.iter().filter(stays) {
+            propose_adoption(ground, node, &mut taken, &mut proposal);
+        }
+    }
+    proposal
+}
+
+fn names_in_use(snapshot: &Snapshot) -> BTreeSet<String> {
+    let claims = snapshot.nodes.iter().filter_map(|node| node.claim.as_ref()).map(ToString::to_string);
+    let nodes = snapshot.nodes.iter().map(|node| {
+        let name = node.name.as_str();
+        name.strip_prefix("aks-").unwrap_or(name).to_owned()
+    });
+    claims.chain(nodes).collect()
+}
+
+/// The instance types of each pool's class, looked up once.
+struct Types<'a> {
+    ground: Ground<'a>,
+    by_class: BTreeMap<crate::model::ClassName, Vec<InstanceType>>,
+}
+
+impl Types<'_> {
+    fn get(&mut self, pool: &Pool, node: &NewNode) -> Option<&InstanceType> {
+        let Self { ground, by_class } = self;
+        let types = by_class.entry(pool.class.clone()).or_insert_with(|| offered(*ground, pool));
+        types.iter().find(|kind| kind.name == node.size)
+    }
+}
+
+fn offered(ground: Ground<'_>, pool: &Pool) -> Vec<InstanceType> {
+    let network = network(ground.policy);
+    let class = ground.policy.classes.get(&pool.class);
+    class.map(|class| ground.snapshot.catalog.offered(class, network).types).unwrap_or_default()
+}
+
+/// Returns the network set-up that planning goes by: an overlay where nothing is said, as AKS advises.
+#[must_use]
+pub fn network(policy: &Policy) -> NetworkSetup {
+    policy.fleet.network.unwrap_or(NetworkSetup::AzureOverlay { is_cilium: false })
+}
+
+fn propose_creates(
+    ground: Ground<'_>,
+    nodes: &[NewNode],
+    taken: &mut BTreeSet<String>,
+    proposal: &mut Proposal,
+) {
+    let mut types = Types { ground, by_class: BTreeMap::new() };
+    let mut ordinals: BTreeMap<ClaimSpecId, u64> = BTreeMap::new();
+    for node in nodes {
+        let Some(pool) = ground.policy.pools.get(&node.pool) else {
+            proposal.warnings.push(Warning {
+                object: format!("pool `{}`", node.pool),
+                what: "a node was wanted of it and it is not in the input; nothing is planned".to_owned(),
+                hint: None,
+            });
+            continue;
+        };
+        let spec = claim::claim_spec(node, pool);
+        let spec_id = identity::claim_spec_id(&spec);
+        let ordinal = ordinals.entry(spec_id.clone()).or_default();
+        let (id, claim) = identity::next_item(ground.lineage, (&spec_id, &spec), ordinal, taken);
+        let shape = claim::node_shape(node, &spec, types.get(pool, node));
+        let placement = Placement {
+            shape: intern(&mut proposal.shapes, shape),
+            list_price: node.list_price,
+            effective_price: node.effective_price,
+            opened_for: node.opened_for.clone(),
+            pods: node.pods.clone(),
+        };
+        let mut preconditions = inputs_unchanged(ground.inputs, pool);
+        preconditions.push(Precondition::NameFree { claim: claim.clone() });
+        preconditions.push(Precondition::WithinLimits { pool: pool.name.clone() });
+        let reason = Reason::PodsWait { pods: node.pods.len(), opened_for: node.opened_for.clone() };
+        let vm = identity::vm_name(&claim);
+        let create = Create { claim, vm, spec: spec_id.clone(), requests: node.requests.clone() };
+        proposal.claims.entry(spec_id).or_insert(spec);
+        proposal.placements.insert(id.clone(), placement);
+        proposal.add(id, Change::Create(create), reason, preconditions);
+    }
+}
+
+/// Returns the place of the shape in the list, at its end if it is new. Equal nodes stand beside each
+/// other, so the last ones are tried first.
+fn intern(shapes: &mut Vec<NodeShape>, shape: NodeShape) -> usize {
+    shapes.iter().rposition(|known| *known == shape).unwrap_or_else(|| {
+        shapes.push(shape);
+        shapes.len() - 1
+    })
+}
+
+fn inputs_unchanged(inputs: &Inputs, pool: &Pool) -> Vec<Precondition> {
+    let pool_digest = inputs.pools.get(&pool.name);
+    let class_digest = inputs.classes.get(&pool.class);
+    let pool_unchanged =
+        pool_digest.map(|digest| Precondition::PoolUnchanged { pool: pool.name.clone(), digest: *digest });
+    let class_unchanged = class_digest
+        .map(|digest| Precondition::ClassUnchanged { class: pool.class.clone(), digest: *digest });
+    pool_unchanged.into_iter().chain(class_unchanged).collect()
+}
+
+fn propose_delete(ground: Ground<'_>, removal: &Removal, node: &Node, proposal: &mut Proposal) {
+    use crate::model::DisruptionReason as Why;
+    let target = existing(node);
+    let mut preconditions = vec![same_node(node), Precondition::NotProtected { node: node.name.clone() }];
+    let pool = node.pool.as_ref().and_then(|pool| ground.policy.pools.get(pool));
+    let digest = pool.and_then(|pool| Some((pool, ground.inputs.pools.get(&pool.name)?)));
+    preconditions.extend(
+        digest.map(|(pool, digest)| Precondition::PoolUnchanged { pool: pool.name.clone(), digest: *digest }),
+    );
+    let reason = match removal.reason {
+        Why::Empty => {
+            preconditions.push(Precondition::NodeEmpty { node: node.name.clone() });
+            Reason::Empty
+        }
+        Why::Drifted => Reason::Drifted { what: "its pool or class says something else now".into() },
+        Why::Underutilized => Reason::Underutilized,
+    };
+    let id = identity::target_id("delete", &target);
+    let delete = Delete { target, reason: removal.reason };
+    proposal.add(id, Change::Delete(delete), reason, preconditions);
+}
+
+/// A node with a pool's label and a VM, but without a NodeClaim where others have one, is adopted: it was
+/// Karpenter's, and deleting what cannot be explained is never right.
+fn propose_adoption(ground: Ground<'_>, node: &Node, taken: &mut BTreeSet<String>, proposal: &mut Proposal) {
+    let pool = node.pool.as_ref().and_then(|pool| ground.policy.pools.get(pool));
+    let (Some(pool), None, Some(_)) = (pool, &node.claim, &node.provider_id) else {
+        return;
+    };
+    let target = existing(node);
+    let id = identity::target_id("adopt", &target);
+    let claim = identity::adopted_claim(&pool.name, &target);
+    taken.insert(claim.to_string());
+    let preconditions = vec![same_node(node), Precondition::WithoutClaim { node: node.name.clone() }];
+    let reason = Reason::WithoutClaim { pool: pool.name.clone() };
+    let adopt = Adopt {
+        target,
+        claim,
+        pool: pool.name.clone(),
+        class: node.class.clone().unwrap_or_else(|| pool.class.clone()),
+        requirements: label_requirements(node, pool),
+    };
+    proposal.add(id, Change::Adopt(adopt), reason, preconditions);
+}
+
+/// Returns what a claim for this node lists: the node's own values of every label that Karpenter or its
+/// pool speaks of.
+fn label_requirements(node: &Node, pool: &Pool) -> Requirements {
+    let speaks_of = |key: &LabelKey| {
+        label::WELL_KNOWN.contains(&key.as_str())
+            || label::WELL_KNOWN_AZURE.contains(&key.as_str())
+            || pool.labels.contains_key(key)
+            || pool.requirements.get(key.as_str()).is_some()
+    };
+    let mut requirements = Requirements::none();
+    for (key, value) in node.labels.iter().filter(|(key, _)| speaks_of(key)) {
+        requirements.add(key.clone(), Requirement::one(value));
+    }
+    requirements
+}
+
+fn existing(node: &Node) -> ExistingNode {
+    ExistingNode {
+        node: node.name.clone(),
+        claim: node.claim.clone(),
+        pool: node.pool.clone(),
+        provider_id: node.provider_id.clone(),
+    }
+}
+
+fn same_node(node: &Node) -> Precondition {
+    Precondition::SameNode {
+        node: node.name.clone(),
+        provider_id: node.provider_id.clone(),
+        created: node.created,
+    }
+}
