@@ -50,5 +50,8 @@ pub mod catalog;
 pub mod model;
 pub mod plan;
 pub mod policy;
+pub mod render;
+pub mod review;
+pub mod sim;
 pub mod snapshot;
 pub mod solve;

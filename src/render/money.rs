@@ -1,0 +1,140 @@
+//! Dollars for people, by the month of 730 hours. Integers only.
+
+use crate::model::{MicroUsd, MicroUsdPerHour};
+use crate::solve::Cost;
+
+/// Micro-dollars in a cent.
+const CENT: i64 = 10_000;
+
+/// Below this many cents of difference cents are shown: ten dollars.
+const CENTS_SHOWN_BELOW: i64 = 1000;
+
+/// How sure a sum is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sureness {
+    /// From a price list.
+    Listed,
+    /// A stated rule estimated a part of it; marked `~`.
+    Estimated,
+}
+
+impl Sureness {
+    /// Returns the sureness of something that is, or is not, an estimate.
+    #[must_use]
+    pub const fn of(is_estimate: bool) -> Self {
+        if is_estimate { Self::Estimated } else { Self::Listed }
+    }
+
+    const fn mark(self) -> &'static str {
+        match self {
+            Self::Listed => "",
+            Self::Estimated => "~",
+        }
+    }
+}
+
+/// Returns an amount that is no difference: cents below ten dollars, else whole dollars.
+#[must_use]
+pub fn dollars(amount: MicroUsd, sureness: Sureness) -> String {
+    let cents = cents(amount);
+    let unit = Unit::of(cents);
+    format!("{}{}", sureness.mark(), unit.show(unit.round(cents)))
+}
+
+/// Returns what a rate comes to in a month.
+#[must_use]
+pub fn per_month(rate: MicroUsdPerHour, sureness: Sureness) -> String {
+    dollars(rate.per_month(), sureness) + "/month"
+}
+
+/// Returns the sentence that says how the monthly cost changes.
+#[must_use]
+pub fn change(before: Cost, after: Cost) -> String {
+    let [old, new] = [before, after].map(|cost| cents(cost.effective.per_month()));
+    let unit = Unit::of(new - old);
+    // The difference of what is shown, so that the reader's own subtraction agrees.
+    let (old, new) = (unit.round(old), unit.round(new));
+    let old_mark = Sureness::of(before.is_estimate).mark();
+    let new_mark = Sureness::of(after.is_estimate).mark();
+    let mark = if old_mark.is_empty() { new_mark } else { old_mark };
+    let way = match new.cmp(&old) {
+        std::cmp::Ordering::Less => "decrease",
+        std::cmp::Ordering::Equal => {
+            return format!("Monthly cost will stay at {new_mark}{}", unit.show(new));
+        }
+        std::cmp::Ordering::Greater => "increase",
+    };
+    let (difference, old, new) = (unit.show((new - old).abs()), unit.show(old), unit.show(new));
+    format!("Monthly cost will {way} by {mark}{difference} ({old_mark}{old} → {new_mark}{new})")
+}
+
+/// Returns the same change by the price list, where the user pays something else.
+#[must_use]
+pub fn list_change(before: Cost, after: Cost) -> Option<String> {
+    let differs = before.list != before.effective || after.list != after.effective;
+    differs.then(|| {
+        let [old, new] =
+            [before, after].map(|cost| dollars(cost.list.per_month(), Sureness::of(cost.is_estimate)));
+        format!("By the price list: {old} → {new}; the sums above have discounts and costs per node")
+    })
+}
+
+/// What amounts are rounded to.
+#[derive(Clone, Copy)]
+enum Unit {
+    Dollars,
+    Cents,
+}
+
+impl Unit {
+    const fn of(cents: i64) -> Self {
+        if cents == 0 || cents.saturating_abs() >= CENTS_SHOWN_BELOW { Self::Dollars } else { Self::Cents }
+    }
+
+    /// Rounds cents to the unit, half up, and returns cents.
+    const fn round(self, cents: i64) -> i64 {
+        match self {
+            Self::Dollars => cents.saturating_add(50).div_euclid(100).saturating_mul(100),
+            Self::Cents => cents,
+        }
+    }
+
+    fn show(self, cents: i64) -> String {
+        let sign = if cents < 0 { "-" } else { "" };
+        let whole = super::words::grouped((cents / 100).unsigned_abs());
+        match self {
+            Self::Cents if cents != 0 => format!("{sign}${whole}.{:02}", (cents % 100).abs()),
+            Self::Cents | Self::Dollars => format!("{sign}${whole}"),
+        }
+    }
+}
+
+const fn cents(amount: MicroUsd) -> i64 {
+    amount.0.saturating_add(CENT / 2).div_euclid(CENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cost, MicroUsd, MicroUsdPerHour, Sureness, change, dollars};
+
+    fn cost(micro_usd_per_hour: i64, is_estimate: bool) -> Cost {
+        let rate = MicroUsdPerHour(micro_usd_per_hour);
+        Cost { list: rate, effective: rate, unpriced_nodes: 0, is_estimate }
+    }
+
+    #[test]
+    fn the_cost_sentence_adds_up_for_its_reader() {
+        let decrease = change(cost(12_753_425, false), cost(12_189_041, false));
+        assert_eq!(decrease, "Monthly cost will decrease by $412 ($9,310 → $8,898)");
+        let small = change(cost(0, false), cost(7_534, true));
+        assert_eq!(small, "Monthly cost will increase by ~$5.50 ($0 → ~$5.50)");
+        assert_eq!(change(cost(0, false), cost(0, false)), "Monthly cost will stay at $0");
+    }
+
+    #[test]
+    fn amounts_have_separators_and_cents_where_they_matter() {
+        assert_eq!(dollars(MicroUsd(1_234_567_890_000), Sureness::Listed), "$1,234,568");
+        assert_eq!(dollars(MicroUsd(9_994_999), Sureness::Estimated), "~$9.99");
+        assert_eq!(dollars(MicroUsd(-2_500_000), Sureness::Listed), "-$2.50");
+    }
+}

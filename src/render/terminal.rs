@@ -1,0 +1,374 @@
+//! A plan as a tired reviewer reads it: the summary first, then the money, what was read, what changes, why,
+//! and what is not done.
+//!
+//! Words and symbols are Terraform's, money is said as Infracost says it. Removals come first and by name;
+//! what comes is grouped. By default it fits on a screen of 40 lines.
+
+use std::collections::BTreeMap;
+
+use super::line::{Line, Style};
+use super::section::{Section, fit};
+use super::view::{Counts, Group, GroupKey, PlanView};
+use super::words::{count, some, verb};
+use super::{money, whole};
+use crate::model::{DisruptionReason, NodeName, ResourceName, Resources};
+use crate::plan::{Change, Reason};
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// At most [`LINES_MAX`] lines.
+    Brief,
+    /// Every node with its pods.
+    All,
+}
+
+/// The most lines of a brief plan: what fits on a screen.
+pub const LINES_MAX: usize = 40;
+
+/// The most reasons of a brief plan.
+const REASONS_MAX: usize = 5;
+
+/// How many names stand in a line before the rest is counted.
+const NAMES_IN_LINE: usize = 3;
+
+/// Returns the plan as lines.
+#[must_use]
+pub fn plan_text(view: &PlanView<'_>, detail: Detail) -> Vec<Line> {
+    let mut lines = vec![summary(view.counts())];
+    lines.extend(cost(view));
+    let changes = match detail {
+        Detail::Brief => changes(view),
+        Detail::All => whole::changes(view),
+    };
+    let reasons = match detail {
+        Detail::Brief => reasons(view),
+        // Each change has its own reason there.
+        Detail::All => Vec::new(),
+    };
+    let names = match detail {
+        Detail::Brief => NAMES_IN_LINE,
+        Detail::All => usize::MAX,
+    };
+    let titled = |title: &'static str| Some(Line::new(Style::Bold, title));
+    let mut sections = vec![
+        Section { title: None, items: read(view), most: 7 },
+        Section { title: None, items: changes, most: 16 },
+        Section { title: titled("Why:"), items: reasons, most: REASONS_MAX },
+        Section { title: titled("Not done:"), items: not_done(view, names), most: 6 },
+        Section { title: titled("Warnings:"), items: warnings(view), most: 4 },
+    ];
+    let room = match detail {
+        // The last two lines say where the rest is.
+        Detail::Brief => LINES_MAX.saturating_sub(lines.len() + 2),
+        Detail::All => {
+            sections.iter_mut().for_each(|section| section.most = usize::MAX);
+            usize::MAX
+        }
+    };
+    let leaves_out = fit(sections, room, &mut lines);
+    if detail == Detail::Brief && (leaves_out || !view.plan.is_empty()) {
+        lines.push(Line::blank());
+        lines.push(Line::new(Style::Dim, more(view)));
+    }
+    lines
+}
+
+fn summary(counts: Counts) -> Line {
+    let Counts { import, add, change, destroy, forget } = counts;
+    if counts == Counts::default() {
+        return Line::new(Style::Bold, "No changes.");
+    }
+    let part = |number: usize, what: &str| (number > 0).then(|| format!("{number} to {what}"));
+    let parts = part(import, "import")
+        .into_iter()
+        .chain([format!("{add} to add"), format!("{change} to change"), format!("{destroy} to destroy")])
+        .chain(part(forget, "forget"));
+    Line::new(Style::Bold, format!("Plan: {}.", parts.collect::<Vec<_>>().join(", ")))
+}
+
+fn cost(view: &PlanView<'_>) -> Vec<Line> {
+    let (before, after) = (view.plan.evidence.report.cost_before, view.plan.evidence.report.cost_after);
+    let mut lines = vec![Line::new(Style::Plain, money::change(before, after))];
+    lines.extend(money::list_change(before, after).map(|text| Line::new(Style::Dim, text)));
+    let unpriced = before.unpriced_nodes.max(after.unpriced_nodes);
+    if unpriced > 0 {
+        let text = format!(
+            "The price of {} is not known and in no sum ({} before, {} after)",
+            count(unpriced, "node"),
+            before.unpriced_nodes,
+            after.unpriced_nodes
+        );
+        lines.push(Line::new(Style::Warning, text));
+    }
+    lines
+}
+
+/// What the plan was made from, and how far that can be trusted.
+fn read(view: &PlanView<'_>) -> Vec<Line> {
+    let evidence = &view.plan.evidence;
+    let world = &evidence.world;
+    let assumed = world.daemons.iter().filter(|daemon| daemon.is_assumed).count();
+    let mut parts: Vec<String> =
+        world.documents.map(|documents| count(documents, "document")).into_iter().collect();
+    parts.push(count(world.pod_count(), "pod"));
+    parts.push(count(world.nodes.len(), "node"));
+    let mut daemons = count(world.daemons.len(), "daemonset");
+    if assumed > 0 {
+        daemons += &format!(" ({assumed} assumed)");
+    }
+    parts.push(daemons);
+    let at = evidence.seen_at.map_or(String::new(), |at| format!(", at {at}"));
+    let mut lines = vec![
+        Line::new(Style::Plain, format!("Read: {}{at}", parts.join(", "))),
+        Line::new(Style::Plain, format!("Prices and sizes: {}", world.catalog)),
+    ];
+    for gap in &world.gaps {
+        lines.push(Line::new(Style::Warning, format!("Not read: {}: {}", gap.what, gap.consequence)));
+    }
+    for assumption in &world.assumptions {
+        lines.push(Line::new(Style::Plain, format!("Assumed: {} ({})", assumption.what, assumption.why)));
+    }
+    let silent = evidence.report.without_requests;
+    if silent > 0 {
+        let says = verb(silent, "says", "say");
+        let text = format!("{} {says} nothing of what to reserve and may crowd a node", count(silent, "pod"));
+        lines.push(Line::new(Style::Warning, text));
+    }
+    lines
+}
+
+/// Removals by name, then what changes in place, then what comes, by group.
+fn changes(view: &PlanView<'_>) -> Vec<Line> {
+    let mut removed = Vec::new();
+    let mut others = Vec::new();
+    for planned in view.plan.spec.changes.values() {
+        match &planned.change {
+            Change::Delete(delete) => removed.push((&delete.target.node, "  - ")),
+            Change::Replace(replace) => removed.push((&replace.delete.target.node, "+/- ")),
+            Change::Update(update) => others.push((&update.target.node, "  ~ ", "is updated in place")),
+            Change::Adopt(adopt) => others.push((&adopt.target.node, "  i ", "gets a NodeClaim")),
+            Change::Forget(forget) => others.push((&forget.target.node, "  . ", "is no longer managed")),
+            Change::Create(_) | Change::NoOp(_) => {}
+        }
+    }
+    removed.sort();
+    others.sort();
+    let mut lines: Vec<Line> = removed
+        .into_iter()
+        .map(|(node, symbol)| Line::new(Style::Remove, symbol).with(Style::Plain, existing(view, node)))
+        .collect();
+    lines.extend(others.into_iter().map(|(node, symbol, what)| {
+        Line::new(Style::Change, symbol).with(Style::Plain, format!("node `{node}` {what}"))
+    }));
+    lines.extend(view.groups().iter().map(|(key, group)| created(key, group)));
+    lines
+}
+
+/// Names a node that exists and says what it is.
+pub(super) fn existing(view: &PlanView<'_>, name: &NodeName) -> String {
+    let Some(node) = view.node(name) else {
+        return format!("node `{name}`");
+    };
+    let label = |key: &str| node.labels.get(key).map(ToString::to_string);
+    let pool = node.pool.as_ref().map(|pool| format!("pool `{pool}`"));
+    let known: Vec<String> = [
+        pool,
+        label(crate::model::label::INSTANCE_TYPE),
+        label(crate::model::label::ZONE),
+        label(crate::model::label::CAPACITY_TYPE),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if known.is_empty() { format!("node `{name}`") } else { format!("node `{name}` ({})", known.join(", ")) }
+}
+
+fn created(key: &GroupKey<'_>, group: &Group<'_>) -> Line {
+    let GroupKey { pool, size, zone, capacity_type } = key;
+    let text = format!(
+        "{} in `{pool}`: {size}, {}, {capacity_type}: {}, {}, {}",
+        count(group.nodes.len(), "node"),
+        zone_name(zone.as_str()),
+        capacity(&group.capacity),
+        count(group.pods, "pod"),
+        group_price(group),
+    );
+    Line::new(Style::Add, "  + ").with(Style::Plain, text)
+}
+
+pub(super) fn zone_name(zone: &str) -> String {
+    if zone == "0" { "no zone".to_owned() } else { zone.to_owned() }
+}
+
+/// Says what nodes have: vCPU, memory, and devices if there are any.
+pub(super) fn capacity(capacity: &Resources) -> String {
+    let mut parts = vec![
+        format!("{} vCPU", ResourceName::Cpu.show(capacity.get(&ResourceName::Cpu))),
+        ResourceName::Memory.show(capacity.get(&ResourceName::Memory)),
+    ];
+    for (name, amount) in capacity.iter().filter(|(_, amount)| *amount > 0) {
+        match name {
+            ResourceName::Other(device) => parts.push(format!("{amount} {device}")),
+            ResourceName::Cpu
+            | ResourceName::Memory
+            | ResourceName::EphemeralStorage
+            | ResourceName::Pods => {}
+        }
+    }
+    parts.join(", ")
+}
+
+fn group_price(group: &Group<'_>) -> String {
+    let sum = money::per_month(group.price, money::Sureness::of(group.is_estimate));
+    match group.unpriced {
+        0 => sum,
+        unpriced if unpriced == group.nodes.len() => "price not known".to_owned(),
+        unpriced => format!("{sum} without {} of unknown price", count(unpriced, "node")),
+    }
+}
+
+/// The reasons that explain most nodes, removals first.
+fn reasons(view: &PlanView<'_>) -> Vec<Line> {
+    let evidence = &view.plan.evidence;
+    let mut removed: BTreeMap<String, Vec<&NodeName>> = BTreeMap::new();
+    for (id, planned) in &view.plan.spec.changes {
+        if let (Some(target), Some(reason)) = (planned.change.target(), evidence.reasons.get(id)) {
+            removed.entry(reason.to_string()).or_default().push(&target.node);
+        }
+    }
+    let mut lines: Vec<(usize, String)> = removed
+        .into_iter()
+        .map(|(reason, mut nodes)| {
+            nodes.sort();
+            (nodes.len(), format!("  {}: {reason}", some(&nodes, NAMES_IN_LINE)))
+        })
+        .collect();
+    lines.sort_by(|one, other| (other.0, &one.1).cmp(&(one.0, &other.1)));
+    let mut made: Vec<(usize, String)> =
+        view.groups().iter().map(|(key, group)| made_for(key, group)).collect();
+    made.sort_by(|one, other| (other.0, &one.1).cmp(&(one.0, &other.1)));
+    let kept = waiting_on_kept(view);
+    lines
+        .into_iter()
+        .chain(made)
+        .map(|(_, text)| text)
+        .chain(kept)
+        .map(|text| Line::new(Style::Plain, text))
+        .collect()
+}
+
+fn made_for(key: &GroupKey<'_>, group: &Group<'_>) -> (usize, String) {
+    let first = group.nodes.iter().map(|node| &node.placement.opened_for).min();
+    let opened = first.map_or(String::new(), |pod| format!(", among them `{pod}`"));
+    let waits = verb(group.pods, "pod waits", "pods wait");
+    let text = format!(
+        "  {} of {} in `{}`: {} {waits}{opened}",
+        count(group.nodes.len(), "node"),
+        key.size,
+        key.pool,
+        super::words::grouped(u64::try_from(group.pods).unwrap_or(u64::MAX)),
+    );
+    (group.pods, text)
+}
+
+fn waiting_on_kept(view: &PlanView<'_>) -> Option<String> {
+    let kept = &view.plan.evidence.kept;
+    let pods: usize = kept.values().map(Vec::len).sum();
+    let nodes: Vec<&NodeName> = kept.keys().collect();
+    (pods > 0).then(|| {
+        format!(
+            "  {} {} on nodes that stay: {}",
+            count(pods, "more pod"),
+            verb(pods, "fits", "fit"),
+            some(&nodes, 3)
+        )
+    })
+}
+
+/// What is left undone, and why; the heaviest first.
+fn not_done(view: &PlanView<'_>, names: usize) -> Vec<Line> {
+    let evidence = &view.plan.evidence;
+    let report = &evidence.report;
+    let mut lines = Vec::new();
+    for unplaced in &report.unplaced {
+        let nearest =
+            unplaced.nearest.as_ref().map_or(String::new(), |nearest| format!("; nearest: {nearest}"));
+        let fits = verb(unplaced.pods.len(), "fits", "fit");
+        lines.push(Line::new(
+            Style::Warning,
+            format!(
+                "  {} {fits} nowhere: {} ({}: {}{nearest})",
+                count(unplaced.pods.len(), "pod"),
+                some(&unplaced.pods, names),
+                unplaced.rule,
+                unplaced.because,
+            ),
+        ));
+    }
+    for held in &report.held {
+        let text = format!(
+            "  {} {} back for {}: {} ({})",
+            count(held.pods.len(), "pod"),
+            verb(held.pods.len(), "is held", "are held"),
+            held.waits_for,
+            some(&held.pods, names),
+            held.because,
+        );
+        lines.push(Line::new(Style::Warning, text));
+    }
+    lines.extend(nodes_that_stay(view, names));
+    for (rule, pods) in &report.passed_over {
+        let text =
+            format!("  `{}` of {} is passed over: it is only wished for", rule.as_str(), count(*pods, "pod"));
+        lines.push(Line::new(Style::Plain, text));
+    }
+    for undecided in &report.undecided {
+        lines.push(Line::new(Style::Plain, format!("  not decided without a time: {undecided}")));
+    }
+    lines
+}
+
+/// Nodes that could go and stay: first those that the budgets hold, then what solving says.
+fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
+    let evidence = &view.plan.evidence;
+    let mut held: BTreeMap<(&str, DisruptionReason), Vec<&NodeName>> = BTreeMap::new();
+    for removal in &evidence.held {
+        held.entry((&removal.because, removal.reason)).or_default().push(&removal.node);
+    }
+    let mut staying: BTreeMap<&str, Vec<&NodeName>> = BTreeMap::new();
+    for (node, because) in &evidence.report.staying {
+        staying.entry(because).or_default().push(node);
+    }
+    let held = held.into_iter().map(|((because, reason), nodes)| {
+        let what = format!("{} {} for now", count(nodes.len(), "node"), verb(nodes.len(), "stays", "stay"));
+        format!("  {what} though {reason}: {} ({because})", some(&nodes, names))
+    });
+    let staying = staying.into_iter().map(|(because, nodes)| {
+        let stays = verb(nodes.len(), "stays", "stay");
+        format!("  {} {stays}: {} ({because})", count(nodes.len(), "node"), some(&nodes, names))
+    });
+    held.chain(staying).map(|text| Line::new(Style::Plain, text)).collect()
+}
+
+fn warnings(view: &PlanView<'_>) -> Vec<Line> {
+    let warnings = view.plan.evidence.report.warnings.iter();
+    warnings
+        .map(|warning| {
+            let hint = warning.hint.as_ref().map_or(String::new(), |hint| format!("; hint: {hint}"));
+            Line::new(Style::Warning, format!("  {}: {}{hint}", warning.object, warning.what))
+        })
+        .collect()
+}
+
+fn more(view: &PlanView<'_>) -> String {
+    match view.file {
+        Some(file) => format!("more: `nodeform show {file} --all`"),
+        None => "more: `nodeform plan … --out plan.json`, then `nodeform show plan.json --all`".to_owned(),
+    }
+}
+
+/// Says why a change is made, for its own line.
+pub(super) fn because(reason: Option<&Reason>) -> String {
+    reason.map_or(String::new(), |reason| format!("because {reason}"))
+}

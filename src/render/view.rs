@@ -1,0 +1,153 @@
+//! A plan as it is shown: counted, grouped and sorted, made of the plan alone.
+//!
+//! Grouping is for the eye only: in the plan one create is one node.
+
+use std::collections::BTreeMap;
+
+use crate::model::{CapacityType, MicroUsdPerHour, Node, NodeName, PoolName, Resources, SkuName, Zone};
+use crate::plan::{Change, ChangeId, ClaimSpec, Create, NodeShape, Placement, Plan};
+
+/// A plan with what showing it needs.
+#[derive(Clone, Debug)]
+pub struct PlanView<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The file it was read from or written to, for the hints.
+    pub file: Option<&'a str>,
+    nodes: BTreeMap<&'a NodeName, &'a Node>,
+}
+
+/// How many nodes come, change, go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Adopted.
+    pub import: usize,
+    /// Made, replacements included.
+    pub add: usize,
+    /// Changed in place.
+    pub change: usize,
+    /// Deleted, replaced ones included.
+    pub destroy: usize,
+    /// No longer managed.
+    pub forget: usize,
+}
+
+/// What nodes of a group have in common.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GroupKey<'a> {
+    /// The pool.
+    pub pool: &'a PoolName,
+    /// The size.
+    pub size: &'a SkuName,
+    /// The zone.
+    pub zone: &'a Zone,
+    /// How they are bought.
+    pub capacity_type: CapacityType,
+}
+
+/// A node to make with all that the plan says of it.
+#[derive(Clone, Copy, Debug)]
+pub struct NewNodeView<'a> {
+    /// Its change.
+    pub id: &'a ChangeId,
+    /// The create.
+    pub create: &'a Create,
+    /// What its NodeClaim asks for.
+    pub claim: &'a ClaimSpec,
+    /// Its price and pods.
+    pub placement: &'a Placement,
+    /// What it will have.
+    pub shape: &'a NodeShape,
+}
+
+/// Nodes to make that look alike.
+#[derive(Clone, Debug, Default)]
+pub struct Group<'a> {
+    /// The nodes, by id.
+    pub nodes: Vec<NewNodeView<'a>>,
+    /// What they have together.
+    pub capacity: Resources,
+    /// How many pods are placed there.
+    pub pods: usize,
+    /// What those of a known price cost the user together.
+    pub price: MicroUsdPerHour,
+    /// How many have no known price.
+    pub unpriced: usize,
+    /// Whether a price, a shape or a zone is an estimate.
+    pub is_estimate: bool,
+}
+
+impl<'a> PlanView<'a> {
+    /// Makes the view of a plan.
+    #[must_use]
+    pub fn new(plan: &'a Plan, file: Option<&'a str>) -> Self {
+        let nodes = plan.evidence.world.nodes.iter().map(|node| (&node.name, node)).collect();
+        Self { plan, file, nodes }
+    }
+
+    /// Returns a node that exists, as it was seen.
+    #[must_use]
+    pub fn node(&self, name: &NodeName) -> Option<&'a Node> {
+        self.nodes.get(name).copied()
+    }
+
+    /// Returns how many nodes come, change, go.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for planned in self.plan.spec.changes.values() {
+            match &planned.change {
+                Change::Create(_) => counts.add += 1,
+                Change::Delete(_) => counts.destroy += 1,
+                Change::Replace(_) => {
+                    counts.add += 1;
+                    counts.destroy += 1;
+                }
+                Change::Update(_) => counts.change += 1,
+                Change::Adopt(_) => counts.import += 1,
+                Change::Forget(_) => counts.forget += 1,
+                Change::NoOp(_) => {}
+            }
+        }
+        counts
+    }
+
+    /// Returns the nodes to make, by id.
+    pub fn new_nodes(&self) -> impl Iterator<Item = NewNodeView<'a>> {
+        let evidence = &self.plan.evidence;
+        self.plan.spec.creates().filter_map(|(id, create, claim)| {
+            let placement = evidence.placements.get(id)?;
+            let shape = evidence.shapes.get(placement.shape)?;
+            Some(NewNodeView { id, create, claim, placement, shape })
+        })
+    }
+
+    /// Returns the nodes to make, those that look alike together.
+    #[must_use]
+    pub fn groups(&self) -> BTreeMap<GroupKey<'a>, Group<'a>> {
+        let mut groups: BTreeMap<GroupKey<'a>, Group<'a>> = BTreeMap::new();
+        for node in self.new_nodes() {
+            let ClaimSpec { pool, primary, .. } = node.claim;
+            let key = GroupKey {
+                pool,
+                size: &primary.size,
+                zone: &primary.zone,
+                capacity_type: primary.capacity_type,
+            };
+            groups.entry(key).or_default().add(node);
+        }
+        groups
+    }
+}
+
+impl<'a> Group<'a> {
+    fn add(&mut self, node: NewNodeView<'a>) {
+        let price = node.placement.effective_price;
+        self.capacity.add(&node.shape.capacity);
+        self.pods += node.placement.pods.len();
+        self.price += price.known().unwrap_or_default();
+        self.unpriced += usize::from(price.known().is_none());
+        self.is_estimate |= price.is_estimate();
+        self.nodes.push(node);
+    }
+}
