@@ -47,6 +47,7 @@
 
 pub mod api;
 pub mod catalog;
+pub mod manifests;
 pub mod model;
 pub mod plan;
 pub mod policy;

@@ -1,0 +1,339 @@
+//! Reads fields of a document and collects what is wrong with them, all of it, each with its line.
+//!
+//! A field that is absent and one that is empty are the same, as in Kubernetes. Fields that are not asked
+//! for are not judged: Kubernetes owns them.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::model::{Quantity, ResourceName, Resources};
+
+use super::fault::{Fault, Segment};
+use super::tree::{Tree, Value, shortened};
+
+/// An object that is being read.
+pub struct Document<'a> {
+    /// The source's name.
+    pub file: &'a Arc<str>,
+    /// The whole object.
+    pub root: &'a Tree,
+    /// The object as `Kind/name`.
+    pub object: String,
+    faults: RefCell<Vec<Fault>>,
+}
+
+impl<'a> Document<'a> {
+    /// Makes the document of an object.
+    #[must_use]
+    pub fn new(file: &'a Arc<str>, root: &'a Tree) -> Self {
+        let name = root.at(&["metadata", "name"]).map_or(String::new(), |name| match &name.value {
+            Value::Text(text) => format!("/{}", shortened(text)),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Integer(_)
+            | Value::Decimal(_)
+            | Value::List(_)
+            | Value::Map(_) => String::new(),
+        });
+        let object = format!("{}{name}", shortened(root.text("kind").unwrap_or("object")));
+        Self { file, root, object, faults: RefCell::default() }
+    }
+
+    /// Returns the place of the whole object.
+    #[must_use]
+    pub const fn cursor(&'a self) -> Cursor<'a> {
+        Cursor { document: self, tree: self.root }
+    }
+
+    /// Returns the faults that were found.
+    #[must_use]
+    pub fn into_faults(self) -> Vec<Fault> {
+        self.faults.into_inner()
+    }
+}
+
+/// A place in a document.
+#[derive(Clone, Copy)]
+pub struct Cursor<'a> {
+    /// The document.
+    pub document: &'a Document<'a>,
+    /// The value at this place.
+    pub tree: &'a Tree,
+}
+
+/// Which way amounts of resources are rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amounts {
+    /// Up, as what is asked for.
+    Requests,
+    /// Down, as what there is.
+    Capacity,
+}
+
+impl<'a> Cursor<'a> {
+    /// Adds a fault of this value.
+    pub fn fault(self, message: impl Into<String>, hint: Option<&str>) {
+        let Document { file, root, object, faults } = self.document;
+        faults.borrow_mut().push(Fault {
+            file: Arc::clone(file),
+            line: self.tree.line,
+            path: root.path_to(self.tree).unwrap_or_default(),
+            object: Some(object.clone()),
+            message: message.into(),
+            hint: hint.map(str::to_owned),
+        });
+    }
+
+    /// Adds the fault that a field is missing here.
+    pub fn missing(self, key: &str, hint: &str) {
+        let Document { file, root, object, faults } = self.document;
+        let mut path = root.path_to(self.tree).unwrap_or_default();
+        path.push(Segment::Key(key.to_owned()));
+        faults.borrow_mut().push(Fault {
+            file: Arc::clone(file),
+            line: self.tree.line,
+            path,
+            object: Some(object.clone()),
+            message: "is missing".to_owned(),
+            hint: Some(hint.to_owned()),
+        });
+    }
+
+    fn wrong(self, wanted: &str, hint: Option<&str>) {
+        self.fault(format!("must be {wanted} and is {}", self.tree.value.describe()), hint);
+    }
+
+    /// Returns the place of a field that is there and not empty.
+    #[must_use]
+    pub fn get(self, key: &str) -> Option<Self> {
+        match &self.tree.value {
+            Value::Map(_) => {}
+            Value::Null => return None,
+            Value::Bool(_) | Value::Integer(_) | Value::Decimal(_) | Value::Text(_) | Value::List(_) => {
+                self.wrong("a map", None);
+                return None;
+            }
+        }
+        let tree = self.tree.get(key).filter(|tree| tree.value != Value::Null)?;
+        Some(Self { tree, ..self })
+    }
+
+    /// Returns this value as text.
+    #[must_use]
+    pub fn as_text(self) -> Option<&'a Arc<str>> {
+        match &self.tree.value {
+            Value::Text(text) => return Some(text),
+            Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Decimal(_) => {
+                self.wrong("text", Some("put it in quotes"));
+            }
+            Value::List(_) | Value::Map(_) => self.wrong("text", None),
+        }
+        None
+    }
+
+    /// Returns a field that is text.
+    #[must_use]
+    pub fn text(self, key: &str) -> Option<&'a Arc<str>> {
+        self.get(key)?.as_text()
+    }
+
+    /// Returns a field that is a truth value; absent is false.
+    #[must_use]
+    pub fn flag(self, key: &str) -> bool {
+        let Some(field) = self.get(key) else { return false };
+        match field.tree.value {
+            Value::Bool(value) => value,
+            Value::Null
+            | Value::Integer(_)
+            | Value::Decimal(_)
+            | Value::Text(_)
+            | Value::List(_)
+            | Value::Map(_) => {
+                field.wrong("`true` or `false`", None);
+                false
+            }
+        }
+    }
+
+    /// Returns a field that is a whole number of this range.
+    #[must_use]
+    pub fn integer(self, key: &str, range: RangeInclusive<i64>) -> Option<i64> {
+        let field = self.get(key)?;
+        let number = match &field.tree.value {
+            Value::Integer(number) => *number,
+            // `5.0` and `1e3` are whole numbers to Kubernetes.
+            Value::Decimal(text) => match Quantity::parse(text) {
+                Some(quantity) if quantity.units_up() == quantity.units_down() => quantity.units_up(),
+                Some(_) | None => {
+                    field.wrong("a whole number", None);
+                    return None;
+                }
+            },
+            Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
+                field.wrong("a whole number", None);
+                return None;
+            }
+        };
+        if range.contains(&number) {
+            return Some(number);
+        }
+        let (least, most) = (range.start(), range.end());
+        field.fault(format!("must be from {least} to {most} and is {number}"), None);
+        None
+    }
+
+    /// Returns a field that is a list; each item's place.
+    #[must_use]
+    pub fn items(self, key: &str) -> Vec<Self> {
+        let Some(field) = self.get(key) else { return Vec::new() };
+        match &field.tree.value {
+            Value::List(items) => items.iter().map(|tree| Self { tree, ..self }).collect(),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Integer(_)
+            | Value::Decimal(_)
+            | Value::Text(_)
+            | Value::Map(_) => {
+                field.wrong("a list", Some("begin each item with `- `"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Returns a field that is a list of texts.
+    #[must_use]
+    pub fn texts(self, key: &str) -> Vec<&'a Arc<str>> {
+        self.items(key).into_iter().filter_map(Self::as_text).collect()
+    }
+
+    /// Returns a field that is a map; each key with its value's place.
+    #[must_use]
+    pub fn entries(self, key: &str) -> Vec<(&'a Arc<str>, Self)> {
+        let Some(field) = self.get(key) else { return Vec::new() };
+        match &field.tree.value {
+            Value::Map(entries) => {
+                entries.iter().map(|entry| (&entry.key, Self { tree: &entry.value, ..self })).collect()
+            }
+            Value::Null
+            | Value::Bool(_)
+            | Value::Integer(_)
+            | Value::Decimal(_)
+            | Value::Text(_)
+            | Value::List(_) => {
+                field.wrong("a map", None);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Returns a field that is a map of texts, such as labels. An empty value is empty text.
+    #[must_use]
+    pub fn text_map(self, key: &str) -> BTreeMap<&'a Arc<str>, Arc<str>> {
+        let read = |(key, value): (&'a Arc<str>, Self)| match value.tree.value {
+            Value::Null => Some((key, Arc::from(""))),
+            Value::Bool(_)
+            | Value::Integer(_)
+            | Value::Decimal(_)
+            | Value::Text(_)
+            | Value::List(_)
+            | Value::Map(_) => value.as_text().map(|text| (key, Arc::clone(text))),
+        };
+        self.entries(key).into_iter().filter_map(read).collect()
+    }
+
+    /// Returns a field that is one of these names, by its place among them.
+    #[must_use]
+    pub fn choice(self, key: &str, names: &[&str]) -> Option<usize> {
+        let field = self.get(key)?;
+        let text = field.as_text()?;
+        let found = names.iter().position(|name| **name == **text);
+        if found.is_none() {
+            field.unknown(text, names);
+        }
+        found
+    }
+
+    /// Adds the fault that a name is none of those that are known, with the nearest of them.
+    pub fn unknown(self, text: &str, names: &[&str]) {
+        let nearest = names
+            .iter()
+            .map(|name| (strsim::damerau_levenshtein(&name.to_lowercase(), &text.to_lowercase()), *name))
+            .min()
+            .filter(|(distance, name)| *distance <= name.len() / 2)
+            .map(|(_, name)| format!("did you mean `{name}`?"));
+        let message = format!("must be one of {} and is {:?}", quoted(names), shortened(text));
+        self.fault(message, nearest.as_deref());
+    }
+
+    /// Returns a field that is a point in time.
+    #[must_use]
+    pub fn time(self, key: &str) -> Option<Timestamp> {
+        let field = self.get(key)?;
+        let time = field.as_text()?.parse().ok();
+        if time.is_none() {
+            field.wrong("a time", Some("write it as 2026-11-21T09:00:00Z"));
+        }
+        time
+    }
+
+    /// Returns a field that is a map of amounts by resource.
+    #[must_use]
+    pub fn resources(self, key: &str, amounts: Amounts) -> Resources {
+        let mut resources = Resources::none();
+        for (name, value) in self.entries(key) {
+            let resource = ResourceName::parse(name);
+            if let Some(amount) = value.amount(&resource, amounts) {
+                resources.set(resource, amount);
+            }
+        }
+        resources
+    }
+
+    fn amount(self, resource: &ResourceName, amounts: Amounts) -> Option<i64> {
+        let text = match &self.tree.value {
+            Value::Integer(number) => Arc::from(number.to_string()),
+            Value::Decimal(text) | Value::Text(text) => Arc::clone(text),
+            Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => {
+                self.wrong("a quantity", Some(QUANTITY));
+                return None;
+            }
+        };
+        let Some(quantity) = Quantity::parse(&text) else {
+            self.wrong("a quantity", Some(QUANTITY));
+            return None;
+        };
+        let amount = match amounts {
+            Amounts::Requests => resource.request(&quantity),
+            Amounts::Capacity => resource.capacity(&quantity),
+        };
+        let is_whole = quantity.units_up() == quantity.units_down();
+        let is_extended = matches!(resource, ResourceName::Other(name) if name.contains('/'));
+        let wrong = if quantity.is_negative() {
+            Some("must not be negative")
+        } else if amount == i64::MAX {
+            Some("is more than any node can have: it must be below 2^63 of its unit")
+        } else if is_extended && !is_whole {
+            Some("must be a whole number: Kubernetes does not share such a resource in parts")
+        } else {
+            None
+        };
+        match wrong {
+            Some(wrong) => {
+                self.fault(format!("{wrong}, and is `{}`", shortened(&text)), None);
+                None
+            }
+            None => Some(amount),
+        }
+    }
+}
+
+const QUANTITY: &str = "write a number with a unit, such as `500m`, `2`, `1.5Gi`";
+
+/// Writes names as a list for people.
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,248 @@
+//! Sources -> objects: finds out what a source is, and hands on its objects one by one, Lists unfolded.
+//!
+//! What is held at a time beside the source is one document, or one item of a large List.
+
+use std::sync::Arc;
+
+use super::cut::{self, CutList, Piece};
+use super::fault::{Fault, Faults};
+use super::json::{self, Lines, Raw};
+use super::source::{DOCUMENT_BYTES_MAX, SOURCE_BYTES_MAX, Source, WHOLE_BYTES_MAX};
+use super::tree::{Entry, Tree, Value};
+use super::yaml;
+
+/// What is done with the objects of a source.
+pub trait Taker {
+    /// Takes an object.
+    fn object(&mut self, file: &Arc<str>, tree: Tree);
+    /// Takes a fault.
+    fn fault(&mut self, fault: Fault);
+}
+
+/// Hands on every object of a source, and every fault that keeps one from being read.
+pub fn read(source: &Source, taker: &mut impl Taker) {
+    let file: Arc<str> = Arc::from(source.name.as_str());
+    if source.bytes.len() > SOURCE_BYTES_MAX {
+        let message = format!("has {} bytes, more than {SOURCE_BYTES_MAX}", source.bytes.len());
+        taker.fault(
+            Fault::at(&file, 0, message).with_hint("split it, or leave out kinds that are not planned with"),
+        );
+        return;
+    }
+    let text = match std::str::from_utf8(&source.bytes) {
+        Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
+        Err(error) => return taker.fault(not_text(&file, &source.bytes, error.valid_up_to())),
+    };
+    let mut reading = Reading { file: &file, taker };
+    match text.trim_start().starts_with('{') {
+        true => reading.json_or_yaml(text),
+        false => reading.yaml(text),
+    }
+}
+
+fn not_text(file: &Arc<str>, bytes: &[u8], valid: usize) -> Fault {
+    let line = 1 + bytes.iter().take(valid).filter(|byte| **byte == b'\n').count();
+    let found = bytes.get(valid).copied().unwrap_or_default();
+    let fault = Fault::at(file, line, format!("is not UTF-8 text: the byte 0x{found:02x} is not part of it"));
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        fault.with_hint("it looks like UTF-16: save the file as UTF-8")
+    } else {
+        fault.with_hint("save the file as UTF-8, or leave it out if it is not a manifest")
+    }
+}
+
+/// Kind and API version that the items of a typed list (`PodList`) do not repeat.
+type Typed = Option<(Arc<str>, Arc<str>)>;
+
+struct Reading<'a, T> {
+    file: &'a Arc<str>,
+    taker: &'a mut T,
+}
+
+impl<T: Taker> Reading<'_, T> {
+    /// Text that begins with a brace is JSON, or YAML in its flow style.
+    fn json_or_yaml(&mut self, text: &str) {
+        let Err(fault) = json::values(self.file, text, |_| {}) else { return self.json(text) };
+        let mut is_yaml = !self.file.ends_with(".json") && text.len() <= DOCUMENT_BYTES_MAX;
+        if is_yaml {
+            yaml::read(self.file, text, 0, |tree| is_yaml &= tree.is_ok());
+        }
+        if is_yaml { self.yaml(text) } else { self.taker.fault(fault) }
+    }
+
+    fn json(&mut self, text: &str) {
+        let lines = Lines::new(self.file, text);
+        // The text was judged before: there is no error left to report.
+        let _ = json::values(self.file, text, |raw| self.json_value(raw, &lines));
+    }
+
+    fn json_value(&mut self, raw: Raw<'_>, lines: &Lines<'_>) {
+        if raw.len() <= WHOLE_BYTES_MAX {
+            return self.taken(raw.tree(lines));
+        }
+        let mut head = Vec::new();
+        let mut items = None;
+        let mut is_list = true;
+        raw.members(|key, value| {
+            match (key.as_str(), value.len()) {
+                ("items", _) if items.is_none() => items = Some(value),
+                (_, 0..=WHOLE_BYTES_MAX) => head.push((key, value)),
+                (_, _) => is_list = false,
+            }
+            is_list && head.len() < 16
+        });
+        let head: Vec<Entry> = head
+            .into_iter()
+            .filter_map(|(key, value)| {
+                let value = value.tree(lines).ok()?;
+                Some(Entry { key: Arc::from(key), line: value.line, value })
+            })
+            .collect();
+        let head = Tree { line: 1, value: Value::Map(head) };
+        match (items, list_type(&head)) {
+            (Some(items), Some(typed)) if is_list => items.items(|item| {
+                self.json_item(item, lines, &typed);
+                true
+            }),
+            _ if raw.len() > DOCUMENT_BYTES_MAX => {
+                let fault = lines.fault(raw, too_large(raw.len()));
+                self.taker.fault(fault.with_hint(SPLIT));
+            }
+            _ => self.taken(raw.tree(lines)),
+        }
+    }
+
+    fn json_item(&mut self, item: Raw<'_>, lines: &Lines<'_>, typed: &Typed) {
+        if item.len() > DOCUMENT_BYTES_MAX {
+            let fault = lines.fault(item, too_large(item.len()));
+            return self.taker.fault(fault.with_hint(SPLIT));
+        }
+        match item.tree(lines) {
+            Ok(tree) => self.unfold(tree, typed),
+            Err(fault) => self.taker.fault(fault),
+        }
+    }
+
+    fn yaml(&mut self, text: &str) {
+        if text.len() <= WHOLE_BYTES_MAX {
+            return yaml::read(self.file, text, 0, |tree| self.taken(tree));
+        }
+        cut::documents(text, |piece| self.yaml_document(piece));
+    }
+
+    fn yaml_document(&mut self, piece: Piece<'_>) {
+        let Piece { text, lines_before } = piece;
+        if text.len() > WHOLE_BYTES_MAX
+            && let Some(list) = cut::list(piece)
+            && let Some(typed) = self.head_of(&list)
+        {
+            return list.each_item(|item| self.yaml_item(item, &typed));
+        }
+        if text.len() > DOCUMENT_BYTES_MAX {
+            let fault = Fault::at(self.file, lines_before + 1, too_large(text.len()));
+            return self.taker.fault(fault.with_hint(SPLIT));
+        }
+        yaml::read(self.file, text, lines_before, |tree| self.taken(tree));
+    }
+
+    /// Reads what stands around the items of a List; `None` when it is no List after all.
+    fn head_of(&mut self, list: &CutList<'_>) -> Option<Typed> {
+        let mut entries = Vec::new();
+        for part in [list.head, list.tail] {
+            if part.text.len() > WHOLE_BYTES_MAX {
+                return None;
+            }
+            yaml::read(self.file, part.text, part.lines_before, |tree| match tree {
+                Ok(Tree { value: Value::Map(more), .. }) => entries.extend(more),
+                Ok(_) => {}
+                Err(fault) => self.taker.fault(fault),
+            });
+        }
+        list_type(&Tree { line: 1, value: Value::Map(entries) })
+    }
+
+    fn yaml_item(&mut self, piece: Piece<'_>, typed: &Typed) {
+        let Piece { text, lines_before } = piece;
+        if text.len() > DOCUMENT_BYTES_MAX {
+            let fault = Fault::at(self.file, lines_before + 1, too_large(text.len()));
+            return self.taker.fault(fault.with_hint(SPLIT));
+        }
+        yaml::read(self.file, text, lines_before, |tree| match tree {
+            Ok(Tree { value: Value::List(items), .. }) => {
+                items.into_iter().for_each(|item| self.unfold(item, typed));
+            }
+            Ok(tree) => self.unfold(tree, typed),
+            Err(fault) => self.taker.fault(fault),
+        });
+    }
+
+    fn taken(&mut self, tree: Result<Tree, Fault>) {
+        match tree {
+            Ok(tree) => self.unfold(tree, &None),
+            Err(fault) => self.taker.fault(fault),
+        }
+    }
+
+    /// Hands on an object, or the items of a List.
+    fn unfold(&mut self, mut tree: Tree, typed: &Typed) {
+        if let (Value::Map(entries), Some((kind, version))) = (&mut tree.value, typed) {
+            for (key, text) in [("kind", kind), ("apiVersion", version)] {
+                if entries.iter().all(|entry| &*entry.key != key) {
+                    let value = Tree { line: tree.line, value: Value::Text(Arc::clone(text)) };
+                    entries.push(Entry { key: Arc::from(key), line: tree.line, value });
+                }
+            }
+        }
+        let Some(typed) = list_type(&tree) else { return self.taker.object(self.file, tree) };
+        let Value::Map(entries) = tree.value else { return };
+        for entry in entries {
+            match entry.value.value {
+                Value::List(items) if &*entry.key == "items" => {
+                    items.into_iter().for_each(|item| self.unfold(item, &typed));
+                }
+                Value::Null if &*entry.key == "items" => {}
+                ref other if &*entry.key == "items" => {
+                    let message = format!("`items` must be a list and is {}", other.describe());
+                    self.taker.fault(Fault::at(self.file, entry.line, message));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+const SPLIT: &str = "split it into smaller documents, or leave it out if it holds nothing to plan with";
+
+fn too_large(bytes: usize) -> String {
+    format!("is one document of {bytes} bytes, more than {DOCUMENT_BYTES_MAX}")
+}
+
+/// Returns what the items of a List are, when the document is one: `List`, or `PodList` as the API writes it.
+fn list_type(tree: &Tree) -> Option<Typed> {
+    let kind = tree.text("kind")?;
+    let version = tree.text("apiVersion").unwrap_or("v1");
+    let item = kind.strip_suffix("List")?;
+    let has_items = tree.get("items").is_some() || tree.get("spec").is_none();
+    match item {
+        "" if version == "v1" => Some(None),
+        "" => None,
+        _ if has_items => Some(Some((Arc::from(item), Arc::from(version)))),
+        _ => None,
+    }
+}
+
+/// Keeps the objects of a source with the faults; for callers that want both as values.
+pub fn collect(source: &Source) -> (Vec<Tree>, Vec<Fault>) {
+    struct Collected(Vec<Tree>, Faults);
+    impl Taker for Collected {
+        fn object(&mut self, _: &Arc<str>, tree: Tree) {
+            self.0.push(tree);
+        }
+        fn fault(&mut self, fault: Fault) {
+            self.1.add(fault);
+        }
+    }
+    let mut collected = Collected(Vec::new(), Faults::default());
+    read(source, &mut collected);
+    (collected.0, collected.1.sorted())
+}

@@ -1,0 +1,136 @@
+//! What is wrong with a document: where, in which object, and what to do about it.
+//!
+//! A fault is a value for people. It never stops the reading of other documents.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// The most faults that are kept; a file that is wrong throughout needs no longer list.
+pub const FAULTS_MAX: usize = 1000;
+
+/// One step of a path into a document.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Segment {
+    /// The value of this key.
+    Key(String),
+    /// The item at this place of a list, from 0.
+    Index(usize),
+}
+
+/// Writes a path as people know it: `spec.containers[0].resources`, with keys that hold dots or slashes
+/// in brackets.
+#[must_use]
+pub fn path_text(path: &[Segment]) -> String {
+    let mut text = String::new();
+    for segment in path {
+        match segment {
+            Segment::Index(index) => text.push_str(&format!("[{index}]")),
+            Segment::Key(key) if is_plain(key) => {
+                if !text.is_empty() {
+                    text.push('.');
+                }
+                text.push_str(key);
+            }
+            Segment::Key(key) => text.push_str(&format!("[{key:?}]")),
+        }
+    }
+    text
+}
+
+fn is_plain(key: &str) -> bool {
+    !key.is_empty()
+        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'))
+}
+
+/// Something wrong in a document.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fault {
+    /// The source's name, as the user gave it.
+    pub file: Arc<str>,
+    /// The line, from 1; 0 where the source as a whole is meant.
+    pub line: usize,
+    /// The path of the field within its object; empty where the document as a whole is meant.
+    pub path: Vec<Segment>,
+    /// The object as `Kind/name`, where it is known.
+    pub object: Option<String>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl Fault {
+    /// Makes a fault of a line of a source, outside any field.
+    #[must_use]
+    pub fn at(file: &Arc<str>, line: usize, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { file: Arc::clone(file), line, path: Vec::new(), object: None, message, hint: None }
+    }
+
+    /// Returns the fault with a hint.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for Fault {
+    /// Writes `file:line: path: message (in Kind/name)`, and the hint on a line of its own.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, line, path, object, message, hint } = self;
+        write!(formatter, "{file}:")?;
+        if *line > 0 {
+            write!(formatter, "{line}:")?;
+        }
+        if !path.is_empty() {
+            write!(formatter, " {}:", path_text(path))?;
+        }
+        write!(formatter, " {message}")?;
+        if let Some(object) = object {
+            write!(formatter, " (in `{object}`)")?;
+        }
+        match hint {
+            Some(hint) => write!(formatter, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Faults as they are found, up to [`FAULTS_MAX`].
+#[derive(Debug, Default)]
+pub struct Faults {
+    found: Vec<Fault>,
+    dropped: usize,
+}
+
+impl Faults {
+    /// Keeps a fault.
+    pub fn add(&mut self, fault: Fault) {
+        if self.found.len() < FAULTS_MAX {
+            self.found.push(fault);
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    /// Returns whether nothing is wrong so far.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// Returns the faults by file, line and path; the last says how many more there are.
+    #[must_use]
+    pub fn sorted(mut self) -> Vec<Fault> {
+        self.found.sort();
+        self.found.dedup();
+        if self.dropped > 0
+            && let Some(last) = self.found.last()
+        {
+            let message = format!("{} more faults are not listed", self.dropped);
+            self.found.push(Fault::at(&Arc::clone(&last.file), last.line, message));
+        }
+        self.found
+    }
+}

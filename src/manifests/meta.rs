@@ -1,0 +1,131 @@
+//! `metadata`: names, labels, owners, and whether an object is going.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::model::{LabelKey, Namespace, label};
+
+use super::cursor::Cursor;
+
+/// The owner that controls an object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Owner {
+    /// Its kind.
+    pub kind: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+}
+
+/// What is read of an object's metadata.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meta {
+    /// The name.
+    pub name: Arc<str>,
+    /// The namespace; `default` where the object says none.
+    pub namespace: Namespace,
+    /// The UID that the cluster gave.
+    pub uid: Option<Arc<str>>,
+    /// Labels as written.
+    pub labels: BTreeMap<LabelKey, Arc<str>>,
+    /// Annotations.
+    pub annotations: BTreeMap<Arc<str>, Arc<str>>,
+    /// The owner that controls it.
+    pub owner: Option<Owner>,
+    /// When it was made.
+    pub created: Option<Timestamp>,
+    /// Whether it is being deleted.
+    pub is_deleting: bool,
+}
+
+/// The longest name that Kubernetes takes.
+const NAME_LENGTH_MAX: usize = 253;
+
+impl Meta {
+    /// Reads the metadata of an object; `None` where it has no usable name, which is a fault.
+    #[must_use]
+    pub fn read(object: Cursor<'_>) -> Option<Self> {
+        let Some(metadata) = object.get("metadata") else {
+            object.missing("metadata", "every object needs `metadata.name`");
+            return None;
+        };
+        let name = name(metadata)?;
+        let namespace = metadata.text("namespace").filter(|text| !text.is_empty());
+        let annotations = metadata.text_map("annotations");
+        Some(Self {
+            name,
+            namespace: Namespace::new(namespace.map_or("default", |text| &**text)),
+            uid: metadata.text("uid").cloned(),
+            labels: labels(metadata, "labels"),
+            annotations: annotations.into_iter().map(|(key, value)| (Arc::clone(key), value)).collect(),
+            owner: owner(metadata),
+            created: metadata.time("creationTimestamp"),
+            is_deleting: metadata.get("deletionTimestamp").is_some(),
+        })
+    }
+
+    /// Returns whether voluntary disruption is asked to stay away: `true`, or a grace period.
+    #[must_use]
+    pub fn is_do_not_disrupt(&self) -> bool {
+        let value = self.annotations.get(label::DO_NOT_DISRUPT);
+        value.is_some_and(|value| {
+            &**value == "true" || value.starts_with(|first: char| first.is_ascii_digit())
+        })
+    }
+
+    /// Returns the value of a label.
+    #[must_use]
+    pub fn label(&self, key: &str) -> Option<&Arc<str>> {
+        self.labels.get(key)
+    }
+}
+
+/// Reads a field of labels, keys as written.
+#[must_use]
+pub fn labels(parent: Cursor<'_>, key: &str) -> BTreeMap<LabelKey, Arc<str>> {
+    parent.text_map(key).into_iter().map(|(key, value)| (LabelKey::new(key), value)).collect()
+}
+
+/// Returns labels with the keys that Karpenter reads for them; where two meet, the stable name wins.
+#[must_use]
+pub fn normalized(labels: &BTreeMap<LabelKey, Arc<str>>) -> BTreeMap<LabelKey, Arc<str>> {
+    let mut result = BTreeMap::new();
+    for (key, value) in labels {
+        let stable = label::normalized(key.as_str());
+        if stable == key.as_str() || !labels.contains_key(stable) {
+            result.insert(LabelKey::new(stable), Arc::clone(value));
+        }
+    }
+    result
+}
+
+fn name(metadata: Cursor<'_>) -> Option<Arc<str>> {
+    if let Some(field) = metadata.get("name") {
+        let name = field.as_text()?;
+        let is_known = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b':');
+        if name.is_empty() || name.len() > NAME_LENGTH_MAX || !name.bytes().all(is_known) {
+            field.fault(
+                format!("is not a name that Kubernetes takes: {:?}", super::tree::shortened(name)),
+                Some("use lower-case letters, digits, `-` and `.`, at most 253 characters"),
+            );
+            return None;
+        }
+        return Some(Arc::clone(name));
+    }
+    let Some(prefix) = metadata.text("generateName") else {
+        metadata.missing("name", "give the object a name");
+        return None;
+    };
+    // The cluster would add random characters; the content's digest makes a name that stays the same.
+    let digest = metadata.document.root.digest().base32(5);
+    Some(Arc::from(format!("{prefix}{digest}")))
+}
+
+/// Returns the owner that controls an object, or else its first one.
+fn owner(metadata: Cursor<'_>) -> Option<Owner> {
+    let owners = metadata.items("ownerReferences");
+    let controller = owners.iter().find(|owner| owner.flag("controller")).or_else(|| owners.first())?;
+    let (kind, name) = (controller.text("kind")?, controller.text("name")?);
+    Some(Owner { kind: Arc::clone(kind), name: Arc::clone(name) })
+}

@@ -1,0 +1,99 @@
+//! Pod templates and pods -> what the scheduler reads of them.
+//!
+//! Everything that Kubernetes' scheduler reads is read here; nothing is decided.
+
+pub mod affinity;
+pub mod ports;
+pub mod requests;
+pub mod selector;
+pub mod spread;
+pub mod tolerations;
+pub mod volumes;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::{
+    LabelKey, NodeName, PodSpec, Requirements, ResourceName, SchedulingRule, Strength, label,
+};
+
+use super::cursor::Cursor;
+
+/// What a pod or a pod template says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PodBody {
+    /// What the scheduler reads; the priority is not resolved yet.
+    pub spec: PodSpec,
+    /// `priority`, as an admitted pod has it.
+    pub priority: Option<i32>,
+    /// `priorityClassName`.
+    pub priority_class: Option<Arc<str>>,
+    /// The node that the pod is bound to.
+    pub node: Option<NodeName>,
+}
+
+/// Reads the `spec` of a pod or of a template with these labels. `status` is that of a pod that exists.
+#[must_use]
+pub fn read(
+    spec: Cursor<'_>,
+    labels: BTreeMap<LabelKey, Arc<str>>,
+    status: Option<Cursor<'_>>,
+) -> Option<PodBody> {
+    if spec.items("containers").is_empty() {
+        if spec.get("containers").is_none() {
+            spec.missing("containers", "a pod needs at least one container");
+        }
+        return None;
+    }
+    let requests = requests::read(spec, status);
+    let is_without_requests =
+        ![ResourceName::Cpu, ResourceName::Memory].iter().any(|name| requests.asked.names(name));
+    let affinity = affinity::read(spec, &labels);
+    let mut other_rules = affinity.other_rules;
+    if volumes::may_tie(spec) {
+        other_rules.insert(SchedulingRule::Volumes, Strength::Required);
+    }
+    if !spec.items("resourceClaims").is_empty() {
+        other_rules.insert(SchedulingRule::ResourceClaims, Strength::Required);
+    }
+    // An admitted pod carries its class' overhead and node selector; a template does not know them.
+    if spec.text("runtimeClassName").is_some() && spec.get("overhead").is_none() && status.is_none() {
+        other_rules.insert(SchedulingRule::RuntimeClass, Strength::Preferred);
+    }
+    let scheduler = spec.text("schedulerName").filter(|name| !matches!(&***name, "" | "default-scheduler"));
+    Some(PodBody {
+        priority: spec.integer("priority", I32_RANGE).and_then(|priority| i32::try_from(priority).ok()),
+        priority_class: spec.text("priorityClassName").filter(|name| !name.is_empty()).cloned(),
+        node: spec.text("nodeName").filter(|name| !name.is_empty()).map(NodeName::new),
+        spec: PodSpec {
+            requests: requests.total,
+            is_without_requests,
+            node_selector: node_selector(spec),
+            node_affinity: affinity.node,
+            tolerations: tolerations::read(spec),
+            host_ports: ports::read(spec),
+            priority: 0,
+            gates: spec
+                .items("schedulingGates")
+                .into_iter()
+                .filter_map(|gate| gate.text("name").cloned())
+                .collect(),
+            spread: spread::read(spec),
+            affinity: affinity.required,
+            anti_affinity: affinity.required_anti,
+            preferred_affinity: affinity.preferred,
+            preferred_anti_affinity: affinity.preferred_anti,
+            other_rules,
+            scheduler: scheduler.cloned(),
+            labels,
+        },
+    })
+}
+
+/// The numbers of 32 bits, in which Kubernetes holds priorities and counts.
+pub const I32_RANGE: std::ops::RangeInclusive<i64> = -2_147_483_648..=2_147_483_647;
+
+fn node_selector(spec: Cursor<'_>) -> Requirements {
+    let selector = spec.text_map("nodeSelector");
+    Requirements::of_labels(selector.iter().map(|(key, value)| (label::normalized(key), &**value)))
+}

@@ -1,0 +1,35 @@
+//! Ports of the node that a pod takes for itself.
+
+use std::collections::BTreeSet;
+
+use crate::model::{HostPort, Protocol};
+
+use crate::manifests::cursor::Cursor;
+
+use super::requests::is_sidecar;
+
+const PROTOCOLS: [(&str, Protocol); 3] =
+    [("TCP", Protocol::Tcp), ("UDP", Protocol::Udp), ("SCTP", Protocol::Sctp)];
+
+/// Reads the host ports of containers and sidecars; every port of a pod that uses the host's network.
+#[must_use]
+pub fn read(spec: Cursor<'_>) -> BTreeSet<HostPort> {
+    let is_on_host = spec.flag("hostNetwork");
+    let sidecars = spec.items("initContainers").into_iter().filter(|container| is_sidecar(*container));
+    let containers = spec.items("containers").into_iter().chain(sidecars);
+    containers
+        .flat_map(|container| container.items("ports"))
+        .filter_map(|port| one(port, is_on_host))
+        .collect()
+}
+
+fn one(port: Cursor<'_>, is_on_host: bool) -> Option<HostPort> {
+    let container_port = port.integer("containerPort", 1..=65_535);
+    // Zero is how Go writes a port that is not set.
+    let host_port = port.integer("hostPort", 0..=65_535).filter(|number| *number > 0);
+    let number = host_port.or(container_port.filter(|_| is_on_host))?;
+    let names = PROTOCOLS.map(|(name, _)| name);
+    let protocol = port.choice("protocol", &names).map_or(Protocol::Tcp, |place| PROTOCOLS[place].1);
+    let address = port.text("hostIP").filter(|address| !matches!(&***address, "" | "0.0.0.0" | "::"));
+    Some(HostPort { port: u16::try_from(number).ok()?, protocol, address: address.cloned() })
+}

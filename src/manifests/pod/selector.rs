@@ -1,0 +1,97 @@
+//! Label selectors and expressions: key, operator, values.
+
+use crate::model::{LabelKey, LabelSelector, Operator, Requirement, Requirements, label};
+
+use crate::manifests::cursor::Cursor;
+
+/// Which labels an expression is about, which decides its operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// Labels of pods or namespaces.
+    Pods,
+    /// Labels of nodes: bounds too, and old keys become the stable ones.
+    Nodes,
+    /// Labels of nodes as a NodeClaim asks for them: Karpenter's further bounds too.
+    Claims,
+}
+
+impl About {
+    const fn operators(self) -> &'static [Operator] {
+        match self {
+            Self::Pods => Operator::ALL.split_at(4).0,
+            Self::Nodes => Operator::ALL.split_at(6).0,
+            Self::Claims => &Operator::ALL,
+        }
+    }
+
+    /// Returns the key that is meant.
+    #[must_use]
+    pub fn key(self, key: &str) -> LabelKey {
+        match self {
+            Self::Pods => LabelKey::new(key),
+            Self::Nodes | Self::Claims => LabelKey::new(label::normalized(key)),
+        }
+    }
+}
+
+/// Reads a field of expressions; all of them must hold.
+#[must_use]
+pub fn expressions(parent: Cursor<'_>, key: &str, about: About) -> Requirements {
+    let mut requirements = Requirements::none();
+    for written in parent.items(key) {
+        if let Some((key, requirement)) = expression(written, about) {
+            requirements.add(key, requirement);
+        }
+    }
+    requirements
+}
+
+fn expression(written: Cursor<'_>, about: About) -> Option<(LabelKey, Requirement)> {
+    let Some(key) = written.text("key").filter(|key| !key.is_empty()) else {
+        written.missing("key", "an expression needs `key` and `operator`");
+        return None;
+    };
+    let operators = about.operators();
+    let names: Vec<&str> = operators.iter().map(|operator| operator.as_str()).collect();
+    if written.get("operator").is_none() {
+        written.missing("operator", "an expression needs `key` and `operator`");
+        return None;
+    }
+    let operator = operators[written.choice("operator", &names)?];
+    let values = written.texts("values");
+    let wrong = match operator {
+        Operator::In | Operator::NotIn if written.items("values").is_empty() => "needs at least one value",
+        Operator::Exists | Operator::DoesNotExist if !values.is_empty() => "takes no values",
+        Operator::Gt | Operator::Lt | Operator::Gte | Operator::Lte if !is_one_integer(&values) => {
+            "needs exactly one value, a whole number in quotes"
+        }
+        Operator::In
+        | Operator::NotIn
+        | Operator::Exists
+        | Operator::DoesNotExist
+        | Operator::Gt
+        | Operator::Lt
+        | Operator::Gte
+        | Operator::Lte => "",
+    };
+    if !wrong.is_empty() {
+        written.get("values").unwrap_or(written).fault(format!("`{}` {wrong}", operator.as_str()), None);
+        return None;
+    }
+    Some((about.key(key), Requirement::new(operator, values)))
+}
+
+fn is_one_integer(values: &[&std::sync::Arc<str>]) -> bool {
+    matches!(values, [value] if value.parse::<i64>().is_ok())
+}
+
+/// Reads a field that selects pods or namespaces; `None` where it is absent.
+#[must_use]
+pub fn read(parent: Cursor<'_>, key: &str) -> Option<LabelSelector> {
+    let selector = parent.get(key)?;
+    let mut requirements = expressions(selector, "matchExpressions", About::Pods);
+    for (key, value) in selector.text_map("matchLabels") {
+        requirements.add(LabelKey::new(key), Requirement::one(&value));
+    }
+    Some(LabelSelector(requirements))
+}

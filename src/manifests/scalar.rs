@@ -1,0 +1,140 @@
+//! What an unquoted scalar of YAML means to `kubectl`: YAML 1.1 as Go's reader resolves it.
+//!
+//! `yes`, `no`, `on`, `off`, `y`, `n` are truth values, `010` is eight, `1_000` a thousand. A time stays
+//! text. Numbers keep their digits.
+
+use std::sync::Arc;
+
+use super::tree::Value;
+
+/// Returns the value of an unquoted scalar without a tag.
+#[must_use]
+pub fn resolve(text: &str) -> Value {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
+            Value::Bool(true)
+        }
+        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
+            Value::Bool(false)
+        }
+        _ => number(text).unwrap_or_else(|| Value::Text(Arc::from(text))),
+    }
+}
+
+/// Reads a number; `None` when the text is not one.
+fn number(text: &str) -> Option<Value> {
+    let first = text.as_bytes().first()?;
+    if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) {
+        return None;
+    }
+    if matches!(text.trim_start_matches(['+', '-']), ".inf" | ".Inf" | ".INF" | ".nan" | ".NaN" | ".NAN") {
+        return Some(Value::Decimal(Arc::from(text)));
+    }
+    let plain = text.replace('_', "");
+    let (sign, digits) = match plain.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", plain.strip_prefix('+').unwrap_or(&plain)),
+    };
+    if digits.starts_with(['+', '-']) {
+        return None;
+    }
+    if let Some(value) = whole(sign, digits) {
+        return Some(value);
+    }
+    decimal(sign, digits)
+}
+
+/// Reads a whole number in base 10, 16, 8 (`0o17` and `017`) or 2.
+fn whole(sign: &str, digits: &str) -> Option<Value> {
+    let (radix, rest) = match digits.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (16, &digits[2..]),
+        [b'0', b'o' | b'O', ..] => (8, &digits[2..]),
+        [b'0', b'b' | b'B', ..] => (2, &digits[2..]),
+        [b'0', _, ..] => (8, &digits[1..]),
+        _ => (10, digits),
+    };
+    if rest.is_empty() || !rest.chars().all(|digit| digit.is_digit(radix)) {
+        return None;
+    }
+    match i64::from_str_radix(&format!("{sign}{rest}"), radix) {
+        Ok(number) => Some(Value::Integer(number)),
+        // Beyond 64 bits only decimal digits are a number, as in Go's reader.
+        Err(_) if radix == 10 => Some(Value::Decimal(Arc::from(format!("{sign}{rest}")))),
+        Err(_) => None,
+    }
+}
+
+/// Reads `.5`, `1.`, `1.5e3`, and `08`, which is not octal; written so that JSON can say it.
+fn decimal(sign: &str, digits: &str) -> Option<Value> {
+    let (number, exponent) = match digits.find(['e', 'E']) {
+        Some(place) => (&digits[..place], Some(&digits[place + 1..])),
+        None => (digits, None),
+    };
+    let (before, after) = number.split_once('.').unwrap_or((number, ""));
+    let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if (before.is_empty() && after.is_empty()) || !all_digits(before) || !all_digits(after) {
+        return None;
+    }
+    let mut text = format!("{sign}{}", before.trim_start_matches('0'));
+    if text == sign {
+        text.push('0');
+    }
+    if !after.is_empty() {
+        text.push('.');
+        text.push_str(after);
+    }
+    if let Some(exponent) = exponent {
+        let power = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+        if power.is_empty() || !all_digits(power) {
+            return None;
+        }
+        text.push('e');
+        text.push_str(exponent);
+    }
+    Some(match text.parse::<i64>() {
+        Ok(number) => Value::Integer(number),
+        Err(_) => Value::Decimal(Arc::from(text)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolve;
+
+    #[test]
+    fn scalars_mean_what_they_mean_to_kubectl() {
+        let table = [
+            ("no", "the truth value false"),
+            ("on", "the truth value true"),
+            ("y", "the truth value true"),
+            ("yEs", "the text \"yEs\""),
+            ("~", "empty"),
+            ("010", "the number 8"),
+            ("0o10", "the number 8"),
+            ("0x1F", "the number 31"),
+            ("0b11", "the number 3"),
+            ("08", "the number 8"),
+            ("1_000", "the number 1000"),
+            ("+12", "the number 12"),
+            ("-3", "the number -3"),
+            (".5", "the number 0.5"),
+            ("1e308", "the number 1e308"),
+            ("1e+3", "the number 1e+3"),
+            ("9223372036854775807", "the number 9223372036854775807"),
+            ("9223372036854775808", "the number 9223372036854775808"),
+            (".inf", "the number .inf"),
+            ("500m", "the text \"500m\""),
+            ("1.2.3", "the text \"1.2.3\""),
+            ("-", "the text \"-\""),
+            (".", "the text \".\""),
+            ("1e", "the text \"1e\""),
+            ("2026-11-21", "the text \"2026-11-21\""),
+            ("Null", "empty"),
+            ("--1", "the text \"--1\""),
+        ];
+        for (text, meaning) in table {
+            assert_eq!(resolve(text).describe(), meaning, "{text}");
+        }
+    }
+}

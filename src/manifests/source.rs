@@ -1,0 +1,39 @@
+//! The bytes that were read, with the name that messages call them by, and how much of them is taken.
+//!
+//! Reading files is not done here: a [`Source`] comes with its bytes.
+
+/// One file, or the standard input.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Source {
+    /// The path as it is shown in messages; `-` for the standard input.
+    pub name: String,
+    /// The content.
+    pub bytes: Vec<u8>,
+}
+
+impl Source {
+    /// Makes a source of a name and its content.
+    pub fn new(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+        Self { name: name.into(), bytes: bytes.into() }
+    }
+}
+
+/// The most bytes of a source: a dump of a large cluster has a few hundred MiB.
+pub const SOURCE_BYTES_MAX: usize = 1 << 30;
+
+/// The most bytes of a document that is not a List, and of one item of a List: what people write is far
+/// below, and a single object in etcd has at most 1.5 MiB.
+pub const DOCUMENT_BYTES_MAX: usize = 32 << 20;
+
+/// Above this many bytes a List is cut at its items, and each item is parsed alone: memory then follows
+/// the largest item and not the List. Below it the whole document is parsed at once.
+pub const WHOLE_BYTES_MAX: usize = 1 << 20;
+
+/// The most nodes (values and keys) of a document, aliases written out. A million nodes take some 150 MB.
+pub const NODES_MAX: usize = 1_000_000;
+
+/// The deepest nesting of a document, aliases written out: the deepest schemas of CRDs have some sixty.
+pub const DEPTH_MAX: usize = 128;
+
+/// The most pods that workloads may ask for in all; Kubernetes itself supports 150,000 in a cluster.
+pub const PODS_MAX: i64 = 500_000;

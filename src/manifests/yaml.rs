@@ -1,0 +1,295 @@
+//! YAML text -> trees, one for each document, as `kubectl` reads it.
+//!
+//! Built on the events of `granit-parser`. Merge keys are merged, aliases written out within a budget,
+//! duplicate keys refused. After a document that cannot be read, the next one is.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Tag};
+
+use super::fault::Fault;
+use super::scalar::resolve;
+use super::source::{DEPTH_MAX, NODES_MAX};
+use super::tree::{Entry, Tree, Value, duplicate_key};
+
+/// Reads every document of a text and hands each on, or the fault that makes it unreadable. `lines_before`
+/// is how many lines of the file stand before the text. Documents without content are passed over.
+pub fn read(file: &Arc<str>, text: &str, lines_before: usize, mut each: impl FnMut(Result<Tree, Fault>)) {
+    let mut parser = Parser::new_from_str_with_options(text, options());
+    let mut builder = Builder::new(file, lines_before);
+    loop {
+        let outcome = match parser.next_event() {
+            None => return,
+            Some(Ok((Event::StreamEnd, _))) => return,
+            Some(Ok((event, span))) => builder.take(event, span.start.line() + lines_before),
+            Some(Err(error)) => Err(scan_fault(file, text, lines_before, &error)),
+        };
+        match outcome {
+            Ok(None) => {}
+            Ok(Some(tree)) if tree.value == Value::Null => {}
+            Ok(Some(tree)) => each(Ok(tree)),
+            Err(fault) => {
+                each(Err(fault));
+                builder = Builder::new(file, lines_before);
+                if !parser.proceed_next_document().unwrap_or(false) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn options() -> Options {
+    let mut options = granit_parser::options! {
+        flow_nesting_limit: DEPTH_MAX,
+        block_nesting_limit: DEPTH_MAX,
+    };
+    options.set_emit_comments(false);
+    options
+}
+
+fn scan_fault(file: &Arc<str>, text: &str, lines_before: usize, error: &ScanError) -> Fault {
+    let line = error.marker().line();
+    let fault = Fault::at(file, line + lines_before, format!("is not valid YAML: {}", error.info()));
+    // The parser may notice a tab one line after it.
+    let has_tab = text
+        .lines()
+        .skip(line.saturating_sub(2))
+        .take(2)
+        .any(|line| line.trim_start_matches([' ', '-']).starts_with('\t'));
+    if has_tab {
+        fault.with_hint("YAML is indented with spaces only: replace the tab at the start of the line")
+    } else {
+        fault.with_hint("check the indentation and the quotes of this line and of the one before it")
+    }
+}
+
+/// A list or a map that is not closed yet.
+struct Frame {
+    line: usize,
+    anchor: usize,
+    /// How many nodes the document had when it began.
+    nodes_before: usize,
+    /// The deepest nesting below it so far.
+    depth: usize,
+    content: Content,
+}
+
+enum Content {
+    List(Vec<Tree>),
+    Map { entries: Vec<Entry>, key: Option<Key>, merged: Vec<Tree> },
+}
+
+enum Key {
+    Named(Arc<str>, usize),
+    Merge,
+}
+
+/// A finished node that an alias may repeat.
+#[derive(Clone)]
+struct Anchored {
+    tree: Tree,
+    nodes: usize,
+    depth: usize,
+}
+
+struct Builder<'a> {
+    file: &'a Arc<str>,
+    lines_before: usize,
+    frames: Vec<Frame>,
+    anchors: BTreeMap<usize, Anchored>,
+    nodes: usize,
+    root: Option<Tree>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(file: &'a Arc<str>, lines_before: usize) -> Self {
+        Self { file, lines_before, frames: Vec::new(), anchors: BTreeMap::new(), nodes: 0, root: None }
+    }
+
+    /// Takes an event in; returns the document at its end.
+    fn take(&mut self, event: Event<'_>, line: usize) -> Result<Option<Tree>, Fault> {
+        match event {
+            Event::DocumentStart(..) => *self = Self::new(self.file, self.lines_before),
+            Event::DocumentEnd => return Ok(self.root.take()),
+            Event::Scalar(text, style, anchor, tag) => {
+                let value = self.scalar(&text, style, tag.as_deref(), line)?;
+                let is_merge = style == ScalarStyle::Plain && text == "<<" && tag.is_none();
+                self.finish(Tree { line, value }, anchor, 1, is_merge)?;
+            }
+            Event::SequenceStart(_, anchor, _) => self.open(line, anchor, Content::List(Vec::new()))?,
+            Event::MappingStart(_, anchor, _) => {
+                let content = Content::Map { entries: Vec::new(), key: None, merged: Vec::new() };
+                self.open(line, anchor, content)?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close()?,
+            Event::Alias(anchor) => self.alias(anchor, line)?,
+            // The stream's ends and what the options switch off say nothing about values.
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn fault(&self, line: usize, message: impl Into<String>) -> Fault {
+        Fault::at(self.file, line, message)
+    }
+
+    fn scalar(&self, text: &str, style: ScalarStyle, tag: Option<&Tag>, line: usize) -> Result<Value, Fault> {
+        let kind = tag.and_then(Tag::core_suffix);
+        let value = match (kind, style) {
+            (Some("str" | "binary"), _) => Value::Text(Arc::from(text)),
+            (Some(_), _) | (None, ScalarStyle::Plain) => resolve(text),
+            (
+                None,
+                ScalarStyle::SingleQuoted
+                | ScalarStyle::DoubleQuoted
+                | ScalarStyle::Literal
+                | ScalarStyle::Folded,
+            ) => Value::Text(Arc::from(text)),
+        };
+        let is_as_tagged = match kind {
+            Some("int") => matches!(value, Value::Integer(_)),
+            Some("float") => matches!(value, Value::Integer(_) | Value::Decimal(_)),
+            Some("bool") => matches!(value, Value::Bool(_)),
+            Some("null") => value == Value::Null,
+            Some(_) | None => true,
+        };
+        if is_as_tagged {
+            Ok(value)
+        } else {
+            Err(self
+                .fault(line, format!("has the tag !!{}, and is {}", kind.unwrap_or(""), value.describe())))
+        }
+    }
+
+    fn count(&mut self, nodes: usize, line: usize) -> Result<(), Fault> {
+        self.nodes = self.nodes.saturating_add(nodes);
+        if self.nodes <= NODES_MAX {
+            return Ok(());
+        }
+        Err(self
+            .fault(line, format!("holds more than {NODES_MAX} values, aliases written out"))
+            .with_hint("split the document; a bomb of aliases is refused on purpose"))
+    }
+
+    fn too_deep(&self, line: usize) -> Fault {
+        self.fault(line, format!("is nested deeper than {DEPTH_MAX} levels"))
+            .with_hint("no Kubernetes object is that deep: look for a mistake of indentation or of aliases")
+    }
+
+    fn open(&mut self, line: usize, anchor: usize, content: Content) -> Result<(), Fault> {
+        let nodes_before = self.nodes;
+        self.count(1, line)?;
+        if self.frames.len() >= DEPTH_MAX {
+            return Err(self.too_deep(line));
+        }
+        self.frames.push(Frame { line, anchor, nodes_before, depth: 0, content });
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), Fault> {
+        let Some(Frame { line, anchor, nodes_before, depth, content }) = self.frames.pop() else {
+            return Ok(());
+        };
+        let value = match content {
+            Content::List(items) => Value::List(items),
+            Content::Map { entries, merged, key: _ } => Value::Map(self.merged(entries, merged)?),
+        };
+        let nodes = self.nodes.saturating_sub(nodes_before);
+        let tree = Tree { line, value };
+        self.keep_anchor(&tree, anchor, nodes, depth + 1)?;
+        self.place(tree, depth + 1, false)
+    }
+
+    /// Adds what `<<` names to a map: its own keys win, then the earlier of the maps that are merged.
+    fn merged(&self, mut entries: Vec<Entry>, merged: Vec<Tree>) -> Result<Vec<Entry>, Fault> {
+        if let Some(twice) = duplicate_key(&entries) {
+            let message = format!("the key `{}` stands twice in this map", twice.key);
+            return Err(self
+                .fault(twice.line, message)
+                .with_hint("remove one of the two; kubectl would silently take the last"));
+        }
+        for tree in merged {
+            let (line, maps) = match tree.value {
+                Value::List(items) => (tree.line, items),
+                value => (tree.line, vec![Tree { line: tree.line, value }]),
+            };
+            for map in maps {
+                let Value::Map(more) = map.value else {
+                    return Err(self.fault(line, "`<<` merges maps, and this is not one"));
+                };
+                for entry in more {
+                    if entries.iter().all(|present| present.key != entry.key) {
+                        entries.push(entry);
+                    }
+                }
+            }
+        }
+        Ok(entries)
+    }
+
+    fn alias(&mut self, anchor: usize, line: usize) -> Result<(), Fault> {
+        let Some(Anchored { tree, nodes, depth }) = self.anchors.get(&anchor).cloned() else {
+            return Err(self.fault(line, "an alias stands inside the very value that it repeats"));
+        };
+        self.count(nodes, line)?;
+        if self.frames.len() + depth > DEPTH_MAX {
+            return Err(self.too_deep(line));
+        }
+        self.place(tree, depth, false)
+    }
+
+    /// Takes in a scalar.
+    fn finish(&mut self, tree: Tree, anchor: usize, nodes: usize, is_merge: bool) -> Result<(), Fault> {
+        self.count(nodes, tree.line)?;
+        self.keep_anchor(&tree, anchor, nodes, 0)?;
+        self.place(tree, 0, is_merge)
+    }
+
+    fn keep_anchor(&mut self, tree: &Tree, anchor: usize, nodes: usize, depth: usize) -> Result<(), Fault> {
+        if anchor > 0 {
+            // The copy that is kept counts too: nested anchors would multiply otherwise.
+            self.count(nodes, tree.line)?;
+            self.anchors.insert(anchor, Anchored { tree: tree.clone(), nodes, depth });
+        }
+        Ok(())
+    }
+
+    /// Puts a finished node where it belongs: into the open list or map, or at the root.
+    fn place(&mut self, tree: Tree, depth: usize, is_merge: bool) -> Result<(), Fault> {
+        let file = self.file;
+        let Some(frame) = self.frames.last_mut() else {
+            self.root = Some(tree);
+            return Ok(());
+        };
+        frame.depth = frame.depth.max(depth);
+        match &mut frame.content {
+            Content::List(items) => items.push(tree),
+            Content::Map { entries, key, merged } => match key.take() {
+                None if is_merge => *key = Some(Key::Merge),
+                None => {
+                    let line = tree.line;
+                    *key = Some(Key::Named(key_text(file, tree)?, line));
+                }
+                Some(Key::Merge) => merged.push(tree),
+                Some(Key::Named(name, line)) => entries.push(Entry { key: name, line, value: tree }),
+            },
+        }
+        Ok(())
+    }
+}
+
+/// Returns the text of a key: numbers and truth values become text, as they do on the way to JSON.
+fn key_text(file: &Arc<str>, tree: Tree) -> Result<Arc<str>, Fault> {
+    match tree.value {
+        Value::Text(text) | Value::Decimal(text) => Ok(text),
+        Value::Integer(number) => Ok(Arc::from(number.to_string())),
+        Value::Bool(value) => Ok(Arc::from(if value { "true" } else { "false" })),
+        Value::Null | Value::List(_) | Value::Map(_) => {
+            let message = format!("a key must be text and is {}", tree.value.describe());
+            Err(Fault::at(file, tree.line, message)
+                .with_hint("quote it; an unresolved template `{{ … }}` must be rendered first"))
+        }
+    }
+}
