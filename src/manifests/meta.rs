@@ -65,13 +65,10 @@ impl Meta {
         })
     }
 
-    /// Returns whether voluntary disruption is asked to stay away: `true`, or a grace period.
+    /// Returns the value of the annotation that keeps disruption away.
     #[must_use]
-    pub fn is_do_not_disrupt(&self) -> bool {
-        let value = self.annotations.get(label::DO_NOT_DISRUPT);
-        value.is_some_and(|value| {
-            &**value == "true" || value.starts_with(|first: char| first.is_ascii_digit())
-        })
+    pub fn do_not_disrupt(&self) -> Option<&str> {
+        self.annotations.get(label::DO_NOT_DISRUPT).map(|value| &**value)
     }
 
     /// Returns the value of a label.
@@ -79,6 +76,13 @@ impl Meta {
     pub fn label(&self, key: &str) -> Option<&Arc<str>> {
         self.labels.get(key)
     }
+}
+
+/// Returns whether a pod with this value of `karpenter.sh/do-not-disrupt` keeps disruption away: `true`, or a
+/// duration from the pod's start.
+#[must_use]
+pub fn is_do_not_disrupt(value: &str) -> bool {
+    value == "true" || value.starts_with(|first: char| first.is_ascii_digit())
 }
 
 /// Reads a field of labels, keys as written.

@@ -1,12 +1,75 @@
-//! Manifests.
+//! Manifests -> objects: text in YAML or JSON, in the values of the model.
+//!
+//! Sources are read one after another, documents one at a time. Whatever is wrong with any of them is told
+//! at once, and then nothing is handed on: a half-read input would be planned as if the rest did not exist.
+//! This module never reads files and decides nothing about nodes.
+
 pub mod cursor;
 pub mod cut;
 pub mod document;
+pub mod expand;
 pub mod fault;
+pub mod found;
 pub mod json;
+pub mod kind;
+pub mod live;
 pub mod meta;
+pub mod node;
+pub mod objects;
 pub mod pod;
+pub mod priority;
 pub mod scalar;
 pub mod source;
 pub mod tree;
+pub mod workload;
 pub mod yaml;
+
+pub use fault::{Fault, Segment, path_text};
+pub use kind::{NotUnderstood, Why};
+pub use objects::{DaemonSet, Objects, OurObject};
+pub use source::Source;
+
+use found::Found;
+
+/// Reads sources. A source that is given twice is read once, as is an object that stands twice with the same
+/// content.
+///
+/// # Errors
+/// Everything that is wrong with any document, sorted by file, line and path.
+pub fn read(mut sources: Vec<Source>) -> Result<Objects, Vec<Fault>> {
+    sources.sort();
+    sources.dedup();
+    let count = sources.len();
+    let mut found = Found::default();
+    for source in sources {
+        document::read(&source, &mut found);
+    }
+    let Found { workloads, pods, priorities, mut ours, mut faults, .. } = found;
+    if !faults.is_empty() {
+        return Err(faults.sorted());
+    }
+    let expanded = match expand::expand(workloads, pods, &priorities) {
+        Ok(expanded) => expanded,
+        Err(fault) => {
+            faults.add(*fault);
+            return Err(faults.sorted());
+        }
+    };
+    ours.sort_by(|one, other| (&one.kind, &one.name).cmp(&(&other.kind, &other.name)));
+    let is_silent = |pod: &&crate::model::Pod| pod.spec.is_without_requests && !pod.is_daemon;
+    Ok(Objects {
+        pods_without_requests: expanded.pods.iter().filter(is_silent).count(),
+        pods: expanded.pods,
+        daemons: expanded.daemons,
+        nodes: node::joined(found.nodes, found.claims),
+        ours,
+        namespaces: found.namespaces,
+        cluster: found.cluster,
+        not_understood: found.not_understood,
+        passed_over: found.passed_over,
+        unknown_priority_classes: expanded.unknown_priority_classes,
+        sources: count,
+        documents: found.objects,
+        finished_pods: found.finished_pods,
+    })
+}

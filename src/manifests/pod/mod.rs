@@ -20,7 +20,7 @@ use crate::model::{
 use super::cursor::Cursor;
 
 /// What a pod or a pod template says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PodBody {
     /// What the scheduler reads; the priority is not resolved yet.
     pub spec: PodSpec,
@@ -28,8 +28,12 @@ pub struct PodBody {
     pub priority: Option<i32>,
     /// `priorityClassName`.
     pub priority_class: Option<Arc<str>>,
-    /// The node that the pod is bound to.
-    pub node: Option<NodeName>,
+}
+
+/// Reads the node that a pod, or every pod of a template, is bound to.
+#[must_use]
+pub fn node(spec: Cursor<'_>) -> Option<NodeName> {
+    spec.text("nodeName").filter(|name| !name.is_empty()).map(NodeName::new)
 }
 
 /// Reads the `spec` of a pod or of a template with these labels. `status` is that of a pod that exists.
@@ -64,7 +68,6 @@ pub fn read(
     Some(PodBody {
         priority: spec.integer("priority", I32_RANGE).and_then(|priority| i32::try_from(priority).ok()),
         priority_class: spec.text("priorityClassName").filter(|name| !name.is_empty()).cloned(),
-        node: spec.text("nodeName").filter(|name| !name.is_empty()).map(NodeName::new),
         spec: PodSpec {
             requests: requests.total,
             is_without_requests,

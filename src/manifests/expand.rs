@@ -1,0 +1,204 @@
+//! Workloads and live pods -> the pods that there are and will be, none counted twice.
+//!
+//! A workload's live pods come first; what is missing up to its replicas is made up. Ownership alone decides
+//! whose a pod is: labels may match by accident.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::{Namespace, Pod, PodKey, PodPlace, PodSpec, SchedulingRule, Workload};
+
+use super::fault::Fault;
+use super::found::Place;
+use super::kind::WorkloadKind;
+use super::live::LivePod;
+use super::objects::DaemonSet;
+use super::pod::PodBody;
+use super::priority::Priorities;
+use super::source::PODS_MAX;
+use super::workload::WorkloadObject;
+
+/// The pods and daemonsets of an input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expanded {
+    /// Pods, sorted.
+    pub pods: Vec<Pod>,
+    /// DaemonSets, sorted.
+    pub daemons: Vec<DaemonSet>,
+    /// PriorityClasses that pods name and the input does not hold.
+    pub unknown_priority_classes: BTreeSet<Arc<str>>,
+}
+
+/// Makes pods: resolves priorities, and shares what is equal.
+struct Maker<'a> {
+    priorities: &'a Priorities,
+    unknown: BTreeSet<Arc<str>>,
+    specs: BTreeSet<Arc<PodSpec>>,
+}
+
+impl Maker<'_> {
+    fn spec(&mut self, body: &PodBody) -> Arc<PodSpec> {
+        let priority = self.priorities.of(body, &mut self.unknown);
+        self.shared(PodSpec { priority, ..body.spec.clone() })
+    }
+
+    fn shared(&mut self, spec: PodSpec) -> Arc<PodSpec> {
+        if let Some(present) = self.specs.get(&spec) {
+            return Arc::clone(present);
+        }
+        let spec = Arc::new(spec);
+        self.specs.insert(Arc::clone(&spec));
+        spec
+    }
+}
+
+/// Returns the pods and daemonsets that workloads and live pods come to.
+///
+/// # Errors
+/// When the workloads ask for more pods than are planned with.
+pub fn expand(
+    mut workloads: Vec<(WorkloadObject, Place)>,
+    live: Vec<(LivePod, Arc<PodBody>)>,
+    priorities: &Priorities,
+) -> Result<Expanded, Box<Fault>> {
+    // StatefulSets first: their pods' names are theirs, the others' are made up around them.
+    let rank = |workload: &WorkloadObject| {
+        (
+            workload.kind != WorkloadKind::StatefulSet,
+            workload.kind,
+            workload.namespace.clone(),
+            Arc::clone(&workload.name),
+        )
+    };
+    workloads.sort_by_key(|(workload, _)| rank(workload));
+    let mut taken: BTreeSet<PodKey> = live.iter().map(|(pod, _)| pod.key.clone()).collect();
+    let mut running: BTreeMap<Workload, i64> = BTreeMap::new();
+    for (pod, _) in &live {
+        if let (Some(workload), false) = (&pod.workload, pod.is_terminating) {
+            *running.entry(workload.clone()).or_default() += 1;
+        }
+    }
+    let mut maker = Maker { priorities, unknown: BTreeSet::new(), specs: BTreeSet::new() };
+    let mut expanded = Expanded::default();
+    let mut made = 0;
+    for (workload, place) in &workloads {
+        let spec = maker.spec(&workload.body);
+        let missing = missing(workload, &running, &taken);
+        made += i64::try_from(missing.len()).unwrap_or(i64::MAX);
+        if made > PODS_MAX {
+            return Err(Box::new(too_many(workload, place)));
+        }
+        for ordinal in missing {
+            let key = key_of(workload, ordinal);
+            taken.insert(key.clone());
+            expanded.pods.push(made_up(workload, key, &spec));
+        }
+        if workload.kind == WorkloadKind::DaemonSet {
+            let (namespace, name) = (workload.namespace.clone(), Arc::clone(&workload.name));
+            expanded.daemons.push(DaemonSet { namespace, name, spec });
+        }
+    }
+    derive_daemons(&live, &mut maker, &mut expanded.daemons);
+    for (pod, body) in live {
+        let spec = maker.spec(&body);
+        expanded.pods.push(pod.into_pod(spec));
+    }
+    expanded.pods.sort();
+    expanded.daemons.sort();
+    expanded.unknown_priority_classes = maker.unknown;
+    Ok(expanded)
+}
+
+fn workload_of(workload: &WorkloadObject) -> Workload {
+    Workload {
+        kind: Arc::from(workload.kind.as_str()),
+        namespace: workload.namespace.clone(),
+        name: Arc::clone(&workload.name),
+    }
+}
+
+fn key_of(workload: &WorkloadObject, ordinal: i64) -> PodKey {
+    PodKey { namespace: workload.namespace.clone(), name: Arc::from(format!("{}-{ordinal}", workload.name)) }
+}
+
+/// Returns the ordinals of the pods that are missing. A StatefulSet's pod that is going counts as there: the
+/// next one of its name comes only after it.
+fn missing(
+    workload: &WorkloadObject,
+    running: &BTreeMap<Workload, i64>,
+    taken: &BTreeSet<PodKey>,
+) -> Vec<i64> {
+    let is_free = |ordinal: &i64| !taken.contains(&key_of(workload, *ordinal));
+    match workload.kind {
+        WorkloadKind::DaemonSet => Vec::new(),
+        WorkloadKind::StatefulSet => {
+            let first = workload.first_ordinal;
+            (first..first.saturating_add(workload.replicas)).filter(is_free).collect()
+        }
+        WorkloadKind::Deployment | WorkloadKind::Job => {
+            let there = running.get(&workload_of(workload)).copied().unwrap_or(0);
+            let missing = usize::try_from(workload.replicas.saturating_sub(there)).unwrap_or(0);
+            (0..).filter(is_free).take(missing).collect()
+        }
+    }
+}
+
+fn made_up(workload: &WorkloadObject, key: PodKey, spec: &Arc<PodSpec>) -> Pod {
+    Pod {
+        key,
+        workload: Some(workload_of(workload)),
+        spec: Arc::clone(spec),
+        place: workload.node.clone().map_or(PodPlace::Waiting, PodPlace::Bound),
+        is_daemon: false,
+        is_do_not_disrupt: workload.is_do_not_disrupt,
+        is_terminating: false,
+    }
+}
+
+fn too_many(workload: &WorkloadObject, place: &Place) -> Fault {
+    let mut fault = Fault::at(
+        &place.file,
+        place.line,
+        format!("with this workload the input asks for more than {PODS_MAX} pods"),
+    );
+    fault.object = Some(format!("{}/{}", workload.kind.as_str(), workload.name));
+    fault.with_hint("Kubernetes itself supports 150000 pods in a cluster: check the replicas")
+}
+
+/// Makes the daemonsets that the input does not hold and whose pods it does, from the pod of the smallest
+/// name.
+fn derive_daemons(live: &[(LivePod, Arc<PodBody>)], maker: &mut Maker<'_>, daemons: &mut Vec<DaemonSet>) {
+    let known: BTreeSet<(Namespace, Arc<str>)> =
+        daemons.iter().map(|daemon| (daemon.namespace.clone(), Arc::clone(&daemon.name))).collect();
+    let mut derived: BTreeMap<(Namespace, Arc<str>), (&PodKey, &Arc<PodBody>)> = BTreeMap::new();
+    for (pod, body) in live {
+        let Some(workload) = pod.workload.as_ref().filter(|workload| &*workload.kind == "DaemonSet") else {
+            continue;
+        };
+        let key = (workload.namespace.clone(), Arc::clone(&workload.name));
+        if !known.contains(&key) {
+            let smallest = derived.entry(key).or_insert((&pod.key, body));
+            if pod.key < *smallest.0 {
+                *smallest = (&pod.key, body);
+            }
+        }
+    }
+    for ((namespace, name), (_, body)) in derived {
+        let mut spec = body.spec.clone();
+        spec.priority = maker.priorities.of(body, &mut maker.unknown);
+        unpin(&mut spec);
+        daemons.push(DaemonSet { namespace, name, spec: maker.shared(spec) });
+    }
+}
+
+/// Takes away what the DaemonSet controller adds: the match field that ties each pod to its node.
+fn unpin(spec: &mut PodSpec) {
+    if spec.other_rules.remove(&SchedulingRule::MatchFields).is_none() {
+        return;
+    }
+    let terms = spec.node_affinity.required.as_ref();
+    // A term that asks for nothing more holds everywhere, and so does the whole.
+    if terms.is_some_and(|terms| terms.iter().any(crate::model::Requirements::is_empty)) {
+        spec.node_affinity.required = None;
+    }
+}

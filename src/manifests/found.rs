@@ -1,0 +1,245 @@
+//! What the documents turn out to be: each object is read as it comes, and only what is planned with is kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::{Digest, LabelKey, Namespace};
+
+use super::cursor::{Cursor, Document};
+use super::document::Taker;
+use super::fault::{Fault, Faults};
+use super::kind::{self, NotUnderstood, Treatment, Why};
+use super::live::{self, LivePod, PodObject};
+use super::meta::Meta;
+use super::node::{ClaimObject, NodeObject};
+use super::objects::OurObject;
+use super::pod::PodBody;
+use super::priority::Priorities;
+use super::tree::{Tree, Value, shortened};
+use super::workload::{self, WorkloadObject};
+
+/// Where an object stands.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The source's name.
+    pub file: Arc<str>,
+    /// The first line.
+    pub line: usize,
+}
+
+/// What was read so far.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Workloads.
+    pub workloads: Vec<(WorkloadObject, Place)>,
+    /// Pods that stand in the input and have not finished.
+    pub pods: Vec<(LivePod, Arc<PodBody>)>,
+    /// Nodes.
+    pub nodes: Vec<NodeObject>,
+    /// NodeClaims.
+    pub claims: Vec<ClaimObject>,
+    /// PriorityClasses.
+    pub priorities: Priorities,
+    /// Namespaces with their labels.
+    pub namespaces: BTreeMap<Namespace, BTreeMap<LabelKey, Arc<str>>>,
+    /// The UID of `kube-system`.
+    pub cluster: Option<Arc<str>>,
+    /// Objects of `policy`.
+    pub ours: Vec<OurObject>,
+    /// Objects that matter and are not understood, by kind.
+    pub not_understood: BTreeMap<String, NotUnderstood>,
+    /// Objects that do not matter, by kind.
+    pub passed_over: BTreeMap<String, usize>,
+    /// How many objects there were.
+    pub objects: usize,
+    /// How many pods had finished.
+    pub finished_pods: usize,
+    /// What is wrong.
+    pub faults: Faults,
+    /// Bodies that were met before: replicas share theirs.
+    bodies: BTreeSet<Arc<PodBody>>,
+    /// Objects that were met before: kind, namespace, name.
+    seen: BTreeMap<(Arc<str>, Arc<str>, Arc<str>), (Digest, Place)>,
+}
+
+/// What documents that are no objects of Kubernetes are counted as.
+pub const NO_OBJECT: &str = "documents without a kind";
+
+impl Taker for Found {
+    fn object(&mut self, file: &Arc<str>, tree: Tree) {
+        self.objects += 1;
+        match &tree.value {
+            Value::Map(_) => {}
+            Value::List(_) => return self.pass_over(NO_OBJECT),
+            Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Decimal(_) | Value::Text(_) => {
+                let message = format!("a document must be an object and is {}", tree.value.describe());
+                let hint = "leave the file out if it is not a manifest";
+                return self.faults.add(Fault::at(file, tree.line, message).with_hint(hint));
+            }
+        }
+        if tree.get("kind").is_none() && tree.get("metadata").is_none() {
+            return self.pass_over(NO_OBJECT);
+        }
+        let document = Document::new(file, &tree);
+        self.read(document.cursor());
+        document.into_faults().into_iter().for_each(|fault| self.faults.add(fault));
+    }
+
+    fn fault(&mut self, fault: Fault) {
+        self.faults.add(fault);
+    }
+}
+
+impl Found {
+    fn pass_over(&mut self, kind: &str) {
+        *self.passed_over.entry(kind.to_owned()).or_default() += 1;
+    }
+
+    fn read(&mut self, object: Cursor<'_>) {
+        for key in ["apiVersion", "kind"] {
+            if object.get(key).is_none() {
+                object.missing(key, "every object of Kubernetes has `apiVersion` and `kind`");
+            }
+        }
+        let (Some(version), Some(kind)) = (object.text("apiVersion"), object.text("kind")) else { return };
+        let treatment = kind::treatment(version, kind);
+        match treatment {
+            Treatment::OtherVersion(wanted) => return other_version(object, kind, version, wanted),
+            Treatment::NotUnderstood(why) => return self.not_understood(object, kind, why),
+            Treatment::Other if kind::holds_pod_template(version, object.tree) => {
+                return self.not_understood(object, kind, Why::PodTemplate);
+            }
+            Treatment::Other => return self.pass_over(&shortened(kind)),
+            Treatment::ReplicaSet => return self.replica_set(object, kind),
+            Treatment::Workload(_)
+            | Treatment::Pod
+            | Treatment::Node
+            | Treatment::NodeClaim
+            | Treatment::PriorityClass
+            | Treatment::Namespace
+            | Treatment::Ours => {}
+        }
+        if self.is_new(object, kind, treatment) {
+            self.keep(object, kind, treatment);
+        }
+    }
+
+    fn keep(&mut self, object: Cursor<'_>, kind: &Arc<str>, treatment: Treatment) {
+        let place = Place { file: Arc::clone(object.document.file), line: object.tree.line };
+        match treatment {
+            Treatment::Workload(kind) => {
+                self.workloads.extend(workload::read(object, kind).map(|workload| (workload, place)));
+            }
+            Treatment::Pod => match live::read(object) {
+                Some(PodObject::Live(pod, body)) => {
+                    let body = self.shared(body);
+                    self.pods.push((pod, body));
+                }
+                Some(PodObject::Finished) => self.finished_pods += 1,
+                None => {}
+            },
+            Treatment::Node => self.nodes.extend(NodeObject::read(object)),
+            Treatment::NodeClaim => self.claims.extend(ClaimObject::read(object)),
+            Treatment::PriorityClass => self.priorities.read(object),
+            Treatment::Namespace => {
+                let Some(meta) = Meta::read(object) else { return };
+                if &*meta.name == "kube-system" {
+                    self.cluster = meta.uid;
+                }
+                self.namespaces.insert(Namespace::new(&*meta.name), meta.labels);
+            }
+            Treatment::Ours => {
+                let Some(meta) = Meta::read(object) else { return };
+                self.ours.push(OurObject {
+                    kind: Arc::clone(kind),
+                    name: meta.name,
+                    file: place.file,
+                    value: object.tree.to_json(),
+                    tree: object.tree.clone(),
+                });
+            }
+            Treatment::ReplicaSet
+            | Treatment::OtherVersion(_)
+            | Treatment::NotUnderstood(_)
+            | Treatment::Other => {}
+        }
+    }
+
+    fn shared(&mut self, body: PodBody) -> Arc<PodBody> {
+        if let Some(present) = self.bodies.get(&body) {
+            return Arc::clone(present);
+        }
+        let body = Arc::new(body);
+        self.bodies.insert(Arc::clone(&body));
+        body
+    }
+
+    /// Returns whether the object has not been met; a different one of the same name is a fault.
+    fn is_new(&mut self, object: Cursor<'_>, kind: &Arc<str>, treatment: Treatment) -> bool {
+        let Some(metadata) = object.tree.get("metadata") else { return true };
+        let Some(name) = metadata.text("name") else { return true };
+        let namespace = match treatment {
+            Treatment::Workload(_) | Treatment::Pod | Treatment::ReplicaSet => {
+                metadata.text("namespace").filter(|text| !text.is_empty()).unwrap_or("default")
+            }
+            Treatment::Node
+            | Treatment::NodeClaim
+            | Treatment::PriorityClass
+            | Treatment::Namespace
+            | Treatment::Ours
+            | Treatment::OtherVersion(_)
+            | Treatment::NotUnderstood(_)
+            | Treatment::Other => "",
+        };
+        let key = (Arc::clone(kind), Arc::from(namespace), Arc::from(name));
+        let digest = object.tree.digest();
+        let Some((present, first)) = self.seen.get(&key) else {
+            let place = Place { file: Arc::clone(object.document.file), line: object.tree.line };
+            self.seen.insert(key, (digest, place));
+            return true;
+        };
+        if *present != digest {
+            let place = Cursor { tree: metadata.get("name").unwrap_or(metadata), ..object };
+            place.fault(
+                format!(
+                    "another object of this kind and name stands at {}:{}, with other content",
+                    first.file, first.line
+                ),
+                Some("remove one of the two, or give one another name or namespace"),
+            );
+        }
+        false
+    }
+
+    fn replica_set(&mut self, object: Cursor<'_>, kind: &Arc<str>) {
+        let owner = Meta::read(object).and_then(|meta| meta.owner);
+        if owner.is_some_and(|owner| &*owner.kind == "Deployment") {
+            self.pass_over(kind);
+        } else {
+            self.not_understood(object, kind, Why::PodTemplate);
+        }
+    }
+
+    fn not_understood(&mut self, object: Cursor<'_>, kind: &str, why: Why) {
+        let metadata = object.tree.get("metadata");
+        let text = |key| metadata.and_then(|metadata| metadata.text(key));
+        let name = text("name").or_else(|| text("generateName")).unwrap_or("without a name");
+        let name =
+            text("namespace").map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));
+        let entry = self
+            .not_understood
+            .entry(shortened(kind))
+            .or_insert_with(|| NotUnderstood { why, names: BTreeMap::new() });
+        entry.why = entry.why.min(why);
+        *entry.names.entry(shortened(&name)).or_default() += 1;
+    }
+}
+
+fn other_version(object: Cursor<'_>, kind: &str, version: &str, wanted: &str) {
+    if let Some(place) = object.get("apiVersion") {
+        place.fault(
+            format!("`{}` is not read in version `{}`", shortened(kind), shortened(version)),
+            Some(&format!("write it as `{wanted}`; `kubectl convert` or the kind's upgrade guide helps")),
+        );
+    }
+}

@@ -1,0 +1,186 @@
+//! Which kinds are read, which are ours, and which are not understood.
+
+use std::collections::BTreeMap;
+
+use super::tree::{Tree, Value};
+
+/// What is done with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Treatment {
+    /// A workload whose pods are made up.
+    Workload(WorkloadKind),
+    /// A pod.
+    Pod,
+    /// A node.
+    Node,
+    /// A NodeClaim.
+    NodeClaim,
+    /// A PriorityClass.
+    PriorityClass,
+    /// A namespace.
+    Namespace,
+    /// A ReplicaSet: passed over where a Deployment made it.
+    ReplicaSet,
+    /// NodePool, AKSNodeClass or NodeFleet, for `policy`.
+    Ours,
+    /// A version that is not served, or not read, any more; the one to write instead.
+    OtherVersion(&'static str),
+    /// Something that decides about pods or nodes and is not understood.
+    NotUnderstood(Why),
+    /// Anything else: passed over, unless it holds a pod template.
+    Other,
+}
+
+/// The kinds whose pods are made up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WorkloadKind {
+    /// A Deployment.
+    Deployment,
+    /// A StatefulSet.
+    StatefulSet,
+    /// A DaemonSet.
+    DaemonSet,
+    /// A Job.
+    Job,
+}
+
+impl WorkloadKind {
+    /// Returns the kind's name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Deployment => "Deployment",
+            Self::StatefulSet => "StatefulSet",
+            Self::DaemonSet => "DaemonSet",
+            Self::Job => "Job",
+        }
+    }
+}
+
+/// Why an object that is not understood matters to a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// It holds a pod template: its pods are not planned for.
+    PodTemplate,
+    /// It renders other objects, which are not known.
+    Renders,
+    /// It sets the replicas of a workload, which are taken as written.
+    Scales,
+    /// It changes what nodes are, or how many spare ones there are.
+    ShapesNodes,
+}
+
+/// Objects of one kind that are not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotUnderstood {
+    /// Why they matter.
+    pub why: Why,
+    /// Their names as `namespace/name`, or the name alone where there is no namespace; each with the number
+    /// of objects that have it.
+    pub names: BTreeMap<String, usize>,
+}
+
+/// Splits `apps/v1` into group and version; the core group is empty.
+#[must_use]
+pub fn group_and_version(api_version: &str) -> (&str, &str) {
+    api_version.split_once('/').unwrap_or(("", api_version))
+}
+
+/// Returns what is done with objects of this API version and kind.
+#[must_use]
+pub fn treatment(api_version: &str, kind: &str) -> Treatment {
+    let (group, version) = group_and_version(api_version);
+    let known = match (group, kind) {
+        ("apps" | "extensions", "Deployment") => (Treatment::Workload(WorkloadKind::Deployment), "apps/v1"),
+        ("apps" | "extensions", "StatefulSet") => (Treatment::Workload(WorkloadKind::StatefulSet), "apps/v1"),
+        ("apps" | "extensions", "DaemonSet") => (Treatment::Workload(WorkloadKind::DaemonSet), "apps/v1"),
+        ("apps" | "extensions", "ReplicaSet") => (Treatment::ReplicaSet, "apps/v1"),
+        ("batch", "Job") => (Treatment::Workload(WorkloadKind::Job), "batch/v1"),
+        ("", "Pod") => (Treatment::Pod, "v1"),
+        ("", "Node") => (Treatment::Node, "v1"),
+        ("", "Namespace") => (Treatment::Namespace, "v1"),
+        ("scheduling.k8s.io", "PriorityClass") => (Treatment::PriorityClass, "scheduling.k8s.io/v1"),
+        ("karpenter.sh", "NodeClaim") => (Treatment::NodeClaim, "karpenter.sh/v1"),
+        ("karpenter.sh", "NodePool") => (Treatment::Ours, "karpenter.sh/v1"),
+        ("karpenter.azure.com", "AKSNodeClass") => (Treatment::Ours, "karpenter.azure.com/v1beta1"),
+        ("nodeform.dev", "NodeFleet") => (Treatment::Ours, "nodeform.dev/v1alpha1"),
+        _ => return unknown(group, kind),
+    };
+    let (treatment, wanted) = known;
+    if wanted == api_version || (group.is_empty() && version == wanted) {
+        treatment
+    } else {
+        Treatment::OtherVersion(wanted)
+    }
+}
+
+fn unknown(group: &str, kind: &str) -> Treatment {
+    let why = match (group, kind) {
+        (_, "HelmRelease" | "HelmChart" | "Application" | "ApplicationSet" | "Kustomization") => Why::Renders,
+        ("autoscaling" | "keda.sh", "HorizontalPodAutoscaler" | "ScaledObject" | "ScaledJob") => Why::Scales,
+        ("karpenter.sh", "NodeOverlay") | ("autoscaling.x-k8s.io", "CapacityBuffer") => Why::ShapesNodes,
+        ("argoproj.io", "Rollout") | ("batch", "CronJob") | ("", "ReplicationController") => Why::PodTemplate,
+        _ => return Treatment::Other,
+    };
+    Treatment::NotUnderstood(why)
+}
+
+/// Returns whether an object holds a pod template: somewhere below it, beside `status`, a list `containers`
+/// with an image. Rules about manifests only look like one.
+#[must_use]
+pub fn holds_pod_template(api_version: &str, object: &Tree) -> bool {
+    let (group, _) = group_and_version(api_version);
+    if group == "kyverno.io" || group.ends_with("gatekeeper.sh") || group == "apiextensions.k8s.io" {
+        return false;
+    }
+    match &object.value {
+        Value::Map(entries) => {
+            entries.iter().any(|entry| &*entry.key != "status" && holds_containers(&entry.value))
+        }
+        Value::Null
+        | Value::Bool(_)
+        | Value::Integer(_)
+        | Value::Decimal(_)
+        | Value::Text(_)
+        | Value::List(_) => false,
+    }
+}
+
+fn holds_containers(tree: &Tree) -> bool {
+    match &tree.value {
+        Value::Map(entries) => entries.iter().any(|entry| match (&*entry.key, &entry.value.value) {
+            ("containers", Value::List(items)) => items.iter().any(|item| item.get("image").is_some()),
+            _ => holds_containers(&entry.value),
+        }),
+        Value::List(items) => items.iter().any(holds_containers),
+        Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Decimal(_) | Value::Text(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Treatment, Why, WorkloadKind, treatment};
+
+    #[test]
+    fn kinds_are_told_apart_by_their_group() {
+        let table = [
+            ("apps/v1", "Deployment", Treatment::Workload(WorkloadKind::Deployment)),
+            ("extensions/v1beta1", "Deployment", Treatment::OtherVersion("apps/v1")),
+            ("apps/v1beta2", "StatefulSet", Treatment::OtherVersion("apps/v1")),
+            ("karpenter.sh/v1beta1", "NodePool", Treatment::OtherVersion("karpenter.sh/v1")),
+            (
+                "karpenter.azure.com/v1alpha2",
+                "AKSNodeClass",
+                Treatment::OtherVersion("karpenter.azure.com/v1beta1"),
+            ),
+            ("v1", "Pod", Treatment::Pod),
+            ("metrics.k8s.io/v1beta1", "Node", Treatment::Other),
+            ("serving.knative.dev/v1", "Service", Treatment::Other),
+            ("argoproj.io/v1alpha1", "Rollout", Treatment::NotUnderstood(Why::PodTemplate)),
+            ("autoscaling/v2", "HorizontalPodAutoscaler", Treatment::NotUnderstood(Why::Scales)),
+        ];
+        for (version, kind, expected) in table {
+            assert_eq!(treatment(version, kind), expected, "{version} {kind}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Pods as objects: bare ones that someone wrote, and those that a cluster runs.
+
+use std::sync::Arc;
+
+use crate::model::{NodeName, Pod, PodKey, PodPlace, PodSpec, Workload};
+
+use super::cursor::Cursor;
+use super::meta::{self, Meta, Owner};
+use super::pod::{self, PodBody};
+use super::workload::TEMPLATE_HASH;
+
+/// A pod that stands in the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LivePod {
+    /// Namespace and name.
+    pub key: PodKey,
+    /// The workload that made it.
+    pub workload: Option<Workload>,
+    /// The node that it is bound to.
+    pub node: Option<NodeName>,
+    /// Whether it is of a DaemonSet, or a static pod of its node.
+    pub is_daemon: bool,
+    /// Whether it asks not to be disrupted.
+    pub is_do_not_disrupt: bool,
+    /// Whether it is being deleted.
+    pub is_terminating: bool,
+}
+
+/// What a pod turned out to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PodObject {
+    /// It runs, or should.
+    Live(LivePod, PodBody),
+    /// It has finished: it needs no node.
+    Finished,
+}
+
+/// The annotation of the API server's picture of a static pod.
+const MIRROR: &str = "kubernetes.io/config.mirror";
+
+/// Reads a pod.
+#[must_use]
+pub fn read(object: Cursor<'_>) -> Option<PodObject> {
+    let status = object.get("status");
+    let phase = status.and_then(|status| status.text("phase")).map(|phase| &**phase);
+    if matches!(phase, Some("Succeeded" | "Failed")) {
+        return Some(PodObject::Finished);
+    }
+    let meta = Meta::read(object);
+    let Some(spec) = object.get("spec") else {
+        object.missing("spec", "a pod needs `spec.containers`");
+        return None;
+    };
+    let labels = meta.as_ref().map(|meta| meta.labels.clone()).unwrap_or_default();
+    // Only a pod that a cluster has admitted has a UID; a written one may have an empty status.
+    let is_admitted = meta.as_ref().is_some_and(|meta| meta.uid.is_some());
+    let body = pod::read(spec, labels, status.filter(|_| is_admitted))?;
+    let meta = meta?;
+    let owner_kind = meta.owner.as_ref().map(|owner| &*owner.kind);
+    let is_daemon = matches!(owner_kind, Some("DaemonSet" | "Node")) || meta.annotations.contains_key(MIRROR);
+    let pod = LivePod {
+        key: PodKey { namespace: meta.namespace.clone(), name: Arc::clone(&meta.name) },
+        workload: workload(&meta),
+        node: pod::node(spec),
+        is_daemon,
+        is_do_not_disrupt: meta.do_not_disrupt().is_some_and(meta::is_do_not_disrupt),
+        is_terminating: meta.is_deleting,
+    };
+    Some(PodObject::Live(pod, body))
+}
+
+/// Returns the workload of a pod. A ReplicaSet that is named after its pods' template hash belongs to the
+/// Deployment of the name before the hash.
+fn workload(meta: &Meta) -> Option<Workload> {
+    let Owner { kind, name } = meta.owner.as_ref()?;
+    let of = |kind: &str, name: &str| {
+        Some(Workload { kind: Arc::from(kind), namespace: meta.namespace.clone(), name: Arc::from(name) })
+    };
+    match &**kind {
+        "Node" => None,
+        "ReplicaSet" => {
+            let hash = meta.label(TEMPLATE_HASH);
+            let deployment = hash.and_then(|hash| name.strip_suffix(&**hash)?.strip_suffix('-'));
+            deployment.map_or_else(|| of(kind, name), |deployment| of("Deployment", deployment))
+        }
+        _ => of(kind, name),
+    }
+}
+
+impl LivePod {
+    /// Returns the pod as the model has it, asking for this.
+    #[must_use]
+    pub fn into_pod(self, spec: Arc<PodSpec>) -> Pod {
+        let place = self.node.map_or(PodPlace::Waiting, PodPlace::Bound);
+        Pod {
+            key: self.key,
+            workload: self.workload,
+            spec,
+            place,
+            is_daemon: self.is_daemon,
+            is_do_not_disrupt: self.is_do_not_disrupt,
+            is_terminating: self.is_terminating,
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Nodes and NodeClaims, and which of them are the same machine.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::{
+    ClaimName, ClassName, LabelKey, Node, NodeName, NodeStage, PoolName, Requirements, Resources, Taint,
+    label,
+};
+
+use super::cursor::{Amounts, Cursor};
+use super::meta::{self, Meta};
+use super::pod::selector::{self, About};
+use super::pod::tolerations;
+use super::workload::is_condition_true;
+
+/// A Node as it stands in the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeObject {
+    meta: Meta,
+    provider_id: Option<Arc<str>>,
+    taints: Vec<Taint>,
+    is_unschedulable: bool,
+    capacity: Resources,
+    allocatable: Resources,
+}
+
+/// A NodeClaim as it stands in the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimObject {
+    meta: Meta,
+    class: Option<ClassName>,
+    requirements: Requirements,
+    taints: Vec<Taint>,
+    startup_taints: Vec<Taint>,
+    provider_id: Option<Arc<str>>,
+    node_name: Option<Arc<str>>,
+    capacity: Resources,
+    allocatable: Resources,
+    is_initialized: bool,
+}
+
+fn not_empty<'a>(parent: Option<Cursor<'a>>, key: &str) -> Option<Arc<str>> {
+    parent?.text(key).filter(|text| !text.is_empty()).cloned()
+}
+
+fn amounts(status: Option<Cursor<'_>>, key: &str) -> Resources {
+    status.map_or_else(Resources::none, |status| status.resources(key, Amounts::Capacity))
+}
+
+/// A node, other than a pod, keeps disruption away only with `true`.
+fn is_do_not_disrupt(meta: &Meta) -> bool {
+    meta.do_not_disrupt() == Some("true")
+}
+
+impl NodeObject {
+    /// Reads a Node.
+    #[must_use]
+    pub fn read(object: Cursor<'_>) -> Option<Self> {
+        let (spec, status) = (object.get("spec"), object.get("status"));
+        let capacity = amounts(status, "capacity");
+        let mut allocatable = amounts(status, "allocatable");
+        if allocatable == Resources::none() {
+            allocatable = capacity.clone();
+        }
+        let taints = spec.map(|spec| tolerations::taints(spec, "taints")).unwrap_or_default();
+        Some(Self {
+            provider_id: not_empty(spec, "providerID"),
+            is_unschedulable: spec.is_some_and(|spec| spec.flag("unschedulable")),
+            taints,
+            capacity,
+            allocatable,
+            meta: Meta::read(object)?,
+        })
+    }
+
+    /// Returns the node's name.
+    #[must_use]
+    pub const fn name(&self) -> &Arc<str> {
+        &self.meta.name
+    }
+
+    fn is_labelled(&self, key: &str) -> bool {
+        self.meta.label(key).is_some_and(|value| &**value == "true")
+    }
+
+    /// Returns the node as the model has it, with what its claim adds.
+    ///
+    /// A node is not initialized while its claim, or Karpenter's label of registered nodes, says so; until
+    /// then its startup and ephemeral taints count as gone, and amounts that it does not report yet are its
+    /// claim's. Before it is registered, labels and taints are its claim's too.
+    fn into_node(self, claim: Option<ClaimObject>) -> Node {
+        let is_registered = self.is_labelled(label::REGISTERED);
+        let is_initialized = self.is_labelled(label::INITIALIZED)
+            || claim.as_ref().map_or(!is_registered, |claim| claim.is_initialized);
+        let mut labels = meta::normalized(&self.meta.labels);
+        let mut taints = self.taints.clone();
+        let (mut capacity, mut allocatable) = (self.capacity.clone(), self.allocatable.clone());
+        if let Some(claim) = claim.as_ref().filter(|_| !is_initialized) {
+            fill(&mut capacity, &claim.capacity);
+            fill(&mut allocatable, &claim.allocatable);
+            if !is_registered {
+                labels.extend(claim.labels());
+                let missing: Vec<Taint> =
+                    claim.taints.iter().filter(|taint| !taints.contains(taint)).cloned().collect();
+                taints.extend(missing);
+            }
+        }
+        if !is_initialized {
+            let startup = claim.as_ref().map(|claim| &*claim.startup_taints).unwrap_or_default();
+            taints.retain(|taint| {
+                !taint.is_ephemeral()
+                    && !startup.iter().any(|gone| gone.key == taint.key && gone.effect == taint.effect)
+            });
+        }
+        taints.sort();
+        taints.dedup();
+        let class = claim.as_ref().and_then(|claim| claim.class.clone());
+        Node {
+            name: NodeName::new(&*self.meta.name),
+            pool: labels.get(label::NODE_POOL).map(|pool| PoolName::new(&**pool)),
+            class: class.or_else(|| labels.get(label::NODE_CLASS).map(|class| ClassName::new(&**class))),
+            provider_id: self.provider_id,
+            stage: if is_initialized { NodeStage::Initialized } else { NodeStage::Registered },
+            labels,
+            taints,
+            capacity,
+            allocatable,
+            is_unschedulable: self.is_unschedulable,
+            is_do_not_disrupt: is_do_not_disrupt(&self.meta)
+                || claim.as_ref().is_some_and(|claim| is_do_not_disrupt(&claim.meta)),
+            is_deleting: self.meta.is_deleting || claim.as_ref().is_some_and(|claim| claim.meta.is_deleting),
+            created: self.meta.created,
+            claim: claim.map(|claim| ClaimName::new(&*claim.meta.name)),
+        }
+    }
+}
+
+/// Takes amounts that are zero or missing from what was promised.
+fn fill(amounts: &mut Resources, promised: &Resources) {
+    for (name, amount) in promised.iter() {
+        if amounts.get(name) == 0 {
+            amounts.set(name.clone(), amount);
+        }
+    }
+}
+
+impl ClaimObject {
+    /// Reads a NodeClaim.
+    #[must_use]
+    pub fn read(object: Cursor<'_>) -> Option<Self> {
+        let status = object.get("status");
+        let Some(spec) = object.get("spec") else {
+            object.missing("spec", "a NodeClaim needs `spec.requirements` and `spec.nodeClassRef`");
+            return None;
+        };
+        let class = spec.get("nodeClassRef").and_then(|class| class.text("name"));
+        Some(Self {
+            class: class.map(|name| ClassName::new(&**name)),
+            requirements: selector::expressions(spec, "requirements", About::Claims),
+            taints: tolerations::taints(spec, "taints"),
+            startup_taints: tolerations::taints(spec, "startupTaints"),
+            provider_id: not_empty(status, "providerID"),
+            node_name: not_empty(status, "nodeName"),
+            capacity: amounts(status, "capacity"),
+            allocatable: amounts(status, "allocatable"),
+            is_initialized: status.is_some_and(|status| is_condition_true(status, "Initialized")),
+            meta: Meta::read(object)?,
+        })
+    }
+
+    /// Returns what a node of this claim is labelled with: its labels, and what it asks for where there is
+    /// one value only.
+    fn labels(&self) -> BTreeMap<LabelKey, Arc<str>> {
+        let single = |(key, wanted): (&LabelKey, &crate::model::Requirement)| {
+            wanted.single().map(|value| (key.clone(), Arc::clone(value)))
+        };
+        let mut labels: BTreeMap<LabelKey, Arc<str>> = self.requirements.iter().filter_map(single).collect();
+        labels.extend(meta::normalized(&self.meta.labels));
+        labels
+    }
+
+    /// Returns the node that is on its way.
+    fn into_node(self) -> Node {
+        let labels = self.labels();
+        let allocatable =
+            if self.allocatable == Resources::none() { self.capacity.clone() } else { self.allocatable };
+        let mut taints: Vec<Taint> = self.taints.into_iter().filter(|taint| !taint.is_ephemeral()).collect();
+        taints.sort();
+        taints.dedup();
+        Node {
+            name: NodeName::new(&*self.meta.name),
+            claim: Some(ClaimName::new(&*self.meta.name)),
+            pool: labels.get(label::NODE_POOL).map(|pool| PoolName::new(&**pool)),
+            class: self.class.or_else(|| labels.get(label::NODE_CLASS).map(|class| ClassName::new(&**class))),
+            provider_id: self.provider_id,
+            stage: NodeStage::Launching,
+            labels,
+            taints,
+            capacity: self.capacity,
+            allocatable,
+            is_unschedulable: false,
+            is_do_not_disrupt: is_do_not_disrupt(&self.meta),
+            is_deleting: self.meta.is_deleting,
+            created: self.meta.created,
+        }
+    }
+}
+
+/// Returns the machines, sorted by name: each Node with its NodeClaim, and NodeClaims without a node yet.
+///
+/// A claim's node is the one with its provider ID (Azure does not heed letter case in those), else the one
+/// that its status names, else `aks-` and the claim's name.
+#[must_use]
+pub fn joined(mut nodes: Vec<NodeObject>, mut claims: Vec<ClaimObject>) -> Vec<Node> {
+    nodes.sort_by(|one, other| one.meta.name.cmp(&other.meta.name));
+    claims.sort_by(|one, other| one.meta.name.cmp(&other.meta.name));
+    let by_name: BTreeSet<Arc<str>> = nodes.iter().map(|node| Arc::clone(&node.meta.name)).collect();
+    let by_provider: BTreeMap<String, Arc<str>> = nodes
+        .iter()
+        .rev()
+        .filter_map(|node| {
+            Some((node.provider_id.as_ref()?.to_ascii_lowercase(), Arc::clone(&node.meta.name)))
+        })
+        .collect();
+    let mut taken: BTreeMap<Arc<str>, ClaimObject> = BTreeMap::new();
+    let mut machines = Vec::new();
+    for claim in claims {
+        let provider = claim.provider_id.as_ref().map(|id| id.to_ascii_lowercase());
+        let by_vm: Arc<str> = Arc::from(format!("aks-{}", claim.meta.name));
+        let node = provider
+            .and_then(|id| by_provider.get(&id).cloned())
+            .or_else(|| claim.node_name.clone().filter(|name| by_name.contains(name)))
+            .or_else(|| Some(by_vm).filter(|name| by_name.contains(name)))
+            .filter(|name| !taken.contains_key(name));
+        match node {
+            Some(node) => {
+                taken.insert(node, claim);
+            }
+            None => machines.push(claim.into_node()),
+        }
+    }
+    for node in nodes {
+        let claim = taken.remove(&node.meta.name);
+        machines.push(node.into_node(claim));
+    }
+    machines.sort_by(|one, other| one.name.cmp(&other.name));
+    machines
+}

@@ -1,0 +1,84 @@
+//! What an input holds, in the model's words.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::{LabelKey, Namespace, Node, Pod, PodSpec};
+
+use super::fault::Segment;
+use super::kind::NotUnderstood;
+use super::tree::Tree;
+
+/// A DaemonSet of the input, or one that its pods prove.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DaemonSet {
+    /// The namespace.
+    pub namespace: Namespace,
+    /// The name.
+    pub name: Arc<str>,
+    /// What the scheduler reads of its pods.
+    pub spec: Arc<PodSpec>,
+}
+
+/// A NodePool, an AKSNodeClass or a NodeFleet, for `policy` to judge. Two are equal when they say the same,
+/// wherever they stand.
+#[derive(Clone, Debug)]
+pub struct OurObject {
+    /// The kind.
+    pub kind: Arc<str>,
+    /// The name.
+    pub name: Arc<str>,
+    /// The source's name.
+    pub file: Arc<str>,
+    /// The object.
+    pub value: serde_json::Value,
+    /// The object with its lines.
+    pub tree: Tree,
+}
+
+impl OurObject {
+    /// Returns the line of the field at this path, or of the nearest place above it that exists.
+    #[must_use]
+    pub fn line(&self, path: &[Segment]) -> usize {
+        self.tree.line_of(path)
+    }
+}
+
+impl PartialEq for OurObject {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.kind, &self.name, &self.value) == (&other.kind, &other.name, &other.value)
+    }
+}
+
+impl Eq for OurObject {}
+
+/// Everything that was read. Equal inputs give equal objects, whatever the order of files and documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Objects {
+    /// Pods that run or should run, sorted; finished ones are left out.
+    pub pods: Vec<Pod>,
+    /// DaemonSets, sorted.
+    pub daemons: Vec<DaemonSet>,
+    /// Nodes and NodeClaims on their way, sorted by name.
+    pub nodes: Vec<Node>,
+    /// NodePools, AKSNodeClasses and NodeFleets, sorted by kind and name.
+    pub ours: Vec<OurObject>,
+    /// Namespaces with their labels.
+    pub namespaces: BTreeMap<Namespace, BTreeMap<LabelKey, Arc<str>>>,
+    /// The cluster's identity: the UID of its namespace `kube-system`.
+    pub cluster: Option<Arc<str>>,
+    /// Kinds that matter to a plan and are not understood.
+    pub not_understood: BTreeMap<String, NotUnderstood>,
+    /// Kinds that do not matter to a plan, with how many objects there were of each.
+    pub passed_over: BTreeMap<String, usize>,
+    /// PriorityClasses that pods name and the input does not hold; their pods have priority 0.
+    pub unknown_priority_classes: BTreeSet<Arc<str>>,
+    /// How many sources were read.
+    pub sources: usize,
+    /// How many objects they held, items of Lists each counted.
+    pub documents: usize,
+    /// How many pods had finished.
+    pub finished_pods: usize,
+    /// How many pods, those of daemonsets aside, do not say what they need.
+    pub pods_without_requests: usize,
+}

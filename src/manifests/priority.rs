@@ -1,0 +1,49 @@
+//! PriorityClasses, and the priority that a pod gets.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::cursor::Cursor;
+use super::meta::Meta;
+use super::pod::{I32_RANGE, PodBody};
+
+/// Classes that every cluster has, with their values.
+const BUILT_IN: [(&str, i32); 2] =
+    [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
+
+/// The classes of the input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Priorities {
+    values: BTreeMap<Arc<str>, i32>,
+    default: Option<i32>,
+}
+
+impl Priorities {
+    /// Reads a PriorityClass.
+    pub fn read(&mut self, object: Cursor<'_>) {
+        if object.get("value").is_none() {
+            object.missing("value", "a PriorityClass needs a whole number");
+        }
+        let value = object.integer("value", I32_RANGE).and_then(|value| i32::try_from(value).ok());
+        let (Some(meta), Some(value)) = (Meta::read(object), value) else { return };
+        if object.flag("globalDefault") {
+            // Of several defaults Kubernetes takes the lowest.
+            self.default = Some(self.default.map_or(value, |present| present.min(value)));
+        }
+        self.values.insert(meta.name, value);
+    }
+
+    /// Returns the priority of a pod; a class that is not known counts as 0 and is told in `unknown`.
+    #[must_use]
+    pub fn of(&self, body: &PodBody, unknown: &mut BTreeSet<Arc<str>>) -> i32 {
+        if let Some(priority) = body.priority {
+            return priority;
+        }
+        let Some(class) = &body.priority_class else { return self.default.unwrap_or(0) };
+        let built_in = BUILT_IN.iter().find(|(name, _)| **name == **class).map(|(_, value)| *value);
+        built_in.or_else(|| self.values.get(class).copied()).unwrap_or_else(|| {
+            unknown.insert(Arc::clone(class));
+            0
+        })
+    }
+}
