@@ -30,15 +30,8 @@ impl<'a> Document<'a> {
     /// Makes the document of an object.
     #[must_use]
     pub fn new(file: &'a Arc<str>, root: &'a Tree) -> Self {
-        let name = root.at(&["metadata", "name"]).map_or(String::new(), |name| match &name.value {
-            Value::Text(text) => format!("/{}", shortened(text)),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Integer(_)
-            | Value::Decimal(_)
-            | Value::List(_)
-            | Value::Map(_) => String::new(),
-        });
+        let name = root.at(&["metadata", "name"]).and_then(Tree::as_text);
+        let name = name.map_or(String::new(), |name| format!("/{}", shortened(name)));
         let object = format!("{}{name}", shortened(root.text("kind").unwrap_or("object")));
         Self { file, root, object, faults: RefCell::default() }
     }
@@ -110,13 +103,11 @@ impl<'a> Cursor<'a> {
     /// Returns the place of a field that is there and not empty.
     #[must_use]
     pub fn get(self, key: &str) -> Option<Self> {
-        match &self.tree.value {
-            Value::Map(_) => {}
-            Value::Null => return None,
-            Value::Bool(_) | Value::Integer(_) | Value::Decimal(_) | Value::Text(_) | Value::List(_) => {
+        if self.tree.as_map().is_none() {
+            if self.tree.value != Value::Null {
                 self.wrong("a map", None);
-                return None;
             }
+            return None;
         }
         let tree = self.tree.get(key).filter(|tree| tree.value != Value::Null)?;
         Some(Self { tree, ..self })
@@ -125,14 +116,12 @@ impl<'a> Cursor<'a> {
     /// Returns this value as text.
     #[must_use]
     pub fn as_text(self) -> Option<&'a Arc<str>> {
-        match &self.tree.value {
-            Value::Text(text) => return Some(text),
-            Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Decimal(_) => {
-                self.wrong("text", Some("put it in quotes"));
-            }
-            Value::List(_) | Value::Map(_) => self.wrong("text", None),
+        let text = self.tree.as_text();
+        if text.is_none() {
+            let is_scalar = self.tree.as_map().is_none() && self.tree.as_list().is_none();
+            self.wrong("text", is_scalar.then_some("put it in quotes"));
         }
-        None
+        text
     }
 
     /// Returns a field that is text.
@@ -145,18 +134,11 @@ impl<'a> Cursor<'a> {
     #[must_use]
     pub fn flag(self, key: &str) -> bool {
         let Some(field) = self.get(key) else { return false };
-        match field.tree.value {
-            Value::Bool(value) => value,
-            Value::Null
-            | Value::Integer(_)
-            | Value::Decimal(_)
-            | Value::Text(_)
-            | Value::List(_)
-            | Value::Map(_) => {
-                field.wrong("`true` or `false`", None);
-                false
-            }
+        if let Value::Bool(value) = field.tree.value {
+            return value;
         }
+        field.wrong("`true` or `false`", None);
+        false
     }
 
     /// Returns a field that is a whole number of this range.
@@ -164,19 +146,16 @@ impl<'a> Cursor<'a> {
     pub fn integer(self, key: &str, range: RangeInclusive<i64>) -> Option<i64> {
         let field = self.get(key)?;
         let number = match &field.tree.value {
-            Value::Integer(number) => *number,
+            Value::Integer(number) => Some(*number),
             // `5.0` and `1e3` are whole numbers to Kubernetes.
-            Value::Decimal(text) => match Quantity::parse(text) {
-                Some(quantity) if quantity.units_up() == quantity.units_down() => quantity.units_up(),
-                Some(_) | None => {
-                    field.wrong("a whole number", None);
-                    return None;
-                }
-            },
-            Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
-                field.wrong("a whole number", None);
-                return None;
-            }
+            Value::Decimal(text) => Quantity::parse(text)
+                .filter(|quantity| quantity.units_up() == quantity.units_down())
+                .map(|quantity| quantity.units_up()),
+            Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
+        };
+        let Some(number) = number else {
+            field.wrong("a whole number", None);
+            return None;
         };
         if range.contains(&number) {
             return Some(number);
@@ -190,18 +169,11 @@ impl<'a> Cursor<'a> {
     #[must_use]
     pub fn items(self, key: &str) -> Vec<Self> {
         let Some(field) = self.get(key) else { return Vec::new() };
-        match &field.tree.value {
-            Value::List(items) => items.iter().map(|tree| Self { tree, ..self }).collect(),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Integer(_)
-            | Value::Decimal(_)
-            | Value::Text(_)
-            | Value::Map(_) => {
-                field.wrong("a list", Some("begin each item with `- `"));
-                Vec::new()
-            }
-        }
+        let Some(items) = field.tree.as_list() else {
+            field.wrong("a list", Some("begin each item with `- `"));
+            return Vec::new();
+        };
+        items.iter().map(|tree| Self { tree, ..self }).collect()
     }
 
     /// Returns a field that is a list of texts.
@@ -214,33 +186,21 @@ impl<'a> Cursor<'a> {
     #[must_use]
     pub fn entries(self, key: &str) -> Vec<(&'a Arc<str>, Self)> {
         let Some(field) = self.get(key) else { return Vec::new() };
-        match &field.tree.value {
-            Value::Map(entries) => {
-                entries.iter().map(|entry| (&entry.key, Self { tree: &entry.value, ..self })).collect()
-            }
-            Value::Null
-            | Value::Bool(_)
-            | Value::Integer(_)
-            | Value::Decimal(_)
-            | Value::Text(_)
-            | Value::List(_) => {
-                field.wrong("a map", None);
-                Vec::new()
-            }
-        }
+        let Some(entries) = field.tree.as_map() else {
+            field.wrong("a map", None);
+            return Vec::new();
+        };
+        entries.iter().map(|entry| (&entry.key, Self { tree: &entry.value, ..self })).collect()
     }
 
     /// Returns a field that is a map of texts, such as labels. An empty value is empty text.
     #[must_use]
     pub fn text_map(self, key: &str) -> BTreeMap<&'a Arc<str>, Arc<str>> {
-        let read = |(key, value): (&'a Arc<str>, Self)| match value.tree.value {
-            Value::Null => Some((key, Arc::from(""))),
-            Value::Bool(_)
-            | Value::Integer(_)
-            | Value::Decimal(_)
-            | Value::Text(_)
-            | Value::List(_)
-            | Value::Map(_) => value.as_text().map(|text| (key, Arc::clone(text))),
+        let read = |(key, value): (&'a Arc<str>, Self)| {
+            if value.tree.value == Value::Null {
+                return Some((key, Arc::from("")));
+            }
+            value.as_text().map(|text| (key, Arc::clone(text)))
         };
         self.entries(key).into_iter().filter_map(read).collect()
     }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::cut::{self, CutList, Piece};
-use super::fault::{Fault, Faults};
+use super::fault::Fault;
 use super::json::{self, Lines, Raw};
 use super::source::{DOCUMENT_BYTES_MAX, SOURCE_BYTES_MAX, Source, WHOLE_BYTES_MAX};
 use super::tree::{Entry, Tree, Value};
@@ -77,14 +77,14 @@ impl<T: Taker> Reading<'_, T> {
     }
 
     fn json_value(&mut self, raw: Raw<'_>, lines: &Lines<'_>) {
-        if raw.len() <= WHOLE_BYTES_MAX {
+        if raw.size() <= WHOLE_BYTES_MAX {
             return self.taken(raw.tree(lines));
         }
         let mut head = Vec::new();
         let mut items = None;
         let mut is_list = true;
         raw.members(|key, value| {
-            match (key.as_str(), value.len()) {
+            match (key.as_str(), value.size()) {
                 ("items", _) if items.is_none() => items = Some(value),
                 (_, 0..=WHOLE_BYTES_MAX) => head.push((key, value)),
                 (_, _) => is_list = false,
@@ -104,8 +104,8 @@ impl<T: Taker> Reading<'_, T> {
                 self.json_item(item, lines, &typed);
                 true
             }),
-            _ if raw.len() > DOCUMENT_BYTES_MAX => {
-                let fault = lines.fault(raw, too_large(raw.len()));
+            _ if raw.size() > DOCUMENT_BYTES_MAX => {
+                let fault = lines.fault(raw, too_large(raw.size()));
                 self.taker.fault(fault.with_hint(SPLIT));
             }
             _ => self.taken(raw.tree(lines)),
@@ -113,8 +113,8 @@ impl<T: Taker> Reading<'_, T> {
     }
 
     fn json_item(&mut self, item: Raw<'_>, lines: &Lines<'_>, typed: &Typed) {
-        if item.len() > DOCUMENT_BYTES_MAX {
-            let fault = lines.fault(item, too_large(item.len()));
+        if item.size() > DOCUMENT_BYTES_MAX {
+            let fault = lines.fault(item, too_large(item.size()));
             return self.taker.fault(fault.with_hint(SPLIT));
         }
         match item.tree(lines) {
@@ -195,17 +195,14 @@ impl<T: Taker> Reading<'_, T> {
         }
         let Some(typed) = list_type(&tree) else { return self.taker.object(self.file, tree) };
         let Value::Map(entries) = tree.value else { return };
-        for entry in entries {
-            match entry.value.value {
-                Value::List(items) if &*entry.key == "items" => {
-                    items.into_iter().for_each(|item| self.unfold(item, &typed));
-                }
-                Value::Null if &*entry.key == "items" => {}
-                ref other if &*entry.key == "items" => {
-                    let message = format!("`items` must be a list and is {}", other.describe());
-                    self.taker.fault(Fault::at(self.file, entry.line, message));
-                }
-                _ => {}
+        let Some(items) = entries.into_iter().find(|entry| &*entry.key == "items") else { return };
+        let described = items.value.value.describe();
+        match items.value.value {
+            Value::List(items) => items.into_iter().for_each(|item| self.unfold(item, &typed)),
+            Value::Null => {}
+            Value::Bool(_) | Value::Integer(_) | Value::Decimal(_) | Value::Text(_) | Value::Map(_) => {
+                let message = format!("`items` must be a list and is {described}");
+                self.taker.fault(Fault::at(self.file, items.line, message));
             }
         }
     }
@@ -229,20 +226,4 @@ fn list_type(tree: &Tree) -> Option<Typed> {
         _ if has_items => Some(Some((Arc::from(item), Arc::from(version)))),
         _ => None,
     }
-}
-
-/// Keeps the objects of a source with the faults; for callers that want both as values.
-pub fn collect(source: &Source) -> (Vec<Tree>, Vec<Fault>) {
-    struct Collected(Vec<Tree>, Faults);
-    impl Taker for Collected {
-        fn object(&mut self, _: &Arc<str>, tree: Tree) {
-            self.0.push(tree);
-        }
-        fn fault(&mut self, fault: Fault) {
-            self.1.add(fault);
-        }
-    }
-    let mut collected = Collected(Vec::new(), Faults::default());
-    read(source, &mut collected);
-    (collected.0, collected.1.sorted())
 }

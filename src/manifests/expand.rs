@@ -170,7 +170,7 @@ fn too_many(workload: &WorkloadObject, place: &Place) -> Fault {
 fn derive_daemons(live: &[(LivePod, Arc<PodBody>)], maker: &mut Maker<'_>, daemons: &mut Vec<DaemonSet>) {
     let known: BTreeSet<(Namespace, Arc<str>)> =
         daemons.iter().map(|daemon| (daemon.namespace.clone(), Arc::clone(&daemon.name))).collect();
-    let mut derived: BTreeMap<(Namespace, Arc<str>), (&PodKey, &Arc<PodBody>)> = BTreeMap::new();
+    let mut derived: BTreeMap<_, (&PodKey, &Arc<PodBody>)> = BTreeMap::new();
     for (pod, body) in live {
         let Some(workload) = pod.workload.as_ref().filter(|workload| &*workload.kind == "DaemonSet") else {
             continue;

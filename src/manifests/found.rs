@@ -15,7 +15,7 @@ use super::node::{ClaimObject, NodeObject};
 use super::objects::OurObject;
 use super::pod::PodBody;
 use super::priority::Priorities;
-use super::tree::{Tree, Value, shortened};
+use super::tree::{Tree, shortened};
 use super::workload::{self, WorkloadObject};
 
 /// Where an object stands.
@@ -26,6 +26,9 @@ pub struct Place {
     /// The first line.
     pub line: usize,
 }
+
+/// Kind, namespace (empty where there is none) and name.
+type Identity = (Arc<str>, Arc<str>, Arc<str>);
 
 /// What was read so far.
 #[derive(Debug, Default)]
@@ -58,8 +61,8 @@ pub struct Found {
     pub faults: Faults,
     /// Bodies that were met before: replicas share theirs.
     bodies: BTreeSet<Arc<PodBody>>,
-    /// Objects that were met before: kind, namespace, name.
-    seen: BTreeMap<(Arc<str>, Arc<str>, Arc<str>), (Digest, Place)>,
+    /// Objects that were met before.
+    seen: BTreeMap<Identity, (Digest, Place)>,
 }
 
 /// What documents that are no objects of Kubernetes are counted as.
@@ -68,14 +71,10 @@ pub const NO_OBJECT: &str = "documents without a kind";
 impl Taker for Found {
     fn object(&mut self, file: &Arc<str>, tree: Tree) {
         self.objects += 1;
-        match &tree.value {
-            Value::Map(_) => {}
-            Value::List(_) => return self.pass_over(NO_OBJECT),
-            Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Decimal(_) | Value::Text(_) => {
-                let message = format!("a document must be an object and is {}", tree.value.describe());
-                let hint = "leave the file out if it is not a manifest";
-                return self.faults.add(Fault::at(file, tree.line, message).with_hint(hint));
-            }
+        if tree.as_map().is_none() && tree.as_list().is_none() {
+            let message = format!("a document must be an object and is {}", tree.value.describe());
+            let hint = "leave the file out if it is not a manifest";
+            return self.faults.add(Fault::at(file, tree.line, message).with_hint(hint));
         }
         if tree.get("kind").is_none() && tree.get("metadata").is_none() {
             return self.pass_over(NO_OBJECT);
@@ -132,8 +131,8 @@ impl Found {
             }
             Treatment::Pod => match live::read(object) {
                 Some(PodObject::Live(pod, body)) => {
-                    let body = self.shared(body);
-                    self.pods.push((pod, body));
+                    let body = self.shared(*body);
+                    self.pods.push((*pod, body));
                 }
                 Some(PodObject::Finished) => self.finished_pods += 1,
                 None => {}

@@ -73,18 +73,18 @@ pub fn values<'a>(file: &Arc<str>, text: &'a str, mut each: impl FnMut(Raw<'a>))
 impl<'a> Raw<'a> {
     /// Returns how many bytes the value takes in the text.
     #[must_use]
-    pub const fn len(self) -> usize {
+    pub const fn size(self) -> usize {
         self.0.len()
     }
 
     /// Hands on the members of an object in order until `each` says to stop; nothing of another value.
-    pub fn members(self, each: impl FnMut(String, Raw<'a>) -> bool) {
+    pub fn members(self, each: impl FnMut(String, Self) -> bool) {
         // The text was read as JSON before; an error here is the wish to stop, or another kind of value.
         let _ = serde_json::Deserializer::from_str(self.0).deserialize_map(Members(each));
     }
 
     /// Hands on the items of a list in order until `each` says to stop; nothing of another value.
-    pub fn items(self, each: impl FnMut(Raw<'a>) -> bool) {
+    pub fn items(self, each: impl FnMut(Self) -> bool) {
         let _ = serde_json::Deserializer::from_str(self.0).deserialize_seq(Items(each));
     }
 

@@ -133,24 +133,15 @@ pub fn holds_pod_template(api_version: &str, object: &Tree) -> bool {
     if group == "kyverno.io" || group.ends_with("gatekeeper.sh") || group == "apiextensions.k8s.io" {
         return false;
     }
-    match &object.value {
-        Value::Map(entries) => {
-            entries.iter().any(|entry| &*entry.key != "status" && holds_containers(&entry.value))
-        }
-        Value::Null
-        | Value::Bool(_)
-        | Value::Integer(_)
-        | Value::Decimal(_)
-        | Value::Text(_)
-        | Value::List(_) => false,
-    }
+    let entries = object.as_map().unwrap_or_default();
+    entries.iter().any(|entry| &*entry.key != "status" && holds_containers(&entry.value))
 }
 
 fn holds_containers(tree: &Tree) -> bool {
     match &tree.value {
         Value::Map(entries) => entries.iter().any(|entry| match (&*entry.key, &entry.value.value) {
             ("containers", Value::List(items)) => items.iter().any(|item| item.get("image").is_some()),
-            _ => holds_containers(&entry.value),
+            (_, _) => holds_containers(&entry.value),
         }),
         Value::List(items) => items.iter().any(holds_containers),
         Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Decimal(_) | Value::Text(_) => false,

@@ -30,7 +30,7 @@ pub struct LivePod {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PodObject {
     /// It runs, or should.
-    Live(LivePod, PodBody),
+    Live(Box<LivePod>, Box<PodBody>),
     /// It has finished: it needs no node.
     Finished,
 }
@@ -66,7 +66,7 @@ pub fn read(object: Cursor<'_>) -> Option<PodObject> {
         is_do_not_disrupt: meta.do_not_disrupt().is_some_and(meta::is_do_not_disrupt),
         is_terminating: meta.is_deleting,
     };
-    Some(PodObject::Live(pod, body))
+    Some(PodObject::Live(Box::new(pod), Box::new(body)))
 }
 
 /// Returns the workload of a pod. A ReplicaSet that is named after its pods' template hash belongs to the

@@ -75,18 +75,28 @@ pub fn shortened(text: &str) -> String {
 }
 
 impl Tree {
+    /// Returns the text that this is.
+    #[must_use]
+    pub const fn as_text(&self) -> Option<&Arc<str>> {
+        if let Value::Text(text) = &self.value { Some(text) } else { None }
+    }
+
+    /// Returns the items of the list that this is.
+    #[must_use]
+    pub fn as_list(&self) -> Option<&[Self]> {
+        if let Value::List(items) = &self.value { Some(items) } else { None }
+    }
+
+    /// Returns the entries of the map that this is.
+    #[must_use]
+    pub fn as_map(&self) -> Option<&[Entry]> {
+        if let Value::Map(entries) = &self.value { Some(entries) } else { None }
+    }
+
     /// Returns the value of a key; `None` where there is no such key or this is not a map.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
-        match &self.value {
-            Value::Map(entries) => entries.iter().find(|entry| &*entry.key == key).map(|entry| &entry.value),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Integer(_)
-            | Value::Decimal(_)
-            | Value::Text(_)
-            | Value::List(_) => None,
-        }
+        self.as_map()?.iter().find(|entry| &*entry.key == key).map(|entry| &entry.value)
     }
 
     /// Returns the value at the end of these keys.
@@ -98,15 +108,7 @@ impl Tree {
     /// Returns the text of a key, where it is text.
     #[must_use]
     pub fn text(&self, key: &str) -> Option<&str> {
-        match &self.get(key)?.value {
-            Value::Text(text) => Some(text),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Integer(_)
-            | Value::Decimal(_)
-            | Value::List(_)
-            | Value::Map(_) => None,
-        }
+        self.get(key)?.as_text().map(|text| &**text)
     }
 
     /// Returns the line of the value at this path, or of the nearest place above it that exists.

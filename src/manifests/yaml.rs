@@ -109,6 +109,10 @@ impl<'a> Builder<'a> {
     }
 
     /// Takes an event in; returns the document at its end.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the parser's events may grow; those that hold values are named"
+    )]
     fn take(&mut self, event: Event<'_>, line: usize) -> Result<Option<Tree>, Fault> {
         match event {
             Event::DocumentStart(..) => *self = Self::new(self.file, self.lines_before),
@@ -211,10 +215,8 @@ impl<'a> Builder<'a> {
                 .with_hint("remove one of the two; kubectl would silently take the last"));
         }
         for tree in merged {
-            let (line, maps) = match tree.value {
-                Value::List(items) => (tree.line, items),
-                value => (tree.line, vec![Tree { line: tree.line, value }]),
-            };
+            let line = tree.line;
+            let maps = if let Value::List(items) = tree.value { items } else { vec![tree] };
             for map in maps {
                 let Value::Map(more) = map.value else {
                     return Err(self.fault(line, "`<<` merges maps, and this is not one"));
