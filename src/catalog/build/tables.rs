@@ -1,0 +1,119 @@
+//! The tables of the default catalogue, as text that diffs well: one fact a line, sorted by name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use super::raw::{BuildFault, Raw, RawTexts};
+
+/// The tier that every size of the tables belongs to; left out of their names.
+const TIER: &str = "Standard_";
+
+/// One file of the default catalogue.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Table {
+    /// Its path below the catalogue's folder.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// Makes every table. A size is taken when its shape and its family are known and some region prices it.
+///
+/// # Errors
+/// When a raw list does not have the expected form.
+pub fn tables(texts: &RawTexts<'_>) -> Result<Vec<Table>, BuildFault> {
+    let raw = Raw::read(texts)?;
+    let families: BTreeMap<&str, &str> =
+        raw.families.iter().map(|known| (known.name.as_str(), known.family.as_str())).collect();
+    let priced: BTreeSet<&str> =
+        raw.prices.values().flat_map(|rows| rows.keys().map(String::as_str)).collect();
+    let taken: BTreeMap<&str, &str> = raw
+        .shapes
+        .keys()
+        .filter(|name| priced.contains(name.as_str()))
+        .filter_map(|name| Some((name.as_str(), *families.get(name.as_str())?)))
+        .filter_map(|(name, family)| Some((name.strip_prefix(TIER)?, family)))
+        .collect();
+    let mut tables = vec![sizes(&raw, &taken), gpus(&raw), disks(&raw), zones(&raw), regions(&raw)];
+    for (region, rows) in &raw.prices {
+        let mut text = "# US dollars by the hour on demand, by size of the Standard tier\n".to_owned();
+        for (name, price) in rows {
+            if let Some(size) = name.strip_prefix(TIER).filter(|size| taken.contains_key(size)) {
+                push_line(&mut text, &[size, &price.on_demand.to_string()]);
+            }
+        }
+        tables.push(Table { path: format!("prices/{region}.txt"), text });
+    }
+    tables.sort();
+    Ok(tables)
+}
+
+fn push_line(text: &mut String, words: &[&str]) {
+    text.push_str(&words.join(" "));
+    text.push('\n');
+}
+
+fn sizes(raw: &Raw, taken: &BTreeMap<&str, &str>) -> Table {
+    let mut text =
+        "# size of the Standard tier, vCPUs, memory in MiB, GPUs, architecture, quota family\n".to_owned();
+    for (size, family) in taken {
+        if let Some(shape) = raw.shapes.get(&format!("{TIER}{size}")) {
+            let (vcpus, memory, gpus) = (shape.vcpu, shape.memory_mb, shape.gpu);
+            let words = format!("{size} {vcpus} {memory} {gpus} {} {family}", shape.architecture);
+            push_line(&mut text, &[&words]);
+        }
+    }
+    Table { path: "sizes.txt".into(), text }
+}
+
+fn gpus(raw: &Raw) -> Table {
+    let mut text = "# size in lower case, maker of its GPU, operating systems with a driver\n".to_owned();
+    for (name, gpu) in &raw.gpus {
+        let size = name.strip_prefix("standard_").unwrap_or(name);
+        push_line(&mut text, &[size, &gpu.gpu, &gpu.os.join(",")]);
+    }
+    Table { path: "gpus.txt".into(), text }
+}
+
+fn disks(raw: &Raw) -> Table {
+    let mut text = "# kind of managed disk, tier, GiB, US dollars by the month of 730 hours\n".to_owned();
+    for (kind, tiers) in [("premiumSsd", &raw.disks.premium_ssd), ("standardSsd", &raw.disks.standard_ssd)] {
+        for tier in tiers {
+            push_line(&mut text, &[kind, &tier.tier, &tier.gib.to_string(), &tier.price.to_string()]);
+        }
+    }
+    Table { path: "disks.txt".into(), text }
+}
+
+/// `?` stands for a region that is priced but not among the locations, `-` for a region without zones.
+fn zones(raw: &Raw) -> Table {
+    let mut text = "# region, its zones; `-` where it has none, `?` where that is not known\n".to_owned();
+    for region in raw.prices.keys() {
+        let location = raw.locations.iter().find(|location| location.name == *region);
+        let mut zones: Vec<&str> = location
+            .iter()
+            .flat_map(|location| {
+                location.availability_zone_mappings.iter().map(|zone| zone.logical_zone.as_str())
+            })
+            .collect();
+        zones.sort_unstable();
+        let shown = match (location, zones.is_empty()) {
+            (None, _) => "?".to_owned(),
+            (Some(_), true) => "-".to_owned(),
+            (Some(_), false) => zones.join(" "),
+        };
+        push_line(&mut text, &[region, &shown]);
+    }
+    Table { path: "zones.txt".into(), text }
+}
+
+/// The Rust list that binds the price files, so that each is compiled in and parsed alone.
+fn regions(raw: &Raw) -> Table {
+    let mut text = "// Written by `make_catalog`.\n[\n".to_owned();
+    for region in raw.prices.keys() {
+        writeln!(text, "    (\"{region}\", include_str!(\"prices/{region}.txt\")),")
+            .expect("writing to a string cannot fail");
+    }
+    text.push_str("]\n");
+    Table { path: "regions.in".into(), text }
+}
