@@ -1,18 +1,77 @@
 //! What Azure sells in one region: sizes, zones, prices; and the instance types that follow from it.
 //!
-//! A catalogue is a value of one region. This module never fetches anything and never chooses a size.
+//! A catalogue is a value of one region: the compiled-in default, or made from files that the user gives.
+//! This module never fetches anything and never chooses a size. In reading order: a size ([`size_name`],
+//! [`size`], [`gpu`]), its price ([`price`], [`disk`]), where both come from (the embedded default,
+//! [`estimate`], files that the user gives, [`build`]), and the instance types that are made of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+pub mod build;
+pub mod disk;
+mod embedded;
+pub mod estimate;
+pub mod gpu;
+mod labels;
+mod offered;
+mod offering;
+pub mod price;
+mod read;
+pub mod refuse;
+pub mod reserve;
+pub mod size;
+pub mod size_name;
 
-use crate::model::{ClassName, InstanceType, LabelKey, NetworkSetup, NodeClass, Price, Region, SkuName};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+pub use self::embedded::{UnknownRegion, prices_date, regions};
+pub use self::offering::NO_ZONE;
+pub use self::price::{PricedSize, ReplacedPrice, SizePrice};
+pub use self::read::CatalogFault;
+use crate::model::{
+    CapacityType, InstanceType, LabelKey, NetworkSetup, NodeClass, Price, Region, SkuName, label,
+};
 
 /// What can be bought in one region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Catalog {
     /// The region.
     pub region: Region,
-    recorded: BTreeMap<ClassName, Vec<InstanceType>>,
-    well_known: BTreeSet<LabelKey>,
+    stock: Stock,
+    zones: RegionZones,
+    disks: disk::DiskPrices,
+    replaced: Vec<ReplacedPrice>,
+    source: String,
+}
+
+/// What a catalogue is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Stock {
+    /// Azure's sizes, sorted by name; instance types are made for each class.
+    Sizes(Vec<PricedSize>),
+    /// Instance types as a list gives them, sorted by name; classes change nothing.
+    Types { types: Vec<InstanceType>, well_known: BTreeSet<LabelKey> },
+}
+
+/// The zones of a region.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RegionZones {
+    /// These (`1`, `2`, …), sorted.
+    Zones(Vec<Arc<str>>),
+    /// The region has none.
+    None,
+    /// It is not known which. Only "no zone" is offered then, which every region has.
+    Unknown,
+}
+
+impl RegionZones {
+    /// Returns the zones that are known.
+    #[must_use]
+    pub fn listed(&self) -> &[Arc<str>] {
+        match self {
+            Self::Zones(zones) => zones,
+            Self::None | Self::Unknown => &[],
+        }
+    }
 }
 
 /// A size that an AKSNodeClass cannot use, and why.
@@ -34,37 +93,133 @@ pub struct Offered {
 }
 
 impl Catalog {
-    /// Makes a catalogue of recorded answers: the instance types of each class, and labels that have a
-    /// meaning beside Karpenter's and the Azure provider's.
+    /// Loads a region of the compiled-in default.
+    ///
+    /// # Errors
+    /// When the default does not have the region; the error names the nearest that it has.
+    pub fn embedded(region: &Region) -> Result<Self, UnknownRegion> {
+        embedded::load(region)
+    }
+
+    /// Makes the catalogue of a region of files that the user gives, each with its name and its text: the
+    /// answer of ARM's `Microsoft.Compute/skus`, rows of the Retail Prices API, or a plain list of instance
+    /// types, recognised by what is in them. The order of the files does not matter.
+    ///
+    /// # Errors
+    /// Every fault of every file, sorted.
+    pub fn from_files(texts: &[(&str, &str)], region: &Region) -> Result<Self, Vec<CatalogFault>> {
+        read::from_files(texts, region)
+    }
+
+    /// Makes a catalogue of ready instance types: every class is offered all of them. `well_known` are the
+    /// labels that pods may ask for beyond Karpenter's own.
     #[must_use]
-    pub const fn recorded(
+    pub fn of_types(
         region: Region,
-        recorded: BTreeMap<ClassName, Vec<InstanceType>>,
-        well_known: BTreeSet<LabelKey>,
+        mut types: Vec<InstanceType>,
+        well_known: impl IntoIterator<Item = LabelKey>,
     ) -> Self {
-        Self { region, recorded, well_known }
+        types.sort_by(|left, right| left.name.cmp(&right.name));
+        let source = format!("a list of {} instance types, region `{region}`", types.len());
+        let stock = Stock::Types { types, well_known: well_known.into_iter().collect() };
+        let (zones, disks) = (RegionZones::Unknown, disk::DiskPrices::default());
+        Self { region, stock, zones, disks, replaced: Vec::new(), source }
     }
 
     /// Returns the instance types that nodes of this class may have.
     #[must_use]
     pub fn offered(&self, class: &NodeClass, network: NetworkSetup) -> Offered {
-        let _ = network;
-        let types = self.recorded.get(&class.name).cloned().unwrap_or_default();
-        Offered { types, refused: Vec::new() }
+        match &self.stock {
+            Stock::Sizes(sizes) => offered::offered(sizes, &self.region, &self.disks, class, network),
+            Stock::Types { types, .. } => Offered { types: types.clone(), refused: Vec::new() },
+        }
     }
 
     /// Returns whether a pod may ask for this label without its NodePool naming it.
     #[must_use]
     pub fn is_well_known(&self, key: &LabelKey) -> bool {
-        crate::model::label::WELL_KNOWN.contains(&key.as_str())
-            || crate::model::label::WELL_KNOWN_AZURE.contains(&key.as_str())
-            || self.well_known.contains(key)
+        let key = key.as_str();
+        label::WELL_KNOWN.contains(&key)
+            || match &self.stock {
+                Stock::Sizes(_) => label::WELL_KNOWN_AZURE.contains(&key),
+                Stock::Types { well_known, .. } => well_known.contains(key),
+            }
     }
 
-    /// Returns the list price by the hour of a managed OS disk of this many GB.
+    /// Returns the list price by the hour of a managed OS disk of this many GB: premium SSD.
     #[must_use]
     pub fn os_disk_price(&self, size_gb: u32) -> Price {
-        let _ = size_gb;
-        Price::Unknown
+        self.disks.price(disk::DiskKind::PremiumSsd, size_gb)
+    }
+
+    /// Returns the sizes with their prices, sorted by name; none where the catalogue is a plain list of
+    /// instance types.
+    #[must_use]
+    pub fn sizes(&self) -> &[PricedSize] {
+        match &self.stock {
+            Stock::Sizes(sizes) => sizes,
+            Stock::Types { .. } => &[],
+        }
+    }
+
+    /// Returns a size with its price, offered or not.
+    #[must_use]
+    pub fn size(&self, name: &SkuName) -> Option<&PricedSize> {
+        let sizes = self.sizes();
+        sizes.binary_search_by(|sold| sold.size.name.cmp(name)).ok().and_then(|index| sizes.get(index))
+    }
+
+    /// Returns what a size costs, offered or not: what existing nodes are counted with. With a plain list,
+    /// the cheapest of its offerings of this capacity type.
+    #[must_use]
+    pub fn price(&self, name: &SkuName, capacity_type: CapacityType) -> Price {
+        match &self.stock {
+            Stock::Sizes(_) => self.size(name).map_or(Price::Unknown, |sold| match capacity_type {
+                CapacityType::OnDemand => sold.price.on_demand,
+                CapacityType::Spot => sold.price.spot,
+                CapacityType::Reserved => Price::Unknown,
+            }),
+            Stock::Types { types, .. } => types
+                .iter()
+                .filter(|offered| offered.name == *name)
+                .flat_map(|offered| &offered.offerings)
+                .filter(|offering| offering.capacity_type == capacity_type)
+                .filter_map(|offering| Some((offering.price.known()?, offering.price)))
+                .min()
+                .map_or(Price::Unknown, |(_, price)| price),
+        }
+    }
+
+    /// Returns the zones of the region.
+    #[must_use]
+    pub const fn zones(&self) -> &RegionZones {
+        &self.zones
+    }
+
+    /// Returns how many sizes (or instance types) the catalogue has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match &self.stock {
+            Stock::Sizes(sizes) => sizes.len(),
+            Stock::Types { types, .. } => types.len(),
+        }
+    }
+
+    /// Returns whether the catalogue has nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the list prices that were not believed, sorted by size, with what is used instead.
+    #[must_use]
+    pub fn replaced_prices(&self) -> &[ReplacedPrice] {
+        &self.replaced
+    }
+
+    /// Returns where the catalogue comes from, for the head of a plan.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.source
     }
 }

@@ -1,0 +1,156 @@
+//! The default catalogue that is compiled in: tables of facts, one region parsed at a time.
+//!
+//! Shapes and prices are facts of their dates; zones and capabilities are estimates, and marked so.
+
+use std::sync::Arc;
+
+use super::disk::DiskPrices;
+use super::estimate;
+use super::gpu::GpuTable;
+use super::price::{PricedSize, SizePrice, listed, replace_suspicious};
+use super::size::Size;
+use super::size_name::SizeName;
+use super::{Catalog, RegionZones, Stock};
+use crate::model::{MicroUsdPerHour, Price, Region, SkuName};
+
+const SIZES: &str = include_str!("default/sizes.txt");
+const GPUS: &str = include_str!("default/gpus.txt");
+const DISKS: &str = include_str!("default/disks.txt");
+const ZONES: &str = include_str!("default/zones.txt");
+const SOURCE: &str = include_str!("default/source.txt");
+/// Region and its prices, sorted by region.
+const PRICES: &[(&str, &str)] = &include!("default/regions.in");
+/// What every committed table keeps to; a test parses all of them.
+const WELL_FORMED: &str = "the committed tables are well formed";
+
+/// A region that the default catalogue does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("region `{region}` is not in the default catalogue, which has {known}{}", did_you_mean(.nearest.as_ref()))]
+pub struct UnknownRegion {
+    /// What was asked for.
+    pub region: Region,
+    /// The region whose name is most like it, if any is.
+    pub nearest: Option<Region>,
+    /// How many regions there are.
+    pub known: usize,
+}
+
+fn did_you_mean(nearest: Option<&Region>) -> String {
+    nearest.map_or_else(String::new, |region| format!("; did you mean `{region}`?"))
+}
+
+/// Returns the regions of the default catalogue, sorted.
+#[must_use]
+pub fn regions() -> Vec<Region> {
+    PRICES.iter().map(|(region, _)| Region::new(region)).collect()
+}
+
+/// Returns the day of the default price list.
+#[must_use]
+pub fn prices_date() -> &'static str {
+    let line = SOURCE.lines().find_map(|line| line.strip_prefix("prices "));
+    line.and_then(|line| line.split(' ').next()).expect(WELL_FORMED)
+}
+
+/// Loads one region. The name is compared without spaces and letter case: `West Europe` is `westeurope`.
+pub(super) fn load(region: &Region) -> Result<Catalog, UnknownRegion> {
+    let (region, prices) = find(region)?;
+    let zones = region_zones(&region);
+    let mut sizes = priced_sizes(prices, &zones).expect(WELL_FORMED);
+    let replaced = replace_suspicious(&mut sizes);
+    let source = format!("embedded price list of {}, region `{region}`", prices_date());
+    Ok(Catalog { disks: disks(), stock: Stock::Sizes(sizes), region, zones, replaced, source })
+}
+
+/// Returns the disk tiers of the default catalogue.
+pub(super) fn disks() -> DiskPrices {
+    DiskPrices::parse(DISKS).expect(WELL_FORMED)
+}
+
+/// Returns the supported GPU sizes.
+pub(super) fn gpus() -> GpuTable {
+    GpuTable::parse(GPUS).expect(WELL_FORMED)
+}
+
+fn find(region: &Region) -> Result<(Region, &'static str), UnknownRegion> {
+    let wanted = normalized(region);
+    if let Ok(index) = PRICES.binary_search_by(|(known, _)| known.cmp(&wanted.as_str()))
+        && let Some((known, prices)) = PRICES.get(index)
+    {
+        return Ok((Region::new(known), *prices));
+    }
+    let nearest = PRICES
+        .iter()
+        .map(|(known, _)| (strsim::damerau_levenshtein(known, &wanted), *known))
+        .min()
+        .filter(|(distance, _)| *distance <= 3)
+        .map(|(_, known)| Region::new(known));
+    Err(UnknownRegion { region: region.clone(), nearest, known: PRICES.len() })
+}
+
+/// Writes a region's name as ARM does: `West Europe` becomes `westeurope`.
+pub(super) fn normalized(region: &Region) -> String {
+    region.as_str().chars().filter(|letter| !letter.is_whitespace()).collect::<String>().to_lowercase()
+}
+
+fn region_zones(region: &Region) -> RegionZones {
+    let row = ZONES.lines().find_map(|line| line.strip_prefix(region.as_str())?.strip_prefix(' '));
+    match row.expect(WELL_FORMED) {
+        "?" => RegionZones::Unknown,
+        "-" => RegionZones::None,
+        zones => RegionZones::Zones(zones.split(' ').map(Arc::from).collect()),
+    }
+}
+
+/// Joins shapes and prices; both tables are sorted alike, so one pass does.
+fn priced_sizes(prices: &str, zones: &RegionZones) -> Option<Vec<PricedSize>> {
+    let gpus = gpus();
+    let rows = |text: &'static str| text.lines().filter(|line| !line.starts_with('#'));
+    let mut shapes = rows(SIZES);
+    let mut sizes = Vec::new();
+    for row in prices.lines().filter(|line| !line.starts_with('#')) {
+        let (name, price) = row.split_once(' ')?;
+        let shape = shapes.find_map(|shape| shape.strip_prefix(name)?.strip_prefix(' '))?;
+        let size = size(name, shape, zones, &gpus)?;
+        let price = listed(MicroUsdPerHour::from_decimal_usd(price)?);
+        sizes.push(PricedSize { size, price: SizePrice::on_demand(price) });
+    }
+    Some(sizes)
+}
+
+/// Makes a size of its row and its name. In a region with zones it is taken to be sold in all of them.
+fn size(name: &str, row: &str, zones: &RegionZones, gpus: &GpuTable) -> Option<Size> {
+    let name = SkuName::new(format!("Standard_{name}"));
+    let mut words = row.splitn(5, ' ');
+    let vcpus = words.next()?.parse().ok()?;
+    let memory_mib: i64 = words.next()?.parse().ok()?;
+    let accelerators = words.next()?.parse().ok()?;
+    let (arch, quota_family) = (words.next()?, words.next()?);
+    let parts = SizeName::parse(&name)?;
+    Some(Size {
+        capabilities: estimate::capabilities(&parts, vcpus, arch),
+        gpu: gpus.get(&name).cloned(),
+        parts: Some(parts),
+        quota_family: Arc::from(quota_family),
+        vcpus,
+        memory_bytes: memory_mib << 20,
+        gpus: accelerators,
+        arch: Arc::from(arch),
+        zones: zones.listed().to_vec(),
+        restriction: None,
+        is_estimate: true,
+        name,
+    })
+}
+
+/// Returns the embedded price of each size of a region as an estimate, for catalogues that come without
+/// prices; nothing where the region is not known.
+pub(super) fn fallback_prices(region: &Region) -> Vec<(SkuName, SizePrice)> {
+    let Ok(catalog) = load(region) else { return Vec::new() };
+    let as_estimate = |price: Price| price.known().map_or(Price::Unknown, Price::Estimated);
+    catalog
+        .sizes()
+        .iter()
+        .map(|sold| (sold.size.name.clone(), SizePrice::on_demand(as_estimate(sold.price.on_demand))))
+        .collect()
+}

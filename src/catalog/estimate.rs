@@ -1,0 +1,100 @@
+//! What a size can probably do, judged by its name: used where no answer of Azure is at hand.
+//!
+//! Every rule errs to the side that costs more or promises less: an ephemeral disk that is not certain is
+//! taken to be a managed one. `docs/estimates.md` lists the rules for users; a test compares them with the
+//! real capabilities of the sizes for which the data has them.
+
+use super::size::{Capabilities, EphemeralRoom, Generations, Placement};
+use super::size_name::SizeName;
+
+/// Spot is taken to cost this many hundredths of the on-demand price: below the usual discount of 60 to 90 %,
+/// so that a plan does not promise more than spot mostly gives.
+pub const SPOT_PERCENT: i64 = 35;
+
+const GIB: u64 = 1 << 30;
+
+/// Estimates the capabilities of a size from its name's parts, its vCPUs and its architecture.
+#[must_use]
+pub fn capabilities(parts: &SizeName, vcpus: u32, arch: &str) -> Capabilities {
+    Capabilities {
+        premium_storage: premium_storage(parts),
+        accelerated_networking: accelerated_networking(parts, vcpus),
+        ephemeral: ephemeral(parts, vcpus),
+        encryption_at_host: encryption_at_host(parts),
+        generations: generations(parts, arch),
+        trusted_launch_disabled: arch == "arm64" || (&*parts.family == "M" && parts.version.is_none()),
+        spot: spot(parts),
+        // Ultra disks need an answer of Azure for each zone; without one they are not promised.
+        ultra_ssd_regional: false,
+        ultra_ssd_zones: Vec::new(),
+    }
+}
+
+/// Premium disks: the feature `s`, or the `S` of the oldest series (`DS`, `GS`).
+fn premium_storage(parts: &SizeName) -> bool {
+    parts.has('s') || parts.subfamily.contains('S')
+}
+
+/// Accelerated networking: two vCPUs or more, except the series that never had it (A, G, the first D) and
+/// the first burstable sizes below 12 vCPUs.
+fn accelerated_networking(parts: &SizeName, vcpus: u32) -> bool {
+    let is_first = parts.version.is_none();
+    match &*parts.family {
+        "A" | "G" => false,
+        "D" if is_first => false,
+        "B" if is_first => vcpus >= 12,
+        _ => vcpus >= 2,
+    }
+}
+
+/// Encryption at host: every size with premium disks, and all from version 4 on.
+fn encryption_at_host(parts: &SizeName) -> bool {
+    premium_storage(parts) || parts.version.is_some_and(|version| version >= 4)
+}
+
+/// Generation 1 ended with version 6, arm64, confidential sizes and the GPU sizes from A100 on; generation 2
+/// came with premium disks, and to the rest with version 4.
+fn generations(parts: &SizeName, arch: &str) -> Generations {
+    let version = parts.version_or_one();
+    let is_confidential = parts.subfamily.contains('C') && matches!(&*parts.family, "D" | "E");
+    let is_late_gpu = &*parts.family == "N" && version >= 4;
+    let only_second = arch == "arm64" || version >= 6 || is_confidential || is_late_gpu;
+    Generations { first: !only_second, second: only_second || premium_storage(parts) || version >= 4 }
+}
+
+/// Spot: every size but the burstable ones, the oldest A series and promotions.
+fn spot(parts: &SizeName) -> bool {
+    let is_first_a = &*parts.family == "A" && parts.version.is_none();
+    &*parts.family != "B" && !is_first_a && !parts.is_promo
+}
+
+/// Room for an ephemeral OS disk: so many GiB a vCPU in the series where that is known, none elsewhere.
+fn ephemeral(parts: &SizeName, vcpus: u32) -> Option<EphemeralRoom> {
+    let (placement, gib_per_vcpu) = ephemeral_per_vcpu(parts)?;
+    let bytes = u64::from(vcpus).saturating_mul(gib_per_vcpu).saturating_mul(GIB);
+    let size_gb = u32::try_from(bytes / 1_000_000_000).unwrap_or(u32::MAX);
+    Some(EphemeralRoom { placement, size_gb })
+}
+
+fn ephemeral_per_vcpu(parts: &SizeName) -> Option<(Placement, u64)> {
+    let version = parts.version_or_one();
+    let is_general = matches!(&*parts.family, "D" | "E");
+    let has_disk = parts.has('d');
+    let room = match (&*parts.family, &*parts.series) {
+        // `DS4_v2` has 43 GiB of cache a vCPU, `DS14_v2` 36.
+        (_, "DS_v2") => (Placement::CacheDisk, 36),
+        (_, "Fs_v2") => (Placement::CacheDisk, 16),
+        (_, "NCs_v3") => (Placement::CacheDisk, 53),
+        (_, "NCas_v3") => (Placement::CacheDisk, 9),
+        (_, "NCads_v4") if parts.accelerator.as_deref() == Some("A100") => (Placement::CacheDisk, 10),
+        _ if !parts.subfamily.is_empty() => return None,
+        ("D" | "E" | "F", _) if version >= 6 && has_disk => (Placement::NvmeDisk, 55),
+        _ if !is_general => return None,
+        (_, "Ds_v3" | "Es_v3" | "Das_v4" | "Eas_v4") => (Placement::CacheDisk, 25),
+        _ if !has_disk || !(4..=5).contains(&version) => return None,
+        _ if parts.has('s') => (Placement::CacheDisk, 25),
+        // Without premium disks there is no cache, but a temporary disk of 37.5 GiB a vCPU.
+        _ => (Placement::ResourceDisk, 37),
+    };
+    Some(room)
+}

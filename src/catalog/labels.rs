@@ -1,0 +1,98 @@
+//! The labels of a size's nodes, as requirements.
+//!
+//! A label that a node of the size never has is said to be absent, so that a pod which asks for it does not
+//! take the size for one that might get it.
+
+use super::offering::{ULTRA_SSD, together};
+use super::size::Size;
+use crate::model::{
+    ImageFamily, LabelKey, NetworkSetup, NodeClass, Offering, Operator, Region, Requirement, Requirements,
+    label,
+};
+
+/// The labels that all sizes of a region share under one class.
+pub(super) fn shared(region: &Region, class: &NodeClass, network: NetworkSetup) -> Requirements {
+    let os_sku = match class.image_family {
+        ImageFamily::Ubuntu | ImageFamily::Ubuntu2204 | ImageFamily::Ubuntu2404 => "Ubuntu",
+        ImageFamily::AzureLinux => "AzureLinux",
+    };
+    let is_cilium = match network {
+        NetworkSetup::AzureOverlay { is_cilium } | NetworkSetup::Azure { is_cilium } => is_cilium,
+        NetworkSetup::None => false,
+    };
+    Requirements::of_labels([
+        (label::OS, "linux"),
+        (label::REGION, region.as_str()),
+        ("kubernetes.azure.com/os-sku", os_sku),
+    ])
+    .with(label::AKS_MODE, Requirement::new(Operator::In, ["system", "user"]))
+    .with("kubernetes.azure.com/fips_enabled", only_if(class.is_fips, "true"))
+    .with("kubernetes.azure.com/ebpf-dataplane", only_if(is_cilium, "cilium"))
+}
+
+/// Returns the labels of nodes of a size: its own, the shared ones and those of its offerings.
+pub(super) fn of_size(size: &Size, shared: &Requirements, offerings: &[Offering]) -> Requirements {
+    let mut labels = shared.clone();
+    labels.add_all(&together(offerings));
+    let vcpus = size.vcpus.to_string();
+    let memory = size.memory_mib().to_string();
+    let version = size.parts.as_ref().map(|parts| parts.version_or_one().to_string());
+    for (key, value) in [
+        (label::INSTANCE_TYPE, size.name.as_str()),
+        (label::ARCH, &size.arch),
+        (label::SKU_NAME, size.name.as_str()),
+        (label::SKU_FAMILY, size.family()),
+        (label::SKU_SERIES, size.series()),
+        (label::SKU_VERSION, version.as_deref().unwrap_or("1")),
+        (label::SKU_CPU, &vcpus),
+        ("kubernetes.azure.com/sku-cpu", &vcpus),
+        (label::SKU_MEMORY, &memory),
+        ("kubernetes.azure.com/sku-memory", &memory),
+    ] {
+        labels.set(LabelKey::new(key), Requirement::one(value));
+    }
+    add_capabilities(&mut labels, size);
+    add_gpu(&mut labels, size);
+    labels
+}
+
+fn add_capabilities(labels: &mut Requirements, size: &Size) {
+    let capabilities = &size.capabilities;
+    let word = |is_so: bool| Requirement::one(if is_so { "true" } else { "false" });
+    let ephemeral = capabilities.ephemeral.filter(|room| room.size_gb > 0);
+    let ephemeral_gb = ephemeral.map(|room| room.size_gb.to_string());
+    let generations = [("1", capabilities.generations.first), ("2", capabilities.generations.second)];
+    let generations = generations.into_iter().filter(|(_, runs)| *runs).map(|(name, _)| name);
+    for (key, requirement) in [
+        ("karpenter.azure.com/sku-networking-accelerated", word(capabilities.accelerated_networking)),
+        ("karpenter.azure.com/sku-storage-premium-capable", word(capabilities.premium_storage)),
+        ("karpenter.azure.com/sku-storage-ephemeralos-maxsize", one_or_none(ephemeral_gb.as_deref())),
+        ("karpenter.azure.com/sku-hyperv-generation", Requirement::new(Operator::In, generations)),
+    ] {
+        labels.set(LabelKey::new(key), requirement);
+    }
+    if labels.get(ULTRA_SSD).is_none_or(Requirement::is_none) {
+        labels.set(LabelKey::new(ULTRA_SSD), word(false));
+    }
+}
+
+fn add_gpu(labels: &mut Requirements, size: &Size) {
+    let gpu = size.gpu.as_ref().filter(|_| size.gpus > 0);
+    let count = gpu.map_or(0, |_| size.gpus).to_string();
+    let name = gpu.and_then(|_| size.gpu_name());
+    for (key, requirement) in [
+        (label::SKU_GPU_COUNT, Requirement::one(&count)),
+        (label::SKU_GPU_NAME, one_or_none(name)),
+        (label::SKU_GPU_MANUFACTURER, one_or_none(gpu.map(|gpu| gpu.maker.as_str()))),
+    ] {
+        labels.set(LabelKey::new(key), requirement);
+    }
+}
+
+fn one_or_none(value: Option<&str>) -> Requirement {
+    value.map_or_else(Requirement::none, Requirement::one)
+}
+
+fn only_if(is_so: bool, value: &str) -> Requirement {
+    one_or_none(is_so.then_some(value))
+}

@@ -1,0 +1,60 @@
+//! From sizes to instance types: what nodes of one AKSNodeClass may be.
+
+use super::disk::{DiskKind, DiskPrices};
+use super::offering::Offerings;
+use super::price::PricedSize;
+use super::size::Size;
+use super::{Offered, RefusedSize, labels, refuse, reserve};
+use crate::model::{InstanceType, NetworkSetup, NodeClass, OsDisk, Region, Requirements};
+
+/// Makes the instance types of all sizes that the class can use, in the order of `sizes`.
+pub(super) fn offered(
+    sizes: &[PricedSize],
+    region: &Region,
+    disks: &DiskPrices,
+    class: &NodeClass,
+    network: NetworkSetup,
+) -> Offered {
+    let shared = labels::shared(region, class, network);
+    let mut offerings = Offerings::new(region);
+    let mut offered = Offered::default();
+    for sold in sizes {
+        match refuse::refusal(&sold.size, class) {
+            Some(because) => offered.refused.push(RefusedSize { size: sold.size.name.clone(), because }),
+            None => offered.types.push(instance_type(sold, &mut offerings, &shared, disks, (class, network))),
+        }
+    }
+    offered
+}
+
+fn instance_type(
+    sold: &PricedSize,
+    offerings: &mut Offerings<'_>,
+    shared: &Requirements,
+    disks: &DiskPrices,
+    (class, network): (&NodeClass, NetworkSetup),
+) -> InstanceType {
+    let size = &sold.size;
+    let offerings = offerings.of(sold);
+    let capacity = reserve::capacity(size, class, network);
+    InstanceType {
+        name: size.name.clone(),
+        requirements: labels::of_size(size, shared, &offerings),
+        allocatable: reserve::allocatable(size, &capacity),
+        capacity,
+        os_disk: os_disk(size, disks, class.os_disk_gb),
+        offerings,
+        is_estimate: size.is_estimate,
+    }
+}
+
+/// The OS disk is ephemeral where the size's first placement has room for it. A larger second placement is
+/// not tried: Karpenter does not either, and drift would follow.
+fn os_disk(size: &Size, disks: &DiskPrices, size_gb: u32) -> OsDisk {
+    if size.capabilities.ephemeral.is_some_and(|room| room.size_gb >= size_gb) {
+        return OsDisk::Ephemeral;
+    }
+    let is_premium = size.capabilities.premium_storage;
+    let kind = if is_premium { DiskKind::PremiumSsd } else { DiskKind::StandardSsd };
+    OsDisk::Managed(disks.price(kind, size_gb))
+}

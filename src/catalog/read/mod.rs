@@ -1,0 +1,130 @@
+//! Catalogues from files that the user gives: `--catalog FILE`.
+//!
+//! Three kinds are recognised by what is in them: the answer of ARM's `Microsoft.Compute/skus` (sizes with
+//! their capabilities), rows of the Retail Prices API, and a plain list of instance types. Pages of an answer
+//! may be given as several files, in any order. Nothing is half read: either a catalogue or every fault.
+
+mod arm;
+mod fault;
+mod kind;
+mod plain;
+mod retail;
+
+use std::collections::BTreeMap;
+
+pub use fault::CatalogFault;
+use kind::{Kind, Page};
+
+use super::price::{PricedSize, SizePrice};
+use super::size::Size;
+use super::{Catalog, RegionZones, Stock, embedded};
+use crate::model::{Price, Region, SkuName};
+use retail::RetailPrices;
+
+/// Makes the catalogue of one region of files, each with its name and its text.
+///
+/// Sizes without price rows get the prices of the embedded default of that region, as estimates; price rows
+/// without sizes replace the prices of the embedded default.
+///
+/// # Errors
+/// Every fault of every file, sorted by file and place.
+pub(super) fn from_files(texts: &[(&str, &str)], region: &Region) -> Result<Catalog, Vec<CatalogFault>> {
+    let mut texts = texts.to_vec();
+    texts.sort_unstable();
+    let region = &Region::new(embedded::normalized(region));
+    let mut faults = Vec::new();
+    let mut pages: BTreeMap<Kind, Vec<Page<'_>>> = BTreeMap::new();
+    for (file, text) in texts {
+        match kind::recognise(file, text) {
+            Ok((kind, page)) => pages.entry(kind).or_default().push(page),
+            Err(fault) => faults.push(*fault),
+        }
+    }
+    for (kind, pages) in &pages {
+        faults.extend(kind::missing_page(*kind, pages));
+    }
+    let of = |kind| pages.get(&kind).map_or(&[][..], Vec::as_slice);
+    let (plain, skus, prices) = (of(Kind::Plain), of(Kind::Skus), of(Kind::Prices));
+    let made = if plain.is_empty() {
+        sizes_and_prices(skus, prices, region, &mut faults)
+    } else {
+        faults.extend(skus.iter().chain(prices).map(|page| fault::mixed(page.file)));
+        plain::read(plain, region, &mut faults)
+    };
+    faults.sort();
+    made.filter(|_| faults.is_empty()).ok_or(faults)
+}
+
+fn sizes_and_prices(
+    skus: &[Page<'_>],
+    prices: &[Page<'_>],
+    region: &Region,
+    faults: &mut Vec<CatalogFault>,
+) -> Option<Catalog> {
+    let retail = if prices.is_empty() { None } else { Some(retail::read(prices, region, faults)) };
+    let mut catalog = if skus.is_empty() {
+        match embedded::load(region) {
+            Ok(catalog) => catalog,
+            Err(unknown) => {
+                faults.push(fault::no_sizes(prices.first().map_or("", |page| page.file), &unknown));
+                return None;
+            }
+        }
+    } else {
+        of_sizes(arm::read(skus, region, faults), region)
+    };
+    if let Some(retail) = retail {
+        set_prices(&mut catalog, &retail);
+    }
+    let skus = (!skus.is_empty()).then_some("sizes of ARM");
+    let rows = (!prices.is_empty()).then_some("rows of the Retail Prices API");
+    let given: Vec<&str> = [skus, rows].into_iter().flatten().collect();
+    if !given.is_empty() {
+        let rest = format!("the rest from the embedded price list of {}", embedded::prices_date());
+        catalog.source = format!("{} as given, {rest}, region `{region}`", given.join(" and "));
+    }
+    Some(catalog)
+}
+
+/// Makes a catalogue of sizes, with the default's prices as estimates.
+fn of_sizes(sizes: BTreeMap<SkuName, Size>, region: &Region) -> Catalog {
+    let fallback: BTreeMap<SkuName, SizePrice> = embedded::fallback_prices(region).into_iter().collect();
+    let zones: std::collections::BTreeSet<_> = sizes.values().flat_map(|size| size.zones.clone()).collect();
+    let sizes: Vec<PricedSize> = sizes
+        .into_values()
+        .map(|size| {
+            let price = fallback.get(&size.name).copied().unwrap_or(SizePrice::UNKNOWN);
+            PricedSize { size, price }
+        })
+        .collect();
+    Catalog {
+        region: region.clone(),
+        stock: Stock::Sizes(sizes),
+        zones: if zones.is_empty() {
+            RegionZones::None
+        } else {
+            RegionZones::Zones(zones.into_iter().collect())
+        },
+        disks: embedded::disks(),
+        replaced: Vec::new(),
+        source: String::new(),
+    }
+}
+
+/// Puts the rows' prices in place of those that are there. Where the rows have no spot price of a size, spot
+/// is estimated from its price on demand.
+fn set_prices(catalog: &mut Catalog, retail: &RetailPrices) {
+    let Stock::Sizes(sizes) = &mut catalog.stock else { return };
+    for sold in sizes.iter_mut() {
+        if let Some(price) = retail.on_demand.get(&sold.size.name) {
+            sold.price = SizePrice::on_demand(*price);
+        }
+        if let Some(price) = retail.spot.get(&sold.size.name) {
+            sold.price.spot = *price;
+        }
+    }
+    catalog.replaced.retain(|change| !retail.on_demand.contains_key(&change.size));
+    for (tier, month) in &retail.disks {
+        catalog.disks.set(tier, Price::Listed(super::disk::hourly(*month)));
+    }
+}

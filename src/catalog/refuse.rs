@@ -1,0 +1,110 @@
+//! Which sizes are not offered, and why, in words for people.
+//!
+//! The rules and their order are the Azure provider's. Rules of ours (burstable and HPC sizes) are not here:
+//! whether they apply depends on what a pool asks for.
+
+use super::gpu::GpuMaker;
+use super::size::Size;
+use crate::model::{GpuMode, ImageFamily, NodeClass};
+
+/// Sizes that AKS does not take as nodes: too small, or retired.
+const RESTRICTED: [&str; 14] = [
+    "Standard_A0",
+    "Standard_A1",
+    "Standard_A1_v2",
+    "Standard_B1s",
+    "Standard_B1ms",
+    "Standard_F1",
+    "Standard_F1s",
+    "Basic_A0",
+    "Basic_A1",
+    "Basic_A2",
+    "Basic_A3",
+    "Basic_A4",
+    "Standard_E64i_v3",
+    "Standard_E64is_v3",
+];
+
+/// The least memory of a node: 3.5 GiB.
+const MEMORY_BYTES_MIN: i64 = 7 << 29;
+/// The least memory of a node with local DNS: 244 MiB.
+const LOCAL_DNS_MEMORY_BYTES_MIN: i64 = 244 << 20;
+
+/// Returns why a size is not offered to anybody in its region, or else why not to this class.
+#[must_use]
+pub fn refusal(size: &Size, class: &NodeClass) -> Option<String> {
+    everywhere(size).or_else(|| for_class(size, class))
+}
+
+fn everywhere(size: &Size) -> Option<String> {
+    if RESTRICTED.contains(&size.name.as_str()) {
+        return Some("AKS does not take this size as a node".into());
+    }
+    let Some(parts) = &size.parts else {
+        return Some("its name does not follow Azure's scheme".into());
+    };
+    if let Some(restriction) = &size.restriction {
+        return Some(format!("Azure does not sell it here: {restriction}"));
+    }
+    if size.vcpus < 2 {
+        return Some(format!("it has {} vCPU, a node needs 2", size.vcpus));
+    }
+    if size.memory_bytes < MEMORY_BYTES_MIN {
+        return Some(format!("it has {} MiB of memory, a node needs 3584 MiB", size.memory_mib()));
+    }
+    if size.gpus > 0 && size.gpu.is_none() {
+        return Some("its GPU is not one that AKS supports".into());
+    }
+    if is_gpu_count_missing(size) {
+        return Some("how many GPUs it has is not in the default catalogue".into());
+    }
+    if parts.constrained_cpus.is_some() {
+        return Some("it is sold with constrained vCPUs".into());
+    }
+    if matches!((&*parts.family, parts.subfamily.starts_with('C')), ("D" | "E", true)) {
+        return Some("it is a confidential size".into());
+    }
+    None
+}
+
+/// A GPU size whose GPUs the estimated shape does not count would be taken for a plain one.
+fn is_gpu_count_missing(size: &Size) -> bool {
+    size.is_estimate && size.gpus == 0 && (size.gpu.is_some() || size.family() == "N")
+}
+
+fn for_class(size: &Size, class: &NodeClass) -> Option<String> {
+    if let Some(because) = gpu_refusal(size, class) {
+        return Some(because);
+    }
+    if class.encryption_at_host && !size.capabilities.encryption_at_host {
+        return Some("it has no encryption at host, which the class asks for".into());
+    }
+    let is_small = size.vcpus < 4 || size.memory_bytes < LOCAL_DNS_MEMORY_BYTES_MIN;
+    if class.local_dns && is_small {
+        return Some(format!("local DNS needs 4 vCPUs, it has {}", size.vcpus));
+    }
+    if class.artifact_streaming && &*size.arch == "arm64" {
+        return Some("artifact streaming does not work on arm64".into());
+    }
+    if class.trusted_launch && !size.capabilities.trusted_launch() {
+        return Some("it has no trusted launch, which the class asks for".into());
+    }
+    None
+}
+
+fn gpu_refusal(size: &Size, class: &NodeClass) -> Option<String> {
+    let gpu = size.gpu.as_ref().filter(|_| size.gpus > 0)?;
+    let (family, systems): (&str, &[&str]) = match class.image_family {
+        ImageFamily::Ubuntu | ImageFamily::Ubuntu2204 | ImageFamily::Ubuntu2404 => ("Ubuntu", &["ubuntu"]),
+        ImageFamily::AzureLinux => ("Azure Linux", &["azurelinux", "azurelinux3"]),
+    };
+    if !gpu.systems.iter().any(|system| systems.contains(&&**system)) {
+        return Some(format!("its GPU has no driver for {family}"));
+    }
+    match (class.gpu_mode, gpu.maker) {
+        (GpuMode::Driver, GpuMaker::Amd) => {
+            Some("AKS installs drivers for NVIDIA alone, and its GPU is AMD's".into())
+        }
+        (GpuMode::Driver, GpuMaker::Nvidia) | (GpuMode::None, GpuMaker::Nvidia | GpuMaker::Amd) => None,
+    }
+}

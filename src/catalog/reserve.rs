@@ -1,0 +1,101 @@
+//! What a node of a size has, and what of it is left for pods.
+//!
+//! The rules are the Azure provider's (v1beta1, August 2026), in integers. AKS itself reserves by the number
+//! of pods since 1.29; the provider does not, and neither does this module.
+
+use super::gpu::GpuMaker;
+use super::size::Size;
+use crate::model::{NetworkSetup, NodeClass, ResourceName, Resources};
+
+/// Bytes in a GiB.
+const GIB: i64 = 1 << 30;
+/// Memory that the VM itself takes, in thousandths: the provider's default `vm-memory-overhead-percent`.
+const VM_OVERHEAD_THOUSANDTHS: i64 = 75;
+/// Memory below which the kubelet evicts: `memory.available<750Mi`.
+const EVICTION_BYTES: i64 = 750 << 20;
+
+/// Returns what a node of this size has.
+#[must_use]
+pub fn capacity(size: &Size, class: &NodeClass, network: NetworkSetup) -> Resources {
+    let pods = class.pods_max.unwrap_or_else(|| network.pods_per_node());
+    let gpus = |maker| if size.gpu.as_ref().is_some_and(|gpu| gpu.maker == maker) { size.gpus } else { 0 };
+    [
+        (ResourceName::Cpu, i64::from(size.vcpus) * 1000),
+        (ResourceName::Memory, memory(size.memory_bytes)),
+        (ResourceName::EphemeralStorage, i64::from(class.os_disk_gb) * 1_000_000_000),
+        (ResourceName::Pods, i64::from(pods)),
+        (ResourceName::parse("nvidia.com/gpu"), i64::from(gpus(GpuMaker::Nvidia))),
+        (ResourceName::parse("amd.com/gpu"), i64::from(gpus(GpuMaker::Amd))),
+    ]
+    .into_iter()
+    .collect()
+}
+
+/// Returns what pods may use of a size's capacity.
+#[must_use]
+pub fn allocatable(size: &Size, capacity: &Resources) -> Resources {
+    let kept = kube_reserved(size).with(
+        ResourceName::Memory,
+        kube_reserved(size).get(&ResourceName::Memory).saturating_add(EVICTION_BYTES),
+    );
+    capacity.minus(&kept).at_least_zero()
+}
+
+/// Returns what the kubelet keeps for itself.
+#[must_use]
+pub fn kube_reserved(size: &Size) -> Resources {
+    Resources::none()
+        .with(ResourceName::Cpu, kube_reserved_cpu_milli(i64::from(size.vcpus)))
+        .with(ResourceName::Memory, kube_reserved_memory_mib(size.memory_bytes) << 20)
+}
+
+/// Whole GiB (a fraction is dropped) less the VM's overhead, rounded up.
+const fn memory(bytes: i64) -> i64 {
+    let whole = (bytes / GIB).saturating_mul(GIB);
+    let overhead = (whole.saturating_mul(VM_OVERHEAD_THOUSANDTHS).saturating_add(999)) / 1000;
+    whole - overhead
+}
+
+/// 6 % of the first core, 4 % of the second, 2 % of the next two, 1 % of the rest.
+fn kube_reserved_cpu_milli(vcpus: i64) -> i64 {
+    bands(vcpus, &[(1, 60), (2, 40), (4, 20), (i64::MAX, 10)])
+}
+
+/// 25 % of the first 4 GiB, 20 % of the next 4, 10 % of the next 8, 6 % up to 128 and 2 % above; whole MiB.
+fn kube_reserved_memory_mib(bytes: i64) -> i64 {
+    let percent =
+        bands(bytes, &[(4 * GIB, 25), (8 * GIB, 20), (16 * GIB, 10), (128 * GIB, 6), (i64::MAX, 2)]);
+    (percent / 100) >> 20
+}
+
+/// Sums an amount's parts times their rates; each band ends at its first number.
+fn bands(amount: i64, bands: &[(i64, i64)]) -> i64 {
+    let mut start = 0;
+    let mut sum = 0_i64;
+    for (end, rate) in bands {
+        let part = (amount.min(*end) - start).max(0);
+        sum = sum.saturating_add(part.saturating_mul(*rate));
+        start = *end;
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GIB, kube_reserved_cpu_milli, kube_reserved_memory_mib, memory};
+
+    #[test]
+    fn reservations_follow_the_bands() {
+        let reserved =
+            |vcpus, gib: i64| (kube_reserved_cpu_milli(vcpus), kube_reserved_memory_mib(gib * GIB));
+        assert_eq!(reserved(4, 7), (140, 1638));
+        assert_eq!(reserved(2, 8), (100, 1843));
+        assert_eq!(reserved(3, 64), (120, 5611));
+    }
+
+    #[test]
+    fn the_overhead_is_rounded_up_and_a_fraction_of_a_gib_dropped() {
+        assert_eq!(memory(8 * GIB), 7_945_689_497);
+        assert_eq!(memory(8 * GIB + GIB / 2), 7_945_689_497);
+    }
+}

@@ -1,0 +1,6 @@
+//! The catalogue against the data that it is made from and against what the Azure provider would compute.
+
+mod embedded;
+mod names;
+mod oracle;
+mod shared;
