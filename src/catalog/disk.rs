@@ -7,7 +7,7 @@ use crate::model::amount::HOURS_PER_MONTH;
 use crate::model::{MicroUsdPerHour, Price};
 
 /// The kinds of managed disk that an OS disk can be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub enum DiskKind {
     /// Premium SSD, where the size takes it.
     PremiumSsd,
@@ -30,7 +30,7 @@ impl DiskKind {
 }
 
 /// One tier of one kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct DiskTier {
     /// The kind.
     pub kind: DiskKind,
@@ -43,7 +43,7 @@ pub struct DiskTier {
 }
 
 /// The tiers of both kinds, sorted by kind and size.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct DiskPrices(Vec<DiskTier>);
 
 impl DiskPrices {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::model::SkuName;
 
 /// Who makes a GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub enum GpuMaker {
     /// NVIDIA.
     Nvidia,
@@ -34,7 +34,7 @@ impl GpuMaker {
 }
 
 /// What is known of a supported GPU size.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Gpu {
     /// Who makes the GPU.
     pub maker: GpuMaker,

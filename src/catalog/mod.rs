@@ -20,7 +20,7 @@ pub mod reserve;
 pub mod size;
 pub mod size_name;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use self::embedded::{UnknownRegion, prices_date, regions};
@@ -28,11 +28,12 @@ pub use self::offering::NO_ZONE;
 pub use self::price::{PricedSize, ReplacedPrice, SizePrice};
 pub use self::read::CatalogFault;
 use crate::model::{
-    CapacityType, InstanceType, LabelKey, NetworkSetup, NodeClass, Price, Region, SkuName, label,
+    CapacityType, ClassName, Digest, InstanceType, LabelKey, NetworkSetup, NodeClass, Price, Region, SkuName,
+    label,
 };
 
 /// What can be bought in one region.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Catalog {
     /// The region.
     pub region: Region,
@@ -44,16 +45,18 @@ pub struct Catalog {
 }
 
 /// What a catalogue is made of.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 enum Stock {
     /// Azure's sizes, sorted by name; instance types are made for each class.
     Sizes(Vec<PricedSize>),
     /// Instance types as a list gives them, sorted by name; classes change nothing.
     Types { types: Vec<InstanceType>, well_known: BTreeSet<LabelKey> },
+    /// The instance types that each class was offered once.
+    Recorded { by_class: BTreeMap<ClassName, Vec<InstanceType>>, well_known: BTreeSet<LabelKey> },
 }
 
 /// The zones of a region.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum RegionZones {
     /// These (`1`, `2`, …), sorted.
     Zones(Vec<Arc<str>>),
@@ -122,6 +125,22 @@ impl Catalog {
         types.sort_by(|left, right| left.name.cmp(&right.name));
         let source = format!("a list of {} instance types, region `{region}`", types.len());
         let stock = Stock::Types { types, well_known: well_known.into_iter().collect() };
+        Self::of_stock(region, stock, source)
+    }
+
+    /// Makes a catalogue of recorded answers: the instance types of each class, and labels that have a
+    /// meaning beside Karpenter's and the Azure provider's.
+    #[must_use]
+    pub fn recorded(
+        region: Region,
+        by_class: BTreeMap<ClassName, Vec<InstanceType>>,
+        well_known: BTreeSet<LabelKey>,
+    ) -> Self {
+        let source = format!("recorded, region `{region}`");
+        Self::of_stock(region, Stock::Recorded { by_class, well_known }, source)
+    }
+
+    fn of_stock(region: Region, stock: Stock, source: String) -> Self {
         let (zones, disks) = (RegionZones::Unknown, disk::DiskPrices::default());
         Self { region, stock, zones, disks, replaced: Vec::new(), source }
     }
@@ -132,6 +151,10 @@ impl Catalog {
         match &self.stock {
             Stock::Sizes(sizes) => offered::offered(sizes, &self.region, &self.disks, class, network),
             Stock::Types { types, .. } => Offered { types: types.clone(), refused: Vec::new() },
+            Stock::Recorded { by_class, .. } => {
+                let types = by_class.get(&class.name).cloned().unwrap_or_default();
+                Offered { types, refused: Vec::new() }
+            }
         }
     }
 
@@ -143,6 +166,9 @@ impl Catalog {
             || match &self.stock {
                 Stock::Sizes(_) => label::WELL_KNOWN_AZURE.contains(&key),
                 Stock::Types { well_known, .. } => well_known.contains(key),
+                Stock::Recorded { well_known, .. } => {
+                    label::WELL_KNOWN_AZURE.contains(&key) || well_known.contains(key)
+                }
             }
     }
 
@@ -158,7 +184,7 @@ impl Catalog {
     pub fn sizes(&self) -> &[PricedSize] {
         match &self.stock {
             Stock::Sizes(sizes) => sizes,
-            Stock::Types { .. } => &[],
+            Stock::Types { .. } | Stock::Recorded { .. } => &[],
         }
     }
 
@@ -179,8 +205,8 @@ impl Catalog {
                 CapacityType::Spot => sold.price.spot,
                 CapacityType::Reserved => Price::Unknown,
             }),
-            Stock::Types { types, .. } => types
-                .iter()
+            Stock::Types { .. } | Stock::Recorded { .. } => self
+                .types()
                 .filter(|offered| offered.name == *name)
                 .flat_map(|offered| &offered.offerings)
                 .filter(|offering| offering.capacity_type == capacity_type)
@@ -188,6 +214,16 @@ impl Catalog {
                 .min()
                 .map_or(Price::Unknown, |(_, price)| price),
         }
+    }
+
+    /// Returns the ready instance types, if the catalogue is made of them.
+    fn types(&self) -> impl Iterator<Item = &InstanceType> {
+        let lists: Vec<&Vec<InstanceType>> = match &self.stock {
+            Stock::Sizes(_) => Vec::new(),
+            Stock::Types { types, .. } => vec![types],
+            Stock::Recorded { by_class, .. } => by_class.values().collect(),
+        };
+        lists.into_iter().flatten()
     }
 
     /// Returns the zones of the region.
@@ -201,7 +237,9 @@ impl Catalog {
     pub fn len(&self) -> usize {
         match &self.stock {
             Stock::Sizes(sizes) => sizes.len(),
-            Stock::Types { types, .. } => types.len(),
+            Stock::Types { .. } | Stock::Recorded { .. } => {
+                self.types().map(|offered| &offered.name).collect::<BTreeSet<_>>().len()
+            }
         }
     }
 
@@ -215,6 +253,13 @@ impl Catalog {
     #[must_use]
     pub fn replaced_prices(&self) -> &[ReplacedPrice] {
         &self.replaced
+    }
+
+    /// Returns the digest of all that the catalogue says: equal catalogues have equal digests, whatever the
+    /// order of the files that they were read from.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        Digest::of_json(self).expect("every key of a catalogue's maps is text")
     }
 
     /// Returns where the catalogue comes from, for the head of a plan.

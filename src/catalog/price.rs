@@ -9,7 +9,7 @@ use super::size::Size;
 use crate::model::{MicroUsdPerHour, Price, SkuName};
 
 /// What a size costs by the hour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct SizePrice {
     /// On demand.
     pub on_demand: Price,
@@ -41,7 +41,7 @@ pub(super) const fn listed(amount: MicroUsdPerHour) -> Price {
 }
 
 /// A size with its price.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct PricedSize {
     /// The size.
     pub size: Size,
@@ -50,7 +50,7 @@ pub struct PricedSize {
 }
 
 /// A list price that was not believed.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct ReplacedPrice {
     /// The size.
     pub size: SkuName,

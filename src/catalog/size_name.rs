@@ -13,7 +13,7 @@ use crate::model::SkuName;
 const FEATURE_LETTERS: &str = "abcdefilmnopstrPC";
 
 /// A size's name, taken apart.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct SizeName {
     /// The family letter, such as `D`.
     pub family: Arc<str>,

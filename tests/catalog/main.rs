@@ -1,6 +1,7 @@
 //! The catalogue against the data that it is made from and against what the Azure provider would compute.
 
 mod embedded;
+mod estimates;
 mod names;
 mod oracle;
 mod shared;

@@ -282,11 +282,11 @@ impl SkuReader<'_> {
         read
     }
 
-    /// Reads GiB with a fraction into bytes, cut to a whole byte. The limit is 1 EiB.
+    /// Reads GiB with a fraction into bytes, cut to a whole byte. The limit is 1 PiB.
     fn memory(&self, text: &str, faults: &mut Vec<CatalogFault>) -> Option<i64> {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         let nano = Quantity::parse(text).filter(|_| is_plain).map(|gib| gib.nano());
-        let bytes = nano.filter(|nano| *nano >> 60 == 0).map(|nano| (nano << 30) / 1_000_000_000);
+        let bytes = nano.filter(|nano| *nano >> 50 == 0).map(|nano| (nano << 30) / 1_000_000_000);
         let read = bytes.and_then(|bytes| i64::try_from(bytes).ok());
         if read.is_none() {
             let what = format!("`{text}` is not an amount of GiB that `{}` can have", self.sku.name);
