@@ -52,7 +52,5 @@ pub mod model;
 pub mod plan;
 pub mod policy;
 pub mod render;
-pub mod review;
-pub mod sim;
 pub mod snapshot;
 pub mod solve;

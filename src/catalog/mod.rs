@@ -9,6 +9,7 @@ pub mod build;
 pub mod disk;
 mod embedded;
 pub mod estimate;
+pub mod filter;
 pub mod gpu;
 mod labels;
 mod offered;

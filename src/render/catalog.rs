@@ -1,0 +1,83 @@
+//! The catalogue as a table for people and as a document for programs.
+
+mod document;
+mod row;
+
+pub use document::{CatalogDocument, RefusedRow, ReplacedRow, VERSION, document};
+pub use row::{CatalogRow, ShownPrice, ZonesKnown, rows};
+
+use super::table::aligned;
+use crate::model::{ResourceName, Zone};
+
+/// The table's columns, and whether each is aligned to the right.
+const COLUMNS: [(&str, bool); 11] = [
+    ("SIZE", false),
+    ("VCPU", true),
+    ("MEMORY", true),
+    ("GPU", false),
+    ("ARCH", false),
+    ("ZONES", false),
+    ("ON DEMAND $/H", true),
+    ("SPOT $/H", true),
+    ("OS DISK $/H", true),
+    ("FOR PODS: CPU", true),
+    ("MEMORY", true),
+];
+
+/// Writes the rows as a table, and below it what the marks mean, where there are any.
+#[must_use]
+pub fn table(rows: &[CatalogRow]) -> String {
+    if rows.is_empty() {
+        return "No size matches.\n".into();
+    }
+    let mut lines = vec![COLUMNS.map(|(heading, _)| heading.to_owned()).to_vec()];
+    lines.extend(rows.iter().map(cells));
+    let mut text = aligned(&lines, &COLUMNS.map(|(_, is_right)| is_right));
+    let has = |mark: char| lines.iter().flatten().any(|cell| cell.starts_with(mark));
+    if has('~') {
+        text.push_str("\n~ estimated by the rules of docs/estimates.md\n");
+    }
+    if has('?') {
+        text.push_str(if has('~') { "? not known\n" } else { "\n? not known\n" });
+    }
+    text
+}
+
+fn cells(row: &CatalogRow) -> Vec<String> {
+    let gpu = match (row.gpus, &row.gpu_name) {
+        (0, _) => "-".to_owned(),
+        (count, Some(name)) => format!("{count} {name}"),
+        (count, None) => count.to_string(),
+    };
+    let os_disk = if row.is_os_disk_ephemeral { "ephemeral".to_owned() } else { price(&row.os_disk) };
+    vec![
+        row.size.to_string(),
+        ResourceName::Cpu.show(row.cpu_milli),
+        ResourceName::Memory.show(row.memory_bytes),
+        gpu,
+        row.arch.clone(),
+        zones(row),
+        price(&row.on_demand),
+        row.spot.as_ref().map_or_else(|| "-".to_owned(), price),
+        os_disk,
+        ResourceName::Cpu.show(row.allocatable_cpu_milli),
+        ResourceName::Memory.show(row.allocatable_memory_bytes),
+    ]
+}
+
+/// The zones by their numbers, since all are of one region.
+fn zones(row: &CatalogRow) -> String {
+    let number = |zone: &Zone| zone.as_str().rsplit('-').next().unwrap_or_default().to_owned();
+    let zones = row.zones.iter().map(number).collect::<Vec<_>>().join(",");
+    match (row.zones_known, zones.is_empty()) {
+        (ZonesKnown::Unknown, _) => "?".into(),
+        (ZonesKnown::Listed | ZonesKnown::Estimated, true) => "-".into(),
+        (ZonesKnown::Listed, false) => zones,
+        (ZonesKnown::Estimated, false) => format!("~{zones}"),
+    }
+}
+
+fn price(price: &ShownPrice) -> String {
+    let mark = if price.is_estimate { "~" } else { "" };
+    price.usd_per_hour.as_ref().map_or_else(|| "?".to_owned(), |amount| format!("{mark}{amount}"))
+}
