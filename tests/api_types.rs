@@ -1,6 +1,6 @@
 //! The wire types keep what the user wrote, and an AKSNodeClass has Karpenter's static hash.
 
-#![expect(clippy::disallowed_methods, reason = "tests read files")]
+#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests read files and fail")]
 
 mod support;
 

@@ -11,8 +11,7 @@ pub mod node_claim;
 pub mod node_class_hash;
 pub mod node_fleet;
 pub mod node_pool;
-#[cfg(feature = "schema")]
-mod pattern;
+pub mod pattern;
 #[cfg(feature = "schema")]
 mod rule;
 #[cfg(feature = "schema")]

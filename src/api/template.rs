@@ -108,7 +108,7 @@ pub struct NodeClassRef {
     #[cfg_attr(
         feature = "schema",
         schemars(extend(
-            "pattern" = "^[^/]*$",
+            "pattern" = super::pattern::GROUP,
             "x-kubernetes-validations" = [{"message": "group may not be empty", "rule": "self != ''"}]
         ))
     )]

@@ -3,11 +3,18 @@
 //! Wire types end here: a [`Policy`] that exists is valid. Every refusal has a field path and a hint, and
 //! all faults of an input come at once. This module never reads files and never decides about nodes.
 
+pub mod defaults;
 pub mod fault;
 mod fleet;
+mod nearest;
 mod node_class;
 mod parse;
+mod pattern_words;
+mod place;
 mod pool;
+pub mod rules;
+pub mod runtime;
+pub mod schema;
 
 use std::collections::BTreeMap;
 
@@ -41,7 +48,33 @@ fn path(text: &str) -> Vec<Segment> {
     path
 }
 
-/// stub
-pub fn faults(_: Kind, _: &Value) -> Vec<Fault> {
-    Vec::new()
+/// Everything that is wrong with an object of a kind: what an API server would refuse it for, and what Karpenter would
+/// not use it for. In the order of paths; empty for a valid object.
+#[must_use]
+pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
+    let mut faults = admission_faults(kind, object);
+    faults.extend(runtime::faults(kind, object));
+    faults.sort();
+    faults.dedup();
+    faults
 }
+
+/// What an API server with the CustomResourceDefinition would refuse an object for: schema and rules, after defaults.
+#[must_use]
+pub fn admission_faults(kind: Kind, object: &Value) -> Vec<Fault> {
+    let schema = schema_of(kind);
+    let filled = defaults::with_defaults(&schema, object);
+    let mut faults = schema::faults(&schema, &filled);
+    faults.extend(rules::faults(kind, &filled));
+    faults.sort();
+    faults
+}
+
+/// The embedded schema of a kind.
+#[must_use]
+pub fn schema_of(kind: Kind) -> Value {
+    serde_json::from_str(kind.facts().schema).expect("the embedded schema is JSON: a test generates it")
+}
+
+#[cfg(test)]
+mod tests;

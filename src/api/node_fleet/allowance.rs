@@ -55,7 +55,7 @@ pub struct ClusterIdentity {
     pub uid: Option<String>,
     /// ARM id of the AKS cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 1024, "pattern" = "^/subscriptions/")))]
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 1024, "pattern" = crate::api::pattern::SUBSCRIPTION_ID)))]
     pub resource_id: Option<String>,
 }
 

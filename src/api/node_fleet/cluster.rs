@@ -92,7 +92,7 @@ pub struct Git {
         schemars(extend(
             "minLength" = 1,
             "maxLength" = 2048,
-            "pattern" = "^(https://[^@\\s]+|ssh://\\S+|[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:\\S+)$"
+            "pattern" = crate::api::pattern::REPOSITORY
         ))
     )]
     pub repository: Option<String>,

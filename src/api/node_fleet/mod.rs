@@ -155,7 +155,7 @@ pub struct Preferences {
     /// How much dearer, in percent, the fleet may become to meet pods' soft wishes: a whole number or `unlimited`; 0
     /// meets only what costs nothing. Absent: 5 with strategy `cheapest`, `unlimited` with `karpenter`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 10_000, "pattern" = "^unlimited$")))]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 10_000, "pattern" = super::pattern::UNLIMITED)))]
     pub max_extra_cost_percent: Option<NumberOrWord>,
 }
 

@@ -1,0 +1,66 @@
+//! Rules of the NodePool.
+//! Must say of static pools only what their fields exclude; whether they are used is decided elsewhere.
+
+use super::requirements::{self, PoolKey};
+use crate::policy::fault::Fault;
+use crate::policy::place::Place;
+
+pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
+    let Some(spec) = object.at("spec") else {
+        return Vec::new();
+    };
+    let mut faults = static_faults(&spec);
+    if let Some(template) = spec.at("template.spec") {
+        faults.extend(requirements::faults(&template, PoolKey::Refused));
+        faults.extend(requirements::class_faults(&template));
+    }
+    for (key, label) in spec.entries("template.metadata.labels") {
+        faults.extend(requirements::key_fault(&label, key, PoolKey::Refused));
+    }
+    faults.extend(spec.items("disruption.budgets").iter().filter_map(window_fault));
+    faults
+}
+
+fn static_faults(spec: &Place<'_>) -> Vec<Fault> {
+    if !spec.has("replicas") {
+        return Vec::new();
+    }
+    let mut faults = Vec::new();
+    for (name, limit) in spec.entries("limits").into_iter().filter(|(name, _)| *name != "nodes") {
+        let fault =
+            limit.fault(format!("a pool with `replicas` can only be limited by `nodes`, not by `{name}`"));
+        faults.push(fault.hint("remove this limit, or `spec.replicas`"));
+    }
+    if spec.has("weight") {
+        let fault = spec.fault_at("weight", "a pool with `replicas` has no weight: pods do not choose it");
+        faults.push(fault.hint("remove `spec.weight`, or `spec.replicas`"));
+    }
+    faults
+}
+
+/// A schedule without a duration, or the reverse.
+pub(super) fn window_fault(window: &Place<'_>) -> Option<Fault> {
+    let (there, missing) = match (window.has("schedule"), window.has("duration")) {
+        (true, false) => ("schedule", "duration"),
+        (false, true) => ("duration", "schedule"),
+        (true, true) | (false, false) => return None,
+    };
+    let fault =
+        window.fault_at(missing, format!("is missing: `{there}` has a meaning only with `{missing}`"));
+    Some(fault.hint(format!("add `{missing}`, or remove `{there}` so that it always holds")))
+}
+
+pub(super) fn faults_of_change(old: &Place<'_>, new: &Place<'_>) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    if old.has("spec.replicas") != new.has("spec.replicas") {
+        let message = "a pool cannot change between a fixed number of nodes and nodes by need";
+        faults.push(new.fault_at("spec.replicas", message).hint("make a new pool"));
+    }
+    for field in ["group", "kind"] {
+        let path = format!("spec.template.spec.nodeClassRef.{field}");
+        if old.text(&path) != new.text(&path) {
+            faults.push(new.fault_at(&path, "cannot be changed").hint("make a new pool"));
+        }
+    }
+    faults
+}

@@ -1,0 +1,83 @@
+//! What Karpenter and its Azure provider check beyond the CustomResourceDefinitions: a valid object that fails here
+//! would be stored, and then never be used.
+//!
+//! Must stay apart from the schema and [`rules`](super::rules), which judge as the API server does.
+
+mod labels;
+mod name;
+mod schedule;
+mod taints;
+
+use serde_json::Value;
+
+use super::fault::Fault;
+use super::place::Place;
+use crate::api::Kind;
+use crate::model::Quantity;
+
+/// What is wrong with an object at run time, by name, labels, taints, schedules and amounts.
+#[must_use]
+pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
+    let object = Place::root(object);
+    let mut faults = name::faults(kind, &object);
+    match kind {
+        Kind::NodePool => {
+            for (key, value) in object.entries("spec.template.metadata.labels") {
+                faults.extend(labels::label_faults(&value, key));
+            }
+            if let Some(template) = object.at("spec.template.spec") {
+                faults.extend(labels::requirement_faults(&template));
+                faults.extend(taints::faults(&template));
+            }
+            faults.extend(amount_faults(&object, "spec.limits"));
+            faults.extend(object.items("spec.disruption.budgets").iter().filter_map(schedule::fault));
+        }
+        Kind::NodeClaim => {
+            if let Some(spec) = object.at("spec") {
+                faults.extend(labels::requirement_faults(&spec));
+                faults.extend(taints::faults(&spec));
+            }
+            faults.extend(amount_faults(&object, "spec.resources.requests"));
+        }
+        Kind::NodeFleet => {
+            faults.extend(amount_faults(&object, "spec.limits"));
+            faults.extend(object.items("spec.freeze").iter().filter_map(schedule::fault));
+        }
+        Kind::AksNodeClass => faults.extend(quota_period_fault(&object)),
+    }
+    faults.sort();
+    faults
+}
+
+/// Amounts that are below zero or beyond what can be counted.
+fn amount_faults(object: &Place<'_>, map: &str) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for (key, amount) in object.entries(map) {
+        let text = match amount.value {
+            Value::String(text) if key != "costPerMonth" => text.clone(),
+            Value::Number(number) => number.to_string(),
+            Value::String(_) | Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => continue,
+        };
+        match Quantity::parse(&text) {
+            Some(quantity) if quantity.nano() < 0 => {
+                faults.push(amount.fault(format!("{text} must not be negative")));
+            }
+            Some(_) => {}
+            None => faults.push(amount.fault(format!("{text} is not an amount that can be counted"))),
+        }
+    }
+    faults
+}
+
+/// The kernel knows periods from 1 ms to 1 s.
+fn quota_period_fault(object: &Place<'_>) -> Option<Fault> {
+    let place = object.at("spec.kubelet.cpuCFSQuotaPeriod")?;
+    let text = place.value.as_str()?;
+    let nanoseconds = crate::api::text::DurationText(text.to_owned()).nanoseconds();
+    let is_right = nanoseconds.is_some_and(|nanoseconds| (1_000_000..=1_000_000_000).contains(&nanoseconds));
+    (!is_right).then(|| {
+        place
+            .fault(format!("{} must be a duration from `1ms` to `1s`", super::fault::shortened(text)))
+            .hint("the usual period is `100ms`")
+    })
+}

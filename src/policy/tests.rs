@@ -1,0 +1,138 @@
+//! What people read when an object of theirs is wrong.
+
+use serde_json::{Value, json};
+
+use super::{admission_faults, faults};
+use crate::api::Kind;
+
+fn pool(change: impl FnOnce(&mut Value)) -> Value {
+    let mut pool = json!({
+        "apiVersion": "karpenter.sh/v1",
+        "kind": "NodePool",
+        "metadata": {"name": "general"},
+        "spec": {"template": {"spec": {
+            "nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"},
+            "requirements": [],
+        }}},
+    });
+    change(&mut pool);
+    pool
+}
+
+/// The faults as lines: path, message, and the hint after an arrow.
+fn lines(kind: Kind, object: &Value) -> Vec<String> {
+    let line = |fault: super::Fault| match &fault.hint {
+        Some(hint) => format!("{fault} -> {hint}"),
+        None => fault.to_string(),
+    };
+    faults(kind, object).into_iter().map(line).collect()
+}
+
+fn only(kind: Kind, object: &Value) -> String {
+    let lines = lines(kind, object);
+    assert_eq!(lines.len(), 1, "{lines:#?}");
+    lines.into_iter().next().unwrap()
+}
+
+#[test]
+fn all_faults_come_at_once_with_path_and_hint() {
+    let object = pool(|pool| {
+        pool["spec"]["wieght"] = json!(5);
+        pool["spec"]["limits"] = json!({"cpu": 0.5});
+        pool["spec"]["disruption"] = json!({"consolidateAfter": "30d", "consolidationPolicy": "whenempty"});
+        pool["spec"]["template"]["spec"]["requirements"] =
+            json!([{"key": "a", "operator": "Gt", "values": ["x"]}]);
+    });
+    assert_eq!(
+        lines(Kind::NodePool, &object),
+        [
+            "`spec.disruption.consolidateAfter`: \"30d\" must be a duration of hours, minutes and seconds such as `30m` or `720h`, or `Never` -> days are not known here: write `720h`",
+            "`spec.disruption.consolidationPolicy`: \"whenempty\" is not one of `WhenEmpty`, `WhenEmptyOrUnderutilized`, `Balanced` -> did you mean `WhenEmpty`?",
+            "`spec.limits.cpu`: must be a whole number or text, not the number 0.5 -> put it in quotes: \"0.5\"",
+            "`spec.template.spec.requirements[0].values[0]`: operator `Gt` needs a whole number of 0 or more, not \"x\" -> write digits in quotes, such as \"4\"",
+            "`spec.wieght`: is not a known field -> did you mean `weight`?",
+        ]
+    );
+}
+
+#[test]
+fn a_valid_pool_has_no_faults_and_needs_no_defaults_written() {
+    assert_eq!(lines(Kind::NodePool, &pool(|_| {})), Vec::<String>::new());
+}
+
+#[test]
+fn numbers_beyond_every_range_are_refused_by_name() {
+    for (number, said) in [
+        (json!(1e308), "`spec.weight`: must be a whole number, not the number 1e+308"),
+        (json!(-3), "`spec.weight`: -3 must be from 1 to 100"),
+        (json!(9_223_372_036_854_775_808_u64), "`spec.weight`: 9223372036854775808 must be from 1 to 100"),
+    ] {
+        assert_eq!(only(Kind::NodePool, &pool(|pool| pool["spec"]["weight"] = number)), said);
+    }
+    let huge = pool(|pool| pool["spec"]["limits"] = json!({"cpu": 18_446_744_073_709_551_615_u64}));
+    assert!(only(Kind::NodePool, &huge).starts_with("`spec.limits.cpu`: 18446744073709551615 must be from"));
+}
+
+#[test]
+fn what_only_run_time_refuses_is_kept_apart() {
+    let mut object = pool(|pool| {
+        pool["spec"]["limits"] = json!({"cpu": "-5"});
+        pool["spec"]["disruption"] =
+            json!({"budgets": [{"nodes": "0", "schedule": "0 25 * * *", "duration": "1h"}]});
+        let template = &mut pool["spec"]["template"]["spec"];
+        template["taints"] = json!([{"key": "gpu", "effect": "NoSchedule"}]);
+        template["startupTaints"] = json!([{"key": "gpu", "effect": "NoSchedule"}]);
+        template["requirements"] = json!([
+            {"key": "karpenter.azure.com/sku-familly", "operator": "Exists"},
+            {"key": "kubernetes.azure.com/role", "operator": "Exists"},
+            {"key": "agentpool", "operator": "In", "values": ["a"]},
+            {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["Spot"]},
+            {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["Spot", "on-demand"]},
+            {"key": "team", "operator": "In", "values": ["not a value"]},
+        ]);
+    });
+    object["metadata"]["name"] = json!("General");
+    assert_eq!(admission_faults(Kind::NodePool, &object), []);
+    let paths: Vec<String> = faults(Kind::NodePool, &object).iter().map(super::Fault::path_text).collect();
+    assert_eq!(
+        paths,
+        [
+            "metadata.name",
+            "spec.disruption.budgets[0].schedule",
+            "spec.limits.cpu",
+            "spec.template.spec.requirements[0].key",
+            "spec.template.spec.requirements[1].key",
+            "spec.template.spec.requirements[2].key",
+            "spec.template.spec.requirements[3].values",
+            "spec.template.spec.requirements[5].values[0]",
+            "spec.template.spec.startupTaints[0]",
+        ]
+    );
+}
+
+#[test]
+fn every_label_that_users_may_ask_for_is_accepted() {
+    let open = crate::model::label::WELL_KNOWN_AZURE
+        .into_iter()
+        .filter(|key| *key != "karpenter.azure.com/sku-hyperv-generation");
+    let requirements: Vec<Value> = open.map(|key| json!({"key": key, "operator": "Exists"})).collect();
+    let object = pool(|pool| pool["spec"]["template"]["spec"]["requirements"] = json!(requirements));
+    assert_eq!(lines(Kind::NodePool, &object), Vec::<String>::new());
+}
+
+#[test]
+fn an_object_that_is_no_map_is_a_fault_and_no_panic() {
+    for object in
+        [json!([]), json!("text"), json!(5), Value::Null, json!({"spec": []}), json!({"metadata": 5})]
+    {
+        for kind in Kind::ALL {
+            assert!(!faults(kind, &object).is_empty(), "{kind:?} {object}");
+        }
+    }
+}
+
+#[test]
+fn the_words_of_a_fault_stay_short_whatever_was_written() {
+    let object = pool(|pool| pool["spec"]["disruption"] = json!({"consolidateAfter": "x".repeat(1_000_000)}));
+    assert!(only(Kind::NodePool, &object).len() < 400);
+}
