@@ -11,6 +11,7 @@ pub mod node_claim;
 pub mod node_class_hash;
 pub mod node_fleet;
 pub mod node_pool;
+pub mod path;
 pub mod pattern;
 #[cfg(feature = "schema")]
 mod rule;

@@ -5,42 +5,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+pub use crate::api::path::{Segment, path_text};
+
 /// The most faults that are kept; a file that is wrong throughout needs no longer list.
 pub const FAULTS_MAX: usize = 1000;
-
-/// One step of a path into a document.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Segment {
-    /// The value of this key.
-    Key(String),
-    /// The item at this place of a list, from 0.
-    Index(usize),
-}
-
-/// Writes a path as people know it: `spec.containers[0].resources`, with keys that hold dots or slashes
-/// in brackets.
-#[must_use]
-pub fn path_text(path: &[Segment]) -> String {
-    let mut text = String::new();
-    for segment in path {
-        match segment {
-            Segment::Index(index) => text.push_str(&format!("[{index}]")),
-            Segment::Key(key) if is_plain(key) => {
-                if !text.is_empty() {
-                    text.push('.');
-                }
-                text.push_str(key);
-            }
-            Segment::Key(key) => text.push_str(&format!("[{key:?}]")),
-        }
-    }
-    text
-}
-
-fn is_plain(key: &str) -> bool {
-    !key.is_empty()
-        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'))
-}
 
 /// Something wrong in a document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
