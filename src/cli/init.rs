@@ -6,15 +6,16 @@ use std::path::Path;
 
 use super::arguments::InitArguments;
 use super::exit::{Exit, Failure};
-use super::pipeline;
 use super::ui::Ui;
+use crate::offline;
 
 /// The file's name in the folder.
 const FILE: &str = "nodeform.yaml";
 
 pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
     let InitArguments { folder, cluster_name, location } = arguments;
-    pipeline::region(location)?;
+    let location = super::world::region(location);
+    offline::catalog(&[], &location).map_err(super::world::failure)?;
     let is_name = |text: &str| {
         let inside = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
@@ -25,7 +26,7 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
         return Err(Failure::error(format!("`{cluster_name}` cannot be the name of an AKS cluster"))
             .hint("use at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"));
     }
-    let text = manifest(cluster_name, location);
+    let text = manifest(cluster_name, location.as_str());
     if folder.as_os_str() == "-" {
         ui.text(&text);
         return Ok(Exit::Done);

@@ -9,13 +9,13 @@ mod exit;
 mod explain;
 mod init;
 mod input;
-mod pipeline;
 mod plan;
 mod saved;
 mod schema;
 mod ui;
 mod validate;
 mod version;
+mod world;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -2,26 +2,26 @@
 
 use super::arguments::{PlanArguments, PlanOutput};
 use super::exit::{Exit, Failure};
-use super::pipeline;
-use super::saved;
 use super::ui::Ui;
+use super::{saved, world};
 
 pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
-    let PlanArguments { world, out, output, all, detailed_exitcode } = arguments;
-    if world.input.is_empty() {
+    let PlanArguments { world: from, out, output, all, detailed_exitcode } = arguments;
+    if from.input.is_empty() {
         return Err(Failure::error("there is nothing to plan: no input was named")
             .hint("name files or folders with manifests: `nodeform plan my-manifests/`")
             .hint("or a dump of a cluster: `kubectl get nodes,nodeclaims,nodepools,aksnodeclasses,pods -A -o yaml | nodeform plan -`")
             .hint("or start with `nodeform init my-cluster`"));
     }
-    let planned = pipeline::planned(&pipeline::world(world)?)?;
+    let planned = world::planned(&world::world(from, ui)?)?;
+    let plan = planned.plan.plan();
     if let Some(file) = out {
-        saved::save(file, &planned)?;
+        saved::save(file, plan)?;
     }
-    saved::print(&planned, *output, *all, ui);
+    saved::print(plan, out.as_deref(), (*output, *all), ui);
     if let (Some(file), PlanOutput::Human) = (out, output) {
         ui.aside(&format!("Saved to `{0}`; show it with `nodeform show {0}`.\n", file.display()));
     }
-    let proposes = planned.plan().has_changes();
-    Ok(if proposes && *detailed_exitcode { Exit::Changes } else { Exit::Done })
+    let is_changed = !plan.spec.waves.is_empty();
+    Ok(if is_changed && *detailed_exitcode { Exit::Changes } else { Exit::Done })
 }

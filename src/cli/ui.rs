@@ -26,7 +26,7 @@ impl Ui {
     pub fn lines(self, lines: &[Line]) {
         let mut text = String::new();
         for line in lines {
-            for span in &line.spans {
+            for span in &line.0 {
                 let style = ansi(span.style);
                 text.push_str(&format!("{style}{}{style:#}", span.text));
             }

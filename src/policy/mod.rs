@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 pub use fault::{Fault, Segment};
+pub use node_class::default_class;
 pub use parse::{WireObject, parse};
 
 use crate::api::Kind;

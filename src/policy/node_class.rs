@@ -16,7 +16,8 @@ pub(super) fn node_class(wire: &AksNodeClass) -> NodeClass {
 }
 
 /// Returns a class that says nothing: what a pool gets whose class is not among the manifests.
-pub(super) fn default_class(name: ClassName) -> NodeClass {
+#[must_use]
+pub fn default_class(name: ClassName) -> NodeClass {
     of_spec(name, &AksNodeClassSpec::default())
 }
 

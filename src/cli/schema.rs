@@ -1,0 +1,34 @@
+//! `nodeform schema`.
+
+use super::arguments::SchemaArguments;
+use super::exit::{Exit, Failure};
+use super::ui::Ui;
+use crate::api::Kind;
+
+/// The formats that are not Kubernetes kinds.
+const FORMATS: [(&str, &str); 2] = [
+    ("catalog", include_str!("../../schemas/catalog.json")),
+    ("plan", include_str!("../../schemas/plan.json")),
+];
+
+pub(super) fn run(arguments: &SchemaArguments, ui: Ui) -> Result<Exit, Failure> {
+    let kinds = Kind::ALL.into_iter().map(Kind::facts).map(|facts| (facts.singular, facts.schema));
+    let mut schemas: Vec<(&str, &str)> = kinds.chain(FORMATS).collect();
+    schemas.sort_unstable();
+    let Some(wanted) = &arguments.name else {
+        let names: String = schemas.iter().map(|(name, _)| format!("{name}\n")).collect();
+        ui.text(&names);
+        return Ok(Exit::Done);
+    };
+    match schemas.iter().find(|(name, _)| *name == wanted.to_lowercase()) {
+        Some((_, schema)) => {
+            ui.text(&format!("{}\n", schema.trim_end()));
+            Ok(Exit::Done)
+        }
+        None => {
+            let known: Vec<String> = schemas.iter().map(|(name, _)| format!("`{name}`")).collect();
+            Err(Failure::error(format!("there is no schema `{wanted}`"))
+                .hint(format!("there are {}", known.join(", "))))
+        }
+    }
+}

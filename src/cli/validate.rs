@@ -1,0 +1,55 @@
+//! `nodeform validate`: every fault of the manifests at once.
+
+use super::arguments::{ValidateArguments, ValidateOutput};
+use super::exit::{Exit, Failure};
+use super::ui::Ui;
+use crate::manifests::{Fault, Objects, path_text};
+use crate::offline;
+
+pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure> {
+    let ValidateArguments { input, output } = arguments;
+    if input.is_empty() {
+        return Err(Failure::error("there is nothing to check: no input was named")
+            .hint("name files or folders: `nodeform validate my-manifests/`"));
+    }
+    match (offline::read(input.read()?.sources), output) {
+        (Ok((objects, _)), _) => {
+            ui.text(&valid(&objects));
+            Ok(Exit::Done)
+        }
+        (Err(faults), ValidateOutput::Human) => {
+            let count = faults.len();
+            let noun = if count == 1 { "fault" } else { "faults" };
+            let mut failure = Failure::errors(faults.iter().map(ToString::to_string).collect());
+            failure.faults.push(format!("{count} {noun}"));
+            Err(failure)
+        }
+        (Err(faults), ValidateOutput::Github) => {
+            ui.text(&faults.iter().map(annotation).collect::<String>());
+            Ok(Exit::Error)
+        }
+    }
+}
+
+fn valid(objects: &Objects) -> String {
+    let passed: usize = objects.passed_over.values().sum();
+    let mut text = format!("Valid: {} objects in {} files.\n", objects.documents, objects.sources);
+    if passed > 0 {
+        text.push_str(&format!("Not looked into, since they do not matter to a plan: {passed} objects.\n"));
+    }
+    for (kind, found) in &objects.not_understood {
+        let count: usize = found.names.values().sum();
+        text.push_str(&format!("Not understood yet: {count} of kind {kind}.\n"));
+    }
+    text
+}
+
+/// Writes a fault as GitHub Actions reads it; its escapes are the workflow commands' own.
+fn annotation(fault: &Fault) -> String {
+    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
+    let Fault { file, line, path, message, hint, object: _ } = fault;
+    let at = if path.is_empty() { String::new() } else { format!("{}: ", path_text(path)) };
+    let hint = hint.as_ref().map_or(String::new(), |hint| format!("\nhint: {hint}"));
+    format!("::error file={},line={}::{}\n", property(file), (*line).max(1), data(&format!("{at}{message}{hint}")))
+}

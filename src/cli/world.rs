@@ -1,0 +1,81 @@
+//! From arguments to a world and its plan: what `plan` and `explain` share.
+#![expect(clippy::disallowed_methods, reason = "reading the files that were named is this module's job")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::arguments::WorldArguments;
+use super::exit::Failure;
+use super::ui::Ui;
+use crate::model::Region;
+use crate::offline::{self, Planned, Problem, Request, World};
+
+/// The most bytes of a list of sizes or prices; a region's answers have a few megabytes.
+const CATALOG_BYTES_MAX: u64 = 256 << 20;
+
+/// Reads what was named and returns the world that it describes.
+pub(super) fn world(arguments: &WorldArguments, ui: Ui) -> Result<World, Failure> {
+    let WorldArguments { input, location, catalog, at, no_system_daemonsets } = arguments;
+    let inputs = input.read()?;
+    let at = at.as_deref().map(time).transpose()?;
+    let location = location.as_deref().map(region);
+    let request = Request {
+        sources: inputs.sources,
+        catalogs: catalogs(catalog)?,
+        location,
+        at,
+        without_system_daemons: *no_system_daemonsets,
+    };
+    let world = offline::world(request).map_err(failure)?;
+    if !inputs.unread_folders.is_empty() {
+        let folders: Vec<String> =
+            inputs.unread_folders.iter().take(3).map(|folder| format!("`{}`", folder.display())).collect();
+        let count = inputs.unread_folders.len();
+        let more = if count > folders.len() { format!(" and {} more", count - folders.len()) } else { String::new() };
+        ui.aside(&format!("warning: not read, since `-R` was not given: {}{more}\n", folders.join(", ")));
+    }
+    Ok(world)
+}
+
+/// Plans a world. A plan that the judge refuses is a bug and is not shown.
+pub(super) fn planned(world: &World) -> Result<Planned, Failure> {
+    offline::plan(world).map_err(|refused| Failure::bug(refused.findings.iter().map(ToString::to_string).collect()))
+}
+
+/// Returns a region as Azure writes it: `West Europe` is `westeurope`.
+pub(super) fn region(text: &str) -> Region {
+    Region::new(text.replace(' ', "").to_ascii_lowercase())
+}
+
+/// Reads lists of sizes and prices.
+pub(super) fn catalogs(paths: &[PathBuf]) -> Result<Vec<(String, String)>, Failure> {
+    let mut texts = Vec::new();
+    let mut faults = Vec::new();
+    for path in paths {
+        match text(path) {
+            Ok(text) => texts.push((path.display().to_string(), text)),
+            Err(error) => faults.push(format!("`{}` cannot be read: {error}", path.display())),
+        }
+    }
+    if faults.is_empty() { Ok(texts) } else { Err(Failure::errors(faults)) }
+}
+
+fn text(path: &Path) -> std::io::Result<String> {
+    if fs::metadata(path)?.len() > CATALOG_BYTES_MAX {
+        return Err(std::io::Error::other(format!("it has more than {CATALOG_BYTES_MAX} bytes")));
+    }
+    fs::read_to_string(path)
+}
+
+fn time(text: &str) -> Result<Timestamp, Failure> {
+    text.parse().map_err(|_| {
+        Failure::error(format!("`{text}` is no time")).hint("write it as in `--at 2026-11-21T09:00:00Z`")
+    })
+}
+
+/// Says everything that is wrong with an input.
+pub(super) fn failure(problems: Vec<Problem>) -> Failure {
+    Failure::errors(problems.iter().map(ToString::to_string).collect())
+}

@@ -1,0 +1,169 @@
+//! From files to a judged plan, without a cluster and without a cloud: the steps in their order.
+//!
+//! Pure: files come as bytes, time as a value. Nothing is decided here; each step is a call of the module
+//! that decides it.
+
+mod network;
+mod region;
+
+use std::fmt;
+
+use jiff::Timestamp;
+
+use crate::api::Kind;
+use crate::catalog::Catalog;
+use crate::check::{self, Finding};
+use crate::manifests::{self, Objects, Source};
+use crate::model::Region;
+use crate::policy::{self, Policy, WireObject};
+use crate::review::{CheckedPlan, RefusedPlan};
+use crate::snapshot::{AssembleOptions, Assumption, Snapshot, assemble};
+use crate::solve::Solution;
+
+/// What to plan from.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Manifests and dumps.
+    pub sources: Vec<Source>,
+    /// Lists of sizes and prices to use instead of the embedded ones, each with its name and text.
+    pub catalogs: Vec<(String, String)>,
+    /// The region, where the user said it.
+    pub location: Option<Region>,
+    /// The time to plan for.
+    pub at: Option<Timestamp>,
+    /// Whether the daemonsets that AKS puts on every node are left out where the input has none.
+    pub without_system_daemons: bool,
+}
+
+/// The world to plan in.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// What was seen.
+    pub snapshot: Snapshot,
+    /// What is asked for.
+    pub policy: Policy,
+}
+
+/// A world with the fleet that it should have, judged.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The fleet, and why.
+    pub solution: Solution,
+    /// The plan.
+    pub plan: CheckedPlan,
+}
+
+/// Something wrong with the input, with what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What is wrong, with file and line where there are any.
+    pub what: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.what)?;
+        match &self.hint {
+            Some(hint) => write!(formatter, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Reads and checks manifests: the objects, and the policy that they say.
+///
+/// # Errors
+/// Every fault of every document, sorted by file and line.
+pub fn read(sources: Vec<Source>) -> Result<(Objects, Policy), Vec<manifests::Fault>> {
+    let (objects, found) = manifests::read_all(sources);
+    let mut faults = found;
+    let wire: Vec<(&manifests::OurObject, WireObject<'_>)> = objects
+        .ours
+        .iter()
+        .filter_map(|object| {
+            let api_version = object.value.get("apiVersion")?.as_str()?;
+            let kind = Kind::of(api_version, &object.kind)?;
+            Some((object, WireObject { kind, value: &object.value }))
+        })
+        .collect();
+    let bare: Vec<WireObject<'_>> = wire.iter().map(|(_, object)| *object).collect();
+    let policy = policy::parse(&bare).unwrap_or_else(|wrong| {
+        for (index, fault) in wrong {
+            faults.extend(wire.get(index).map(|(object, _)| located(object, fault)));
+        }
+        Policy::default()
+    });
+    faults.sort();
+    if faults.is_empty() { Ok((objects, policy)) } else { Err(faults) }
+}
+
+/// Gives a fault of an object the file and the line of its field.
+fn located(object: &manifests::OurObject, fault: policy::Fault) -> manifests::Fault {
+    manifests::Fault {
+        file: object.file.clone(),
+        line: object.line(&fault.path),
+        object: Some(format!("{}/{}", object.kind, object.name)),
+        path: fault.path,
+        message: fault.message,
+        hint: fault.hint,
+    }
+}
+
+/// Returns the world that the input describes.
+///
+/// # Errors
+/// Everything that is wrong with the input.
+pub fn world(request: Request) -> Result<World, Vec<Problem>> {
+    let Request { sources, catalogs, location, at, without_system_daemons } = request;
+    let (objects, mut policy) = read(sources).map_err(|faults| faults.iter().map(problem).collect::<Vec<_>>())?;
+    let mut assumptions = Vec::new();
+    let region = region::region(location, &policy, &objects, &mut assumptions);
+    let catalog = catalog(&catalogs, &region)?;
+    let network = network::network(&policy, &mut assumptions);
+    policy.fleet.network = Some(network);
+    for (class, pool) in policy.assume_missing_classes() {
+        assumptions.push(Assumption {
+            what: format!("AKSNodeClass `{class}` with Karpenter's defaults"),
+            why: format!("pool `{}` names it and the input does not hold it", pool.name),
+        });
+    }
+    let options = AssembleOptions { at, network, assumes_system_daemons: !without_system_daemons };
+    let mut snapshot = assemble(&objects, catalog, options);
+    snapshot.assumptions.extend(assumptions);
+    snapshot.assumptions.sort();
+    Ok(World { snapshot, policy })
+}
+
+/// Returns a fault without its hint inside the text.
+fn problem(fault: &manifests::Fault) -> Problem {
+    let hint = fault.hint.clone();
+    Problem { what: manifests::Fault { hint: None, ..fault.clone() }.to_string(), hint }
+}
+
+/// Returns the catalogue of a region: of the user's files, or the embedded one.
+///
+/// # Errors
+/// What is wrong with the files, or that the region is not known.
+pub fn catalog(files: &[(String, String)], region: &Region) -> Result<Catalog, Vec<Problem>> {
+    if files.is_empty() {
+        return Catalog::embedded(region).map_err(|unknown| vec![region::unknown(&unknown)]);
+    }
+    let texts: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    Catalog::from_files(&texts, region).map_err(|faults| {
+        faults.iter().map(|fault| Problem { what: fault.to_string(), hint: None }).collect()
+    })
+}
+
+/// Plans a world and has the plan judged.
+///
+/// # Errors
+/// The plan that the judge refused: a bug of nodeform.
+pub fn plan(world: &World) -> Result<Planned, RefusedPlan<Finding>> {
+    let World { snapshot, policy } = world;
+    let solution = crate::solve::solve(snapshot, policy);
+    let plan = crate::plan::plan(snapshot, policy, &solution);
+    let plan = CheckedPlan::judged(plan, |plan| check::check(snapshot, policy, plan))?;
+    Ok(Planned { solution, plan })
+}
