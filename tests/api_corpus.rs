@@ -12,7 +12,7 @@ mod support;
 use nodeform::api::Kind;
 use nodeform::policy;
 use serde_json::{Map, Value};
-use structural::refusals;
+use structural::Judge;
 
 /// What is expected of an object.
 enum Verdict<'a> {
@@ -42,11 +42,11 @@ fn karpenters(kind: Kind) -> Option<String> {
 }
 
 /// The schemas that judge an object, each with the name of its owner.
-fn judges(kind: Kind) -> Vec<(&'static str, Value)> {
+fn judges(kind: Kind) -> Vec<(&'static str, Judge)> {
     let facts = kind.facts();
-    let ours = ("our definition", definition_schema(facts.crd, facts.version));
-    let theirs =
-        karpenters(kind).map(|text| ("Karpenter's definition", definition_schema(&text, facts.version)));
+    let of = |text: &str| Judge::new(definition_schema(text, facts.version));
+    let ours = ("our definition", of(facts.crd));
+    let theirs = karpenters(kind).map(|text| ("Karpenter's definition", of(&text)));
     std::iter::once(ours).chain(theirs).collect()
 }
 
@@ -98,8 +98,8 @@ fn judge_all(kind: Kind) -> (usize, Vec<String>) {
         {
             wrong.push(format!("policy names not `{at}` for \"{name}\": {said:?}"));
         }
-        for (who, schema) in &judges {
-            wrong.extend(disagreement(who, name, &verdict, &refusals(schema, &object, None)));
+        for (who, judge) in &judges {
+            wrong.extend(disagreement(who, name, &verdict, &judge.refusals(&object, None)));
         }
     }
     (found.len(), wrong)
@@ -115,13 +115,8 @@ fn judge_changes(kind: Kind) -> Vec<String> {
         let faults = policy::rules::faults_of_change(kind, &corpus["base"], &object);
         let said: Vec<String> = faults.iter().map(ToString::to_string).collect();
         wrong.extend(disagreement("policy", name, &verdict, &said));
-        for (who, schema) in &judges {
-            wrong.extend(disagreement(
-                who,
-                name,
-                &verdict,
-                &refusals(schema, &object, Some(&corpus["base"])),
-            ));
+        for (who, judge) in &judges {
+            wrong.extend(disagreement(who, name, &verdict, &judge.refusals(&object, Some(&corpus["base"]))));
         }
     }
     wrong
@@ -190,4 +185,35 @@ fn our_definitions_differ_from_karpenters_in_words_only() {
         found.retain(|difference| !difference.starts_with("/metadata/annotations:"));
         assert!(found.is_empty(), "{}:\n{}", kind.facts().kind, found.join("\n"));
     }
+}
+
+#[test]
+fn the_examples_have_no_faults() {
+    let mut count = 0;
+    let mut folders = vec![format!("{}/examples", env!("CARGO_MANIFEST_DIR"))];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+            let path = entry.path().to_str().unwrap().to_owned();
+            if entry.path().is_dir() {
+                folders.push(path);
+                continue;
+            }
+            if !path.ends_with(".yaml") {
+                continue;
+            }
+            let documents: Vec<Value> =
+                serde_saphyr::from_multiple(&std::fs::read_to_string(&path).unwrap()).unwrap();
+            for document in documents {
+                let (Some(version), Some(kind)) =
+                    (document["apiVersion"].as_str(), document["kind"].as_str())
+                else {
+                    continue;
+                };
+                let Some(kind) = Kind::of(version, kind) else { continue };
+                count += 1;
+                assert_eq!(policy::faults(kind, &document), [], "{path}");
+            }
+        }
+    }
+    assert!(count >= 4, "only {count} objects of ours in the examples");
 }

@@ -83,11 +83,7 @@ fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
             "no window keeps changes back",
         ),
         ("spec.safety", spec.safety.is_some(), "nothing is carried out that a breaker could stop"),
-        (
-            "spec.git",
-            spec.git.as_ref().is_some_and(|git| *git != wire::Git::default()),
-            "plans are not proposed in Git",
-        ),
+        ("spec.git", spec.git.as_ref().is_some_and(asks_for_git), "plans are not proposed in Git"),
     ];
     asked
         .into_iter()
@@ -98,6 +94,11 @@ fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
             hint: Some("take the field out for this version; it stays valid for later ones".to_owned()),
         })
         .collect()
+}
+
+/// Returns whether a repository is described: the branch alone is a default.
+fn asks_for_git(git: &wire::Git) -> bool {
+    git.repository.is_some() || git.path.is_some() || git.forge.is_some()
 }
 
 /// Returns the network set-up; `None` where the fleet does not say.

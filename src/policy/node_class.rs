@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
+use super::defaults::with_defaults;
+use crate::api::Kind;
 use crate::api::aks_node_class::{self as wire, AksNodeClass, AksNodeClassSpec};
 use crate::api::node_class_hash::static_hash;
 use crate::model::{ClassName, Digest, GpuMode, ImageFamily, NodeClass};
 
-/// The OS disk of a class that does not say, in GB.
+/// The OS disk of a class that does not say, in GB: the schema's default, for a class without a spec.
 const OS_DISK_GB: u32 = 128;
 
 /// Returns the class.
@@ -18,7 +22,9 @@ pub(super) fn node_class(wire: &AksNodeClass) -> NodeClass {
 /// Returns a class that says nothing: what a pool gets whose class is not among the manifests.
 #[must_use]
 pub fn default_class(name: ClassName) -> NodeClass {
-    of_spec(name, &AksNodeClassSpec::default())
+    let schema = super::schema_of(Kind::AksNodeClass);
+    let stored = with_defaults(&schema["properties"]["spec"], &json!({}));
+    of_spec(name, &serde_json::from_value(stored).expect("the schema's defaults are valid"))
 }
 
 fn of_spec(name: ClassName, spec: &AksNodeClassSpec) -> NodeClass {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::defaults::with_defaults;
 use super::fault::Fault;
 use super::{Policy, fleet, node_class, pool};
 use crate::api::Kind;
@@ -33,18 +34,20 @@ pub fn parse(objects: &[WireObject<'_>]) -> Result<Policy, Vec<(usize, Fault)>> 
             faults.extend(found.into_iter().map(|fault| (index, fault)));
             continue;
         }
+        // As an API server stores it: a class's hash is taken of its spec with defaults.
+        let stored = with_defaults(&super::schema_of(object.kind), object.value);
         let added = match object.kind {
-            Kind::NodePool => typed(object.value).and_then(|wire| pool::pool(&wire)).map(|pool| {
+            Kind::NodePool => typed(&stored).and_then(|wire| pool::pool(&wire)).map(|pool| {
                 policy.pools.insert(pool.name.clone(), pool);
             }),
-            Kind::AksNodeClass => typed(object.value).map(|wire| {
+            Kind::AksNodeClass => typed(&stored).map(|wire| {
                 let class = node_class::node_class(&wire);
                 policy.classes.insert(class.name.clone(), class);
             }),
             Kind::NodeFleet if fleet_seen => Err(vec![second_fleet()]),
             Kind::NodeFleet => {
                 fleet_seen = true;
-                typed(object.value).and_then(|wire| fleet::fleet(&wire)).map(|fleet| policy.fleet = fleet)
+                typed(&stored).and_then(|wire| fleet::fleet(&wire)).map(|fleet| policy.fleet = fleet)
             }
             Kind::NodeClaim => Ok(()),
         };

@@ -13,6 +13,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
+    /// A whole object.
     pub(crate) fn root(value: &'a Value) -> Self {
         Self { path: Vec::new(), value }
     }
@@ -66,22 +67,27 @@ impl<'a> Place<'a> {
             .collect()
     }
 
+    /// The text at some fields below; nothing where it is absent or no text.
     pub(crate) fn text(&self, fields: &str) -> Option<&'a str> {
         self.at(fields)?.value.as_str()
     }
 
+    /// The whole number at some fields below; nothing where it is absent or none.
     pub(crate) fn integer(&self, fields: &str) -> Option<i64> {
         self.at(fields)?.value.as_i64()
     }
 
+    /// The truth value at some fields below; nothing where it is absent or none.
     pub(crate) fn flag(&self, fields: &str) -> Option<bool> {
         self.at(fields)?.value.as_bool()
     }
 
+    /// Whether something stands at some fields below.
     pub(crate) fn has(&self, fields: &str) -> bool {
         self.at(fields).is_some()
     }
 
+    /// A fault of this part.
     pub(crate) fn fault(&self, message: impl Into<String>) -> Fault {
         Fault { path: self.path.clone(), message: message.into(), hint: None }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{admission_faults, faults};
+use super::{Policy, WireObject, admission_faults, faults, parse};
 use crate::api::Kind;
 
 fn pool(change: impl FnOnce(&mut Value)) -> Value {
@@ -135,4 +135,84 @@ fn an_object_that_is_no_map_is_a_fault_and_no_panic() {
 fn the_words_of_a_fault_stay_short_whatever_was_written() {
     let object = pool(|pool| pool["spec"]["disruption"] = json!({"consolidateAfter": "x".repeat(1_000_000)}));
     assert!(only(Kind::NodePool, &object).len() < 400);
+}
+
+fn parsed(kind: Kind, value: &Value) -> Policy {
+    parse(&[WireObject { kind, value }]).unwrap()
+}
+
+fn class_hash(spec: &Value) -> String {
+    let class = json!({"metadata": {"name": "default"}, "apiVersion": "karpenter.azure.com/v1beta1", "kind": "AKSNodeClass", "spec": spec});
+    let policy = parsed(Kind::AksNodeClass, &class);
+    policy.classes.values().next().unwrap().hash.to_string()
+}
+
+#[test]
+fn the_hash_of_a_class_is_taken_with_its_defaults_as_an_api_server_stores_it() {
+    let written = json!({"imageFamily": "Ubuntu", "osDiskSizeGB": 128});
+    assert_eq!(class_hash(&json!({})), class_hash(&written));
+    assert_ne!(class_hash(&json!({})), class_hash(&json!({"osDiskSizeGB": 129})));
+    let mut policy = parsed(Kind::NodePool, &pool(|_| {}));
+    policy.assume_missing_classes();
+    assert_eq!(policy.classes.values().next().unwrap().hash.to_string(), class_hash(&json!({})));
+}
+
+#[test]
+fn a_budget_without_nodes_and_a_null_limit_are_read_as_an_api_server_reads_them() {
+    let object = pool(|pool| {
+        pool["spec"]["limits"] = json!({"cpu": null, "memory": "1Gi"});
+        pool["spec"]["disruption"] = json!({"budgets": [{"reasons": ["Empty"]}], "consolidateAfter": null});
+    });
+    let policy = parsed(Kind::NodePool, &object);
+    let pool = policy.pools.values().next().unwrap();
+    assert_eq!(pool.disruption.budgets[0].nodes, crate::model::BudgetNodes::Percent(10));
+    assert_eq!(pool.limits.iter().count(), 1);
+}
+
+#[test]
+fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
+    let fleet = |spec: Value| json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "NodeFleet", "metadata": {"name": "f"}, "spec": spec});
+    let full = fleet(json!({
+        "cluster": {"name": "c", "location": "westeurope"},
+        "mode": "review",
+        "approve": {"replace": "hold"},
+        "suspend": true,
+        "strategy": "karpenter",
+        "prefer": "availability",
+        "preferences": {"maxExtraCostPercent": 5},
+        "limits": {"nodes": 5, "costPerMonth": "10.5"},
+        "prices": {"costPerNode": "0.01"},
+        "allow": [{"pools": ["a"]}],
+        "freeze": [{"name": "a"}],
+        "safety": {},
+        "git": {"repository": "https://example.com/fleet"},
+    }));
+    let refused = parse(&[WireObject { kind: Kind::NodeFleet, value: &full }]).unwrap_err();
+    let paths: Vec<String> = refused.iter().map(|(_, fault)| fault.path_text()).collect();
+    assert_eq!(
+        paths,
+        [
+            "spec.mode",
+            "spec.approve",
+            "spec.suspend",
+            "spec.strategy",
+            "spec.prefer",
+            "spec.preferences.maxExtraCostPercent",
+            "spec.allow",
+            "spec.freeze",
+            "spec.safety",
+            "spec.git",
+        ]
+    );
+    let honoured = fleet(json!({
+        "mode": "observe",
+        "suspend": false,
+        "strategy": "cheapest",
+        "prefer": "price",
+        "preferences": {"maxExtraCostPercent": 0},
+        "limits": {"nodes": 5},
+        "git": {},
+        "allow": [],
+    }));
+    assert_eq!(parsed(Kind::NodeFleet, &honoured).fleet.limits.nodes, Some(5));
 }

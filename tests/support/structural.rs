@@ -9,29 +9,51 @@ use cel::objects::{Key, Map};
 use cel::{Context, Env, ExecutionError};
 use serde_json::{Value, json};
 
-/// Why an API server with this schema refuses the object; nothing when it accepts it. With an old object, the rules
-/// about changes hold as well.
-pub(crate) fn refusals(schema: &Value, object: &Value, old: Option<&Value>) -> Vec<String> {
-    let mut object = object.clone();
-    fill(schema, &mut object);
-    let old = old.map(|old| {
-        let mut old = old.clone();
-        fill(schema, &mut old);
-        old
-    });
-    let mut refusals: Vec<String> = jsonschema::options()
-        .should_validate_formats(true)
-        .build(&strict(schema))
-        .expect("the schema is a schema")
-        .iter_errors(&object)
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
-    repeated(schema, &object, "", &mut refusals);
-    // As an API server, which runs no rules on what has the wrong shape.
-    if refusals.is_empty() {
-        rules(schema, &object, old.as_ref(), "", &mut refusals);
+/// The schema of a definition, ready to judge.
+pub(crate) struct Judge {
+    schema: Value,
+    validator: jsonschema::Validator,
+    env: Arc<Env>,
+}
+
+impl Judge {
+    /// A judge by this schema of a CustomResourceDefinition.
+    pub(crate) fn new(schema: Value) -> Self {
+        let validator = jsonschema::options().should_validate_formats(true).build(&strict(&schema));
+        let mut env = Env::stdlib();
+        env.add_extension(strings).expect("no name is there twice");
+        Self { validator: validator.expect("the schema is a schema"), schema, env: Arc::new(env) }
     }
-    refusals
+
+    /// Why an API server with this schema refuses the object; nothing when it accepts it. With an old object, the rules
+    /// about changes hold as well.
+    pub(crate) fn refusals(&self, object: &Value, old: Option<&Value>) -> Vec<String> {
+        let stored = |value: &Value| {
+            let mut value = value.clone();
+            fill(&self.schema, &mut value);
+            value
+        };
+        let object = stored(object);
+        let old = old.map(stored);
+        let mut refusals: Vec<String> = self
+            .validator
+            .iter_errors(&object)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        repeated(&self.schema, &object, "", &mut refusals);
+        // As an API server, which runs no rules on what has the wrong shape.
+        if refusals.is_empty() {
+            let changed = Changed { value: &object, old: old.as_ref() };
+            rules(&self.env, &self.schema, &changed, "", &mut refusals);
+        }
+        refusals
+    }
+}
+
+/// A part of an object, and what stood there before.
+struct Changed<'a> {
+    value: &'a Value,
+    old: Option<&'a Value>,
 }
 
 /// Drops `null` fields and fills in defaults.
@@ -115,22 +137,22 @@ fn each_below<'v>(
 }
 
 /// Runs the rules of a schema and of everything below it.
-fn rules(schema: &Value, value: &Value, old: Option<&Value>, path: &str, refusals: &mut Vec<String>) {
+fn rules(env: &Arc<Env>, schema: &Value, part: &Changed<'_>, path: &str, refusals: &mut Vec<String>) {
     for rule in schema["x-kubernetes-validations"].as_array().into_iter().flatten() {
         let text = rule["rule"].as_str().unwrap();
-        if text.contains("oldSelf") && old.is_none() {
+        if text.contains("oldSelf") && part.old.is_none() {
             continue;
         }
-        match holds(text, value, old) {
+        match holds(env, text, part) {
             Ok(true) => {}
             Ok(false) => refusals.push(format!("{path}: {}", rule["message"])),
             Err(why) => refusals.push(format!("{path}: {} broke off: {why}", rule["message"])),
         }
     }
-    each_below(schema, value, path, |schema, value, below| {
+    each_below(schema, part.value, path, |schema, value, below| {
         // An API server correlates fields with their old values, not the items of atomic lists.
-        let name = below.rsplit('/').next().unwrap();
-        rules(schema, value, old.and_then(|old| old.get(name)), below, refusals);
+        let old = part.old.and_then(|old| old.get(below.rsplit('/').next()?));
+        rules(env, schema, &Changed { value, old }, below, refusals);
     });
 }
 
@@ -138,15 +160,12 @@ fn rules(schema: &Value, value: &Value, old: Option<&Value>, path: &str, refusal
 ///
 /// # Panics
 /// When the rule cannot be evaluated here at all: then nothing is known.
-fn holds(rule: &str, value: &Value, old: Option<&Value>) -> Result<bool, String> {
-    let mut env = Env::stdlib();
-    env.add_extension(strings).unwrap();
-    let env = Arc::new(env);
+fn holds(env: &Arc<Env>, rule: &str, part: &Changed<'_>) -> Result<bool, String> {
     let program = env.compile(rule).unwrap_or_else(|error| panic!("{rule}: {error}"));
-    let mut context = Context::with_env(env);
+    let mut context = Context::with_env(env.clone());
     context.add_function("find", find).unwrap();
-    context.add_variable_from_value("self", cel_value(value));
-    if let Some(old) = old {
+    context.add_variable_from_value("self", cel_value(part.value));
+    if let Some(old) = part.old {
         context.add_variable_from_value("oldSelf", cel_value(old));
     }
     match program.execute(&context) {

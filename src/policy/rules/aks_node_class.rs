@@ -5,6 +5,7 @@ use super::{local_dns, sysctls};
 use crate::policy::fault::{Fault, shortened};
 use crate::policy::place::Place;
 
+/// What is wrong with a node class.
 pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     let Some(spec) = object.at("spec") else {
         return Vec::new();

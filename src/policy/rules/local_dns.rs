@@ -4,6 +4,7 @@
 use crate::policy::fault::Fault;
 use crate::policy::place::Place;
 
+/// What is wrong with the zones of a node class.
 pub(super) fn faults(spec: &Place<'_>) -> Vec<Fault> {
     let mut faults = Vec::new();
     for list in ["vnetDNSOverrides", "kubeDNSOverrides"] {

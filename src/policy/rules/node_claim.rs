@@ -5,6 +5,7 @@ use super::requirements::{self, PoolKey};
 use crate::policy::fault::Fault;
 use crate::policy::place::Place;
 
+/// What is wrong with a claim.
 pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     let Some(spec) = object.at("spec") else {
         return Vec::new();
@@ -14,6 +15,7 @@ pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     faults
 }
 
+/// What is wrong with a change of a claim.
 pub(super) fn faults_of_change(old: &Place<'_>, new: &Place<'_>) -> Vec<Fault> {
     if old.value.get("spec") == new.value.get("spec") {
         return Vec::new();

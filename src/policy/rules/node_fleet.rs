@@ -5,6 +5,7 @@ use super::node_pool::window_fault;
 use crate::policy::fault::Fault;
 use crate::policy::place::Place;
 
+/// What is wrong with a fleet.
 pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     let Some(spec) = object.at("spec") else {
         return Vec::new();

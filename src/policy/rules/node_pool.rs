@@ -5,6 +5,7 @@ use super::requirements::{self, PoolKey};
 use crate::policy::fault::Fault;
 use crate::policy::place::Place;
 
+/// What is wrong with a pool.
 pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     let Some(spec) = object.at("spec") else {
         return Vec::new();
@@ -50,6 +51,7 @@ pub(super) fn window_fault(window: &Place<'_>) -> Option<Fault> {
     Some(fault.hint(format!("add `{missing}`, or remove `{there}` so that it always holds")))
 }
 
+/// What is wrong with a change of a pool.
 pub(super) fn faults_of_change(old: &Place<'_>, new: &Place<'_>) -> Vec<Fault> {
     let mut faults = Vec::new();
     if old.has("spec.replicas") != new.has("spec.replicas") {

@@ -12,6 +12,7 @@ const ORDERED: &[(&str, &str)] = &[
     ("netIPv4NeighDefaultGcThresh2", "netIPv4NeighDefaultGcThresh3"),
 ];
 
+/// What is wrong between the kernel settings of a node class.
 pub(super) fn faults(spec: &Place<'_>) -> Vec<Fault> {
     let Some(sysctls) = spec.at("linuxOSConfig.sysctls") else {
         return Vec::new();

@@ -10,6 +10,7 @@ const POOL_LETTERS_MAX: usize = 63;
 /// The longest DNS name.
 const NAME_LETTERS_MAX: usize = 253;
 
+/// What is wrong with the name of an object.
 pub(super) fn faults(kind: Kind, object: &Place<'_>) -> Vec<Fault> {
     let Some(place) = object.at("metadata.name") else {
         let fault = object.fault_at("metadata.name", "is missing: an object needs a name");

@@ -7,6 +7,7 @@ use super::labels::{is_label_value, is_qualified_name};
 use crate::policy::fault::{Fault, shortened};
 use crate::policy::place::Place;
 
+/// What is wrong with the taints of a template or a claim.
 pub(super) fn faults(spec: &Place<'_>) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut seen = BTreeSet::new();
