@@ -1,9 +1,151 @@
 //! Which nodes should exist, and where each pod would go.
 //!
-//! Pure and total: it never fails, it explains. Nothing here knows how a change is carried out.
+//! Pure and total: it never fails, it explains. Nothing here knows how a change is carried out. The steps, in
+//! the order of [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`supply`], [`price`]), what
+//! there is and what fits there ([`existing`]), what may go ([`shrink`]), what limits leave ([`ledger`]), new
+//! nodes for the rest (`pack`), and why ([`report`], [`explain`]). The rules themselves are in [`fit`].
 
+pub mod daemons;
+pub mod demand;
+pub mod existing;
+pub mod explain;
+pub mod fit;
+mod intern;
+pub mod ledger;
+pub mod market;
+mod pack;
+pub mod price;
+pub mod report;
+pub mod shrink;
 pub mod solution;
+pub mod supply;
+#[cfg(test)]
+mod tests;
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{LabelKey, Node, NodeName, label};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+
+use daemons::Daemons;
+use demand::Demand;
+use existing::Standing;
+use fit::limits::{Counter, Ledger};
+use pack::finish::{Desk, Finished, ZoneCounts};
+use price::{PriceBook, Quote, Uncommitted};
+use report::nearest::World;
+use report::warnings;
+use shrink::Shrunk;
+use supply::Supply;
+
+pub use explain::{explain_node, explain_pod, explain_size};
+pub use market::Market;
 pub use solution::{
     Cost, Held, Kept, NewNode, NodeRef, Removal, Report, Solution, Substitute, Target, Unplaced, Warning,
 };
+
+/// Works out the fleet that should exist, with what the snapshot's catalogue offers.
+#[must_use]
+pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
+    solve_on(snapshot, policy, &Market::of(snapshot, policy))
+}
+
+/// Works out the fleet that should exist, with what this market offers.
+#[must_use]
+pub fn solve_on(snapshot: &Snapshot, policy: &Policy, market: &Market) -> Solution {
+    let demand = Demand::of(snapshot);
+    let daemons = Daemons::of(snapshot);
+    let book = PriceBook::new(&policy.fleet.prices);
+    let supply = Supply::of(policy, market, &book, &daemons);
+
+    let mut nodes = existing::standing(snapshot, &daemons);
+    let left = existing::fill(&demand, &mut nodes);
+    let shrunk = shrink::shrink(snapshot, policy, &nodes, &demand);
+    let standing = Costs::of(&nodes, &shrunk, market, &book);
+    let ledger = ledger::opened(policy, &snapshot.nodes, &standing.left, standing.after.effective);
+
+    let problem = pack::Problem::of(&demand, &left, &supply, &ledger, &book);
+    let packing = pack::pack(&problem, &supply, &ledger);
+    let ledger = packing.ledger.clone();
+    let desk = Desk { problem: &problem, supply: &supply, demand: &demand, book: &book };
+    let finished = pack::finish::finish(&desk, packing, &mut zones(&nodes, &shrunk));
+
+    let costs = standing.with_new(&finished.nodes, &ledger, &book);
+    let world = World { demand: &demand, supply: &supply, nodes: &nodes, ledger: &ledger };
+    let report = Report {
+        unplaced: report::nearest::unplaced(&world, finished.unplaced.clone()),
+        held: demand.held.clone(),
+        passed_over: demand.passed_over.clone(),
+        without_requests: demand.without_requests,
+        warnings: warnings::all(policy, market, (&demand, &supply)),
+        staying: shrunk.staying,
+        undecided: report::undecided::undecided(snapshot, policy),
+        cost_before: costs.0,
+        cost_after: costs.1,
+    };
+    Solution { target: target(&nodes, shrunk.removed, finished), report }
+}
+
+fn target(nodes: &[Standing<'_>], removed: Vec<Removal>, finished: Finished) -> Target {
+    let gone: BTreeSet<&NodeName> = removed.iter().map(|removal| &removal.node).collect();
+    let stays = |standing: &&Standing<'_>| !standing.node.is_deleting && !gone.contains(&standing.node.name);
+    let kept = nodes
+        .iter()
+        .filter(stays)
+        .map(|standing| Kept { node: standing.node.name.clone(), pods: standing.placed.clone() })
+        .collect();
+    Target { kept, new: finished.nodes, removed }
+}
+
+/// Counts the nodes of each pool in each zone, without those that go.
+fn zones(nodes: &[Standing<'_>], shrunk: &Shrunk) -> ZoneCounts {
+    let gone: BTreeSet<&NodeName> = shrunk.removed.iter().map(|removal| &removal.node).collect();
+    let mut zones: ZoneCounts = BTreeMap::new();
+    for standing in nodes {
+        let Node { name, pool, labels, is_deleting, .. } = standing.node;
+        let zone = labels.get(&LabelKey::new(label::ZONE));
+        if let (Some(pool), Some(zone)) = (pool, zone)
+            && !is_deleting
+            && !gone.contains(name)
+        {
+            *zones.entry((pool.clone(), (&**zone).into())).or_default() += 1;
+        }
+    }
+    zones
+}
+
+/// What the nodes cost that exist: now, and those that stay.
+struct Costs {
+    before: Cost,
+    after: Cost,
+    staying: Vec<Option<Quote>>,
+    /// The commitments that nodes which stay do not use.
+    left: Uncommitted,
+}
+
+impl Costs {
+    fn of(nodes: &[Standing<'_>], shrunk: &Shrunk, market: &Market, book: &PriceBook<'_>) -> Self {
+        let gone: BTreeSet<&NodeName> = shrunk.removed.iter().map(|removal| &removal.node).collect();
+        let (quotes, unused) = price::quote_nodes(nodes.iter().map(|standing| standing.node), market, book);
+        let before = price::sum(quotes, &unused, book);
+        let stays = nodes.iter().map(|standing| standing.node);
+        let stays = stays.filter(|node| !node.is_deleting && !gone.contains(&node.name));
+        let (staying, left) = price::quote_nodes(stays, market, book);
+        let after = price::sum(staying.iter().copied(), &left, book);
+        Self { before, after, staying, left }
+    }
+
+    /// Returns what everything costs before and after, with the new nodes.
+    fn with_new(self, new: &[NewNode], ledger: &Ledger, book: &PriceBook<'_>) -> (Cost, Cost) {
+        let mut left = self.left;
+        for (_, counter, unused) in ledger.iter() {
+            if let Counter::Commitment(number) = counter {
+                left.0[*number] = u32::try_from(unused).unwrap_or(0);
+            }
+        }
+        let quote = |node: &NewNode| Some(Quote { list: node.list_price, effective: node.effective_price });
+        let quotes = self.staying.into_iter().chain(new.iter().map(quote));
+        (self.before, price::sum(quotes, &left, book))
+    }
+}

@@ -1,0 +1,194 @@
+//! Nodes that exist or are on their way: what is left of them, and filling them first.
+//!
+//! Nothing that runs is ever moved here, and no node is judged worth keeping or not.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{
+    Effect, HostPort, LabelKey, Node, NodeName, NodeStage, Pod, PodKey, PodPlace, Requirements, Resources,
+    Taint, label,
+};
+use crate::snapshot::Snapshot;
+
+use super::daemons::Daemons;
+use super::demand::{Demand, Shape};
+use super::fit::{Miss, Site, Undefined};
+
+/// The taint that stands for a cordon.
+const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+
+/// A node that exists or is on its way, with what is left of it.
+#[derive(Clone, Debug)]
+pub struct Standing<'a> {
+    /// The node.
+    pub node: &'a Node,
+    /// What is left of it; narrower with every pod that is placed.
+    pub site: Site<'a>,
+    /// The pods that are bound to it.
+    pub bound: Vec<&'a Pod>,
+    /// The waiting pods that are placed here.
+    pub placed: Vec<PodKey>,
+}
+
+impl Standing<'_> {
+    /// Returns whether only daemonsets' pods run here.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bound.iter().all(|pod| pod.is_daemon)
+    }
+}
+
+/// Reads every node, by name.
+#[must_use]
+pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons) -> Vec<Standing<'a>> {
+    let mut bound: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
+    for pod in &snapshot.pods {
+        if let PodPlace::Bound(node) = &pod.place {
+            bound.entry(node).or_default().push(pod);
+        }
+    }
+    let mut nodes: Vec<Standing<'_>> = snapshot
+        .nodes
+        .iter()
+        .map(|node| {
+            let mut pods = bound.remove(&node.name).unwrap_or_default();
+            pods.sort_by(|a, b| a.key.cmp(&b.key));
+            Standing { site: site(node, &pods, daemons), node, bound: pods, placed: Vec::new() }
+        })
+        .collect();
+    nodes.sort_by(|a, b| a.node.name.cmp(&b.node.name));
+    nodes
+}
+
+fn site<'a>(node: &'a Node, bound: &[&Pod], daemons: &Daemons) -> Site<'a> {
+    let mut labels = Requirements::of_labels(node.labels.iter().map(|(key, value)| (key.as_str(), &**value)));
+    if labels.get(label::HOSTNAME).is_none() && node.stage != NodeStage::Launching {
+        labels.add(LabelKey::new(label::HOSTNAME), crate::model::Requirement::one(node.name.as_str()));
+    }
+    let mut site = Site {
+        labels,
+        undefined: Undefined::Absent,
+        taints: taints(node),
+        room: Resources::none(),
+        ports: BTreeSet::new(),
+    };
+    // A cordon is no reason for a daemonset to stay away: its controller tolerates it.
+    let expected = {
+        let uncordoned = Site { taints: Cow::Borrowed(&node.taints), ..site.clone() };
+        daemons.overhead(&uncordoned)
+    };
+    let (mut used, mut running) = (Resources::none(), Resources::none());
+    let mut ports: BTreeSet<HostPort> = expected.ports;
+    for pod in bound {
+        used.add(&pod.spec.requests);
+        if pod.is_daemon {
+            running.add(&pod.spec.requests);
+        }
+        ports.extend(pod.spec.host_ports.iter().cloned());
+    }
+    let to_come = expected.requests.minus(&running).at_least_zero();
+    site.room = node.allocatable.minus(&used).minus(&to_come);
+    site.ports = ports;
+    site
+}
+
+fn taints(node: &Node) -> Cow<'_, [Taint]> {
+    let cordon = Taint::new(UNSCHEDULABLE, "", Effect::NoSchedule);
+    if !node.is_unschedulable || node.taints.contains(&cordon) {
+        return Cow::Borrowed(&node.taints);
+    }
+    Cow::Owned(node.taints.iter().cloned().chain([cordon]).collect())
+}
+
+/// Says whether a pod of this shape may join the node.
+///
+/// # Errors
+/// The first rule that says no.
+pub fn why(standing: &Standing<'_>, shape: &Shape) -> Result<(), Miss> {
+    standing.site.why(&shape.ask).map(|_| ())
+}
+
+/// Places what fits on nodes that are there, and returns how many pods of each shape are left; those of a
+/// shape are placed in the order of their names.
+#[must_use]
+pub fn fill(demand: &Demand, nodes: &mut [Standing<'_>]) -> Vec<usize> {
+    let mut left: Vec<usize> = demand.shapes.iter().map(|shape| shape.pods.len()).collect();
+    if nodes.is_empty() {
+        return left;
+    }
+    let accesses = accesses(demand, nodes);
+    let mut order: Vec<usize> = (0..demand.shapes.len()).collect();
+    let largest = largest_room(nodes);
+    order.sort_by_key(|shape| {
+        let Shape { priority, ask, .. } = &demand.shapes[*shape];
+        (std::cmp::Reverse(*priority), std::cmp::Reverse(share(&ask.requests, &largest)), *shape)
+    });
+    for number in order {
+        let shape = &demand.shapes[number];
+        let open = &accesses[&(&shape.ask.alternatives, &shape.ask.tolerations)];
+        let mut fitting: Vec<usize> =
+            open.iter().copied().filter(|node| why(&nodes[*node], shape).is_ok()).collect();
+        fitting.sort_by_key(|node| preference(&nodes[*node], &largest));
+        for node in fitting {
+            let standing = &mut nodes[node];
+            while left[number] > 0 && standing.site.put(&shape.ask).is_ok() {
+                standing.placed.push(shape.pods[shape.pods.len() - left[number]].clone());
+                left[number] -= 1;
+            }
+        }
+    }
+    for standing in nodes {
+        standing.placed.sort();
+    }
+    left
+}
+
+/// What sorts the node first that is to be filled first: one that carries pods, since an empty one may go;
+/// one that is there already; the fullest; by name.
+fn preference(standing: &Standing<'_>, largest: &Resources) -> (bool, NodeStage, i64, NodeName) {
+    let is_spare = standing.is_empty() && standing.placed.is_empty();
+    // A node that has joined is better than one that may still fail to.
+    let stage = match standing.node.stage {
+        NodeStage::Initialized | NodeStage::Registered => NodeStage::Launching,
+        NodeStage::Launching => NodeStage::Initialized,
+    };
+    (is_spare, stage, share(&standing.site.room, largest), standing.node.name.clone())
+}
+
+type Access<'a> = (&'a Vec<Requirements>, &'a Vec<crate::model::Toleration>);
+
+/// Returns the nodes that each pair of node terms and tolerations may join at all; nodes being deleted are
+/// no place for anything.
+fn accesses<'a>(demand: &'a Demand, nodes: &[Standing<'_>]) -> BTreeMap<Access<'a>, Vec<usize>> {
+    let mut accesses = BTreeMap::new();
+    for shape in &demand.shapes {
+        accesses.entry((&shape.ask.alternatives, &shape.ask.tolerations)).or_insert_with(|| {
+            let open = |standing: &Standing<'_>| {
+                !standing.node.is_deleting
+                    && super::fit::taints::why(&standing.site.taints, &shape.ask.tolerations).is_ok()
+                    && super::fit::labels::why(
+                        &shape.ask.alternatives,
+                        &standing.site.labels,
+                        &standing.site.undefined,
+                    )
+                    .is_ok()
+            };
+            (0..nodes.len()).filter(|node| open(&nodes[*node])).collect()
+        });
+    }
+    accesses
+}
+
+fn largest_room(nodes: &[Standing<'_>]) -> Resources {
+    nodes.iter().fold(Resources::none(), |largest, standing| Resources::max(&largest, &standing.site.room))
+}
+
+/// Returns the largest part, in millionths, that these amounts are of the largest room.
+fn share(amounts: &Resources, largest: &Resources) -> i64 {
+    let parts = amounts.iter().map(|(name, amount)| {
+        let part = i128::from(amount) * 1_000_000 / i128::from(largest.get(name).max(1));
+        i64::try_from(part).unwrap_or(i64::MAX)
+    });
+    parts.max().unwrap_or(0)
+}

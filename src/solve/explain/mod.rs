@@ -1,0 +1,43 @@
+//! Why a pod, a node or a size fares as it does: values for `nodeform explain`, rule by rule.
+//!
+//! Everything is worked out again from the same values by the same rules; nothing here decides.
+
+pub mod node;
+pub mod pod;
+pub mod size;
+
+pub use node::{NodeExplanation, explain_node};
+pub use pod::{PodExplanation, PodOutcome, explain_pod};
+pub use size::{PoolUse, SizeExplanation, explain_size};
+
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+
+use super::fit::limits::Ledger;
+use super::ledger;
+use super::market::Market;
+use super::price::{PriceBook, Uncommitted};
+use super::solution::Solution;
+use super::supply::Supply;
+
+/// Returns what the solution leaves of the limits.
+fn ledger_after(snapshot: &Snapshot, policy: &Policy, supply: &Supply<'_>, solution: &Solution) -> Ledger {
+    let book = PriceBook::new(&policy.fleet.prices);
+    let new: i64 =
+        solution.target.new.iter().filter_map(|node| node.effective_price.known()).map(|price| price.0).sum();
+    let stays = crate::model::MicroUsdPerHour(solution.report.cost_after.effective.0.saturating_sub(new));
+    let mut ledger = ledger::opened(policy, &snapshot.nodes, &Uncommitted::all(&book), stays);
+    for node in &solution.target.new {
+        let found = supply.pools.iter().find(|pool| pool.pool.name == node.pool).and_then(|pool| {
+            let kind = pool.kinds.iter().find(|kind| kind.kind.name == node.size)?;
+            Some(ledger::charges(&ledger, pool.pool, kind.kind, node.effective_price.known()))
+        });
+        ledger.take(&found.unwrap_or_default(), 1);
+    }
+    ledger
+}
+
+/// Makes the market of a snapshot for explaining.
+fn market(snapshot: &Snapshot, policy: &Policy) -> Market {
+    Market::of(snapshot, policy)
+}

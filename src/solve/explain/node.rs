@@ -1,0 +1,94 @@
+//! Why a node is there, of that size, or goes.
+
+use crate::model::{DisruptionReason, NodeName, PodKey, Price, Resources};
+use crate::snapshot::Snapshot;
+use crate::solve::daemons::Daemons;
+use crate::solve::existing;
+use crate::solve::solution::{NewNode, NodeRef, Solution, Substitute};
+
+/// What becomes of a node that exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeFate {
+    /// It stays; why it does although it is empty, where it is.
+    Stays(Option<String>),
+    /// It is being deleted already.
+    Leaves,
+    /// It is removed.
+    Removed(DisruptionReason),
+}
+
+/// What is known about a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeExplanation {
+    /// A node that exists.
+    Existing {
+        /// The node.
+        node: NodeName,
+        /// What becomes of it.
+        fate: NodeFate,
+        /// The pods that run there, by name, without those of daemonsets.
+        runs: Vec<PodKey>,
+        /// The waiting pods that are placed there.
+        placed: Vec<PodKey>,
+        /// What is left of it before anything waiting is placed.
+        room: Resources,
+    },
+    /// A node to make.
+    New {
+        /// The node.
+        node: Box<NewNode>,
+        /// What it has beyond what is asked of it.
+        room: Resources,
+        /// What another way to have it costs more, the cheapest first; unknown where a price is.
+        dearer_by: Vec<(Substitute, Price)>,
+    },
+    /// There is no such node.
+    Unknown,
+}
+
+/// Explains a node.
+#[must_use]
+pub fn explain_node(snapshot: &Snapshot, solution: &Solution, node: &NodeRef) -> NodeExplanation {
+    match node {
+        NodeRef::New(place) => solution.target.new.get(*place).map_or(NodeExplanation::Unknown, new),
+        NodeRef::Existing(name) => existing_node(snapshot, solution, name),
+    }
+}
+
+fn new(node: &NewNode) -> NodeExplanation {
+    let own = node.effective_price.known();
+    let dearer = |other: &Substitute| {
+        let more = match own {
+            Some(own) => other.effective_price.map(|price| price - own),
+            None => Price::Unknown,
+        };
+        (other.clone(), more)
+    };
+    NodeExplanation::New {
+        room: node.allocatable.minus(&node.requests).at_least_zero(),
+        dearer_by: node.substitutes.iter().map(dearer).collect(),
+        node: Box::new(node.clone()),
+    }
+}
+
+fn existing_node(snapshot: &Snapshot, solution: &Solution, name: &NodeName) -> NodeExplanation {
+    let standing = existing::standing(snapshot, &Daemons::of(snapshot));
+    let Some(standing) = standing.into_iter().find(|standing| standing.node.name == *name) else {
+        return NodeExplanation::Unknown;
+    };
+    let removal = solution.target.removed.iter().find(|removal| removal.node == *name);
+    let staying = solution.report.staying.iter().find(|(node, _)| node == name);
+    let fate = match removal {
+        Some(removal) => NodeFate::Removed(removal.reason),
+        None if standing.node.is_deleting => NodeFate::Leaves,
+        None => NodeFate::Stays(staying.map(|(_, reason)| reason.clone())),
+    };
+    let placed = solution.target.kept.iter().find(|kept| kept.node == *name).map(|kept| kept.pods.clone());
+    NodeExplanation::Existing {
+        node: name.clone(),
+        fate,
+        runs: standing.bound.iter().filter(|pod| !pod.is_daemon).map(|pod| pod.key.clone()).collect(),
+        placed: placed.unwrap_or_default(),
+        room: standing.site.room.at_least_zero(),
+    }
+}

@@ -1,0 +1,121 @@
+//! Why a pod goes where it goes, or nowhere.
+
+use crate::model::{NodeName, Pod, PodKey, PodPlace};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+use crate::solve::daemons::Daemons;
+use crate::solve::demand::{Ask, Demand, Shape};
+use crate::solve::existing;
+use crate::solve::market::Market;
+use crate::solve::price::PriceBook;
+use crate::solve::report::chain::{self, PoolChain};
+use crate::solve::solution::{NodeRef, Solution};
+use crate::solve::supply::Supply;
+
+/// What becomes of a pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PodOutcome {
+    /// It stays on the node that it runs on.
+    Runs(NodeName),
+    /// It is placed.
+    Placed(NodeRef),
+    /// It fits nowhere: by which rule, and why.
+    Unplaced {
+        /// The rule that the nearest miss failed.
+        rule: String,
+        /// What was wanted and what there was.
+        because: String,
+        /// The nearest miss.
+        nearest: Option<String>,
+    },
+    /// It is held back: what it waits for, and why.
+    Held {
+        /// What it waits for.
+        waits_for: String,
+        /// Why that holds it back.
+        because: String,
+    },
+    /// It is not planned: it leaves with its node, or is about to go.
+    NotPlanned,
+    /// No pod of this name is in the input.
+    Unknown,
+}
+
+/// What is known about a pod's place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PodExplanation {
+    /// The pod.
+    pub pod: PodKey,
+    /// What becomes of it.
+    pub outcome: PodOutcome,
+    /// What each pool's rules say, the heaviest pool first.
+    pub pools: Vec<PoolChain>,
+    /// What each existing node says, by name: `None` where there is room for it now.
+    pub nodes: Vec<(NodeName, Option<String>)>,
+}
+
+/// Explains a pod by its name.
+#[must_use]
+pub fn explain_pod(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    solution: &Solution,
+    key: &PodKey,
+) -> PodExplanation {
+    explain_pod_on(snapshot, policy, (solution, &super::market(snapshot, policy)), key)
+}
+
+/// Explains a pod on a given market.
+#[must_use]
+pub fn explain_pod_on(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    (solution, market): (&Solution, &Market),
+    key: &PodKey,
+) -> PodExplanation {
+    let Some(pod) = snapshot.pods.iter().find(|pod| pod.key == *key) else {
+        let (pools, nodes) = (Vec::new(), Vec::new());
+        return PodExplanation { pod: key.clone(), outcome: PodOutcome::Unknown, pools, nodes };
+    };
+    let outcome = outcome(solution, pod);
+    let daemons = Daemons::of(snapshot);
+    let book = PriceBook::new(&policy.fleet.prices);
+    let supply = Supply::of(policy, market, &book, &daemons);
+    let mut standing = existing::standing(snapshot, &daemons);
+    let shape = Shape { priority: pod.spec.priority, ask: Ask::of(&pod.spec), pods: vec![key.clone()] };
+    if matches!(outcome, PodOutcome::Unplaced { .. }) {
+        let _left = existing::fill(&Demand::of(snapshot), &mut standing);
+    }
+    let ledger = super::ledger_after(snapshot, policy, &supply, solution);
+    let pools = supply.pools.iter().map(|pool| chain::at_pool(pool, &shape.ask, &ledger)).collect();
+    let says = |standing: &existing::Standing<'_>| {
+        let because = if standing.node.is_deleting {
+            Some("it is being deleted".to_owned())
+        } else {
+            existing::why(standing, &shape).err().map(|miss| format!("{}: {}", miss.rule, miss.because))
+        };
+        (standing.node.name.clone(), because)
+    };
+    PodExplanation { pod: key.clone(), outcome, pools, nodes: standing.iter().map(says).collect() }
+}
+
+fn outcome(solution: &Solution, pod: &Pod) -> PodOutcome {
+    let key = &pod.key;
+    if let Some(kept) = solution.target.kept.iter().find(|kept| kept.pods.contains(key)) {
+        return PodOutcome::Placed(NodeRef::Existing(kept.node.clone()));
+    }
+    if let Some(place) = solution.target.new.iter().position(|node| node.pods.contains(key)) {
+        return PodOutcome::Placed(NodeRef::New(place));
+    }
+    if let Some(held) = solution.report.held.iter().find(|held| held.pods.contains(key)) {
+        return PodOutcome::Held { waits_for: held.waits_for.clone(), because: held.because.clone() };
+    }
+    if let Some(unplaced) = solution.report.unplaced.iter().find(|unplaced| unplaced.pods.contains(key)) {
+        let (rule, because) = (unplaced.rule.clone(), unplaced.because.clone());
+        return PodOutcome::Unplaced { rule, because, nearest: unplaced.nearest.clone() };
+    }
+    match &pod.place {
+        PodPlace::Bound(node) => PodOutcome::Runs(node.clone()),
+        PodPlace::Waiting => PodOutcome::NotPlanned,
+    }
+}

@@ -1,0 +1,101 @@
+//! Why a size is used or not, pool by pool.
+
+use crate::model::{PoolName, Price, SkuName};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+use crate::solve::daemons::Daemons;
+use crate::solve::market::Market;
+use crate::solve::price::PriceBook;
+use crate::solve::solution::Solution;
+use crate::solve::supply::{PoolSupply, Supply, refusal};
+
+/// What a pool makes of a size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PoolUse {
+    /// So many new nodes are of it.
+    Used(usize),
+    /// The pool could use it, and another size was cheaper for what waits.
+    NotCheapest {
+        /// Its cheapest price for the user.
+        effective_price: Price,
+        /// Among how many new nodes it is a substitute.
+        substitute_of: usize,
+        /// Whether it serves only pods that name it.
+        needs_name: bool,
+    },
+    /// The pool may not use it: by which rule, and why.
+    Refused {
+        /// The rule.
+        rule: String,
+        /// Why.
+        because: String,
+    },
+    /// Nothing is made of the pool.
+    PoolUnused(String),
+    /// The region does not have it.
+    NotThere,
+}
+
+/// What is known about a size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeExplanation {
+    /// The size.
+    pub size: SkuName,
+    /// What each pool makes of it, by name.
+    pub pools: Vec<(PoolName, PoolUse)>,
+}
+
+/// Explains a size.
+#[must_use]
+pub fn explain_size(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    solution: &Solution,
+    size: &SkuName,
+) -> SizeExplanation {
+    explain_size_on(snapshot, policy, (solution, &super::market(snapshot, policy)), size)
+}
+
+/// Explains a size on a given market.
+#[must_use]
+pub fn explain_size_on(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    (solution, market): (&Solution, &Market),
+    size: &SkuName,
+) -> SizeExplanation {
+    let daemons = Daemons::of(snapshot);
+    let book = PriceBook::new(&policy.fleet.prices);
+    let supply = Supply::of(policy, market, &book, &daemons);
+    let use_of = |name: &PoolName| match supply.pools.iter().find(|pool| pool.pool.name == *name) {
+        Some(pool) => pool_use(pool, solution, size),
+        None => {
+            let pool = &policy.pools[name];
+            let what = refusal(pool, market).err().map(|warning| warning.what);
+            PoolUse::PoolUnused(what.unwrap_or_default())
+        }
+    };
+    let pools = policy.pools.keys().map(|name| (name.clone(), use_of(name))).collect();
+    SizeExplanation { size: size.clone(), pools }
+}
+
+fn pool_use(pool: &PoolSupply<'_>, solution: &Solution, size: &SkuName) -> PoolUse {
+    let own = || solution.target.new.iter().filter(|node| node.pool == pool.pool.name);
+    let used = own().filter(|node| node.size == *size).count();
+    if used > 0 {
+        return PoolUse::Used(used);
+    }
+    if let Some((_, miss)) = pool.left_out.iter().find(|(name, _)| name == size) {
+        return PoolUse::Refused { rule: miss.rule.to_string(), because: miss.because.clone() };
+    }
+    let Some(kind) = pool.kinds.iter().find(|kind| kind.kind.name == *size) else { return PoolUse::NotThere };
+    let prices = kind.offerings.iter().map(|usable| usable.quote.effective);
+    let cheapest = prices.min_by_key(|price| (price.known().is_none(), price.known()));
+    let is_substitute =
+        |others: &[crate::solve::solution::Substitute]| others.iter().any(|o| o.size == *size);
+    PoolUse::NotCheapest {
+        effective_price: cheapest.unwrap_or(Price::Unknown),
+        substitute_of: own().filter(|node| is_substitute(&node.substitutes)).count(),
+        needs_name: kind.needs_name,
+    }
+}

@@ -1,0 +1,131 @@
+//! Limits: what a pool and the whole fleet may have, counted by the capacity of the sizes that are chosen.
+//!
+//! A limit that is exceeded already lets nothing more in, and takes nothing away.
+
+use crate::model::{MicroUsdPerHour, PoolName, ResourceName};
+
+use super::{Miss, Rule};
+
+/// What a limit counts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Counter {
+    /// A resource of all nodes of a pool.
+    PoolResource(PoolName, ResourceName),
+    /// The nodes of a pool.
+    PoolNodes(PoolName),
+    /// A resource of all nodes.
+    FleetResource(ResourceName),
+    /// All nodes.
+    FleetNodes,
+    /// What all nodes cost by the hour.
+    FleetCost,
+    /// The VMs of a commitment that nothing uses yet; no limit, but what makes them cheap.
+    Commitment(usize),
+}
+
+impl Counter {
+    /// Writes an amount of what is counted.
+    #[must_use]
+    pub fn show(&self, amount: i64) -> String {
+        match self {
+            Self::PoolResource(_, name) | Self::FleetResource(name) => name.show(amount),
+            Self::PoolNodes(_) | Self::FleetNodes | Self::Commitment(_) => amount.to_string(),
+            Self::FleetCost => {
+                let cents = MicroUsdPerHour(amount).per_month().0 / 10_000;
+                format!("${}.{:02} a month", cents / 100, cents % 100)
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Counter {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::PoolResource(pool, name) => write!(formatter, "limit `{name}` of pool `{pool}`"),
+            Self::PoolNodes(pool) => write!(formatter, "limit `nodes` of pool `{pool}`"),
+            Self::FleetResource(name) => write!(formatter, "limit `{name}` of the fleet"),
+            Self::FleetNodes => write!(formatter, "limit `nodes` of the fleet"),
+            Self::FleetCost => write!(formatter, "limit `costPerMonth` of the fleet"),
+            Self::Commitment(_) => write!(formatter, "commitment"),
+        }
+    }
+}
+
+/// What one node takes of counters, by their places in a [`Ledger`].
+pub type Charges = Vec<(usize, i64)>;
+
+/// What is left of every limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    counters: Vec<Counter>,
+    left: Vec<i64>,
+}
+
+impl Ledger {
+    /// Adds a limit of which so much is left.
+    pub fn add(&mut self, counter: Counter, left: i64) {
+        self.counters.push(counter);
+        self.left.push(left);
+    }
+
+    /// Returns what is counted and what is left of it.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &Counter, i64)> {
+        self.counters
+            .iter()
+            .zip(&self.left)
+            .enumerate()
+            .map(|(place, (counter, left))| (place, counter, *left))
+    }
+
+    /// Returns whether anything but commitments is counted.
+    #[must_use]
+    pub fn has_limits(&self) -> bool {
+        self.counters.iter().any(|counter| !matches!(counter, Counter::Commitment(_)))
+    }
+
+    /// Returns how many nodes with these charges may still be made.
+    #[must_use]
+    pub fn uses(&self, charges: &[(usize, i64)]) -> usize {
+        let uses = charges.iter().map(|(place, amount)| match (self.left[*place], *amount) {
+            (left, amount) if left < amount => 0,
+            (_, amount) if amount <= 0 => usize::MAX,
+            (left, amount) => usize::try_from(left / amount).unwrap_or(usize::MAX),
+        });
+        uses.min().unwrap_or(usize::MAX)
+    }
+
+    /// Takes the charges of so many nodes.
+    pub fn take(&mut self, charges: &[(usize, i64)], nodes: usize) {
+        let nodes = i64::try_from(nodes).unwrap_or(i64::MAX);
+        for (place, amount) in charges {
+            self.left[*place] = self.left[*place].saturating_sub(amount.saturating_mul(nodes));
+        }
+    }
+
+    /// Gives back the charges of one node.
+    pub fn give_back(&mut self, charges: &[(usize, i64)]) {
+        for (place, amount) in charges {
+            self.left[*place] = self.left[*place].saturating_add(*amount);
+        }
+    }
+}
+
+/// Says whether one more node with these charges may be made.
+///
+/// # Errors
+/// The first limit that does not let it.
+pub fn why(ledger: &Ledger, charges: &[(usize, i64)]) -> Result<(), Miss> {
+    let exceeded = charges.iter().find(|(place, amount)| ledger.left[*place] < *amount);
+    match exceeded {
+        None => Ok(()),
+        Some((place, amount)) => {
+            let (counter, left) = (&ledger.counters[*place], ledger.left[*place].max(0));
+            let wanted = match *amount {
+                i64::MAX => "a size whose price is not known".to_owned(),
+                amount => counter.show(amount),
+            };
+            let because = format!("{counter} leaves {}, {wanted} would be taken", counter.show(left));
+            Err(Miss::new(Rule::Limits, because))
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Whether a pod may stand on a node: one rule a file, each with one function that says yes, or no and why.
+//!
+//! The rules, in the order in which they are asked: [`gates`], [`not_yet`], [`taints`], [`labels`] (zone and
+//! capacity type are labels of an offering), [`ports`], [`resources`], [`limits`]. They are the authority:
+//! what the packing found is judged by them before it is reported.
+
+pub mod gates;
+pub mod labels;
+pub mod limits;
+pub mod not_yet;
+pub mod ports;
+pub mod resources;
+pub mod site;
+pub mod taints;
+
+pub use site::{Site, Undefined};
+
+/// A rule, by the name that people read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// The node's taints are tolerated.
+    Taints,
+    /// The node selector and one term of the node affinity hold.
+    NodeAffinity,
+    /// The zone is one that is asked for.
+    Zone,
+    /// It is bought as asked for.
+    CapacityType,
+    /// Burstable and HPC sizes are named by somebody.
+    NamedFamily,
+    /// The node's ports are free.
+    HostPorts,
+    /// This resource suffices.
+    Resource(crate::model::ResourceName),
+    /// Limits of the pool or the fleet leave room.
+    Limits,
+    /// There is something to be had at all.
+    Offerings,
+}
+
+impl Rule {
+    /// Returns how far a pod has come when it fails this rule: the larger, the nearer it was.
+    #[must_use]
+    pub const fn depth(&self) -> u8 {
+        match self {
+            Self::Offerings => 0,
+            Self::Taints => 1,
+            Self::NodeAffinity => 2,
+            Self::CapacityType => 3,
+            Self::Zone => 4,
+            Self::NamedFamily => 5,
+            Self::HostPorts => 6,
+            Self::Resource(_) => 7,
+            Self::Limits => 8,
+        }
+    }
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.pad(match self {
+            Self::Taints => "taints",
+            Self::NodeAffinity => "node affinity",
+            Self::Zone => "zone",
+            Self::CapacityType => "capacity type",
+            Self::NamedFamily => "burstable and HPC sizes",
+            Self::HostPorts => "host ports",
+            Self::Resource(name) => name.as_str(),
+            Self::Limits => "limits",
+            Self::Offerings => "offerings",
+        })
+    }
+}
+
+/// Why a pod may not stand somewhere.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Miss {
+    /// The rule that says no.
+    pub rule: Rule,
+    /// What was wanted and what there is, for people.
+    pub because: String,
+    /// How far off it was, in parts of a million of what was wanted, where that can be said.
+    pub short_by: i64,
+}
+
+impl Miss {
+    /// Makes a miss without a measure.
+    #[must_use]
+    pub const fn new(rule: Rule, because: String) -> Self {
+        Self { rule, because, short_by: 0 }
+    }
+
+    /// Returns what sorts the nearer miss first.
+    #[must_use]
+    pub fn distance(&self) -> (std::cmp::Reverse<u8>, i64) {
+        (std::cmp::Reverse(self.rule.depth()), self.short_by)
+    }
+}

@@ -1,0 +1,111 @@
+//! What is left of every limit: what pools and the fleet may have, less what there is.
+//!
+//! Nodes that will be removed still count: they are there while new ones are made. Of money only what stays
+//! counts.
+
+use crate::model::{
+    CapacityType, InstanceType, MicroUsdPerHour, Node, Offering, Pool, ResourceName, Resources,
+    amount::HOURS_PER_MONTH,
+};
+use crate::policy::Policy;
+
+use super::fit::limits::{Charges, Counter, Ledger};
+use super::price::{PriceBook, Uncommitted};
+
+/// Counts what the nodes take of all limits. `cost` is what the nodes that stay cost by the hour.
+#[must_use]
+pub fn opened(policy: &Policy, nodes: &[Node], uncommitted: &Uncommitted, cost: MicroUsdPerHour) -> Ledger {
+    let mut ledger = Ledger::default();
+    for pool in policy.pools.values() {
+        let own: Vec<&Node> = nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name)).collect();
+        let there = capacity(&own);
+        for (name, limit) in pool.limits.iter() {
+            let counter = Counter::PoolResource(pool.name.clone(), name.clone());
+            ledger.add(counter, limit.saturating_sub(there.get(name)));
+        }
+        if let Some(limit) = pool.nodes_max {
+            ledger.add(Counter::PoolNodes(pool.name.clone()), count(limit) - length(own.len()));
+        }
+    }
+    let limits = &policy.fleet.limits;
+    let all: Vec<&Node> = nodes.iter().collect();
+    let there = capacity(&all);
+    let resources = [(ResourceName::Cpu, limits.cpu_milli), (ResourceName::Memory, limits.memory_bytes)];
+    for (name, limit) in resources {
+        if let Some(limit) = limit {
+            ledger.add(Counter::FleetResource(name.clone()), limit.saturating_sub(there.get(&name)));
+        }
+    }
+    if let Some(limit) = limits.nodes {
+        ledger.add(Counter::FleetNodes, count(limit) - length(all.len()));
+    }
+    if let Some(limit) = limits.cost_per_month {
+        ledger.add(Counter::FleetCost, (limit.0 / HOURS_PER_MONTH).saturating_sub(cost.0));
+    }
+    for (number, left) in uncommitted.0.iter().enumerate() {
+        ledger.add(Counter::Commitment(number), i64::from(*left));
+    }
+    ledger
+}
+
+fn capacity(nodes: &[&Node]) -> Resources {
+    nodes.iter().fold(Resources::none(), |sum, node| sum.plus(&node.capacity))
+}
+
+fn count(limit: u64) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+fn length(nodes: usize) -> i64 {
+    i64::try_from(nodes).unwrap_or(i64::MAX)
+}
+
+/// Returns what one node of this size takes of the limits. A size whose price is not known takes more money
+/// than any limit leaves.
+#[must_use]
+pub fn charges(ledger: &Ledger, pool: &Pool, kind: &InstanceType, price: Option<MicroUsdPerHour>) -> Charges {
+    let amount = |counter: &Counter| match counter {
+        Counter::PoolResource(name, resource) => (*name == pool.name).then(|| kind.capacity.get(resource)),
+        Counter::PoolNodes(name) => (*name == pool.name).then_some(1),
+        Counter::FleetResource(resource) => Some(kind.capacity.get(resource)),
+        Counter::FleetNodes => Some(1),
+        Counter::FleetCost => Some(price.map_or(i64::MAX, |price| price.0)),
+        Counter::Commitment(_) => None,
+    };
+    ledger.iter().filter_map(|(place, counter, _)| Some((place, amount(counter)?))).collect()
+}
+
+/// Returns the counters of commitments that pay for a VM of this offering, with the commitments' numbers.
+#[must_use]
+pub fn commitments(
+    ledger: &Ledger,
+    kind: &InstanceType,
+    offering: &Offering,
+    book: &PriceBook<'_>,
+) -> Vec<(usize, usize)> {
+    if offering.capacity_type != CapacityType::OnDemand {
+        return Vec::new();
+    }
+    let unused = ledger.iter().filter_map(|(place, counter, left)| match counter {
+        Counter::Commitment(number) if left > 0 => Some((place, *number)),
+        Counter::Commitment(_)
+        | Counter::PoolResource(..)
+        | Counter::PoolNodes(_)
+        | Counter::FleetResource(_)
+        | Counter::FleetNodes
+        | Counter::FleetCost => None,
+    });
+    unused.filter(|(_, number)| book.commitments()[*number].size == kind.name).collect()
+}
+
+/// Returns the counter of money, where there is such a limit.
+#[must_use]
+pub fn cost_counter(ledger: &Ledger) -> Option<usize> {
+    ledger.iter().find(|(_, counter, _)| **counter == Counter::FleetCost).map(|(place, _, _)| place)
+}
+
+/// Returns whether this counter counts money.
+#[must_use]
+pub fn is_cost(ledger: &Ledger, place: usize) -> bool {
+    cost_counter(ledger) == Some(place)
+}

@@ -1,0 +1,211 @@
+//! The columns of a packing problem: made from offerings, without those that another one beats.
+
+use std::collections::BTreeMap;
+
+use crate::model::{LabelKey, Requirements, ResourceName};
+use crate::solve::fit::limits::Ledger;
+use crate::solve::intern::{Bits, Interner};
+use crate::solve::ledger;
+use crate::solve::price::PriceBook;
+use crate::solve::supply::{Kind, PoolSupply, Supply, Usable, reach::Reach};
+
+use super::problem::{Column, PoolReaches, vector};
+
+/// What a node of unknown price counts as beside its size: more than any fleet costs, so that it is tried
+/// only when nothing priced fits.
+const UNKNOWN_COST: i64 = 1_000_000_000_000;
+
+/// What a thousandth of a core counts as where the price is unknown: dearer than any size that has a price,
+/// so that such a node is no larger than it must be.
+const UNKNOWN_COST_PER_MILLI_CPU: i64 = 10_000;
+
+/// Returns whether a column's nodes can be what an alternative asks for.
+pub(super) fn serves(column: &Column, reach: &Reach, supply: &Supply<'_>) -> bool {
+    let usable = &supply.pools[column.pool].kinds[column.kind].offerings[column.usables[0]];
+    reach.kinds.has(column.kind) && reach.placements.has(usable.placement)
+}
+
+/// Returns every column: the cheapest offerings of a size that serve the same pods.
+pub(super) fn all(
+    supply: &Supply<'_>,
+    reaches: &[PoolReaches],
+    dimensions: &[ResourceName],
+    (ledger, book): (&Ledger, &PriceBook<'_>),
+) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for (place, pool) in supply.pools.iter().enumerate() {
+        let alike = alike(pool, &reaches[place]);
+        for (number, kind) in pool.kinds.iter().enumerate() {
+            for usables in groups(kind, &alike) {
+                let usable = &kind.offerings[usables[0]];
+                let overhead = &pool.overheads[usable.overhead];
+                let room = kind.kind.allocatable.minus(&overhead.requests);
+                let column = Column {
+                    pool: place,
+                    tier: pool.tier,
+                    kind: number,
+                    cost: cost(kind, usable),
+                    commitment: None,
+                    room: vector(&room, dimensions),
+                    overhead: usable.overhead,
+                    charges: ledger::charges(ledger, pool.pool, kind.kind, usable.quote.effective.known()),
+                    open: open(pool, (kind, usable), &reaches[place]),
+                    usables,
+                };
+                if column.room.iter().all(|amount| *amount >= 0) {
+                    columns.extend(committed(&column, (kind, usable), ledger, book));
+                    columns.push(column);
+                }
+            }
+        }
+    }
+    columns
+}
+
+/// Returns the column again for every commitment to its size: only what stands beside the VM is new cost.
+fn committed(
+    column: &Column,
+    (kind, usable): (&Kind<'_>, &Usable<'_>),
+    ledger: &Ledger,
+    book: &PriceBook<'_>,
+) -> Vec<Column> {
+    let left = ledger::commitments(ledger, kind.kind, usable.offering, book);
+    let beside = book.beside_vm(kind.kind).known();
+    let Some(beside) = beside else { return Vec::new() };
+    let of = |(counter, number): (usize, usize)| {
+        let pool_charges = column.charges.iter().filter(|(place, _)| !ledger::is_cost(ledger, *place));
+        let mut charges: Vec<(usize, i64)> = pool_charges.copied().collect();
+        charges.extend(ledger::cost_counter(ledger).map(|place| (place, beside.0)));
+        charges.push((counter, 1));
+        Column { cost: beside.0.max(1), commitment: Some(number), charges, ..column.clone() }
+    };
+    left.into_iter().map(of).collect()
+}
+
+fn cost(kind: &Kind<'_>, usable: &Usable<'_>) -> i64 {
+    match usable.quote.effective.known() {
+        Some(price) => price.0.max(1),
+        None => {
+            let cpu = kind.kind.capacity.get(&ResourceName::Cpu);
+            UNKNOWN_COST.saturating_add(cpu.saturating_mul(UNKNOWN_COST_PER_MILLI_CPU))
+        }
+    }
+}
+
+/// Numbers the placements of a pool: equal numbers serve the same pods.
+fn alike(pool: &PoolSupply<'_>, reaches: &PoolReaches) -> BTreeMap<usize, usize> {
+    let mut signatures: Interner<Vec<bool>> = Interner::new();
+    let mut distinct: Vec<&Bits> = Vec::new();
+    for (reach, _) in reaches.by_terms.iter().flatten() {
+        if !distinct.contains(&&reach.placements) {
+            distinct.push(&reach.placements);
+        }
+    }
+    let used = pool.kinds.iter().flat_map(|kind| kind.offerings.iter().map(|usable| usable.placement));
+    let mut alike = BTreeMap::new();
+    for placement in used {
+        alike.entry(placement).or_insert_with(|| {
+            let signature = distinct.iter().map(|placements| placements.has(placement)).collect();
+            signatures.number(&signature)
+        });
+    }
+    alike
+}
+
+/// Returns the offerings of a size in groups that serve the same pods, each without its dearer ones. Zone
+/// `0` stands in a group only where nothing zonal does: being in a zone costs nothing.
+fn groups(kind: &Kind<'_>, alike: &BTreeMap<usize, usize>) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    for (place, usable) in kind.offerings.iter().enumerate() {
+        groups.entry((alike[&usable.placement], usable.overhead)).or_default().push(place);
+    }
+    for group in groups.values_mut() {
+        let is_zonal = |place: &usize| kind.offerings[*place].offering.zone.as_str() != "0";
+        if group.iter().any(is_zonal) {
+            group.retain(is_zonal);
+        }
+        let cheapest = group.iter().map(|place| cost(kind, &kind.offerings[*place])).min();
+        group.retain(|place| Some(cost(kind, &kind.offerings[*place])) == cheapest);
+        // One capacity type a column: at equal prices what is not taken back is better.
+        let first = group.iter().map(|place| kind.offerings[*place].offering.capacity_type).min();
+        group.retain(|place| Some(kind.offerings[*place].offering.capacity_type) == first);
+    }
+    groups.into_values().collect()
+}
+
+/// Returns what the labels may still become that pods ask different values of.
+fn open(
+    pool: &PoolSupply<'_>,
+    (kind, usable): (&Kind<'_>, &Usable<'_>),
+    reaches: &PoolReaches,
+) -> Requirements {
+    let mut open = Requirements::none();
+    if reaches.open_keys.is_empty() {
+        return open;
+    }
+    let site = pool.site(kind, usable);
+    for key in &reaches.open_keys {
+        let key: &LabelKey = key;
+        if let Some(requirement) = site.labels.get(key.as_str()) {
+            open.add(key.clone(), requirement.clone());
+        }
+    }
+    open
+}
+
+/// Leaves out every column that another one of its pool beats or equals in price, room, limits and the pods
+/// that it serves; sorts the rest by price, zonal ones first, then by size.
+pub(super) fn undominated(
+    columns: Vec<Column>,
+    reaches: &[PoolReaches],
+    supply: &Supply<'_>,
+    terms: usize,
+) -> Vec<Column> {
+    let mut served: Vec<(Column, Bits)> = columns
+        .into_iter()
+        .map(|column| {
+            let mut bits = Bits::none(terms);
+            for (number, reached) in reaches[column.pool].by_terms.iter().enumerate() {
+                if reached.iter().any(|(reach, _)| serves(&column, reach, supply)) {
+                    bits.insert(number);
+                }
+            }
+            (column, bits)
+        })
+        .filter(|(_, bits)| !bits.is_empty())
+        .collect();
+    served.sort_by_cached_key(|(column, _)| {
+        let kind = &supply.pools[column.pool].kinds[column.kind];
+        let offering = kind.offerings[column.usables[0]].offering;
+        let is_regional = offering.zone.as_str() == "0";
+        (column.pool, column.cost, is_regional, kind.kind.name.clone(), offering.zone.clone())
+    });
+    let mut kept: Vec<(Column, Bits)> = Vec::new();
+    for (column, bits) in served {
+        let is_beaten = kept.iter().any(|(better, theirs)| {
+            better.pool == column.pool
+                && better.commitment.is_none()
+                && theirs.holds(&bits)
+                && beats(better, &column, supply)
+        });
+        if !is_beaten {
+            kept.push((column, bits));
+        }
+    }
+    kept.into_iter().map(|(column, _)| column).collect()
+}
+
+/// Returns whether `better`, which is not dearer, holds all that `column` holds and takes no more of limits.
+fn beats(better: &Column, column: &Column, supply: &Supply<'_>) -> bool {
+    let overheads = &supply.pools[column.pool].overheads;
+    let (ours, theirs) = (&overheads[better.overhead].ports, &overheads[column.overhead].ports);
+    better.room.iter().zip(&column.room).all(|(ours, theirs)| ours >= theirs)
+        && better.open == column.open
+        && ours.is_subset(theirs)
+        && better.charges.len() == column.charges.len()
+        && better
+            .charges
+            .iter()
+            .zip(&column.charges)
+            .all(|(ours, theirs)| ours.0 == theirs.0 && ours.1 <= theirs.1)
+}

@@ -1,0 +1,208 @@
+//! From numbers back to names: which pod goes where, in which zone, with which labels, and what else would do.
+//!
+//! Every pod is put on its node once more by the exact rules; a pod that they refuse is not placed.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::{LabelKey, PodKey, PoolName, Requirement, Resources, Zone};
+use crate::solve::demand::Demand;
+use crate::solve::fit::Site;
+use crate::solve::price::{PriceBook, Quote};
+use crate::solve::solution::NewNode;
+use crate::solve::supply::{Kind, PoolSupply, Supply, Usable};
+
+use super::packing::{Opened, Packing};
+use super::problem::Problem;
+use super::substitutes;
+
+/// Named nodes, and the pods that are on none.
+pub(in crate::solve) struct Finished {
+    pub(in crate::solve) nodes: Vec<NewNode>,
+    /// Pods that are left, with the place of their shape.
+    pub(in crate::solve) unplaced: Vec<(usize, PodKey)>,
+}
+
+/// How many nodes of each pool stand in each zone.
+pub(in crate::solve) type ZoneCounts = BTreeMap<(PoolName, Zone), usize>;
+
+/// What finishing looks at.
+pub(in crate::solve) struct Desk<'d> {
+    pub(in crate::solve) problem: &'d Problem,
+    pub(in crate::solve) supply: &'d Supply<'d>,
+    pub(in crate::solve) demand: &'d Demand,
+    pub(in crate::solve) book: &'d PriceBook<'d>,
+}
+
+/// Names everything. Nodes go to the zone of their pool that has the fewest, by name where equal.
+pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mut ZoneCounts) -> Finished {
+    let problem = desk.problem;
+    packing.nodes.sort_by_cached_key(|node| {
+        let column = &problem.columns[node.column];
+        let kind = desk.supply.pools[column.pool].kinds[column.kind].kind;
+        (column.pool, kind.name.clone(), node.column, node.load.clone())
+    });
+    let mut next = vec![0; problem.classes.len()];
+    let mut finished = Finished { nodes: Vec::new(), unplaced: Vec::new() };
+    let mut known = BTreeMap::new();
+    for opened in &packing.nodes {
+        let drawn = draw(problem, opened, &mut next);
+        let substitutes =
+            known.entry((opened.column, &opened.load)).or_insert_with(|| substitutes::of(desk, opened));
+        let (node, refused) = named(desk, opened, drawn, zones);
+        finished.unplaced.extend(refused);
+        if let Some(mut node) = node {
+            let is_other = |other: &&crate::solve::solution::Substitute| {
+                (&other.size, &other.zone, other.capacity_type)
+                    != (&node.size, &node.zone, node.capacity_type)
+            };
+            node.substitutes = substitutes.iter().filter(is_other).take(substitutes::MAX).cloned().collect();
+            finished.nodes.push(node);
+        }
+    }
+    for (class, next) in problem.classes.iter().zip(next) {
+        finished.unplaced.extend(class.pods.iter().skip(next).map(|(_, pod, shape)| (*shape, pod.clone())));
+    }
+    let order: BTreeMap<&PoolName, usize> =
+        desk.supply.pools.iter().enumerate().map(|(place, pool)| (&pool.pool.name, place)).collect();
+    finished.nodes.sort_by(|a, b| {
+        let key =
+            |node: &NewNode| (order[&node.pool], node.size.clone(), node.zone.clone(), node.capacity_type);
+        key(a).cmp(&key(b)).then_with(|| a.pods.cmp(&b.pods))
+    });
+    finished
+}
+
+/// A pod that is drawn for a node: its class, its shape and its name.
+type Drawn = (usize, usize, PodKey);
+
+/// Draws the next pods of each class that the node carries.
+fn draw(problem: &Problem, opened: &Opened, next: &mut [usize]) -> Vec<Drawn> {
+    let mut drawn = Vec::new();
+    for (class, count) in &opened.load {
+        let pods = problem.classes[*class].pods.iter().skip(next[*class]).take(*count);
+        drawn.extend(pods.map(|(_, pod, shape)| (*class, *shape, pod.clone())));
+        next[*class] += count;
+    }
+    drawn
+}
+
+/// Makes a node of its column and pods; returns the pods that the exact rules refuse.
+fn named(
+    desk: &Desk<'_>,
+    opened: &Opened,
+    mut drawn: Vec<Drawn>,
+    zones: &mut ZoneCounts,
+) -> (Option<NewNode>, Vec<(usize, PodKey)>) {
+    let column = &desk.problem.columns[opened.column];
+    let pool = &desk.supply.pools[column.pool];
+    let kind = &pool.kinds[column.kind];
+    let usable = emptiest(pool, kind, &column.usables, zones);
+    let empty = pool.site(kind, usable);
+    let mut site = empty.clone();
+    // Pods with the fewest alternatives first: the others choose what agrees with them.
+    drawn.sort_by_key(|(_, shape, pod)| {
+        (desk.demand.shapes[*shape].ask.alternatives.len(), *shape, pod.clone())
+    });
+    let (placed, refused): (Vec<Drawn>, Vec<Drawn>) =
+        drawn.into_iter().partition(|(_, shape, _)| site.put(&desk.demand.shapes[*shape].ask).is_ok());
+    let refused: Vec<(usize, PodKey)> = refused.into_iter().map(|(_, shape, pod)| (shape, pod)).collect();
+    let first = placed.iter().filter(|(class, _, _)| *class == opened.opened_for);
+    let Some((_, _, opened_for)) =
+        first.min_by_key(|(_, shape, pod)| (Reverse(desk.demand.shapes[*shape].priority), pod.clone()))
+    else {
+        return (None, refused.into_iter().chain(placed.into_iter().map(|(_, s, pod)| (s, pod))).collect());
+    };
+    *zones.entry((pool.pool.name.clone(), usable.offering.zone.clone())).or_default() += 1;
+    let quote = quote(desk.book, kind, usable, column.commitment);
+    let daemon_requests = pool.overheads[usable.overhead].requests.clone();
+    let requests = placed.iter().fold(daemon_requests.clone(), |sum: Resources, (_, shape, _)| {
+        sum.plus(&desk.demand.shapes[*shape].ask.requests)
+    });
+    let mut pods: Vec<PodKey> = placed.iter().map(|(_, _, pod)| pod.clone()).collect();
+    pods.sort();
+    let node = NewNode {
+        pool: pool.pool.name.clone(),
+        size: kind.kind.name.clone(),
+        zone: usable.offering.zone.clone(),
+        capacity_type: usable.offering.capacity_type,
+        list_price: quote.list,
+        effective_price: quote.effective,
+        requests,
+        daemon_requests,
+        allocatable: kind.kind.allocatable.clone(),
+        capacity: kind.kind.capacity.clone(),
+        labels: chosen_labels(pool, (&empty, &site), &asked_keys(desk, &placed)),
+        opened_for: opened_for.clone(),
+        pods,
+        substitutes: Vec::new(),
+        is_estimate: kind.kind.is_estimate,
+    };
+    (Some(node), refused)
+}
+
+fn quote(book: &PriceBook<'_>, kind: &Kind<'_>, usable: &Usable<'_>, commitment: Option<usize>) -> Quote {
+    match commitment {
+        Some(number) => book.committed(kind.kind, usable.offering, book.commitments()[number]),
+        None => usable.quote,
+    }
+}
+
+/// Returns the offering in the zone that has the fewest nodes of the pool.
+fn emptiest<'a, 'p>(
+    pool: &PoolSupply<'_>,
+    kind: &'a Kind<'p>,
+    usables: &[usize],
+    zones: &ZoneCounts,
+) -> &'a Usable<'p> {
+    let count = |zone: &Zone| zones.get(&(pool.pool.name.clone(), zone.clone())).copied().unwrap_or(0);
+    let emptiest = usables.iter().map(|place| &kind.offerings[*place]).min_by_key(|usable| {
+        let zone = &usable.offering.zone;
+        (zone.as_str() == "0", count(zone), zone.clone())
+    });
+    emptiest.expect("a column has at least one offering")
+}
+
+fn asked_keys<'d>(desk: &'d Desk<'_>, placed: &[Drawn]) -> BTreeSet<&'d LabelKey> {
+    let shapes: BTreeSet<usize> = placed.iter().map(|(_, shape, _)| *shape).collect();
+    let alternatives = shapes.into_iter().flat_map(|shape| &desk.demand.shapes[shape].ask.alternatives);
+    alternatives.flat_map(|alternative| alternative.iter().map(|(key, _)| key)).collect()
+}
+
+/// Chooses a value for every label that was open and that pods ask for, or of which the pool lists values.
+fn chosen_labels(
+    pool: &PoolSupply<'_>,
+    (before, after): (&Site<'_>, &Site<'_>),
+    asked: &BTreeSet<&LabelKey>,
+) -> BTreeMap<LabelKey, Arc<str>> {
+    let mut labels = BTreeMap::new();
+    for (key, requirement) in after.labels.iter() {
+        let was_open =
+            before.labels.get(key.as_str()).is_none_or(|there| there.single().is_none() && !there.is_none());
+        let is_listed = pool.base.get(key.as_str()).is_some_and(|own| own.listed().is_some())
+            && !pool.undefined().allows(key);
+        if was_open
+            && (asked.contains(key) || is_listed)
+            && let Some(value) = value(requirement)
+        {
+            labels.insert(key.clone(), value);
+        }
+    }
+    labels
+}
+
+/// Returns the first value by name that a requirement accepts, or one made up where any will do.
+fn value(requirement: &Requirement) -> Option<Arc<str>> {
+    if let Some(values) = requirement.listed() {
+        return values.first().cloned();
+    }
+    let bound = match requirement.bounds() {
+        (Some(bound), _) | (None, Some(bound)) => bound,
+        (None, None) => 0,
+    };
+    let refused = requirement.refused().map_or(0, BTreeSet::len);
+    let tries = i64::try_from(refused).unwrap_or(i64::MAX).saturating_add(1);
+    let numbers = (0..tries).flat_map(|step| [bound.saturating_add(step), bound.saturating_sub(step)]);
+    numbers.map(|number| Arc::from(number.to_string())).find(|text: &Arc<str>| requirement.accepts(text))
+}

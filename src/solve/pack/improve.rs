@@ -1,0 +1,180 @@
+//! Making a packing cheaper by a counted number of moves: a cheaper size for a node's pods, a node dissolved
+//! into the room of others, two nodes merged into one.
+//!
+//! No move leaves a pod behind or opens a node of a pool that a heavier one made unneeded: a node's pods move
+//! together, and a node that stays keeps all it had.
+
+use std::collections::BTreeMap;
+
+use super::packing::{Load, Opened, Packing, add};
+use super::room::{Bench, Room};
+
+/// The most pairs of nodes that are looked at for merging.
+const MERGES_MAX: usize = 20_000;
+/// The most nodes that others are dissolved into or dissolved from: beyond, a packing is left as it is.
+const DISSOLVED_MAX: usize = 4_000;
+
+/// Improves the nodes that are of these columns.
+pub(super) fn improve(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
+    resize(bench, columns, packing);
+    dissolve(bench, packing, |node| columns.contains(&node.column));
+    merge(bench, columns, packing);
+    resize(bench, columns, packing);
+}
+
+/// Gives every node the cheapest column of its pool that holds its pods and that limits leave.
+fn resize(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
+    let mut known: BTreeMap<(usize, Load), Vec<usize>> = BTreeMap::new();
+    for node in &mut packing.nodes {
+        let there = &bench.problem.columns[node.column];
+        if !columns.contains(&node.column) {
+            continue;
+        }
+        let holding = known.entry((there.pool, node.load.clone())).or_insert_with(|| {
+            let same_pool =
+                columns.iter().filter(|column| bench.problem.columns[**column].pool == there.pool);
+            let mut holding: Vec<usize> =
+                same_pool.copied().filter(|column| bench.filled(*column, &node.load).is_some()).collect();
+            holding.sort_by_key(|column| (bench.problem.columns[*column].cost, *column));
+            holding
+        });
+        packing.ledger.give_back(&there.charges);
+        let uses = |column: &&usize| packing.ledger.uses(&bench.problem.columns[**column].charges) > 0;
+        let cheapest = holding.iter().find(uses).copied().unwrap_or(node.column);
+        if bench.problem.columns[cheapest].cost < there.cost {
+            node.column = cheapest;
+        }
+        packing.ledger.take(&bench.problem.columns[node.column].charges, 1);
+    }
+}
+
+/// Moves the pods of nodes into the room of others, the dearest for its load first, where all of them fit.
+pub(super) fn dissolve(bench: &Bench<'_>, packing: &mut Packing, may_go: impl Fn(&Opened) -> bool) {
+    if packing.nodes.len() > DISSOLVED_MAX {
+        return;
+    }
+    let mut rooms: Vec<Option<Room>> =
+        packing.nodes.iter().map(|node| bench.filled(node.column, &node.load)).collect();
+    let pods = |node: &Opened| node.load.iter().map(|(_, count)| count).sum::<usize>();
+    let mut order: Vec<usize> =
+        (0..packing.nodes.len()).filter(|place| may_go(&packing.nodes[*place])).collect();
+    order.sort_by_key(|place| {
+        let node = &packing.nodes[*place];
+        (pods(node), std::cmp::Reverse(bench.problem.columns[node.column].cost), *place)
+    });
+    let mut gone = vec![false; packing.nodes.len()];
+    for place in order {
+        let load = packing.nodes[place].load.clone();
+        let Some(moves) = moved(bench, &rooms, &load, place) else { continue };
+        for (target, class, count) in moves {
+            add(&mut packing.nodes[target].load, class, count);
+            if let Some(room) = &mut rooms[target] {
+                bench.put(room, class, count);
+            }
+        }
+        rooms[place] = None;
+        gone[place] = true;
+        packing.ledger.give_back(&bench.problem.columns[packing.nodes[place].column].charges);
+    }
+    let mut gone = gone.into_iter();
+    packing.nodes.retain(|_| gone.next() != Some(true));
+}
+
+/// Returns where the pods of a node go, or `None` where some find no room.
+fn moved(
+    bench: &Bench<'_>,
+    rooms: &[Option<Room>],
+    load: &[(usize, usize)],
+    from: usize,
+) -> Option<Vec<(usize, usize, usize)>> {
+    let mut changed: BTreeMap<usize, Room> = BTreeMap::new();
+    let mut moves = Vec::new();
+    for (class, count) in load {
+        let mut left = *count;
+        for (target, room) in rooms.iter().enumerate() {
+            let Some(room) = room.as_ref().filter(|_| target != from) else { continue };
+            let room = changed.get(&target).unwrap_or(room);
+            let fits = bench.most(room, *class).min(left);
+            if fits > 0 {
+                let mut room = room.clone();
+                bench.put(&mut room, *class, fits);
+                changed.insert(target, room);
+                moves.push((target, *class, fits));
+                left -= fits;
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        if left > 0 {
+            return None;
+        }
+    }
+    Some(moves)
+}
+
+/// Replaces two nodes by one that is cheaper than both together, or as cheap.
+fn merge(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
+    let mut looked = 0;
+    let mut refused: std::collections::BTreeSet<(Opened, Opened)> = std::collections::BTreeSet::new();
+    let mut first = 0;
+    while first < packing.nodes.len() {
+        let mut second = first + 1;
+        while second < packing.nodes.len() {
+            let pair = (packing.nodes[first].clone(), packing.nodes[second].clone());
+            let is_ours = |node: &Opened| columns.contains(&node.column);
+            if refused.contains(&pair) || !is_ours(&pair.0) || !is_ours(&pair.1) {
+                second += 1;
+                continue;
+            }
+            looked += 1;
+            if looked > MERGES_MAX {
+                return;
+            }
+            match merged(bench, columns, packing, &pair) {
+                Some(node) => {
+                    for old in [&pair.0, &pair.1] {
+                        packing.ledger.give_back(&bench.problem.columns[old.column].charges);
+                    }
+                    packing.ledger.take(&bench.problem.columns[node.column].charges, 1);
+                    packing.nodes[first] = node;
+                    packing.nodes.remove(second);
+                    second = first + 1;
+                }
+                None => {
+                    refused.insert(pair);
+                    second += 1;
+                }
+            }
+        }
+        first += 1;
+    }
+}
+
+fn merged(
+    bench: &Bench<'_>,
+    columns: &[usize],
+    packing: &Packing,
+    pair: &(Opened, Opened),
+) -> Option<Opened> {
+    let of = |node: &Opened| &bench.problem.columns[node.column];
+    let (one, two) = (of(&pair.0), of(&pair.1));
+    let most = one.cost.saturating_add(two.cost);
+    let mut load = pair.0.load.clone();
+    for (class, count) in &pair.1.load {
+        add(&mut load, *class, *count);
+    }
+    let mut ledger = packing.ledger.clone();
+    ledger.give_back(&one.charges);
+    ledger.give_back(&two.charges);
+    let holds = |column: &usize| {
+        let there = &bench.problem.columns[*column];
+        there.cost <= most && ledger.uses(&there.charges) > 0 && bench.filled(*column, &load).is_some()
+    };
+    let column = columns
+        .iter()
+        .copied()
+        .filter(holds)
+        .min_by_key(|column| (bench.problem.columns[*column].cost, *column))?;
+    Some(Opened { column, load, opened_for: pair.0.opened_for })
+}

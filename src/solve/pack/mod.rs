@@ -1,0 +1,135 @@
+//! Waiting pods onto new nodes: several candidates, each scored the same way, and the best is taken.
+//!
+//! Heavier pools come first, as a rule and not as a wish: a node of a pool is opened only for pods that no
+//! heavier pool could take at that moment. Running pods are never touched here. All work is counted.
+
+pub(super) mod columns;
+mod exact;
+pub(super) mod finish;
+mod first_fit;
+mod improve;
+mod packing;
+mod patterns;
+pub(super) mod problem;
+mod room;
+mod substitutes;
+
+use std::collections::BTreeSet;
+
+use super::fit::limits::Ledger;
+use super::supply::Supply;
+
+pub(super) use packing::Packing;
+pub(super) use problem::Problem;
+use room::Bench;
+
+/// How often the values of pods are corrected by what was paid; more rounds rarely find more.
+const ROUNDS: usize = 3;
+
+/// Packs everything that the problem holds.
+pub(super) fn pack(problem: &Problem, supply: &Supply<'_>, ledger: &Ledger) -> Packing {
+    let bench = Bench { problem, supply };
+    let mut packing = Packing::new(problem.counts(), ledger.clone());
+    let every: Vec<usize> = by_size(problem);
+    let mut overflowed = false;
+    for columns in &problem.tiers {
+        let before: Vec<usize> = packing.left.clone();
+        packing.fill_open(&bench, &every);
+        packing = tier(&bench, columns, packing);
+        let values = patterns::values(&bench, columns);
+        overflowed |= (0..before.len()).any(|class| values[class] > 0 && packing.left[class] > 0);
+    }
+    // A node that goes gives back what it took of limits; pods that went to a lighter pool for want of that
+    // would then be in the wrong one.
+    if !overflowed && problem.tiers.len() > 1 {
+        improve::dissolve(&bench, &mut packing, |_| true);
+    }
+    packing
+}
+
+/// Places what one weight's pools can take: all candidates, the best by score.
+fn tier(bench: &Bench<'_>, columns: &[usize], start: Packing) -> Packing {
+    let problem = bench.problem;
+    let values = patterns::values(bench, columns);
+    let classes: Vec<usize> =
+        (0..values.len()).filter(|class| values[*class] > 0 && start.left[*class] > 0).collect();
+    if classes.is_empty() {
+        return start;
+    }
+    let is_short = |packing: &Packing| classes.iter().any(|class| packing.left[*class] > 0);
+    let mut candidates = Vec::new();
+    let is_limited = start.ledger.has_limits();
+    let commits = columns.iter().any(|column| problem.columns[*column].commitment.is_some());
+    if !is_limited && !commits {
+        candidates.extend(exact::place(bench, columns, &classes, &start));
+    }
+    if candidates.is_empty() {
+        candidates.extend(covered(bench, columns, &values, &start));
+        if !is_limited {
+            let mut packing = start.clone();
+            first_fit::place(bench, columns, &mut packing);
+            candidates.push(packing);
+        }
+        if is_limited && candidates.iter().all(is_short) {
+            candidates.push(by_priority(bench, columns, &values, &start));
+        }
+    }
+    for candidate in &mut candidates {
+        improve::improve(bench, columns, candidate);
+        if is_limited && is_short(candidate) {
+            // Smaller sizes and fewer nodes may have left something of the limits.
+            patterns::cover(bench, columns, &values, candidate);
+            improve::improve(bench, columns, candidate);
+        }
+    }
+    candidates.into_iter().min_by_key(|candidate| candidate.score(problem)).unwrap_or(start)
+}
+
+/// Covers by patterns, with values that are corrected from round to round.
+fn covered(bench: &Bench<'_>, columns: &[usize], values: &[i128], start: &Packing) -> Vec<Packing> {
+    let mut values = values.to_vec();
+    let mut candidates = Vec::new();
+    for _ in 0..ROUNDS {
+        let mut packing = start.clone();
+        patterns::cover(bench, columns, &values, &mut packing);
+        values = patterns::corrected(bench, &values, &packing);
+        candidates.push(packing);
+    }
+    candidates
+}
+
+/// Covers one priority after the other, the highest first: what limits leave goes to those.
+fn by_priority(bench: &Bench<'_>, columns: &[usize], values: &[i128], start: &Packing) -> Packing {
+    let problem = bench.problem;
+    let every = by_size(problem);
+    let priorities: BTreeSet<_> =
+        problem.classes.iter().flat_map(|class| class.pods.iter().map(|p| p.0)).collect();
+    let mut packing = start.clone();
+    // Pods of a class are placed from the front of its list; those before are on earlier nodes.
+    let placed: Vec<usize> =
+        problem.classes.iter().zip(&start.left).map(|(class, left)| class.pods.len() - left).collect();
+    packing.left = vec![0; start.left.len()];
+    for priority in priorities {
+        for (class, pods) in problem.classes.iter().enumerate() {
+            let count = pods.pods.iter().skip(placed[class]).filter(|pod| pod.0 == priority).count();
+            packing.left[class] += count;
+        }
+        packing.fill_open(bench, &every);
+        patterns::cover(bench, columns, values, &mut packing);
+    }
+    packing
+}
+
+/// Returns the classes by how much they need of the roomiest column, the largest first.
+fn by_size(problem: &Problem) -> Vec<usize> {
+    let most =
+        |place: usize| problem.columns.iter().map(|column| column.room[place]).max().unwrap_or(1).max(1);
+    let largest: Vec<i64> = (0..problem.dimensions.len()).map(most).collect();
+    let mut order: Vec<usize> = (0..problem.classes.len()).collect();
+    order.sort_by_key(|class| {
+        let need = problem.classes[*class].need.iter().zip(&largest);
+        let size = need.map(|(need, most)| i128::from(*need) * 1_000_000 / i128::from(*most)).max();
+        (std::cmp::Reverse(size), *class)
+    });
+    order
+}

@@ -1,0 +1,226 @@
+//! The packing problem in numbers: columns (ways to have a node) and classes (pods that are alike).
+//!
+//! Offerings that nobody can tell apart are one column, and columns that another one beats in everything are
+//! left out. Names come back only when the packing is done.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{HostPort, LabelKey, PodKey, Requirements, ResourceName, Resources, Toleration};
+use crate::solve::demand::{Demand, Shape};
+use crate::solve::fit::limits::{Charges, Ledger};
+use crate::solve::fit::taints;
+use crate::solve::intern::{Bits, Interner};
+use crate::solve::price::PriceBook;
+use crate::solve::supply::{PoolSupply, Supply};
+
+use super::columns;
+
+/// A way to have a node: a size of a pool in one of several zones that cost the same.
+#[derive(Clone, Debug)]
+pub(in crate::solve) struct Column {
+    /// The pool, by its place in the supply.
+    pub(in crate::solve) pool: usize,
+    /// The weight of the pool, by its place among the weights.
+    pub(in crate::solve) tier: usize,
+    /// The size, by its place in the pool.
+    pub(in crate::solve) kind: usize,
+    /// The offerings, by their place in the size; all cost the same and serve the same pods.
+    pub(in crate::solve) usables: Vec<usize>,
+    /// What one more such node costs, in millionths of a dollar an hour; beyond every price where unknown.
+    pub(in crate::solve) cost: i64,
+    /// The commitment that pays for its VM.
+    pub(in crate::solve) commitment: Option<usize>,
+    /// What pods may use, one amount a dimension.
+    pub(in crate::solve) room: Vec<i64>,
+    /// The number of what daemonsets take.
+    pub(in crate::solve) overhead: usize,
+    /// What it takes of limits.
+    pub(in crate::solve) charges: Charges,
+    /// What its labels may still become, as far as pods ask for different values.
+    pub(in crate::solve) open: Requirements,
+}
+
+/// Pods that are alike for packing.
+#[derive(Clone, Debug)]
+pub(in crate::solve) struct Class {
+    /// What each needs, one amount a dimension.
+    pub(in crate::solve) need: Vec<i64>,
+    /// The number of where they may stand.
+    pub(in crate::solve) access: usize,
+    /// The numbers of their node terms and tolerations: they may differ where no column tells them apart.
+    pub(in crate::solve) terms: BTreeSet<usize>,
+    /// Their host ports.
+    pub(in crate::solve) ports: BTreeSet<HostPort>,
+    /// The pods, higher priorities first, then by name, each with the place of its shape.
+    pub(in crate::solve) pods: Vec<(Reverse<i32>, PodKey, usize)>,
+}
+
+/// Where pods of equal node terms and tolerations may stand.
+#[derive(Clone, Debug)]
+pub(in crate::solve) struct Access {
+    /// The columns.
+    pub(in crate::solve) columns: Bits,
+    /// For pools where the pods ask for labels that are still open: each alternative's columns and what it
+    /// asks of those labels.
+    pub(in crate::solve) open: BTreeMap<usize, Vec<(Bits, Requirements)>>,
+}
+
+/// Everything that packing looks at.
+#[derive(Clone, Debug)]
+pub(in crate::solve) struct Problem {
+    pub(in crate::solve) dimensions: Vec<ResourceName>,
+    pub(in crate::solve) columns: Vec<Column>,
+    pub(in crate::solve) classes: Vec<Class>,
+    pub(in crate::solve) accesses: Vec<Access>,
+    /// The columns of each weight, the heaviest first.
+    pub(in crate::solve) tiers: Vec<Vec<usize>>,
+    /// What each set of node terms reaches, by pool: for whoever looks at what was left out of the columns.
+    pub(in crate::solve) reaches: Vec<PoolReaches>,
+}
+
+type Terms<'a> = (&'a Vec<Requirements>, &'a Vec<Toleration>);
+
+impl Problem {
+    /// Makes the problem of placing what is left of each shape.
+    pub(in crate::solve) fn of(
+        demand: &Demand,
+        left: &[usize],
+        supply: &Supply<'_>,
+        ledger: &Ledger,
+        book: &PriceBook<'_>,
+    ) -> Self {
+        let shapes: Vec<(usize, &Shape, usize)> = demand
+            .shapes
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| left[*place] > 0)
+            .map(|(place, shape)| (place, shape, left[place]))
+            .collect();
+        let dimensions = dimensions(&shapes, supply);
+        let mut terms: Interner<Terms<'_>> = Interner::new();
+        let mut numbers = Vec::new();
+        for (_, shape, _) in &shapes {
+            numbers.push(terms.number(&(&shape.ask.alternatives, &shape.ask.tolerations)));
+        }
+        let pools: Vec<PoolReaches> =
+            supply.pools.iter().map(|pool| PoolReaches::of(pool, terms.values())).collect();
+        let raw = columns::all(supply, &pools, &dimensions, (ledger, book));
+        let columns = columns::undominated(raw, &pools, supply, terms.values().len());
+        let accesses: Vec<Access> =
+            (0..terms.values().len()).map(|number| access(number, &columns, &pools, supply)).collect();
+        let classes = classes(&shapes, &numbers, &accesses, &dimensions);
+        let mut tiers = vec![Vec::new(); supply.tiers()];
+        for (place, column) in columns.iter().enumerate() {
+            tiers[column.tier].push(place);
+        }
+        Self { dimensions, columns, classes, accesses, tiers, reaches: pools }
+    }
+
+    /// Returns how many pods of each class there are.
+    pub(in crate::solve) fn counts(&self) -> Vec<usize> {
+        self.classes.iter().map(|class| class.pods.len()).collect()
+    }
+}
+
+/// What each set of node terms reaches in one pool: one entry an alternative, with the open part.
+#[derive(Clone, Debug)]
+pub(in crate::solve) struct PoolReaches {
+    pub(in crate::solve) by_terms: Vec<Vec<(super::super::supply::reach::Reach, Requirements)>>,
+    /// The labels that are open in this pool and that somebody asks about.
+    pub(in crate::solve) open_keys: BTreeSet<LabelKey>,
+}
+
+impl PoolReaches {
+    fn of(pool: &PoolSupply<'_>, terms: &[Terms<'_>]) -> Self {
+        let mut open_keys = BTreeSet::new();
+        let mut by_alternative: BTreeMap<&Requirements, Option<_>> = BTreeMap::new();
+        let mut by_terms = Vec::new();
+        for (alternatives, tolerations) in terms {
+            let mut reached = Vec::new();
+            if taints::why(&pool.pool.taints, tolerations).is_ok() {
+                for alternative in *alternatives {
+                    let entry = by_alternative.entry(alternative).or_insert_with(|| {
+                        let mut reach = pool.reach(alternative)?;
+                        for place in pool.unnamed(alternative).iter() {
+                            reach.kinds.remove(place);
+                        }
+                        Some((reach, pool.open_part(alternative)))
+                    });
+                    if let Some((reach, part)) = entry {
+                        open_keys.extend(part.iter().map(|(key, _)| key.clone()));
+                        reached.push((reach.clone(), part.clone()));
+                    }
+                }
+            }
+            by_terms.push(reached);
+        }
+        Self { by_terms, open_keys }
+    }
+}
+
+/// Returns every resource that anything asks for, and pods.
+fn dimensions(shapes: &[(usize, &Shape, usize)], supply: &Supply<'_>) -> Vec<ResourceName> {
+    let mut names = BTreeSet::from([ResourceName::Pods]);
+    let asked = shapes.iter().map(|(_, shape, _)| &shape.ask.requests);
+    let daemons =
+        supply.pools.iter().flat_map(|pool| pool.overheads.iter().map(|overhead| &overhead.requests));
+    for requests in asked.chain(daemons) {
+        names.extend(requests.iter().filter(|(_, amount)| *amount > 0).map(|(name, _)| name.clone()));
+    }
+    names.into_iter().collect()
+}
+
+pub(super) fn vector(resources: &Resources, dimensions: &[ResourceName]) -> Vec<i64> {
+    dimensions.iter().map(|name| resources.get(name)).collect()
+}
+
+fn access(number: usize, columns: &[Column], pools: &[PoolReaches], supply: &Supply<'_>) -> Access {
+    let mut all = Bits::none(columns.len());
+    let mut open: BTreeMap<usize, Vec<(Bits, Requirements)>> = BTreeMap::new();
+    for (pool, reaches) in pools.iter().enumerate() {
+        let reached = &reaches.by_terms[number];
+        for (reach, part) in reached {
+            let mut bits = Bits::none(columns.len());
+            for (place, column) in columns.iter().enumerate().filter(|(_, column)| column.pool == pool) {
+                if columns::serves(column, reach, supply) {
+                    bits.insert(place);
+                }
+            }
+            all.add(&bits);
+            open.entry(pool).or_default().push((bits, part.clone()));
+        }
+        if reached.iter().all(|(_, part)| part.is_empty()) {
+            open.remove(&pool);
+        }
+    }
+    Access { columns: all, open }
+}
+
+type ClassKey<'a> = (Vec<i64>, usize, &'a BTreeSet<HostPort>);
+
+fn classes(
+    shapes: &[(usize, &Shape, usize)],
+    numbers: &[usize],
+    accesses: &[Access],
+    dimensions: &[ResourceName],
+) -> Vec<Class> {
+    // Node terms that come to the same columns, and leave no label open, are one access.
+    let mut same: BTreeMap<(&Bits, Option<usize>), usize> = BTreeMap::new();
+    let mut groups: BTreeMap<ClassKey<'_>, (BTreeSet<usize>, Vec<_>)> = BTreeMap::new();
+    for ((place, shape, left), number) in shapes.iter().zip(numbers) {
+        let access = &accesses[*number];
+        let own = (!access.open.is_empty()).then_some(*number);
+        let first = *same.entry((&access.columns, own)).or_insert(*number);
+        let key = (vector(&shape.ask.requests, dimensions), first, &shape.ask.host_ports);
+        let waiting = shape.pods.iter().skip(shape.pods.len() - left);
+        let (terms, pods) = groups.entry(key).or_default();
+        terms.insert(*number);
+        pods.extend(waiting.map(|pod| (Reverse(shape.priority), pod.clone(), *place)));
+    }
+    let to_class = |((need, access, ports), (terms, mut pods)): (ClassKey<'_>, (_, Vec<_>))| {
+        pods.sort();
+        Class { need, access, terms, ports: ports.clone(), pods }
+    };
+    groups.into_iter().map(to_class).collect()
+}

@@ -1,0 +1,240 @@
+//! The rules that a pod meets at a pool, one after the other, with the sizes that are left after each.
+
+use crate::model::{LabelKey, PoolName, Requirements, SkuName};
+use crate::solve::demand::Ask;
+use crate::solve::fit::limits::{self, Ledger};
+use crate::solve::fit::{Miss, Rule, labels, ports, resources, taints};
+use crate::solve::intern::Bits;
+use crate::solve::ledger;
+use crate::solve::supply::reach::Reach;
+use crate::solve::supply::{Kind, PoolSupply, Usable};
+
+/// A rule that was asked, and what it left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The rule.
+    pub rule: Rule,
+    /// How many sizes of the pool are left after it.
+    pub sizes_left: usize,
+    /// Why none is left; `None` where the rule lets the pod pass.
+    pub because: Option<String>,
+}
+
+/// How a pod fares at a pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PoolChain {
+    /// The pool.
+    pub pool: PoolName,
+    /// The rules that were asked, up to the first that left nothing.
+    pub steps: Vec<Step>,
+    /// What failed; `None` where a node of the pool could hold the pod.
+    pub miss: Option<Miss>,
+    /// The size that came closest, or the cheapest that would do.
+    pub nearest: Option<SkuName>,
+}
+
+/// A size with one way to have it.
+type Way<'p, 'a> = (usize, &'p Kind<'a>, &'p Usable<'a>);
+
+/// Asks all rules of a pool, by what is left of the limits.
+#[must_use]
+pub fn at_pool(pool: &PoolSupply<'_>, ask: &Ask, ledger: &Ledger) -> PoolChain {
+    let mut walk = Walk { steps: Vec::new(), nearest: None };
+    let miss = walk.all(pool, ask, ledger).err();
+    PoolChain { pool: pool.pool.name.clone(), steps: walk.steps, miss, nearest: walk.nearest }
+}
+
+struct Walk {
+    steps: Vec<Step>,
+    nearest: Option<SkuName>,
+}
+
+impl Walk {
+    fn all(&mut self, pool: &PoolSupply<'_>, ask: &Ask, ledger: &Ledger) -> Result<(), Miss> {
+        let every = pool.kinds.len();
+        if every == 0 {
+            return self
+                .failed(Miss::new(Rule::Offerings, "no size meets the pool's own requirements".to_owned()));
+        }
+        self.step(Rule::Taints, every, taints::why(&pool.pool.taints, &ask.tolerations))?;
+        let base = labels::why(&ask.alternatives, &pool.base, &pool.undefined()).map(|_| ());
+        self.step(Rule::NodeAffinity, every, base)?;
+        let ways = self.reached(pool, ask)?;
+        let ways = self.named(pool, ask, ways)?;
+        let ways = self.with_ports(pool, ask, ways)?;
+        let ways = self.with_room(pool, ask, ways)?;
+        self.within_limits(pool, ways, ledger)
+    }
+
+    fn step(&mut self, rule: Rule, sizes: usize, answer: Result<(), Miss>) -> Result<(), Miss> {
+        match answer {
+            Ok(()) => {
+                self.steps.push(Step { rule, sizes_left: sizes, because: None });
+                Ok(())
+            }
+            Err(miss) => self.failed(miss),
+        }
+    }
+
+    fn failed<T>(&mut self, miss: Miss) -> Result<T, Miss> {
+        let (rule, because) = (miss.rule.clone(), Some(miss.because.clone()));
+        self.steps.push(Step { rule, sizes_left: 0, because });
+        Err(miss)
+    }
+
+    /// Asks the labels of sizes and offerings.
+    fn reached<'p, 'a>(&mut self, pool: &'p PoolSupply<'a>, ask: &Ask) -> Result<Vec<Way<'p, 'a>>, Miss> {
+        let reaches: Vec<Reach> = ask.alternatives.iter().filter_map(|wanted| pool.reach(wanted)).collect();
+        let hit = |(place, _, usable): &Way<'p, 'a>| {
+            reaches.iter().any(|reach| reach.kinds.has(*place) && reach.placements.has(usable.placement))
+        };
+        let ways: Vec<Way<'p, 'a>> = ways(pool).into_iter().filter(hit).collect();
+        if !ways.is_empty() {
+            self.step(Rule::Zone, sizes(&ways), Ok(()))?;
+            return Ok(ways);
+        }
+        let misses = ask.alternatives.iter().filter_map(|wanted| first_unmet(pool, wanted));
+        let miss = misses.min_by_key(Miss::distance).unwrap_or_else(|| {
+            Miss::new(Rule::NodeAffinity, "no size of the pool has all that is asked for at once".to_owned())
+        });
+        self.failed(miss)
+    }
+
+    fn named<'p, 'a>(
+        &mut self,
+        pool: &'p PoolSupply<'a>,
+        ask: &Ask,
+        ways: Vec<Way<'p, 'a>>,
+    ) -> Result<Vec<Way<'p, 'a>>, Miss> {
+        let unnamed: Vec<Bits> = ask.alternatives.iter().map(|wanted| pool.unnamed(wanted)).collect();
+        let (named, rest): (Vec<_>, Vec<_>) =
+            ways.into_iter().partition(|(place, _, _)| unnamed.iter().any(|bits| !bits.has(*place)));
+        if !named.is_empty() {
+            self.step(Rule::NamedFamily, sizes(&named), Ok(()))?;
+            return Ok(named);
+        }
+        self.nearest = rest.first().map(|(_, kind, _)| kind.kind.name.clone());
+        let because = "only burstable (B) or HPC (H) sizes are left, which are used only where a requirement \
+                       names their family";
+        self.failed(Miss::new(Rule::NamedFamily, because.to_owned()))
+    }
+
+    fn with_ports<'p, 'a>(
+        &mut self,
+        pool: &'p PoolSupply<'a>,
+        ask: &Ask,
+        ways: Vec<Way<'p, 'a>>,
+    ) -> Result<Vec<Way<'p, 'a>>, Miss> {
+        let why = |(_, _, usable): &Way<'p, 'a>| {
+            ports::why(&ask.host_ports, &pool.overheads[usable.overhead].ports)
+        };
+        let miss = ways.first().map(why);
+        let free: Vec<Way<'p, 'a>> = ways.into_iter().filter(|way| why(way).is_ok()).collect();
+        match miss {
+            Some(Err(miss)) if free.is_empty() => {
+                let because = format!("{} by a daemonset", miss.because);
+                self.failed(Miss { because, ..miss })
+            }
+            Some(_) | None => {
+                self.step(Rule::HostPorts, sizes(&free), Ok(()))?;
+                Ok(free)
+            }
+        }
+    }
+
+    fn with_room<'p, 'a>(
+        &mut self,
+        pool: &'p PoolSupply<'a>,
+        ask: &Ask,
+        ways: Vec<Way<'p, 'a>>,
+    ) -> Result<Vec<Way<'p, 'a>>, Miss> {
+        let mut nearest: Option<(Miss, SkuName)> = None;
+        let mut fitting = Vec::new();
+        for way in ways {
+            let overhead = &pool.overheads[way.2.overhead].requests;
+            match resources::why(&ask.requests, &way.1.kind.allocatable.minus(overhead)) {
+                Ok(()) => fitting.push(way),
+                Err(miss) => {
+                    let name = &way.1.kind.name;
+                    let is_nearer = nearest
+                        .as_ref()
+                        .is_none_or(|(there, size)| (miss.short_by, name) < (there.short_by, size));
+                    if is_nearer {
+                        nearest = Some((miss, name.clone()));
+                    }
+                }
+            }
+        }
+        match nearest {
+            Some((miss, size)) if fitting.is_empty() => {
+                self.nearest = Some(size);
+                self.failed(miss)
+            }
+            Some(_) | None => {
+                self.step(Rule::Resource(crate::model::ResourceName::Cpu), sizes(&fitting), Ok(()))?;
+                Ok(fitting)
+            }
+        }
+    }
+
+    fn within_limits(
+        &mut self,
+        pool: &PoolSupply<'_>,
+        ways: Vec<Way<'_, '_>>,
+        ledger: &Ledger,
+    ) -> Result<(), Miss> {
+        let mut ways = ways;
+        ways.sort_by_key(|(_, kind, usable)| {
+            let price = usable.quote.effective.known();
+            (price.is_none(), price, kind.kind.name.clone(), usable.offering.zone.clone())
+        });
+        let why = |(_, kind, usable): &Way<'_, '_>| {
+            let charges = ledger::charges(ledger, pool.pool, kind.kind, usable.quote.effective.known());
+            limits::why(ledger, &charges)
+        };
+        let misses: Vec<Result<(), Miss>> = ways.iter().map(why).collect();
+        let left: Vec<Way<'_, '_>> =
+            ways.iter().zip(&misses).filter(|(_, miss)| miss.is_ok()).map(|(way, _)| *way).collect();
+        if let Some((_, kind, _)) = left.first().or(ways.first()) {
+            self.nearest = Some(kind.kind.name.clone());
+        }
+        match misses.into_iter().next() {
+            Some(Err(miss)) if left.is_empty() => self.failed(miss),
+            Some(_) | None => self.step(Rule::Limits, sizes(&left), Ok(())),
+        }
+    }
+}
+
+fn ways<'p, 'a>(pool: &'p PoolSupply<'a>) -> Vec<Way<'p, 'a>> {
+    let of =
+        |(place, kind): (usize, &'p Kind<'a>)| kind.offerings.iter().map(move |usable| (place, kind, usable));
+    pool.kinds.iter().enumerate().flat_map(of).collect()
+}
+
+fn sizes(ways: &[Way<'_, '_>]) -> usize {
+    let mut places: Vec<usize> = ways.iter().map(|(place, _, _)| *place).collect();
+    places.dedup();
+    places.len()
+}
+
+/// Returns the first label, by name, after which no size or no offering of the pool is left.
+fn first_unmet(pool: &PoolSupply<'_>, wanted: &Requirements) -> Option<Miss> {
+    let mut so_far = Requirements::none();
+    for (key, requirement) in wanted.iter() {
+        so_far.add(key.clone(), requirement.clone());
+        let is_met = pool.reach(&so_far).is_some_and(|reach| {
+            ways(pool)
+                .iter()
+                .any(|(place, _, usable)| reach.kinds.has(*place) && reach.placements.has(usable.placement))
+        });
+        if !is_met {
+            return Some(unmet(key, requirement));
+        }
+    }
+    None
+}
+
+fn unmet(key: &LabelKey, requirement: &crate::model::Requirement) -> Miss {
+    let because = format!("`{key}` {requirement} is asked for, no size that is left in the pool has it");
+    Miss::new(labels::rule_of(key), because)
+}

@@ -1,0 +1,87 @@
+//! Pods that fit nowhere: by shape, with the nearest miss among nodes that exist and pools.
+
+use std::collections::BTreeMap;
+
+use crate::model::PodKey;
+use crate::solve::demand::{Demand, Shape};
+use crate::solve::existing::{self, Standing};
+use crate::solve::fit::limits::Ledger;
+use crate::solve::fit::{Miss, Rule};
+use crate::solve::solution::Unplaced;
+use crate::solve::supply::Supply;
+
+use super::chain;
+
+/// The most existing nodes that are asked for each shape: enough to find a near miss, few enough for fleets
+/// of thousands of nodes.
+const NODES_ASKED_MAX: usize = 200;
+/// The most existing nodes that are named for each shape.
+const NODES_NAMED_MAX: usize = 5;
+
+/// What is asked about unplaced pods.
+pub struct World<'w> {
+    /// What waits.
+    pub demand: &'w Demand,
+    /// What may be bought.
+    pub supply: &'w Supply<'w>,
+    /// What there is, filled.
+    pub nodes: &'w [Standing<'w>],
+    /// What is left of the limits.
+    pub ledger: &'w Ledger,
+}
+
+/// Groups unplaced pods by shape and says why they are.
+#[must_use]
+pub fn unplaced(world: &World<'_>, pods: Vec<(usize, PodKey)>) -> Vec<Unplaced> {
+    let mut by_ask: BTreeMap<(&crate::solve::demand::Ask, i32), (usize, Vec<PodKey>)> = BTreeMap::new();
+    for (shape, pod) in pods {
+        let Shape { ask, priority, .. } = &world.demand.shapes[shape];
+        by_ask.entry((ask, *priority)).or_insert_with(|| (shape, Vec::new())).1.push(pod);
+    }
+    let mut unplaced: Vec<Unplaced> = by_ask
+        .into_values()
+        .map(|(shape, mut pods)| {
+            pods.sort();
+            explained(world, &world.demand.shapes[shape], pods)
+        })
+        .collect();
+    unplaced.sort_by(|a, b| a.pods.cmp(&b.pods));
+    unplaced
+}
+
+fn explained(world: &World<'_>, shape: &Shape, pods: Vec<PodKey>) -> Unplaced {
+    let mut misses: Vec<(Miss, Option<String>)> = Vec::new();
+    let mut details = Vec::new();
+    for pool in &world.supply.pools {
+        let chain = chain::at_pool(pool, &shape.ask, world.ledger);
+        let size = chain.nearest.as_ref().map(|size| format!(", size `{size}`"));
+        let place = format!("pool `{}`{}", chain.pool, size.unwrap_or_default());
+        // Nothing but another pod's place keeps it out then: limits bind together with the rest.
+        let miss = chain.miss.unwrap_or_else(|| {
+            Miss::new(Rule::Limits, "limits leave room for one such node, but others come first".to_owned())
+        });
+        details.push(format!("{place}: {}: {}", miss.rule, miss.because));
+        misses.push((miss, Some(place)));
+    }
+    let mut nodes: Vec<(Miss, String)> = world
+        .nodes
+        .iter()
+        .filter(|standing| !standing.node.is_deleting)
+        .take(NODES_ASKED_MAX)
+        .filter_map(|standing| {
+            Some((existing::why(standing, shape).err()?, format!("node `{}`", standing.node.name)))
+        })
+        .collect();
+    nodes.sort_by(|a, b| (a.0.distance(), &a.1).cmp(&(b.0.distance(), &b.1)));
+    for (miss, place) in nodes.into_iter().take(NODES_NAMED_MAX) {
+        details.push(format!("{place}: {}: {}", miss.rule, miss.because));
+        misses.push((miss, Some(place)));
+    }
+    // The first of equals: pools come before nodes, since a pool can grow.
+    let nearest = misses.into_iter().min_by_key(|(miss, _)| miss.distance());
+    let (miss, place) = nearest.unwrap_or_else(|| {
+        let because = "there is no pool that nodes can be made of, and no node has room".to_owned();
+        (Miss::new(Rule::Offerings, because), None)
+    });
+    Unplaced { pods, rule: miss.rule.to_string(), because: miss.because, nearest: place, details }
+}

@@ -1,0 +1,184 @@
+//! Requirements that nothing in the region meets, with the nearest value; pools that are open to arm64.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::{CapacityType, LabelKey, Requirement, Requirements, label};
+use crate::policy::Policy;
+use crate::solve::demand::{Demand, Shape};
+use crate::solve::fit::taints;
+use crate::solve::market::Market;
+use crate::solve::solution::Warning;
+use crate::solve::supply::{PoolSupply, Supply};
+
+/// The most letters that a value may be off to be taken for a slip.
+const SLIP_MAX: usize = 3;
+
+/// Every value of every label that something in the region has.
+#[derive(Debug, Default)]
+pub struct Known {
+    values: BTreeMap<LabelKey, BTreeSet<Arc<str>>>,
+    /// Labels of which some size accepts anything, so that no value of them is wrong.
+    boundless: BTreeSet<LabelKey>,
+}
+
+impl Known {
+    /// Gathers the values of all instance types, whether they can be had now or not.
+    #[must_use]
+    pub fn of(market: &Market) -> Self {
+        let mut known = Self::default();
+        for kind in market.offered.values().flat_map(|offered| &offered.types) {
+            known.add_all(&kind.requirements);
+            for offering in &kind.offerings {
+                known.add_all(&offering.requirements);
+                let zone = known.values.entry(LabelKey::new(label::ZONE)).or_default();
+                zone.insert(Arc::from(offering.zone.as_str()));
+            }
+        }
+        let types = known.values.entry(LabelKey::new(label::CAPACITY_TYPE)).or_default();
+        types.extend([CapacityType::OnDemand, CapacityType::Spot].map(|kind| Arc::from(kind.as_str())));
+        known
+    }
+
+    fn add_all(&mut self, requirements: &Requirements) {
+        for (key, requirement) in requirements.iter() {
+            match requirement.listed() {
+                Some(values) => {
+                    self.values.entry(key.clone()).or_default().extend(values.iter().cloned());
+                }
+                None => {
+                    self.boundless.insert(key.clone());
+                }
+            }
+        }
+    }
+
+    /// Says what is wrong with a requirement that no value of the region meets, and what may be meant.
+    /// `None` where some value meets it, or where the label is none of the sizes' own.
+    #[must_use]
+    pub fn fault(&self, key: &LabelKey, wanted: &Requirement) -> Option<(String, Option<String>)> {
+        let values = self.values.get(key).filter(|_| !self.boundless.contains(key))?;
+        if wanted.accepts_absence() || values.iter().any(|value| wanted.accepts(value)) {
+            return None;
+        }
+        let what = format!("`{key}` {wanted}: nothing in the region has such a value");
+        let meant = wanted.listed().into_iter().flatten().find_map(|value| meant(key, value, values));
+        let hint = match meant {
+            Some(value) => format!("did you mean `{value}`?"),
+            None => {
+                let some: Vec<&str> = values.iter().take(8).map(|value| &**value).collect();
+                format!("there is: {}{}", some.join(", "), if values.len() > 8 { ", …" } else { "" })
+            }
+        };
+        Some((what, Some(hint)))
+    }
+}
+
+/// Returns the value that was likely meant.
+fn meant<'v>(key: &LabelKey, text: &str, values: &'v BTreeSet<Arc<str>>) -> Option<&'v Arc<str>> {
+    let lower = text.to_ascii_lowercase();
+    let known_slip = match (key.as_str(), lower.as_str()) {
+        (label::ARCH, "x86_64" | "x86-64" | "x64" | "amd") => Some("amd64"),
+        (label::ARCH, "aarch64" | "arm" | "armv8") => Some("arm64"),
+        (label::CAPACITY_TYPE, "ondemand" | "on_demand" | "regular") => Some("on-demand"),
+        (label::CAPACITY_TYPE, "low-priority" | "preemptible") => Some("spot"),
+        _ => None,
+    };
+    let same = |value: &&Arc<str>| value.eq_ignore_ascii_case(text) || known_slip == Some(&***value);
+    if let Some(value) = values.iter().find(same) {
+        return Some(value);
+    }
+    if key.as_str() == label::ZONE && !text.is_empty() {
+        // Azure's portal says `1`; the label says `westeurope-1`.
+        let suffix = format!("-{text}");
+        if let Some(value) = values.iter().find(|value| value.ends_with(&suffix)) {
+            return Some(value);
+        }
+    }
+    let slips = text.chars().count() / 3;
+    let close = values
+        .iter()
+        .filter(|value| value.chars().count() > 1)
+        .map(|value| (strsim::osa_distance(&value.to_ascii_lowercase(), &lower), value));
+    close.min().filter(|(distance, _)| *distance <= slips.clamp(1, SLIP_MAX)).map(|(_, value)| value)
+}
+
+/// Returns every warning, sorted.
+#[must_use]
+pub fn all(policy: &Policy, market: &Market, (demand, supply): (&Demand, &Supply<'_>)) -> Vec<Warning> {
+    let mut warnings = unmet(policy, demand, &Known::of(market));
+    warnings.extend(open_to_arm64(supply, demand));
+    warnings.extend(supply.warnings.iter().chain(&demand.warnings).cloned());
+    warnings.into_iter().collect()
+}
+
+/// Warns of pools and pods that ask for what the region does not have.
+#[must_use]
+pub fn unmet(policy: &Policy, demand: &Demand, known: &Known) -> BTreeSet<Warning> {
+    let mut warnings = BTreeSet::new();
+    for (name, pool) in &policy.pools {
+        for (key, requirement) in pool.node_requirements().iter() {
+            if let Some((what, hint)) = known.fault(key, requirement) {
+                warnings.insert(Warning { object: format!("pool `{name}`"), what, hint });
+            }
+            if requirement.min_values().is_some() {
+                let what = format!("`minValues` of `{key}` is not planned with yet");
+                warnings.insert(Warning { object: format!("pool `{name}`"), what, hint: None });
+            }
+        }
+    }
+    let mut by_fault: BTreeMap<(String, Option<String>), Vec<&Shape>> = BTreeMap::new();
+    for shape in &demand.shapes {
+        let asked = shape.ask.alternatives.iter().flat_map(Requirements::iter);
+        let faults: BTreeSet<_> = asked.filter_map(|(key, wanted)| known.fault(key, wanted)).collect();
+        for fault in faults {
+            by_fault.entry(fault).or_default().push(shape);
+        }
+    }
+    for ((what, hint), shapes) in by_fault {
+        let pods: usize = shapes.iter().map(|shape| shape.pods.len()).sum();
+        let first = shapes.iter().filter_map(|shape| shape.pods.first()).min();
+        let Some(first) = first else { continue };
+        let more = if pods > 1 { format!(" and {} more", pods - 1) } else { String::new() };
+        warnings.insert(Warning { object: format!("pod `{first}`{more}"), what, hint });
+    }
+    warnings
+}
+
+/// Warns of pools that may buy arm64 for pods which never said that they can run there.
+#[must_use]
+pub fn open_to_arm64(supply: &Supply<'_>, demand: &Demand) -> Vec<Warning> {
+    let is_open = |pool: &&PoolSupply<'_>| {
+        pool.kinds.iter().any(|kind| {
+            let arch = kind.kind.requirements.get(label::ARCH).and_then(Requirement::single);
+            arch.is_some_and(|arch| &**arch == "arm64")
+        })
+    };
+    let mut warnings = Vec::new();
+    for pool in supply.pools.iter().filter(is_open) {
+        let pods: usize = demand
+            .shapes
+            .iter()
+            .filter(|shape| is_silent_about_arch(pool, shape))
+            .map(|shape| shape.pods.len())
+            .sum();
+        if pods > 0 {
+            let what = format!(
+                "is open to arm64, and {pods} waiting pods that it may take never said that they can run there"
+            );
+            let hint = format!(
+                "if their images are for amd64 only, add the requirement `{}` In [amd64] to the pool",
+                label::ARCH
+            );
+            warnings.push(Warning { object: format!("pool `{}`", pool.pool.name), what, hint: Some(hint) });
+        }
+    }
+    warnings
+}
+
+/// Returns whether pods of the shape may go to the pool's arm64 sizes without having said so.
+fn is_silent_about_arch(pool: &PoolSupply<'_>, shape: &Shape) -> bool {
+    let silent = |wanted: &&Requirements| wanted.get(label::ARCH).is_none() && pool.reach(wanted).is_some();
+    taints::why(&pool.pool.taints, &shape.ask.tolerations).is_ok()
+        && shape.ask.alternatives.iter().any(|wanted| silent(&wanted))
+}

@@ -1,0 +1,87 @@
+//! What may go: nodes of a pool that carry nothing but daemonsets' pods.
+//!
+//! Whatever cannot be known to be empty stays, with the reason. Budgets space removals out later; they do not
+//! decide which.
+
+use crate::model::{DisruptionReason, Node, NodeName, NodeStage, PodPlace};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+
+use super::demand::{Demand, Shape};
+use super::existing::{self, Standing};
+use super::solution::Removal;
+
+/// Which empty nodes go, and why others stay.
+#[derive(Clone, Debug, Default)]
+pub struct Shrunk {
+    /// Nodes to remove, by name.
+    pub removed: Vec<Removal>,
+    /// Empty nodes that stay, by name.
+    pub staying: Vec<(NodeName, String)>,
+}
+
+/// Decides about every node that carries nothing.
+#[must_use]
+pub fn shrink(snapshot: &Snapshot, policy: &Policy, nodes: &[Standing<'_>], demand: &Demand) -> Shrunk {
+    let mut shrunk = Shrunk::default();
+    let has_pods = snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)));
+    for standing in nodes {
+        let is_candidate = standing.is_empty() && standing.placed.is_empty() && !standing.node.is_deleting;
+        if !is_candidate {
+            continue;
+        }
+        let stays = if has_pods { None } else { Some(without_pods()) };
+        match stays
+            .or_else(|| why_stays(policy, standing))
+            .or_else(|| wanted_by(standing, &demand.held_shapes))
+        {
+            Some(reason) => shrunk.staying.push((standing.node.name.clone(), reason)),
+            None => {
+                let node = standing.node.name.clone();
+                shrunk.removed.push(Removal { node, reason: DisruptionReason::Empty });
+            }
+        }
+    }
+    shrunk
+}
+
+fn without_pods() -> String {
+    "no pod of the input is bound to any node, so that an empty node cannot be told from pods that were not \
+     listed"
+        .to_owned()
+}
+
+/// Returns why an empty node is not removed.
+fn why_stays(policy: &Policy, standing: &Standing<'_>) -> Option<String> {
+    let Node { pool, stage, is_do_not_disrupt, .. } = standing.node;
+    let Some(name) = pool else {
+        return Some("it belongs to no NodePool: nodes of others are never removed".to_owned());
+    };
+    let Some(pool) = policy.pools.get(name) else {
+        return Some(format!("its pool `{name}` is not in the input, so that its rules are not known"));
+    };
+    if pool.is_deleting {
+        return Some(format!("its pool `{name}` is being deleted, which takes its nodes along"));
+    }
+    if pool.replicas.is_some() {
+        return Some(format!("its pool `{name}` is static (`replicas`)"));
+    }
+    if *is_do_not_disrupt {
+        return Some("it asks not to be disrupted (`karpenter.sh/do-not-disrupt`)".to_owned());
+    }
+    if *stage != NodeStage::Initialized {
+        return Some("it is not initialized yet".to_owned());
+    }
+    if let Some(pod) = standing.bound.iter().find(|pod| pod.is_do_not_disrupt) {
+        return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
+    }
+    let never = pool.disruption.consolidate_after.is_none();
+    never.then(|| format!("pool `{name}` says `consolidateAfter: Never`"))
+}
+
+/// Returns which pods that are held back may want the node.
+fn wanted_by(standing: &Standing<'_>, held: &[Shape]) -> Option<String> {
+    let shape = held.iter().find(|shape| existing::why(standing, shape).is_ok())?;
+    let first = shape.pods.first()?;
+    Some(format!("pod `{first}` is not planned yet and may need it"))
+}

@@ -1,0 +1,301 @@
+//! What can be bought for whom: pools, sizes and offerings that are left after policy.
+//!
+//! Offerings that cannot be had now are out, and so are burstable and HPC sizes that nobody names. Nothing
+//! here compares prices or chooses.
+
+pub mod named;
+pub mod reach;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::catalog::Offered;
+use crate::model::{InstanceType, LabelKey, Offering, Pool, Requirement, Requirements, SkuName, label};
+use crate::policy::Policy;
+
+use super::daemons::{Daemons, Overhead};
+use super::demand::Ask;
+use super::fit::{Miss, Rule, Site, Undefined, labels, taints};
+use super::intern::{Bits, Interner};
+use super::market::Market;
+use super::price::{PriceBook, Quote};
+use super::solution::Warning;
+use reach::{Reach, Tables};
+
+/// Everything that may be bought.
+#[derive(Clone, Debug)]
+pub struct Supply<'a> {
+    /// The pools that nodes may be made of: the heaviest first, equal ones by name from the end, as Karpenter
+    /// tries them.
+    pub pools: Vec<PoolSupply<'a>>,
+    /// Pools that nothing is made of, and the like.
+    pub warnings: Vec<Warning>,
+}
+
+/// What one pool may buy.
+#[derive(Clone, Debug)]
+pub struct PoolSupply<'a> {
+    /// The pool.
+    pub pool: &'a Pool,
+    /// Its place among the weights: 0 is the heaviest.
+    pub tier: usize,
+    /// What its nodes are before a size is chosen.
+    pub base: Requirements,
+    /// The sizes that it may use, by name.
+    pub kinds: Vec<Kind<'a>>,
+    /// The sizes that it may not use, by name, with the reason.
+    pub left_out: Vec<(SkuName, Miss)>,
+    /// What daemonsets take, by number.
+    pub overheads: Vec<Overhead>,
+    well_known: &'a BTreeSet<LabelKey>,
+    tables: Tables,
+}
+
+/// A size that a pool may use.
+#[derive(Clone, Debug)]
+pub struct Kind<'a> {
+    /// The instance type.
+    pub kind: &'a InstanceType,
+    /// How it can be had now, as far as the pool agrees.
+    pub offerings: Vec<Usable<'a>>,
+    /// Whether it serves only pods that name it: burstable and HPC sizes of a pool that does not.
+    pub needs_name: bool,
+}
+
+/// A way to have a size.
+#[derive(Clone, Debug)]
+pub struct Usable<'a> {
+    /// The offering.
+    pub offering: &'a Offering,
+    /// The number of what its labels are.
+    pub placement: usize,
+    /// What a node of it costs.
+    pub quote: Quote,
+    /// The number of what daemonsets take of it.
+    pub overhead: usize,
+}
+
+impl<'a> Supply<'a> {
+    /// Gathers what the policy's pools may buy on this market.
+    #[must_use]
+    pub fn of(policy: &'a Policy, market: &'a Market, book: &PriceBook<'_>, daemons: &Daemons) -> Self {
+        let mut supply = Self { pools: Vec::new(), warnings: Vec::new() };
+        let weights: BTreeSet<_> = policy.pools.values().map(|pool| std::cmp::Reverse(pool.weight)).collect();
+        let tiers: BTreeMap<u32, usize> =
+            weights.into_iter().enumerate().map(|(tier, weight)| (weight.0, tier)).collect();
+        for pool in policy.pools.values().rev() {
+            match refusal(pool, market) {
+                Err(warning) => supply.warnings.push(warning),
+                Ok(offered) => {
+                    let tier = tiers[&pool.weight];
+                    let pool = PoolSupply::of(pool, tier, offered, &market.well_known);
+                    supply.pools.push(pool.priced(book).with_daemons(daemons));
+                }
+            }
+        }
+        supply.pools.sort_by_key(|pool| pool.tier);
+        supply.warnings.sort();
+        supply
+    }
+
+    /// Returns how many distinct weights there are.
+    #[must_use]
+    pub fn tiers(&self) -> usize {
+        self.pools.iter().map(|pool| pool.tier + 1).max().unwrap_or(0)
+    }
+}
+
+/// Returns what a pool's class is offered, or why nothing is made of the pool.
+pub(super) fn refusal<'a>(pool: &Pool, market: &'a Market) -> Result<&'a Offered, Warning> {
+    let warning = |what: String, hint: &str| {
+        let hint = (!hint.is_empty()).then(|| hint.to_owned());
+        Err(Warning { object: format!("pool `{}`", pool.name), what, hint })
+    };
+    if pool.is_deleting {
+        return warning("is being deleted: no node is made of it".to_owned(), "");
+    }
+    if pool.replicas.is_some() {
+        let what = "static pools are not planned yet (`replicas`): no node is made or removed".to_owned();
+        return warning(what, "remove `spec.replicas`, or leave the pool to Karpenter");
+    }
+    match market.offered.get(&pool.class) {
+        None => {
+            let what =
+                format!("its AKSNodeClass `{}` is not in the input: no node is made of it", pool.class);
+            warning(what, "add the AKSNodeClass to the files that are planned")
+        }
+        Some(offered) if offered.types.is_empty() => {
+            let what = format!("nothing is offered to its AKSNodeClass `{}`", pool.class);
+            warning(what, "`nodeform catalog` lists what the region has")
+        }
+        Some(offered) => Ok(offered),
+    }
+}
+
+impl<'a> PoolSupply<'a> {
+    fn of(pool: &'a Pool, tier: usize, offered: &'a Offered, well_known: &'a BTreeSet<LabelKey>) -> Self {
+        let base = pool.node_requirements();
+        let (mut kinds, mut left_out) = (Vec::new(), Vec::new());
+        let mut placements = Interner::new();
+        for kind in &offered.types {
+            match usable(kind, &base, &mut placements) {
+                Ok(offerings) => {
+                    let needs_name = named::needs_name(kind) && !named::names(&base, kind);
+                    kinds.push(Kind { kind, offerings, needs_name });
+                }
+                Err(miss) => left_out.push((kind.name.clone(), miss)),
+            }
+        }
+        for refused in &offered.refused {
+            let miss = Miss::new(Rule::Offerings, refused.because.clone());
+            left_out.push((refused.size.clone(), miss));
+        }
+        left_out.sort();
+        let tables = Tables::of(&kinds, placements.values());
+        Self { pool, tier, base, kinds, left_out, overheads: Vec::new(), well_known, tables }
+    }
+
+    fn priced(mut self, book: &PriceBook<'_>) -> Self {
+        for kind in &mut self.kinds {
+            for usable in &mut kind.offerings {
+                usable.quote = book.quote(kind.kind, usable.offering);
+            }
+        }
+        self
+    }
+
+    fn with_daemons(mut self, daemons: &Daemons) -> Self {
+        let standing =
+            daemons.asks.iter().filter(|ask| taints::why(&self.pool.taints, &ask.tolerations).is_ok());
+        let standing: Vec<(&Ask, Vec<Reach>)> = standing.map(|ask| (ask, self.reaches(ask))).collect();
+        let mut groups: Interner<Vec<usize>> = Interner::new();
+        for (place, kind) in self.kinds.iter_mut().enumerate() {
+            for usable in &mut kind.offerings {
+                let comes = |(_, (_, reaches)): &(usize, &(&Ask, Vec<Reach>))| {
+                    reaches
+                        .iter()
+                        .any(|reach| reach.kinds.has(place) && reach.placements.has(usable.placement))
+                };
+                let group: Vec<usize> =
+                    standing.iter().enumerate().filter(comes).map(|(number, _)| number).collect();
+                usable.overhead = groups.number(&group);
+            }
+        }
+        let together = |group: &Vec<usize>| {
+            let mut overhead = Overhead::default();
+            for number in group {
+                overhead.requests.add(&standing[*number].0.requests);
+                overhead.ports.extend(standing[*number].0.host_ports.iter().cloned());
+            }
+            overhead
+        };
+        self.overheads = groups.values().iter().map(together).collect();
+        self
+    }
+
+    fn reaches(&self, ask: &Ask) -> Vec<Reach> {
+        ask.alternatives.iter().filter_map(|alternative| self.reach(alternative)).collect()
+    }
+
+    /// Returns the sizes and placements whose nodes can be what an alternative asks for; `None` where the
+    /// pool itself cannot. Whether a size must be named is not looked at.
+    #[must_use]
+    pub(super) fn reach(&self, alternative: &Requirements) -> Option<Reach> {
+        labels::holds(alternative, &self.base, &self.undefined()).ok()?;
+        Some(self.tables.reach(alternative, &self.base))
+    }
+
+    /// Returns the sizes that serve only pods which name them, and that this alternative does not name.
+    #[must_use]
+    pub(super) fn unnamed(&self, alternative: &Requirements) -> Bits {
+        let mut unnamed = Bits::none(self.kinds.len());
+        for (place, kind) in self.kinds.iter().enumerate() {
+            if kind.needs_name && !named::names(alternative, kind.kind) {
+                unnamed.insert(place);
+            }
+        }
+        unnamed
+    }
+
+    /// Returns the part of an alternative that is about labels of which this pool's nodes may still get one
+    /// value or another: pods that share a node must agree on those.
+    #[must_use]
+    pub(super) fn open_part(&self, alternative: &Requirements) -> Requirements {
+        let mut part = Requirements::none();
+        for (key, requirement) in alternative.iter().filter(|(key, _)| self.is_open(key)) {
+            part.add(key.clone(), requirement.clone());
+        }
+        part
+    }
+
+    /// Returns whether a label may differ between nodes of the same offering.
+    #[must_use]
+    pub(super) fn is_open(&self, key: &LabelKey) -> bool {
+        if self.tables.is_settled(key) {
+            return false;
+        }
+        match self.base.get(key.as_str()) {
+            Some(requirement) => requirement.single().is_none() && !requirement.is_none(),
+            None => self.tables.names(key) || self.well_known.contains(key),
+        }
+    }
+
+    /// Returns what labels mean that a node of this pool does not name.
+    #[must_use]
+    pub const fn undefined(&self) -> Undefined<'a> {
+        Undefined::Open(self.well_known)
+    }
+
+    /// Returns what a node of this offering would be, with its daemonsets and nothing else.
+    #[must_use]
+    pub fn site(&self, kind: &Kind<'a>, usable: &Usable<'a>) -> Site<'a> {
+        let mut labels = self.base.clone();
+        labels.add_all(&kind.kind.requirements);
+        labels.add_all(&placement(usable.offering));
+        let overhead = &self.overheads[usable.overhead];
+        Site {
+            labels,
+            undefined: self.undefined(),
+            taints: std::borrow::Cow::Borrowed(&self.pool.taints),
+            room: kind.kind.allocatable.minus(&overhead.requests),
+            ports: overhead.ports.clone(),
+        }
+    }
+}
+
+/// Returns what the labels of a node of this offering are.
+fn placement(offering: &Offering) -> Requirements {
+    let mut labels = offering.requirements.clone();
+    labels.add(LabelKey::new(label::ZONE), Requirement::one(offering.zone.as_str()));
+    labels.add(LabelKey::new(label::CAPACITY_TYPE), Requirement::one(offering.capacity_type.as_str()));
+    labels
+}
+
+/// Returns the offerings of a size that a pool may use now.
+///
+/// # Errors
+/// Why there are none.
+fn usable<'a>(
+    kind: &'a InstanceType,
+    base: &Requirements,
+    placements: &mut Interner<Requirements>,
+) -> Result<Vec<Usable<'a>>, Miss> {
+    base.intersects(&kind.requirements).map_err(|conflict| labels::to_miss(&conflict))?;
+    let mut conflict = None;
+    let mut offerings = Vec::new();
+    for offering in kind.offerings.iter().filter(|offering| offering.is_available) {
+        let labels = placement(offering);
+        match base.intersects(&labels) {
+            Err(found) => conflict = Some(found),
+            Ok(()) => {
+                let unknown = Quote { list: offering.price, effective: offering.price };
+                let placement = placements.number(&labels);
+                offerings.push(Usable { offering, placement, quote: unknown, overhead: 0 });
+            }
+        }
+    }
+    match (offerings.is_empty(), conflict) {
+        (false, _) => Ok(offerings),
+        (true, Some(conflict)) => Err(labels::to_miss(&conflict)),
+        (true, None) => Err(Miss::new(Rule::Offerings, "it cannot be had now in any zone".to_owned())),
+    }
+}

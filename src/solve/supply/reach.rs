@@ -1,0 +1,116 @@
+//! Which sizes and placements of a pool can be what a pod's node terms ask for: set operations over one
+//! table for each label, so that the cost grows with distinct values and not with sizes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{LabelKey, Requirement, Requirements};
+
+use super::Kind;
+use crate::solve::intern::Bits;
+
+/// The sizes and placements of a pool that satisfy something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::solve) struct Reach {
+    /// Sizes, by their place in the pool.
+    pub(in crate::solve) kinds: Bits,
+    /// What offerings' labels are, by number.
+    pub(in crate::solve) placements: Bits,
+}
+
+/// For each label, who has which value of it.
+#[derive(Clone, Debug)]
+pub(super) struct Tables {
+    kinds: Table,
+    placements: Table,
+}
+
+#[derive(Clone, Debug)]
+struct Table {
+    length: usize,
+    by_key: BTreeMap<LabelKey, Column>,
+}
+
+/// Who has which value of one label, and who says nothing about it.
+#[derive(Clone, Debug)]
+struct Column {
+    values: Vec<(Requirement, Bits)>,
+    silent: Bits,
+}
+
+impl Tables {
+    pub(super) fn of(kinds: &[Kind<'_>], placements: &[Requirements]) -> Self {
+        let of_kinds: Vec<&Requirements> = kinds.iter().map(|kind| &kind.kind.requirements).collect();
+        let of_placements: Vec<&Requirements> = placements.iter().collect();
+        Self { kinds: Table::of(&of_kinds), placements: Table::of(&of_placements) }
+    }
+
+    /// Returns who can be what `wanted` and the pool ask for together.
+    pub(super) fn reach(&self, wanted: &Requirements, base: &Requirements) -> Reach {
+        let mut reach = Reach { kinds: self.kinds.everyone(), placements: self.placements.everyone() };
+        for (key, requirement) in wanted.iter() {
+            let both = match base.get(key.as_str()) {
+                Some(there) => there.intersection(requirement),
+                None => requirement.clone(),
+            };
+            self.kinds.narrow(&mut reach.kinds, key, &both);
+            self.placements.narrow(&mut reach.placements, key, &both);
+        }
+        reach
+    }
+
+    /// Returns whether every size, or every placement, has exactly one value of this label, or none.
+    pub(super) fn is_settled(&self, key: &LabelKey) -> bool {
+        self.kinds.is_settled(key) || self.placements.is_settled(key)
+    }
+
+    /// Returns whether some size or placement says something about this label.
+    pub(super) fn names(&self, key: &LabelKey) -> bool {
+        self.kinds.by_key.contains_key(key) || self.placements.by_key.contains_key(key)
+    }
+}
+
+impl Table {
+    fn of(rows: &[&Requirements]) -> Self {
+        let keys: BTreeSet<&LabelKey> = rows.iter().flat_map(|row| row.iter().map(|(key, _)| key)).collect();
+        let column = |key: &LabelKey| {
+            let mut values: BTreeMap<&Requirement, Bits> = BTreeMap::new();
+            let mut silent = Bits::none(rows.len());
+            for (place, row) in rows.iter().enumerate() {
+                match row.get(key.as_str()) {
+                    Some(value) => {
+                        values.entry(value).or_insert_with(|| Bits::none(rows.len())).insert(place);
+                    }
+                    None => silent.insert(place),
+                }
+            }
+            let values = values.into_iter().map(|(value, bits)| (value.clone(), bits)).collect();
+            Column { values, silent }
+        };
+        let by_key = keys.into_iter().map(|key| (key.clone(), column(key))).collect();
+        Self { length: rows.len(), by_key }
+    }
+
+    fn everyone(&self) -> Bits {
+        Bits::all(self.length)
+    }
+
+    /// Keeps those whose value agrees; who says nothing about a label agrees, as in Karpenter.
+    fn narrow(&self, kept: &mut Bits, key: &LabelKey, wanted: &Requirement) {
+        let Some(column) = self.by_key.get(key) else { return };
+        let mut agreeing = column.silent.clone();
+        for (value, bits) in &column.values {
+            let absent = wanted.accepts_absence() && value.accepts_absence();
+            if absent || wanted.intersects(value) {
+                agreeing.add(bits);
+            }
+        }
+        kept.keep(&agreeing);
+    }
+
+    fn is_settled(&self, key: &LabelKey) -> bool {
+        self.by_key.get(key).is_some_and(|column| {
+            column.silent.is_empty()
+                && column.values.iter().all(|(value, _)| value.single().is_some() || value.is_none())
+        })
+    }
+}

@@ -1,0 +1,12 @@
+//! Small worlds, each showing one rule: values in, text out.
+
+mod demand;
+mod existing;
+mod explained;
+mod labels;
+mod limits;
+mod packing;
+mod prices;
+mod reports;
+mod shrink;
+mod world;
