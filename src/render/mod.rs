@@ -1,4 +1,26 @@
-//! Values to text: for the terminal and as documents. It decides nothing and prints nothing.
+//! Values become text: a plan for the terminal and as JSON, a catalogue as a table and as a document.
+//!
+//! A plan's text is made of the plan alone, so that a saved plan shows what a fresh one did. This module never
+//! prints, never colours and never decides; `cli` turns styles into colours.
 
 pub mod catalog;
+pub mod line;
+pub mod money;
+mod section;
 pub mod table;
+pub mod terminal;
+pub mod view;
+mod whole;
+pub mod words;
+
+pub use line::{Line, Span, Style, plain_text};
+pub use terminal::{Detail, plan_text};
+pub use view::PlanView;
+
+use crate::plan::Plan;
+
+/// Returns the plan as JSON: the text of its file.
+#[must_use]
+pub fn plan_json(plan: &Plan) -> String {
+    crate::plan::file::write(plan)
+}
