@@ -73,3 +73,6 @@ pub fn read(mut sources: Vec<Source>) -> Result<Objects, Vec<Fault>> {
         finished_pods: found.finished_pods,
     })
 }
+
+#[cfg(test)]
+mod tests;

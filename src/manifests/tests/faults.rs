@@ -1,0 +1,194 @@
+//! What is wrong with a document is told with its file, line and field, all of it at once.
+
+use super::{deployment, faults, faults_of, file, objects};
+use crate::manifests::Source;
+
+#[test]
+fn every_fault_of_every_document_is_told_at_its_own_line() {
+    let text = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+spec:
+  replicas: -1
+  template:
+    spec:
+      containers:
+      - name: c
+        resources:
+          requests:
+            cpu: 500x
+            memory: -1Gi
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: a
+spec:
+  nodeSelector:
+    spot: true
+  tolerations:
+  - {operator: exists}
+  containers:
+  - name: c
+    ports:
+    - {containerPort: 80, hostPort: 70000}
+";
+    let expected = [
+        "a.yaml:6: spec.replicas: must be from 0 to 2147483647 and is -1 (in `Deployment/web`)",
+        "a.yaml:13: spec.template.spec.containers[0].resources.requests.cpu: must be a quantity and is the text \
+         \"500x\" (in `Deployment/web`)\nhint: write a number with a unit, such as `500m`, `2`, `1.5Gi`",
+        "a.yaml:14: spec.template.spec.containers[0].resources.requests.memory: must not be negative, and is `-1Gi` \
+         (in `Deployment/web`)",
+        "a.yaml:22: spec.nodeSelector.spot: must be text and is the truth value true (in `Pod/a`)\nhint: put it in quotes",
+        "a.yaml:24: spec.tolerations[0].operator: must be one of `Exists`, `Equal` and is \"exists\" (in `Pod/a`)\n\
+         hint: did you mean `Exists`?",
+        "a.yaml:28: spec.containers[0].ports[0].hostPort: must be from 0 to 65535 and is 70000 (in `Pod/a`)",
+    ];
+    assert_eq!(faults(text), expected);
+}
+
+/// Returns the only fault of a pod with this spec in flow style, without file, line and object.
+fn of_spec(spec: &str) -> String {
+    let text = format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec: {spec}\n");
+    let found = faults(&text);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let first = found[0].lines().next().expect("has a line");
+    first.strip_prefix("a.yaml:4: spec.").expect("is of the spec").replace(" (in `Pod/a`)", "")
+}
+
+#[test]
+fn numbers_out_of_range_are_told() {
+    let table = [
+        ("cpu: 1e308", "cpu: must be a quantity and is the number 1e308"),
+        (
+            "memory: 9223372036854775808",
+            "memory: is more than any node can have: it must be below 2^63 of its unit, and is `9223372036854775808`",
+        ),
+        (
+            "memory: 12E",
+            "memory: is more than any node can have: it must be below 2^63 of its unit, and is `12E`",
+        ),
+        ("cpu: .nan", "cpu: must be a quantity and is the number .nan"),
+        ("cpu: [1]", "cpu: must be a quantity and is a list"),
+        (
+            "nvidia.com/gpu: 500m",
+            "[\"nvidia.com/gpu\"]: must be a whole number: Kubernetes does not share such a resource in parts, and is `500m`",
+        ),
+    ];
+    for (requests, expected) in table {
+        let found = of_spec(&format!("{{containers: [{{resources: {{requests: {{{requests}}}}}}}]}}"));
+        let found = found.strip_prefix("containers[0].resources.requests").expect("is of the requests");
+        assert_eq!(found.trim_start_matches('.'), expected);
+    }
+}
+
+#[test]
+fn scheduling_fields_that_make_no_sense_are_told() {
+    let affinity = |rest: &str| format!("{{containers: [{{name: c}}], affinity: {{{rest}}}}}");
+    let required = "requiredDuringSchedulingIgnoredDuringExecution";
+    let table = [
+        (
+            affinity(&format!("nodeAffinity: {{{required}: {{nodeSelectorTerms: [{{matchExpressions: [{{key: a, operator: in, values: [b]}}]}}]}}}}")),
+            "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].operator: \
+             must be one of `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt` and is \"in\"",
+        ),
+        (
+            affinity(&format!("podAntiAffinity: {{{required}: [{{labelSelector: {{matchLabels: {{a: b}}}}}}]}}")),
+            "affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: is missing",
+        ),
+        (
+            "{containers: [{name: c}], topologySpreadConstraints: [{maxSkew: 0, topologyKey: z, whenUnsatisfiable: DoNotSchedule}]}".to_owned(),
+            "topologySpreadConstraints[0].maxSkew: must be from 1 to 2147483647 and is 0",
+        ),
+        ("{containers: {name: c}}".to_owned(), "containers: must be a list and is a map"),
+        ("{containers: [{name: c}], priority: 3000000000}".to_owned(), "priority: must be from -2147483648 to 2147483647 and is 3000000000"),
+        ("{containers: [{name: c}], hostNetwork: 'true'}".to_owned(), "hostNetwork: must be `true` or `false` and is the text \"true\""),
+    ];
+    for (spec, expected) in table {
+        assert_eq!(of_spec(&spec), expected, "{spec}");
+    }
+}
+
+#[test]
+fn an_object_without_what_makes_it_one_is_told() {
+    let table = [
+        ("kind: Pod\nmetadata: {name: a}\n", "a.yaml:1: apiVersion: is missing"),
+        ("apiVersion: v1\nmetadata: {name: a}\n", "a.yaml:1: kind: is missing"),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {}\nspec: {containers: [{name: c}]}\n",
+            "a.yaml:3: metadata.name: is missing",
+        ),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", "a.yaml:1: spec: is missing"),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {}\n",
+            "a.yaml:4: spec.containers: is missing",
+        ),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: 'a b'}\nspec: {containers: [{name: c}]}\n",
+            "a.yaml:3: metadata.name: is not a name",
+        ),
+        (
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 1}\n",
+            "a.yaml:4: spec.template: is missing",
+        ),
+        ("just text\n", "a.yaml:1: a document must be an object and is the text \"just text\""),
+    ];
+    for (text, expected) in table {
+        let found = faults(text);
+        assert!(found[0].starts_with(expected), "{found:?}");
+    }
+}
+
+#[test]
+fn versions_that_are_gone_name_the_one_to_write() {
+    let old = deployment("web", 1).replace("apps/v1", "extensions/v1beta1");
+    assert_eq!(
+        faults(&old),
+        [
+            "a.yaml:1: apiVersion: `Deployment` is not read in version `extensions/v1beta1` (in `Deployment/web`)\n\
+          hint: write it as `apps/v1`; `kubectl convert` or the kind's upgrade guide helps"
+        ]
+    );
+}
+
+#[test]
+fn the_same_object_twice_is_one_and_two_of_one_name_are_a_fault() {
+    let two = [deployment("web", 2), deployment("web", 2)];
+    assert_eq!(objects(&file(&two)).pods.len(), 2);
+    let sources =
+        vec![Source::new("b.yaml", deployment("web", 3)), Source::new("a.yaml", deployment("web", 2))];
+    assert_eq!(
+        faults_of(sources),
+        [
+            "b.yaml:3: metadata.name: another object of this kind and name stands at a.yaml:1, with other content \
+          (in `Deployment/web`)\nhint: remove one of the two, or give one another name or namespace"
+        ]
+    );
+}
+
+#[test]
+fn a_selector_that_misses_its_own_template_is_told() {
+    let wrong = deployment("web", 1).replace("matchLabels: {app: web}", "matchLabels: {app: other}");
+    assert!(faults(&wrong)[0].starts_with("a.yaml:6: spec.selector: does not select the labels"));
+}
+
+#[test]
+fn too_many_pods_are_refused_and_not_made() {
+    let one = faults(&deployment("web", 2_000_000_000));
+    assert!(
+        one[0].starts_with("a.yaml:5: spec.replicas: asks for 2000000000 pods, more than 500000"),
+        "{one:?}"
+    );
+    let sum = faults(&file(&[deployment("a", 400_000), deployment("b", 400_000)]));
+    assert!(sum[0].contains("the input asks for more than 500000 pods (in `Deployment/b`)"), "{sum:?}");
+}
+
+#[test]
+fn nothing_is_half_read() {
+    let good_and_bad = file(&[deployment("web", 1), "a: [\n".to_owned(), deployment("api", 1)]);
+    let found = faults(&good_and_bad);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].starts_with("a.yaml:11: is not valid YAML: unclosed bracket"), "{found:?}");
+}

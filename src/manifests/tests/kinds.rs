@@ -1,0 +1,161 @@
+//! Which kinds are read, passed over, or named as not understood.
+
+use super::{deployment, faults, file, objects};
+use crate::manifests::{Segment, Why};
+
+#[test]
+fn kinds_that_matter_and_are_not_understood_are_named_and_others_counted() {
+    let text = "
+apiVersion: argoproj.io/v1alpha1
+kind: Rollout
+metadata: {name: web, namespace: shop}
+spec: {template: {spec: {containers: [{name: c, image: x}]}}}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly}
+spec: {jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: x}]}}}}}
+---
+apiVersion: example.com/v1
+kind: Fleet
+metadata: {name: own}
+spec: {servers: [{pod: {spec: {containers: [{name: c, image: x}]}}}]}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: chart}
+---
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: scaler}
+---
+apiVersion: serving.knative.dev/v1
+kind: Service
+metadata: {name: fn}
+spec: {template: {spec: {containers: [{image: x}]}}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: svc}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: s}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: t}
+---
+apiVersion: kyverno.io/v1
+kind: ClusterPolicy
+metadata: {name: p}
+spec: {pattern: {spec: {containers: [{image: '*'}]}}}
+---
+replicaCount: 1
+";
+    let read = objects(text);
+    let named: Vec<String> = read
+        .not_understood
+        .iter()
+        .map(|(kind, what)| format!("{kind} {:?} {:?}", what.why, what.names))
+        .collect();
+    assert_eq!(
+        named,
+        [
+            "CronJob PodTemplate {\"nightly\": 1}",
+            "Fleet PodTemplate {\"own\": 1}",
+            "HelmRelease Renders {\"chart\": 1}",
+            "Rollout PodTemplate {\"shop/web\": 1}",
+            "ScaledObject Scales {\"scaler\": 1}",
+            "Service PodTemplate {\"fn\": 1}",
+        ]
+    );
+    let passed: Vec<String> =
+        read.passed_over.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+    assert_eq!(passed, ["ClusterPolicy 1", "Secret 2", "Service 1", "documents without a kind 1"]);
+    assert_eq!((read.documents, read.sources, read.pods.len()), (11, 1, 0));
+}
+
+#[test]
+fn a_replica_set_is_passed_over_only_where_a_deployment_made_it() {
+    let set = deployment("web-abc", 1).replace("Deployment", "ReplicaSet");
+    let owned = set.replace(
+        "metadata: {name: web-abc}",
+        "metadata: {name: web-abc, ownerReferences: [{kind: Deployment, name: web}]}",
+    );
+    assert_eq!(objects(&owned).passed_over.get("ReplicaSet"), Some(&1));
+    assert_eq!(objects(&set).not_understood["ReplicaSet"].why, Why::PodTemplate);
+}
+
+#[test]
+fn our_kinds_are_kept_with_the_line_of_every_field() {
+    let text = "
+# The pool.
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: general}
+spec:
+  template:
+    spec:
+      requirements:
+      - key: kubernetes.io/arch
+        operator: In
+        values: [amd64]
+      - key: karpenter.sh/capacity-type
+        operator: Inn
+";
+    let read = objects(text);
+    let ours = &read.ours[0];
+    assert_eq!((&*ours.kind, &*ours.name, &*ours.file), ("NodePool", "general", "a.yaml"));
+    assert_eq!(ours.value["spec"]["template"]["spec"]["requirements"][1]["operator"], "Inn");
+    let key = |text: &str| Segment::Key(text.to_owned());
+    let path =
+        [key("spec"), key("template"), key("spec"), key("requirements"), Segment::Index(1), key("operator")];
+    assert_eq!(ours.line(&path), 14);
+    assert_eq!(ours.line(&[key("spec"), key("limits")]), 6);
+    assert_eq!(ours.line(&[]), 3);
+    let old = text.replace("karpenter.sh/v1", "karpenter.sh/v1beta1");
+    assert!(faults(&old)[0].contains("hint: write it as `karpenter.sh/v1`"));
+}
+
+#[test]
+fn priority_classes_give_their_value_to_pods() {
+    let pod = |name: &str, spec: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: {name}}}, spec: {{{spec} containers: [{{name: c}}]}}}}\n"
+        )
+    };
+    let class = |name: &str, rest: &str| {
+        format!(
+            "{{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {{name: {name}}}, {rest}}}\n"
+        )
+    };
+    let read = objects(&file(&[
+        pod("a", "priorityClassName: high,"),
+        pod("b", "priorityClassName: system-node-critical,"),
+        pod("c", "priorityClassName: elsewhere,"),
+        pod("d", "priority: 7, priorityClassName: high,"),
+        pod("e", ""),
+        class("high", "value: 1000"),
+        class("usual", "value: 5, globalDefault: true"),
+    ]));
+    let priorities: Vec<i32> = read.pods.iter().map(|pod| pod.spec.priority).collect();
+    assert_eq!(priorities, [1000, 2_000_001_000, 0, 7, 5]);
+    assert_eq!(read.unknown_priority_classes.into_iter().collect::<Vec<_>>(), ["elsewhere".into()]);
+}
+
+#[test]
+fn the_cluster_is_known_by_its_namespace() {
+    let read =
+        objects("{apiVersion: v1, kind: Namespace, metadata: {name: kube-system, uid: u-1, labels: {a: b}}}");
+    assert_eq!(read.cluster, Some("u-1".into()));
+    assert_eq!(read.namespaces.len(), 1);
+}
+
+#[test]
+fn names_may_be_generated_and_stay_the_same() {
+    let text = "{apiVersion: v1, kind: Pod, metadata: {generateName: run-}, spec: {containers: [{name: c}]}}";
+    let name = objects(text).pods[0].key.name.clone();
+    assert!(name.starts_with("run-") && name.len() == 9, "{name}");
+    assert_eq!(objects(text).pods[0].key.name, name);
+}
