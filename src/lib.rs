@@ -47,6 +47,7 @@
 
 pub mod api;
 pub mod catalog;
+pub mod check;
 pub mod manifests;
 pub mod model;
 pub mod plan;

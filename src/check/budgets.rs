@@ -1,0 +1,91 @@
+//! Budgets: in no wave do more nodes of a pool go than its budgets let go at once.
+//!
+//! A percentage is of the pool's nodes that have joined, rounded up; nodes that are going already are taken
+//! off what is allowed. All budgets that hold at the time apply, the smallest counts.
+
+use std::collections::BTreeMap;
+
+use croner::parser::{CronParser, Seconds};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::case::Case;
+use super::finding::{Finding, Rule};
+use crate::model::{Budget, BudgetNodes, DisruptionReason, Node, NodeStage, Pool, PoolName};
+use crate::plan::{Delete, Step};
+
+/// Returns the waves in which more nodes go than may.
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let deletes: BTreeMap<_, _> = case.plan.spec.deletes().collect();
+    let mut found = Vec::new();
+    let mut gone: BTreeMap<&PoolName, usize> = BTreeMap::new();
+    for (number, wave) in (1..).zip(&case.plan.spec.waves) {
+        let mut going: BTreeMap<(&PoolName, DisruptionReason), usize> = BTreeMap::new();
+        let ids = wave.steps.get(&Step::Delete).into_iter().flatten();
+        for delete in ids.filter_map(|id| deletes.get(id)) {
+            if let Some(pool) = pool_of(case, delete) {
+                *going.entry((pool, delete.reason)).or_default() += 1;
+            }
+        }
+        for ((name, reason), count) in &going {
+            let Some(pool) = case.pool(name) else { continue };
+            let gone = (number > 1).then(|| gone.get(name).copied().unwrap_or(0));
+            let allowed = allowed(case, pool, *reason, gone);
+            if *count > allowed {
+                let message = format!(
+                    "wave {number} takes {count} nodes away as {reason}, its budgets allow {allowed}"
+                );
+                found.push(Finding::new(Rule::Budget, format!("pool `{name}`"), message));
+            }
+        }
+        for ((name, _), count) in going {
+            *gone.entry(name).or_default() += count;
+        }
+    }
+    found
+}
+
+fn pool_of<'a>(case: &Case<'a>, delete: &Delete) -> Option<&'a PoolName> {
+    case.nodes.get(&delete.target.node).and_then(|node| node.pool.as_ref())
+}
+
+/// Returns how many nodes of a pool may go at once for a reason. In the first wave, where `gone` is absent,
+/// nodes that are being deleted still go; later so many have gone in earlier waves.
+fn allowed(case: &Case<'_>, pool: &Pool, reason: DisruptionReason, gone: Option<usize>) -> usize {
+    let of_pool = || case.snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name));
+    let has_joined = |node: &&Node| node.stage == NodeStage::Initialized;
+    let joined = of_pool().filter(has_joined).count().saturating_sub(gone.unwrap_or(0));
+    let going = if gone.is_none() { of_pool().filter(|node| node.is_deleting).count() } else { 0 };
+    let listed = |budget: &&Budget| budget.reasons.as_ref().is_none_or(|reasons| reasons.contains(&reason));
+    let mut least = usize::MAX;
+    for budget in &pool.disruption.budgets {
+        match holds(budget, case.snapshot.at) {
+            // Karpenter lets nothing go while one of a pool's schedules cannot be read.
+            None => least = 0,
+            Some(true) if listed(&budget) => least = least.min(at_once(budget.nodes, joined)),
+            Some(_) => {}
+        }
+    }
+    if least == usize::MAX { least } else { least.saturating_sub(going) }
+}
+
+fn at_once(nodes: BudgetNodes, joined: usize) -> usize {
+    match nodes {
+        BudgetNodes::Count(count) => usize::try_from(count).unwrap_or(usize::MAX),
+        BudgetNodes::Percent(percent) => {
+            let hundredths = joined.saturating_mul(usize::try_from(percent).unwrap_or(usize::MAX));
+            hundredths / 100 + usize::from(hundredths % 100 > 0)
+        }
+    }
+}
+
+/// Returns whether a budget holds at a time; `None` where its schedule cannot be read. One with a schedule
+/// holds for its duration from each hit; where no time is known it is taken to hold: that is the safe side.
+fn holds(budget: &Budget, at: Option<Timestamp>) -> Option<bool> {
+    let Some((schedule, duration)) = &budget.window else { return Some(true) };
+    let cron = CronParser::builder().seconds(Seconds::Disallowed).build().parse(schedule).ok()?;
+    let Some(at) = at else { return Some(true) };
+    let Ok(start) = at.checked_sub(*duration) else { return Some(true) };
+    let next = cron.find_next_occurrence(&start.to_zoned(TimeZone::UTC), false);
+    Some(next.is_ok_and(|hit| hit.timestamp() <= at))
+}

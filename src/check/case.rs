@@ -1,0 +1,164 @@
+//! What is judged, laid out so that each rule reads plainly: who exists, what is made, and what stands where.
+
+use std::collections::BTreeMap;
+
+use super::daemons;
+use super::labels::Labels;
+use super::made::{Made, made_nodes};
+use super::taints::of_a_cordoned_node;
+use crate::catalog::Offered;
+use crate::model::{
+    ClassName, InstanceType, NetworkSetup, Node, NodeName, Offering, Pod, PodKey, PodPlace, Pool, PoolName,
+    Resources, Taint,
+};
+use crate::plan::Plan;
+use crate::policy::Policy;
+use crate::snapshot::{Daemon, Snapshot};
+
+/// A plan with everything that it is judged by.
+pub(super) struct Case<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) policy: &'a Policy,
+    pub(super) plan: &'a Plan,
+    /// All pods of the snapshot.
+    pub(super) pods: BTreeMap<&'a PodKey, &'a Pod>,
+    /// All nodes of the snapshot.
+    pub(super) nodes: BTreeMap<&'a NodeName, &'a Node>,
+    /// The pods that run on each node.
+    pub(super) running: BTreeMap<&'a NodeName, Vec<&'a Pod>>,
+    /// What the catalogue offers to each class.
+    pub(super) offered: BTreeMap<&'a ClassName, Offered>,
+    /// The nodes that the plan makes.
+    pub(super) made: Vec<Made<'a>>,
+    /// The nodes that pods are placed on, as far as both are known.
+    pub(super) sites: Vec<Site<'a>>,
+}
+
+/// A node that pods are placed on.
+pub(super) struct Site<'a> {
+    /// The node as findings name it.
+    pub(super) title: String,
+    pub(super) labels: Labels,
+    pub(super) taints: Vec<Taint>,
+    /// What pods and daemonsets may use.
+    pub(super) allocatable: Resources,
+    /// What runs there, daemonsets included.
+    pub(super) running: Vec<&'a Pod>,
+    /// The daemonsets that are still to come.
+    pub(super) daemons: Vec<&'a Daemon>,
+    /// What the plan places there.
+    pub(super) pods: Vec<&'a Pod>,
+}
+
+impl<'a> Case<'a> {
+    /// Lays out a plan.
+    pub(super) fn of(snapshot: &'a Snapshot, policy: &'a Policy, plan: &'a Plan) -> Self {
+        let network = policy.fleet.network.unwrap_or(NetworkSetup::AzureOverlay { is_cilium: false });
+        let offered = policy
+            .classes
+            .iter()
+            .map(|(name, class)| (name, snapshot.catalog.offered(class, network)))
+            .collect();
+        let mut running: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
+        for pod in &snapshot.pods {
+            if let PodPlace::Bound(node) = &pod.place {
+                running.entry(node).or_default().push(pod);
+            }
+        }
+        let mut case = Self {
+            snapshot,
+            policy,
+            plan,
+            pods: snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect(),
+            nodes: snapshot.nodes.iter().map(|node| (&node.name, node)).collect(),
+            running,
+            offered,
+            made: made_nodes(plan),
+            sites: Vec::new(),
+        };
+        let mut sites: Vec<Site<'a>> = case.made.iter().filter_map(|made| case.new_site(made)).collect();
+        sites.extend(plan.evidence.kept.iter().filter_map(|(node, pods)| case.existing_site(node, pods)));
+        case.sites = sites;
+        case
+    }
+
+    /// Returns the pool and the instance type that a new node says it is of, and the offering, where all
+    /// exist.
+    pub(super) fn bought(&self, made: &Made<'_>) -> Option<(&'a Pool, &InstanceType, &Offering)> {
+        let pool = self.pool(made.pool)?;
+        let size = self.offered.get(&pool.class)?.types.iter().find(|size| size.name == *made.size)?;
+        let offering = size
+            .offerings
+            .iter()
+            .find(|offering| offering.zone == *made.zone && offering.capacity_type == made.capacity_type)?;
+        Some((pool, size, offering))
+    }
+
+    /// Returns a pool of the policy.
+    pub(super) fn pool(&self, name: &PoolName) -> Option<&'a Pool> {
+        self.policy.pools.get(name)
+    }
+
+    /// Returns what runs on a node.
+    pub(super) fn running_on(&self, node: &NodeName) -> &[&'a Pod] {
+        self.running.get(node).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the labels that a new node will have.
+    pub(super) fn labels_of(&self, made: &Made<'_>, bought: (&Pool, &InstanceType, &Offering)) -> Labels {
+        let (pool, size, offering) = bought;
+        let mut labels = Labels::of_offering(pool, size, offering);
+        for (key, value) in &made.choices() {
+            // What is wrong with a choice is a finding of the rule about offerings.
+            let _ = labels.choose(key, value, self.snapshot.catalog.is_well_known(key));
+        }
+        labels
+    }
+
+    /// Returns every pod of the snapshot that the plan places, as often as it is placed.
+    pub(super) fn placed_pods(&self) -> impl Iterator<Item = &'a Pod> {
+        let new = self.plan.evidence.placements.values().flat_map(|placement| &placement.pods);
+        let kept = self.plan.evidence.kept.values().flatten();
+        new.chain(kept).filter_map(|key| self.pods.get(key).copied())
+    }
+
+    fn known_pods(&self, keys: &[PodKey]) -> Vec<&'a Pod> {
+        keys.iter().filter_map(|key| self.pods.get(key).copied()).collect()
+    }
+
+    /// A new node is judged by what the catalogue says of its size, not by what the plan says of it.
+    fn new_site(&self, made: &Made<'a>) -> Option<Site<'a>> {
+        let bought @ (pool, size, _) = self.bought(made)?;
+        let labels = self.labels_of(made, bought);
+        let daemons = daemons::on_new(self.snapshot, pool, &labels);
+        Some(Site {
+            title: made.title(),
+            labels,
+            taints: pool.taints.clone(),
+            allocatable: size.allocatable.clone(),
+            running: Vec::new(),
+            daemons,
+            pods: self.known_pods(made.pods),
+        })
+    }
+
+    fn existing_site(&self, name: &NodeName, pods: &[PodKey]) -> Option<Site<'a>> {
+        let node = *self.nodes.get(name)?;
+        let labels = Labels::of_node(node);
+        let mut taints = node.taints.clone();
+        if node.is_unschedulable {
+            taints.push(of_a_cordoned_node());
+        }
+        let running = self.running_on(name).to_vec();
+        let daemons = daemons::to_come(self.snapshot, node, &labels, &running);
+        Some(Site {
+            title: format!("node `{name}`"),
+            labels,
+            taints,
+            allocatable: node.allocatable.clone(),
+            running,
+            daemons,
+            pods: self.known_pods(pods),
+        })
+    }
+}

@@ -1,0 +1,120 @@
+//! What the judge objects to.
+
+use std::fmt;
+
+/// The rule that a plan breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rule {
+    /// Every waiting pod is placed once, or accounted for; nothing else is placed.
+    Pods,
+    /// A pod that is gated, or that uses a rule which is not planned with, is not placed.
+    HeldBack,
+    /// The requests of all pods and daemonsets fit on their node.
+    Capacity,
+    /// Pods tolerate the taints of their node.
+    Taints,
+    /// The labels of the node are those that its pods ask for.
+    NodeAffinity,
+    /// No two pods of a node take the same port of it.
+    HostPorts,
+    /// The size can be had in that zone and capacity type, and is what the pool asks for.
+    Offering,
+    /// Prices are those of the catalogue and of the fleet; an unknown one is never a number.
+    Price,
+    /// A pool stays within its limits.
+    PoolLimits,
+    /// The cluster stays within the fleet's limits.
+    FleetLimits,
+    /// A node is made from a pool only for a pod that no heavier pool could take.
+    PoolWeight,
+    /// Only nodes that may go are removed.
+    Removal,
+    /// No more nodes go at once than the pool's budgets let go.
+    Budget,
+    /// Names are valid, unique and derived from what they name.
+    Names,
+    /// Waves come in order, and what a change waits for exists.
+    Order,
+    /// Nothing that could not be read is decided about.
+    Gaps,
+    /// The totals, the digest and the provenance are those of the plan's content.
+    Content,
+}
+
+impl Rule {
+    /// Every rule, in the order in which findings are listed.
+    pub const ALL: [Self; 17] = [
+        Self::Pods,
+        Self::HeldBack,
+        Self::Capacity,
+        Self::Taints,
+        Self::NodeAffinity,
+        Self::HostPorts,
+        Self::Offering,
+        Self::Price,
+        Self::PoolLimits,
+        Self::FleetLimits,
+        Self::PoolWeight,
+        Self::Removal,
+        Self::Budget,
+        Self::Names,
+        Self::Order,
+        Self::Gaps,
+        Self::Content,
+    ];
+
+    /// Returns the rule's name for people.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pods => "pods",
+            Self::HeldBack => "held-back pods",
+            Self::Capacity => "capacity",
+            Self::Taints => "taints",
+            Self::NodeAffinity => "node affinity",
+            Self::HostPorts => "host ports",
+            Self::Offering => "offering",
+            Self::Price => "price",
+            Self::PoolLimits => "pool limits",
+            Self::FleetLimits => "fleet limits",
+            Self::PoolWeight => "pool weight",
+            Self::Removal => "removal",
+            Self::Budget => "budget",
+            Self::Names => "names",
+            Self::Order => "order",
+            Self::Gaps => "gaps",
+            Self::Content => "content",
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+/// One thing that is wrong with a plan.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// The rule that is broken.
+    pub rule: Rule,
+    /// What it is about, such as ``pod `web/front-1` ``.
+    pub object: String,
+    /// What is wrong, with what is wanted and what there is.
+    pub message: String,
+}
+
+impl Finding {
+    /// Makes a finding.
+    pub(super) fn new(rule: Rule, object: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { rule, object: object.into(), message: message.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rule, object, message } = self;
+        write!(formatter, "{rule}: {object}: {message}")
+    }
+}

@@ -1,0 +1,126 @@
+//! Limits of pools and of the fleet: what exists and what is made stay within them together.
+//!
+//! As in Karpenter, a node counts until it is gone, also one that the plan removes, and lowering a limit
+//! takes nothing away: only plans that make nodes are held to it.
+
+use std::collections::BTreeMap;
+
+use super::case::Case;
+use super::finding::{Finding, Rule};
+use super::price::{price_of_existing, said_price};
+use crate::model::{InstanceType, MicroUsdPerHour, Pool, PoolName, ResourceName, Resources};
+
+/// How much there is of nodes.
+#[derive(Clone, Debug, Default)]
+struct Amount {
+    nodes: u64,
+    capacity: Resources,
+    /// How many of the nodes the plan makes.
+    made: u64,
+}
+
+/// How much there is when everything is made and nothing is removed yet.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Usage {
+    pools: BTreeMap<PoolName, Amount>,
+    fleet: Amount,
+}
+
+impl Usage {
+    /// Counts what exists and what the plan makes.
+    pub(super) fn of(case: &Case<'_>) -> Self {
+        let mut usage = Self::default();
+        for node in &case.snapshot.nodes {
+            usage.add(node.pool.as_ref(), &node.capacity, false);
+        }
+        for made in &case.made {
+            let Some((_, size, _)) = case.bought(made) else { continue };
+            usage.add(Some(made.pool), &size.capacity, true);
+        }
+        usage
+    }
+
+    fn add(&mut self, pool: Option<&PoolName>, capacity: &Resources, is_made: bool) {
+        let of_pool = pool.map(|pool| self.pools.entry(pool.clone()).or_default());
+        for amount in std::iter::once(&mut self.fleet).chain(of_pool) {
+            amount.nodes += 1;
+            amount.made += u64::from(is_made);
+            amount.capacity.add(capacity);
+        }
+    }
+}
+
+/// Returns whether a pool, and the fleet, have room for one more node of a size beside this usage. A limit
+/// of money is taken to leave none: what it leaves depends on the order of decisions.
+pub(super) fn pool_has_room(case: &Case<'_>, pool: &Pool, usage: &Usage, size: &InstanceType) -> bool {
+    let amount = usage.pools.get(&pool.name).cloned().unwrap_or_default();
+    let after = amount.capacity.plus(&size.capacity);
+    let fleet = &case.policy.fleet.limits;
+    let fleet_after = usage.fleet.capacity.plus(&size.capacity);
+    pool.limits.iter().all(|(name, limit)| after.get(name) <= limit)
+        && pool.nodes_max.is_none_or(|most| amount.nodes < most)
+        && fleet.nodes.is_none_or(|most| usage.fleet.nodes < most)
+        && fleet.cpu_milli.is_none_or(|most| fleet_after.get(&ResourceName::Cpu) <= most)
+        && fleet.memory_bytes.is_none_or(|most| fleet_after.get(&ResourceName::Memory) <= most)
+        && fleet.cost_per_month.is_none()
+}
+
+/// Returns the limits that the plan goes beyond.
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let usage = Usage::of(case);
+    let mut found = Vec::new();
+    for (name, amount) in usage.pools.iter().filter(|(_, amount)| amount.made > 0) {
+        let Some(pool) = case.pool(name) else { continue };
+        let mut object = |message| {
+            found.push(Finding::new(Rule::PoolLimits, format!("pool `{name}`"), message));
+        };
+        for (resource, limit) in pool.limits.iter() {
+            let after = amount.capacity.get(resource);
+            if after > limit && makes_any(case, name, resource) {
+                object(beyond(resource.as_str(), &resource.show(after), &resource.show(limit)));
+            }
+        }
+        if let Some(most) = pool.nodes_max.filter(|most| amount.nodes > *most) {
+            object(beyond("nodes", &amount.nodes.to_string(), &most.to_string()));
+        }
+    }
+    if usage.fleet.made > 0 {
+        let fleet = of_fleet(case, &usage.fleet);
+        found.extend(fleet.into_iter().map(|why| Finding::new(Rule::FleetLimits, "fleet", why)));
+    }
+    found
+}
+
+fn beyond(what: &str, after: &str, limit: &str) -> String {
+    format!("{what}: the nodes that exist and those to make have {after}, the limit is {limit}")
+}
+
+/// Returns whether the nodes to make of a pool add to this resource at all.
+fn makes_any(case: &Case<'_>, pool: &PoolName, resource: &ResourceName) -> bool {
+    let of_pool = case.made.iter().filter(|made| made.pool == pool);
+    of_pool.filter_map(|made| case.bought(made)).any(|(_, size, _)| size.capacity.get(resource) > 0)
+}
+
+fn of_fleet(case: &Case<'_>, amount: &Amount) -> Vec<String> {
+    let limits = &case.policy.fleet.limits;
+    let mut beyonds = Vec::new();
+    if let Some(most) = limits.nodes.filter(|most| amount.nodes > *most) {
+        beyonds.push(beyond("nodes", &amount.nodes.to_string(), &most.to_string()));
+    }
+    let resources = [(ResourceName::Cpu, limits.cpu_milli), (ResourceName::Memory, limits.memory_bytes)];
+    for (name, limit) in resources {
+        let after = amount.capacity.get(&name);
+        if let Some(most) = limit.filter(|most| after > *most) {
+            beyonds.push(beyond(name.as_str(), &name.show(after), &name.show(most)));
+        }
+    }
+    if let Some(most) = limits.cost_per_month {
+        let existing = case.snapshot.nodes.iter().filter_map(|node| price_of_existing(case, node).known());
+        let made = case.made.iter().filter_map(|made| said_price(made).known());
+        let after = existing.chain(made).sum::<MicroUsdPerHour>().per_month();
+        if after > most {
+            beyonds.push(format!("cost: the nodes cost {} µ$ a month, the limit is {} µ$", after.0, most.0));
+        }
+    }
+    beyonds
+}

@@ -1,0 +1,66 @@
+//! A second opinion on a plan: the same values, judged by Kubernetes' and Karpenter's rules read anew.
+//!
+//! The judge uses nothing of `solve`'s or of `plan`'s reasoning: what a node has, what its labels are, what
+//! daemonsets take and what things cost is worked out here from snapshot, policy and catalogue. It never
+//! changes a plan and never excuses one. What it must account for is in the plan's evidence; what is not
+//! known counts against the plan.
+//!
+//! Each rule is a file with a function from the [`Case`](case::Case) to findings.
+
+mod affinity;
+mod budgets;
+mod capacity;
+mod case;
+mod content;
+mod daemons;
+mod finding;
+mod held;
+mod labels;
+mod limits;
+mod made;
+mod names;
+mod offering;
+mod order;
+mod placed;
+mod ports;
+mod price;
+mod removal;
+mod substitutes;
+mod taints;
+mod weight;
+
+pub use finding::{Finding, Rule};
+
+use case::Case;
+
+use crate::plan::Plan;
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+
+/// Judges a plan. Returns everything that is wrong with it, sorted; nothing where it is right.
+#[must_use]
+pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> {
+    let case = Case::of(snapshot, policy, plan);
+    let rules = [
+        placed::findings,
+        held::findings,
+        capacity::findings,
+        taints::findings,
+        affinity::findings,
+        ports::findings,
+        offering::findings,
+        substitutes::findings,
+        price::findings,
+        limits::findings,
+        weight::findings,
+        removal::findings,
+        budgets::findings,
+        names::findings,
+        order::findings,
+        content::findings,
+    ];
+    let mut found: Vec<Finding> = rules.iter().flat_map(|rule| rule(&case)).collect();
+    found.sort();
+    found.dedup();
+    found
+}

@@ -1,0 +1,54 @@
+//! Host ports: a node has each of them once.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::case::{Case, Site};
+use super::finding::{Finding, Rule};
+use crate::model::{HostPort, Pod, Protocol};
+
+/// Who takes a port, by the address it is taken on; `None` is every address.
+type Takers = Vec<(Option<Arc<str>>, String)>;
+
+/// Returns the pods that take a port which another pod or a daemonset of their node takes.
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    case.sites.iter().filter(|site| takes_ports(&site.pods)).flat_map(of_site).collect()
+}
+
+fn takes_ports(pods: &[&Pod]) -> bool {
+    pods.iter().any(|pod| !pod.spec.host_ports.is_empty())
+}
+
+fn of_site(site: &Site<'_>) -> Vec<Finding> {
+    let mut taken: BTreeMap<(u16, Protocol), Takers> = BTreeMap::new();
+    let mut take = |port: &HostPort, taker: String| -> Option<String> {
+        let takers = taken.entry((port.port, port.protocol)).or_default();
+        let other = takers
+            .iter()
+            .find(|(address, _)| address.is_none() || port.address.is_none() || *address == port.address)
+            .map(|(_, other)| other.clone());
+        takers.push((port.address.clone(), taker));
+        other
+    };
+    // Running pods and daemonsets are not the plan's doing: only what is placed is held against it.
+    for daemon in &site.daemons {
+        for port in &daemon.spec.host_ports {
+            take(port, format!("daemonset `{}/{}`", daemon.namespace, daemon.name));
+        }
+    }
+    for pod in &site.running {
+        for port in &pod.spec.host_ports {
+            take(port, format!("pod `{}`", pod.key));
+        }
+    }
+    let mut found = Vec::new();
+    for pod in &site.pods {
+        for port in &pod.spec.host_ports {
+            if let Some(other) = take(port, format!("pod `{}`", pod.key)) {
+                let message = format!("takes host port {port} of {}, which {other} takes", site.title);
+                found.push(Finding::new(Rule::HostPorts, format!("pod `{}`", pod.key), message));
+            }
+        }
+    }
+    found
+}

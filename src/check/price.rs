@@ -1,0 +1,171 @@
+//! Prices: those of the catalogue and of the fleet, taken anew; what is not known is never a number.
+
+use std::collections::BTreeMap;
+
+use super::case::Case;
+use super::finding::{Finding, Rule};
+use super::made::Made;
+use crate::model::{
+    CapacityType, ClassName, Commitment, InstanceType, MicroUsdPerHour, Node, Offering, OsDisk, Price,
+    SkuName, label,
+};
+
+/// Returns the new nodes whose price is another, and the commitments that are used more often than there
+/// are.
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut committed: BTreeMap<&SkuName, usize> = BTreeMap::new();
+    for made in &case.made {
+        let Some((_, size, offering)) = case.bought(made) else { continue };
+        let mut object = |why: String| found.push(Finding::new(Rule::Price, made.title(), why));
+        let (list, effective) = (list_price(size, offering), effective_price(case, size, offering));
+        if made.placement.list_price != list {
+            object(format!("has list price {}, it is {}", show(made.placement.list_price), show(list)));
+        }
+        if made.placement.effective_price == effective {
+            continue;
+        }
+        if committed_prices(case, size, offering).contains(&made.placement.effective_price) {
+            *committed.entry(made.size).or_default() += 1;
+        } else {
+            object(format!(
+                "costs the user {}, not {}",
+                show(made.placement.effective_price),
+                show(effective)
+            ));
+        }
+    }
+    for (size, used) in committed {
+        let free = free_commitments(case, size);
+        if used > free {
+            let message = format!("{used} new nodes are paid by commitments, of which {free} are free");
+            found.push(Finding::new(Rule::Price, format!("size `{size}`"), message));
+        }
+    }
+    found
+}
+
+fn show(price: Price) -> String {
+    match price {
+        Price::Listed(amount) => format!("{} µ$ an hour", amount.0),
+        Price::Estimated(amount) => format!("about {} µ$ an hour", amount.0),
+        Price::Unknown => "unknown".to_owned(),
+    }
+}
+
+/// VM and managed OS disk.
+fn list_price(size: &InstanceType, offering: &Offering) -> Price {
+    add(offering.price, disk_price(size))
+}
+
+fn disk_price(size: &InstanceType) -> Price {
+    match &size.os_disk {
+        OsDisk::Ephemeral => Price::Listed(MicroUsdPerHour(0)),
+        OsDisk::Managed(price) => *price,
+    }
+}
+
+/// VM after discounts, managed OS disk and what every node costs beside them.
+pub(super) fn effective_price(case: &Case<'_>, size: &InstanceType, offering: &Offering) -> Price {
+    let vm = match (offering.capacity_type, offering.price) {
+        (CapacityType::OnDemand, Price::Listed(amount)) => Price::Listed(discounted(case, size, amount)),
+        (CapacityType::OnDemand, Price::Estimated(amount)) => {
+            Price::Estimated(discounted(case, size, amount))
+        }
+        (CapacityType::Spot | CapacityType::Reserved, price) | (_, price @ Price::Unknown) => price,
+    };
+    with_node_costs(case, size, vm)
+}
+
+fn with_node_costs(case: &Case<'_>, size: &InstanceType, vm: Price) -> Price {
+    add(add(vm, disk_price(size)), Price::Listed(case.policy.fleet.prices.cost_per_node))
+}
+
+fn add(one: Price, two: Price) -> Price {
+    match (one, two) {
+        (Price::Unknown, _) | (_, Price::Unknown) => Price::Unknown,
+        (Price::Listed(one), Price::Listed(two)) => Price::Listed(one + two),
+        (Price::Listed(one) | Price::Estimated(one), Price::Listed(two) | Price::Estimated(two)) => {
+            Price::Estimated(one + two)
+        }
+    }
+}
+
+/// The discount of the size's series counts before that of its family, the larger of several; rounded half
+/// up to a millionth of a dollar.
+fn discounted(case: &Case<'_>, size: &InstanceType, amount: MicroUsdPerHour) -> MicroUsdPerHour {
+    let percent_of = |key: &str| {
+        let name = plain(size.requirements.get(key)?.single()?);
+        let discounts = case.policy.fleet.prices.discounts.iter();
+        discounts.filter(|discount| plain(&discount.family) == name).map(|discount| discount.percent).max()
+    };
+    let percent =
+        percent_of(label::SKU_SERIES).or_else(|| percent_of(label::SKU_FAMILY)).unwrap_or(0).min(100);
+    let left = i128::from(100 - percent) * i128::from(amount.0);
+    let rounded = (left + 50).div_euclid(100);
+    MicroUsdPerHour(i64::try_from(rounded).unwrap_or(i64::MAX))
+}
+
+/// `Dsv5` and `Ds_v5` are the same series.
+fn plain(name: &str) -> String {
+    name.replace('_', "").to_lowercase()
+}
+
+fn commitments<'a>(case: &Case<'a>, size: &SkuName) -> impl Iterator<Item = &'a Commitment> {
+    let policy = case.policy;
+    policy.fleet.prices.commitments.iter().filter(move |commitment| commitment.size == *size)
+}
+
+/// Returns what a node of this offering costs the user where a commitment pays for its VM.
+fn committed_prices(case: &Case<'_>, size: &InstanceType, offering: &Offering) -> Vec<Price> {
+    if offering.capacity_type != CapacityType::OnDemand {
+        return Vec::new();
+    }
+    commitments(case, &size.name)
+        .map(|commitment| with_node_costs(case, size, Price::Listed(commitment.price)))
+        .collect()
+}
+
+/// Returns how many VMs of a size are committed and not used by nodes that exist.
+fn free_commitments(case: &Case<'_>, size: &SkuName) -> usize {
+    let count: u64 = commitments(case, size).map(|commitment| u64::from(commitment.count)).sum();
+    let uses = |node: &&Node| {
+        bought_as(case, node).is_some_and(|(known, offering)| {
+            known.name == *size && offering.capacity_type == CapacityType::OnDemand
+        })
+    };
+    let used = case.snapshot.nodes.iter().filter(uses).count();
+    usize::try_from(count).unwrap_or(usize::MAX).saturating_sub(used)
+}
+
+/// Returns what a node that exists costs the user, by its labels, without commitments.
+pub(super) fn price_of_existing(case: &Case<'_>, node: &Node) -> Price {
+    let known = bought_as(case, node);
+    known.map_or(Price::Unknown, |(size, offering)| effective_price(case, size, offering))
+}
+
+/// Returns the offering that a node was bought as; prices are the same in all zones.
+fn bought_as<'c>(case: &'c Case<'_>, node: &Node) -> Option<(&'c InstanceType, &'c Offering)> {
+    let value = |key: &str| node.labels.get(key).map(|value| &**value);
+    let size = find_size(case, value(label::INSTANCE_TYPE)?, node.class.as_ref())?;
+    let capacity_type = match (value(label::CAPACITY_TYPE), value(label::AKS_SCALE_SET_PRIORITY)) {
+        (Some(text), _) => CapacityType::parse(text)?,
+        (None, Some("spot")) => CapacityType::Spot,
+        (None, _) => CapacityType::OnDemand,
+    };
+    let zone = value(label::ZONE).unwrap_or("0");
+    let alike = || size.offerings.iter().filter(|offering| offering.capacity_type == capacity_type);
+    let offering = alike().find(|offering| offering.zone.as_str() == zone).or_else(|| alike().next())?;
+    Some((size, offering))
+}
+
+fn find_size<'c>(case: &'c Case<'_>, name: &str, class: Option<&ClassName>) -> Option<&'c InstanceType> {
+    let own = class.and_then(|class| case.offered.get(class));
+    let mut all = own.into_iter().chain(case.offered.values()).flat_map(|offered| &offered.types);
+    all.find(|size| size.name.as_str() == name)
+}
+
+/// Returns what a new node is said to cost the user.
+pub(super) fn said_price(made: &Made<'_>) -> Price {
+    made.placement.effective_price
+}

@@ -1,0 +1,102 @@
+//! Removals: only nodes that Karpenter manages, that carry nothing but daemons and that may be disrupted go.
+
+use std::collections::BTreeMap;
+
+use super::case::Case;
+use super::finding::{Finding, Rule};
+use crate::model::{DisruptionReason, Node, NodeName};
+use crate::plan::{Change, ExistingNode};
+
+/// Returns the nodes that the plan touches and must not.
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut times: BTreeMap<&NodeName, usize> = BTreeMap::new();
+    for (_, delete) in case.plan.spec.deletes() {
+        let name = &delete.target.node;
+        *times.entry(name).or_default() += 1;
+        let faults = match case.nodes.get(name) {
+            Some(node) => faults(case, node, delete.reason),
+            None => vec!["is removed, but does not exist".to_owned()],
+        };
+        found.extend(faults.into_iter().map(|why| object(name, why)));
+    }
+    for (name, times) in times.into_iter().filter(|(_, times)| *times > 1) {
+        found.push(object(name, format!("is removed {times} times")));
+    }
+    for target in targets(case) {
+        found.extend(mistaken(case, target).map(|why| object(&target.node, why)));
+    }
+    found
+}
+
+fn object(node: &NodeName, why: String) -> Finding {
+    Finding::new(Rule::Removal, format!("node `{node}`"), why)
+}
+
+fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String> {
+    let mut faults = Vec::new();
+    let pool = node.pool.as_ref();
+    match pool.map(|name| (name, case.pool(name))) {
+        None => faults.push("is removed, but belongs to no pool: it is not ours".to_owned()),
+        Some((name, None)) => {
+            faults.push(format!(
+                "is removed, but its pool `{name}` is not known: what it allows is not either"
+            ));
+        }
+        Some((name, Some(pool))) if pool.disruption.consolidate_after.is_none() => {
+            faults.push(format!(
+                "is removed, but pool `{name}` never consolidates (`consolidateAfter: Never`)"
+            ));
+        }
+        Some((_, Some(_))) => {}
+    }
+    if node.is_do_not_disrupt {
+        faults.push("is removed, but asks not to be disrupted".to_owned());
+    }
+    if node.is_deleting {
+        faults.push("is removed, but is being deleted already".to_owned());
+    }
+    if reason != DisruptionReason::Empty {
+        faults.push(format!("is removed as {reason}, which is not planned with: only empty nodes go"));
+    }
+    let busy: Vec<String> = case
+        .running_on(&node.name)
+        .iter()
+        .filter(|pod| !pod.is_daemon)
+        .map(|pod| format!("`{}`", pod.key))
+        .collect();
+    if let Some(first) = busy.first() {
+        faults.push(format!("is removed as empty, but carries {} pods, such as {first}", busy.len()));
+    }
+    // Karpenter lets a daemon that asks not to be disrupted keep its node.
+    if let Some(pod) = case.running_on(&node.name).iter().find(|pod| pod.is_daemon && pod.is_do_not_disrupt) {
+        faults.push(format!("is removed, but pod `{}` there asks not to be disrupted", pod.key));
+    }
+    faults
+}
+
+/// Returns every existing node that a change is about.
+fn targets<'a>(case: &Case<'a>) -> Vec<&'a ExistingNode> {
+    let target = |change: &'a Change| match change {
+        Change::Delete(delete) => Some(&delete.target),
+        Change::Replace(replace) => Some(&replace.delete.target),
+        Change::Update(update) => Some(&update.target),
+        Change::Adopt(adopt) => Some(&adopt.target),
+        Change::Forget(forget) => Some(&forget.target),
+        Change::Create(_) | Change::NoOp(_) => None,
+    };
+    case.plan.spec.changes.values().filter_map(|planned| target(&planned.change)).collect()
+}
+
+/// Returns what a change takes a node for that it is not, or that it is foreign.
+fn mistaken(case: &Case<'_>, target: &ExistingNode) -> Option<String> {
+    let Some(node) = case.nodes.get(&target.node) else {
+        return Some("is changed, but does not exist".to_owned());
+    };
+    let ExistingNode { node: _, claim, pool, provider_id } = target;
+    if node.pool.is_none() {
+        return Some("is changed, but belongs to no pool: it is not ours".to_owned());
+    }
+    let is_same = *claim == node.claim && *pool == node.pool && *provider_id == node.provider_id;
+    (!is_same).then(|| "is changed as another node: claim, pool or providerID differ".to_owned())
+}

@@ -1,0 +1,64 @@
+//! Taints: every pod tolerates what would keep it from its node.
+
+use super::case::Case;
+use super::finding::{Finding, Rule};
+use crate::model::{Effect, Taint, Toleration};
+
+/// What Kubernetes puts on a cordoned node.
+const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+
+/// The taints that the DaemonSet controller lets its pods tolerate, whatever their template says.
+const TOLERATED_BY_DAEMONS: [(&str, Effect); 7] = [
+    ("node.kubernetes.io/not-ready", Effect::NoExecute),
+    ("node.kubernetes.io/unreachable", Effect::NoExecute),
+    ("node.kubernetes.io/disk-pressure", Effect::NoSchedule),
+    ("node.kubernetes.io/memory-pressure", Effect::NoSchedule),
+    ("node.kubernetes.io/pid-pressure", Effect::NoSchedule),
+    (UNSCHEDULABLE, Effect::NoSchedule),
+    ("node.kubernetes.io/network-unavailable", Effect::NoSchedule),
+];
+
+/// Returns the pods that do not tolerate a taint of their node.
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for site in &case.sites {
+        for pod in &site.pods {
+            let repelling = site.taints.iter().find(|taint| repels(taint, &pod.spec.tolerations));
+            if let Some(taint) = repelling {
+                let message = format!("does not tolerate taint `{taint}` of {}", site.title);
+                found.push(Finding::new(Rule::Taints, format!("pod `{}`", pod.key), message));
+            }
+        }
+    }
+    found
+}
+
+/// Returns the taint that a cordoned node carries.
+pub(super) fn of_a_cordoned_node() -> Taint {
+    Taint::new(UNSCHEDULABLE, "", Effect::NoSchedule)
+}
+
+/// Returns whether a taint keeps a pod with these tolerations away.
+pub(super) fn repels(taint: &Taint, tolerations: &[Toleration]) -> bool {
+    let is_hard = match taint.effect {
+        Effect::NoSchedule | Effect::NoExecute => true,
+        Effect::PreferNoSchedule => false,
+    };
+    is_hard && !tolerations.iter().any(|toleration| covers(toleration, taint))
+}
+
+/// Returns whether a taint keeps a daemonset's pod away.
+pub(super) fn repels_daemon(taint: &Taint, tolerations: &[Toleration]) -> bool {
+    let is_always_tolerated =
+        TOLERATED_BY_DAEMONS.iter().any(|(key, effect)| *key == &*taint.key && *effect == taint.effect);
+    !is_always_tolerated && repels(taint, tolerations)
+}
+
+/// A toleration covers a taint when key, value and effect are each the same or not asked for.
+fn covers(toleration: &Toleration, taint: &Taint) -> bool {
+    let Toleration { key, value, effect } = toleration;
+    let same_key = key.as_deref().is_none_or(|key| key == &*taint.key);
+    let same_value = value.as_deref().is_none_or(|value| value == &*taint.value);
+    let same_effect = effect.is_none_or(|effect| effect == taint.effect);
+    same_key && same_value && same_effect
+}
