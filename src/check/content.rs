@@ -84,19 +84,44 @@ fn head(case: &Case<'_>) -> Vec<String> {
         if !case.policy.pools.contains_key(name) {
             faults.push(format!("has pool `{name}` in its scope, which does not exist"));
         }
-        if !spec.inputs.pools.contains_key(name) {
-            faults.push(format!("has no digest of pool `{name}`"));
+    }
+    faults.extend(inputs(case));
+    faults
+}
+
+/// The plan is bound to what pools, classes and fleet say.
+fn inputs(case: &Case<'_>) -> Vec<String> {
+    let (inputs, policy) = (&case.plan.spec.inputs, case.policy);
+    let mut faults = Vec::new();
+    for name in &case.plan.spec.scope {
+        let pool = policy.pools.get(name).and_then(digest);
+        if inputs.pools.get(name).copied() != pool {
+            faults.push(format!("is not bound to what pool `{name}` says: its digest is another"));
         }
     }
+    for (name, digest) in &inputs.classes {
+        if policy.classes.get(name).map(|class| class.spec_digest) != Some(*digest) {
+            faults.push(format!("is not bound to what class `{name}` says: its digest is another"));
+        }
+    }
+    let unbound = case.made.iter().filter(|made| !inputs.classes.contains_key(&made.claim.class));
+    faults.extend(unbound.map(|made| format!("has no digest of class `{}`", made.claim.class)));
+    if inputs.fleet != digest(&policy.fleet) {
+        faults.push("is not bound to what the fleet says: its digest is another".to_owned());
+    }
     faults
+}
+
+fn digest(value: &impl serde::Serialize) -> Option<Digest> {
+    let value = serde_json::to_value(value).ok()?;
+    Digest::of_json(&value).ok()
 }
 
 /// A claim spec is known by its digest, so that no other can take its place.
 fn claims(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, claim) in &case.plan.spec.claims {
-        let digest = serde_json::to_value(claim).and_then(|value| Digest::of_json(&value));
-        if !digest.is_ok_and(|digest| digest.base32(ID_LENGTH) == *id.0) {
+        if digest(claim).is_none_or(|digest| digest.base32(ID_LENGTH) != *id.0) {
             let why = "its id is not the digest of what it asks for";
             found.push(Finding::new(Rule::Content, format!("claim spec `{}`", id.0), why));
         }

@@ -71,25 +71,31 @@ impl Labels {
         Self { values, is_unnamed: true }
     }
 
-    /// Settles a label that was open, or that nothing spoke of. Returns what is wrong with the choice.
+    /// Settles a label that was open, or that nothing spoke of.
+    ///
+    /// # Errors
+    /// What is wrong with the choice; the label stays as it was then.
     pub(super) fn choose(
         &mut self,
         key: &LabelKey,
         value: &Arc<str>,
         is_well_known: bool,
     ) -> Result<(), String> {
-        let verdict = match self.values.get(key) {
-            Some(Value::Settled(present)) if present == value => Ok(()),
-            Some(Value::Open(open) | Value::Optional(open)) if open.accepts(value) => Ok(()),
-            Some(Value::Settled(present)) => Err(format!("label `{key}` is `{present}`, not `{value}`")),
-            Some(Value::Open(open) | Value::Optional(open)) => {
-                Err(format!("label `{key}` is {open}, not `{value}`"))
+        match self.values.get(key) {
+            Some(Value::Settled(present)) if present == value => return Ok(()),
+            Some(Value::Settled(present)) => {
+                return Err(format!("label `{key}` is `{present}`, not `{value}`"));
             }
-            None if is_well_known => Ok(()),
-            None => Err(format!("label `{key}` is given `{value}`, but neither pool nor size has it")),
-        };
+            Some(Value::Open(open) | Value::Optional(open)) if !open.accepts(value) => {
+                return Err(format!("label `{key}` is {open}, not `{value}`"));
+            }
+            None if !is_well_known => {
+                return Err(format!("label `{key}` is given `{value}`, but neither pool nor size has it"));
+            }
+            Some(Value::Open(_) | Value::Optional(_)) | None => {}
+        }
         self.values.insert(key.clone(), Value::Settled(Arc::clone(value)));
-        verdict
+        Ok(())
     }
 
     /// Returns whether these labels meet all requirements.

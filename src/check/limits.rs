@@ -3,12 +3,14 @@
 //! As in Karpenter, a node counts until it is gone, also one that the plan removes, and lowering a limit
 //! takes nothing away: only plans that make nodes are held to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use super::price::{price_of_existing, said_price};
-use crate::model::{InstanceType, MicroUsdPerHour, Pool, PoolName, ResourceName, Resources};
+use super::price::{least_price, said_price};
+use crate::model::{
+    InstanceType, MicroUsd, MicroUsdPerHour, Node, NodeName, Pool, PoolName, ResourceName, Resources,
+};
 
 /// How much there is of nodes.
 #[derive(Clone, Debug, Default)]
@@ -114,13 +116,23 @@ fn of_fleet(case: &Case<'_>, amount: &Amount) -> Vec<String> {
             beyonds.push(beyond(name.as_str(), &name.show(after), &name.show(most)));
         }
     }
-    if let Some(most) = limits.cost_per_month {
-        let existing = case.snapshot.nodes.iter().filter_map(|node| price_of_existing(case, node).known());
-        let made = case.made.iter().filter_map(|made| said_price(made).known());
-        let after = existing.chain(made).sum::<MicroUsdPerHour>().per_month();
-        if after > most {
-            beyonds.push(format!("cost: the nodes cost {} µ$ a month, the limit is {} µ$", after.0, most.0));
+    beyonds.extend(limits.cost_per_month.and_then(|most| of_money(case, most)));
+    beyonds
+}
+
+/// Of money only what stays counts, and a node whose price is not known costs more than any limit leaves.
+fn of_money(case: &Case<'_>, most: MicroUsd) -> Option<String> {
+    let going: BTreeSet<&NodeName> =
+        case.plan.spec.deletes().map(|(_, delete)| &delete.target.node).collect();
+    let stays = |node: &&Node| !node.is_deleting && !going.contains(&node.name);
+    let existing = case.snapshot.nodes.iter().filter(stays);
+    let mut after: MicroUsdPerHour = existing.filter_map(|node| least_price(case, node)).sum();
+    for made in &case.made {
+        match said_price(made).known() {
+            Some(price) => after += price,
+            None => return Some(format!("cost: {} has no known price, and there is a limit", made.title())),
         }
     }
-    beyonds
+    let after = after.per_month();
+    (after > most).then(|| format!("cost: the nodes cost {} µ$ a month, the limit is {} µ$", after.0, most.0))
 }

@@ -14,6 +14,7 @@ mod case;
 mod content;
 mod daemons;
 mod finding;
+mod gaps;
 mod held;
 mod labels;
 mod limits;
@@ -57,6 +58,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         budgets::findings,
         names::findings,
         order::findings,
+        gaps::findings,
         content::findings,
     ];
     let mut found: Vec<Finding> = rules.iter().flat_map(|rule| rule(&case)).collect();

@@ -138,10 +138,11 @@ fn free_commitments(case: &Case<'_>, size: &SkuName) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX).saturating_sub(used)
 }
 
-/// Returns what a node that exists costs the user, by its labels, without commitments.
-pub(super) fn price_of_existing(case: &Case<'_>, node: &Node) -> Price {
-    let known = bought_as(case, node);
-    known.map_or(Price::Unknown, |(size, offering)| effective_price(case, size, offering))
+/// Returns the least that a node that exists can cost the user, by its labels: a commitment may pay for it.
+pub(super) fn least_price(case: &Case<'_>, node: &Node) -> Option<MicroUsdPerHour> {
+    let (size, offering) = bought_as(case, node)?;
+    let plain = effective_price(case, size, offering);
+    committed_prices(case, size, offering).into_iter().chain([plain]).filter_map(Price::known).min()
 }
 
 /// Returns the offering that a node was bought as; prices are the same in all zones.

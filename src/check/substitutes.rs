@@ -75,7 +75,11 @@ fn listed<'c>(case: &'c Case<'_>, made: &Made<'_>, pool: &Pool) -> Vec<Listed<'c
             (Some(_), None) => false,
             (None, _) => true,
         };
-    all.filter(|(size, offering)| lists(made, size, offering))
+    // The first choice is judged by every other rule.
+    let is_first = |size: &InstanceType, offering: &Offering| {
+        size.name == *made.size && offering.zone == *made.zone && offering.capacity_type == made.capacity_type
+    };
+    all.filter(|(size, offering)| lists(made, size, offering) && !is_first(size, offering))
         .filter(|(size, offering)| offering.is_available && suits(pool, size, offering).is_ok())
         .filter(|(size, offering)| is_affordable(size, offering))
         .map(|(size, offering)| {
