@@ -1,1 +1,101 @@
-//! Properties.
+//! What holds in every world, tried on random ones.
+//!
+//! `PROPTEST_CASES` sets how many; a failure prints the smallest world that still fails.
+
+#[expect(dead_code, unused_imports, reason = "each test binary uses a part of it")]
+#[path = "support/worlds/mod.rs"]
+mod support;
+
+use std::collections::BTreeMap;
+
+use nodeform::model::{Pod, PodKey, PodPlace};
+use nodeform::plan::{Change, Choice, Plan};
+use nodeform::sim;
+use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
+use proptest::sample::Index;
+use support::build::World;
+use support::planned;
+use support::random::worlds;
+
+/// Cases of each property where nobody says another number: together well under a minute without
+/// optimisation.
+const CASES: u32 = 64;
+
+fn config() -> ProptestConfig {
+    let standard = ProptestConfig::default();
+    // 256 is what proptest takes where the environment says nothing.
+    let cases = if standard.cases == 256 { CASES } else { standard.cases };
+    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 4000, ..standard }
+}
+
+/// Carries the plan out: the world afterwards.
+fn after(world: &World, plan: &Plan) -> World {
+    World { snapshot: sim::after(&world.snapshot, plan), policy: world.policy.clone() }
+}
+
+/// What a plan does, without names and reasons.
+fn makes_and_removes(plan: &Plan) -> (BTreeMap<(String, Choice), usize>, usize) {
+    let mut makes: BTreeMap<(String, Choice), usize> = BTreeMap::new();
+    for (_, _, claim) in plan.spec.creates() {
+        *makes.entry((claim.pool.to_string(), claim.primary.clone())).or_default() += 1;
+    }
+    (makes, plan.spec.deletes().count())
+}
+
+/// Returns a pod like the given one, under a name that comes after all others.
+fn another(pod: &Pod) -> Pod {
+    let key = PodKey::new(pod.key.namespace.as_str(), format!("{}-zz-more", pod.key.name));
+    Pod { key, ..pod.clone() }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn the_judge_accepts_every_plan(world in worlds()) {
+        planned(&world);
+    }
+
+    #[test]
+    fn planning_the_planned_fleet_again_gives_nothing_to_do(world in worlds()) {
+        let first = planned(&world);
+        let second = planned(&after(&world, &first));
+        prop_assert!(second.is_empty(), "{:#?}", second.spec.changes);
+    }
+
+    #[test]
+    fn the_order_of_what_was_seen_does_not_matter((world, shuffled) in worlds().prop_flat_map(shuffled)) {
+        let (one, two) = (planned(&world), planned(&shuffled));
+        prop_assert_eq!(one.digest(), two.digest());
+        prop_assert_eq!(one.evidence, two.evidence);
+    }
+
+    // A fleet that has settled gets one node for one more pod, or none where the pod fits on what is there:
+    // running pods are never moved, so nothing else can follow from it.
+    #[test]
+    fn one_more_pod_makes_one_node_at_most(world in worlds(), which in any::<Index>()) {
+        let mut settled = after(&world, &planned(&world));
+        let candidates: Vec<&Pod> = world.snapshot.pods.iter().filter(|pod| !pod.is_daemon).collect();
+        if !candidates.is_empty() {
+            let more = Pod { place: PodPlace::Waiting, ..another(which.get(&candidates)) };
+            settled = settled.pods([more]);
+        }
+        let plan = planned(&settled);
+        let only_creates = plan.spec.changes.values().all(|planned| matches!(planned.change, Change::Create(_)));
+        prop_assert!(plan.spec.changes.len() <= 1 && only_creates, "{:#?}", plan.spec.changes);
+    }
+}
+
+/// The same world with its lists in another order.
+fn shuffled(world: World) -> impl Strategy<Value = (World, World)> {
+    let pods = proptest::prelude::Just(world.snapshot.pods.clone()).prop_shuffle();
+    let nodes = proptest::prelude::Just(world.snapshot.nodes.clone()).prop_shuffle();
+    let daemons = proptest::prelude::Just(world.snapshot.daemons.clone()).prop_shuffle();
+    (pods, nodes, daemons).prop_map(move |(pods, nodes, daemons)| {
+        let mut other = world.clone();
+        other.snapshot.pods = pods;
+        other.snapshot.nodes = nodes;
+        other.snapshot.daemons = daemons;
+        (world.clone(), other)
+    })
+}

@@ -31,7 +31,7 @@ pub(crate) fn pod(name: &str) -> PodBuilder {
 }
 
 /// A pod to be.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct PodBuilder {
     pod: Pod,
     spec: PodSpec,
@@ -86,6 +86,12 @@ impl PodBuilder {
     /// Takes a TCP port of the node, on every address.
     pub(crate) fn port(mut self, port: u16) -> Self {
         self.spec.host_ports.insert(HostPort { port, protocol: Protocol::Tcp, address: None });
+        self
+    }
+
+    /// Another name.
+    pub(crate) fn named(mut self, name: &str) -> Self {
+        self.pod.key = PodKey::new(self.pod.key.namespace.as_str(), name);
         self
     }
 
@@ -190,7 +196,7 @@ pub(crate) fn daemon(name: &str) -> DaemonBuilder {
 }
 
 /// A DaemonSet to be.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct DaemonBuilder {
     name: Arc<str>,
     pod: PodBuilder,

@@ -55,7 +55,7 @@ pub(crate) fn pool(name: &str) -> PoolBuilder {
 }
 
 /// A pool to be.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct PoolBuilder(pub(crate) Pool);
 
 impl PoolBuilder {
@@ -146,7 +146,7 @@ pub(crate) fn node(name: &str) -> NodeBuilder {
 }
 
 /// A node to be.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct NodeBuilder {
     node: Node,
     size: String,

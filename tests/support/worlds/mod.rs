@@ -5,7 +5,9 @@ pub(crate) mod build;
 pub(crate) mod by_hand;
 pub(crate) mod fleet;
 pub(crate) mod judged;
+pub(crate) mod random;
 pub(crate) mod sizes;
 
 pub(crate) use build::{daemon, pod, world};
 pub(crate) use fleet::{node, pool};
+pub(crate) use judged::planned;
