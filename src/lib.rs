@@ -22,6 +22,7 @@
 //! | [`review`] | the stages that a plan passes |
 //! | [`render`] | values to text |
 //! | [`sim`] | the world after a plan, in memory |
+//! | [`offline`] | from files to a judged plan: the steps in their order |
 //! | `cli` | one file for each command; the only place that reads files and prints (feature `cli`) |
 //!
 //! Everything but `cli` is pure: no file, no clock, no environment, no randomness, no order that differs from
@@ -48,10 +49,15 @@
 pub mod api;
 pub mod catalog;
 pub mod check;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod manifests;
 pub mod model;
+pub mod offline;
 pub mod plan;
 pub mod policy;
 pub mod render;
+pub mod review;
+pub mod sim;
 pub mod snapshot;
 pub mod solve;

@@ -23,6 +23,10 @@ const EDGES: &[(&str, &[&str])] = &[
         &["model", "api", "policy", "manifests", "catalog", "snapshot", "solve", "plan", "check", "review"],
     ),
     ("sim", &["model", "policy", "catalog", "snapshot", "plan"]),
+    (
+        "offline",
+        &["model", "api", "policy", "manifests", "catalog", "snapshot", "solve", "plan", "check", "review"],
+    ),
 ];
 
 /// Modules where things may happen: files, the terminal.

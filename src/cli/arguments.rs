@@ -13,9 +13,9 @@ use super::input::InputArguments;
 pub(super) struct CommandLine {
     /// Never colour the output
     #[arg(long, global = true)]
-    pub no_color: bool,
+    pub(super) no_color: bool,
     #[command(subcommand)]
-    pub command: Command,
+    pub(super) command: Command,
 }
 
 #[derive(Subcommand, Debug)]
@@ -46,20 +46,20 @@ pub(super) enum Command {
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct WorldArguments {
     #[command(flatten)]
-    pub input: InputArguments,
+    pub(super) input: InputArguments,
     /// The region whose sizes and prices are used; else the NodeFleet's, the nodes' or the pools'
     #[arg(long, alias = "region", value_name = "REGION")]
-    pub location: Option<String>,
+    pub(super) location: Option<String>,
     /// Sizes and prices to use instead of the embedded ones: answers of Azure's SKU and price lists, or a
     /// list of instance types; may be repeated
     #[arg(long, value_name = "FILE")]
-    pub catalog: Vec<PathBuf>,
+    pub(super) catalog: Vec<PathBuf>,
     /// The time to plan for, as 2026-11-21T09:00:00Z; without it nothing that depends on time is decided
     #[arg(long, value_name = "TIME")]
-    pub at: Option<String>,
+    pub(super) at: Option<String>,
     /// Do not assume the daemonsets that AKS puts on every node
     #[arg(long)]
-    pub no_system_daemonsets: bool,
+    pub(super) no_system_daemonsets: bool,
 }
 
 #[derive(Args, Debug)]
@@ -67,19 +67,19 @@ pub(super) struct WorldArguments {
     kubectl get nodes,nodeclaims,nodepools,aksnodeclasses,pods -A -o yaml | nodeform plan -\n")]
 pub(super) struct PlanArguments {
     #[command(flatten)]
-    pub world: WorldArguments,
+    pub(super) world: WorldArguments,
     /// Save the plan to this file
     #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     /// How to print the plan
     #[arg(short, long, value_enum, default_value_t = PlanOutput::Human)]
-    pub output: PlanOutput,
+    pub(super) output: PlanOutput,
     /// Print every node and pod instead of a page
     #[arg(long)]
-    pub all: bool,
+    pub(super) all: bool,
     /// Exit with 2 when changes are proposed
     #[arg(long)]
-    pub detailed_exitcode: bool,
+    pub(super) detailed_exitcode: bool,
 }
 
 /// How a plan is printed.
@@ -92,35 +92,39 @@ pub(super) enum PlanOutput {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  nodeform plan examples/quickstart --out plan.json\n  nodeform show plan.json --all\n")]
+#[command(
+    after_help = "Example:\n  nodeform plan examples/quickstart --out plan.json\n  nodeform show plan.json --all\n"
+)]
 pub(super) struct ShowArguments {
     /// The saved plan; `-` is standard input
     #[arg(value_name = "PLAN")]
-    pub plan: PathBuf,
+    pub(super) plan: PathBuf,
     /// Print every node and pod instead of a page
     #[arg(long)]
-    pub all: bool,
+    pub(super) all: bool,
     /// How to print the plan
     #[arg(short, long, value_enum, default_value_t = PlanOutput::Human)]
-    pub output: PlanOutput,
+    pub(super) output: PlanOutput,
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  nodeform plan examples/quickstart --out plan.json\n  nodeform verify plan.json\n")]
+#[command(
+    after_help = "Example:\n  nodeform plan examples/quickstart --out plan.json\n  nodeform verify plan.json\n"
+)]
 pub(super) struct VerifyArguments {
     /// The saved plan; `-` is standard input
     #[arg(value_name = "PLAN")]
-    pub plan: PathBuf,
+    pub(super) plan: PathBuf,
 }
 
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  nodeform validate examples/quickstart\n")]
 pub(super) struct ValidateArguments {
     #[command(flatten)]
-    pub input: InputArguments,
+    pub(super) input: InputArguments,
     /// How to print faults: for people, or as annotations of GitHub Actions
     #[arg(short, long, value_enum, default_value_t = ValidateOutput::Human)]
-    pub output: ValidateOutput,
+    pub(super) output: ValidateOutput,
 }
 
 /// How faults are printed.
@@ -138,12 +142,12 @@ pub(super) enum ValidateOutput {
 pub(super) struct ExplainArguments {
     /// What to explain: pod/NAME, node/NAME or size/NAME
     #[arg(value_name = "KIND/NAME")]
-    pub target: String,
+    pub(super) target: String,
     /// The pod's namespace
     #[arg(short, long, default_value = "default")]
-    pub namespace: String,
+    pub(super) namespace: String,
     #[command(flatten)]
-    pub world: WorldArguments,
+    pub(super) world: WorldArguments,
 }
 
 #[derive(Args, Debug)]
@@ -152,43 +156,43 @@ pub(super) struct ExplainArguments {
 pub(super) struct CatalogArguments {
     /// The region
     #[arg(long, alias = "region", value_name = "REGION", default_value = "eastus")]
-    pub location: String,
+    pub(super) location: String,
     /// Sizes and prices to use instead of the embedded ones; may be repeated
     #[arg(long, value_name = "FILE")]
-    pub catalog: Vec<PathBuf>,
+    pub(super) catalog: Vec<PathBuf>,
     /// Sizes whose name holds this text
     #[arg(value_name = "NAME")]
-    pub name: Option<String>,
+    pub(super) name: Option<String>,
     /// Sizes of this family letter, such as D, or series, such as Dds_v5
     #[arg(long, value_name = "FAMILY")]
-    pub family: Option<String>,
+    pub(super) family: Option<String>,
     /// Sizes of this architecture: amd64 or arm64
     #[arg(long, value_name = "ARCH")]
-    pub arch: Option<String>,
+    pub(super) arch: Option<String>,
     /// Sizes with at least this many vCPUs
     #[arg(long, value_name = "N")]
-    pub cpu_min: Option<u32>,
+    pub(super) cpu_min: Option<u32>,
     /// Sizes with at most this many vCPUs
     #[arg(long, value_name = "N")]
-    pub cpu_max: Option<u32>,
+    pub(super) cpu_max: Option<u32>,
     /// Sizes with at least this much memory, such as 16Gi
     #[arg(long, value_name = "QUANTITY")]
-    pub memory_min: Option<String>,
+    pub(super) memory_min: Option<String>,
     /// Sizes with at most this much memory
     #[arg(long, value_name = "QUANTITY")]
-    pub memory_max: Option<String>,
+    pub(super) memory_max: Option<String>,
     /// Sizes with a GPU
     #[arg(long)]
-    pub gpu: bool,
+    pub(super) gpu: bool,
     /// Sizes in this zone, such as westeurope-1
     #[arg(long, value_name = "ZONE")]
-    pub zone: Option<String>,
+    pub(super) zone: Option<String>,
     /// Sizes of at most this many dollars per hour on demand
     #[arg(long, value_name = "USD")]
-    pub price_max: Option<String>,
+    pub(super) price_max: Option<String>,
     /// How to print the sizes
     #[arg(short, long, value_enum, default_value_t = CatalogOutput::Table)]
-    pub output: CatalogOutput,
+    pub(super) output: CatalogOutput,
 }
 
 /// How the catalogue is printed.
@@ -201,25 +205,29 @@ pub(super) enum CatalogOutput {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  nodeform init my-cluster --location westeurope\n  nodeform plan my-cluster\n")]
+#[command(
+    after_help = "Example:\n  nodeform init my-cluster --location westeurope\n  nodeform plan my-cluster\n"
+)]
 pub(super) struct InitArguments {
     /// The folder to write to; `-` prints instead
     #[arg(value_name = "FOLDER", default_value = ".")]
-    pub folder: PathBuf,
+    pub(super) folder: PathBuf,
     /// The cluster's name
     #[arg(long, value_name = "NAME", default_value = "my-cluster")]
-    pub cluster_name: String,
+    pub(super) cluster_name: String,
     /// The cluster's region
     #[arg(long, alias = "region", value_name = "REGION", default_value = "eastus")]
-    pub location: String,
+    pub(super) location: String,
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  nodeform crds nodefleet\n  nodeform crds | kubectl apply --server-side -f -\n")]
+#[command(
+    after_help = "Example:\n  nodeform crds nodefleet\n  nodeform crds | kubectl apply --server-side -f -\n"
+)]
 pub(super) struct CrdsArguments {
     /// Only this kind, such as nodepool
     #[arg(value_name = "KIND")]
-    pub kind: Option<String>,
+    pub(super) kind: Option<String>,
 }
 
 #[derive(Args, Debug)]
@@ -227,7 +235,7 @@ pub(super) struct CrdsArguments {
 pub(super) struct SchemaArguments {
     /// What to print the schema of; without it, the names that there are
     #[arg(value_name = "NAME")]
-    pub name: Option<String>,
+    pub(super) name: Option<String>,
 }
 
 #[derive(Args, Debug)]
@@ -235,7 +243,7 @@ pub(super) struct SchemaArguments {
 pub(super) struct VersionArguments {
     /// How to print the version
     #[arg(short, long, value_enum, default_value_t = VersionOutput::Human)]
-    pub output: VersionOutput,
+    pub(super) output: VersionOutput,
 }
 
 /// How the version is printed.

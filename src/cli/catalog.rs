@@ -42,13 +42,16 @@ fn filter(arguments: &CatalogArguments) -> Result<CatalogFilter, Failure> {
             Err(Failure::error(format!("`{text}` is no amount of memory")).hint("write it as in `16Gi`"))
         }
     };
-    let price_max = match arguments.price_max.as_deref().map(|text| (text, MicroUsdPerHour::from_decimal_usd(text))) {
-        None => None,
-        Some((_, Some(price))) => Some(price),
-        Some((text, None)) => {
-            return Err(Failure::error(format!("`{text}` is no price")).hint("write dollars as in `0.25`"));
-        }
-    };
+    let price_max =
+        match arguments.price_max.as_deref().map(|text| (text, MicroUsdPerHour::from_decimal_usd(text))) {
+            None => None,
+            Some((_, Some(price))) => Some(price),
+            Some((text, None)) => {
+                return Err(
+                    Failure::error(format!("`{text}` is no price")).hint("write dollars as in `0.25`")
+                );
+            }
+        };
     Ok(CatalogFilter {
         family: arguments.family.clone(),
         arch: arguments.arch.clone(),

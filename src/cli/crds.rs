@@ -9,9 +9,7 @@ pub(super) fn run(arguments: &CrdsArguments, ui: Ui) -> Result<Exit, Failure> {
     let all: Vec<&KindFacts> = Kind::ALL.into_iter().map(Kind::facts).collect();
     let wanted = arguments.kind.as_deref().map(str::to_lowercase);
     let is_wanted = |facts: &KindFacts| match wanted.as_deref() {
-        Some(name) => {
-            facts.singular == name || facts.plural == name || facts.short_names.contains(&name)
-        }
+        Some(name) => facts.singular == name || facts.plural == name || facts.short_names.contains(&name),
         None => true,
     };
     let documents: Vec<&str> =

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 /// What a command's exit code says; the same for every command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
+pub(super) enum Exit {
     /// Done, or nothing to do.
     Done,
     /// Usage, input, or the machine refused.
@@ -32,35 +32,35 @@ impl From<Exit> for ExitCode {
 
 /// Why a command could not do its work, with what to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub(super) struct Failure {
     /// How the command ends.
-    pub exit: Exit,
+    pub(super) exit: Exit,
     /// What happened, one entry for each fault.
-    pub faults: Vec<String>,
+    pub(super) faults: Vec<String>,
     /// What to do next.
-    pub hints: Vec<String>,
+    pub(super) hints: Vec<String>,
 }
 
 impl Failure {
     /// An error in usage or input.
-    pub fn error(what: impl Into<String>) -> Self {
+    pub(super) fn error(what: impl Into<String>) -> Self {
         Self { exit: Exit::Error, faults: vec![what.into()], hints: Vec::new() }
     }
 
     /// Several faults of an input at once.
-    pub fn errors(faults: Vec<String>) -> Self {
+    pub(super) fn errors(faults: Vec<String>) -> Self {
         Self { exit: Exit::Error, faults, hints: Vec::new() }
     }
 
     /// A bug of nodeform: says how to report it.
-    pub fn bug(faults: Vec<String>) -> Self {
+    pub(super) fn bug(faults: Vec<String>) -> Self {
         Self { exit: Exit::Bug, faults, hints: Vec::new() }
             .hint("this is a bug in nodeform, not in your input: please report it with the command, its input and the lines above")
     }
 
     /// Adds what to do next.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }

@@ -16,31 +16,31 @@ const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
 
 /// Where manifests come from.
 #[derive(Args, Clone, Debug, Default)]
-pub struct InputArguments {
+pub(super) struct InputArguments {
     /// Files or folders with manifests; `-` is standard input
     #[arg(value_name = "INPUT")]
-    pub inputs: Vec<PathBuf>,
+    pub(super) inputs: Vec<PathBuf>,
     /// The same as INPUT, as in kubectl; may be repeated
     #[arg(short = 'f', long = "filename", value_name = "INPUT")]
-    pub filenames: Vec<PathBuf>,
+    pub(super) filenames: Vec<PathBuf>,
     /// Read folders with all folders in them
     #[arg(short = 'R', long)]
-    pub recursive: bool,
+    pub(super) recursive: bool,
 }
 
 /// What was read.
 #[derive(Debug, Default)]
-pub struct Inputs {
+pub(super) struct Inputs {
     /// The files' bytes.
-    pub sources: Vec<Source>,
+    pub(super) sources: Vec<Source>,
     /// Folders in folders that were not read, since `-R` was not given.
-    pub unread_folders: Vec<PathBuf>,
+    pub(super) unread_folders: Vec<PathBuf>,
 }
 
 impl InputArguments {
     /// Returns whether no input was named.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.inputs.is_empty() && self.filenames.is_empty()
     }
 
@@ -48,7 +48,7 @@ impl InputArguments {
     ///
     /// # Errors
     /// Every path that cannot be read, at once.
-    pub fn read(&self) -> Result<Inputs, Failure> {
+    pub(super) fn read(&self) -> Result<Inputs, Failure> {
         let mut reader = Reader { recursive: self.recursive, ..Reader::default() };
         for path in self.inputs.iter().chain(&self.filenames) {
             if path.as_os_str() == "-" {
@@ -63,7 +63,8 @@ impl InputArguments {
             return Err(Failure::errors(reader.faults));
         }
         if reader.inputs.sources.is_empty() {
-            let failure = Failure::error("no file to read: the folders hold no `.yaml`, `.yml` or `.json` file");
+            let failure =
+                Failure::error("no file to read: the folders hold no `.yaml`, `.yml` or `.json` file");
             return Err(if reader.inputs.unread_folders.is_empty() {
                 failure
             } else {
@@ -108,7 +109,8 @@ impl Reader {
         let shown = path.display();
         match fs::metadata(path) {
             Ok(facts) if facts.len() > DUMP_BYTES_MAX => {
-                self.faults.push(format!("`{shown}` has {} bytes; {DUMP_BYTES_MAX} is the most", facts.len()));
+                self.faults
+                    .push(format!("`{shown}` has {} bytes; {DUMP_BYTES_MAX} is the most", facts.len()));
                 return;
             }
             Ok(_) => {}

@@ -61,10 +61,7 @@ fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
 /// Prints what clap has to say. Help is data and succeeds; wrong usage is an error like any other, with
 /// exit code 1 instead of clap's own 2, which means "changes" here.
 fn usage(error: &clap::Error) -> Exit {
-    let is_help = matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-    );
+    let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     // A reader that went away is no failure of ours.
     let _ = error.print();
     if is_help { Exit::Done } else { Exit::Error }

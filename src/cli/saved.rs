@@ -47,7 +47,7 @@ pub(super) fn show(arguments: &ShowArguments, ui: Ui) -> Result<Exit, Failure> {
 /// `nodeform verify`: the digest, and every rule once more by the judge.
 pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failure> {
     let plan = read(&arguments.plan)?;
-    let (snapshot, policy) = plan.evidence.world.rebuilt(&plan.spec);
+    let (snapshot, policy) = (plan.snapshot(), plan.policy());
     let findings = check::check(&snapshot, &policy, &plan);
     if !findings.is_empty() {
         let faults = findings.iter().map(ToString::to_string).collect();
@@ -63,15 +63,19 @@ pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failur
 
 fn read(path: &Path) -> Result<Plan, Failure> {
     let shown = path.display();
-    let text = text(path).map_err(|error| Failure::error(format!("plan `{shown}` cannot be read: {error}")))?;
+    let text =
+        text(path).map_err(|error| Failure::error(format!("plan `{shown}` cannot be read: {error}")))?;
     file::read(&text).map_err(|fault| {
         Failure::error(format!("`{shown}`: {fault}")).hint("make the plan again with `nodeform plan --out`")
     })
 }
 
 fn text(path: &Path) -> std::io::Result<String> {
-    let source: Box<dyn Read> =
-        if path.as_os_str() == "-" { Box::new(std::io::stdin().lock()) } else { Box::new(fs::File::open(path)?) };
+    let source: Box<dyn Read> = if path.as_os_str() == "-" {
+        Box::new(std::io::stdin().lock())
+    } else {
+        Box::new(fs::File::open(path)?)
+    };
     let mut text = String::new();
     source.take(PLAN_BYTES_MAX + 1).read_to_string(&mut text)?;
     if u64::try_from(text.len()).is_ok_and(|length| length > PLAN_BYTES_MAX) {

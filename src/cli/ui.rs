@@ -11,19 +11,19 @@ use crate::render::{Line, Style};
 
 /// Where output goes and whether it is coloured.
 #[derive(Clone, Copy, Debug)]
-pub struct Ui {
+pub(super) struct Ui {
     color: ColorChoice,
 }
 
 impl Ui {
     /// Coloured where the terminal takes it (`NO_COLOR`, `CLICOLOR_FORCE` and pipes are respected), or never.
     #[must_use]
-    pub const fn new(is_plain: bool) -> Self {
+    pub(super) const fn new(is_plain: bool) -> Self {
         Self { color: if is_plain { ColorChoice::Never } else { ColorChoice::Auto } }
     }
 
     /// Writes styled lines to standard output.
-    pub fn lines(self, lines: &[Line]) {
+    pub(super) fn lines(self, lines: &[Line]) {
         let mut text = String::new();
         for line in lines {
             for span in &line.0 {
@@ -36,18 +36,18 @@ impl Ui {
     }
 
     /// Writes text to standard output as it is. A reader that went away ends the output, not the program.
-    pub fn text(self, text: &str) {
+    pub(super) fn text(self, text: &str) {
         let mut out = AutoStream::new(io::stdout(), self.color);
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 
     /// Writes a failure to standard error.
-    pub fn failure(self, failure: &Failure) {
+    pub(super) fn failure(self, failure: &Failure) {
         self.aside(&failure.to_string());
     }
 
     /// Writes a remark to standard error.
-    pub fn aside(self, text: &str) {
+    pub(super) fn aside(self, text: &str) {
         eprint!("{text}");
     }
 }

@@ -51,5 +51,10 @@ fn annotation(fault: &Fault) -> String {
     let Fault { file, line, path, message, hint, object: _ } = fault;
     let at = if path.is_empty() { String::new() } else { format!("{}: ", path_text(path)) };
     let hint = hint.as_ref().map_or(String::new(), |hint| format!("\nhint: {hint}"));
-    format!("::error file={},line={}::{}\n", property(file), (*line).max(1), data(&format!("{at}{message}{hint}")))
+    format!(
+        "::error file={},line={}::{}\n",
+        property(file),
+        (*line).max(1),
+        data(&format!("{at}{message}{hint}"))
+    )
 }

@@ -13,7 +13,7 @@ pub(super) fn run(arguments: &VersionArguments, ui: Ui) -> Result<Exit, Failure>
         VersionOutput::Json => {
             let facts = serde_json::json!({
                 "version": VERSION,
-                "planFormat": crate::plan::API_VERSION,
+                "planFormat": crate::plan::file::API_VERSION,
                 "karpenter": {"core": "v1.14", "azure": "v1.14"},
             });
             ui.text(&format!("{facts:#}\n"));

@@ -33,7 +33,11 @@ pub(super) fn world(arguments: &WorldArguments, ui: Ui) -> Result<World, Failure
         let folders: Vec<String> =
             inputs.unread_folders.iter().take(3).map(|folder| format!("`{}`", folder.display())).collect();
         let count = inputs.unread_folders.len();
-        let more = if count > folders.len() { format!(" and {} more", count - folders.len()) } else { String::new() };
+        let more = if count > folders.len() {
+            format!(" and {} more", count - folders.len())
+        } else {
+            String::new()
+        };
         ui.aside(&format!("warning: not read, since `-R` was not given: {}{more}\n", folders.join(", ")));
     }
     Ok(world)
@@ -41,7 +45,8 @@ pub(super) fn world(arguments: &WorldArguments, ui: Ui) -> Result<World, Failure
 
 /// Plans a world. A plan that the judge refuses is a bug and is not shown.
 pub(super) fn planned(world: &World) -> Result<Planned, Failure> {
-    offline::plan(world).map_err(|refused| Failure::bug(refused.findings.iter().map(ToString::to_string).collect()))
+    offline::plan(world)
+        .map_err(|refused| Failure::bug(refused.findings.iter().map(ToString::to_string).collect()))
 }
 
 /// Returns a region as Azure writes it: `West Europe` is `westeurope`.

@@ -27,7 +27,7 @@ pub mod yaml;
 pub use fault::{Fault, Segment, path_text};
 pub use kind::{NotUnderstood, Why};
 pub use objects::{DaemonSet, Objects, OurObject};
-pub use source::Source;
+pub use source::{DUMP_BYTES_MAX, Source};
 
 use found::Found;
 
@@ -36,7 +36,15 @@ use found::Found;
 ///
 /// # Errors
 /// Everything that is wrong with any document, sorted by file, line and path.
-pub fn read(mut sources: Vec<Source>) -> Result<Objects, Vec<Fault>> {
+pub fn read(sources: Vec<Source>) -> Result<Objects, Vec<Fault>> {
+    let (objects, faults) = read_all(sources);
+    if faults.is_empty() { Ok(objects) } else { Err(faults) }
+}
+
+/// Reads sources and returns the objects beside everything that is wrong, sorted by file, line and path. With
+/// any fault the objects are good for nothing but to look for further faults in them.
+#[must_use]
+pub fn read_all(mut sources: Vec<Source>) -> (Objects, Vec<Fault>) {
     sources.sort();
     sources.dedup();
     let count = sources.len();
@@ -45,19 +53,13 @@ pub fn read(mut sources: Vec<Source>) -> Result<Objects, Vec<Fault>> {
         document::read(&source, &mut found);
     }
     let Found { workloads, pods, priorities, mut ours, mut faults, .. } = found;
-    if !faults.is_empty() {
-        return Err(faults.sorted());
-    }
-    let expanded = match expand::expand(workloads, pods, &priorities) {
-        Ok(expanded) => expanded,
-        Err(fault) => {
-            faults.add(*fault);
-            return Err(faults.sorted());
-        }
-    };
+    let expanded = expand::expand(workloads, pods, &priorities).unwrap_or_else(|fault| {
+        faults.add(*fault);
+        expand::Expanded::default()
+    });
     ours.sort_by(|one, other| (&one.kind, &one.name).cmp(&(&other.kind, &other.name)));
     let is_silent = |pod: &&crate::model::Pod| pod.spec.is_without_requests && !pod.is_daemon;
-    Ok(Objects {
+    let objects = Objects {
         pods_without_requests: expanded.pods.iter().filter(is_silent).count(),
         pods: expanded.pods,
         daemons: expanded.daemons,
@@ -71,7 +73,8 @@ pub fn read(mut sources: Vec<Source>) -> Result<Objects, Vec<Fault>> {
         sources: count,
         documents: found.objects,
         finished_pods: found.finished_pods,
-    })
+    };
+    (objects, faults.sorted())
 }
 
 #[cfg(test)]

@@ -117,7 +117,8 @@ fn located(object: &manifests::OurObject, fault: policy::Fault) -> manifests::Fa
 /// Everything that is wrong with the input.
 pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let Request { sources, catalogs, location, at, without_system_daemons } = request;
-    let (objects, mut policy) = read(sources).map_err(|faults| faults.iter().map(problem).collect::<Vec<_>>())?;
+    let (objects, mut policy) =
+        read(sources).map_err(|faults| faults.iter().map(problem).collect::<Vec<_>>())?;
     let mut assumptions = Vec::new();
     let region = region::region(location, &policy, &objects, &mut assumptions);
     let catalog = catalog(&catalogs, &region)?;

@@ -8,8 +8,8 @@ use crate::snapshot::Assumption;
 pub(super) fn network(policy: &Policy, assumptions: &mut Vec<Assumption>) -> NetworkSetup {
     policy.fleet.network.unwrap_or_else(|| {
         assumptions.push(Assumption {
-            what: "Azure CNI with an overlay network: at most 250 pods on a node".to_owned(),
-            why: "it is AKS' default; `spec.cluster` of a NodeFleet says another".to_owned(),
+            what: "Azure CNI overlay, at most 250 pods on a node".to_owned(),
+            why: "AKS' default: `spec.cluster` of a NodeFleet".to_owned(),
         });
         NetworkSetup::AzureOverlay { is_cilium: false }
     })

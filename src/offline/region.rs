@@ -22,19 +22,18 @@ pub(super) fn region(
     if let Some(region) = said.or_else(|| policy.fleet.region.clone()) {
         return region;
     }
-    let (region, why) = match of_nodes(objects).or_else(|| of_pools(policy)) {
-        Some((region, why)) => (region, why),
-        None => (Region::new(REGION), "nothing in the input says where the cluster is".to_owned()),
-    };
+    if let Some(region) = of_nodes(objects).or_else(|| of_pools(policy)) {
+        return region;
+    }
     assumptions.push(Assumption {
-        what: format!("region `{region}`"),
-        why: format!("{why}; `--location` says another"),
+        what: format!("region `{REGION}`"),
+        why: "the input names none: `--location`".to_owned(),
     });
-    region
+    Region::new(REGION)
 }
 
 /// Returns the region that most nodes are in; by name among equals.
-fn of_nodes(objects: &Objects) -> Option<(Region, String)> {
+fn of_nodes(objects: &Objects) -> Option<Region> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for node in &objects.nodes {
         if let Some(region) = node.labels.get(label::REGION) {
@@ -43,18 +42,17 @@ fn of_nodes(objects: &Objects) -> Option<(Region, String)> {
     }
     let most = counts.values().copied().max()?;
     let (region, _) = counts.into_iter().find(|(_, count)| *count == most)?;
-    Some((Region::new(region), "the nodes' labels name it".to_owned()))
+    Some(Region::new(region))
 }
 
 /// Returns the region that a pool's requirement on region or zone names.
-fn of_pools(policy: &Policy) -> Option<(Region, String)> {
+fn of_pools(policy: &Policy) -> Option<Region> {
     policy.pools.values().find_map(|pool| {
         let listed = |key: &str| pool.requirements.get(key).and_then(|requirement| requirement.listed());
         let from_region = listed(label::REGION).into_iter().flatten().map(|value| value.to_string());
         let from_zone = listed(label::ZONE).into_iter().flatten();
         let from_zone = from_zone.filter_map(|zone| Some(zone.rsplit_once('-')?.0.to_owned()));
-        let region = from_region.chain(from_zone).map(Region::new).find(|region| regions().contains(region))?;
-        Some((region, format!("pool `{}` names it", pool.name)))
+        from_region.chain(from_zone).map(Region::new).find(|region| regions().contains(region))
     })
 }
 
@@ -62,6 +60,9 @@ fn of_pools(policy: &Policy) -> Option<(Region, String)> {
 pub(super) fn unknown(unknown: &UnknownRegion) -> Problem {
     Problem {
         what: unknown.to_string(),
-        hint: Some("name one of the regions that `nodeform catalog --help` speaks of, or give `--catalog`".to_owned()),
+        hint: Some(
+            "name one of the regions that `nodeform catalog --help` speaks of, or give `--catalog`"
+                .to_owned(),
+        ),
     }
 }

@@ -4,6 +4,7 @@
 //! prints, never colours and never decides; `cli` turns styles into colours.
 
 pub mod catalog;
+pub mod explain;
 pub mod line;
 pub mod money;
 mod section;

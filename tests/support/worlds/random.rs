@@ -4,8 +4,8 @@
 //! taints and ports come up on all sides, beside some that nothing has.
 
 use nodeform::model::{
-    BudgetNodes, Commitment, Discount, Effect, MicroUsd, MicroUsdPerHour, NodeStage, Operator, SchedulingRule,
-    Strength, label,
+    BudgetNodes, Commitment, Discount, Effect, MicroUsd, MicroUsdPerHour, NodeStage, Operator,
+    SchedulingRule, Strength, label,
 };
 use proptest::collection::vec;
 use proptest::option::weighted;
@@ -154,31 +154,33 @@ fn twist() -> impl Strategy<Value = Twist> {
 
 fn pools() -> impl Strategy<Value = Vec<PoolBuilder>> {
     let budget = select(
-        &[BudgetNodes::Percent(100), BudgetNodes::Percent(10), BudgetNodes::Count(1), BudgetNodes::Count(0)][..],
+        &[BudgetNodes::Percent(100), BudgetNodes::Percent(10), BudgetNodes::Count(1), BudgetNodes::Count(0)]
+            [..],
     );
     let weight = select(&[0_u32, 10, 50][..]);
     let one = (weight, vec(select(&EXPRESSIONS[..]), 0..3), vec(twist(), 0..3), budget);
     vec(one, 1..=4).prop_map(|pools| {
         let named = pools.into_iter().zip(POOLS);
-        named.map(|((weight, requirements, twists, budget), name)| {
-            let mut built = pool(name).weight(weight).budget(budget);
-            for (key, operator, values) in requirements {
-                built = built.requiring(key, operator, values);
-            }
-            for twist in twists {
-                built = match twist {
-                    Twist::Nothing => built,
-                    Twist::Taint(key, effect) => built.taint(key, effect),
-                    Twist::Limit(resource, amount) => built.limit(resource, amount),
-                    Twist::NodesMax(most) => built.nodes_max(most),
-                    Twist::Team(team) => built.label(TEAM, team),
-                    Twist::Never => built.never_consolidating(),
-                    Twist::Deleting => built.deleting(),
-                };
-            }
-            built
-        })
-        .collect()
+        named
+            .map(|((weight, requirements, twists, budget), name)| {
+                let mut built = pool(name).weight(weight).budget(budget);
+                for (key, operator, values) in requirements {
+                    built = built.requiring(key, operator, values);
+                }
+                for twist in twists {
+                    built = match twist {
+                        Twist::Nothing => built,
+                        Twist::Taint(key, effect) => built.taint(key, effect),
+                        Twist::Limit(resource, amount) => built.limit(resource, amount),
+                        Twist::NodesMax(most) => built.nodes_max(most),
+                        Twist::Team(team) => built.label(TEAM, team),
+                        Twist::Never => built.never_consolidating(),
+                        Twist::Deleting => built.deleting(),
+                    };
+                }
+                built
+            })
+            .collect()
     })
 }
 
@@ -196,7 +198,8 @@ enum Fate {
 
 /// A node, and how many pods of half a core run there.
 fn nodes() -> impl Strategy<Value = Vec<(NodeBuilder, usize)>> {
-    let sizes = ["Standard_D2s_v5", "Standard_D4s_v5", "Standard_D8s_v5", "Standard_D4ps_v5", "Standard_L8s_v3"];
+    let sizes =
+        ["Standard_D2s_v5", "Standard_D4s_v5", "Standard_D8s_v5", "Standard_D4ps_v5", "Standard_L8s_v3"];
     let fate = prop_oneof![
         8 => Just(Fate::Settled),
         1 => select(&[NodeStage::Launching, NodeStage::Registered][..]).prop_map(Fate::Stage),
@@ -208,37 +211,40 @@ fn nodes() -> impl Strategy<Value = Vec<(NodeBuilder, usize)>> {
     let several = prop_oneof![2 => vec(one.clone(), 0..4), 1 => vec(one, 0..12)];
     several.prop_map(|nodes| {
         let numbered = nodes.into_iter().enumerate();
-        numbered.map(|(number, (pool, size, zone, is_spot, fate, pods))| {
-            let built = node(&format!("node-{number}")).of_pool(pool).size(size).zone(zone);
-            let built = if is_spot { built.spot() } else { built };
-            let built = match fate {
-                Fate::Settled => built,
-                Fate::Stage(stage) => built.stage(stage),
-                Fate::Cordoned => built.cordoned(),
-                Fate::Tainted => built.taint("team"),
-                Fate::Protected => built.do_not_disrupt(),
-                Fate::Deleting => built.deleting(),
-                Fate::Foreign => built.foreign(),
-            };
-            (built, if matches!(fate, Fate::Stage(NodeStage::Launching)) { 0 } else { pods })
-        })
-        .collect()
+        numbered
+            .map(|(number, (pool, size, zone, is_spot, fate, pods))| {
+                let built = node(&format!("node-{number}")).of_pool(pool).size(size).zone(zone);
+                let built = if is_spot { built.spot() } else { built };
+                let built = match fate {
+                    Fate::Settled => built,
+                    Fate::Stage(stage) => built.stage(stage),
+                    Fate::Cordoned => built.cordoned(),
+                    Fate::Tainted => built.taint("team"),
+                    Fate::Protected => built.do_not_disrupt(),
+                    Fate::Deleting => built.deleting(),
+                    Fate::Foreign => built.foreign(),
+                };
+                (built, if matches!(fate, Fate::Stage(NodeStage::Launching)) { 0 } else { pods })
+            })
+            .collect()
     })
 }
 
 fn daemons() -> impl Strategy<Value = Vec<DaemonBuilder>> {
-    let one = (select(&["50m", "300m"][..]), weighted(0.3, select(&EXPRESSIONS[..])), any::<bool>(), any::<bool>());
+    let one =
+        (select(&["50m", "300m"][..]), weighted(0.3, select(&EXPRESSIONS[..])), any::<bool>(), any::<bool>());
     vec(one, 0..3).prop_map(|daemons| {
         let numbered = daemons.into_iter().enumerate();
-        numbered.map(|(number, (cpu, expression, is_tolerant, has_port))| {
-            let built = daemon(&format!("daemon-{number}")).with(|pod| {
-                let pod = pod.cpu(cpu);
-                let pod = if has_port { pod.port(9100) } else { pod };
-                expression.into_iter().fold(pod, |pod, expression| pod.or_term(&[expression]))
-            });
-            if is_tolerant { built } else { built.intolerant() }
-        })
-        .collect()
+        numbered
+            .map(|(number, (cpu, expression, is_tolerant, has_port))| {
+                let built = daemon(&format!("daemon-{number}")).with(|pod| {
+                    let pod = pod.cpu(cpu);
+                    let pod = if has_port { pod.port(9100) } else { pod };
+                    expression.into_iter().fold(pod, |pod, expression| pod.or_term(&[expression]))
+                });
+                if is_tolerant { built } else { built.intolerant() }
+            })
+            .collect()
     })
 }
 
@@ -259,7 +265,8 @@ fn wishes() -> impl Strategy<Value = Vec<Wish>> {
         (1..60_i64).prop_map(Wish::Cpu),
         (50..2000_i64).prop_map(Wish::Cost),
         (0..90_000_i64).prop_map(Wish::NodeCost),
-        (select(&["Dsv5", "D", "E"][..]), 0..=100_u32).prop_map(|(family, percent)| Wish::Discount(family, percent)),
+        (select(&["Dsv5", "D", "E"][..]), 0..=100_u32)
+            .prop_map(|(family, percent)| Wish::Discount(family, percent)),
         (select(&["Standard_D4s_v5", "Standard_D8s_v5"][..]), 0..4_u32)
             .prop_map(|(size, count)| Wish::Commitment(size, count)),
     ];

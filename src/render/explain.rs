@@ -1,0 +1,210 @@
+//! Why a pod, a node or a size fares as it does, as lines for people: the answer first, then the chain.
+
+use super::line::{Line, Style};
+use super::money::{Sureness, per_month};
+use super::words::{count, some};
+use crate::model::{Price, Resources};
+use crate::solve::explain::node::NodeFate;
+use crate::solve::explain::{NodeExplanation, PodExplanation, PodOutcome, PoolUse, SizeExplanation};
+use crate::solve::report::chain::PoolChain;
+use crate::solve::{NewNode, NodeRef, Target};
+
+/// How many names stand in a line before the rest is counted.
+const NAMES_IN_LINE: usize = 5;
+/// How many other ways to have a node are listed.
+const SUBSTITUTES_MAX: usize = 8;
+
+/// Writes an amount by the hour: `$0.1920/h`, `~` before an estimate, `?` for one that is not known.
+fn by_hour(price: Price) -> String {
+    let mark = if price.is_estimate() { "~" } else { "" };
+    match price.known() {
+        Some(amount) => format!("{mark}${}.{:04}/h", amount.0 / 1_000_000, (amount.0 % 1_000_000) / 100),
+        None => "? $/h".to_owned(),
+    }
+}
+
+/// Writes resources in one line: `cpu 2, memory 4Gi`; those of which there is nothing are left out.
+fn amounts(resources: &Resources) -> String {
+    let parts: Vec<String> = resources
+        .iter()
+        .filter(|(_, amount)| *amount != 0)
+        .map(|(name, amount)| format!("{name} {}", name.show(amount)))
+        .collect();
+    if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }
+}
+
+fn described(node: &NewNode) -> String {
+    format!("`{}` in zone `{}`, {}, of pool `{}`", node.size, node.zone, node.capacity_type, node.pool)
+}
+
+/// Says why a pod goes where it goes, or nowhere.
+#[must_use]
+pub fn pod(explanation: &PodExplanation, target: &Target) -> Vec<Line> {
+    let PodExplanation { pod, outcome, pools, nodes } = explanation;
+    let mut lines = vec![Line::new(Style::Bold, format!("pod `{pod}` {}", said(outcome, target)))];
+    if matches!(outcome, PodOutcome::Unknown | PodOutcome::Runs(_) | PodOutcome::NotPlanned) {
+        return lines;
+    }
+    if !nodes.is_empty() {
+        lines.push(Line::blank());
+        lines.push(Line::new(Style::Bold, "Nodes that exist:"));
+        let verdict = |because: &Option<String>| because.clone().unwrap_or_else(|| "has room".to_owned());
+        lines.extend(
+            nodes
+                .iter()
+                .map(|(name, because)| Line::new(Style::Plain, format!("  `{name}`: {}", verdict(because)))),
+        );
+    }
+    for chain in pools {
+        lines.push(Line::blank());
+        lines.extend(pool_chain(chain));
+    }
+    lines
+}
+
+fn said(outcome: &PodOutcome, target: &Target) -> String {
+    match outcome {
+        PodOutcome::Runs(node) => format!("runs on node `{node}` and stays there"),
+        PodOutcome::Placed(NodeRef::Existing(node)) => format!("goes to node `{node}`, which exists"),
+        PodOutcome::Placed(NodeRef::New(place)) => match target.new.get(*place) {
+            Some(node) => format!("goes to a new node: {}", described(node)),
+            None => "goes to a new node".to_owned(),
+        },
+        PodOutcome::Unplaced { rule, because, nearest } => {
+            let nearest = nearest.as_ref().map_or(String::new(), |nearest| format!("; nearest: {nearest}"));
+            format!("fits nowhere: {rule}: {because}{nearest}")
+        }
+        PodOutcome::Held { waits_for, because } => format!("is held back by {waits_for}: {because}"),
+        PodOutcome::NotPlanned => "is not planned: it leaves with its node, or is being deleted".to_owned(),
+        PodOutcome::Unknown => "is not in the input".to_owned(),
+    }
+}
+
+fn pool_chain(chain: &PoolChain) -> Vec<Line> {
+    let verdict = match &chain.miss {
+        None => (Style::Add, "a new node could hold it".to_owned()),
+        Some(miss) => (Style::Remove, format!("no: {}: {}", miss.rule, miss.because)),
+    };
+    let mut lines =
+        vec![Line::new(Style::Bold, format!("Pool `{}`: ", chain.pool)).with(verdict.0, verdict.1)];
+    for step in &chain.steps {
+        let left = count(step.sizes_left, "size");
+        let because = step.because.as_ref().map_or(String::new(), |because| format!(": {because}"));
+        lines.push(Line::new(Style::Plain, format!("  {:<16} {left} left{because}", step.rule.to_string())));
+    }
+    if let Some(nearest) = &chain.nearest {
+        let what = if chain.miss.is_some() { "came closest" } else { "is the cheapest that would do" };
+        lines.push(Line::new(Style::Plain, format!("  `{nearest}` {what}")));
+    }
+    lines
+}
+
+/// Says why a node is there, of that size, or goes. `name` is what the user called it.
+#[must_use]
+pub fn node(explanation: &NodeExplanation, name: &str) -> Vec<Line> {
+    match explanation {
+        NodeExplanation::Unknown => {
+            vec![Line::new(Style::Bold, format!("node `{name}` is not in the input and not in the plan"))]
+        }
+        NodeExplanation::Existing { node, fate, runs, placed, room } => {
+            let fate = match fate {
+                NodeFate::Stays(None) => "stays".to_owned(),
+                NodeFate::Stays(Some(because)) => format!("stays: {because}"),
+                NodeFate::Leaves => "is being deleted already".to_owned(),
+                NodeFate::Removed(reason) => format!("goes: {reason}"),
+            };
+            let pods = |pods: &[crate::model::PodKey]| match pods {
+                [] => "none".to_owned(),
+                pods => format!("{}: {}", count(pods.len(), "pod"), some(pods, NAMES_IN_LINE)),
+            };
+            vec![
+                Line::new(Style::Bold, format!("node `{node}` {fate}")),
+                Line::new(Style::Plain, format!("  runs      {}", pods(runs))),
+                Line::new(Style::Plain, format!("  receives  {}", pods(placed))),
+                Line::new(Style::Plain, format!("  has left  {}", amounts(room))),
+            ]
+        }
+        NodeExplanation::New { node, room, dearer_by } => new_node(node, room, dearer_by, name),
+    }
+}
+
+fn new_node(
+    node: &NewNode,
+    room: &Resources,
+    dearer_by: &[(crate::solve::Substitute, Price)],
+    name: &str,
+) -> Vec<Line> {
+    let sureness = Sureness::of(node.effective_price.is_estimate());
+    let month = node
+        .effective_price
+        .known()
+        .map_or(String::new(), |price| format!(", {}", per_month(price, sureness)));
+    let mut lines = vec![
+        Line::new(Style::Bold, format!("node `{name}` is new: {}", described(node))),
+        Line::new(Style::Plain, format!("  costs      {}{month}", by_hour(node.effective_price))),
+        Line::new(
+            Style::Plain,
+            format!("  opened for pod `{}`, which no heavier pool could take", node.opened_for),
+        ),
+        Line::new(
+            Style::Plain,
+            format!("  holds      {}: {}", count(node.pods.len(), "pod"), some(&node.pods, NAMES_IN_LINE)),
+        ),
+        Line::new(Style::Plain, format!("  asked for  {}", amounts(&node.requests))),
+        Line::new(Style::Plain, format!("  has left   {}", amounts(room))),
+    ];
+    if dearer_by.is_empty() {
+        lines.push(Line::new(Style::Plain, "  nothing else that is offered holds these pods"));
+        return lines;
+    }
+    lines.push(Line::blank());
+    lines.push(Line::new(Style::Bold, "The same pods would also fit on:"));
+    for (other, more) in dearer_by.iter().take(SUBSTITUTES_MAX) {
+        let more = match more.known() {
+            Some(amount) if amount.0 == 0 => "the same price".to_owned(),
+            Some(_) => format!("{} more", by_hour(*more)),
+            None => "price not known".to_owned(),
+        };
+        let what = format!("  `{}` in zone `{}`, {}: {more}", other.size, other.zone, other.capacity_type);
+        lines.push(Line::new(Style::Plain, what));
+    }
+    if let Some(more) = dearer_by.len().checked_sub(SUBSTITUTES_MAX).filter(|more| *more > 0) {
+        lines.push(Line::new(Style::Dim, format!("  and {more} more")));
+    }
+    lines
+}
+
+/// Says why a size is used or not, pool by pool; `refused` is why the region's list leaves it out.
+#[must_use]
+pub fn size(explanation: &SizeExplanation, refused: Option<&str>) -> Vec<Line> {
+    let SizeExplanation { size, pools } = explanation;
+    let mut lines = vec![Line::new(Style::Bold, format!("size `{size}`"))];
+    if let Some(refused) = refused {
+        lines.push(Line::new(Style::Plain, format!("  serves no node: {refused}")));
+    }
+    if pools.is_empty() {
+        lines.push(Line::new(Style::Plain, "  there is no NodePool in the input"));
+    }
+    for (pool, how) in pools {
+        let how = match how {
+            PoolUse::Used(nodes) => format!("used: {} in this plan", count(*nodes, "node")),
+            PoolUse::NotCheapest { effective_price, substitute_of, needs_name } => {
+                let also = match substitute_of {
+                    0 => String::new(),
+                    nodes => format!("; it would serve for {} in this plan", count(*nodes, "new node")),
+                };
+                let named = if *needs_name {
+                    "; it serves only where a requirement names it or its family"
+                } else {
+                    ""
+                };
+                format!("allowed, from {}, and not chosen{also}{named}", by_hour(*effective_price))
+            }
+            PoolUse::Refused { rule, because } => format!("not allowed: {rule}: {because}"),
+            PoolUse::PoolUnused(because) => format!("nothing is made of this pool: {because}"),
+            PoolUse::NotThere => "the region does not offer it".to_owned(),
+        };
+        lines.push(Line::new(Style::Plain, format!("  pool `{pool}`: {how}")));
+    }
+    lines
+}
