@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::cut::{self, CutList, Piece};
 use super::fault::Fault;
 use super::json::{self, Lines, Raw};
-use super::source::{DOCUMENT_BYTES_MAX, SOURCE_BYTES_MAX, Source, WHOLE_BYTES_MAX};
+use super::source::{DOCUMENT_BYTES_MAX, DUMP_BYTES_MAX, Source, WHOLE_BYTES_MAX};
 use super::tree::{Entry, Tree, Value};
 use super::yaml;
 
@@ -22,8 +22,8 @@ pub trait Taker {
 /// Hands on every object of a source, and every fault that keeps one from being read.
 pub fn read(source: &Source, taker: &mut impl Taker) {
     let file: Arc<str> = Arc::from(source.name.as_str());
-    if source.bytes.len() > SOURCE_BYTES_MAX {
-        let message = format!("has {} bytes, more than {SOURCE_BYTES_MAX}", source.bytes.len());
+    if u64::try_from(source.bytes.len()).is_ok_and(|bytes| bytes > DUMP_BYTES_MAX) {
+        let message = format!("has {} bytes, more than {DUMP_BYTES_MAX}", source.bytes.len());
         taker.fault(
             Fault::at(&file, 0, message).with_hint("split it, or leave out kinds that are not planned with"),
         );

@@ -19,7 +19,7 @@ impl Source {
 }
 
 /// The most bytes of a source: a dump of a large cluster has a few hundred MiB.
-pub const SOURCE_BYTES_MAX: usize = 1 << 30;
+pub const DUMP_BYTES_MAX: u64 = 1 << 30;
 
 /// The most bytes of a document that is not a List, and of one item of a List: what people write is far
 /// below, and a single object in etcd has at most 1.5 MiB.

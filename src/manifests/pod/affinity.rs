@@ -66,7 +66,11 @@ fn node_affinity(written: Cursor<'_>, rules: &mut BTreeMap<SchedulingRule, Stren
     let wishes = written.items(PREFERRED).into_iter();
     let preferred = wishes.filter_map(|wish| {
         let weight = weight(wish)?;
-        let term = node_term(wish.get("preference")?, || used(Strength::Preferred))?;
+        let Some(preference) = wish.get("preference") else {
+            wish.missing("preference", "a preferred term has `weight` and `preference`");
+            return None;
+        };
+        let term = node_term(preference, || used(Strength::Preferred))?;
         Some(Preferred { weight, term })
     });
     NodeAffinity { required, preferred: preferred.collect() }

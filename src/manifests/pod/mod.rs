@@ -43,11 +43,16 @@ pub fn read(
     labels: BTreeMap<LabelKey, Arc<str>>,
     status: Option<Cursor<'_>>,
 ) -> Option<PodBody> {
-    if spec.items("containers").is_empty() {
-        if spec.get("containers").is_none() {
-            spec.missing("containers", "a pod needs at least one container");
+    match spec.get("containers") {
+        Some(containers) if containers.tree.as_list() == Some(&[]) => {
+            containers.fault("is empty", Some("a pod needs at least one container"));
+            return None;
         }
-        return None;
+        Some(_) => {}
+        None => {
+            spec.missing("containers", "a pod needs at least one container");
+            return None;
+        }
     }
     let requests = requests::read(spec, status);
     let is_without_requests =

@@ -78,7 +78,7 @@ fn templates_that_are_not_rendered_are_told() {
 fn json_that_stops_being_json_is_told_with_its_line() {
     let text = "{\n  \"kind\": \"Pod\",\n  \"metadata\": {\"name\": \"a\",}\n}";
     let fault = faults_of(vec![Source::new("a.json", text)]).swap_remove(0);
-    assert!(fault.starts_with("a.json:3: is not valid JSON: trailing comma (column 28)"), "{fault}");
+    assert!(fault.starts_with("a.json:3: is not valid JSON: key must be a string (column 28)"), "{fault}");
     let fault = first("{\n  \"kind\": \"Pod\",\n  \"metadata\": [}\n}");
     assert!(fault.starts_with("a.yaml:3: is not valid JSON: "), "{fault}");
 }
