@@ -3,9 +3,14 @@
 //! A snapshot is a value. It never asks anybody for more; what could not be read stands in it as a
 //! [`Gap`], and what was assumed as an [`Assumption`], so that nothing downstream takes unknown for empty.
 
+pub mod assemble;
+pub mod system_daemons;
+
 use std::sync::Arc;
 
 use jiff::Timestamp;
+
+pub use assemble::{AssembleOptions, assemble};
 
 use crate::catalog::Catalog;
 use crate::model::{Namespace, Node, Pod, PodSpec};

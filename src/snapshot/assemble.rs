@@ -1,0 +1,146 @@
+//! Objects of manifests and a catalogue -> a snapshot.
+//!
+//! What the input does not hold becomes a gap or an assumption here; nothing is taken for empty.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::catalog::Catalog;
+use crate::manifests::{NotUnderstood, Objects, Why};
+use crate::model::{NetworkSetup, Node, NodeName, NodeStage, PodPlace, Resources};
+
+use super::{Assumption, Daemon, Gap, Snapshot, system_daemons};
+
+/// What the input cannot say itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AssembleOptions {
+    /// When the world was seen; `None` where nobody says.
+    pub at: Option<Timestamp>,
+    /// The network set-up, which decides AKS' own daemonsets.
+    pub network: NetworkSetup,
+    /// Whether AKS' daemonsets are assumed where the input holds none of `kube-system`.
+    pub assumes_system_daemons: bool,
+}
+
+/// Makes the snapshot that an input comes to.
+#[must_use]
+pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -> Snapshot {
+    let mut daemons: Vec<Daemon> = objects
+        .daemons
+        .iter()
+        .map(|daemon| Daemon {
+            namespace: daemon.namespace.clone(),
+            name: Arc::clone(&daemon.name),
+            spec: Arc::clone(&daemon.spec),
+            is_assumed: false,
+        })
+        .collect();
+    let mut assumptions = priorities(objects);
+    let has_system = daemons.iter().any(|daemon| daemon.namespace.as_str() == system_daemons::NAMESPACE);
+    if options.assumes_system_daemons && !has_system {
+        let (assumed, assumption) = system_daemons::assumed(options.network);
+        daemons.extend(assumed);
+        assumptions.push(assumption);
+    }
+    daemons.sort();
+    assumptions.sort();
+    let mut gaps: Vec<Gap> =
+        objects.not_understood.iter().map(|(kind, what)| not_understood(kind, what)).collect();
+    gaps.extend(missing_nodes(objects));
+    gaps.extend(sizeless_nodes(&objects.nodes));
+    gaps.sort();
+    Snapshot {
+        at: options.at,
+        cluster: objects.cluster.clone(),
+        nodes: objects.nodes.clone(),
+        pods: objects.pods.clone(),
+        daemons,
+        catalog,
+        gaps,
+        assumptions,
+    }
+}
+
+fn priorities(objects: &Objects) -> Vec<Assumption> {
+    let names: Vec<&str> = objects.unknown_priority_classes.iter().map(|name| &**name).collect();
+    if names.is_empty() {
+        return Vec::new();
+    }
+    vec![Assumption {
+        what: format!(
+            "priority 0 for pods of {}",
+            counted(names.len(), "PriorityClass", "PriorityClasses", &names)
+        ),
+        why: "the input does not hold it: add the output of `kubectl get priorityclasses -o yaml`".to_owned(),
+    }]
+}
+
+fn not_understood(kind: &str, what: &NotUnderstood) -> Gap {
+    let count: usize = what.names.values().sum();
+    let names: Vec<&str> = what.names.keys().map(String::as_str).collect();
+    let consequence = match what.why {
+        Why::PodTemplate => "the pods that it makes are not in this plan, beyond those that run already",
+        Why::Renders => "what it renders is not in this plan: render it, and plan the result",
+        Why::Scales => "the replicas that it sets are taken as they are written",
+        Why::ShapesNodes => "it has no effect on this plan",
+    };
+    let one = format!("{kind} that is not understood");
+    let many = format!("objects of kind {kind} that are not understood");
+    Gap { what: counted(count, &one, &many, &names), consequence: consequence.to_owned() }
+}
+
+/// Says how many there are of something, with the first few names.
+fn counted(count: usize, one: &str, many: &str, names: &[&str]) -> String {
+    const SHOWN_MAX: usize = 5;
+    let mut shown: Vec<String> = names.iter().take(SHOWN_MAX).map(|name| format!("`{name}`")).collect();
+    if names.len() > SHOWN_MAX {
+        shown.push(format!("{} more", names.len() - SHOWN_MAX));
+    }
+    format!("{count} {}: {}", if count == 1 { one } else { many }, shown.join(", "))
+}
+
+/// Pods that run on nodes which the input does not hold.
+fn missing_nodes(objects: &Objects) -> Option<Gap> {
+    let mut missing: BTreeMap<&NodeName, usize> = BTreeMap::new();
+    for pod in &objects.pods {
+        if let PodPlace::Bound(node) = &pod.place
+            && objects.nodes.binary_search_by(|known| known.name.cmp(node)).is_err()
+        {
+            *missing.entry(node).or_default() += 1;
+        }
+    }
+    let pods: usize = missing.values().sum();
+    let names: Vec<&str> = missing.keys().map(|name| name.as_str()).collect();
+    (pods > 0).then(|| Gap {
+        what: format!(
+            "{pods} {} on {}",
+            if pods == 1 { "pod runs" } else { "pods run" },
+            counted(names.len(), "node that is not in the input", "nodes that are not in the input", &names)
+        ),
+        consequence: "they stay where they are, and their nodes are not planned with: add the output of \
+                      `kubectl get nodes,nodeclaims -o yaml`"
+            .to_owned(),
+    })
+}
+
+/// Nodes that do not say what they have.
+fn sizeless_nodes(nodes: &[Node]) -> Option<Gap> {
+    let sizeless = nodes.iter().filter(|node| node.allocatable == Resources::none());
+    let (names, stages): (Vec<&str>, Vec<NodeStage>) =
+        sizeless.map(|node| (node.name.as_str(), node.stage)).unzip();
+    let what = if stages.iter().all(|stage| *stage == NodeStage::Launching) { "NodeClaim" } else { "node" };
+    (!names.is_empty()).then(|| Gap {
+        what: counted(
+            names.len(),
+            &format!("{what} that does not say what it has"),
+            &format!("{what}s that do not say what they have"),
+            &names,
+        ),
+        consequence: "no pod is planned onto it: the input needs its `status`".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! What an input comes to.
+
+use super::{AssembleOptions, assemble};
+use crate::catalog::Catalog;
+use crate::manifests::{Source, read};
+use crate::model::{NetworkSetup, Region};
+use crate::snapshot::Snapshot;
+
+fn snapshot(text: &str, assumes_system_daemons: bool) -> Snapshot {
+    let objects = read(vec![Source::new("a.yaml", text)]).expect("is right");
+    let catalog = Catalog::of_types(Region::new("westeurope"), Vec::new(), []);
+    let network = NetworkSetup::AzureOverlay { is_cilium: false };
+    assemble(&objects, catalog, AssembleOptions { at: None, network, assumes_system_daemons })
+}
+
+const DAEMONSET: &str = "
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent, namespace: kube-system}
+spec: {template: {spec: {containers: [{name: c}]}}}
+";
+
+#[test]
+fn the_daemonsets_of_aks_are_assumed_only_where_none_of_theirs_is_there() {
+    let bare = snapshot("", true);
+    assert_eq!((bare.daemons.len(), bare.assumptions.len(), bare.gaps.len()), (6, 1, 0));
+    assert!(bare.daemons.iter().all(|daemon| daemon.is_assumed));
+    let without = snapshot("", false);
+    assert_eq!((without.daemons.len(), without.assumptions.len()), (0, 0));
+    let own = snapshot(DAEMONSET, true);
+    assert_eq!((own.daemons.len(), own.daemons[0].is_assumed, own.assumptions.len()), (1, false, 0));
+    let elsewhere = snapshot(&DAEMONSET.replace("kube-system", "monitoring"), true);
+    assert_eq!((elsewhere.daemons.len(), elsewhere.assumptions.len()), (7, 1));
+    let pod = "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: kube-system, ownerReferences: \
+               [{kind: DaemonSet, name: cilium, controller: true}]}, spec: {containers: [{name: c}]}}";
+    let by_pod = snapshot(pod, true);
+    assert_eq!((by_pod.daemons.len(), &*by_pod.daemons[0].name), (1, "cilium"));
+}
+
+#[test]
+fn what_is_not_known_is_a_gap_or_an_assumption() {
+    let text = "
+{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: web}}
+---
+{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: api}}
+---
+{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: web}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: gone, priorityClassName: high, containers: [{name: c}]}}
+---
+{apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: {name: c1}, spec: {requirements: []}}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: kube-system, uid: u-1}}
+";
+    let read = snapshot(text, false);
+    let gaps: Vec<String> =
+        read.gaps.iter().map(|gap| format!("{}: {}", gap.what, gap.consequence)).collect();
+    assert_eq!(
+        gaps,
+        [
+            "1 HorizontalPodAutoscaler that is not understood: `web`: the replicas that it sets are taken as they are written",
+            "1 NodeClaim that does not say what it has: `c1`: no pod is planned onto it: the input needs its `status`",
+            "1 pod runs on 1 node that is not in the input: `gone`: they stay where they are, and their nodes are not \
+             planned with: add the output of `kubectl get nodes,nodeclaims -o yaml`",
+            "2 objects of kind Rollout that are not understood: `api`, `web`: the pods that it makes are not in this \
+             plan, beyond those that run already",
+        ]
+    );
+    assert_eq!(read.assumptions[0].what, "priority 0 for pods of 1 PriorityClass: `high`");
+    assert_eq!(read.cluster.as_deref(), Some("u-1"));
+}

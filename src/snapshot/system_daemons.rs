@@ -1,0 +1,123 @@
+//! The daemonsets that AKS itself puts on every node: what is assumed where the input does not hold them.
+//!
+//! The figures are an estimate with a version; they are marked as one wherever they are shown.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::model::{Namespace, NetworkSetup, PodSpec, Quantity, ResourceName, Resources, Toleration};
+
+use super::{Assumption, Daemon};
+
+/// Where AKS puts them.
+pub const NAMESPACE: &str = "kube-system";
+
+/// The priority of `system-node-critical`, which all of them have.
+const PRIORITY: i32 = 2_000_001_000;
+
+#[derive(Deserialize)]
+struct Table {
+    version: String,
+    /// Name, CPU and memory of each, by network set-up.
+    sets: BTreeMap<String, Vec<(String, String, String)>>,
+}
+
+/// Returns the set's name, and the daemonset that it holds and this set-up does not.
+///
+/// What carries the packets decides: Cilium stands in for kube-proxy with either kind of address. A cluster
+/// with its own network plugin has kube-proxy and no `azure-cns`, which hands out Azure's addresses.
+const fn set_of(network: NetworkSetup) -> (&'static str, Option<&'static str>) {
+    match network {
+        NetworkSetup::AzureOverlay { is_cilium: true } | NetworkSetup::Azure { is_cilium: true } => {
+            ("azure-overlay-cilium", None)
+        }
+        NetworkSetup::AzureOverlay { is_cilium: false } => ("azure-overlay", None),
+        NetworkSetup::Azure { is_cilium: false } => ("azure", None),
+        NetworkSetup::None => ("azure-overlay", Some("azure-cns")),
+    }
+}
+
+/// Returns the daemonsets of AKS for a network set-up, sorted by name, and how to say that they are assumed.
+#[must_use]
+pub fn assumed(network: NetworkSetup) -> (Vec<Daemon>, Assumption) {
+    let table: Table = serde_json::from_str(include_str!("system_daemonsets.json"))
+        .expect("the embedded table is JSON of this shape: a test reads it");
+    let (set, without) = set_of(network);
+    let rows = table.sets.get(set).map(Vec::as_slice).unwrap_or_default();
+    let rows = rows.iter().filter(|(name, ..)| Some(name.as_str()) != without);
+    let mut daemons: Vec<Daemon> = rows.map(|(name, cpu, memory)| daemon(name, cpu, memory)).collect();
+    daemons.sort();
+    let assumption = assumption(&daemons, &table.version, set);
+    (daemons, assumption)
+}
+
+fn daemon(name: &str, cpu: &str, memory: &str) -> Daemon {
+    let mut requests = Resources::none().with(ResourceName::Pods, 1);
+    for (resource, written) in [(ResourceName::Cpu, cpu), (ResourceName::Memory, memory)] {
+        let quantity =
+            Quantity::parse(written).expect("the embedded table holds quantities: a test reads them");
+        let amount = resource.request(&quantity);
+        if amount > 0 {
+            requests.set(resource, amount);
+        }
+    }
+    let spec = PodSpec {
+        requests,
+        tolerations: vec![Toleration { key: None, value: None, effect: None }],
+        priority: PRIORITY,
+        ..PodSpec::default()
+    };
+    let namespace = Namespace::new(NAMESPACE);
+    Daemon { namespace, name: Arc::from(name), spec: Arc::new(spec), is_assumed: true }
+}
+
+fn assumption(daemons: &[Daemon], version: &str, set: &str) -> Assumption {
+    let mut sum = Resources::none();
+    for daemon in daemons {
+        sum.add(&daemon.spec.requests);
+    }
+    let amount = |name: ResourceName| name.show(sum.get(&name));
+    Assumption {
+        what: format!(
+            "{} daemonsets of AKS on every node, together {} cpu and {} memory (~, set `{set}` of {version})",
+            daemons.len(),
+            amount(ResourceName::Cpu),
+            amount(ResourceName::Memory),
+        ),
+        why: "the input holds no daemonset of `kube-system`: add the output of `kubectl get daemonsets -n \
+              kube-system -o yaml`, or plan with `--no-system-daemonsets`"
+            .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::assumed;
+    use crate::model::NetworkSetup;
+
+    #[test]
+    fn every_network_set_up_has_its_daemonsets() {
+        let shown = |network| {
+            let (daemons, assumption) = assumed(network);
+            let names: Vec<&str> = daemons.iter().map(|daemon| &*daemon.name).collect();
+            (names.join(" "), assumption.what)
+        };
+        let (names, what) = shown(NetworkSetup::AzureOverlay { is_cilium: false });
+        assert_eq!(
+            names,
+            "azure-cns azure-ip-masq-agent cloud-node-manager csi-azuredisk-node csi-azurefile-node kube-proxy"
+        );
+        assert_eq!(
+            what,
+            "6 daemonsets of AKS on every node, together 350m cpu and 470Mi memory (~, set `azure-overlay` of 2025-09)"
+        );
+        let (names, what) = shown(NetworkSetup::Azure { is_cilium: true });
+        assert!(names.contains("cilium") && !names.contains("kube-proxy"));
+        assert!(what.contains("250m cpu and 570Mi"), "{what}");
+        let (names, _) = shown(NetworkSetup::None);
+        assert!(names.contains("kube-proxy") && !names.contains("azure-cns"));
+        assert!(shown(NetworkSetup::Azure { is_cilium: false }).0.contains("azure-cns"));
+    }
+}
