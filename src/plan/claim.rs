@@ -10,7 +10,8 @@ use std::sync::Arc;
 use super::change::{Choice, ClaimSpec};
 use super::evidence::NodeShape;
 use crate::model::{
-    InstanceType, LabelKey, MicroUsdPerHour, Operator, Pool, Requirement, Requirements, label,
+    CapacityType, InstanceType, LabelKey, MicroUsdPerHour, Offering, Operator, Pool, Requirement,
+    Requirements, SkuName, Zone, label,
 };
 use crate::solve::{NewNode, Substitute};
 
@@ -18,13 +19,10 @@ use crate::solve::{NewNode, Substitute};
 /// something, and on-demand stays a substitute of spot at about a third of its price.
 const SUBSTITUTE_PRICE_PERCENT_MAX: i64 = 300;
 
-/// How many sizes a claim lists at most: Karpenter core's `MaxInstanceTypes`.
-const SIZES_MAX: usize = 600;
-
 /// Returns what the NodeClaim of this node asks for.
 #[must_use]
-pub fn claim_spec(node: &NewNode, pool: &Pool) -> ClaimSpec {
-    let listed = listed_substitutes(node, pool);
+pub fn claim_spec(node: &NewNode, pool: &Pool, offered: &BTreeMap<SkuName, InstanceType>) -> ClaimSpec {
+    let listed = listed_substitutes(node, pool, offered);
     let prices = listed.iter().map(|substitute| substitute.effective_price).chain([node.effective_price]);
     let price_max: Option<Vec<MicroUsdPerHour>> = prices.map(crate::model::Price::known).collect();
     let requirements = claim_requirements(node, pool, &listed);
@@ -48,27 +46,86 @@ pub fn claim_spec(node: &NewNode, pool: &Pool) -> ClaimSpec {
 }
 
 /// Returns the substitutes that the claim lists, cheapest first. A pool that asks for a variety of sizes
-/// (`minValues`) gets all of them.
-fn listed_substitutes<'a>(node: &'a NewNode, pool: &Pool) -> Vec<&'a Substitute> {
+/// (`minValues`) gets the dearer ones too.
+fn listed_substitutes<'a>(
+    node: &'a NewNode,
+    pool: &Pool,
+    offered: &BTreeMap<SkuName, InstanceType>,
+) -> Vec<&'a Substitute> {
     let wants_variety = pool.requirements.iter().any(|(_, requirement)| requirement.min_values().is_some());
     let cap = node.effective_price.known().map(|price| price.percent(SUBSTITUTE_PRICE_PERCENT_MAX));
-    let mut sizes = BTreeSet::from([&node.size]);
-    let mut listed: Vec<&Substitute> = node.substitutes.iter().collect();
+    let is_affordable = |substitute: &Substitute| match (substitute.effective_price.known(), cap) {
+        (Some(price), Some(cap)) => wants_variety || price <= cap,
+        (Some(_) | None, None) => true,
+        (None, Some(_)) => false,
+    };
+    let mut listing = Listing::of(node, offered);
+    let mut listed: Vec<&Substitute> = node.substitutes.iter().filter(|other| is_affordable(other)).collect();
     listed.sort();
-    listed.retain(|substitute| {
-        let affordable = match (substitute.effective_price.known(), cap) {
-            (Some(price), Some(cap)) => price <= cap,
-            (Some(_) | None, None) => true,
-            (None, Some(_)) => false,
-        };
-        let counts = sizes.contains(&substitute.size) || sizes.len() < SIZES_MAX;
-        let keep = (wants_variety || affordable) && counts;
-        if keep {
-            sizes.insert(&substitute.size);
-        }
-        keep
-    });
+    listed.retain(|substitute| listing.take(substitute));
     listed
+}
+
+/// What a claim's lists admit so far. A claim lists sizes, zones and capacity types apart, so that every
+/// combination of them may be launched: a substitute joins only where no combination comes in that is
+/// offered and does not hold the pods.
+struct Listing<'a> {
+    holds: BTreeSet<(&'a SkuName, &'a Zone, CapacityType)>,
+    offered: &'a BTreeMap<SkuName, InstanceType>,
+    sizes: BTreeSet<&'a SkuName>,
+    zones: BTreeSet<&'a Zone>,
+    kinds: BTreeSet<CapacityType>,
+}
+
+impl<'a> Listing<'a> {
+    fn of(node: &'a NewNode, offered: &'a BTreeMap<SkuName, InstanceType>) -> Self {
+        let substitutes = node.substitutes.iter();
+        let holds = substitutes.map(|other| (&other.size, &other.zone, other.capacity_type));
+        Self {
+            holds: holds.chain([(&node.size, &node.zone, node.capacity_type)]).collect(),
+            offered,
+            sizes: BTreeSet::from([&node.size]),
+            zones: BTreeSet::from([&node.zone]),
+            kinds: BTreeSet::from([node.capacity_type]),
+        }
+    }
+
+    fn take(&mut self, other: &'a Substitute) -> bool {
+        let (size, zone, kind) = (&other.size, &other.zone, other.capacity_type);
+        if self.admits(&(size, zone, kind)) {
+            return true;
+        }
+        let sizes: BTreeSet<_> = self.sizes.iter().copied().chain([size]).collect();
+        let zones: BTreeSet<_> = self.zones.iter().copied().chain([zone]).collect();
+        let kinds: BTreeSet<_> = self.kinds.iter().copied().chain([kind]).collect();
+        let combinations = sizes.iter().flat_map(|size| {
+            let zones = &zones;
+            kinds.iter().flat_map(move |kind| zones.iter().map(move |zone| (*size, *zone, *kind)))
+        });
+        let fits = combinations
+            .into_iter()
+            .all(|combination| self.admits(&combination) || self.may_list(combination));
+        if fits {
+            (self.sizes, self.zones, self.kinds) = (sizes, zones, kinds);
+        }
+        fits
+    }
+
+    fn admits(&self, (size, zone, kind): &(&SkuName, &Zone, CapacityType)) -> bool {
+        self.sizes.contains(size) && self.zones.contains(zone) && self.kinds.contains(kind)
+    }
+
+    /// Whether a combination holds the pods or cannot be had. The solution keeps the cheapest substitutes
+    /// only, so that one bought in a way of which it keeps none is dearer than the claim's highest price.
+    fn may_list(&self, (size, zone, kind): (&SkuName, &Zone, CapacityType)) -> bool {
+        let holds = self.holds.contains(&(size, zone, kind));
+        let is_kept = self.holds.iter().any(|(other, _, way)| *other == size && *way == kind);
+        let is_offered = self.offered.get(size).is_some_and(|known| {
+            let same = |offering: &&Offering| offering.zone == *zone && offering.capacity_type == kind;
+            known.offerings.iter().filter(same).any(|offering| offering.is_available)
+        });
+        holds || !is_kept || !is_offered
+    }
 }
 
 fn claim_requirements(node: &NewNode, pool: &Pool, listed: &[&Substitute]) -> Requirements {

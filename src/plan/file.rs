@@ -4,7 +4,7 @@
 //! value in another way is refused: what people reviewed is what is read. Fields of `spec` that are not
 //! known are refused, those of `evidence` ignored.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::Plan;
@@ -21,21 +21,21 @@ pub const API_VERSION: &str = "nodeform.dev/v1alpha1";
 pub const KIND: &str = "Plan";
 
 /// The file as it is written.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(title = "Plan"))]
 #[serde(rename_all = "camelCase")]
-struct PlanFile {
+struct PlanFile<'a> {
     /// The version of the format: `nodeform.dev/v1alpha1`.
-    api_version: String,
+    api_version: &'static str,
     /// `Plan`.
-    kind: String,
+    kind: &'static str,
     /// SHA-256 of the RFC 8785 form of `spec`.
     digest: Digest,
     /// Every decision.
-    spec: PlanSpec,
-    /// What it was made from and why.
-    evidence: Evidence,
+    spec: &'a PlanSpec,
+    /// What it was made from and why; fields that are not known are ignored.
+    evidence: &'a Evidence,
 }
 
 /// Why a text is not a plan that can be trusted.
@@ -107,18 +107,13 @@ impl PlanFileFault {
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let Plan { spec, evidence } = plan;
-    let value = serde_json::json!({
-        "apiVersion": API_VERSION,
-        "kind": KIND,
-        "digest": plan.digest(),
-        "spec": spec,
-        "evidence": evidence,
-    });
+    let file = PlanFile { api_version: API_VERSION, kind: KIND, digest: plan.digest(), spec, evidence };
+    let value = serde_json::to_value(file).expect("plan values have text keys and no floats");
     spelt(value)
 }
 
 /// Returns the one spelling of a value.
-fn spelt(mut value: Value) -> String {
+pub(super) fn spelt(mut value: Value) -> String {
     value.sort_all_objects();
     let mut text = serde_json::to_string_pretty(&value).expect("a JSON value can be written");
     text.push('\n');
@@ -276,5 +271,5 @@ fn complete(spec: &PlanSpec, evidence: &Evidence) -> Result<(), PlanFileFault> {
 #[cfg(feature = "schema")]
 #[must_use]
 pub fn schema() -> Value {
-    schemars::schema_for!(PlanFile).to_value()
+    schemars::schema_for!(PlanFile<'_>).to_value()
 }

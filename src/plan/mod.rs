@@ -6,6 +6,7 @@
 pub mod budget;
 pub mod change;
 pub mod claim;
+mod cost;
 pub mod digest;
 pub mod evidence;
 pub mod file;
@@ -29,6 +30,7 @@ pub use change::{
     OldNew, Replace, Update,
 };
 pub use evidence::{Evidence, HeldRemoval, NodeShape, Placement};
+pub use file::{API_VERSION, KIND, PlanFileFault, read, write};
 pub use precondition::Precondition;
 pub use reason::Reason;
 pub use spec::{Inputs, PlanSpec, PlannedChange, Step, Wave};
@@ -60,6 +62,7 @@ pub fn plan(snapshot: &Snapshot, policy: &Policy, solution: &Solution) -> Plan {
     let Proposal { claims, changes, reasons, shapes, placements, warnings } =
         proposal.without(&order.held_changes);
     let mut report: Report = solution.report.clone();
+    report.cost_after = cost::after(ground, solution, &order.held);
     report.warnings.extend(warnings);
     report.undecided.extend(order.undecided);
     let Lineage { cluster, scope, parent } = lineage;
@@ -98,3 +101,6 @@ fn unchanged(snapshot: &Snapshot, spec: &PlanSpec) -> Vec<NoOp> {
     }
     pools.into_iter().map(|(pool, nodes)| NoOp { pool, nodes }).collect()
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

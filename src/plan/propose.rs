@@ -13,7 +13,8 @@ use super::precondition::Precondition;
 use super::reason::Reason;
 use super::spec::{Inputs, PlannedChange};
 use crate::model::{
-    InstanceType, LabelKey, NetworkSetup, Node, NodeName, Pool, Requirement, Requirements, label,
+    ClassName, InstanceType, LabelKey, NetworkSetup, Node, NodeName, Pool, Requirement, Requirements,
+    SkuName, label,
 };
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
@@ -105,24 +106,30 @@ fn names_in_use(snapshot: &Snapshot) -> BTreeSet<String> {
     claims.chain(nodes).collect()
 }
 
-/// The instance types of each pool's class, looked up once.
-struct Types<'a> {
+/// The instance types of each class, looked up once.
+#[derive(Debug)]
+pub struct Types<'a> {
     ground: Ground<'a>,
-    by_class: BTreeMap<crate::model::ClassName, Vec<InstanceType>>,
+    by_class: BTreeMap<ClassName, BTreeMap<SkuName, InstanceType>>,
 }
 
-impl Types<'_> {
-    fn get(&mut self, pool: &Pool, node: &NewNode) -> Option<&InstanceType> {
-        let Self { ground, by_class } = self;
-        let types = by_class.entry(pool.class.clone()).or_insert_with(|| offered(*ground, pool));
-        types.iter().find(|kind| kind.name == node.size)
+impl<'a> Types<'a> {
+    /// Looks nothing up yet.
+    #[must_use]
+    pub const fn of(ground: Ground<'a>) -> Self {
+        Self { ground, by_class: BTreeMap::new() }
     }
-}
 
-fn offered(ground: Ground<'_>, pool: &Pool) -> Vec<InstanceType> {
-    let network = network(ground.policy);
-    let class = ground.policy.classes.get(&pool.class);
-    class.map(|class| ground.snapshot.catalog.offered(class, network).types).unwrap_or_default()
+    /// Returns what the catalogue offers to a class; nothing for a class that is not in the input.
+    pub fn offered(&mut self, class: &ClassName) -> &BTreeMap<SkuName, InstanceType> {
+        let Ground { snapshot, policy, .. } = self.ground;
+        self.by_class.entry(class.clone()).or_insert_with(|| {
+            let offered =
+                policy.classes.get(class).map(|class| snapshot.catalog.offered(class, network(policy)));
+            let types = offered.into_iter().flat_map(|offered| offered.types);
+            types.map(|kind| (kind.name.clone(), kind)).collect()
+        })
+    }
 }
 
 /// Returns the network set-up that planning goes by: an overlay where nothing is said, as AKS advises.
@@ -137,22 +144,25 @@ fn propose_creates(
     taken: &mut BTreeSet<String>,
     proposal: &mut Proposal,
 ) {
-    let mut types = Types { ground, by_class: BTreeMap::new() };
+    let mut types = Types::of(ground);
     let mut ordinals: BTreeMap<ClaimSpecId, u64> = BTreeMap::new();
+    let mut last: Option<(&NewNode, ClaimSpecId, ClaimSpec)> = None;
     for node in nodes {
         let Some(pool) = ground.policy.pools.get(&node.pool) else {
-            proposal.warnings.push(Warning {
-                object: format!("pool `{}`", node.pool),
-                what: "a node was wanted of it and it is not in the input; nothing is planned".to_owned(),
-                hint: None,
-            });
+            proposal.warnings.push(unknown_pool(node));
             continue;
         };
-        let spec = claim::claim_spec(node, pool);
-        let spec_id = identity::claim_spec_id(&spec);
+        let offered = types.offered(&pool.class);
+        let (spec_id, spec) = match last {
+            Some((known, id, spec)) if is_alike(known, node) => (id, spec),
+            Some(_) | None => {
+                let spec = claim::claim_spec(node, pool, offered);
+                (identity::claim_spec_id(&spec), spec)
+            }
+        };
         let ordinal = ordinals.entry(spec_id.clone()).or_default();
         let (id, claim) = identity::next_item(ground.lineage, (&spec_id, &spec), ordinal, taken);
-        let shape = claim::node_shape(node, &spec, types.get(pool, node));
+        let shape = claim::node_shape(node, &spec, offered.get(&node.size));
         let placement = Placement {
             shape: intern(&mut proposal.shapes, shape),
             list_price: node.list_price,
@@ -166,10 +176,30 @@ fn propose_creates(
         let reason = Reason::PodsWait { pods: node.pods.len(), opened_for: node.opened_for.clone() };
         let vm = identity::vm_name(&claim);
         let create = Create { claim, vm, spec: spec_id.clone(), requests: node.requests.clone() };
-        proposal.claims.entry(spec_id).or_insert(spec);
+        proposal.claims.entry(spec_id.clone()).or_insert_with(|| spec.clone());
         proposal.placements.insert(id.clone(), placement);
         proposal.add(id, Change::Create(create), reason, preconditions);
+        last = Some((node, spec_id, spec));
     }
+}
+
+fn unknown_pool(node: &NewNode) -> Warning {
+    Warning {
+        object: format!("pool `{}`", node.pool),
+        what: "a node was wanted of it and it is not in the input; nothing is planned".to_owned(),
+        hint: None,
+    }
+}
+
+/// Whether two nodes ask for the same NodeClaim, whatever pods they carry.
+fn is_alike(one: &NewNode, other: &NewNode) -> bool {
+    one.pool == other.pool
+        && one.size == other.size
+        && one.zone == other.zone
+        && one.capacity_type == other.capacity_type
+        && one.effective_price == other.effective_price
+        && one.labels == other.labels
+        && one.substitutes == other.substitutes
 }
 
 /// Returns the place of the shape in the list, at its end if it is new. Equal nodes stand beside each

@@ -198,7 +198,10 @@ fn sizes(snapshot: &Snapshot, policy: &Policy, spec: &PlanSpec) -> BTreeMap<Clas
     for node in &snapshot.nodes {
         let pool = node.pool.as_ref().and_then(|pool| policy.pools.get(pool));
         let class = node.class.as_ref().or(pool.map(|pool| &pool.class));
-        if let (Some(class), Some(size)) = (class, node.labels.get(label::INSTANCE_TYPE)) {
+        let Some(size) = node.labels.get(label::INSTANCE_TYPE) else { continue };
+        // A node that no class explains is known by its size under any class.
+        let classes = class.map_or_else(|| policy.classes.keys().collect(), |class| vec![class]);
+        for class in classes {
             wanted.entry(class).or_default().insert(SkuName::new(size));
         }
     }

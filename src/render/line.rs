@@ -34,13 +34,16 @@ pub struct Span {
 
 /// A line of text, without its line feed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line(pub Vec<Span>);
+pub struct Line {
+    /// Its parts, in order.
+    pub spans: Vec<Span>,
+}
 
 impl Line {
     /// Makes an empty line.
     #[must_use]
     pub const fn blank() -> Self {
-        Self(Vec::new())
+        Self { spans: Vec::new() }
     }
 
     /// Makes a line of one style. Line feeds and other control characters in it, which a name of the input
@@ -56,14 +59,14 @@ impl Line {
         if text.contains(char::is_control) {
             text = Cow::Owned(text.replace(char::is_control, " "));
         }
-        self.0.push(Span { style, text });
+        self.spans.push(Span { style, text });
         self
     }
 
     /// Returns the line without styles.
     #[must_use]
     pub fn text(&self) -> String {
-        self.0.iter().map(|span| &*span.text).collect()
+        self.spans.iter().map(|span| &*span.text).collect()
     }
 }
 

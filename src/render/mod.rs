@@ -25,3 +25,6 @@ use crate::plan::Plan;
 pub fn plan_json(plan: &Plan) -> String {
     crate::plan::file::write(plan)
 }
+
+#[cfg(test)]
+mod tests;

@@ -46,3 +46,18 @@ impl CheckedPlan {
         self.plan
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::CheckedPlan;
+    use crate::plan::tests::example_plan;
+
+    #[test]
+    fn only_a_plan_without_findings_becomes_a_checked_one() {
+        let refused =
+            CheckedPlan::judged(example_plan(), |_| vec!["too many pods"]).expect_err("it was refused");
+        assert_eq!((refused.findings, *refused.plan), (vec!["too many pods"], example_plan()));
+        let checked = CheckedPlan::judged(example_plan(), |_| Vec::<()>::new()).expect("nothing was found");
+        assert_eq!(checked.plan(), &example_plan());
+    }
+}

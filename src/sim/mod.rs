@@ -171,3 +171,6 @@ fn change_in_place(node: &mut Node, change: &Change) {
         Change::Create(_) | Change::Delete(_) | Change::Replace(_) | Change::NoOp(_) => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

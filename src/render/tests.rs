@@ -1,0 +1,179 @@
+//! What a plan looks like.
+
+use super::{Detail, PlanView, plain_text, plan_text, terminal::LINES_MAX};
+use crate::model::{NodeName, PodKey, Price, SchedulingRule};
+use crate::plan::{HeldRemoval, Plan, plan, read, tests as sample, write};
+use crate::snapshot::{Assumption, Gap};
+use crate::solve::{Held, Kept, Unplaced, Warning};
+
+fn shown(plan: &Plan, detail: Detail) -> String {
+    plain_text(&plan_text(&PlanView::new(plan, Some("plan.json")), detail))
+}
+
+/// The example with everything that can be said.
+fn talkative() -> Plan {
+    let (mut snapshot, policy, mut solution) = sample::example();
+    let gap = Gap {
+        what: "2 documents of kind `Rollout`".into(),
+        consequence: "their pods are not planned".into(),
+    };
+    snapshot.gaps.push(gap);
+    let why = "no NodeFleet says another; use `--location`".into();
+    snapshot.assumptions.push(Assumption { what: "region `eastus`".into(), why });
+    let keys = |names: &[&str]| names.iter().map(|name| PodKey::new("default", name)).collect::<Vec<_>>();
+    solution.target.kept.push(Kept { node: NodeName::new("kept-1"), pods: keys(&["web-5"]) });
+    let report = &mut solution.report;
+    report.unplaced.push(Unplaced {
+        pods: keys(&["huge-1", "huge-2"]),
+        rule: "cpu".into(),
+        because: "`900` is asked for, `7.2` is the most".into(),
+        nearest: Some("`Standard_D8s_v5` in pool `general`".into()),
+        details: Vec::new(),
+    });
+    report.held.push(Held {
+        pods: keys(&["spread-1"]),
+        waits_for: "topologySpreadConstraints".into(),
+        because: "this rule is not planned with yet".into(),
+    });
+    report.passed_over.insert(SchedulingRule::PreferredNodeAffinity, 3);
+    report.staying.push((NodeName::new("kept-1"), "a pod asks not to be disrupted".into()));
+    report.without_requests = 1;
+    report.cost_before.unpriced_nodes = 1;
+    report.warnings.push(Warning {
+        object: "pool `general`".into(),
+        what: "no size has zone `1`".into(),
+        hint: Some("write `eastus-1`".into()),
+    });
+    plan(&snapshot, &policy, &solution)
+}
+
+#[test]
+fn a_plan_says_the_sum_the_money_the_changes_and_what_is_not_done() {
+    let expected = "\
+Plan: 1 to import, 2 to add, 0 to change, 1 to destroy.
+Monthly cost will increase by $146 ($292 → $438)
+The price of 1 node is not known and in no sum (1 before, 0 after)
+
+Read: 4 pods, 3 nodes, 2 daemonsets (2 assumed)
+Prices and sizes: region `eastus`
+Not read: 2 documents of kind `Rollout`: their pods are not planned
+Assumed: region `eastus` (no NodeFleet says another; use `--location`)
+1 pod says nothing of what to reserve and may crowd a node
+
+  - node `empty-1` (pool `general`, Standard_D4s_v5, eastus-1, on-demand)
+  i node `aks-general-zzz` gets a NodeClaim
+  + 2 nodes in `general`: Standard_D4s_v5, eastus-1, on-demand: 8 vCPU, 32Gi, 4 pods, $292/month
+
+Why:
+  `aks-general-zzz`: it has the label of pool `general` and no NodeClaim
+  `empty-1`: empty: it carries no pods but those of DaemonSets
+  2 nodes of Standard_D4s_v5 in `general`: 4 pods wait, among them `default/web-1`
+  1 more pod fits on nodes that stay: `kept-1`
+
+Not done:
+  2 pods fit nowhere: `default/huge-1`, `default/huge-2` (cpu: `900` is asked for, `7.2` is the most; nearest: `Standard_D8s_v5` in pool `general`)
+  1 pod is held back for topologySpreadConstraints: `default/spread-1` (this rule is not planned with yet)
+  1 node stays: `kept-1` (a pod asks not to be disrupted)
+  `preferred nodeAffinity` of 3 pods is passed over: it is only wished for
+
+Warnings:
+  pool `general`: no size has zone `1`; hint: write `eastus-1`
+
+more: `nodeform show plan.json --all`
+";
+    assert_eq!(shown(&talkative(), Detail::Brief), expected);
+}
+
+#[test]
+fn everything_shows_each_node_with_its_pods() {
+    let expected = "\
+Plan: 1 to import, 2 to add, 0 to change, 1 to destroy.
+Monthly cost will increase by $146 ($292 → $438)
+
+Read: 4 pods, 3 nodes, 2 daemonsets (2 assumed)
+Prices and sizes: region `eastus`
+
+  - node `empty-1` (pool `general`, Standard_D4s_v5, eastus-1, on-demand) will be destroyed
+      because empty: it carries no pods but those of DaemonSets
+  i node `aks-general-zzz` (pool `general`, Standard_D4s_v5, eastus-1, on-demand) will be adopted as NodeClaim `general-zzz`
+      because it has the label of pool `general` and no NodeClaim
+  + node `aks-general-6a32amb4as` of pool `general`: Standard_D4s_v5, eastus-1, on-demand: 4 vCPU, 16Gi, $146/month
+      because 2 pods wait, opened for `default/web-1`
+      or, where Azure has none: 1 other size, 1 other zone, up to $292/month
+      taints: `dedicated=web:NoSchedule`
+      default/web-1
+      default/web-2
+  + node `aks-general-m3zqdmw3s3` of pool `general`: Standard_D4s_v5, eastus-1, on-demand: 4 vCPU, 16Gi, $146/month
+      because 2 pods wait, opened for `default/web-3`
+      or, where Azure has none: 1 other size, 1 other zone, up to $292/month
+      taints: `dedicated=web:NoSchedule`
+      default/web-3
+      default/web-4
+";
+    assert_eq!(shown(&sample::example_plan(), Detail::All), expected);
+}
+
+#[test]
+fn a_saved_plan_shows_what_the_fresh_one_did() {
+    let fresh = talkative();
+    let saved = read(&write(&fresh)).expect("the file is as it was written");
+    for detail in [Detail::Brief, Detail::All] {
+        assert_eq!(shown(&saved, detail), shown(&fresh, detail));
+    }
+}
+
+#[test]
+fn a_large_plan_fits_on_a_screen_and_counts_what_it_leaves_out() {
+    let mut plan = talkative();
+    let report = &mut plan.evidence.report;
+    let (unplaced, warning) = (report.unplaced[0].clone(), report.warnings[0].clone());
+    report.unplaced.extend(std::iter::repeat_n(unplaced, 50));
+    report.warnings.extend(std::iter::repeat_n(warning, 50));
+    let gap = plan.evidence.world.gaps[0].clone();
+    plan.evidence.world.gaps.extend(std::iter::repeat_n(gap, 50));
+    plan.evidence.held = (0..30)
+        .map(|place| HeldRemoval {
+            node: NodeName::new(format!("node-{place}")),
+            pool: None,
+            reason: crate::model::DisruptionReason::Empty,
+            because: format!("reason {place}"),
+        })
+        .collect();
+    let text = shown(&plan, Detail::Brief);
+    assert!(text.lines().count() <= LINES_MAX, "{text}");
+    assert!(
+        text.contains("    … and ") && text.ends_with("more: `nodeform show plan.json --all`\n"),
+        "{text}"
+    );
+    assert!(text.contains("  - node `empty-1`"), "{text}");
+}
+
+#[test]
+fn nothing_to_do_says_so_first() {
+    let (snapshot, policy, _) = sample::example();
+    let mut settled = snapshot;
+    settled.nodes.remove(0);
+    let plan = plan(&settled, &policy, &sample::solution(Vec::new(), &[]));
+    let text = shown(&plan, Detail::Brief);
+    assert!(text.starts_with("No changes.\nMonthly cost will stay at $146\n"), "{text}");
+    assert!(!text.contains("more:"), "{text}");
+}
+
+#[test]
+fn unknown_prices_are_words_and_estimates_are_marked() {
+    let (snapshot, policy, mut solution) = sample::example();
+    for node in &mut solution.target.new {
+        node.effective_price = Price::Unknown;
+    }
+    solution.target.new[1].effective_price = solution.target.new[0].list_price;
+    solution.report.cost_after.is_estimate = true;
+    let text = shown(&plan(&snapshot, &policy, &solution), Detail::Brief);
+    assert!(text.contains("4 pods, $146/month without 1 node of unknown price"), "{text}");
+    assert!(text.contains("by ~$146 ($292 → ~$438)"), "{text}");
+}
+
+#[test]
+fn names_from_the_input_cannot_break_lines() {
+    let line = super::Line::new(super::Style::Plain, "pool `a\nPlan: 0 to destroy\u{1b}[2K`");
+    assert_eq!(line.text(), "pool `a Plan: 0 to destroy [2K`");
+}
