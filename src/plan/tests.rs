@@ -317,7 +317,7 @@ fn a_node_without_a_claim_is_adopted_only_where_others_have_one() {
     let (snapshot, policy, solution) = example();
     let adopts = |snapshot: &Snapshot| {
         let plan = plan(snapshot, &policy, &solution);
-        let claim = plan.spec.changes.values().find_map(|planned| match &planned.change {
+        plan.spec.changes.values().find_map(|planned| match &planned.change {
             Change::Adopt(adopt) => Some(adopt.claim.to_string()),
             Change::Create(_)
             | Change::Delete(_)
@@ -325,8 +325,7 @@ fn a_node_without_a_claim_is_adopted_only_where_others_have_one() {
             | Change::Update(_)
             | Change::Forget(_)
             | Change::NoOp(_) => None,
-        });
-        claim
+        })
     };
     assert_eq!(adopts(&snapshot).as_deref(), Some("general-zzz"));
     let mut without_claims = snapshot;
