@@ -26,7 +26,7 @@ impl Ui {
     pub(super) fn lines(self, lines: &[Line]) {
         let mut text = String::new();
         for line in lines {
-            for span in &line.0 {
+            for span in &line.spans {
                 let style = ansi(span.style);
                 text.push_str(&format!("{style}{}{style:#}", span.text));
             }

@@ -13,6 +13,7 @@ pub mod terminal;
 pub mod view;
 mod whole;
 pub mod words;
+pub mod wrap;
 
 pub use line::{Line, Span, Style, plain_text};
 pub use terminal::{Detail, plan_text};

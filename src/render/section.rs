@@ -2,13 +2,14 @@
 
 use super::line::{Line, Style};
 use super::words;
+use super::wrap::wrapped;
 
 /// A headline and lines below it.
 #[derive(Debug, Default)]
 pub(super) struct Section {
     /// The headline, if there is one.
     pub(super) title: Option<Line>,
-    /// Items of one line each, the most important first.
+    /// Items, the most important first; a long one takes several lines.
     pub(super) items: Vec<Line>,
     /// How many items are shown at most.
     pub(super) most: usize,
@@ -20,7 +21,7 @@ impl Section {
         if self.items.is_empty() {
             return 0;
         }
-        let shown = self.items.len().min(self.most);
+        let shown: usize = self.items.iter().take(self.most).map(|item| wrapped(item).len()).sum();
         let more = usize::from(self.items.len() > self.most);
         1 + usize::from(self.title.is_some()) + shown + more
     }
@@ -33,7 +34,7 @@ impl Section {
         lines.push(Line::blank());
         lines.extend(title);
         let hidden = items.len().saturating_sub(most);
-        lines.extend(items.into_iter().take(most));
+        lines.extend(items.iter().take(most).flat_map(wrapped));
         if hidden > 0 {
             let more =
                 format!("    … and {} more", words::grouped(u64::try_from(hidden).unwrap_or(u64::MAX)));
