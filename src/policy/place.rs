@@ -40,11 +40,7 @@ impl<'a> Place<'a> {
 
     /// The items of the list at some fields below.
     pub(crate) fn items(&self, fields: &str) -> Vec<Self> {
-        let Some(list) = self.at(fields) else {
-            return Vec::new();
-        };
-        let items = list.value.as_array().map(Vec::as_slice).unwrap_or_default();
-        items.iter().enumerate().map(|(index, item)| list.step(Segment::Index(index), item)).collect()
+        self.at(fields).map(|list| list.own_items()).unwrap_or_default()
     }
 
     /// The items of this list.
@@ -55,15 +51,17 @@ impl<'a> Place<'a> {
 
     /// The entries of the map at some fields below, by key.
     pub(crate) fn entries(&self, fields: &str) -> Vec<(&'a str, Self)> {
-        let Some(map) = self.at(fields) else {
-            return Vec::new();
-        };
-        let Some(entries) = map.value.as_object() else {
+        self.at(fields).map(|map| map.own_entries()).unwrap_or_default()
+    }
+
+    /// The entries of this map, by key.
+    pub(crate) fn own_entries(&self) -> Vec<(&'a str, Self)> {
+        let Some(entries) = self.value.as_object() else {
             return Vec::new();
         };
         entries
             .iter()
-            .map(|(key, value)| (key.as_str(), map.step(Segment::Key(key.clone()), value)))
+            .map(|(key, value)| (key.as_str(), self.step(Segment::Key(key.clone()), value)))
             .collect()
     }
 

@@ -111,6 +111,23 @@ fn what_only_run_time_refuses_is_kept_apart() {
 }
 
 #[test]
+fn a_number_that_fits_no_32_bits_is_told_before_it_is_read() {
+    let class = json!({
+        "apiVersion": "karpenter.azure.com/v1beta1",
+        "kind": "AKSNodeClass",
+        "metadata": {"name": "default"},
+        "spec": {"kubelet": {"containerLogMaxFiles": 2_147_483_648_i64}, "maxPods": 2_147_483_648_i64},
+    });
+    assert_eq!(
+        lines(Kind::AksNodeClass, &class),
+        [
+            "`spec.kubelet.containerLogMaxFiles`: 2147483648 must be from -2147483648 to 2147483647",
+            "`spec.maxPods`: 2147483648 must be from 10 to 250",
+        ]
+    );
+}
+
+#[test]
 fn every_label_that_users_may_ask_for_is_accepted() {
     let open = crate::model::label::WELL_KNOWN_AZURE
         .into_iter()

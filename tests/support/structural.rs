@@ -74,7 +74,7 @@ fn fill(schema: &Value, value: &mut Value) {
     }
 }
 
-/// The schema as JSON Schema: unknown fields are refused, formats of numbers are ranges, sets have no equals.
+/// The schema as JSON Schema: unknown fields are refused, sets have no equals. As in an API server, `int32` bounds nothing.
 fn strict(schema: &Value) -> Value {
     let Some(fields) = schema.as_object() else {
         return schema.clone();
@@ -94,10 +94,6 @@ fn strict(schema: &Value) -> Value {
         if let Some(inner) = fields.get(keyword) {
             kept.insert(keyword.to_owned(), strict(inner));
         }
-    }
-    if fields.get("format") == Some(&json!("int32")) {
-        kept.entry("minimum").or_insert(json!(i32::MIN));
-        kept.entry("maximum").or_insert(json!(i32::MAX));
     }
     if fields.get("x-kubernetes-list-type") == Some(&json!("set")) {
         kept.insert("uniqueItems".to_owned(), json!(true));

@@ -20,6 +20,7 @@ use crate::model::Quantity;
 pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
     let object = Place::root(object);
     let mut faults = name::faults(kind, &object);
+    number_faults(&super::schema_of(kind), &object, &mut faults);
     match kind {
         Kind::NodePool => {
             for (key, value) in object.entries("spec.template.metadata.labels") {
@@ -47,6 +48,29 @@ pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
     }
     faults.sort();
     faults
+}
+
+/// Numbers that do not fit the 32 bits which Karpenter reads them into; an API server stores them.
+fn number_faults(schema: &Value, part: &Place<'_>, faults: &mut Vec<Fault>) {
+    let is_small = schema.get("format").and_then(Value::as_str) == Some("int32");
+    let has_limit = schema.get("maximum").is_some();
+    if let Some(number) = part.value.as_i64().filter(|number| is_small && i32::try_from(*number).is_err()) {
+        // Above a maximum of the schema, it has been said.
+        if !has_limit {
+            faults.push(part.fault(format!("{number} must be from {} to {}", i32::MIN, i32::MAX)));
+        }
+    }
+    for (key, field) in part.own_entries() {
+        let known = schema.get("properties").and_then(|known| known.get(key));
+        if let Some(schema) = known.or_else(|| schema.get("additionalProperties")) {
+            number_faults(schema, &field, faults);
+        }
+    }
+    for item in part.own_items() {
+        if let Some(schema) = schema.get("items") {
+            number_faults(schema, &item, faults);
+        }
+    }
 }
 
 /// Amounts that are below zero or beyond what can be counted.
