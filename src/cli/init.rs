@@ -17,14 +17,14 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
     let location = super::world::region(location);
     offline::catalog(&[], &location).map_err(super::world::failure)?;
     let is_name = |text: &str| {
-        let inside = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        let inside = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
         let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
         let bytes = text.as_bytes();
         bytes.len() <= 63 && bytes.iter().copied().all(inside) && ends(bytes.first()) && ends(bytes.last())
     };
     if !is_name(cluster_name) {
         return Err(Failure::error(format!("`{cluster_name}` cannot be the name of an AKS cluster"))
-            .hint("use at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"));
+            .hint("use at most 63 letters, digits, `-` and `_`, with a letter or digit at both ends"));
     }
     let text = manifest(cluster_name, location.as_str());
     if folder.as_os_str() == "-" {
