@@ -277,15 +277,16 @@ impl fmt::Display for Conflict {
     }
 }
 
-/// Requirements by label; a label that is not named accepts anything.
+/// Requirements by label; a label that is not named accepts anything. Clones share what they hold until one of
+/// them is changed: thousands of offerings have equal labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Requirements(BTreeMap<LabelKey, Requirement>);
+pub struct Requirements(Arc<BTreeMap<LabelKey, Requirement>>);
 
 impl Requirements {
     /// Asks for nothing.
     #[must_use]
-    pub const fn none() -> Self {
-        Self(BTreeMap::new())
+    pub fn none() -> Self {
+        Self::default()
     }
 
     /// Returns the requirements that a node's labels are.
@@ -304,12 +305,12 @@ impl Requirements {
             Some(present) => present.intersection(&requirement),
             None => requirement,
         };
-        self.0.insert(key, both);
+        Arc::make_mut(&mut self.0).insert(key, both);
     }
 
     /// Asks for all of `other` as well.
     pub fn add_all(&mut self, other: &Self) {
-        for (key, requirement) in &other.0 {
+        for (key, requirement) in other.0.iter() {
             self.add(key.clone(), requirement.clone());
         }
     }
@@ -323,7 +324,7 @@ impl Requirements {
 
     /// Replaces what is asked of a label.
     pub fn set(&mut self, key: LabelKey, requirement: Requirement) {
-        self.0.insert(key, requirement);
+        Arc::make_mut(&mut self.0).insert(key, requirement);
     }
 
     /// Returns what is asked of a label.
@@ -349,7 +350,7 @@ impl Requirements {
     /// # Errors
     /// The first label, by name, on which they conflict; `wanted` is `self`'s side.
     pub fn intersects(&self, there: &Self) -> Result<(), Box<Conflict>> {
-        for (key, wanted) in &self.0 {
+        for (key, wanted) in self.0.iter() {
             let Some(found) = there.0.get(key) else { continue };
             let absent = wanted.accepts_absence() && found.accepts_absence();
             if !absent && !wanted.intersects(found) {
@@ -370,7 +371,7 @@ impl Requirements {
         there: &Self,
         may_be_undefined: impl Fn(&LabelKey) -> bool,
     ) -> Result<(), Box<Conflict>> {
-        for (key, wanted) in &self.0 {
+        for (key, wanted) in self.0.iter() {
             if !there.0.contains_key(key) && !wanted.accepts_absence() && !may_be_undefined(key) {
                 return Err(conflict(key, wanted, None));
             }
