@@ -3,11 +3,9 @@
 //! A label that a node of the size never has is said to be absent, so that a pod which asks for it does not
 //! take the size for one that might get it.
 
-use super::offering::{ULTRA_SSD, together};
 use super::size::Size;
 use crate::model::{
-    ImageFamily, LabelKey, NetworkSetup, NodeClass, Offering, Operator, Region, Requirement, Requirements,
-    label,
+    ImageFamily, LabelKey, NetworkSetup, NodeClass, Operator, Region, Requirement, Requirements, label,
 };
 
 /// The labels that all sizes of a region share under one class.
@@ -30,10 +28,8 @@ pub(super) fn shared(region: &Region, class: &NodeClass, network: NetworkSetup) 
     .with("kubernetes.azure.com/ebpf-dataplane", only_if(is_cilium, "cilium"))
 }
 
-/// Returns the labels of nodes of a size: its own, the shared ones and those of its offerings.
-pub(super) fn of_size(size: &Size, shared: &Requirements, offerings: &[Offering]) -> Requirements {
-    let mut labels = shared.clone();
-    labels.add_all(&together(offerings));
+/// Adds a size's own labels to those that it shares with others.
+pub(super) fn with_own(mut labels: Requirements, size: &Size) -> Requirements {
     let vcpus = size.vcpus.to_string();
     let memory = size.memory_mib().to_string();
     let version = size.parts.as_ref().map(|parts| parts.version_or_one().to_string());
@@ -70,9 +66,6 @@ fn add_capabilities(labels: &mut Requirements, size: &Size) {
         ("karpenter.azure.com/sku-hyperv-generation", Requirement::new(Operator::In, generations)),
     ] {
         labels.set(LabelKey::new(key), requirement);
-    }
-    if labels.get(ULTRA_SSD).is_none_or(Requirement::is_none) {
-        labels.set(LabelKey::new(ULTRA_SSD), word(false));
     }
 }
 

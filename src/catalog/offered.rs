@@ -5,7 +5,7 @@ use super::offering::Offerings;
 use super::price::PricedSize;
 use super::size::Size;
 use super::{Offered, RefusedSize, labels, refuse, reserve};
-use crate::model::{InstanceType, NetworkSetup, NodeClass, OsDisk, Region, Requirements};
+use crate::model::{InstanceType, NetworkSetup, NodeClass, OsDisk, Region};
 
 /// Makes the instance types of all sizes that the class can use, in the order of `sizes`.
 pub(super) fn offered(
@@ -15,13 +15,12 @@ pub(super) fn offered(
     class: &NodeClass,
     network: NetworkSetup,
 ) -> Offered {
-    let shared = labels::shared(region, class, network);
-    let mut offerings = Offerings::new(region);
+    let mut offerings = Offerings::new(region, labels::shared(region, class, network));
     let mut offered = Offered::default();
     for sold in sizes {
         match refuse::refusal(&sold.size, class) {
             Some(because) => offered.refused.push(RefusedSize { size: sold.size.name.clone(), because }),
-            None => offered.types.push(instance_type(sold, &mut offerings, &shared, disks, (class, network))),
+            None => offered.types.push(instance_type(sold, &mut offerings, disks, (class, network))),
         }
     }
     offered
@@ -30,16 +29,15 @@ pub(super) fn offered(
 fn instance_type(
     sold: &PricedSize,
     offerings: &mut Offerings<'_>,
-    shared: &Requirements,
     disks: &DiskPrices,
     (class, network): (&NodeClass, NetworkSetup),
 ) -> InstanceType {
     let size = &sold.size;
-    let offerings = offerings.of(sold);
+    let (offerings, labels) = offerings.of(sold);
     let capacity = reserve::capacity(size, class, network);
     InstanceType {
         name: size.name.clone(),
-        requirements: labels::of_size(size, shared, &offerings),
+        requirements: labels::with_own(labels, size),
         allocatable: reserve::allocatable(size, &capacity),
         capacity,
         os_disk: os_disk(size, disks, class.os_disk_gb),

@@ -13,34 +13,46 @@ use crate::model::{
 /// Azure's "no zone".
 pub const NO_ZONE: &str = "0";
 /// The label that says whether ultra disks can be attached.
-pub(super) const ULTRA_SSD: &str = "karpenter.azure.com/sku-storage-ultra-ssd";
+const ULTRA_SSD: &str = "karpenter.azure.com/sku-storage-ultra-ssd";
 /// The second name of [`label::AKS_SCALE_SET_PRIORITY`].
-pub(super) const AKS_PRIORITY: &str = "kubernetes.azure.com/priority";
+const AKS_PRIORITY: &str = "kubernetes.azure.com/priority";
 /// The ways to buy that Azure's price list knows.
 const BOUGHT: [CapacityType; 2] = [CapacityType::OnDemand, CapacityType::Spot];
 
 /// Makes the offerings of sizes of one region. It keeps what many sizes share, so that they share it in memory.
 pub(super) struct Offerings<'a> {
     region: &'a Region,
-    made: BTreeMap<(Arc<str>, CapacityType), (Zone, Requirements)>,
-    ultra_ssd: LabelKey,
-    without_ultra_ssd: Requirement,
-    with_ultra_ssd: Requirement,
+    /// The labels that all sizes share.
+    shared: Requirements,
+    made: BTreeMap<Terms, (Zone, Requirements)>,
+    together: BTreeMap<Ways, Requirements>,
+}
+
+/// In which zones, and whether as spot and with ultra disks, a size is sold: few differ.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Ways {
+    zones: Vec<Arc<str>>,
+    is_spot: bool,
+    is_ultra_ssd_regional: bool,
+    ultra_ssd_zones: Vec<Arc<str>>,
+}
+
+/// What the labels of an offering follow from.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Terms {
+    zone: Arc<str>,
+    capacity_type: CapacityType,
+    has_ultra_ssd: bool,
 }
 
 impl<'a> Offerings<'a> {
-    pub(super) fn new(region: &'a Region) -> Self {
-        Self {
-            region,
-            made: BTreeMap::new(),
-            ultra_ssd: LabelKey::new(ULTRA_SSD),
-            without_ultra_ssd: Requirement::one("false"),
-            with_ultra_ssd: Requirement::new(Operator::In, ["false", "true"]),
-        }
+    pub(super) const fn new(region: &'a Region, shared: Requirements) -> Self {
+        Self { region, shared, made: BTreeMap::new(), together: BTreeMap::new() }
     }
 
-    /// Returns the offerings of a size, sorted by zone and capacity type.
-    pub(super) fn of(&mut self, sold: &PricedSize) -> Vec<Offering> {
+    /// Returns the offerings of a size, sorted by zone and capacity type, and the labels that they make with the
+    /// shared ones.
+    pub(super) fn of(&mut self, sold: &PricedSize) -> (Vec<Offering>, Requirements) {
         let no_zone: Arc<str> = Arc::from(NO_ZONE);
         let zones = std::iter::once(&no_zone).chain(&sold.size.zones);
         let mut offerings = Vec::with_capacity(2 * (sold.size.zones.len() + 1));
@@ -51,28 +63,34 @@ impl<'a> Offerings<'a> {
         }
         offerings
             .sort_by(|left, right| (&left.zone, left.capacity_type).cmp(&(&right.zone, right.capacity_type)));
-        offerings
+        let capabilities = &sold.size.capabilities;
+        let ways = Ways {
+            zones: sold.size.zones.clone(),
+            is_spot: capabilities.spot,
+            is_ultra_ssd_regional: capabilities.ultra_ssd_regional,
+            ultra_ssd_zones: capabilities.ultra_ssd_zones.clone(),
+        };
+        let labels = self.together.entry(ways).or_insert_with(|| together(&self.shared, &offerings));
+        (offerings, labels.clone())
     }
 
     fn one(&mut self, sold: &PricedSize, zone: &Arc<str>, capacity_type: CapacityType) -> Offering {
-        let region = self.region;
-        let key = (zone.clone(), capacity_type);
-        let made = self.made.entry(key).or_insert_with(|| shared_labels(region, zone, capacity_type));
-        let (zone_name, mut requirements) = made.clone();
         let capabilities = &sold.size.capabilities;
         let has_ultra_ssd = if &**zone == NO_ZONE {
             capabilities.ultra_ssd_regional
         } else {
             capabilities.ultra_ssd_zones.contains(zone)
         };
-        let ultra_ssd = if has_ultra_ssd { &self.with_ultra_ssd } else { &self.without_ultra_ssd };
-        requirements.set(self.ultra_ssd.clone(), ultra_ssd.clone());
-        let (price, is_available) = terms(sold, capacity_type);
-        Offering { zone: zone_name, capacity_type, price, is_available, requirements }
+        let region = self.region;
+        let terms = Terms { zone: zone.clone(), capacity_type, has_ultra_ssd };
+        let made = self.made.entry(terms).or_insert_with_key(|terms| labels(region, terms));
+        let (zone, requirements) = made.clone();
+        let (price, is_available) = price(sold, capacity_type);
+        Offering { zone, capacity_type, price, is_available, requirements }
     }
 }
 
-fn terms(sold: &PricedSize, capacity_type: CapacityType) -> (Price, bool) {
+fn price(sold: &PricedSize, capacity_type: CapacityType) -> (Price, bool) {
     match capacity_type {
         CapacityType::OnDemand => (sold.price.on_demand, true),
         CapacityType::Spot => (sold.price.spot, sold.size.capabilities.spot),
@@ -80,20 +98,21 @@ fn terms(sold: &PricedSize, capacity_type: CapacityType) -> (Price, bool) {
     }
 }
 
-fn shared_labels(region: &Region, zone: &str, capacity_type: CapacityType) -> (Zone, Requirements) {
-    let (zone, scope) = match zone {
+fn labels(region: &Region, terms: &Terms) -> (Zone, Requirements) {
+    let (zone, scope) = match &*terms.zone {
         NO_ZONE => (Zone::new(NO_ZONE), "regional"),
-        digits => (Zone::new(format!("{region}-{digits}")), "zonal"),
+        number => (Zone::new(format!("{region}-{number}")), "zonal"),
     };
-    let priority = priority(capacity_type);
+    let priority = priority(terms.capacity_type);
+    let ultra_ssd: &[&str] = if terms.has_ultra_ssd { &["false", "true"] } else { &["false"] };
     let requirements = Requirements::of_labels([
         (label::ZONE, zone.as_str()),
-        (label::CAPACITY_TYPE, capacity_type.as_str()),
+        (label::CAPACITY_TYPE, terms.capacity_type.as_str()),
         (label::PLACEMENT_SCOPE, scope),
         (label::AKS_SCALE_SET_PRIORITY, priority),
         (AKS_PRIORITY, priority),
     ]);
-    (zone, requirements)
+    (zone, requirements.with(ULTRA_SSD, Requirement::new(Operator::In, ultra_ssd)))
 }
 
 const fn priority(capacity_type: CapacityType) -> &'static str {
@@ -103,9 +122,9 @@ const fn priority(capacity_type: CapacityType) -> &'static str {
     }
 }
 
-/// Returns what the labels of a type's available offerings are, taken together.
-pub(super) fn together(offerings: &[Offering]) -> Requirements {
-    let mut all = Requirements::none();
+/// Adds to the shared labels what those of a type's available offerings are, taken together.
+fn together(shared: &Requirements, offerings: &[Offering]) -> Requirements {
+    let mut all = shared.clone();
     let available = || offerings.iter().filter(|offering| offering.is_available);
     for key in [
         label::ZONE,

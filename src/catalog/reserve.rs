@@ -34,10 +34,7 @@ pub fn capacity(size: &Size, class: &NodeClass, network: NetworkSetup) -> Resour
 /// Returns what pods may use of a size's capacity.
 #[must_use]
 pub fn allocatable(size: &Size, capacity: &Resources) -> Resources {
-    let kept = kube_reserved(size).with(
-        ResourceName::Memory,
-        kube_reserved(size).get(&ResourceName::Memory).saturating_add(EVICTION_BYTES),
-    );
+    let kept = kube_reserved(size).plus(&Resources::none().with(ResourceName::Memory, EVICTION_BYTES));
     capacity.minus(&kept).at_least_zero()
 }
 
