@@ -2,6 +2,8 @@
 
 mod embedded;
 mod estimates;
+mod given;
 mod names;
 mod oracle;
 mod shared;
+mod shown;
