@@ -5,51 +5,56 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::Offered;
-use crate::model::{ClassName, InstanceType, LabelKey, NetworkSetup, SkuName};
+use crate::model::{CapacityType, ClassName, InstanceType, LabelKey, NetworkSetup, Price, SkuName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
-use super::demand;
+use super::{demand, price};
 
 /// The network set-up of AKS that is planned with where the fleet does not name one.
 const NETWORK_DEFAULT: NetworkSetup = NetworkSetup::AzureOverlay { is_cilium: false };
 
 /// The instance types of each AKSNodeClass, and the labels that a new node may get any value of.
+/// The instance types of each AKSNodeClass, what else stands in the cluster, and the labels that a new node
+/// may get any value of.
 #[derive(Clone, Debug, Default)]
 pub struct Market {
     /// What each class may use, and what it may not.
     pub offered: BTreeMap<ClassName, Offered>,
+    /// What VMs of the sizes cost that nodes have today, offered to anybody or not.
+    pub today: BTreeMap<(SkuName, CapacityType), Price>,
     /// Those labels, of which pods or pools speak, that a pod may ask for without its pool naming them.
     pub well_known: BTreeSet<LabelKey>,
 }
 
 impl Market {
-    /// Asks the snapshot's catalogue for every class that a pool uses.
+    /// Asks the snapshot's catalogue for every class that a pool uses, and for every size that a node has.
     #[must_use]
     pub fn of(snapshot: &Snapshot, policy: &Policy) -> Self {
         let network = policy.fleet.network.unwrap_or(NETWORK_DEFAULT);
+        let catalog = &snapshot.catalog;
         let used: BTreeSet<&ClassName> = policy.pools.values().map(|pool| &pool.class).collect();
         let classes = policy.classes.iter().filter(|(name, _)| used.contains(name));
-        let offered =
-            classes.map(|(name, class)| (name.clone(), snapshot.catalog.offered(class, network))).collect();
+        let offered = classes.map(|(name, class)| (name.clone(), catalog.offered(class, network))).collect();
+        let bought = snapshot.nodes.iter().filter_map(price::bought_as).collect::<BTreeSet<_>>();
+        let today = bought.into_iter().map(|(size, capacity_type)| {
+            let price = catalog.price(&size, capacity_type);
+            ((size, capacity_type), price)
+        });
         let mut keys = demand::keys_asked_for(snapshot);
         for pool in policy.pools.values() {
             keys.extend(pool.requirements.iter().map(|(key, _)| key.clone()));
         }
-        let well_known = keys.into_iter().filter(|key| snapshot.catalog.is_well_known(key)).collect();
-        Self { offered, well_known }
+        let well_known = keys.into_iter().filter(|key| catalog.is_well_known(key)).collect();
+        Self { offered, today: today.collect(), well_known }
     }
 
     /// Returns the instance type of this name, of the class where one is given and has it, else of the
-    /// first class by name that does: prices are the same in all of them.
+    /// first class by name that does.
     #[must_use]
     pub fn find(&self, size: &SkuName, class: Option<&ClassName>) -> Option<&InstanceType> {
-        let of = |offered: &'_ Offered| -> Option<usize> {
-            offered.types.iter().position(|kind| kind.name == *size)
-        };
         let own = class.and_then(|class| self.offered.get(class));
-        own.into_iter()
-            .chain(self.offered.values())
-            .find_map(|offered| of(offered).map(|place| &offered.types[place]))
+        let mut all = own.into_iter().chain(self.offered.values()).flat_map(|offered| &offered.types);
+        all.find(|kind| kind.name == *size)
     }
 }

@@ -45,15 +45,10 @@ pub use solution::{
     Cost, Held, Kept, NewNode, NodeRef, Removal, Report, Solution, Substitute, Target, Unplaced, Warning,
 };
 
-/// Works out the fleet that should exist, with what the snapshot's catalogue offers.
+/// Works out the fleet that should exist.
 #[must_use]
 pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
-    solve_on(snapshot, policy, &Market::of(snapshot, policy))
-}
-
-/// Works out the fleet that should exist, with what this market offers.
-#[must_use]
-pub fn solve_on(snapshot: &Snapshot, policy: &Policy, market: &Market) -> Solution {
+    let market = &Market::of(snapshot, policy);
     let demand = Demand::of(snapshot);
     let daemons = Daemons::of(snapshot);
     let book = PriceBook::new(&policy.fleet.prices);

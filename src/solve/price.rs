@@ -5,7 +5,7 @@
 
 use crate::model::{
     CapacityType, Commitment, InstanceType, LabelKey, MicroUsdPerHour, Node, Offering, OsDisk, Price, Prices,
-    label,
+    SkuName, label,
 };
 
 use super::market::Market;
@@ -46,15 +46,23 @@ impl<'a> PriceBook<'a> {
     /// Returns what a node of this offering costs without a commitment.
     #[must_use]
     pub fn quote(&self, kind: &InstanceType, offering: &Offering) -> Quote {
-        let beside = self.beside_vm(kind);
-        let effective = match offering.capacity_type {
-            CapacityType::OnDemand => {
-                let left = 100 - i64::from(self.discount(kind).min(100));
-                offering.price.map(|price| price.percent(left))
-            }
-            CapacityType::Spot | CapacityType::Reserved => offering.price,
+        self.total(offering.price, offering.capacity_type, (Some(kind), disk(kind)))
+    }
+
+    /// Returns what a VM at this price costs with its disk; without a size nothing is discounted.
+    fn total(
+        &self,
+        vm: Price,
+        capacity_type: CapacityType,
+        (kind, disk): (Option<&InstanceType>, Price),
+    ) -> Quote {
+        let percent = kind.map_or(0, |kind| self.discount(kind).min(100));
+        let discounted = match capacity_type {
+            CapacityType::OnDemand => vm.map(|price| price.percent(100 - i64::from(percent))),
+            CapacityType::Spot | CapacityType::Reserved => vm,
         };
-        Quote { list: offering.price.plus(disk(kind)), effective: effective.plus(beside) }
+        let beside = disk.plus(Price::Listed(self.prices.cost_per_node));
+        Quote { list: vm.plus(disk), effective: discounted.plus(beside) }
     }
 
     /// Returns what a node costs whose VM a commitment pays for.
@@ -109,21 +117,23 @@ impl Uncommitted {
     }
 
     /// Uses a VM of the first commitment that has one of this size left.
-    fn use_one(&mut self, book: &PriceBook<'_>, kind: &InstanceType, offering: &Offering) -> Option<usize> {
-        if offering.capacity_type != CapacityType::OnDemand {
+    fn use_one(
+        &mut self,
+        book: &PriceBook<'_>,
+        (size, capacity_type): &(SkuName, CapacityType),
+    ) -> Option<usize> {
+        if *capacity_type != CapacityType::OnDemand {
             return None;
         }
-        let place = book
-            .commitments
-            .iter()
-            .zip(&self.0)
-            .position(|(commitment, left)| *left > 0 && commitment.size == kind.name)?;
+        let mut unused = book.commitments.iter().zip(&self.0);
+        let place = unused.position(|(commitment, left)| *left > 0 && commitment.size == *size)?;
         self.0[place] -= 1;
         Some(place)
     }
 }
 
-/// Returns what these nodes cost, by their labels; commitments are used up in the order of the nodes.
+/// Returns what these nodes cost, by their labels; commitments are used up in the order of the nodes. A node
+/// that is of no AKSNodeClass of the input is counted without its disk, which is not known, as an estimate.
 #[must_use]
 pub fn quote_nodes<'n>(
     nodes: impl IntoIterator<Item = &'n Node>,
@@ -132,32 +142,49 @@ pub fn quote_nodes<'n>(
 ) -> (Vec<Option<Quote>>, Uncommitted) {
     let mut left = Uncommitted::all(book);
     let quotes = nodes.into_iter().map(|node| {
-        let (kind, offering) = bought_as(node, market)?;
-        Some(match left.use_one(book, kind, offering) {
-            Some(place) => book.committed(kind, offering, book.commitments[place]),
-            None => book.quote(kind, offering),
-        })
+        let bought = bought_as(node)?;
+        let committed = left.use_one(book, &bought).map(|place| book.commitments[place]);
+        quote_node(node, bought, market, book, committed)
     });
     (quotes.collect(), left)
 }
 
-/// Returns the offering that a node is of, by its labels. Azure's prices are the same in all zones, so that
-/// a zone which is not offered does not make the price unknown.
+fn quote_node(
+    node: &Node,
+    bought: (SkuName, CapacityType),
+    market: &Market,
+    book: &PriceBook<'_>,
+    committed: Option<&Commitment>,
+) -> Option<Quote> {
+    let (size, capacity_type) = &bought;
+    let kind = market.find(size, node.class.as_ref());
+    let offering = kind.and_then(|kind| kind.offerings.iter().find(|o| o.capacity_type == *capacity_type));
+    let vm = offering.map(|offering| offering.price).or_else(|| market.today.get(&bought).copied())?;
+    let is_own_class = node.class.as_ref().is_some_and(|class| market.offered.contains_key(class));
+    let disk = match kind {
+        Some(kind) if is_own_class => disk(kind),
+        Some(_) | None => Price::Estimated(MicroUsdPerHour(0)),
+    };
+    let quote = book.total(vm, *capacity_type, (kind, disk));
+    let effective = committed.map(|commitment| {
+        let beside = disk.plus(Price::Listed(book.prices.cost_per_node));
+        Price::Listed(commitment.price).plus(beside)
+    });
+    Some(Quote { effective: effective.unwrap_or(quote.effective), ..quote })
+}
+
+/// Returns the size and the capacity type that a node is of, by its labels. Zones do not matter: Azure's
+/// prices are the same in all of them.
 #[must_use]
-pub fn bought_as<'m>(node: &Node, market: &'m Market) -> Option<(&'m InstanceType, &'m Offering)> {
+pub fn bought_as(node: &Node) -> Option<(SkuName, CapacityType)> {
     let value = |key: &str| node.labels.get(&LabelKey::new(key)).map(|value| &**value);
     let size = value(label::INSTANCE_TYPE)?.into();
-    let kind = market.find(&size, node.class.as_ref())?;
     let capacity_type = match (value(label::CAPACITY_TYPE), value(label::AKS_SCALE_SET_PRIORITY)) {
         (Some(text), _) => CapacityType::parse(text)?,
         (None, Some("spot")) => CapacityType::Spot,
         (None, _) => CapacityType::OnDemand,
     };
-    let zone = value(label::ZONE).unwrap_or("0");
-    let same: Vec<&Offering> =
-        kind.offerings.iter().filter(|offering| offering.capacity_type == capacity_type).collect();
-    let exact = same.iter().find(|offering| offering.zone.as_str() == zone);
-    exact.or_else(|| same.first()).map(|offering| (kind, *offering))
+    Some((size, capacity_type))
 }
 
 /// Sums what nodes cost; commitments that nothing uses are paid all the same.

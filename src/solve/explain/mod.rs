@@ -15,7 +15,6 @@ use crate::snapshot::Snapshot;
 
 use super::fit::limits::Ledger;
 use super::ledger;
-use super::market::Market;
 use super::price::{PriceBook, Uncommitted};
 use super::solution::Solution;
 use super::supply::Supply;
@@ -35,9 +34,4 @@ fn ledger_after(snapshot: &Snapshot, policy: &Policy, supply: &Supply<'_>, solut
         ledger.take(&found.unwrap_or_default(), 1);
     }
     ledger
-}
-
-/// Makes the market of a snapshot for explaining.
-fn market(snapshot: &Snapshot, policy: &Policy) -> Market {
-    Market::of(snapshot, policy)
 }

@@ -62,17 +62,6 @@ pub fn explain_pod(
     solution: &Solution,
     key: &PodKey,
 ) -> PodExplanation {
-    explain_pod_on(snapshot, policy, (solution, &super::market(snapshot, policy)), key)
-}
-
-/// Explains a pod on a given market.
-#[must_use]
-pub fn explain_pod_on(
-    snapshot: &Snapshot,
-    policy: &Policy,
-    (solution, market): (&Solution, &Market),
-    key: &PodKey,
-) -> PodExplanation {
     let Some(pod) = snapshot.pods.iter().find(|pod| pod.key == *key) else {
         let (pools, nodes) = (Vec::new(), Vec::new());
         return PodExplanation { pod: key.clone(), outcome: PodOutcome::Unknown, pools, nodes };
@@ -80,7 +69,8 @@ pub fn explain_pod_on(
     let outcome = outcome(solution, pod);
     let daemons = Daemons::of(snapshot);
     let book = PriceBook::new(&policy.fleet.prices);
-    let supply = Supply::of(policy, market, &book, &daemons);
+    let market = Market::of(snapshot, policy);
+    let supply = Supply::of(policy, &market, &book, &daemons);
     let mut standing = existing::standing(snapshot, &daemons);
     let shape = Shape { priority: pod.spec.priority, ask: Ask::of(&pod.spec), pods: vec![key.clone()] };
     if matches!(outcome, PodOutcome::Unplaced { .. }) {

@@ -53,25 +53,15 @@ pub fn explain_size(
     solution: &Solution,
     size: &SkuName,
 ) -> SizeExplanation {
-    explain_size_on(snapshot, policy, (solution, &super::market(snapshot, policy)), size)
-}
-
-/// Explains a size on a given market.
-#[must_use]
-pub fn explain_size_on(
-    snapshot: &Snapshot,
-    policy: &Policy,
-    (solution, market): (&Solution, &Market),
-    size: &SkuName,
-) -> SizeExplanation {
+    let market = Market::of(snapshot, policy);
     let daemons = Daemons::of(snapshot);
     let book = PriceBook::new(&policy.fleet.prices);
-    let supply = Supply::of(policy, market, &book, &daemons);
+    let supply = Supply::of(policy, &market, &book, &daemons);
     let use_of = |name: &PoolName| match supply.pools.iter().find(|pool| pool.pool.name == *name) {
         Some(pool) => pool_use(pool, solution, size),
         None => {
             let pool = &policy.pools[name];
-            let what = refusal(pool, market).err().map(|warning| warning.what);
+            let what = refusal(pool, &market).err().map(|warning| warning.what);
             PoolUse::PoolUnused(what.unwrap_or_default())
         }
     };

@@ -1,1 +1,127 @@
-//!
+//! What waits, what is held back, and what is passed over.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::world::{PodWith, World, node, on, pod, pool};
+use crate::model::{
+    LabelKey, LabelSelector, Pod, PodAffinityTerm, PodKey, Preferred, Requirement, Requirements,
+    SchedulingRule, SpreadConstraint, Strength, Workload, label,
+};
+
+fn term(app: &str) -> PodAffinityTerm {
+    PodAffinityTerm {
+        topology_key: LabelKey::new(label::HOSTNAME),
+        selector: Some(LabelSelector(Requirements::none().with("app", Requirement::one(app)))),
+        namespaces: BTreeSet::new(),
+        namespace_selector: None,
+    }
+}
+
+fn spread(strength: Strength) -> SpreadConstraint {
+    SpreadConstraint {
+        topology_key: LabelKey::new(label::ZONE),
+        max_skew: 1,
+        strength,
+        selector: None,
+        min_domains: None,
+        honors_node_affinity: true,
+        honors_node_taints: false,
+        match_label_keys: Vec::new(),
+    }
+}
+
+fn labelled(name: &str, app: &str) -> Pod {
+    pod(name).spec(|spec| {
+        spec.labels.insert("app".into(), app.into());
+    })
+}
+
+#[test]
+fn a_required_rule_that_is_not_there_yet_holds_the_pod_back_by_its_name() {
+    let pods = [
+        pod("plain"),
+        pod("spread").spec(|spec| spec.spread.push(spread(Strength::Required))),
+        pod("apart").spec(|spec| spec.anti_affinity.push(term("x"))),
+        pod("disk").spec(|spec| {
+            spec.other_rules.insert(SchedulingRule::Volumes, Strength::Required);
+        }),
+    ];
+    assert_eq!(
+        World::of(vec![pool("default")]).pods(pods).text(),
+        "+ default Standard_D2s_v5 eastus-1 on-demand 96000: plain\n\
+         ! apart: podAntiAffinity\n! spread: topologySpreadConstraints\n! disk: volumes\n"
+    );
+}
+
+#[test]
+fn a_wish_that_is_not_there_yet_is_passed_over_and_counted() {
+    let preferred = Preferred { weight: 1, term: term("x") };
+    let pods = [
+        pod("a").spec(|spec| spec.spread.push(spread(Strength::Preferred))),
+        pod("b").spec(|spec| spec.preferred_anti_affinity.push(preferred.clone())),
+        pod("c").spec(|spec| spec.preferred_anti_affinity.push(preferred)),
+    ];
+    let solution = World::of(vec![pool("default")]).pods(pods).solve();
+    let counts: Vec<(SchedulingRule, usize)> = solution.report.passed_over.into_iter().collect();
+    assert_eq!(counts, [(SchedulingRule::TopologySpread, 1), (SchedulingRule::PodAntiAffinity, 2)]);
+    assert_eq!(solution.target.new.len(), 1);
+    assert!(solution.report.held.is_empty());
+}
+
+#[test]
+fn a_gated_pod_waits_for_its_gates() {
+    let gated = pod("a").spec(|spec| {
+        spec.gates.insert(Arc::from("example.com/quota"));
+    });
+    let solution = World::of(vec![pool("default")]).pods([gated]).solve();
+    assert!(solution.target.new.is_empty());
+    assert_eq!(solution.report.held[0].waits_for, "scheduling gates");
+    assert!(solution.report.held[0].because.contains("example.com/quota"));
+}
+
+#[test]
+fn what_runs_and_refuses_a_waiting_pod_holds_it_back() {
+    let hermit = on("n1", labelled("hermit", "db")).spec(|spec| spec.anti_affinity.push(term("web")));
+    let elsewhere = Pod { key: PodKey::new("other", "web-2"), ..labelled("web-2", "web") };
+    let world = World::of(vec![pool("default")]).nodes([node("n1", "Standard_D4s_v5")]).pods([
+        hermit,
+        labelled("web-1", "web"),
+        labelled("api", "api"),
+        elsewhere,
+    ]);
+    assert_eq!(world.text(), "= n1: api web-2\n! web-1: podAntiAffinity\n");
+}
+
+#[test]
+fn pods_of_a_node_that_is_being_deleted_need_a_place() {
+    let mut leaving = node("n1", "Standard_D4s_v5");
+    leaving.is_deleting = true;
+    let agent = Pod { is_daemon: true, ..on("n1", pod("agent")) };
+    let going = Pod { is_terminating: true, ..on("n1", pod("going")) };
+    let workload =
+        Workload { kind: "StatefulSet".into(), namespace: "default".into(), name: Arc::from("db") };
+    let back = Pod { is_terminating: true, workload: Some(workload), ..on("n1", pod("db-0")) };
+    let world = World::of(vec![pool("default")]).nodes([leaving]).pods([
+        agent,
+        going,
+        back,
+        on("n1", pod("web")),
+        pod("new"),
+    ]);
+    assert_eq!(world.text(), "+ default Standard_D2s_v5 eastus-1 on-demand 96000: db-0 new web\n");
+}
+
+#[test]
+fn a_pod_on_a_node_that_nobody_listed_is_left_out_with_a_warning() {
+    let solution = World::of(vec![pool("default")]).pods([on("gone", pod("a"))]).solve();
+    assert!(solution.target.new.is_empty());
+    assert_eq!(solution.report.warnings[0].object, "node `gone`");
+}
+
+#[test]
+fn pods_that_say_nothing_of_their_needs_are_counted() {
+    let silent = pod("a").spec(|spec| spec.is_without_requests = true);
+    let solution = World::of(vec![pool("default")]).pods([silent, pod("b")]).solve();
+    assert_eq!(solution.report.without_requests, 1);
+}

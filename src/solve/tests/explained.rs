@@ -1,1 +1,88 @@
-//!
+//! `explain`: rule by rule, for pods, nodes and sizes.
+
+use super::world::{PodWith, World, node, on, pod, pool};
+use crate::model::{PodKey, Price, label};
+use crate::solve::explain::node::NodeFate;
+use crate::solve::explain::{NodeExplanation, PodOutcome, PoolUse};
+use crate::solve::{NodeRef, explain_node, explain_pod, explain_size};
+
+fn steps(world: &World, name: &str) -> (PodOutcome, String) {
+    let explained =
+        explain_pod(&world.snapshot, &world.policy, &world.solve(), &PodKey::new("default", name));
+    let step = |step: &crate::solve::report::chain::Step| {
+        format!(
+            "{}: {}{}\n",
+            step.rule,
+            step.sizes_left,
+            step.because.as_ref().map_or(String::new(), |b| format!(" {b}"))
+        )
+    };
+    let pools = explained.pools.iter().map(|chain| chain.steps.iter().map(step).collect::<String>());
+    (explained.outcome, pools.collect())
+}
+
+#[test]
+fn a_pod_that_fits_nowhere_is_followed_to_the_rule_that_stops_it() {
+    let world =
+        World::of(vec![pool("default")]).pods([pod("a").memory("60Gi").selects(label::SKU_FAMILY, "E")]);
+    let (outcome, steps) = steps(&world, "a");
+    assert!(matches!(outcome, PodOutcome::Placed(NodeRef::New(0))));
+    assert!(steps.starts_with("taints: 10\nnode affinity: 10\nzone: 2\n"), "{steps}");
+    let world =
+        World::of(vec![pool("default")]).pods([pod("a").memory("64Gi").selects(label::SKU_FAMILY, "E")]);
+    let (outcome, steps) = self::steps(&world, "a");
+    assert!(matches!(outcome, PodOutcome::Unplaced { .. }));
+    assert!(steps.ends_with("memory: 0 `memory` 64Gi is asked for, there is 63Gi\n"), "{steps}");
+}
+
+#[test]
+fn a_pod_that_nobody_knows_is_unknown() {
+    assert_eq!(steps(&World::of(vec![pool("default")]), "a"), (PodOutcome::Unknown, String::new()));
+}
+
+#[test]
+fn a_new_node_shows_what_else_it_could_be() {
+    let world = World::of(vec![pool("default")]).pods([pod("a").cpu("3").memory("10Gi")]);
+    let solution = world.solve();
+    let NodeExplanation::New { dearer_by, .. } = explain_node(&world.snapshot, &solution, &NodeRef::New(0))
+    else {
+        panic!("is a new node");
+    };
+    let e4s = dearer_by.iter().find(|(other, _)| other.size.as_str() == "Standard_E4s_v5").expect("would do");
+    assert_eq!(e4s.1, Price::Listed(crate::model::MicroUsdPerHour(60_000)));
+}
+
+#[test]
+fn an_existing_node_says_why_it_stays_or_goes() {
+    let world = World::of(vec![pool("default")])
+        .nodes([node("n1", "Standard_D4s_v5"), node("n2", "Standard_D4s_v5")])
+        .pods([on("n2", pod("old"))]);
+    let solution = world.solve();
+    let fate = |name: &str| match explain_node(&world.snapshot, &solution, &NodeRef::Existing(name.into())) {
+        NodeExplanation::Existing { fate, .. } => Some(fate),
+        NodeExplanation::New { .. } | NodeExplanation::Unknown => None,
+    };
+    assert_eq!(fate("n1"), Some(NodeFate::Removed(crate::model::DisruptionReason::Empty)));
+    assert_eq!(fate("n2"), Some(NodeFate::Stays(None)));
+    assert_eq!(fate("n3"), None);
+}
+
+#[test]
+fn a_size_says_pool_by_pool_why_it_is_used_or_not() {
+    let world = World::of(vec![pool("default")]).pods([pod("a")]);
+    let solution = world.solve();
+    let use_of = |size: &str| {
+        let mut pools = explain_size(&world.snapshot, &world.policy, &solution, &size.into()).pools;
+        pools.remove(0).1
+    };
+    assert_eq!(use_of("Standard_D2s_v5"), PoolUse::Used(1));
+    assert!(matches!(
+        use_of("Standard_D4s_v5"),
+        PoolUse::NotCheapest { substitute_of: 1, needs_name: false, .. }
+    ));
+    assert!(matches!(use_of("Standard_B4ms"), PoolUse::NotCheapest { needs_name: true, .. }));
+    let PoolUse::Refused { rule, because } = use_of("Standard_D2ps_v5") else { panic!("is arm64") };
+    assert_eq!(rule, "node affinity");
+    assert!(because.contains("kubernetes.io/arch"), "{because}");
+    assert_eq!(use_of("Standard_X1"), PoolUse::NotThere);
+}

@@ -1,1 +1,94 @@
-//!
+//! Limits of pools and of the fleet, weights, and who comes first when there is too little.
+
+use super::world::{PodWith, World, node, on, pod, pool, resources};
+use crate::model::{MicroUsd, Pool, Requirement, label};
+
+fn limited(amounts: &[(&str, &str)]) -> Pool {
+    Pool { limits: resources(amounts), ..pool("default") }
+}
+
+#[test]
+fn a_pool_with_its_number_of_nodes_does_not_grow() {
+    let full = Pool { nodes_max: Some(1), ..pool("default") };
+    let world = World::of(vec![full])
+        .nodes([node("n1", "Standard_D4s_v5")])
+        .pods([on("n1", pod("old").cpu("3500m")), pod("new").cpu("1")]);
+    assert_eq!(world.text(), "? new: limits: limit `nodes` of pool `default` leaves 0, 1 would be taken\n");
+}
+
+#[test]
+fn a_limit_counts_what_is_there_and_never_gives_way() {
+    let world = World::of(vec![limited(&[("cpu", "10")])])
+        .nodes([node("n1", "Standard_D4s_v5")])
+        .pods([on("n1", pod("old").cpu("3900m"))])
+        .pods((0..4).map(|number| pod(&format!("web-{number}")).cpu("1800m")));
+    assert_eq!(
+        world.text(),
+        "+ default Standard_D2s_v5 eastus-2 on-demand 96000: web-0\n\
+         + default Standard_F4s_v2 eastus-3 on-demand 169000: web-1 web-2\n\
+         ? web-3: limits: limit `cpu` of pool `default` leaves 0, 2 would be taken\n"
+    );
+}
+
+#[test]
+fn the_higher_priority_gets_what_a_limit_leaves() {
+    let pods = [pod("big").cpu("3800m"), pod("small").cpu("1").priority(10)];
+    let world = World::of(vec![limited(&[("cpu", "4")])]).pods(pods);
+    let text = world.text();
+    assert!(
+        text.starts_with("+ default Standard_D2s_v5 eastus-1 on-demand 96000: small\n? big: limits"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_fleet_has_limits_of_its_own() {
+    let pods = || (0..3).map(|number| pod(&format!("web-{number}")).cpu("3500m"));
+    let mut world = World::of(vec![pool("default")]).pods(pods());
+    world.policy.fleet.limits.cpu_milli = Some(8_000);
+    assert_eq!(world.solve().target.new.iter().map(|node| node.pods.len()).sum::<usize>(), 2);
+    let mut world = World::of(vec![pool("default")]).pods(pods());
+    world.policy.fleet.limits.nodes = Some(1);
+    assert_eq!(world.solve().target.new.len(), 1);
+    let mut world = World::of(vec![pool("default")]).pods(pods());
+    // Room for one F4s_v2 at 123.37 dollars a month.
+    world.policy.fleet.limits.cost_per_month = Some(MicroUsd(200_000_000));
+    let solution = world.solve();
+    assert_eq!(solution.target.new.len(), 1);
+    assert_eq!(
+        solution.report.unplaced[0].because,
+        "limit `costPerMonth` of the fleet leaves $76.62 a month, $123.37 a month would be taken"
+    );
+}
+
+#[test]
+fn the_heavier_pool_comes_first_however_dear() {
+    let dear = Pool { weight: 10, ..pool("dear").requires(label::SKU_FAMILY, Requirement::one("E")) };
+    let world = World::of(vec![dear, pool("cheap")]).pods([pod("a")]);
+    assert_eq!(world.text(), "+ dear Standard_E4s_v5 eastus-1 on-demand 252000: a\n");
+}
+
+#[test]
+fn what_a_heavier_pool_cannot_take_goes_to_the_next_and_others_may_join() {
+    let dear = Pool { weight: 10, ..pool("dear").requires(label::SKU_FAMILY, Requirement::one("E")) };
+    let pinned = pod("pinned").selects(label::NODE_POOL, "cheap");
+    let world = World::of(vec![dear, pool("cheap")]).pods([pod("a"), pinned]);
+    let solution = world.solve();
+    assert_eq!(super::world::text(&solution), "+ cheap Standard_D2s_v5 eastus-1 on-demand 96000: a pinned\n");
+    assert_eq!(&*solution.target.new[0].opened_for.name, "pinned");
+}
+
+#[test]
+fn what_a_limit_of_the_heavier_pool_keeps_out_goes_to_the_lighter() {
+    let heavy = Pool {
+        weight: 10,
+        nodes_max: Some(1),
+        ..pool("heavy").requires(label::SKU_CPU, Requirement::one("2"))
+    };
+    let world = World::of(vec![heavy, pool("light")]).pods([pod("a").cpu("1500m"), pod("b").cpu("1500m")]);
+    assert_eq!(
+        world.text(),
+        "+ heavy Standard_D2s_v5 eastus-1 on-demand 96000: a\n\
+         + light Standard_D2s_v5 eastus-1 on-demand 96000: b\n"
+    );
+}

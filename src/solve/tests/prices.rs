@@ -1,1 +1,103 @@
-//!
+//! What nodes cost: by the list, for the user, and where it is not known.
+
+use super::world::{PodWith, World, node, on, pod, pool};
+use crate::model::{Commitment, Discount, MicroUsdPerHour, Node, OsDisk, Price, Requirement, label};
+
+fn micro(amount: i64) -> Price {
+    Price::Listed(MicroUsdPerHour(amount))
+}
+
+#[test]
+fn discounts_decide_and_the_list_price_is_kept() {
+    let mut world = World::of(vec![pool("default")]).pods([pod("a").cpu("3")]);
+    world.policy.fleet.prices.discounts = vec![Discount { family: "d".into(), percent: 50 }];
+    let solution = world.solve();
+    let node = &solution.target.new[0];
+    assert_eq!(node.size.as_str(), "Standard_D4s_v5");
+    assert_eq!((node.list_price, node.effective_price), (micro(192_000), micro(96_000)));
+    assert_eq!(solution.report.cost_after.list, MicroUsdPerHour(192_000));
+    assert_eq!(solution.report.cost_after.effective, MicroUsdPerHour(96_000));
+}
+
+#[test]
+fn what_stands_beside_the_vm_makes_fewer_nodes_cheaper() {
+    let pods = || (0..2).map(|number| pod(&format!("web-{number}")).cpu("1800m"));
+    let mut world =
+        World::of(vec![pool("default").requires(label::SKU_FAMILY, Requirement::one("D"))]).pods(pods());
+    world.policy.fleet.prices.cost_per_node = MicroUsdPerHour(50_000);
+    assert_eq!(world.text(), "+ default Standard_D4s_v5 eastus-1 on-demand 242000: web-0 web-1\n");
+}
+
+#[test]
+fn a_managed_disk_is_part_of_both_prices() {
+    let world = World::of(vec![pool("default")]).pods([pod("a")]).types(|types| {
+        for kind in types {
+            kind.os_disk = OsDisk::Managed(micro(27_000));
+        }
+    });
+    let node = &world.solve().target.new[0];
+    assert_eq!((node.list_price, node.effective_price), (micro(123_000), micro(123_000)));
+}
+
+#[test]
+fn a_commitment_is_used_up_first_and_paid_either_way() {
+    let commitment =
+        |count| Commitment { size: "Standard_E4s_v5".into(), count, price: MicroUsdPerHour(120_000) };
+    let mut world = World::of(vec![pool("default")]).pods([pod("a").cpu("3"), pod("b").cpu("3")]);
+    world.policy.fleet.prices.commitments = vec![commitment(1)];
+    let solution = world.solve();
+    assert_eq!(
+        super::world::text(&solution),
+        "+ default Standard_E4s_v5 eastus-1 on-demand 120000: a\n\
+         + default Standard_F4s_v2 eastus-2 on-demand 169000: b\n"
+    );
+    assert_eq!(solution.report.cost_before.effective, MicroUsdPerHour(120_000));
+    assert_eq!(solution.report.cost_after.effective, MicroUsdPerHour(289_000));
+    let mut idle =
+        World::of(vec![pool("default")]).nodes([node("n1", "Standard_E4s_v5")]).pods([on("n1", pod("a"))]);
+    idle.policy.fleet.prices.commitments = vec![commitment(3)];
+    assert_eq!(idle.solve().report.cost_after.effective, MicroUsdPerHour(360_000));
+}
+
+#[test]
+fn a_size_without_a_price_is_tried_only_when_nothing_priced_fits() {
+    let unpriced = |name: &'static str| {
+        move |types: &mut Vec<crate::model::InstanceType>| {
+            for offering in
+                types.iter_mut().filter(|kind| kind.name.as_str() == name).flat_map(|k| &mut k.offerings)
+            {
+                offering.price = Price::Unknown;
+            }
+        }
+    };
+    let world = World::of(vec![pool("default")]).types(unpriced("Standard_D2s_v5"));
+    assert_eq!(
+        world.clone().pods([pod("a")]).text(),
+        "+ default Standard_F4s_v2 eastus-1 on-demand 169000: a\n"
+    );
+    let world = world.types(unpriced("Standard_D16s_v5")).pods([pod("a"), pod("big").cpu("15")]);
+    let solution = world.solve();
+    assert_eq!(
+        super::world::text(&solution),
+        "+ default Standard_D16s_v5 eastus-1 on-demand unknown: a big\n"
+    );
+    assert_eq!(solution.report.cost_after.unpriced_nodes, 1);
+    assert_eq!(solution.report.cost_after.effective, MicroUsdPerHour(0));
+}
+
+#[test]
+fn nodes_of_today_are_priced_by_their_labels() {
+    let mut spot = node("n2", "Standard_D8s_v5");
+    spot.labels.insert(label::CAPACITY_TYPE.into(), "spot".into());
+    let mut foreign = Node { pool: None, class: None, ..node("n3", "Standard_D4s_v5") };
+    foreign.labels.remove(label::CAPACITY_TYPE);
+    let mut odd = node("n4", "Standard_D4s_v5");
+    odd.labels.remove(label::INSTANCE_TYPE);
+    let pods = ["n1", "n2", "n3", "n4"].map(|name| on(name, pod(&format!("on-{name}"))));
+    let world = World::of(vec![pool("default")])
+        .nodes([node("n1", "Standard_D2s_v5"), spot, foreign, odd])
+        .pods(pods);
+    let cost = world.solve().report.cost_before;
+    assert_eq!(cost.effective, MicroUsdPerHour(96_000 + 80_000 + 192_000));
+    assert_eq!((cost.unpriced_nodes, cost.is_estimate), (1, true));
+}

@@ -1,1 +1,106 @@
-//!
+//! What is said about what does not work, and about what is odd.
+
+use super::world::{PodWith, World, any_pool, node, on, pod, pool};
+use crate::model::{Operator, Pool, Requirement, label};
+
+fn warnings(world: &World) -> String {
+    let report = world.solve().report;
+    let line = |warning: &crate::solve::Warning| {
+        let hint = warning.hint.as_deref().unwrap_or("-");
+        format!("{}: {} | {hint}\n", warning.object, warning.what)
+    };
+    report.warnings.iter().map(line).collect()
+}
+
+#[test]
+fn the_nearest_miss_is_named_with_what_there_was() {
+    let solution = World::of(vec![pool("default")]).pods([pod("a").cpu("20"), pod("b").cpu("20")]).solve();
+    let unplaced = &solution.report.unplaced[0];
+    assert_eq!(unplaced.pods.len(), 2);
+    assert_eq!(unplaced.rule, "cpu");
+    assert_eq!(unplaced.because, "`cpu` 20 is asked for, there is 15900m");
+    assert_eq!(unplaced.nearest.as_deref(), Some("pool `default`, size `Standard_D16s_v5`"));
+}
+
+#[test]
+fn a_node_that_exists_can_be_the_nearest_miss() {
+    let full = Pool { is_deleting: true, ..pool("default") };
+    let world = World::of(vec![full])
+        .nodes([node("n1", "Standard_D4s_v5")])
+        .pods([on("n1", pod("old").cpu("3")), pod("a").cpu("1")]);
+    let solution = world.solve();
+    assert_eq!(solution.report.unplaced[0].nearest.as_deref(), Some("node `n1`"));
+    assert_eq!(solution.report.unplaced[0].because, "`cpu` 1 is asked for, there is 900m");
+}
+
+#[test]
+fn a_zone_by_its_number_is_a_slip() {
+    let numbered = pool("default").requires(label::ZONE, Requirement::one("1"));
+    assert_eq!(
+        warnings(&World::of(vec![numbered])),
+        "pool `default`: `topology.kubernetes.io/zone` In [1]: nothing in the region has such a value | \
+         did you mean `eastus-1`?\n"
+    );
+}
+
+#[test]
+fn misspelt_values_of_pods_are_found_with_the_nearest() {
+    let pods = [
+        pod("a").selects(label::ARCH, "x86_64"),
+        pod("b").selects(label::ARCH, "x86_64"),
+        pod("c").selects(label::CAPACITY_TYPE, "on-demnd"),
+        pod("d").selects(label::INSTANCE_TYPE, "Standard_D4p_v5"),
+        pod("e").selects(label::SKU_FAMILY, "Z"),
+    ];
+    let text = warnings(&World::of(vec![pool("default")]).pods(pods));
+    for expected in [
+        "pod `default/a` and 1 more: `kubernetes.io/arch` In [x86_64]: nothing in the region has such a value | did you mean `amd64`?",
+        "| did you mean `on-demand`?",
+        "| did you mean `Standard_D4ps_v5`?",
+        "| there is: B, D, E, F, N",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+    assert_eq!(text.lines().count(), 4);
+}
+
+#[test]
+fn what_some_size_meets_is_no_slip() {
+    let fine = pool("default")
+        .requires(label::SKU_FAMILY, Requirement::new(Operator::In, ["D", "Q"]))
+        .requires("team", Requirement::one("blue"));
+    assert_eq!(warnings(&World::of(vec![fine])), "");
+}
+
+#[test]
+fn a_pool_that_is_open_to_arm64_warns_with_the_pods_that_never_said_so() {
+    let pods = [pod("a"), pod("b"), pod("c").selects(label::ARCH, "amd64")];
+    let text = warnings(&World::of(vec![any_pool("default")]).pods(pods));
+    let expected = "pool `default`: is open to arm64, and 2 waiting pods that it may take never said that they can \
+                    run there";
+    assert!(text.starts_with(expected), "{text}");
+}
+
+#[test]
+fn pools_that_nothing_is_made_of_say_why() {
+    let fixed = Pool { replicas: Some(2), ..pool("fixed") };
+    let orphan = Pool { class: "absent".into(), ..pool("orphan") };
+    let leaving = Pool { is_deleting: true, ..pool("leaving") };
+    let world = World::of(vec![fixed, orphan, leaving]).pods([pod("a")]);
+    let text = warnings(&world);
+    assert!(text.contains("pool `fixed`: static pools are not planned yet"), "{text}");
+    assert!(text.contains("pool `orphan`: its AKSNodeClass `absent` is not in the input"), "{text}");
+    assert!(text.contains("pool `leaving`: is being deleted"), "{text}");
+    let solution = world.solve();
+    assert!(solution.target.new.is_empty());
+    assert_eq!(solution.report.unplaced[0].rule, "offerings");
+}
+
+#[test]
+fn what_depends_on_time_is_named_where_there_is_none() {
+    let mut aging = pool("default");
+    aging.expire_after = crate::model::ExpireAfter::Age(jiff::SignedDuration::from_hours(720));
+    let world = World::of(vec![aging]).nodes([node("n1", "Standard_D4s_v5")]).pods([on("n1", pod("a"))]);
+    let undecided: Vec<String> = world.solve().report.undecided.into_iter().collect();
+    assert_eq!(undecided, ["`expireAfter` of pool `default`"]);
+}

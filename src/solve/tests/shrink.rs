@@ -1,1 +1,68 @@
-//!
+//! Empty nodes go; whatever cannot be known to be empty, or is nobody's to remove, stays.
+
+use super::world::{PodWith, World, node, on, pod, pool};
+use crate::model::{Disruption, Node, NodeStage, Pod, Pool, SchedulingRule, Strength};
+
+fn world(empty: Node) -> World {
+    World::of(vec![pool("default")])
+        .nodes([empty, node("used", "Standard_D4s_v5")])
+        .pods([on("used", pod("old").cpu("3900m"))])
+}
+
+#[test]
+fn a_node_with_nothing_but_daemonsets_goes() {
+    let agent = Pod { is_daemon: true, ..on("n1", pod("agent")) };
+    assert_eq!(world(node("n1", "Standard_D4s_v5")).pods([agent]).text(), "- n1: Empty\n");
+}
+
+#[test]
+fn a_node_that_gets_a_waiting_pod_stays() {
+    assert_eq!(world(node("n1", "Standard_D4s_v5")).pods([pod("new")]).text(), "= n1: new\n");
+}
+
+#[test]
+fn nodes_that_may_not_go_stay_with_the_reason() {
+    let base = || node("n1", "Standard_D4s_v5");
+    let cases = [
+        (Node { pool: None, ..base() }, "it belongs to no NodePool"),
+        (Node { pool: Some("gone".into()), ..base() }, "its pool `gone` is not in the input"),
+        (Node { is_do_not_disrupt: true, ..base() }, "it asks not to be disrupted"),
+        (Node { stage: NodeStage::Registered, ..base() }, "it is not initialized yet"),
+    ];
+    for (node, reason) in cases {
+        let text = world(node).text();
+        assert!(text.starts_with(&format!("~ n1: {reason}")), "{text}");
+    }
+}
+
+#[test]
+fn a_pool_that_never_consolidates_keeps_its_nodes() {
+    let disruption = Disruption { consolidate_after: None, ..Disruption::default() };
+    let never = Pool { disruption, ..pool("default") };
+    let mut world = world(node("n1", "Standard_D4s_v5"));
+    world.policy.pools.insert("default".into(), never);
+    assert_eq!(world.text(), "~ n1: pool `default` says `consolidateAfter: Never`\n");
+}
+
+#[test]
+fn without_any_bound_pod_nothing_is_known_to_be_empty() {
+    let text = World::of(vec![pool("default")]).nodes([node("n1", "Standard_D4s_v5")]).text();
+    assert!(text.starts_with("~ n1: no pod of the input is bound to any node"), "{text}");
+}
+
+#[test]
+fn a_node_that_a_held_pod_may_need_stays() {
+    let held = pod("db-0").spec(|spec| {
+        spec.other_rules.insert(SchedulingRule::Volumes, Strength::Required);
+    });
+    let text = world(node("n1", "Standard_D4s_v5")).pods([held]).text();
+    assert_eq!(text, "! db-0: volumes\n~ n1: pod `default/db-0` is not planned yet and may need it\n");
+}
+
+#[test]
+fn a_node_being_deleted_is_neither_kept_nor_removed() {
+    let leaving = Node { is_deleting: true, ..node("n1", "Standard_D4s_v5") };
+    let solution = world(leaving).solve();
+    assert_eq!(solution.target.kept.len(), 1);
+    assert!(solution.target.removed.is_empty() && solution.report.staying.is_empty());
+}

@@ -4,16 +4,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::catalog::{Catalog, Offered};
+use crate::catalog::Catalog;
 use crate::model::label;
 use crate::model::{
-    CapacityType, ClassName, Disruption, Effect, ExpireAfter, HostPort, InstanceType, LabelKey,
-    MicroUsdPerHour, Node, NodeStage, Offering, OsDisk, Pod, PodKey, PodPlace, PodSpec, Pool, PoolName,
-    Price, Protocol, Quantity, Requirement, Requirements, ResourceName, Resources, Taint, Toleration, Zone,
+    CapacityType, Digest, Disruption, Effect, ExpireAfter, GpuMode, HostPort, ImageFamily, InstanceType,
+    LabelKey, MicroUsdPerHour, Node, NodeClass, NodeStage, Offering, OsDisk, Pod, PodKey, PodPlace, PodSpec,
+    Pool, PoolName, Price, Protocol, Quantity, Requirement, Requirements, ResourceName, Resources,
+    Toleration, Zone,
 };
 use crate::policy::Policy;
 use crate::snapshot::{Daemon, Snapshot};
-use crate::solve::{Market, NewNode, Solution, solve_on};
+use crate::solve::{NewNode, Solution, solve};
 
 /// The zones of the small catalogue.
 pub(super) const ZONES: [&str; 3] = ["eastus-1", "eastus-2", "eastus-3"];
@@ -260,31 +261,27 @@ pub(super) fn node(name: &str, size: &str) -> Node {
 pub(super) struct World {
     pub(super) snapshot: Snapshot,
     pub(super) policy: Policy,
-    pub(super) market: Market,
+    types: Vec<InstanceType>,
 }
 
 impl World {
     /// The small catalogue with these pools.
     pub(super) fn of(pools: Vec<Pool>) -> Self {
-        let mut types: Vec<InstanceType> = SIZES.iter().map(Size::kind).collect();
-        types.sort_by(|a, b| a.name.cmp(&b.name));
-        let offered = Offered { types, ..Offered::default() };
-        let well_known =
-            label::WELL_KNOWN.into_iter().chain(label::WELL_KNOWN_AZURE).map(LabelKey::new).collect();
-        let market = Market { offered: BTreeMap::from([(ClassName::new("default"), offered)]), well_known };
         let by_name = |pool: Pool| (pool.name.clone(), pool);
         let pools: BTreeMap<PoolName, Pool> = pools.into_iter().map(by_name).collect();
+        let types: Vec<InstanceType> = SIZES.iter().map(Size::kind).collect();
         let snapshot = Snapshot {
             at: None,
             cluster: None,
             nodes: Vec::new(),
             pods: Vec::new(),
             daemons: Vec::new(),
-            catalog: catalog(),
+            catalog: catalog(types.clone()),
             gaps: Vec::new(),
             assumptions: Vec::new(),
         };
-        Self { snapshot, policy: Policy { pools, ..Policy::default() }, market }
+        let classes = BTreeMap::from([("default".into(), class())]);
+        Self { snapshot, policy: Policy { pools, classes, ..Policy::default() }, types }
     }
 
     pub(super) fn pods(mut self, pods: impl IntoIterator<Item = Pod>) -> Self {
@@ -302,12 +299,15 @@ impl World {
         self
     }
 
-    pub(super) fn types(&mut self) -> &mut Vec<InstanceType> {
-        &mut self.market.offered.get_mut("default").expect("there is one class").types
+    /// Changes the types that are sold.
+    pub(super) fn types(mut self, change: impl FnOnce(&mut Vec<InstanceType>)) -> Self {
+        change(&mut self.types);
+        self.snapshot.catalog = catalog(self.types.clone());
+        self
     }
 
     pub(super) fn solve(&self) -> Solution {
-        solve_on(&self.snapshot, &self.policy, &self.market)
+        solve(&self.snapshot, &self.policy)
     }
 
     /// Solves and writes what comes out, one line a fact.
@@ -316,8 +316,25 @@ impl World {
     }
 }
 
-fn catalog() -> Catalog {
-    Catalog { region: "eastus".into() }
+fn catalog(types: Vec<InstanceType>) -> Catalog {
+    Catalog::of_types("eastus".into(), types, label::WELL_KNOWN_AZURE.map(LabelKey::new))
+}
+
+fn class() -> NodeClass {
+    NodeClass {
+        name: "default".into(),
+        os_disk_gb: 128,
+        image_family: ImageFamily::Ubuntu,
+        is_fips: false,
+        pods_max: None,
+        encryption_at_host: false,
+        trusted_launch: false,
+        local_dns: false,
+        gpu_mode: GpuMode::Driver,
+        artifact_streaming: false,
+        hash: Arc::from("1"),
+        spec_digest: Digest::of_bytes(b""),
+    }
 }
 
 fn price(price: Price) -> String {
