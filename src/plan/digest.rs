@@ -22,9 +22,9 @@ impl Plan {
         self.digest().base32(ID_LENGTH)
     }
 
-    /// Returns whether carrying out the plan would do something.
+    /// Returns whether carrying out the plan would do nothing.
     #[must_use]
-    pub const fn has_changes(&self) -> bool {
-        !self.spec.waves.is_empty()
+    pub const fn is_empty(&self) -> bool {
+        self.spec.waves.is_empty()
     }
 }

@@ -465,7 +465,7 @@ fn a_plan_of_nothing_is_empty() {
     let mut settled = snapshot;
     settled.nodes.remove(0);
     let plan = plan(&settled, &policy, &solution(Vec::new(), &[]));
-    assert!(!plan.has_changes() && plan.spec.changes.is_empty());
+    assert!(plan.is_empty() && plan.spec.changes.is_empty());
     assert_eq!(plan.evidence.unchanged[0].nodes, 2);
 }
 

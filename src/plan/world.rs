@@ -86,7 +86,7 @@ impl World {
         Self {
             documents: None,
             region: snapshot.catalog.region.clone(),
-            catalog: format!("region `{}`", snapshot.catalog.region),
+            catalog: snapshot.catalog.source().to_owned(),
             sizes: sizes(snapshot, policy, spec),
             well_known: well_known(snapshot),
             pools: policy.pools.values().cloned().collect(),

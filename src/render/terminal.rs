@@ -67,7 +67,7 @@ pub fn plan_text(view: &PlanView<'_>, detail: Detail) -> Vec<Line> {
         }
     };
     let leaves_out = fit(sections, room, &mut lines);
-    if detail == Detail::Brief && (leaves_out || view.plan.has_changes()) {
+    if detail == Detail::Brief && (leaves_out || !view.plan.is_empty()) {
         lines.push(Line::blank());
         lines.push(Line::new(Style::Dim, more(view)));
     }

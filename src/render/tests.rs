@@ -55,7 +55,7 @@ Monthly cost will increase by $146 ($292 → $438)
 The price of 1 node is not known and in no sum (1 before, 0 after)
 
 Read: 4 pods, 3 nodes, 2 daemonsets (2 assumed)
-Prices and sizes: region `eastus`
+Prices and sizes: recorded, region `eastus`
 Not read: 2 documents of kind `Rollout`: their pods are not planned
 Assumed: region `eastus` (no NodeFleet says another; use `--location`)
 1 pod says nothing of what to reserve and may crowd a node
@@ -91,7 +91,7 @@ Plan: 1 to import, 2 to add, 0 to change, 1 to destroy.
 Monthly cost will increase by $146 ($292 → $438)
 
 Read: 4 pods, 3 nodes, 2 daemonsets (2 assumed)
-Prices and sizes: region `eastus`
+Prices and sizes: recorded, region `eastus`
 
   - node `empty-1` (pool `general`, Standard_D4s_v5, eastus-1, on-demand) will be destroyed
       because empty: it carries no pods but those of DaemonSets
