@@ -1,6 +1,6 @@
 //! Planted bugs: a good plan is tampered with, and the judge must object by the right rule.
 
-#[expect(dead_code, reason = "each test binary uses a part of it")]
+#[expect(dead_code, unused_imports, reason = "each test binary uses a part of it")]
 #[path = "support/worlds/mod.rs"]
 mod support;
 

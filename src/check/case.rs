@@ -1,6 +1,6 @@
 //! What is judged, laid out so that each rule reads plainly: who exists, what is made, and what stands where.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::daemons;
 use super::labels::Labels;
@@ -28,6 +28,8 @@ pub(super) struct Case<'a> {
     pub(super) running: BTreeMap<&'a NodeName, Vec<&'a Pod>>,
     /// What the catalogue offers to each class.
     pub(super) offered: BTreeMap<&'a ClassName, Offered>,
+    /// The nodes that the plan removes.
+    pub(super) removed: BTreeSet<&'a NodeName>,
     /// The nodes that the plan makes.
     pub(super) made: Vec<Made<'a>>,
     /// The nodes that pods are placed on, as far as both are known.
@@ -73,6 +75,7 @@ impl<'a> Case<'a> {
             nodes: snapshot.nodes.iter().map(|node| (&node.name, node)).collect(),
             running,
             offered,
+            removed: plan.spec.deletes().map(|(_, delete)| &delete.target.node).collect(),
             made: made_nodes(plan),
             sites: Vec::new(),
         };
@@ -102,6 +105,11 @@ impl<'a> Case<'a> {
     /// Returns what runs on a node.
     pub(super) fn running_on(&self, node: &NodeName) -> &[&'a Pod] {
         self.running.get(node).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns whether a node is still there when all is done.
+    pub(super) fn stays(&self, node: &Node) -> bool {
+        !node.is_deleting && !self.removed.contains(&node.name)
     }
 
     /// Returns the labels that a new node will have.

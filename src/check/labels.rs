@@ -68,7 +68,12 @@ impl Labels {
                 (key.clone(), value)
             })
             .collect();
-        Self { values, is_unnamed: true }
+        let mut labels = Self { values, is_unnamed: true };
+        // The pool's labels stand on its nodes, whatever its requirements say.
+        for (key, value) in &pool.labels {
+            labels.values.insert(key.clone(), Value::Settled(Arc::clone(value)));
+        }
+        labels
     }
 
     /// Settles a label that was open, or that nothing spoke of.

@@ -3,14 +3,12 @@
 //! As in Karpenter, a node counts until it is gone, also one that the plan removes, and lowering a limit
 //! takes nothing away: only plans that make nodes are held to it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
 use super::price::{least_price, said_price};
-use crate::model::{
-    InstanceType, MicroUsd, MicroUsdPerHour, Node, NodeName, Pool, PoolName, ResourceName, Resources,
-};
+use crate::model::{InstanceType, MicroUsd, MicroUsdPerHour, Pool, PoolName, ResourceName, Resources};
 
 /// How much there is of nodes.
 #[derive(Clone, Debug, Default)]
@@ -122,10 +120,7 @@ fn of_fleet(case: &Case<'_>, amount: &Amount) -> Vec<String> {
 
 /// Of money only what stays counts, and a node whose price is not known costs more than any limit leaves.
 fn of_money(case: &Case<'_>, most: MicroUsd) -> Option<String> {
-    let going: BTreeSet<&NodeName> =
-        case.plan.spec.deletes().map(|(_, delete)| &delete.target.node).collect();
-    let stays = |node: &&Node| !node.is_deleting && !going.contains(&node.name);
-    let existing = case.snapshot.nodes.iter().filter(stays);
+    let existing = case.snapshot.nodes.iter().filter(|node| case.stays(node));
     let mut after: MicroUsdPerHour = existing.filter_map(|node| least_price(case, node)).sum();
     for made in &case.made {
         match said_price(made).known() {

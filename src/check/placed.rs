@@ -83,13 +83,12 @@ fn excused<'a>(case: &Case<'a>) -> BTreeSet<&'a PodKey> {
 
 /// Returns the nodes that pods are placed on and that do not exist, or are going away.
 fn unknown_nodes(case: &Case<'_>) -> Vec<(String, String)> {
-    let going: BTreeSet<_> = case.plan.spec.deletes().map(|(_, delete)| &delete.target.node).collect();
     let used = case.plan.evidence.kept.iter().filter(|(_, pods)| !pods.is_empty());
     used.filter_map(|(node, _)| {
         let why = match case.nodes.get(node) {
             None => "pods are placed there, but there is no such node",
             Some(known) if known.is_deleting => "pods are placed there, but it is being deleted",
-            Some(_) if going.contains(node) => "pods are placed there, but the plan removes it",
+            Some(_) if case.removed.contains(node) => "pods are placed there, but the plan removes it",
             Some(_) => return None,
         };
         Some((node.to_string(), why.to_owned()))

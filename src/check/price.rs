@@ -126,13 +126,14 @@ fn committed_prices(case: &Case<'_>, size: &InstanceType, offering: &Offering) -
         .collect()
 }
 
-/// Returns how many VMs of a size are committed and not used by nodes that exist.
+/// Returns how many VMs of a size are committed and not used by nodes that stay.
 fn free_commitments(case: &Case<'_>, size: &SkuName) -> usize {
     let count: u64 = commitments(case, size).map(|commitment| u64::from(commitment.count)).sum();
     let uses = |node: &&Node| {
-        bought_as(case, node).is_some_and(|(known, offering)| {
-            known.name == *size && offering.capacity_type == CapacityType::OnDemand
-        })
+        case.stays(node)
+            && bought_as(case, node).is_some_and(|(known, offering)| {
+                known.name == *size && offering.capacity_type == CapacityType::OnDemand
+            })
     };
     let used = case.snapshot.nodes.iter().filter(uses).count();
     usize::try_from(count).unwrap_or(usize::MAX).saturating_sub(used)

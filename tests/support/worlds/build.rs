@@ -232,7 +232,7 @@ impl DaemonBuilder {
 }
 
 /// A snapshot and what the user asks for.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct World {
     pub(crate) snapshot: Snapshot,
     pub(crate) policy: Policy,

@@ -10,18 +10,32 @@ use super::build::World;
 
 /// Solves and plans a world. Panics with the findings when the judge objects.
 pub(crate) fn planned(world: &World) -> Plan {
+    try_planned(world).unwrap_or_else(|why| panic!("{why}"))
+}
+
+/// Solves and plans a world.
+///
+/// # Errors
+/// The findings, a line for each, when the judge objects.
+pub(crate) fn try_planned(world: &World) -> Result<Plan, String> {
     let solution = solve(&world.snapshot, &world.policy);
     let plan = plan(&world.snapshot, &world.policy, &solution);
-    assert_right(world, &plan);
-    plan
+    judged(world, &plan).map(|()| plan)
 }
 
 /// Panics with the findings when the judge objects to a plan.
 pub(crate) fn assert_right(world: &World, plan: &Plan) {
+    judged(world, plan).unwrap_or_else(|why| panic!("{why}"));
+}
+
+fn judged(world: &World, plan: &Plan) -> Result<(), String> {
     let found = check(&world.snapshot, &world.policy, plan);
-    let mut text = String::new();
+    if found.is_empty() {
+        return Ok(());
+    }
+    let mut text = "the judge objects to the plan:\n".to_owned();
     for finding in &found {
         writeln!(text, "  {finding}").expect("text can be written to");
     }
-    assert!(found.is_empty(), "the judge objects to the plan:\n{text}");
+    Err(text)
 }

@@ -6,6 +6,7 @@ pub(crate) mod by_hand;
 pub(crate) mod fleet;
 pub(crate) mod judged;
 pub(crate) mod random;
+mod show;
 pub(crate) mod sizes;
 
 pub(crate) use build::{daemon, pod, world};

@@ -297,6 +297,10 @@ pub(crate) fn worlds() -> impl Strategy<Value = World> {
     (pools(), nodes(), pods, daemons(), wishes(), hermit, at).prop_map(
         |(pools, nodes, pods, daemons, wishes, hermit, at)| {
             let mut built = pools.into_iter().fold(world(), World::pool);
+            // Without any bound pod an empty node cannot be told from one whose pods were not listed.
+            if !nodes.is_empty() {
+                built = built.pod(pod("static").cpu("20m").of_daemonset("unlisted").on("node-0"));
+            }
             for (number, (node, running)) in nodes.into_iter().enumerate() {
                 let name = format!("node-{number}");
                 let is_here = running > 0 || number % 2 == 0;

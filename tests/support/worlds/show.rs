@@ -1,0 +1,100 @@
+//! A world in a few lines: what a failing property prints.
+
+use std::fmt::{Debug, Formatter, Result};
+
+use nodeform::model::{Node, Pod, PodPlace, PodSpec, Pool, Requirements, Resources, label};
+
+use super::build::World;
+
+impl Debug for World {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> Result {
+        let Self { snapshot, policy } = self;
+        writeln!(formatter, "world at {:?}", snapshot.at)?;
+        for pool in policy.pools.values() {
+            writeln!(formatter, "  {}", pool_line(pool))?;
+        }
+        if policy.fleet != nodeform::model::Fleet::default() {
+            writeln!(formatter, "  limits {:?}, prices {:?}", policy.fleet.limits, policy.fleet.prices)?;
+        }
+        for node in &snapshot.nodes {
+            writeln!(formatter, "  {}", node_line(node))?;
+        }
+        for daemon in &snapshot.daemons {
+            writeln!(formatter, "  daemonset {}: {}", daemon.name, spec_line(&daemon.spec))?;
+        }
+        for pod in &snapshot.pods {
+            writeln!(formatter, "  {}", pod_line(pod))?;
+        }
+        Ok(())
+    }
+}
+
+fn pool_line(pool: &Pool) -> String {
+    let taints: Vec<String> = pool.taints.iter().map(ToString::to_string).collect();
+    let mut line = format!("pool {} weight {}: {}", pool.name, pool.weight, requirements(&pool.requirements));
+    line += &format!(" labels {:?} taints {taints:?} limits {}", pool.labels, resources(&pool.limits));
+    line + &format!(
+        " nodes {:?} deleting {} after {:?} budgets {:?}",
+        pool.nodes_max,
+        pool.is_deleting,
+        pool.disruption.consolidate_after,
+        pool.disruption.budgets.iter().map(|budget| budget.nodes).collect::<Vec<_>>()
+    )
+}
+
+fn node_line(node: &Node) -> String {
+    let value = |key: &str| node.labels.get(key).map_or("-", |value| &**value).to_owned();
+    let pool = node.pool.as_ref().map_or("none", |pool| pool.as_str());
+    let (size, zone, kind) = (value(label::INSTANCE_TYPE), value(label::ZONE), value(label::CAPACITY_TYPE));
+    let flags = [
+        (node.is_unschedulable, "cordoned"),
+        (node.is_do_not_disrupt, "protected"),
+        (node.is_deleting, "deleting"),
+        (!node.taints.is_empty(), "tainted"),
+    ];
+    let flags: Vec<&str> = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).collect();
+    format!("node {} of {pool}: {size} {zone} {kind} {:?} {flags:?}", node.name, node.stage)
+}
+
+fn pod_line(pod: &Pod) -> String {
+    let place = match &pod.place {
+        PodPlace::Waiting => "waits".to_owned(),
+        PodPlace::Bound(node) => format!("on {node}"),
+    };
+    let flags = [
+        (pod.is_daemon, "daemon"),
+        (pod.is_do_not_disrupt, "protected"),
+        (pod.is_terminating, "terminating"),
+    ];
+    let flags: Vec<&str> = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).collect();
+    format!("pod {} {place} {flags:?}: {}", pod.key, spec_line(&pod.spec))
+}
+
+fn spec_line(spec: &PodSpec) -> String {
+    let mut line = resources(&spec.requests);
+    line += &format!(" select {}", requirements(&spec.node_selector));
+    for term in spec.node_affinity.required.iter().flatten() {
+        line += &format!(" or {}", requirements(term));
+    }
+    let tolerated: Vec<&str> =
+        spec.tolerations.iter().map(|toleration| toleration.key.as_deref().unwrap_or("*")).collect();
+    let ports: Vec<String> = spec.host_ports.iter().map(ToString::to_string).collect();
+    line + &format!(
+        " tolerates {tolerated:?} ports {ports:?} priority {} gates {:?} rules {:?}",
+        spec.priority,
+        spec.gates,
+        spec.rules()
+    )
+}
+
+fn requirements(requirements: &Requirements) -> String {
+    let each: Vec<String> =
+        requirements.iter().map(|(key, requirement)| format!("{key} {requirement}")).collect();
+    format!("[{}]", each.join("; "))
+}
+
+fn resources(resources: &Resources) -> String {
+    let each: Vec<String> =
+        resources.iter().map(|(name, amount)| format!("{name} {}", name.show(amount))).collect();
+    format!("({})", each.join(", "))
+}
