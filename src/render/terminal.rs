@@ -260,7 +260,8 @@ fn reasons(view: &PlanView<'_>) -> Vec<Line> {
 
 fn made_for(key: &GroupKey<'_>, group: &Group<'_>) -> (usize, String) {
     let first = group.nodes.iter().map(|node| &node.placement.opened_for).min();
-    let opened = first.map_or(String::new(), |pod| format!(", among them `{pod}`"));
+    let among = if group.pods == 1 { ":" } else { ", among them" };
+    let opened = first.map_or(String::new(), |pod| format!("{among} `{pod}`"));
     let waits = verb(group.pods, "pod waits", "pods wait");
     let text = format!(
         "  {} of {} in `{}`: {} {waits}{opened}",
