@@ -71,8 +71,10 @@ Why:
   1 more pod fits on nodes that stay: `kept-1`
 
 Not done:
-  2 pods fit nowhere: `default/huge-1`, `default/huge-2` (cpu: `900` is asked for, `7.2` is the most; nearest: `Standard_D8s_v5` in pool `general`)
-  1 pod is held back for topologySpreadConstraints: `default/spread-1` (this rule is not planned with yet)
+  2 pods fit nowhere: `default/huge-1`, `default/huge-2` (cpu: `900` is asked for, `7.2` is the
+      most; nearest: `Standard_D8s_v5` in pool `general`)
+  1 pod is held back for topologySpreadConstraints: `default/spread-1` (this rule is not planned
+      with yet)
   1 node stays: `kept-1` (a pod asks not to be disrupted)
   `preferred nodeAffinity` of 3 pods is passed over: it is only wished for
 
@@ -95,15 +97,18 @@ Prices and sizes: recorded, region `eastus`
 
   - node `empty-1` (pool `general`, Standard_D4s_v5, eastus-1, on-demand) will be destroyed
       because empty: it carries no pods but those of DaemonSets
-  i node `aks-general-zzz` (pool `general`, Standard_D4s_v5, eastus-1, on-demand) will be adopted as NodeClaim `general-zzz`
+  i node `aks-general-zzz` (pool `general`, Standard_D4s_v5, eastus-1, on-demand) will be adopted as
+      NodeClaim `general-zzz`
       because it has the label of pool `general` and no NodeClaim
-  + node `aks-general-6a32amb4as` of pool `general`: Standard_D4s_v5, eastus-1, on-demand: 4 vCPU, 16Gi, $146/month
+  + node `aks-general-6a32amb4as` of pool `general`: Standard_D4s_v5, eastus-1, on-demand: 4 vCPU,
+      16Gi, $146/month
       because 2 pods wait, opened for `default/web-1`
       or, where Azure has none: 1 other size, 1 other zone, up to $292/month
       taints: `dedicated=web:NoSchedule`
       default/web-1
       default/web-2
-  + node `aks-general-m3zqdmw3s3` of pool `general`: Standard_D4s_v5, eastus-1, on-demand: 4 vCPU, 16Gi, $146/month
+  + node `aks-general-m3zqdmw3s3` of pool `general`: Standard_D4s_v5, eastus-1, on-demand: 4 vCPU,
+      16Gi, $146/month
       because 2 pods wait, opened for `default/web-3`
       or, where Azure has none: 1 other size, 1 other zone, up to $292/month
       taints: `dedicated=web:NoSchedule`
@@ -168,7 +173,7 @@ fn unknown_prices_are_words_and_estimates_are_marked() {
     solution.target.new[1].effective_price = solution.target.new[0].list_price;
     solution.report.cost_after.is_estimate = true;
     let text = shown(&plan(&snapshot, &policy, &solution), Detail::Brief);
-    assert!(text.contains("4 pods, $146/month without 1 node of unknown price"), "{text}");
+    assert!(text.contains("4 pods, $146/month\n      without 1 node of unknown price"), "{text}");
     assert!(text.contains("by ~$146 ($292 → ~$438)"), "{text}");
 }
 
