@@ -8,7 +8,7 @@ use super::cut::{self, CutList, Piece};
 use super::fault::Fault;
 use super::json::{self, Lines, Raw};
 use super::source::{DOCUMENT_BYTES_MAX, DUMP_BYTES_MAX, Source, WHOLE_BYTES_MAX};
-use super::tree::{Entry, Tree, Value};
+use super::tree::{Entry, Tree, Value, duplicate_key};
 use super::yaml;
 
 /// What is done with the objects of a source.
@@ -80,36 +80,51 @@ impl<T: Taker> Reading<'_, T> {
         if raw.size() <= WHOLE_BYTES_MAX {
             return self.taken(raw.tree(lines));
         }
-        let mut head = Vec::new();
-        let mut items = None;
-        let mut is_list = true;
-        raw.members(|key, value| {
-            match (key.as_str(), value.size()) {
-                ("items", _) if items.is_none() => items = Some(value),
-                (_, 0..=WHOLE_BYTES_MAX) => head.push((key, value)),
-                (_, _) => is_list = false,
-            }
-            is_list && head.len() < 16
-        });
-        let head: Vec<Entry> = head
-            .into_iter()
-            .filter_map(|(key, value)| {
-                let value = value.tree(lines).ok()?;
-                Some(Entry { key: Arc::from(key), line: value.line, value })
-            })
-            .collect();
-        let head = Tree { line: 1, value: Value::Map(head) };
-        match (items, list_type(&head)) {
-            (Some(items), Some(typed)) if is_list => items.items(|item| {
+        let Some((head, items)) = self.json_head(raw, lines) else {
+            return self.json_whole(raw, lines);
+        };
+        match list_type(&head) {
+            Some(typed) => items.items(|item| {
                 self.json_item(item, lines, &typed);
                 true
             }),
-            _ if raw.size() > DOCUMENT_BYTES_MAX => {
-                let fault = lines.fault(raw, too_large(raw.size()));
-                self.taker.fault(fault.with_hint(SPLIT));
-            }
-            _ => self.taken(raw.tree(lines)),
+            None => self.json_whole(raw, lines),
         }
+    }
+
+    /// Takes a value that is not cut at its items.
+    fn json_whole(&mut self, raw: Raw<'_>, lines: &Lines<'_>) {
+        if raw.size() > DOCUMENT_BYTES_MAX {
+            let fault = lines.fault(raw, too_large(raw.size()));
+            return self.taker.fault(fault.with_hint(SPLIT));
+        }
+        self.taken(raw.tree(lines));
+    }
+
+    /// Returns what stands beside the items of a List, and the items; `None` when it is no List, or one that
+    /// has to be read whole in order to say what is wrong with it.
+    fn json_head<'b>(&self, raw: Raw<'b>, lines: &Lines<'_>) -> Option<(Tree, Raw<'b>)> {
+        const FIELDS_MAX: usize = 16;
+        let mut fields = Vec::new();
+        let mut items = None;
+        let mut is_list = true;
+        raw.members(|key, value| {
+            is_list &= match (key.as_str(), value.size()) {
+                ("items", _) => items.replace(value).is_none(),
+                (_, size) => {
+                    fields.push((key, value));
+                    size <= WHOLE_BYTES_MAX && fields.len() <= FIELDS_MAX
+                }
+            };
+            is_list
+        });
+        let entry = |(key, value): (String, Raw<'_>)| {
+            let value = value.tree(lines).ok()?;
+            Some(Entry { key: Arc::from(key), line: value.line, value })
+        };
+        let entries: Vec<Entry> = fields.into_iter().map(entry).collect::<Option<_>>()?;
+        let is_list = is_list && duplicate_key(&entries).is_none();
+        Some((Tree { line: 1, value: Value::Map(entries) }, items.filter(|_| is_list)?))
     }
 
     fn json_item(&mut self, item: Raw<'_>, lines: &Lines<'_>, typed: &Typed) {
@@ -145,20 +160,22 @@ impl<T: Taker> Reading<'_, T> {
         yaml::read(self.file, text, lines_before, |tree| self.taken(tree));
     }
 
-    /// Reads what stands around the items of a List; `None` when it is no List after all.
-    fn head_of(&mut self, list: &CutList<'_>) -> Option<Typed> {
+    /// Reads what stands around the items of a List; `None` when it is no List after all, or one that has to
+    /// be read whole in order to say what is wrong with it.
+    fn head_of(&self, list: &CutList<'_>) -> Option<Typed> {
         let mut entries = Vec::new();
+        let mut is_right = true;
         for part in [list.head, list.tail] {
             if part.text.len() > WHOLE_BYTES_MAX {
                 return None;
             }
             yaml::read(self.file, part.text, part.lines_before, |tree| match tree {
                 Ok(Tree { value: Value::Map(more), .. }) => entries.extend(more),
-                Ok(_) => {}
-                Err(fault) => self.taker.fault(fault),
+                Ok(_) | Err(_) => is_right = false,
             });
         }
-        list_type(&Tree { line: 1, value: Value::Map(entries) })
+        is_right &= duplicate_key(&entries).is_none() && entries.iter().all(|entry| &*entry.key != "items");
+        list_type(&Tree { line: 1, value: Value::Map(entries) }).filter(|_| is_right)
     }
 
     fn yaml_item(&mut self, piece: Piece<'_>, typed: &Typed) {
@@ -219,6 +236,7 @@ fn list_type(tree: &Tree) -> Option<Typed> {
     let kind = tree.text("kind")?;
     let version = tree.text("apiVersion").unwrap_or("v1");
     let item = kind.strip_suffix("List")?;
+    // Some kinds end in `List` and are none: they have a spec.
     let has_items = tree.get("items").is_some() || tree.get("spec").is_none();
     match item {
         "" if version == "v1" => Some(None),

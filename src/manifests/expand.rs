@@ -80,15 +80,10 @@ pub fn expand(
     }
     let mut maker = Maker { priorities, unknown: BTreeSet::new(), specs: BTreeSet::new() };
     let mut expanded = Expanded::default();
-    let mut made = 0;
-    for (workload, place) in &workloads {
+    within_limit(&workloads, &running)?;
+    for (workload, _) in &workloads {
         let spec = maker.spec(&workload.body);
-        let missing = missing(workload, &running, &taken);
-        made += i64::try_from(missing.len()).unwrap_or(i64::MAX);
-        if made > PODS_MAX {
-            return Err(Box::new(too_many(workload, place)));
-        }
-        for ordinal in missing {
+        for ordinal in missing(workload, &running, &taken) {
             let key = key_of(workload, ordinal);
             taken.insert(key.clone());
             expanded.pods.push(made_up(workload, key, &spec));
@@ -155,14 +150,24 @@ fn made_up(workload: &WorkloadObject, key: PodKey, spec: &Arc<PodSpec>) -> Pod {
     }
 }
 
-fn too_many(workload: &WorkloadObject, place: &Place) -> Fault {
-    let mut fault = Fault::at(
-        &place.file,
-        place.line,
-        format!("with this workload the input asks for more than {PODS_MAX} pods"),
-    );
-    fault.object = Some(format!("{}/{}", workload.kind.as_str(), workload.name));
-    fault.with_hint("Kubernetes itself supports 150000 pods in a cluster: check the replicas")
+/// Counts the pods before any is made.
+fn within_limit(
+    workloads: &[(WorkloadObject, Place)],
+    running: &BTreeMap<Workload, i64>,
+) -> Result<(), Box<Fault>> {
+    let mut made: i64 = 0;
+    for (workload, place) in workloads {
+        let there = running.get(&workload_of(workload)).copied().unwrap_or(0);
+        made = made.saturating_add(workload.replicas.saturating_sub(there).max(0));
+        if made > PODS_MAX {
+            let message = format!("with this workload the input asks for more than {PODS_MAX} pods");
+            let mut fault = Fault::at(&place.file, place.line, message);
+            fault.object = Some(format!("{}/{}", workload.kind.as_str(), workload.name));
+            let hint = "Kubernetes itself supports 150000 pods in a cluster: check the replicas";
+            return Err(Box::new(fault.with_hint(hint)));
+        }
+    }
+    Ok(())
 }
 
 /// Makes the daemonsets that the input does not hold and whose pods it does, from the pod of the smallest

@@ -91,3 +91,15 @@ fn many_documents_may_be_more_than_one_document_may() {
     let many = one.repeat((WHOLE_BYTES_MAX / one.len()) + 10);
     assert_eq!(objects(&many).passed_over["ConfigMap"], WHOLE_BYTES_MAX / one.len() + 10);
 }
+
+#[test]
+fn a_large_list_refuses_what_a_small_one_refuses() {
+    let (text, _) = dump(None);
+    let twice = text.replacen("apiVersion: v1\nitems:", "apiVersion: v1\napiVersion: v1\nitems:", 1);
+    assert!(faults(&twice)[0].starts_with("a.yaml:2: the key `apiVersion` stands twice"));
+    let items = format!("{text}items: []\n");
+    assert!(faults(&items)[0].contains("the key `items` stands twice"));
+    let inside = text.replacen("    uid: u7\n", "    uid: u7\n    uid: u8\n", 1);
+    let line = 1 + inside.lines().position(|line| line == "    uid: u8").expect("is there");
+    assert!(faults(&inside)[0].starts_with(&format!("a.yaml:{line}: the key `uid` stands twice")));
+}
