@@ -30,20 +30,24 @@ fn is_blank(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-/// Hands on the documents of a text. Markers and directives stay with their document.
-pub fn documents<'a>(text: &'a str, mut each: impl FnMut(Piece<'a>)) {
+/// Hands on the documents of a text, until `each` wants no more. Markers and directives stay with their document.
+pub fn documents<'a>(text: &'a str, mut each: impl FnMut(Piece<'a>) -> bool) {
     let mut start = (0, 0);
     let mut has_content = false;
     for (number, (offset, line)) in lines(text).enumerate() {
         if is_marker(line, "---") {
             if has_content {
-                each(Piece { text: &text[start.0..offset], lines_before: start.1 });
+                if !each(Piece { text: &text[start.0..offset], lines_before: start.1 }) {
+                    return;
+                }
                 start = (offset, number);
             }
             has_content = true;
         } else if is_marker(line, "...") {
             let end = offset + line.len();
-            each(Piece { text: &text[start.0..end], lines_before: start.1 });
+            if !each(Piece { text: &text[start.0..end], lines_before: start.1 }) {
+                return;
+            }
             start = (end, number + 1);
             has_content = false;
         } else if !is_blank(line) && !line.starts_with('%') {
@@ -103,13 +107,15 @@ pub fn list(document: Piece<'_>) -> Option<CutList<'_>> {
 }
 
 impl<'a> CutList<'a> {
-    /// Hands on each item: a text that is a list of one.
-    pub fn each_item(&self, mut each: impl FnMut(Piece<'a>)) {
+    /// Hands on each item, a text that is a list of one, until `each` wants no more.
+    pub fn each_item(&self, mut each: impl FnMut(Piece<'a>) -> bool) {
         let Piece { text, lines_before } = self.items;
         let mut start = (0, 0);
         for (number, (offset, line)) in lines(text).enumerate() {
             if offset > 0 && is_item(line) && indent_of(line) == self.indent {
-                each(Piece { text: &text[start.0..offset], lines_before: lines_before + start.1 });
+                if !each(Piece { text: &text[start.0..offset], lines_before: lines_before + start.1 }) {
+                    return;
+                }
                 start = (offset, number);
             }
         }
@@ -125,7 +131,10 @@ mod tests {
     fn documents_are_cut_at_their_markers() {
         let text = "# head\n%YAML 1.2\n---\na: 1\n--- # two\nb: |\n  ---\n...\n---\nc: 3\n";
         let mut found = Vec::new();
-        documents(text, |piece| found.push((piece.lines_before, piece.text)));
+        documents(text, |piece| {
+            found.push((piece.lines_before, piece.text));
+            true
+        });
         let expected =
             [(0, "# head\n%YAML 1.2\n---\na: 1\n"), (4, "--- # two\nb: |\n  ---\n...\n"), (8, "---\nc: 3\n")];
         assert_eq!(found, expected);
@@ -136,7 +145,10 @@ mod tests {
         let text = "kind: List\nitems: # many\n\n- a: |\n    - no item\n  b:\n  - x\n# note\n-\n  a: 2\nmetadata: {}\n";
         let cut = list(Piece { text, lines_before: 10 }).expect("can be cut");
         let mut found = Vec::new();
-        cut.each_item(|piece| found.push((piece.lines_before, piece.text)));
+        cut.each_item(|piece| {
+            found.push((piece.lines_before, piece.text));
+            true
+        });
         assert_eq!(found, [(13, "- a: |\n    - no item\n  b:\n  - x\n# note\n"), (18, "-\n  a: 2\n")]);
         assert_eq!(
             (cut.head.text, cut.tail.text, cut.tail.lines_before),

@@ -17,6 +17,8 @@ pub trait Taker {
     fn object(&mut self, file: &Arc<str>, tree: Tree);
     /// Takes a fault.
     fn fault(&mut self, fault: Fault);
+    /// Returns whether more is wanted; after that nothing more is read.
+    fn goes_on(&self) -> bool;
 }
 
 /// Hands on every object of a source, and every fault that keeps one from being read.
@@ -62,10 +64,13 @@ struct Reading<'a, T> {
 impl<T: Taker> Reading<'_, T> {
     /// Text that begins with a brace is JSON, or YAML in its flow style.
     fn json_or_yaml(&mut self, text: &str) {
-        let Err(fault) = json::values(self.file, text, |_| {}) else { return self.json(text) };
+        let Err(fault) = json::values(self.file, text, |_| true) else { return self.json(text) };
         let mut is_yaml = !self.file.ends_with(".json") && text.len() <= DOCUMENT_BYTES_MAX;
         if is_yaml {
-            yaml::read(self.file, text, 0, |tree| is_yaml &= tree.is_ok());
+            yaml::read(self.file, text, 0, |tree| {
+                is_yaml &= tree.is_ok();
+                is_yaml
+            });
         }
         if is_yaml { self.yaml(text) } else { self.taker.fault(fault) }
     }
@@ -73,12 +78,16 @@ impl<T: Taker> Reading<'_, T> {
     fn json(&mut self, text: &str) {
         let lines = Lines::new(self.file, text);
         // The text was judged before: there is no error left to report.
-        let _ = json::values(self.file, text, |raw| self.json_value(raw, &lines));
+        let _ = json::values(self.file, text, |raw| {
+            self.json_value(raw, &lines);
+            self.taker.goes_on()
+        });
     }
 
     fn json_value(&mut self, raw: Raw<'_>, lines: &Lines<'_>) {
         if raw.size() <= WHOLE_BYTES_MAX {
-            return self.taken(raw.tree(lines));
+            self.taken(raw.tree(lines));
+            return;
         }
         let Some((head, items)) = self.json_head(raw, lines) else {
             return self.json_whole(raw, lines);
@@ -86,7 +95,7 @@ impl<T: Taker> Reading<'_, T> {
         match list_type(&head) {
             Some(typed) => items.items(|item| {
                 self.json_item(item, lines, &typed);
-                true
+                self.taker.goes_on()
             }),
             None => self.json_whole(raw, lines),
         }
@@ -142,7 +151,10 @@ impl<T: Taker> Reading<'_, T> {
         if text.len() <= WHOLE_BYTES_MAX {
             return yaml::read(self.file, text, 0, |tree| self.taken(tree));
         }
-        cut::documents(text, |piece| self.yaml_document(piece));
+        cut::documents(text, |piece| {
+            self.yaml_document(piece);
+            self.taker.goes_on()
+        });
     }
 
     fn yaml_document(&mut self, piece: Piece<'_>) {
@@ -151,7 +163,10 @@ impl<T: Taker> Reading<'_, T> {
             && let Some(list) = cut::list(piece)
             && let Some(typed) = self.head_of(&list)
         {
-            return list.each_item(|item| self.yaml_item(item, &typed));
+            return list.each_item(|item| {
+                self.yaml_item(item, &typed);
+                self.taker.goes_on()
+            });
         }
         if text.len() > DOCUMENT_BYTES_MAX {
             let fault = Fault::at(self.file, lines_before + 1, too_large(text.len()));
@@ -169,9 +184,12 @@ impl<T: Taker> Reading<'_, T> {
             if part.text.len() > WHOLE_BYTES_MAX {
                 return None;
             }
-            yaml::read(self.file, part.text, part.lines_before, |tree| match tree {
-                Ok(Tree { value: Value::Map(more), .. }) => entries.extend(more),
-                Ok(_) | Err(_) => is_right = false,
+            yaml::read(self.file, part.text, part.lines_before, |tree| {
+                match tree {
+                    Ok(Tree { value: Value::Map(more), .. }) => entries.extend(more),
+                    Ok(_) | Err(_) => is_right = false,
+                }
+                is_right
             });
         }
         is_right &= duplicate_key(&entries).is_none() && entries.iter().all(|entry| &*entry.key != "items");
@@ -184,20 +202,25 @@ impl<T: Taker> Reading<'_, T> {
             let fault = Fault::at(self.file, lines_before + 1, too_large(text.len()));
             return self.taker.fault(fault.with_hint(SPLIT));
         }
-        yaml::read(self.file, text, lines_before, |tree| match tree {
-            Ok(Tree { value: Value::List(items), .. }) => {
-                items.into_iter().for_each(|item| self.unfold(item, typed));
+        yaml::read(self.file, text, lines_before, |tree| {
+            match tree {
+                Ok(Tree { value: Value::List(items), .. }) => {
+                    items.into_iter().for_each(|item| self.unfold(item, typed));
+                }
+                Ok(tree) => self.unfold(tree, typed),
+                Err(fault) => self.taker.fault(fault),
             }
-            Ok(tree) => self.unfold(tree, typed),
-            Err(fault) => self.taker.fault(fault),
+            self.taker.goes_on()
         });
     }
 
-    fn taken(&mut self, tree: Result<Tree, Fault>) {
+    /// Takes a document in; returns whether more is wanted.
+    fn taken(&mut self, tree: Result<Tree, Fault>) -> bool {
         match tree {
             Ok(tree) => self.unfold(tree, &None),
             Err(fault) => self.taker.fault(fault),
         }
+        self.taker.goes_on()
     }
 
     /// Hands on an object, or the items of a List.

@@ -67,38 +67,38 @@ impl fmt::Display for Fault {
 
 /// Faults as they are found, up to [`FAULTS_MAX`].
 #[derive(Debug, Default)]
-pub struct Faults {
-    found: Vec<Fault>,
-    dropped: usize,
-}
+pub struct Faults(Vec<Fault>);
 
 impl Faults {
     /// Keeps a fault.
     pub fn add(&mut self, fault: Fault) {
-        if self.found.len() < FAULTS_MAX {
-            self.found.push(fault);
-        } else {
-            self.dropped += 1;
+        if !self.is_full() {
+            self.0.push(fault);
         }
     }
 
     /// Returns whether nothing is wrong so far.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.found.is_empty()
+        self.0.is_empty()
     }
 
-    /// Returns the faults by file, line and path; the last says how many more there are.
+    /// Returns whether no more faults are kept.
+    #[must_use]
+    pub const fn is_full(&self) -> bool {
+        self.0.len() >= FAULTS_MAX
+    }
+
+    /// Returns the faults by file, line and path; where they are as many as are kept, the last says so.
     #[must_use]
     pub fn sorted(mut self) -> Vec<Fault> {
-        self.found.sort();
-        self.found.dedup();
-        if self.dropped > 0
-            && let Some(last) = self.found.last()
-        {
-            let message = format!("{} more faults are not listed", self.dropped);
-            self.found.push(Fault::at(&Arc::clone(&last.file), last.line, message));
+        let is_full = self.is_full();
+        self.0.sort();
+        self.0.dedup();
+        if let Some(last) = self.0.last().filter(|_| is_full) {
+            let message = format!("reading stopped after {FAULTS_MAX} faults");
+            self.0.push(Fault::at(&Arc::clone(&last.file), last.line, message));
         }
-        self.found
+        self.0
     }
 }

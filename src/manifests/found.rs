@@ -15,6 +15,7 @@ use super::node::{ClaimObject, NodeObject};
 use super::objects::OurObject;
 use super::pod::PodBody;
 use super::priority::Priorities;
+use super::source::OBJECTS_MAX;
 use super::tree::{Tree, shortened};
 use super::workload::{self, WorkloadObject};
 
@@ -71,6 +72,11 @@ pub const NO_OBJECT: &str = "documents without a kind";
 impl Taker for Found {
     fn object(&mut self, file: &Arc<str>, tree: Tree) {
         self.objects += 1;
+        if self.objects > OBJECTS_MAX {
+            let message = format!("the input holds more than {OBJECTS_MAX} objects");
+            let hint = "leave out kinds that are not planned with";
+            return self.faults.add(Fault::at(file, tree.line, message).with_hint(hint));
+        }
         if tree.as_map().is_none() && tree.as_list().is_none() {
             let message = format!("a document must be an object and is {}", tree.value.describe());
             let hint = "leave the file out if it is not a manifest";
@@ -86,6 +92,10 @@ impl Taker for Found {
 
     fn fault(&mut self, fault: Fault) {
         self.faults.add(fault);
+    }
+
+    fn goes_on(&self) -> bool {
+        self.objects <= OBJECTS_MAX && !self.faults.is_full()
     }
 }
 

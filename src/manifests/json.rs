@@ -11,7 +11,7 @@ use serde::de::{Deserializer as _, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::fault::Fault;
-use super::source::{DEPTH_MAX, NODES_MAX};
+use super::source::{DEPTH_MAX, NODES_MAX, WHOLE_BYTES_MAX};
 use super::tree::{Entry, Tree, Value, duplicate_key};
 
 /// The lines of a text, asked for in rising order.
@@ -52,11 +52,15 @@ impl<'a> Lines<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Raw<'a>(&'a str);
 
-/// Hands on each value of a JSON stream, not looked into.
+/// Hands on each value of a JSON stream, not looked into, until `each` wants no more.
 ///
 /// # Errors
 /// The place where the text stops being JSON.
-pub fn values<'a>(file: &Arc<str>, text: &'a str, mut each: impl FnMut(Raw<'a>)) -> Result<(), Fault> {
+pub fn values<'a>(
+    file: &Arc<str>,
+    text: &'a str,
+    mut each: impl FnMut(Raw<'a>) -> bool,
+) -> Result<(), Fault> {
     for value in serde_json::Deserializer::from_str(text).into_iter::<&'a RawValue>() {
         let value = value.map_err(|error| {
             let message = error.to_string();
@@ -65,7 +69,9 @@ pub fn values<'a>(file: &Arc<str>, text: &'a str, mut each: impl FnMut(Raw<'a>))
             Fault::at(file, error.line(), message)
                 .with_hint("check the commas, quotes and brackets of this line and of the one before it")
         })?;
-        each(Raw(value.get()));
+        if !each(Raw(value.get())) {
+            break;
+        }
     }
     Ok(())
 }
@@ -93,7 +99,8 @@ impl<'a> Raw<'a> {
     /// # Errors
     /// A duplicate key, or a document that is too deep or too large.
     pub fn tree(self, lines: &Lines<'_>) -> Result<Tree, Fault> {
-        Reading { lines, nodes: 0 }.value(self, 0)
+        let bytes_left = self.size().saturating_mul(DEPTH_MEAN_MAX).saturating_add(WHOLE_BYTES_MAX);
+        Reading { lines, nodes: 0, bytes_left }.value(self, 0)
     }
 }
 
@@ -139,7 +146,13 @@ impl<'de, F: FnMut(Raw<'de>) -> bool> Visitor<'de> for Items<F> {
 struct Reading<'a> {
     lines: &'a Lines<'a>,
     nodes: usize,
+    /// How many more bytes may be looked at: every level of nesting looks at what is below it again.
+    bytes_left: usize,
 }
+
+/// How deep the bytes of a large document may lie on average; those of Kubernetes' objects lie about eight
+/// levels deep.
+const DEPTH_MEAN_MAX: usize = 32;
 
 impl Reading<'_> {
     fn value(&mut self, raw: Raw<'_>, depth: usize) -> Result<Tree, Fault> {
@@ -148,6 +161,11 @@ impl Reading<'_> {
             let message = format!("holds more than {NODES_MAX} values");
             return Err(self.lines.fault(raw, message).with_hint("split the document"));
         }
+        let Some(bytes_left) = self.bytes_left.checked_sub(raw.size()) else {
+            let message = "is nested too deeply for its size";
+            return Err(self.lines.fault(raw, message).with_hint("no Kubernetes object is like that"));
+        };
+        self.bytes_left = bytes_left;
         if depth > DEPTH_MAX {
             let message = format!("is nested deeper than {DEPTH_MAX} levels");
             return Err(self.lines.fault(raw, message).with_hint("no Kubernetes object is that deep"));

@@ -29,6 +29,7 @@ pub use kind::{NotUnderstood, Why};
 pub use objects::{DaemonSet, Objects, OurObject};
 pub use source::{DUMP_BYTES_MAX, Source};
 
+use document::Taker as _;
 use found::Found;
 
 /// Reads sources. A source that is given twice is read once, as is an object that stands twice with the same
@@ -50,6 +51,9 @@ pub fn read_all(mut sources: Vec<Source>) -> (Objects, Vec<Fault>) {
     let count = sources.len();
     let mut found = Found::default();
     for source in sources {
+        if !found.goes_on() {
+            break;
+        }
         document::read(&source, &mut found);
     }
     let Found { workloads, pods, priorities, mut ours, mut faults, .. } = found;

@@ -37,3 +37,6 @@ pub const DEPTH_MAX: usize = 128;
 
 /// The most pods that workloads may ask for in all; Kubernetes itself supports 150,000 in a cluster.
 pub const PODS_MAX: i64 = 500_000;
+
+/// The most objects of an input: a dump of the largest size has fewer, at two hundred bytes each.
+pub const OBJECTS_MAX: usize = 5_000_000;

@@ -3,7 +3,7 @@
 //! Built on the events of `granit-parser`. Merge keys are merged, aliases written out within a budget,
 //! duplicate keys refused. After a document that cannot be read, the next one is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Tag};
@@ -13,9 +13,15 @@ use super::scalar::resolve;
 use super::source::{DEPTH_MAX, NODES_MAX};
 use super::tree::{Entry, Tree, Value, duplicate_key};
 
-/// Reads every document of a text and hands each on, or the fault that makes it unreadable. `lines_before`
+/// Reads every document of a text and hands each on, or the fault that makes it unreadable, until `each`
+/// wants no more. `lines_before`
 /// is how many lines of the file stand before the text. Documents without content are passed over.
-pub fn read(file: &Arc<str>, text: &str, lines_before: usize, mut each: impl FnMut(Result<Tree, Fault>)) {
+pub fn read(
+    file: &Arc<str>,
+    text: &str,
+    lines_before: usize,
+    mut each: impl FnMut(Result<Tree, Fault>) -> bool,
+) {
     let mut parser = Parser::new_from_str_with_options(text, options());
     let mut builder = Builder::new(file, lines_before);
     loop {
@@ -28,9 +34,15 @@ pub fn read(file: &Arc<str>, text: &str, lines_before: usize, mut each: impl FnM
         match outcome {
             Ok(None) => {}
             Ok(Some(tree)) if tree.value == Value::Null => {}
-            Ok(Some(tree)) => each(Ok(tree)),
+            Ok(Some(tree)) => {
+                if !each(Ok(tree)) {
+                    return;
+                }
+            }
             Err(fault) => {
-                each(Err(fault));
+                if !each(Err(fault)) {
+                    return;
+                }
                 builder = Builder::new(file, lines_before);
                 if !parser.proceed_next_document().unwrap_or(false) {
                     return;
@@ -214,6 +226,10 @@ impl<'a> Builder<'a> {
                 .fault(twice.line, message)
                 .with_hint("remove one of the two; kubectl would silently take the last"));
         }
+        if merged.is_empty() {
+            return Ok(entries);
+        }
+        let mut keys: BTreeSet<Arc<str>> = entries.iter().map(|entry| Arc::clone(&entry.key)).collect();
         for tree in merged {
             let line = tree.line;
             let maps = if let Value::List(items) = tree.value { items } else { vec![tree] };
@@ -221,11 +237,7 @@ impl<'a> Builder<'a> {
                 let Value::Map(more) = map.value else {
                     return Err(self.fault(line, "`<<` merges maps, and this is not one"));
                 };
-                for entry in more {
-                    if entries.iter().all(|present| present.key != entry.key) {
-                        entries.push(entry);
-                    }
-                }
+                entries.extend(more.into_iter().filter(|entry| keys.insert(Arc::clone(&entry.key))));
             }
         }
         Ok(entries)

@@ -52,6 +52,12 @@ fn nesting_is_refused_in_every_style() {
 }
 
 #[test]
+fn a_large_document_that_is_deep_throughout_is_refused() {
+    let deep = format!("{}[{}1]{}", "{\"a\":".repeat(100), "1,".repeat(500_000), "}".repeat(100));
+    assert!(first(deep).contains("is nested too deeply for its size"));
+}
+
+#[test]
 fn tabs_are_named() {
     let fault = first("apiVersion: v1\nkind: Pod\nmetadata:\n\tname: a\n");
     assert!(fault.starts_with("a.yaml:") && fault.contains("replace the tab"), "{fault}");
@@ -104,5 +110,5 @@ fn faults_stop_at_a_thousand() {
     let many: String = (0..1500).map(|_| "---\nkind: Pod\nmetadata: {name: a}\n").collect();
     let found = faults(&many);
     assert_eq!(found.len(), 1001);
-    assert!(found[1000].contains("500 more faults are not listed"), "{}", found[1000]);
+    assert!(found[1000].contains("reading stopped after 1000 faults"), "{}", found[1000]);
 }
