@@ -49,7 +49,11 @@ fn cells(row: &CatalogRow) -> Vec<String> {
         (count, Some(name)) => format!("{count} {name}"),
         (count, None) => count.to_string(),
     };
-    let os_disk = if row.is_os_disk_ephemeral { "ephemeral".to_owned() } else { price(&row.os_disk) };
+    let os_disk = match (row.is_os_disk_ephemeral, row.is_estimate) {
+        (true, true) => "~ephemeral".to_owned(),
+        (true, false) => "ephemeral".to_owned(),
+        (false, _) => price(&row.os_disk),
+    };
     vec![
         row.size.to_string(),
         ResourceName::Cpu.show(row.cpu_milli),

@@ -51,6 +51,13 @@ fn what_is_not_known_is_a_question_mark_and_what_is_not_sold_a_dash() {
 }
 
 #[test]
+fn an_ephemeral_disk_that_the_name_promises_is_marked() {
+    let large = CatalogFilter { cpu_milli_min: Some(64_000), ..series("Fs_v2") };
+    let cells: Vec<String> = shown("eastus", &large).lines().map(str::to_owned).collect();
+    assert!(cells[1].starts_with("Standard_F64s_v2") && cells[1].contains("  ~ephemeral  "), "{cells:?}");
+}
+
+#[test]
 fn filters_add_up() {
     assert_eq!(names(&CatalogFilter { cpu_milli_max: Some(2000), ..series("Dpds_v6") }), ["D2pds_v6"]);
     let arm =
