@@ -41,7 +41,7 @@ impl Standing<'_> {
 
 /// Reads every node, by name.
 #[must_use]
-pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons) -> Vec<Standing<'a>> {
+pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons<'_>) -> Vec<Standing<'a>> {
     let mut bound: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
     for pod in &snapshot.pods {
         if let PodPlace::Bound(node) = &pod.place {
@@ -61,7 +61,7 @@ pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons) -> Vec<Standing<'
     nodes
 }
 
-fn site<'a>(node: &'a Node, bound: &[&Pod], daemons: &Daemons) -> Site<'a> {
+fn site<'a>(node: &'a Node, bound: &[&Pod], daemons: &Daemons<'_>) -> Site<'a> {
     let mut labels = Requirements::of_labels(node.labels.iter().map(|(key, value)| (key.as_str(), &**value)));
     if labels.get(label::HOSTNAME).is_none() && node.stage != NodeStage::Launching {
         labels.add(LabelKey::new(label::HOSTNAME), crate::model::Requirement::one(node.name.as_str()));
@@ -74,21 +74,17 @@ fn site<'a>(node: &'a Node, bound: &[&Pod], daemons: &Daemons) -> Site<'a> {
         ports: BTreeSet::new(),
     };
     // A cordon is no reason for a daemonset to stay away: its controller tolerates it.
-    let expected = {
+    let to_come = {
         let uncordoned = Site { taints: Cow::Borrowed(&node.taints), ..site.clone() };
-        daemons.overhead(&uncordoned)
+        daemons.to_come(&uncordoned, bound)
     };
-    let (mut used, mut running) = (Resources::none(), Resources::none());
-    let mut ports: BTreeSet<HostPort> = expected.ports;
+    let mut used = Resources::none();
+    let mut ports: BTreeSet<HostPort> = to_come.ports;
     for pod in bound {
         used.add(&pod.spec.requests);
-        if pod.is_daemon {
-            running.add(&pod.spec.requests);
-        }
         ports.extend(pod.spec.host_ports.iter().cloned());
     }
-    let to_come = expected.requests.minus(&running).at_least_zero();
-    site.room = node.allocatable.minus(&used).minus(&to_come);
+    site.room = node.allocatable.minus(&used).minus(&to_come.requests);
     site.ports = ports;
     site
 }

@@ -77,7 +77,7 @@ pub struct Usable<'a> {
 impl<'a> Supply<'a> {
     /// Gathers what the policy's pools may buy on this market.
     #[must_use]
-    pub fn of(policy: &'a Policy, market: &'a Market, book: &PriceBook<'_>, daemons: &Daemons) -> Self {
+    pub fn of(policy: &'a Policy, market: &'a Market, book: &PriceBook<'_>, daemons: &Daemons<'_>) -> Self {
         let mut supply = Self { pools: Vec::new(), warnings: Vec::new() };
         let weights: BTreeSet<_> = policy.pools.values().map(|pool| std::cmp::Reverse(pool.weight)).collect();
         let tiers: BTreeMap<u32, usize> =
@@ -163,7 +163,7 @@ impl<'a> PoolSupply<'a> {
         self
     }
 
-    fn with_daemons(mut self, daemons: &Daemons) -> Self {
+    fn with_daemons(mut self, daemons: &Daemons<'_>) -> Self {
         let standing =
             daemons.asks.iter().filter(|ask| taints::why(&self.pool.taints, &ask.tolerations).is_ok());
         let standing: Vec<(&Ask, Vec<Reach>)> = standing.map(|ask| (ask, self.reaches(ask))).collect();
