@@ -45,19 +45,19 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
     });
     let mut next = vec![0; problem.classes.len()];
     let mut finished = Finished { nodes: Vec::new(), unplaced: Vec::new() };
-    let mut known = BTreeMap::new();
+    let (mut known, mut of_choice) = (BTreeMap::new(), BTreeMap::new());
     for opened in &packing.nodes {
         let drawn = draw(problem, opened, &mut next);
-        let substitutes =
-            known.entry((opened.column, &opened.load)).or_insert_with(|| substitutes::of(desk, opened));
+        let offerings =
+            known.entry((opened.column, &opened.load)).or_insert_with(|| substitutes::sorted(desk, opened));
         let (node, refused) = named(desk, opened, drawn, zones);
         finished.unplaced.extend(refused);
         if let Some(mut node) = node {
-            let is_other = |other: &&crate::solve::solution::Substitute| {
-                (&other.size, &other.zone, other.capacity_type)
-                    != (&node.size, &node.zone, node.capacity_type)
-            };
-            node.substitutes = substitutes.iter().filter(is_other).take(substitutes::MAX).cloned().collect();
+            let own = (node.size.clone(), node.zone.clone(), node.capacity_type);
+            let substitutes = of_choice
+                .entry((opened.column, &opened.load, own.clone()))
+                .or_insert_with(|| substitutes::of(offerings, &own));
+            node.substitutes.clone_from(substitutes);
             finished.nodes.push(node);
         }
     }
@@ -164,10 +164,17 @@ fn emptiest<'a, 'p>(
     emptiest.expect("a column has at least one offering")
 }
 
+/// Returns whether pods refuse values of a label that a node has in any case.
+fn narrowed(before: &Site<'_>, key: &LabelKey, after: &Requirement) -> bool {
+    before.labels.get(key.as_str()) != Some(after)
+}
+
+/// Returns the labels that some pod wants to be there. Where all only refuse values, none is made up.
 fn asked_keys<'d>(desk: &'d Desk<'_>, placed: &[Drawn]) -> BTreeSet<&'d LabelKey> {
     let shapes: BTreeSet<usize> = placed.iter().map(|(_, shape, _)| *shape).collect();
     let alternatives = shapes.into_iter().flat_map(|shape| &desk.demand.shapes[shape].ask.alternatives);
-    alternatives.flat_map(|alternative| alternative.iter().map(|(key, _)| key)).collect()
+    let wanted = alternatives.flat_map(|alternative| alternative.iter());
+    wanted.filter(|(_, requirement)| !requirement.accepts_absence()).map(|(key, _)| key).collect()
 }
 
 /// Chooses a value for every label that was open and that pods ask for, or of which the pool lists values.
@@ -182,8 +189,10 @@ fn chosen_labels(
             before.labels.get(key.as_str()).is_none_or(|there| there.single().is_none() && !there.is_none());
         let is_listed = pool.base.get(key.as_str()).is_some_and(|own| own.listed().is_some())
             && !pool.undefined().allows(key);
+        let must_exist =
+            before.labels.get(key.as_str()).is_some_and(|there| !there.accepts_absence() && !there.is_none());
         if was_open
-            && (asked.contains(key) || is_listed)
+            && (asked.contains(key) || is_listed || (must_exist && narrowed(before, key, requirement)))
             && let Some(value) = value(requirement)
         {
             labels.insert(key.clone(), value);

@@ -1,6 +1,8 @@
 //! The other ways to have a node that holds the same pods: what to fall back on when Azure refuses.
 
-use crate::model::MicroUsdPerHour;
+use std::collections::BTreeSet;
+
+use crate::model::{CapacityType, MicroUsdPerHour, SkuName, Zone};
 use crate::solve::solution::Substitute;
 use crate::solve::supply::{Kind, PoolSupply, Usable};
 
@@ -11,28 +13,42 @@ use super::packing::Opened;
 /// and more than Azure refuses in a row.
 pub(super) const MAX: usize = 60;
 
-/// Returns the cheapest offerings of the node's pool that hold its pods, its own one included.
-pub(super) fn of(desk: &Desk<'_>, opened: &Opened) -> Vec<Substitute> {
+/// The offerings of a node's pool by whether they hold its pods.
+pub(super) struct Sorted {
+    /// Those that do, cheapest first.
+    holding: Vec<Substitute>,
+    /// The others, by size, zone and capacity type.
+    others: BTreeSet<Choice>,
+}
+
+/// Size, zone and capacity type.
+type Choice = (SkuName, Zone, CapacityType);
+
+/// Sorts the offerings of the node's pool, its own one included.
+pub(super) fn sorted(desk: &Desk<'_>, opened: &Opened) -> Sorted {
     let column = &desk.problem.columns[opened.column];
     let pool = &desk.supply.pools[column.pool];
     let mut found: Vec<(MicroUsdPerHour, Substitute)> = Vec::new();
+    let mut others = BTreeSet::new();
     let need = need(desk, opened);
     for (place, kind) in pool.kinds.iter().enumerate() {
         for usable in &kind.offerings {
-            if reached(desk, opened, (place, usable)) && holds(desk, &need, pool, (kind, usable)) {
-                let substitute = Substitute {
-                    effective_price: usable.quote.effective,
-                    size: kind.kind.name.clone(),
-                    zone: usable.offering.zone.clone(),
-                    capacity_type: usable.offering.capacity_type,
-                };
+            let substitute = Substitute {
+                effective_price: usable.quote.effective,
+                size: kind.kind.name.clone(),
+                zone: usable.offering.zone.clone(),
+                capacity_type: usable.offering.capacity_type,
+            };
+            let does = reached(desk, opened, (place, usable))
+                && holds(desk, &need, pool, (kind, usable))
+                && (column.open.is_empty() || agrees(desk, opened, &substitute));
+            if does {
                 let price = usable.quote.effective.known().unwrap_or(MicroUsdPerHour(i64::MAX));
                 found.push((price, substitute));
+            } else {
+                others.insert((substitute.size, substitute.zone, substitute.capacity_type));
             }
         }
-    }
-    if !column.open.is_empty() {
-        found.retain(|(_, other)| agrees(desk, opened, other));
     }
     found.sort_by(|a, b| {
         let key = |(price, other): &(MicroUsdPerHour, Substitute)| {
@@ -40,9 +56,45 @@ pub(super) fn of(desk: &Desk<'_>, opened: &Opened) -> Vec<Substitute> {
         };
         key(a).cmp(&key(b))
     });
-    // One more than are kept: the node's own offering is taken out later.
-    found.truncate(MAX + 1);
-    found.into_iter().map(|(_, substitute)| substitute).collect()
+    Sorted { holding: found.into_iter().map(|(_, substitute)| substitute).collect(), others }
+}
+
+/// Returns the cheapest substitutes of a node of this size, zone and capacity type. A claim lists sizes,
+/// zones and capacity types each for itself, so that any of them may come together: what would bring
+/// together an offering that does not hold the pods is left out.
+pub(super) fn of(sorted: &Sorted, own: &Choice) -> Vec<Substitute> {
+    let Sorted { holding, others } = sorted;
+    let (mut sizes, mut zones, mut kinds) =
+        (BTreeSet::from([&own.0]), BTreeSet::from([&own.1]), BTreeSet::from([own.2]));
+    let mut kept = Vec::new();
+    for substitute in holding {
+        let Substitute { size, zone, capacity_type, effective_price: _ } = substitute;
+        if kept.len() == MAX {
+            break;
+        }
+        if (size, zone, *capacity_type) == (&own.0, &own.1, own.2) {
+            continue;
+        }
+        let mut wider = (sizes.clone(), zones.clone(), kinds.clone());
+        wider.0.insert(size);
+        wider.1.insert(zone);
+        wider.2.insert(*capacity_type);
+        let mut together = wider.0.iter().flat_map(|size| {
+            let kinds = &wider.2;
+            wider.1.iter().flat_map(move |zone| kinds.iter().map(move |kind| (*size, *zone, *kind)))
+        });
+        let is_old = |(size, zone, kind): &(&SkuName, &Zone, CapacityType)| {
+            sizes.contains(size) && zones.contains(zone) && kinds.contains(kind)
+        };
+        let brings_another = together.any(|choice| {
+            !is_old(&choice) && others.contains(&(choice.0.clone(), choice.1.clone(), choice.2))
+        });
+        if !brings_another {
+            (sizes, zones, kinds) = wider;
+            kept.push(substitute.clone());
+        }
+    }
+    kept
 }
 
 /// Returns what all pods of a node need, one amount a dimension.
