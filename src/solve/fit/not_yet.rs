@@ -1,7 +1,7 @@
 //! Rules that are read and not planned with yet: a pod that requires one is held back by the rule's name,
 //! one that only wishes for it is planned without.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::{
@@ -45,18 +45,19 @@ pub fn wished_for(spec: &PodSpec) -> impl Iterator<Item = SchedulingRule> {
 /// Required anti-affinity of what runs, which keeps other pods away from its domain.
 #[derive(Debug)]
 pub struct Repelling<'a> {
-    terms: BTreeSet<(&'a PodAffinityTerm, &'a Namespace, String)>,
+    terms: BTreeMap<(&'a PodAffinityTerm, &'a Namespace), String>,
 }
 
 impl<'a> Repelling<'a> {
     /// Gathers the terms of pods that run and of daemonsets, which will.
     #[must_use]
     pub fn of(snapshot: &'a Snapshot) -> Self {
-        let mut seen: BTreeSet<(&PodAffinityTerm, &Namespace)> = BTreeSet::new();
-        let mut terms = BTreeSet::new();
+        let mut terms: BTreeMap<(&PodAffinityTerm, &Namespace), String> = BTreeMap::new();
+        // Of those who say the same the first by name is named, whatever the order of the input.
         let mut add = |term: &'a PodAffinityTerm, namespace: &'a Namespace, owner: String| {
-            if seen.insert((term, namespace)) {
-                terms.insert((term, namespace, owner));
+            let first = terms.entry((term, namespace)).or_insert_with(|| owner.clone());
+            if owner < *first {
+                *first = owner;
             }
         };
         for pod in &snapshot.pods {
@@ -78,8 +79,8 @@ impl<'a> Repelling<'a> {
     /// Returns why a waiting pod is held back by something that runs.
     #[must_use]
     pub fn why(&self, pod: &Pod) -> Option<Wait> {
-        let (term, _, owner) =
-            self.terms.iter().find(|(term, own, _)| meant(term, own, &pod.key, &pod.spec))?;
+        let ((term, _), owner) =
+            self.terms.iter().find(|((term, own), _)| meant(term, own, &pod.key, &pod.spec))?;
         let rule = SchedulingRule::PodAntiAffinity;
         Some(Wait {
             rule: Some(rule),
