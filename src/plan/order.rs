@@ -105,7 +105,13 @@ fn admit<'a>(
     let (nodes, leaving) = count(&snapshot.nodes, &known.name);
     let mut waiting = Vec::new();
     for (id, delete) in removals {
-        match allowance.refusal(delete.reason, nodes.max(1)) {
+        // A wave without changes cannot be waited for: what may go only after others have left is for a
+        // later plan.
+        let used_up = || {
+            let why = || format!("{leaving} nodes of its pool are leaving, and no more may go at once");
+            (allowance.nodes(delete.reason, nodes.max(1)) <= leaving).then(why)
+        };
+        match allowance.refusal(delete.reason, nodes.max(1)).or_else(used_up) {
             Some(because) => hold((id, delete), because, order),
             None => waiting.push((id, delete)),
         }
