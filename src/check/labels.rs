@@ -19,7 +19,8 @@ enum Value {
     Settled(Arc<str>),
     /// It will have one of the values that this accepts.
     Open(Requirement),
-    /// It is absent unless a value that this accepts is chosen: the pool only refuses values (`NotIn`).
+    /// It is absent unless a value that this accepts is chosen: values are only refused (`NotIn`), or all of
+    /// them are (`DoesNotExist`).
     Optional(Requirement),
 }
 
@@ -58,7 +59,6 @@ impl Labels {
         all.add_all(&Requirements::of_labels(chosen));
         let values = all
             .iter()
-            .filter(|(_, requirement)| !requirement.is_none())
             .map(|(key, requirement)| {
                 let value = match requirement.single() {
                     Some(value) => Value::Settled(Arc::clone(value)),

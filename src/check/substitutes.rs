@@ -34,11 +34,8 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         if !lists(made, size, offering) {
             object("does not list its first choice among what it asks for".to_owned());
         }
-        let most = made.claim.price_max;
-        if effective_price(case, size, offering)
-            .known()
-            .is_some_and(|price| most.is_some_and(|it| it < price))
-        {
+        let (said, most) = (made.placement.effective_price.known(), made.claim.price_max);
+        if said.zip(most).is_some_and(|(price, most)| price > most) {
             object("says that it costs less than its first choice does".to_owned());
         }
         let listed = by_claim.entry(&made.create.spec).or_insert_with(|| listed(case, made, pool));
