@@ -83,6 +83,9 @@ impl World {
     #[must_use]
     pub fn of(snapshot: &Snapshot, policy: &Policy, spec: &PlanSpec) -> Self {
         let (pod_specs, pods) = grouped(&snapshot.pods);
+        let (mut nodes, mut daemons) = (snapshot.nodes.clone(), snapshot.daemons.clone());
+        nodes.sort_by(|one, other| one.name.cmp(&other.name));
+        daemons.sort();
         Self {
             documents: None,
             region: snapshot.catalog.region.clone(),
@@ -92,8 +95,8 @@ impl World {
             pools: policy.pools.values().cloned().collect(),
             classes: policy.classes.values().cloned().collect(),
             fleet: policy.fleet.clone(),
-            nodes: snapshot.nodes.clone(),
-            daemons: snapshot.daemons.clone(),
+            nodes,
+            daemons,
             pod_specs,
             pods,
             gaps: snapshot.gaps.clone(),
@@ -157,15 +160,14 @@ impl Plan {
 }
 
 fn grouped(pods: &[Pod]) -> (Vec<Arc<PodSpec>>, Vec<PodGroup>) {
-    let mut specs = Vec::new();
-    let mut places: BTreeMap<&PodSpec, usize> = BTreeMap::new();
+    // In the order of their content, whatever the order of the pods.
+    let contents: BTreeSet<&Arc<PodSpec>> = pods.iter().map(|pod| &pod.spec).collect();
+    let places: BTreeMap<&PodSpec, usize> =
+        contents.iter().enumerate().map(|(place, spec)| (&***spec, place)).collect();
     let mut groups: BTreeMap<_, Vec<Arc<str>>> = BTreeMap::new();
     for pod in pods {
         let Pod { key, workload, spec, place, is_daemon, is_do_not_disrupt, is_terminating } = pod;
-        let spec = *places.entry(spec).or_insert_with(|| {
-            specs.push(spec.clone());
-            specs.len() - 1
-        });
+        let spec = places.get(&**spec).copied().unwrap_or(0);
         let flags = (*is_daemon, *is_do_not_disrupt, *is_terminating);
         let alike = (spec, &key.namespace, workload, place, flags);
         groups.entry(alike).or_default().push(key.name.clone());
@@ -186,7 +188,7 @@ fn grouped(pods: &[Pod]) -> (Vec<Arc<PodSpec>>, Vec<PodGroup>) {
             names,
         }
     };
-    (specs, groups.into_iter().map(group).collect())
+    (contents.into_iter().cloned().collect(), groups.into_iter().map(group).collect())
 }
 
 /// Returns the instance types of planned and running nodes, by class.
