@@ -15,18 +15,24 @@ pub(super) struct Section {
     pub(super) most: usize,
 }
 
+/// How many lines an item takes at most where there is no room for all of it.
+const ITEM_LINES_MAX: usize = 3;
+
 impl Section {
     /// How many lines the section takes, with a blank one before it.
-    fn height(&self) -> usize {
+    fn height(&self, item_lines_max: usize) -> usize {
         if self.items.is_empty() {
             return 0;
         }
-        let shown: usize = self.items.iter().take(self.most).map(|item| wrapped(item).len()).sum();
+        let shown: usize = {
+            let items = self.items.iter().take(self.most);
+            items.map(|item| wrapped(item).len().min(item_lines_max)).sum()
+        };
         let more = usize::from(self.items.len() > self.most);
         1 + usize::from(self.title.is_some()) + shown + more
     }
 
-    fn write(self, lines: &mut Vec<Line>) -> bool {
+    fn write(self, item_lines_max: usize, lines: &mut Vec<Line>) -> bool {
         let Self { title, items, most } = self;
         if items.is_empty() {
             return false;
@@ -34,7 +40,7 @@ impl Section {
         lines.push(Line::blank());
         lines.extend(title);
         let hidden = items.len().saturating_sub(most);
-        lines.extend(items.iter().take(most).flat_map(wrapped));
+        lines.extend(items.iter().take(most).flat_map(|item| cut(item, item_lines_max)));
         if hidden > 0 {
             let more =
                 format!("    … and {} more", words::grouped(u64::try_from(hidden).unwrap_or(u64::MAX)));
@@ -44,21 +50,40 @@ impl Section {
     }
 }
 
-/// Writes the sections within so many lines: the longest gives way first. Returns whether something is
-/// left out.
+/// Returns the item in lines; where it has more than so many, the last one says that it goes on.
+fn cut(item: &Line, lines_max: usize) -> Vec<Line> {
+    let mut lines = wrapped(item);
+    if lines.len() > lines_max {
+        lines.truncate(lines_max);
+        if let Some(last) = lines.last_mut() {
+            *last = std::mem::take(last).with(Style::Dim, " …");
+        }
+    }
+    lines
+}
+
+/// Writes the sections within so many lines: the longest gives way first, and long items are cut where
+/// that is not enough. Returns whether something is left out.
 pub(super) fn fit(mut sections: Vec<Section>, room: usize, lines: &mut Vec<Line>) -> bool {
-    while sections.iter().map(Section::height).sum::<usize>() > room {
+    let height = |sections: &[Section], cut: usize| -> usize {
+        sections.iter().map(|section| section.height(cut)).sum()
+    };
+    let mut item_lines_max = usize::MAX;
+    while height(&sections, item_lines_max) > room {
         let longest = sections
             .iter_mut()
             .map(|section| (section.items.len().min(section.most), section))
             .filter(|(shown, _)| *shown > 1)
             .max_by_key(|(shown, _)| *shown);
-        let Some((shown, section)) = longest else { break };
-        section.most = shown - 1;
+        match longest {
+            Some((shown, section)) => section.most = shown - 1,
+            None if item_lines_max > ITEM_LINES_MAX => item_lines_max = ITEM_LINES_MAX,
+            None => break,
+        }
     }
-    let mut leaves_out = false;
+    let mut leaves_out = item_lines_max == ITEM_LINES_MAX;
     for section in sections {
-        leaves_out |= section.write(lines);
+        leaves_out |= section.write(item_lines_max, lines);
     }
     leaves_out
 }

@@ -144,6 +144,8 @@ fn a_large_plan_fits_on_a_screen_and_counts_what_it_leaves_out() {
             because: format!("reason {place}"),
         })
         .collect();
+    plan.evidence.report.unplaced[0].because = "not at all ".repeat(400);
+    plan.evidence.world.gaps[0].consequence = "not at all ".repeat(400);
     let text = shown(&plan, Detail::Brief);
     assert!(text.lines().count() <= LINES_MAX, "{text}");
     assert!(
@@ -172,8 +174,8 @@ fn unknown_prices_are_words_and_estimates_are_marked() {
     }
     solution.target.new[1].effective_price = solution.target.new[0].list_price;
     solution.report.cost_after.is_estimate = true;
-    let text = shown(&plan(&snapshot, &policy, &solution), Detail::Brief);
-    assert!(text.contains("4 pods, $146/month\n      without 1 node of unknown price"), "{text}");
+    let text = shown(&plan(&snapshot, &policy, &solution), Detail::Brief).replace("\n      ", " ");
+    assert!(text.contains("4 pods, $146/month without 1 node of unknown price"), "{text}");
     assert!(text.contains("by ~$146 ($292 → ~$438)"), "{text}");
 }
 
