@@ -2,6 +2,11 @@
 //!
 //! Nothing is asserted about time. `cargo bench` runs it; the trace's part is left out, loudly, where the
 //! trace is not beside the checkout.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "it measures, and says what it measured"
+)]
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

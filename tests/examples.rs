@@ -1,5 +1,6 @@
 //! Every story of `examples/` plans to exactly the text that stands beside it, passes the judge, and is
 //! settled. `UPDATE=1` rewrites the texts: read the diff.
+#![expect(clippy::disallowed_methods, reason = "tests read and write files")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

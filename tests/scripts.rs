@@ -1,4 +1,5 @@
 //! The command line as its user meets it: help, exit codes, errors with hints, what goes where.
+#![expect(clippy::disallowed_methods, reason = "tests read and write files")]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! Every world of `fixtures/worlds/` shows one thing, which its `about.md` says, and plans to exactly the
 //! text beside it. The plan passes the judge, and the world after it is settled. `UPDATE=1` rewrites the
 //! texts: read the diff.
+#![expect(clippy::disallowed_methods, reason = "tests read and write files")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -18,7 +18,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
                 [_] => {}
                 [] => object(format!("change `{id}`"), format!("its step {step:?} stands in no wave")),
                 waves => {
-                    object(format!("change `{id}`"), format!("its step {step:?} stands in waves {waves:?}"))
+                    object(format!("change `{id}`"), format!("its step {step:?} stands in waves {waves:?}"));
                 }
             }
         }
@@ -30,7 +30,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     for (id, step) in when.keys() {
         match case.plan.spec.changes.get(id) {
             None => {
-                object(format!("change `{id}`"), "stands in a wave, but there is no such change".to_owned())
+                object(format!("change `{id}`"), "stands in a wave, but there is no such change".to_owned());
             }
             Some(planned) if !steps(&planned.change).contains(step) => {
                 object(
