@@ -13,9 +13,10 @@ fn dump(wrong: Option<usize>) -> (String, usize) {
         let cpu = if wrong == Some(count) { "-1" } else { "500m" };
         write!(
             text,
-            "- apiVersion: v1\n  kind: Pod\n  metadata:\n    annotations:\n      note: |\n        - no item\n\n        kind: List\n    \
+            "- apiVersion: v1\n  kind: Pod\n  metadata:\n    annotations:\n      note: |\n        - no item\n\n        kind: List\n        {}\n    \
              name: web-{count}\n    uid: u{count}\n  spec:\n    containers:\n    - name: c\n      resources:\n        requests:\n          \
              cpu: {cpu}\n    nodeName: n{}\n",
+            "padding ".repeat(250),
             count % 50
         )
         .expect("text takes text");
@@ -40,10 +41,10 @@ fn a_large_list_is_read_item_by_item() {
 
 #[test]
 fn faults_of_a_large_list_have_the_line_of_their_field() {
-    let (text, _) = dump(Some(1000));
+    let (text, _) = dump(Some(100));
     let line = 1 + text.lines().position(|line| line.contains("cpu: -1")).expect("is there");
     let expected = format!(
-        "a.yaml:{line}: spec.containers[0].resources.requests.cpu: must not be negative, and is `-1` (in `Pod/web-1000`)"
+        "a.yaml:{line}: spec.containers[0].resources.requests.cpu: must not be negative, and is `-1` (in `Pod/web-100`)"
     );
     assert_eq!(faults(&text), [expected]);
 }
@@ -60,7 +61,7 @@ fn a_large_list_in_json_is_read_item_by_item() {
             "\t\t{{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {{\"name\": \"web-{number}\", \"uid\": \"u{number}\"}}, \
              \"x\": \"{}\", \"spec\": {{\"nodeName\": \"n{}\", \"containers\": [{{\"name\": \"c\", \
              \"resources\": {{\"requests\": {{\"cpu\": \"500m\"}}}}}}]}}}}{comma}",
-            "padding ".repeat(12),
+            "padding ".repeat(300),
             number % 50
         )
         .expect("text takes text");
@@ -78,7 +79,7 @@ fn a_large_list_that_is_not_cut_is_read_whole() {
     let (text, count) = dump(None);
     // In flow style there is no indentation to cut at.
     let items: Vec<String> = (0..count * 2)
-        .map(|number| format!("{{apiVersion: v1, kind: Pod, metadata: {{name: web-{number}, annotations: {{a: {}}}}}, spec: {{containers: [{{name: c}}]}}}}", "x".repeat(60)))
+        .map(|number| format!("{{apiVersion: v1, kind: Pod, metadata: {{name: web-{number}, annotations: {{a: {}}}}}, spec: {{containers: [{{name: c}}]}}}}", "x".repeat(1000)))
         .collect();
     let flow = format!("{{apiVersion: v1, kind: List, items: [\n{}\n]}}", items.join(",\n"));
     assert!(flow.len() > text.len() / 2);
