@@ -94,10 +94,9 @@ fn placement<'a>(plan: &'a mut Plan, pod: &str) -> &'a mut Placement {
 
 fn create<'a>(plan: &'a mut Plan, pod: &str) -> &'a mut Create {
     let id = id_with(plan, pod);
-    match &mut plan.spec.changes.get_mut(&id).expect("placements are of changes").change {
-        Change::Create(create) => create,
-        other => panic!("{other:?} makes no node"),
-    }
+    let change = &mut plan.spec.changes.get_mut(&id).expect("placements are of changes").change;
+    let Change::Create(create) = change else { panic!("{change:?} makes no node") };
+    create
 }
 
 fn claim<'a>(plan: &'a mut Plan, pod: &str) -> &'a mut ClaimSpec {
@@ -107,9 +106,9 @@ fn claim<'a>(plan: &'a mut Plan, pod: &str) -> &'a mut ClaimSpec {
 
 fn delete<'a>(plan: &'a mut Plan, node: &str) -> &'a mut Delete {
     let mut changes = plan.spec.changes.values_mut();
-    let found = changes.find_map(|planned| match &mut planned.change {
-        Change::Delete(delete) if delete.target.node.as_str() == node => Some(delete),
-        _ => None,
+    let found = changes.find_map(|planned| {
+        let Change::Delete(delete) = &mut planned.change else { return None };
+        (delete.target.node.as_str() == node).then_some(delete)
     });
     found.expect("the node is removed")
 }
@@ -343,7 +342,7 @@ mod nodes {
     fn two_pods_on_one_port_are_seen() {
         let mut case = shop();
         respec(&mut case.0, "web-1", |spec| {
-            spec.host_ports = pod("x").port(5432).build().spec.host_ports.clone()
+            spec.host_ports = pod("x").port(5432).build().spec.host_ports.clone();
         });
         objects_only(Rule::HostPorts, &case);
     }
@@ -352,7 +351,7 @@ mod nodes {
     fn a_port_that_a_daemonset_takes_is_seen() {
         let mut case = shop();
         respec(&mut case.0, "arm", |spec| {
-            spec.host_ports = pod("x").port(9100).build().spec.host_ports.clone()
+            spec.host_ports = pod("x").port(9100).build().spec.host_ports.clone();
         });
         objects(Rule::HostPorts, &case);
     }

@@ -57,8 +57,9 @@ impl<'a> Daemons<'a> {
             .map(|workload| (&workload.namespace, &*workload.name))
             .collect();
         self.of_those(site, |daemon| {
-            let is_there = there.contains(&(&daemon.namespace, &*daemon.name));
-            !is_there && !(daemon.is_assumed && namespaces.contains(&daemon.namespace))
+            let is_there = there.contains(&(&daemon.namespace, &*daemon.name))
+                || (daemon.is_assumed && namespaces.contains(&daemon.namespace));
+            !is_there
         })
     }
 
