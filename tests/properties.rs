@@ -20,6 +20,10 @@ use support::random::worlds;
 /// optimisation.
 const CASES: u32 = 64;
 
+/// Plans until nothing is to be done: one that makes and removes, one that uses what was removed, an empty
+/// one.
+const ROUNDS_MAX: usize = 3;
+
 fn config() -> ProptestConfig {
     let standard = ProptestConfig::default();
     // 256 is what proptest takes where the environment says nothing.
@@ -35,6 +39,18 @@ fn planned(world: &World) -> Result<Plan, TestCaseError> {
 /// Carries the plan out: the world afterwards.
 fn after(world: &World, plan: &Plan) -> World {
     World { snapshot: sim::after(&world.snapshot, plan), policy: world.policy.clone() }
+}
+
+/// Plans and carries out until nothing is to be done.
+fn settled(mut world: World) -> Result<World, TestCaseError> {
+    for _ in 0..ROUNDS_MAX {
+        let plan = planned(&world)?;
+        if plan.is_empty() {
+            return Ok(world);
+        }
+        world = after(&world, &plan);
+    }
+    Err(TestCaseError::fail("the fleet does not settle"))
 }
 
 /// What a plan does, a line for each change.
@@ -65,11 +81,19 @@ proptest! {
         planned(&world)?;
     }
 
+    // But where nodes that go still filled a limit while pods were left over: the plan after it may use what
+    // they leave, and the next has nothing to do.
     #[test]
     fn planning_the_planned_fleet_again_gives_nothing_to_do(world in worlds()) {
         let first = planned(&world)?;
-        let second = planned(&after(&world, &first))?;
-        prop_assert!(second.is_empty(), "{:#?}", shown(&second));
+        let next = after(&world, &first);
+        let second = planned(&next)?;
+        let leaves_room = first.spec.deletes().count() > 0 && !first.evidence.report.unplaced.is_empty();
+        if leaves_room {
+            settled(next)?;
+        } else {
+            prop_assert!(second.is_empty(), "{:#?}", shown(&second));
+        }
     }
 
     #[test]
@@ -86,7 +110,7 @@ proptest! {
     // running pods are never moved, so nothing else can follow from it.
     #[test]
     fn one_more_pod_makes_one_node_at_most(world in worlds(), which in any::<Index>()) {
-        let mut settled = after(&world, &planned(&world)?);
+        let mut settled = settled(world.clone())?;
         let candidates: Vec<&Pod> = world.snapshot.pods.iter().filter(|pod| !pod.is_daemon).collect();
         if !candidates.is_empty() {
             let more = Pod { place: PodPlace::Waiting, ..another(candidates[which.index(candidates.len())]) };
