@@ -1,7 +1,7 @@
 //! What is left of every limit: what pools and the fleet may have, less what there is.
 //!
-//! Nodes that will be removed still count: they are there while new ones are made. Of money only what stays
-//! counts.
+//! Nodes that will be removed still count, with their money too: they are there while new ones are made, and
+//! a budget may keep them.
 
 use crate::model::{
     CapacityType, InstanceType, MicroUsdPerHour, Node, Offering, Pool, ResourceName, Resources,
@@ -12,7 +12,7 @@ use crate::policy::Policy;
 use super::fit::limits::{Charges, Counter, Ledger};
 use super::price::{PriceBook, Uncommitted};
 
-/// Counts what the nodes take of all limits. `cost` is what the nodes that stay cost by the hour.
+/// Counts what the nodes take of all limits. `cost` is what they cost by the hour.
 #[must_use]
 pub fn opened(policy: &Policy, nodes: &[Node], uncommitted: &Uncommitted, cost: MicroUsdPerHour) -> Ledger {
     let mut ledger = Ledger::default();

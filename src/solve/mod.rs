@@ -58,7 +58,7 @@ pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
     let left = existing::fill(&demand, &mut nodes);
     let shrunk = shrink::shrink(snapshot, policy, &nodes, &demand);
     let standing = Costs::of(&nodes, &shrunk, market, &book);
-    let ledger = ledger::opened(policy, &snapshot.nodes, &standing.left, standing.after.effective);
+    let ledger = ledger::opened(policy, &snapshot.nodes, &standing.left, standing.before.effective);
 
     let problem = pack::Problem::of(&demand, &left, &supply, &ledger, &book);
     let packing = pack::pack(&problem, &supply, &ledger);
@@ -113,7 +113,6 @@ fn zones(nodes: &[Standing<'_>], shrunk: &Shrunk) -> ZoneCounts {
 /// What the nodes cost that exist: now, and those that stay.
 struct Costs {
     before: Cost,
-    after: Cost,
     staying: Vec<Option<Quote>>,
     /// The commitments that nodes which stay do not use.
     left: Uncommitted,
@@ -127,8 +126,7 @@ impl Costs {
         let stays = nodes.iter().map(|standing| standing.node);
         let stays = stays.filter(|node| !node.is_deleting && !gone.contains(&node.name));
         let (staying, left) = price::quote_nodes(stays, market, book);
-        let after = price::sum(staying.iter().copied(), &left, book);
-        Self { before, after, staying, left }
+        Self { before, staying, left }
     }
 
     /// Returns what everything costs before and after, with the new nodes.

@@ -1,7 +1,7 @@
 //! Nodes that are there, or on their way, are filled first; daemonsets take their part.
 
 use super::world::{PodWith, World, daemon, node, on, pod, pool, toleration};
-use crate::model::{Effect, Node, NodeStage, Pod, Taint, label};
+use crate::model::{Effect, Node, NodeStage, Pod, Taint, Workload, label};
 
 #[test]
 fn a_node_that_nobody_manages_is_used() {
@@ -66,7 +66,10 @@ fn room_is_kept_for_a_daemonset_that_does_not_run_yet() {
 
 #[test]
 fn what_runs_of_a_daemonset_is_not_counted_twice() {
-    let agent = Pod { is_daemon: true, ..on("n1", pod("agent-1")) };
+    let owner = daemon("agent");
+    let workload =
+        Workload { kind: "DaemonSet".into(), namespace: owner.namespace.clone(), name: owner.name.clone() };
+    let agent = Pod { is_daemon: true, workload: Some(workload), ..on("n1", pod("agent-1")) };
     let world = World::of(vec![pool("default")])
         .daemons([daemon("agent")])
         .nodes([node("n1", "Standard_D4s_v5")])
