@@ -388,12 +388,13 @@ fn without_a_time_a_window_counts_as_open_and_is_reported() {
 }
 
 #[test]
-fn nodes_that_leave_already_count_in_the_first_wave() {
+fn nothing_more_goes_while_nodes_that_leave_use_up_the_budget() {
     let mut nodes: Vec<Node> = (0..4).map(|place| node(&format!("node-{place}"), "general")).collect();
     nodes[3].is_deleting = true;
     let solution = solution(Vec::new(), &["node-0", "node-1"]);
     let plan = plan(&snapshot(nodes, Vec::new()), &policy([pool("general")]), &solution);
-    assert_eq!(plan.spec.waves.len(), 2, "ten percent of three is one, which is leaving; then one each");
+    assert_eq!(plan.spec.waves.len(), 0, "ten percent of three is one, which is leaving");
+    assert_eq!(plan.evidence.held.len(), 2);
 }
 
 #[test]
