@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn names_are_those_of_rfc_1123() {
-        for name in ["a", "default-ab2", "a.b", &"x".repeat(63)] {
+        for name in ["a", "default-ab2", &"x".repeat(63)] {
             assert!(is_valid(name), "{name}");
         }
         for name in ["", "-a", "a-", "A", "a.b", "a_b", "ü", &"x".repeat(64)] {
