@@ -10,7 +10,7 @@ use super::budget::Allowance;
 use super::change::{Change, ChangeId, Delete, Replace};
 use super::evidence::HeldRemoval;
 use super::spec::{PlannedChange, Step, Wave};
-use crate::model::{Node, NodeStage, PoolName};
+use crate::model::{DisruptionReason, Node, NodeStage, PoolName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -105,13 +105,7 @@ fn admit<'a>(
     let (nodes, leaving) = count(&snapshot.nodes, &known.name);
     let mut waiting = Vec::new();
     for (id, delete) in removals {
-        // A wave without changes cannot be waited for: what may go only after others have left is for a
-        // later plan.
-        let used_up = || {
-            let why = || format!("{leaving} nodes of its pool are leaving, and no more may go at once");
-            (allowance.nodes(delete.reason, nodes.max(1)) <= leaving).then(why)
-        };
-        match allowance.refusal(delete.reason, nodes.max(1)).or_else(used_up) {
+        match refusal(&allowance, delete.reason, (nodes, leaving)) {
             Some(because) => hold((id, delete), because, order),
             None => waiting.push((id, delete)),
         }
@@ -122,11 +116,28 @@ fn admit<'a>(
     Some(Queue { allowance, nodes, leaving, waiting })
 }
 
-/// Returns how many initialized nodes of the pool stay so far, and how many are leaving already.
+/// Returns what keeps a removal out of every wave: a budget of nothing, or nodes that are leaving already
+/// and use all of it up: a wave without changes cannot be waited for, so the rest is for a later plan.
+fn refusal(
+    allowance: &Allowance<'_>,
+    reason: DisruptionReason,
+    (nodes, leaving): (usize, usize),
+) -> Option<String> {
+    // One node at least, as any percentage of one node is.
+    let nodes = nodes.max(1);
+    let used_up = leaving >= allowance.nodes(reason, nodes);
+    allowance.refusal(reason, nodes).or_else(|| {
+        used_up.then(|| {
+            format!("{leaving} of its pool on the way out already: the budgets let no more go at once")
+        })
+    })
+}
+
+/// Returns how many initialized nodes of the pool stay so far, and how many of it are leaving already.
 fn count(nodes: &[Node], pool: &PoolName) -> (usize, usize) {
-    let of_pool = |node: &&Node| node.pool.as_ref() == Some(pool) && node.stage == NodeStage::Initialized;
-    let leaving = nodes.iter().filter(of_pool).filter(|node| node.is_deleting).count();
-    (nodes.iter().filter(of_pool).count() - leaving, leaving)
+    let of_pool = || nodes.iter().filter(|node| node.pool.as_ref() == Some(pool));
+    let stays = |node: &&Node| node.stage == NodeStage::Initialized && !node.is_deleting;
+    (of_pool().filter(stays).count(), of_pool().filter(|node| node.is_deleting).count())
 }
 
 fn hold((id, delete): (ChangeId, Delete), because: String, order: &mut Order) {
@@ -156,14 +167,13 @@ fn spread(first: Wave, mut queues: Vec<Queue<'_>>, waves: &mut Vec<Wave>) {
 }
 
 impl Queue<'_> {
-    /// Takes what may go in the next wave. Whatever was admitted has a budget above zero, so that every
-    /// second call at the latest takes something.
+    /// Takes what may go in the next wave. Whatever was admitted has more budget than nodes are leaving, so
+    /// that every call takes something while something waits.
     fn next(&mut self) -> Vec<ChangeId> {
         let Self { allowance, nodes, leaving, waiting } = self;
         let mut going = Vec::new();
         let mut kept = Vec::new();
         while let Some((id, delete)) = waiting.pop() {
-            // One node at least, as any percentage of one node is.
             let allowed = allowance.nodes(delete.reason, (*nodes).max(1));
             if going.len() + *leaving < allowed {
                 going.push(id);

@@ -388,13 +388,20 @@ fn without_a_time_a_window_counts_as_open_and_is_reported() {
 }
 
 #[test]
-fn nothing_more_goes_while_nodes_that_leave_use_up_the_budget() {
+fn nodes_that_leave_already_use_up_the_budget_of_the_first_wave() {
     let mut nodes: Vec<Node> = (0..4).map(|place| node(&format!("node-{place}"), "general")).collect();
     nodes[3].is_deleting = true;
-    let solution = solution(Vec::new(), &["node-0", "node-1"]);
-    let plan = plan(&snapshot(nodes, Vec::new()), &policy([pool("general")]), &solution);
-    assert_eq!(plan.spec.waves.len(), 0, "ten percent of three is one, which is leaving");
-    assert_eq!(plan.evidence.held.len(), 2);
+    let planned = |budget_nodes| {
+        let mut owner = pool("general");
+        owner.disruption.budgets = vec![budget(budget_nodes)];
+        let solution = solution(Vec::new(), &["node-0", "node-1", "node-2"]);
+        let plan = plan(&snapshot(nodes.clone(), Vec::new()), &policy([owner]), &solution);
+        let waves = plan.spec.waves.iter().map(|wave| wave.steps[&Step::Delete].len());
+        (waves.collect::<Vec<_>>(), plan.evidence.held.into_iter().map(|held| held.because).next())
+    };
+    assert_eq!(planned(BudgetNodes::Count(2)), (vec![1, 2], None));
+    let because = "1 of its pool on the way out already: the budgets let no more go at once";
+    assert_eq!(planned(BudgetNodes::Percent(10)), (Vec::new(), Some(because.to_owned())));
 }
 
 #[test]
