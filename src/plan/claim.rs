@@ -13,16 +13,26 @@ use crate::model::{
     CapacityType, InstanceType, LabelKey, MicroUsdPerHour, Offering, Operator, Pool, Requirement,
     Requirements, SkuName, Zone, label,
 };
+use crate::solve::price::PriceBook;
 use crate::solve::{NewNode, Substitute};
 
 /// How much dearer than the primary a substitute may be, in hundredths: so that the reviewed cost means
 /// something, and on-demand stays a substitute of spot at about a third of its price.
 const SUBSTITUTE_PRICE_PERCENT_MAX: i64 = 300;
 
+/// What a class may buy, and at which prices.
+#[derive(Clone, Copy, Debug)]
+pub struct Shelf<'a> {
+    /// The instance types by name.
+    pub offered: &'a BTreeMap<SkuName, InstanceType>,
+    /// The user's prices.
+    pub book: &'a PriceBook<'a>,
+}
+
 /// Returns what the NodeClaim of this node asks for.
 #[must_use]
-pub fn claim_spec(node: &NewNode, pool: &Pool, offered: &BTreeMap<SkuName, InstanceType>) -> ClaimSpec {
-    let listed = listed_substitutes(node, pool, offered);
+pub fn claim_spec(node: &NewNode, pool: &Pool, shelf: Shelf<'_>) -> ClaimSpec {
+    let listed = listed_substitutes(node, pool, shelf);
     let prices = listed.iter().map(|substitute| substitute.effective_price).chain([node.effective_price]);
     let price_max: Option<Vec<MicroUsdPerHour>> = prices.map(crate::model::Price::known).collect();
     let requirements = claim_requirements(node, pool, &listed);
@@ -47,11 +57,7 @@ pub fn claim_spec(node: &NewNode, pool: &Pool, offered: &BTreeMap<SkuName, Insta
 
 /// Returns the substitutes that the claim lists, cheapest first. A pool that asks for a variety of sizes
 /// (`minValues`) gets the dearer ones too.
-fn listed_substitutes<'a>(
-    node: &'a NewNode,
-    pool: &Pool,
-    offered: &BTreeMap<SkuName, InstanceType>,
-) -> Vec<&'a Substitute> {
+fn listed_substitutes<'a>(node: &'a NewNode, pool: &Pool, shelf: Shelf<'a>) -> Vec<&'a Substitute> {
     let wants_variety = pool.requirements.iter().any(|(_, requirement)| requirement.min_values().is_some());
     let cap = node.effective_price.known().map(|price| price.percent(SUBSTITUTE_PRICE_PERCENT_MAX));
     let is_affordable = |substitute: &Substitute| match (substitute.effective_price.known(), cap) {
@@ -59,7 +65,7 @@ fn listed_substitutes<'a>(
         (Some(_) | None, None) => true,
         (None, Some(_)) => false,
     };
-    let mut listing = Listing::of(node, offered);
+    let mut listing = Listing::of(node, shelf);
     let mut listed: Vec<&Substitute> = node.substitutes.iter().filter(|other| is_affordable(other)).collect();
     listed.sort();
     listed.retain(|substitute| listing.take(substitute));
@@ -67,34 +73,40 @@ fn listed_substitutes<'a>(
 }
 
 /// What a claim's lists admit so far. A claim lists sizes, zones and capacity types apart, so that every
-/// combination of them may be launched: a substitute joins only where no combination comes in that is
-/// offered and does not hold the pods.
+/// combination of them may be launched: a substitute joins only where no combination comes in that could be
+/// bought for the claim's highest price and does not hold the pods.
 struct Listing<'a> {
-    holds: BTreeSet<(&'a SkuName, &'a Zone, CapacityType)>,
-    offered: &'a BTreeMap<SkuName, InstanceType>,
+    holds: BTreeSet<Combination<'a>>,
+    shelf: Shelf<'a>,
     sizes: BTreeSet<&'a SkuName>,
     zones: BTreeSet<&'a Zone>,
     kinds: BTreeSet<CapacityType>,
+    /// The highest price so far; `None` where a price is unknown, and nothing is too dear.
+    price_max: Option<MicroUsdPerHour>,
+    /// The lowest price of what the lists admit and nothing says that it holds the pods.
+    stranger: Option<MicroUsdPerHour>,
 }
 
+type Combination<'a> = (&'a SkuName, &'a Zone, CapacityType);
+
 impl<'a> Listing<'a> {
-    fn of(node: &'a NewNode, offered: &'a BTreeMap<SkuName, InstanceType>) -> Self {
+    fn of(node: &'a NewNode, shelf: Shelf<'a>) -> Self {
         let substitutes = node.substitutes.iter();
         let holds = substitutes.map(|other| (&other.size, &other.zone, other.capacity_type));
         Self {
             holds: holds.chain([(&node.size, &node.zone, node.capacity_type)]).collect(),
-            offered,
+            shelf,
             sizes: BTreeSet::from([&node.size]),
             zones: BTreeSet::from([&node.zone]),
             kinds: BTreeSet::from([node.capacity_type]),
+            price_max: node.effective_price.known(),
+            stranger: None,
         }
     }
 
+    /// Takes a substitute that is no cheaper than those before, if it may be listed beside them.
     fn take(&mut self, other: &'a Substitute) -> bool {
         let (size, zone, kind) = (&other.size, &other.zone, other.capacity_type);
-        if self.admits(&(size, zone, kind)) {
-            return true;
-        }
         let sizes: BTreeSet<_> = self.sizes.iter().copied().chain([size]).collect();
         let zones: BTreeSet<_> = self.zones.iter().copied().chain([zone]).collect();
         let kinds: BTreeSet<_> = self.kinds.iter().copied().chain([kind]).collect();
@@ -102,29 +114,35 @@ impl<'a> Listing<'a> {
             let zones = &zones;
             kinds.iter().flat_map(move |kind| zones.iter().map(move |zone| (*size, *zone, *kind)))
         });
-        let fits = combinations
-            .into_iter()
-            .all(|combination| self.admits(&combination) || self.may_list(combination));
+        let strangers = combinations.filter(|combination| !self.admits(combination));
+        let stranger = strangers.filter_map(|combination| self.price_of_stranger(combination)).min();
+        let stranger = [stranger, self.stranger].into_iter().flatten().min();
+        let price = other.effective_price.known();
+        let price_max = self.price_max.zip(price).map(|(most, price)| most.max(price));
+        let fits = stranger.is_none_or(|stranger| price_max.is_some_and(|most| most < stranger));
         if fits {
             (self.sizes, self.zones, self.kinds) = (sizes, zones, kinds);
+            (self.price_max, self.stranger) = (price_max, stranger);
         }
         fits
     }
 
-    fn admits(&self, (size, zone, kind): &(&SkuName, &Zone, CapacityType)) -> bool {
+    fn admits(&self, (size, zone, kind): &Combination<'_>) -> bool {
         self.sizes.contains(size) && self.zones.contains(zone) && self.kinds.contains(kind)
     }
 
-    /// Whether a combination holds the pods or cannot be had. The solution keeps the cheapest substitutes
-    /// only, so that one bought in a way of which it keeps none is dearer than the claim's highest price.
-    fn may_list(&self, (size, zone, kind): (&SkuName, &Zone, CapacityType)) -> bool {
-        let holds = self.holds.contains(&(size, zone, kind));
-        let is_kept = self.holds.iter().any(|(other, _, way)| *other == size && *way == kind);
-        let is_offered = self.offered.get(size).is_some_and(|known| {
-            let same = |offering: &&Offering| offering.zone == *zone && offering.capacity_type == kind;
-            known.offerings.iter().filter(same).any(|offering| offering.is_available)
-        });
-        holds || !is_kept || !is_offered
+    /// Returns what a combination costs that can be bought and is not known to hold the pods. Where its
+    /// price is unknown it counts as dear: a claim with a highest price does not reach it.
+    fn price_of_stranger(&self, combination: Combination<'_>) -> Option<MicroUsdPerHour> {
+        let (size, zone, kind) = combination;
+        if self.holds.contains(&combination) {
+            return None;
+        }
+        let known = self.shelf.offered.get(size)?;
+        let same = |offering: &&Offering| offering.zone == *zone && offering.capacity_type == kind;
+        let offering = known.offerings.iter().filter(same).find(|offering| offering.is_available)?;
+        let price = self.shelf.book.quote(known, offering).effective.known();
+        Some(price.unwrap_or(MicroUsdPerHour(i64::MAX)))
     }
 }
 

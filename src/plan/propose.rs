@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::change::{Adopt, Change, ChangeId, ClaimSpec, ClaimSpecId, Create, Delete, ExistingNode};
-use super::claim;
+use super::claim::{self, Shelf};
 use super::evidence::{NodeShape, Placement};
 use super::identity::{self, Lineage};
 use super::precondition::Precondition;
@@ -18,6 +18,7 @@ use crate::model::{
 };
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
+use crate::solve::price::PriceBook;
 use crate::solve::{NewNode, Removal, Solution, Warning};
 
 /// The changes of a plan before they are ordered.
@@ -145,6 +146,7 @@ fn propose_creates(
     proposal: &mut Proposal,
 ) {
     let mut types = Types::of(ground);
+    let book = PriceBook::new(&ground.policy.fleet.prices);
     let mut ordinals: BTreeMap<ClaimSpecId, u64> = BTreeMap::new();
     let mut last: Option<(&NewNode, ClaimSpecId, ClaimSpec)> = None;
     for node in nodes {
@@ -156,7 +158,7 @@ fn propose_creates(
         let (spec_id, spec) = match last {
             Some((known, id, spec)) if is_alike(known, node) => (id, spec),
             Some(_) | None => {
-                let spec = claim::claim_spec(node, pool, offered);
+                let spec = claim::claim_spec(node, pool, Shelf { offered, book: &book });
                 (identity::claim_spec_id(&spec), spec)
             }
         };
