@@ -63,7 +63,7 @@ fn openb(root: &Path, figures: &mut Vec<Figure>) {
     let plan = plan_json(&inputs);
     let changes = plan["spec"]["changes"].as_array().map_or(0, Vec::len);
     let number = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok()).unwrap_or(-1);
-    #[expect(clippy::cast_precision_loss, reason = "figures for people")]
+    #[expect(clippy::cast_precision_loss, clippy::float_arithmetic, reason = "figures for people")]
     {
         report(figures, "openb_nodes", changes as f64, "nodes");
         let cost = number(&plan["evidence"]["cost"]["after"]["effectiveMicroUsdPerHour"]);
