@@ -54,7 +54,7 @@ fn planned(folder: &Path) -> String {
         panic!("{}: the judge objects:\n{}", folder.display(), objected(&refused.findings))
     });
     let plan = planned.plan.plan();
-    let after = World { snapshot: sim::after(&world.snapshot, plan), policy: world.policy };
+    let after = World { snapshot: sim::after(&world.snapshot, plan), ..world.clone() };
     let again = offline::plan(&after).unwrap_or_else(|refused| {
         panic!("{}: judge, second plan:\n{}", folder.display(), objected(&refused.findings))
     });

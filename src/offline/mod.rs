@@ -42,6 +42,8 @@ pub struct World {
     pub snapshot: Snapshot,
     /// What is asked for.
     pub policy: Policy,
+    /// How many objects were read, those that do not matter to a plan included.
+    pub objects: usize,
 }
 
 /// A world with the fleet that it should have, judged.
@@ -134,7 +136,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let mut snapshot = assemble(&objects, catalog, options);
     snapshot.assumptions.extend(assumptions);
     snapshot.assumptions.sort();
-    Ok(World { snapshot, policy })
+    Ok(World { snapshot, policy, objects: objects.documents })
 }
 
 /// Returns a fault without its hint inside the text.
@@ -162,9 +164,10 @@ pub fn catalog(files: &[(String, String)], region: &Region) -> Result<Catalog, V
 /// # Errors
 /// The plan that the judge refused: a bug of nodeform.
 pub fn plan(world: &World) -> Result<Planned, RefusedPlan<Finding>> {
-    let World { snapshot, policy } = world;
+    let World { snapshot, policy, objects } = world;
     let solution = crate::solve::solve(snapshot, policy);
-    let plan = crate::plan::plan(snapshot, policy, &solution);
+    let mut plan = crate::plan::plan(snapshot, policy, &solution);
+    plan.evidence.world.documents = Some(*objects);
     let plan = CheckedPlan::judged(plan, |plan| check::check(snapshot, policy, plan))?;
     Ok(Planned { solution, plan })
 }

@@ -79,16 +79,16 @@ fn assumption(daemons: &[Daemon], version: &str, set: &str) -> Assumption {
         sum.add(&daemon.spec.requests);
     }
     let amount = |name: ResourceName| name.show(sum.get(&name));
+    let names: Vec<&str> = daemons.iter().map(|daemon| &*daemon.name).collect();
     Assumption {
         what: format!(
-            "{} daemonsets of AKS on every node, together {} cpu and {} memory (~, set `{set}` of {version})",
+            "{} daemonsets of AKS on every node, ~{} cpu and ~{} memory: {}",
             daemons.len(),
             amount(ResourceName::Cpu),
             amount(ResourceName::Memory),
+            names.join(", ")
         ),
-        why: "the input holds no daemonset of `kube-system`: add the output of `kubectl get daemonsets -n \
-              kube-system -o yaml`, or plan with `--no-system-daemonsets`"
-            .to_owned(),
+        why: format!("set `{set}` of {version}: `--no-system-daemonsets`"),
     }
 }
 
@@ -111,11 +111,12 @@ mod tests {
         );
         assert_eq!(
             what,
-            "6 daemonsets of AKS on every node, together 350m cpu and 470Mi memory (~, set `azure-overlay` of 2025-09)"
+            "6 daemonsets of AKS on every node, ~350m cpu and ~470Mi memory: azure-cns, azure-ip-masq-agent, \
+             cloud-node-manager, csi-azuredisk-node, csi-azurefile-node, kube-proxy"
         );
         let (names, what) = shown(NetworkSetup::Azure { is_cilium: true });
         assert!(names.contains("cilium") && !names.contains("kube-proxy"));
-        assert!(what.contains("250m cpu and 570Mi"), "{what}");
+        assert!(what.contains("~250m cpu and ~570Mi"), "{what}");
         let (names, _) = shown(NetworkSetup::None);
         assert!(names.contains("kube-proxy") && !names.contains("azure-cns"));
         assert!(shown(NetworkSetup::Azure { is_cilium: false }).0.contains("azure-cns"));
