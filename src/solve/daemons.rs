@@ -1,22 +1,31 @@
 //! DaemonSets: what their pods take of every node that they may run on.
 //!
-//! On a new node all of them count that may run there; on a node that exists, those that have no
-//! pod there yet. They are never placed themselves: they come with the node.
+//! On a new node all of them count that may run there; on a node that exists, those that do not run there
+//! yet. They are never placed themselves: they come with the node.
 
 use std::collections::BTreeSet;
 
-use crate::model::{HostPort, Namespace, Pod, Resources};
+use crate::model::{Effect, HostPort, Namespace, Pod, Resources, Taint};
 use crate::snapshot::{Daemon, Snapshot};
 
 use super::demand::Ask;
 use super::fit::{Site, labels, taints};
 
+/// The taints that the DaemonSet controller lets its pods tolerate, whatever their template says.
+const ALWAYS_TOLERATED: [(&str, Effect); 7] = [
+    ("node.kubernetes.io/not-ready", Effect::NoExecute),
+    ("node.kubernetes.io/unreachable", Effect::NoExecute),
+    ("node.kubernetes.io/disk-pressure", Effect::NoSchedule),
+    ("node.kubernetes.io/memory-pressure", Effect::NoSchedule),
+    ("node.kubernetes.io/pid-pressure", Effect::NoSchedule),
+    ("node.kubernetes.io/unschedulable", Effect::NoSchedule),
+    ("node.kubernetes.io/network-unavailable", Effect::NoSchedule),
+];
+
 /// The daemonsets of the snapshot.
 #[derive(Clone, Debug, Default)]
 pub struct Daemons<'a> {
-    /// What the pods of each ask for, in the order of the snapshot.
-    pub asks: Vec<Ask>,
-    daemons: &'a [Daemon],
+    daemons: Vec<(&'a Daemon, Ask)>,
 }
 
 /// What daemonsets take of one node.
@@ -28,50 +37,60 @@ pub struct Overhead {
     pub ports: BTreeSet<HostPort>,
 }
 
+impl Overhead {
+    /// Adds a daemonset's pod.
+    pub fn add(&mut self, ask: &Ask) {
+        self.requests.add(&ask.requests);
+        self.ports.extend(ask.host_ports.iter().cloned());
+    }
+}
+
 impl<'a> Daemons<'a> {
     /// Reads the daemonsets.
     #[must_use]
     pub fn of(snapshot: &'a Snapshot) -> Self {
-        let daemons = snapshot.daemons.as_slice();
-        Self { asks: daemons.iter().map(|daemon| Ask::of(&daemon.spec)).collect(), daemons }
+        Self { daemons: snapshot.daemons.iter().map(|daemon| (daemon, Ask::of(&daemon.spec))).collect() }
     }
 
-    /// Returns what those take that tolerate and select a node of these labels and taints. A node's labels
-    /// that are still open count as if they were what the daemonset asks for: rather too much room is kept
-    /// than too little.
+    /// Returns what each asks for whose pods stand these taints.
     #[must_use]
-    pub fn overhead(&self, site: &Site<'_>) -> Overhead {
-        self.of_those(site, |_| true)
+    pub fn standing(&self, taints: &[Taint]) -> Vec<&Ask> {
+        self.daemons.iter().map(|(_, ask)| ask).filter(|ask| stands(taints, ask)).collect()
     }
 
-    /// Returns what those take of a node that have no pod among the ones bound there. Pods of other
-    /// daemonsets and static pods make no room for those that are still to come. An assumed daemonset stands
-    /// for those of its namespace that were not read: where daemons of it run, nothing is assumed.
+    /// Returns what those take that may come to a node which exists and do not run there yet. An assumed
+    /// daemonset stands for those of its namespace that were not read: where one of those runs, nothing is
+    /// assumed.
     #[must_use]
-    pub fn to_come(&self, site: &Site<'_>, bound: &[&Pod]) -> Overhead {
-        let running = bound.iter().filter(|pod| pod.is_daemon);
-        let namespaces: BTreeSet<&Namespace> = running.map(|pod| &pod.key.namespace).collect();
-        let workloads = bound.iter().filter_map(|pod| pod.workload.as_ref());
-        let there: BTreeSet<(&Namespace, &str)> = workloads
+    pub fn to_come(&self, site: &Site<'_>, node_taints: &[Taint], running: &[&Pod]) -> Overhead {
+        let there: BTreeSet<(&Namespace, &str)> = running
+            .iter()
+            .filter_map(|pod| pod.workload.as_ref())
             .filter(|workload| &*workload.kind == "DaemonSet")
             .map(|workload| (&workload.namespace, &*workload.name))
             .collect();
-        self.of_those(site, |daemon| {
-            let is_there = there.contains(&(&daemon.namespace, &*daemon.name))
-                || (daemon.is_assumed && namespaces.contains(&daemon.namespace));
-            !is_there
-        })
-    }
-
-    fn of_those(&self, site: &Site<'_>, counts: impl Fn(&Daemon) -> bool) -> Overhead {
+        let namespaces: BTreeSet<&Namespace> =
+            running.iter().filter(|pod| pod.is_daemon).map(|pod| &pod.key.namespace).collect();
         let mut overhead = Overhead::default();
-        for (ask, _) in self.asks.iter().zip(self.daemons).filter(|(_, daemon)| counts(daemon)) {
-            let stands = taints::why(&site.taints, &ask.tolerations).is_ok();
-            if stands && labels::why(&ask.alternatives, &site.labels, &site.undefined).is_ok() {
-                overhead.requests.add(&ask.requests);
-                overhead.ports.extend(ask.host_ports.iter().cloned());
+        for (daemon, ask) in &self.daemons {
+            let runs = there.contains(&(&daemon.namespace, &*daemon.name))
+                || (daemon.is_assumed && namespaces.contains(&daemon.namespace));
+            let comes = || {
+                stands(node_taints, ask)
+                    && labels::why(&ask.alternatives, &site.labels, &site.undefined).is_ok()
+            };
+            if !runs && comes() {
+                overhead.add(ask);
             }
         }
         overhead
     }
+}
+
+fn stands(taints: &[Taint], ask: &Ask) -> bool {
+    let is_always_tolerated = |taint: &Taint| {
+        ALWAYS_TOLERATED.iter().any(|(key, effect)| *key == &*taint.key && *effect == taint.effect)
+    };
+    let others: Vec<Taint> = taints.iter().filter(|taint| !is_always_tolerated(taint)).cloned().collect();
+    taints::why(&others, &ask.tolerations).is_ok()
 }

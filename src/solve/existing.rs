@@ -73,18 +73,15 @@ fn site<'a>(node: &'a Node, bound: &[&Pod], daemons: &Daemons<'_>) -> Site<'a> {
         room: Resources::none(),
         ports: BTreeSet::new(),
     };
-    // A cordon is no reason for a daemonset to stay away: its controller tolerates it.
-    let to_come = {
-        let uncordoned = Site { taints: Cow::Borrowed(&node.taints), ..site.clone() };
-        daemons.to_come(&uncordoned, bound)
-    };
-    let mut used = Resources::none();
+    // A cordon is no reason for a daemonset to stay away, so that the node's own taints are asked.
+    let to_come = daemons.to_come(&site, &node.taints, bound);
+    let mut used = to_come.requests;
     let mut ports: BTreeSet<HostPort> = to_come.ports;
     for pod in bound {
         used.add(&pod.spec.requests);
         ports.extend(pod.spec.host_ports.iter().cloned());
     }
-    site.room = node.allocatable.minus(&used).minus(&to_come.requests);
+    site.room = node.allocatable.minus(&used);
     site.ports = ports;
     site
 }

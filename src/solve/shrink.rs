@@ -24,13 +24,19 @@ pub struct Shrunk {
 #[must_use]
 pub fn shrink(snapshot: &Snapshot, policy: &Policy, nodes: &[Standing<'_>], demand: &Demand) -> Shrunk {
     let mut shrunk = Shrunk::default();
+    let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
     let has_pods = snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)));
     for standing in nodes {
         let is_candidate = standing.is_empty() && standing.placed.is_empty() && !standing.node.is_deleting;
         if !is_candidate {
             continue;
         }
-        let stays = if has_pods { None } else { Some(without_pods()) };
+        let is_stranger = has_claims && standing.node.pool.is_some() && standing.node.claim.is_none();
+        let stays = match (has_pods, is_stranger) {
+            (false, _) => Some(without_pods()),
+            (true, true) => Some("it has no NodeClaim, where others have theirs: adopt it first".to_owned()),
+            (true, false) => None,
+        };
         match stays
             .or_else(|| why_stays(policy, standing))
             .or_else(|| wanted_by(standing, &demand.held_shapes))

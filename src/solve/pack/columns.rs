@@ -15,6 +15,11 @@ use super::problem::{Column, PoolReaches, vector};
 /// only when nothing priced fits.
 const UNKNOWN_COST: i64 = 1_000_000_000_000;
 
+/// Returns whether a column's price is known.
+pub(super) const fn is_priced(column: &Column) -> bool {
+    column.cost < UNKNOWN_COST
+}
+
 /// What a thousandth of a core counts as where the price is unknown: dearer than any size that has a price,
 /// so that such a node is no larger than it must be.
 const UNKNOWN_COST_PER_MILLI_CPU: i64 = 10_000;

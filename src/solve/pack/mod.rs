@@ -26,22 +26,25 @@ use room::Bench;
 /// How often the values of pods are corrected by what was paid; more rounds rarely find more.
 const ROUNDS: usize = 3;
 
-/// Packs everything that the problem holds.
+/// Packs everything that the problem holds. Sizes whose price is not known come last, after all lighter pools.
 pub(super) fn pack(problem: &Problem, supply: &Supply<'_>, ledger: &Ledger) -> Packing {
     let bench = Bench { problem, supply };
     let mut packing = Packing::new(problem.counts(), ledger.clone());
     let every: Vec<usize> = by_size(problem);
     let mut overflowed = false;
-    for columns in &problem.tiers {
-        let before: Vec<usize> = packing.left.clone();
-        packing.fill_open(&bench, &every);
-        packing = tier(&bench, columns, packing);
-        let values = patterns::values(&bench, columns);
-        overflowed |= (0..before.len()).any(|class| values[class] > 0 && packing.left[class] > 0);
+    for is_priced in [true, false] {
+        for tier_columns in &problem.tiers {
+            let is_of_turn = |column: &usize| columns::is_priced(&problem.columns[*column]) == is_priced;
+            let columns: Vec<usize> = tier_columns.iter().copied().filter(is_of_turn).collect();
+            packing.fill_open(&bench, &every);
+            packing = tier(&bench, &columns, packing);
+            let values = patterns::values(&bench, &columns);
+            overflowed |= (0..values.len()).any(|class| values[class] > 0 && packing.left[class] > 0);
+        }
     }
     // A node that goes gives back what it took of limits; pods that went to a lighter pool for want of that
     // would then be in the wrong one.
-    if !overflowed && problem.tiers.len() > 1 {
+    if !overflowed {
         improve::dissolve(&bench, &mut packing, |_| true);
     }
     packing
@@ -76,11 +79,18 @@ fn tier(bench: &Bench<'_>, columns: &[usize], start: Packing) -> Packing {
     }
     for candidate in &mut candidates {
         improve::improve(bench, columns, candidate);
-        if is_limited && is_short(candidate) {
+        for _ in 0..ROUNDS {
             // Smaller sizes and fewer nodes may have left something of the limits.
-            patterns::cover(bench, columns, &values, candidate);
+            let before = candidate.left.clone();
+            if is_limited && is_short(candidate) {
+                patterns::cover(bench, columns, &values, candidate);
+            }
+            if candidate.left == before {
+                break;
+            }
             improve::improve(bench, columns, candidate);
         }
+        patterns::cover(bench, columns, &values, candidate);
     }
     candidates.into_iter().min_by_key(|candidate| candidate.score(problem)).unwrap_or(start)
 }

@@ -14,7 +14,7 @@ use crate::policy::Policy;
 
 use super::daemons::{Daemons, Overhead};
 use super::demand::Ask;
-use super::fit::{Miss, Rule, Site, Undefined, labels, taints};
+use super::fit::{Miss, Rule, Site, Undefined, labels};
 use super::intern::{Bits, Interner};
 use super::market::Market;
 use super::price::{PriceBook, Quote};
@@ -164,8 +164,7 @@ impl<'a> PoolSupply<'a> {
     }
 
     fn with_daemons(mut self, daemons: &Daemons<'_>) -> Self {
-        let standing =
-            daemons.asks.iter().filter(|ask| taints::why(&self.pool.taints, &ask.tolerations).is_ok());
+        let standing = daemons.standing(&self.pool.taints).into_iter();
         let standing: Vec<(&Ask, Vec<Reach>)> = standing.map(|ask| (ask, self.reaches(ask))).collect();
         let mut groups: Interner<Vec<usize>> = Interner::new();
         for (place, kind) in self.kinds.iter_mut().enumerate() {
@@ -183,8 +182,7 @@ impl<'a> PoolSupply<'a> {
         let together = |group: &Vec<usize>| {
             let mut overhead = Overhead::default();
             for number in group {
-                overhead.requests.add(&standing[*number].0.requests);
-                overhead.ports.extend(standing[*number].0.host_ports.iter().cloned());
+                overhead.add(standing[*number].0);
             }
             overhead
         };
