@@ -23,7 +23,9 @@ pub struct Market {
     pub offered: BTreeMap<ClassName, Offered>,
     /// What VMs of the sizes cost that nodes have today, offered to anybody or not.
     pub today: BTreeMap<(SkuName, CapacityType), Price>,
-    /// Those labels, of which pods or pools speak, that a pod may ask for without its pool naming them.
+    /// The labels that pods, daemonsets or pools speak of.
+    pub spoken_of: BTreeSet<LabelKey>,
+    /// Those of them that a pod may ask for without its pool naming them.
     pub well_known: BTreeSet<LabelKey>,
 }
 
@@ -43,10 +45,10 @@ impl Market {
         });
         let mut keys = demand::keys_asked_for(snapshot);
         for pool in policy.pools.values() {
-            keys.extend(pool.requirements.iter().map(|(key, _)| key.clone()));
+            keys.extend(pool.node_requirements().iter().map(|(key, _)| key.clone()));
         }
-        let well_known = keys.into_iter().filter(|key| catalog.is_well_known(key)).collect();
-        Self { offered, today: today.collect(), well_known }
+        let well_known = keys.iter().filter(|key| catalog.is_well_known(key)).cloned().collect();
+        Self { offered, today: today.collect(), spoken_of: keys, well_known }
     }
 
     /// Returns the instance type of this name, of the class where one is given and has it, else of the

@@ -45,11 +45,12 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
     });
     let mut next = vec![0; problem.classes.len()];
     let mut finished = Finished { nodes: Vec::new(), unplaced: Vec::new() };
+    let rooms = substitutes::Rooms::of(desk);
     let (mut known, mut of_choice) = (BTreeMap::new(), BTreeMap::new());
     for opened in &packing.nodes {
         let drawn = draw(problem, opened, &mut next);
         let offerings =
-            known.entry((opened.column, &opened.load)).or_insert_with(|| substitutes::sorted(desk, opened));
+            known.entry((opened.column, &opened.load)).or_insert_with(|| substitutes::sorted(desk, &rooms, opened));
         let (node, refused) = named(desk, opened, drawn, zones);
         finished.unplaced.extend(refused);
         if let Some(mut node) = node {

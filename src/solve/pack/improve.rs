@@ -12,7 +12,7 @@ use super::room::{Bench, Room};
 /// The most pairs of nodes that are looked at for merging.
 const MERGES_MAX: usize = 20_000;
 /// The most nodes that others are dissolved into or dissolved from: beyond, a packing is left as it is.
-const DISSOLVED_MAX: usize = 4_000;
+const DISSOLVED_MAX: usize = 10_000;
 
 /// Improves the nodes that are of these columns.
 pub(super) fn improve(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
@@ -33,8 +33,13 @@ fn resize(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
         let holding = known.entry((there.pool, node.load.clone())).or_insert_with(|| {
             let same_pool =
                 columns.iter().filter(|column| bench.problem.columns[**column].pool == there.pool);
-            let mut holding: Vec<usize> =
-                same_pool.copied().filter(|column| bench.filled(*column, &node.load).is_some()).collect();
+            let need = bench.problem.need(&node.load);
+            let holds = |column: &usize| {
+                let room = &bench.problem.columns[*column].room;
+                need.iter().zip(room).all(|(need, room)| need <= room)
+                    && bench.filled(*column, &node.load).is_some()
+            };
+            let mut holding: Vec<usize> = same_pool.copied().filter(holds).collect();
             holding.sort_by_key(|column| (bench.problem.columns[*column].cost, *column));
             holding
         });
@@ -63,9 +68,10 @@ pub(super) fn dissolve(bench: &Bench<'_>, packing: &mut Packing, may_go: impl Fn
         (pods(node), std::cmp::Reverse(bench.problem.columns[node.column].cost), *place)
     });
     let mut gone = vec![false; packing.nodes.len()];
+    let mut targets: Targets = vec![None; bench.problem.classes.len()];
     for place in order {
         let load = packing.nodes[place].load.clone();
-        let Some(moves) = moved(bench, &rooms, &load, place) else { continue };
+        let Some(moves) = moved(bench, (&rooms, &mut targets), &load, place) else { continue };
         for (target, class, count) in moves {
             add(&mut packing.nodes[target].load, class, count);
             if let Some(room) = &mut rooms[target] {
@@ -80,10 +86,14 @@ pub(super) fn dissolve(bench: &Bench<'_>, packing: &mut Packing, may_go: impl Fn
     packing.nodes.retain(|_| gone.next() != Some(true));
 }
 
+/// The nodes that may still take a pod of each class: rooms only shrink, so that one without room is never
+/// asked again.
+type Targets = Vec<Option<Vec<usize>>>;
+
 /// Returns where the pods of a node go, or `None` where some find no room.
 fn moved(
     bench: &Bench<'_>,
-    rooms: &[Option<Room>],
+    (rooms, targets): (&[Option<Room>], &mut Targets),
     load: &[(usize, usize)],
     from: usize,
 ) -> Option<Vec<(usize, usize, usize)>> {
@@ -91,9 +101,12 @@ fn moved(
     let mut moves = Vec::new();
     for (class, count) in load {
         let mut left = *count;
-        for (target, room) in rooms.iter().enumerate() {
-            let Some(room) = room.as_ref().filter(|_| target != from) else { continue };
-            let room = changed.get(&target).unwrap_or(room);
+        let has_room =
+            |target: &usize| rooms[*target].as_ref().is_some_and(|room| bench.most(room, *class) > 0);
+        let open = targets[*class].get_or_insert_with(|| (0..rooms.len()).collect());
+        open.retain(has_room);
+        for target in open.iter().copied().filter(|target| *target != from) {
+            let Some(room) = changed.get(&target).or(rooms[target].as_ref()) else { continue };
             let fits = bench.most(room, *class).min(left);
             if fits > 0 {
                 let mut room = room.clone();
@@ -113,42 +126,44 @@ fn moved(
     Some(moves)
 }
 
-/// Replaces two nodes by one that is cheaper than both together, or as cheap.
+/// Replaces two nodes by one that is cheaper than both together, or as cheap. Equal nodes are looked at once.
 fn merge(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
+    let mut counts: BTreeMap<Opened, usize> = BTreeMap::new();
+    for node in &packing.nodes {
+        *counts.entry(node.clone()).or_default() += 1;
+    }
+    let mut kinds: Vec<(Opened, usize)> = counts.into_iter().collect();
     let mut looked = 0;
-    let mut refused: std::collections::BTreeSet<(Opened, Opened)> = std::collections::BTreeSet::new();
-    let mut first = 0;
-    while first < packing.nodes.len() {
-        let mut second = first + 1;
-        while second < packing.nodes.len() {
-            let pair = (packing.nodes[first].clone(), packing.nodes[second].clone());
+    let mut second = 0;
+    while second < kinds.len() && looked < MERGES_MAX {
+        for first in 0..=second {
+            let pair = (kinds[first].0.clone(), kinds[second].0.clone());
             let is_ours = |node: &Opened| columns.contains(&node.column);
-            if refused.contains(&pair) || !is_ours(&pair.0) || !is_ours(&pair.1) {
-                second += 1;
+            if kinds[second].1 == 0 || !is_ours(&pair.0) || !is_ours(&pair.1) {
                 continue;
             }
             looked += 1;
-            if looked > MERGES_MAX {
-                return;
-            }
-            match merged(bench, columns, packing, &pair) {
-                Some(node) => {
-                    for old in [&pair.0, &pair.1] {
-                        packing.ledger.give_back(&bench.problem.columns[old.column].charges);
-                    }
-                    packing.ledger.take(&bench.problem.columns[node.column].charges, 1);
-                    packing.nodes[first] = node;
-                    packing.nodes.remove(second);
-                    second = first + 1;
+            let enough = |kinds: &[(Opened, usize)]| {
+                kinds[first].1 > usize::from(first == second) && kinds[second].1 > 0
+            };
+            while enough(&kinds) {
+                let Some(node) = merged(bench, columns, packing, &pair) else { break };
+                for old in [&pair.0, &pair.1] {
+                    packing.ledger.give_back(&bench.problem.columns[old.column].charges);
                 }
-                None => {
-                    refused.insert(pair);
-                    second += 1;
+                packing.ledger.take(&bench.problem.columns[node.column].charges, 1);
+                kinds[first].1 -= 1;
+                kinds[second].1 -= 1;
+                match kinds.iter_mut().find(|(there, count)| *there == node && *count > 0) {
+                    Some((_, count)) => *count += 1,
+                    None => kinds.push((node, 1)),
                 }
             }
         }
-        first += 1;
+        second += 1;
     }
+    let repeated = kinds.into_iter().flat_map(|(node, count)| std::iter::repeat_n(node, count));
+    packing.nodes = repeated.collect();
 }
 
 fn merged(
@@ -164,17 +179,20 @@ fn merged(
     for (class, count) in &pair.1.load {
         add(&mut load, *class, *count);
     }
-    let mut ledger = packing.ledger.clone();
-    ledger.give_back(&one.charges);
-    ledger.give_back(&two.charges);
-    let holds = |column: &usize| {
+    let need = bench.problem.need(&load);
+    let is_cheap_and_large = |column: &usize| {
         let there = &bench.problem.columns[*column];
-        there.cost <= most && ledger.uses(&there.charges) > 0 && bench.filled(*column, &load).is_some()
+        there.cost <= most && need.iter().zip(&there.room).all(|(need, room)| need <= room)
     };
-    let column = columns
-        .iter()
-        .copied()
-        .filter(holds)
-        .min_by_key(|column| (bench.problem.columns[*column].cost, *column))?;
+    let mut candidates: Vec<usize> = columns.iter().copied().filter(is_cheap_and_large).collect();
+    candidates.sort_by_key(|column| (bench.problem.columns[*column].cost, *column));
+    let uses = |column: &usize| {
+        let mut ledger = packing.ledger.clone();
+        ledger.give_back(&one.charges);
+        ledger.give_back(&two.charges);
+        ledger.uses(&bench.problem.columns[*column].charges) > 0
+    };
+    let holds = |column: &usize| bench.filled(*column, &load).is_some() && uses(column);
+    let column = candidates.into_iter().find(holds)?;
     Some(Opened { column, load, opened_for: pair.0.opened_for })
 }

@@ -26,6 +26,9 @@ use room::Bench;
 /// How often the values of pods are corrected by what was paid; more rounds rarely find more.
 const ROUNDS: usize = 3;
 
+/// How many candidates are improved: the best ones before that.
+const IMPROVED_MAX: usize = 2;
+
 /// Packs everything that the problem holds. Sizes whose price is not known come last, after all lighter pools.
 pub(super) fn pack(problem: &Problem, supply: &Supply<'_>, ledger: &Ledger) -> Packing {
     let bench = Bench { problem, supply };
@@ -77,6 +80,8 @@ fn tier(bench: &Bench<'_>, columns: &[usize], start: Packing) -> Packing {
             candidates.push(by_priority(bench, columns, &values, &start));
         }
     }
+    candidates.sort_by_cached_key(|candidate| candidate.score(problem));
+    candidates.truncate(IMPROVED_MAX);
     for candidate in &mut candidates {
         improve::improve(bench, columns, candidate);
         for _ in 0..ROUNDS {

@@ -4,7 +4,7 @@
 //! rounds really paid: a guess at the dual of the covering problem. Rounds and steps are counted.
 
 use super::packing::Packing;
-use super::room::Bench;
+use super::room::{Bench, Room};
 
 /// Parts into which values and sizes are divided, so that integers suffice.
 const SCALE: i128 = 1 << 24;
@@ -20,10 +20,11 @@ struct Pattern {
 /// price a pod. Zero where no column of these holds it.
 pub(super) fn values(bench: &Bench<'_>, columns: &[usize]) -> Vec<i128> {
     let mut values = Vec::new();
+    let rooms: Vec<Room> = columns.iter().map(|column| bench.room(*column)).collect();
     for (class, pods) in bench.problem.classes.iter().enumerate() {
-        let shares = columns.iter().filter_map(|column| {
-            let count = bench.most(&bench.room(*column), class).min(pods.pods.len());
-            let cost = i128::from(bench.problem.columns[*column].cost);
+        let shares = rooms.iter().filter_map(|room| {
+            let count = bench.most(room, class).min(pods.pods.len());
+            let cost = i128::from(bench.problem.columns[room.column].cost);
             (count > 0).then(|| cost * SCALE / count as i128)
         });
         values.push(shares.min().unwrap_or(0));
@@ -116,11 +117,15 @@ fn pattern(
     values: &[i128],
     packing: &Packing,
 ) -> Option<Pattern> {
+    let least = &bench.problem.least;
     let filled = orders.iter().map(|order| {
         let mut room = bench.room(column);
         let (mut load, mut value) = (Vec::new(), 0);
         for class in order {
             let left = packing.left[*class];
+            if left > 0 && room.is_full(least) {
+                break;
+            }
             let count = if left == 0 { 0 } else { bench.most(&room, *class).min(left) };
             if count > 0 {
                 bench.put(&mut room, *class, count);

@@ -73,6 +73,8 @@ pub(in crate::solve) struct Problem {
     pub(in crate::solve) columns: Vec<Column>,
     pub(in crate::solve) classes: Vec<Class>,
     pub(in crate::solve) accesses: Vec<Access>,
+    /// The least that any pod needs, one amount a dimension.
+    pub(in crate::solve) least: Vec<i64>,
     /// The columns of each weight, the heaviest first.
     pub(in crate::solve) tiers: Vec<Vec<usize>>,
     /// What each set of node terms reaches, by pool: for whoever looks at what was left out of the columns.
@@ -114,7 +116,21 @@ impl Problem {
         for (place, column) in columns.iter().enumerate() {
             tiers[column.tier].push(place);
         }
-        Self { dimensions, columns, classes, accesses, tiers, reaches: pools }
+        let least = |place: usize| classes.iter().map(|class| class.need[place]).min().unwrap_or(0);
+        let least = (0..dimensions.len()).map(least).collect();
+        Self { dimensions, columns, classes, accesses, least, tiers, reaches: pools }
+    }
+
+    /// Returns what all these pods need, one amount a dimension.
+    pub(in crate::solve) fn need(&self, load: &[(usize, usize)]) -> Vec<i64> {
+        let mut need = vec![0_i64; self.dimensions.len()];
+        for (class, count) in load {
+            let count = i64::try_from(*count).unwrap_or(i64::MAX);
+            for (sum, amount) in need.iter_mut().zip(&self.classes[*class].need) {
+                *sum = sum.saturating_add(amount.saturating_mul(count));
+            }
+        }
+        need
     }
 
     /// Returns how many pods of each class there are.

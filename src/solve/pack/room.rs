@@ -16,6 +16,13 @@ pub(super) struct Room {
     open: Requirements,
 }
 
+impl Room {
+    /// Returns whether there is less of something than every pod needs.
+    pub(super) fn is_full(&self, least: &[i64]) -> bool {
+        self.free.iter().zip(least).any(|(free, least)| free < least)
+    }
+}
+
 /// A problem with the ports that daemonsets take.
 pub(super) struct Bench<'p> {
     pub(super) problem: &'p Problem,

@@ -4,14 +4,19 @@ use std::collections::BTreeSet;
 
 use crate::model::{CapacityType, MicroUsdPerHour, SkuName, Zone};
 use crate::solve::solution::Substitute;
-use crate::solve::supply::{Kind, PoolSupply, Usable};
+use crate::solve::supply::{PoolSupply, Usable};
 
 use super::finish::Desk;
 use super::packing::Opened;
+use super::problem::vector;
 
 /// The most substitutes that a node keeps: as many sizes as Karpenter once sent to a cloud in one request,
 /// and more than Azure refuses in a row.
 pub(super) const MAX: usize = 60;
+
+/// The most offerings that are looked at for substitutes: with so many that cannot be listed together, more
+/// of them bring little.
+const LOOKED_MAX: usize = 1000;
 
 /// The offerings of a node's pool by whether they hold its pods.
 pub(super) struct Sorted {
@@ -24,13 +29,41 @@ pub(super) struct Sorted {
 /// Size, zone and capacity type.
 type Choice = (SkuName, Zone, CapacityType);
 
+/// Amounts of one thing each, one amount a dimension.
+type Vectors = Vec<Vec<i64>>;
+
+/// What nodes of every size of every pool offer, and what daemonsets take of them.
+pub(super) struct Rooms {
+    pools: Vec<(Vectors, Vectors)>,
+}
+
+impl Rooms {
+    pub(super) fn of(desk: &Desk<'_>) -> Self {
+        let dimensions = &desk.problem.dimensions;
+        let of_pool = |pool: &PoolSupply<'_>| {
+            let kinds = pool.kinds.iter().map(|kind| vector(&kind.kind.allocatable, dimensions));
+            let overheads = pool.overheads.iter().map(|overhead| vector(&overhead.requests, dimensions));
+            (kinds.collect(), overheads.collect())
+        };
+        Self { pools: desk.supply.pools.iter().map(of_pool).collect() }
+    }
+
+    /// Returns whether a node of this offering holds so much beside its daemonsets.
+    fn hold(&self, need: &[i64], pool: usize, (kind, usable): (usize, &Usable<'_>)) -> bool {
+        let (kinds, overheads) = &self.pools[pool];
+        let overhead = &overheads[usable.overhead];
+        let mut sums = need.iter().zip(overhead).zip(&kinds[kind]);
+        sums.all(|((need, overhead), there)| need.saturating_add(*overhead) <= *there)
+    }
+}
+
 /// Sorts the offerings of the node's pool, its own one included.
-pub(super) fn sorted(desk: &Desk<'_>, opened: &Opened) -> Sorted {
+pub(super) fn sorted(desk: &Desk<'_>, rooms: &Rooms, opened: &Opened) -> Sorted {
     let column = &desk.problem.columns[opened.column];
     let pool = &desk.supply.pools[column.pool];
     let mut found: Vec<(MicroUsdPerHour, Substitute)> = Vec::new();
     let mut others = BTreeSet::new();
-    let need = need(desk, opened);
+    let need = desk.problem.need(&opened.load);
     for (place, kind) in pool.kinds.iter().enumerate() {
         for usable in &kind.offerings {
             let substitute = Substitute {
@@ -39,8 +72,8 @@ pub(super) fn sorted(desk: &Desk<'_>, opened: &Opened) -> Sorted {
                 zone: usable.offering.zone.clone(),
                 capacity_type: usable.offering.capacity_type,
             };
-            let does = reached(desk, opened, (place, usable))
-                && holds(desk, &need, pool, (kind, usable))
+            let does = rooms.hold(&need, column.pool, (place, usable))
+                && reached(desk, opened, (place, usable))
                 && (column.open.is_empty() || agrees(desk, opened, &substitute));
             if does {
                 let price = usable.quote.effective.known().unwrap_or(MicroUsdPerHour(i64::MAX));
@@ -64,49 +97,55 @@ pub(super) fn sorted(desk: &Desk<'_>, opened: &Opened) -> Sorted {
 /// together an offering that does not hold the pods is left out.
 pub(super) fn of(sorted: &Sorted, own: &Choice) -> Vec<Substitute> {
     let Sorted { holding, others } = sorted;
-    let (mut sizes, mut zones, mut kinds) =
-        (BTreeSet::from([&own.0]), BTreeSet::from([&own.1]), BTreeSet::from([own.2]));
+    let mut listed = Listed {
+        sizes: BTreeSet::from([&own.0]),
+        zones: BTreeSet::from([&own.1]),
+        kinds: BTreeSet::from([own.2]),
+    };
     let mut kept = Vec::new();
-    for substitute in holding {
+    for substitute in holding.iter().take(LOOKED_MAX) {
         let Substitute { size, zone, capacity_type, effective_price: _ } = substitute;
         if kept.len() == MAX {
             break;
         }
-        if (size, zone, *capacity_type) == (&own.0, &own.1, own.2) {
-            continue;
-        }
-        let mut wider = (sizes.clone(), zones.clone(), kinds.clone());
-        wider.0.insert(size);
-        wider.1.insert(zone);
-        wider.2.insert(*capacity_type);
-        let mut together = wider.0.iter().flat_map(|size| {
-            let kinds = &wider.2;
-            wider.1.iter().flat_map(move |zone| kinds.iter().map(move |kind| (*size, *zone, *kind)))
-        });
-        let is_old = |(size, zone, kind): &(&SkuName, &Zone, CapacityType)| {
-            sizes.contains(size) && zones.contains(zone) && kinds.contains(kind)
-        };
-        let brings_another = together.any(|choice| {
-            !is_old(&choice) && others.contains(&(choice.0.clone(), choice.1.clone(), choice.2))
-        });
-        if !brings_another {
-            (sizes, zones, kinds) = wider;
+        let is_own = (size, zone, *capacity_type) == (&own.0, &own.1, own.2);
+        if !is_own && !listed.brings_another((size, zone, *capacity_type), others) {
+            listed.sizes.insert(size);
+            listed.zones.insert(zone);
+            listed.kinds.insert(*capacity_type);
             kept.push(substitute.clone());
         }
     }
     kept
 }
 
-/// Returns what all pods of a node need, one amount a dimension.
-fn need(desk: &Desk<'_>, opened: &Opened) -> Vec<i64> {
-    let mut need = vec![0_i64; desk.problem.dimensions.len()];
-    for (class, count) in &opened.load {
-        let count = i64::try_from(*count).unwrap_or(i64::MAX);
-        for (sum, amount) in need.iter_mut().zip(&desk.problem.classes[*class].need) {
-            *sum = sum.saturating_add(amount.saturating_mul(count));
-        }
+/// What a claim lists.
+struct Listed<'s> {
+    sizes: BTreeSet<&'s SkuName>,
+    zones: BTreeSet<&'s Zone>,
+    kinds: BTreeSet<CapacityType>,
+}
+
+impl Listed<'_> {
+    /// Returns whether one more choice would let something be launched that does not hold the pods. Only
+    /// combinations with what is new of it are looked at.
+    fn brings_another(
+        &self,
+        (size, zone, kind): (&SkuName, &Zone, CapacityType),
+        others: &BTreeSet<Choice>,
+    ) -> bool {
+        let sizes = || self.sizes.iter().copied().chain([size]);
+        let zones = || self.zones.iter().copied().chain([zone]);
+        let kinds = || self.kinds.iter().copied().chain([kind]);
+        let fails = |size: &SkuName, zone: &Zone, kind| others.contains(&(size.clone(), zone.clone(), kind));
+        let new_size = !self.sizes.contains(size)
+            && zones().any(|zone| kinds().any(|kind| fails(size, zone, kind)));
+        let new_zone = !self.zones.contains(zone)
+            && sizes().any(|size| kinds().any(|kind| fails(size, zone, kind)));
+        let new_kind = !self.kinds.contains(&kind)
+            && sizes().any(|size| zones().any(|zone| fails(size, zone, kind)));
+        new_size || new_zone || new_kind
     }
-    need
 }
 
 /// Returns whether an offering can be what every pod of the node asks for.
@@ -116,19 +155,6 @@ fn reached(desk: &Desk<'_>, opened: &Opened, (kind, usable): (usize, &Usable<'_>
     terms.all(|terms| {
         let alternatives = &desk.problem.reaches[pool].by_terms[*terms];
         alternatives.iter().any(|(reach, _)| reach.kinds.has(kind) && reach.placements.has(usable.placement))
-    })
-}
-
-fn holds(
-    desk: &Desk<'_>,
-    need: &[i64],
-    pool: &PoolSupply<'_>,
-    (kind, usable): (&Kind<'_>, &Usable<'_>),
-) -> bool {
-    let overhead = &pool.overheads[usable.overhead];
-    desk.problem.dimensions.iter().zip(need).all(|(name, need)| {
-        let free = kind.kind.allocatable.get(name).saturating_sub(overhead.requests.get(name));
-        *need <= 0 && free >= 0 || *need <= free
     })
 }
 

@@ -14,7 +14,7 @@ use crate::solve::supply::{PoolSupply, Supply};
 /// The most letters that a value may be off to be taken for a slip.
 const SLIP_MAX: usize = 3;
 
-/// Every value of every label that something in the region has.
+/// Every value that something in the region has of the labels that anybody speaks of.
 #[derive(Debug, Default)]
 pub struct Known {
     values: BTreeMap<LabelKey, BTreeSet<Arc<str>>>,
@@ -28,9 +28,9 @@ impl Known {
     pub fn of(market: &Market) -> Self {
         let mut known = Self::default();
         for kind in market.offered.values().flat_map(|offered| &offered.types) {
-            known.add_all(&kind.requirements);
+            known.add_all(&kind.requirements, market);
             for offering in &kind.offerings {
-                known.add_all(&offering.requirements);
+                known.add_all(&offering.requirements, market);
                 let zone = known.values.entry(LabelKey::new(label::ZONE)).or_default();
                 zone.insert(Arc::from(offering.zone.as_str()));
             }
@@ -40,8 +40,8 @@ impl Known {
         known
     }
 
-    fn add_all(&mut self, requirements: &Requirements) {
-        for (key, requirement) in requirements.iter() {
+    fn add_all(&mut self, requirements: &Requirements, market: &Market) {
+        for (key, requirement) in requirements.iter().filter(|(key, _)| market.spoken_of.contains(*key)) {
             match requirement.listed() {
                 Some(values) => {
                     self.values.entry(key.clone()).or_default().extend(values.iter().cloned());

@@ -87,7 +87,7 @@ impl<'a> Supply<'a> {
                 Err(warning) => supply.warnings.push(warning),
                 Ok(offered) => {
                     let tier = tiers[&pool.weight];
-                    let pool = PoolSupply::of(pool, tier, offered, &market.well_known);
+                    let pool = PoolSupply::of(pool, tier, offered, market);
                     supply.pools.push(pool.priced(book).with_daemons(daemons));
                 }
             }
@@ -132,7 +132,7 @@ pub(super) fn refusal<'a>(pool: &Pool, market: &'a Market) -> Result<&'a Offered
 }
 
 impl<'a> PoolSupply<'a> {
-    fn of(pool: &'a Pool, tier: usize, offered: &'a Offered, well_known: &'a BTreeSet<LabelKey>) -> Self {
+    fn of(pool: &'a Pool, tier: usize, offered: &'a Offered, market: &'a Market) -> Self {
         let base = pool.node_requirements();
         let (mut kinds, mut left_out) = (Vec::new(), Vec::new());
         let mut placements = Interner::new();
@@ -150,7 +150,8 @@ impl<'a> PoolSupply<'a> {
             left_out.push((refused.size.clone(), miss));
         }
         left_out.sort();
-        let tables = Tables::of(&kinds, placements.values());
+        let tables = Tables::of(&kinds, placements.values(), &market.spoken_of);
+        let well_known = &market.well_known;
         Self { pool, tier, base, kinds, left_out, overheads: Vec::new(), well_known, tables }
     }
 

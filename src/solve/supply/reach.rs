@@ -17,7 +17,7 @@ pub(in crate::solve) struct Reach {
     pub(in crate::solve) placements: Bits,
 }
 
-/// For each label, who has which value of it.
+/// For each label that anybody speaks of, who has which value of it.
 #[derive(Clone, Debug)]
 pub(super) struct Tables {
     kinds: Table,
@@ -38,10 +38,10 @@ struct Column {
 }
 
 impl Tables {
-    pub(super) fn of(kinds: &[Kind<'_>], placements: &[Requirements]) -> Self {
+    pub(super) fn of(kinds: &[Kind<'_>], placements: &[Requirements], keys: &BTreeSet<LabelKey>) -> Self {
         let of_kinds: Vec<&Requirements> = kinds.iter().map(|kind| &kind.kind.requirements).collect();
         let of_placements: Vec<&Requirements> = placements.iter().collect();
-        Self { kinds: Table::of(&of_kinds), placements: Table::of(&of_placements) }
+        Self { kinds: Table::of(&of_kinds, keys), placements: Table::of(&of_placements, keys) }
     }
 
     /// Returns who can be what `wanted` and the pool ask for together.
@@ -70,8 +70,9 @@ impl Tables {
 }
 
 impl Table {
-    fn of(rows: &[&Requirements]) -> Self {
-        let keys: BTreeSet<&LabelKey> = rows.iter().flat_map(|row| row.iter().map(|(key, _)| key)).collect();
+    fn of(rows: &[&Requirements], spoken_of: &BTreeSet<LabelKey>) -> Self {
+        let is_there = |key: &&LabelKey| rows.iter().any(|row| row.get(key.as_str()).is_some());
+        let keys = spoken_of.iter().filter(is_there);
         let column = |key: &LabelKey| {
             let mut values: BTreeMap<&Requirement, Bits> = BTreeMap::new();
             let mut silent = Bits::none(rows.len());
@@ -86,7 +87,7 @@ impl Table {
             let values = values.into_iter().map(|(value, bits)| (value.clone(), bits)).collect();
             Column { values, silent }
         };
-        let by_key = keys.into_iter().map(|key| (key.clone(), column(key))).collect();
+        let by_key = keys.map(|key| (key.clone(), column(key))).collect();
         Self { length: rows.len(), by_key }
     }
 
