@@ -22,10 +22,12 @@ use super::supply::Supply;
 /// Returns what the solution leaves of the limits.
 fn ledger_after(snapshot: &Snapshot, policy: &Policy, supply: &Supply<'_>, solution: &Solution) -> Ledger {
     let book = PriceBook::new(&policy.fleet.prices);
-    let new: i64 =
-        solution.target.new.iter().filter_map(|node| node.effective_price.known()).map(|price| price.0).sum();
-    let stays = crate::model::MicroUsdPerHour(solution.report.cost_after.effective.0.saturating_sub(new));
-    let mut ledger = ledger::opened(policy, &snapshot.nodes, &Uncommitted::all(&book), stays);
+    let mut ledger = ledger::opened(
+        policy,
+        &snapshot.nodes,
+        &Uncommitted::all(&book),
+        solution.report.cost_before.effective,
+    );
     for node in &solution.target.new {
         let found = supply.pools.iter().find(|pool| pool.pool.name == node.pool).and_then(|pool| {
             let kind = pool.kinds.iter().find(|kind| kind.kind.name == node.size)?;

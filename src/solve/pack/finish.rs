@@ -49,8 +49,9 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
     let (mut known, mut of_choice) = (BTreeMap::new(), BTreeMap::new());
     for opened in &packing.nodes {
         let drawn = draw(problem, opened, &mut next);
-        let offerings =
-            known.entry((opened.column, &opened.load)).or_insert_with(|| substitutes::sorted(desk, &rooms, opened));
+        let offerings = known
+            .entry((opened.column, &opened.load))
+            .or_insert_with(|| substitutes::sorted(desk, &rooms, opened));
         let (node, refused) = named(desk, opened, drawn, zones);
         finished.unplaced.extend(refused);
         if let Some(mut node) = node {

@@ -138,12 +138,12 @@ impl Listed<'_> {
         let zones = || self.zones.iter().copied().chain([zone]);
         let kinds = || self.kinds.iter().copied().chain([kind]);
         let fails = |size: &SkuName, zone: &Zone, kind| others.contains(&(size.clone(), zone.clone(), kind));
-        let new_size = !self.sizes.contains(size)
-            && zones().any(|zone| kinds().any(|kind| fails(size, zone, kind)));
-        let new_zone = !self.zones.contains(zone)
-            && sizes().any(|size| kinds().any(|kind| fails(size, zone, kind)));
-        let new_kind = !self.kinds.contains(&kind)
-            && sizes().any(|size| zones().any(|zone| fails(size, zone, kind)));
+        let new_size =
+            !self.sizes.contains(size) && zones().any(|zone| kinds().any(|kind| fails(size, zone, kind)));
+        let new_zone =
+            !self.zones.contains(zone) && sizes().any(|size| kinds().any(|kind| fails(size, zone, kind)));
+        let new_kind =
+            !self.kinds.contains(&kind) && sizes().any(|size| zones().any(|zone| fails(size, zone, kind)));
         new_size || new_zone || new_kind
     }
 }
