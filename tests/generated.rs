@@ -57,6 +57,8 @@ fn a_definition_read_again_is_the_same() {
         let text = serde_saphyr::to_string(&definition).unwrap();
         let again: serde_json::Value = serde_saphyr::from_str(&text).unwrap();
         assert_eq!(again, definition, "{}", kind.facts().kind);
+        let elsewhere: serde_json::Value = serde_yaml::from_str(&text).unwrap();
+        assert_eq!(elsewhere, definition, "{}, by another reader", kind.facts().kind);
     }
 }
 

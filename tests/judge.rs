@@ -12,6 +12,7 @@ use nodeform::model::{
     NodeStage, Operator, PodKey, Price, Requirement, ResourceName, SchedulingRule, Strength, label,
 };
 use nodeform::plan::{Change, ChangeId, ClaimSpec, Create, Delete, Inputs, Placement, Plan, Step, Wave};
+use nodeform::review::CheckedPlan;
 use support::build::World;
 use support::by_hand::{by_hand, keys};
 use support::{daemon, node, pod, pool, world};
@@ -609,6 +610,14 @@ mod removals {
     }
 
     #[test]
+    fn a_node_that_is_not_known_to_be_quiet_is_seen() {
+        let mut case = aging();
+        let five_minutes = "PT5M".parse().expect("is a duration");
+        pool_mut(&mut case.0, "default").disruption.consolidate_after = Some(five_minutes);
+        objects_only(Rule::Removal, &case);
+    }
+
+    #[test]
     fn a_node_of_an_unknown_pool_is_seen() {
         let mut case = aging();
         case.0.policy.pools.clear();
@@ -684,6 +693,23 @@ mod removals {
         assert_eq!(with(1, false), []);
         assert_eq!(with(0, false), [Rule::Budget]);
         assert_eq!(with(20, true), [Rule::Budget]);
+    }
+
+    #[test]
+    fn only_a_plan_without_findings_becomes_a_checked_one() {
+        let (world, plan) = aging();
+        let checked =
+            CheckedPlan::judged(&world.snapshot, &world.policy, plan.clone()).expect("nothing was found");
+        assert_eq!(checked.plan(), &plan);
+        let mut case = (world, plan);
+        node_mut(&mut case, "empty-1").is_do_not_disrupt = true;
+        let refused =
+            CheckedPlan::judged(&case.0.snapshot, &case.0.policy, case.1).expect_err("it was refused");
+        assert!(
+            refused.findings.iter().all(|finding| finding.rule == Rule::Removal),
+            "{:?}",
+            refused.findings
+        );
     }
 }
 

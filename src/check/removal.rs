@@ -48,7 +48,18 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
                 "is removed, but pool `{name}` never consolidates (`consolidateAfter: Never`)"
             ));
         }
-        Some((_, Some(_))) => {}
+        Some((name, Some(pool))) => {
+            let asked = pool.disruption.consolidate_after.unwrap_or_default();
+            let known = node.quiet_since.zip(case.snapshot.at).map(|(since, at)| at.duration_since(since));
+            let is_quiet =
+                asked.is_zero() || node.is_consolidatable || known.is_some_and(|quiet| quiet >= asked);
+            if !is_quiet {
+                faults.push(format!(
+                    "is removed, but pool `{name}` waits {asked:#} after the last change of pods, and that \
+                     much quiet is not known"
+                ));
+            }
+        }
     }
     if node.is_do_not_disrupt {
         faults.push("is removed, but asks not to be disrupted".to_owned());

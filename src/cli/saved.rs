@@ -8,9 +8,9 @@ use std::path::Path;
 use super::arguments::{PlanOutput, ShowArguments, VerifyArguments};
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
-use crate::check;
 use crate::plan::{Plan, file};
 use crate::render::{Detail, PlanView, plan_text};
+use crate::review::CheckedPlan;
 
 /// The most bytes of a plan file: far above any plan that a person can review.
 const PLAN_BYTES_MAX: u64 = 256 << 20;
@@ -48,12 +48,12 @@ pub(super) fn show(arguments: &ShowArguments, ui: Ui) -> Result<Exit, Failure> {
 pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failure> {
     let plan = read(&arguments.plan)?;
     let (snapshot, policy) = (plan.snapshot(), plan.policy());
-    let findings = check::check(&snapshot, &policy, &plan);
-    if !findings.is_empty() {
-        let faults = findings.iter().map(ToString::to_string).collect();
-        return Err(Failure { exit: Exit::Stale, ..Failure::errors(faults) }
-            .hint("do not use this plan: make it again with `nodeform plan --out`"));
-    }
+    let checked = CheckedPlan::judged(&snapshot, &policy, plan).map_err(|refused| {
+        let faults = refused.findings.iter().map(ToString::to_string).collect();
+        Failure { exit: Exit::Stale, ..Failure::errors(faults) }
+            .hint("do not use this plan: make it again with `nodeform plan --out`")
+    })?;
+    let plan = checked.plan();
     let changes = plan.spec.changes.len();
     let noun = if changes == 1 { "change" } else { "changes" };
     let digest = plan.digest();

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::model::{
     ClaimName, ClassName, LabelKey, Node, NodeName, NodeStage, PoolName, Requirements, Resources, Taint,
     label,
@@ -38,6 +40,8 @@ pub struct ClaimObject {
     capacity: Resources,
     allocatable: Resources,
     is_initialized: bool,
+    quiet_since: Option<Timestamp>,
+    is_consolidatable: bool,
 }
 
 fn not_empty<'a>(parent: Option<Cursor<'a>>, key: &str) -> Option<Arc<str>> {
@@ -131,9 +135,19 @@ impl NodeObject {
                 || claim.as_ref().is_some_and(|claim| is_do_not_disrupt(&claim.meta)),
             is_deleting: self.meta.is_deleting || claim.as_ref().is_some_and(|claim| claim.meta.is_deleting),
             created: self.meta.created,
+            quiet_since: claim.as_ref().and_then(|claim| claim.quiet_since),
+            is_consolidatable: claim.as_ref().is_some_and(|claim| claim.is_consolidatable),
             claim: claim.map(|claim| ClaimName::new(&*claim.meta.name)),
         }
     }
+}
+
+/// Returns since when the pods of a claim's node are unchanged: the last event of a pod, else when the node
+/// was initialized, as Karpenter counts it.
+fn quiet_since(status: Cursor<'_>) -> Option<Timestamp> {
+    let initialized = |item: &Cursor<'_>| item.text("type").is_some_and(|text| &**text == "Initialized");
+    let since = || status.items("conditions").into_iter().find(initialized)?.time("lastTransitionTime");
+    status.time("lastPodEventTime").or_else(since)
 }
 
 /// Takes amounts that are zero or missing from what was promised.
@@ -165,6 +179,8 @@ impl ClaimObject {
             capacity: amounts(status, "capacity"),
             allocatable: amounts(status, "allocatable"),
             is_initialized: status.is_some_and(|status| is_condition_true(status, "Initialized")),
+            quiet_since: status.and_then(quiet_since),
+            is_consolidatable: status.is_some_and(|status| is_condition_true(status, "Consolidatable")),
             meta: Meta::read(object)?,
         })
     }
@@ -203,6 +219,8 @@ impl ClaimObject {
             is_do_not_disrupt: is_do_not_disrupt(&self.meta),
             is_deleting: self.meta.is_deleting,
             created: self.meta.created,
+            quiet_since: None,
+            is_consolidatable: false,
         }
     }
 }

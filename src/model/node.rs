@@ -62,4 +62,12 @@ pub struct Node {
     #[serde(with = "super::written::optional_text", default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub created: Option<Timestamp>,
+    /// Since when its pods are unchanged: its claim's last pod event, else since it carries pods; `None` where
+    /// nobody says.
+    #[serde(with = "super::written::optional_text", default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub quiet_since: Option<Timestamp>,
+    /// Whether its claim says that it has been quiet for as long as its pool asks (`Consolidatable`).
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub is_consolidatable: bool,
 }

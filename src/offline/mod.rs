@@ -12,7 +12,6 @@ use jiff::Timestamp;
 
 use crate::api::Kind;
 use crate::catalog::Catalog;
-use crate::check::{self, Finding};
 use crate::manifests::{self, Objects, Source};
 use crate::model::Region;
 use crate::policy::{self, Policy, WireObject};
@@ -163,11 +162,11 @@ pub fn catalog(files: &[(String, String)], region: &Region) -> Result<Catalog, V
 ///
 /// # Errors
 /// The plan that the judge refused: a bug of nodeform.
-pub fn plan(world: &World) -> Result<Planned, RefusedPlan<Finding>> {
+pub fn plan(world: &World) -> Result<Planned, RefusedPlan> {
     let World { snapshot, policy, objects } = world;
     let solution = crate::solve::solve(snapshot, policy);
     let mut plan = crate::plan::plan(snapshot, policy, &solution);
     plan.evidence.world.documents = Some(*objects);
-    let plan = CheckedPlan::judged(plan, |plan| check::check(snapshot, policy, plan))?;
+    let plan = CheckedPlan::judged(snapshot, policy, plan)?;
     Ok(Planned { solution, plan })
 }

@@ -153,6 +153,8 @@ pub(crate) fn node(name: &str, pool: &str) -> Node {
         is_do_not_disrupt: false,
         is_deleting: false,
         created: None,
+        quiet_since: None,
+        is_consolidatable: false,
     }
 }
 

@@ -87,10 +87,14 @@ fn pool_chain(chain: &PoolChain) -> Vec<Line> {
     };
     let mut lines =
         vec![Line::new(Style::Bold, format!("Pool `{}`: ", chain.pool)).with(verdict.0, verdict.1)];
+    let width = chain.steps.iter().map(|step| step.rule.to_string().chars().count()).max().unwrap_or(0);
     for step in &chain.steps {
         let left = count(step.sizes_left, "size");
         let because = step.because.as_ref().map_or(String::new(), |because| format!(": {because}"));
-        lines.push(Line::new(Style::Plain, format!("  {:<16} {left} left{because}", step.rule.to_string())));
+        lines.push(Line::new(
+            Style::Plain,
+            format!("  {:<width$}  {left} left{because}", step.rule.to_string()),
+        ));
     }
     if let Some(nearest) = &chain.nearest {
         let what = if chain.miss.is_some() { "came closest" } else { "is the cheapest that would do" };

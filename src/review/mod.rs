@@ -3,7 +3,10 @@
 //! A [`CheckedPlan`] can only be had from a plan that the judge has no finding about. This module never
 //! changes a plan.
 
+use crate::check::{Finding, check};
 use crate::plan::Plan;
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
 
 /// A plan that the judge accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,20 +16,20 @@ pub struct CheckedPlan {
 
 /// A plan that the judge refused, with what it found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RefusedPlan<F> {
+pub struct RefusedPlan {
     /// The plan as it was proposed.
     pub plan: Box<Plan>,
-    /// What was found; never empty.
-    pub findings: Vec<F>,
+    /// What was found, sorted; never empty.
+    pub findings: Vec<Finding>,
 }
 
 impl CheckedPlan {
-    /// Has the plan judged.
+    /// Has the plan judged by what it was made from.
     ///
     /// # Errors
     /// The plan and the findings, when there are any.
-    pub fn judged<F>(plan: Plan, judge: impl FnOnce(&Plan) -> Vec<F>) -> Result<Self, RefusedPlan<F>> {
-        let findings = judge(&plan);
+    pub fn judged(snapshot: &Snapshot, policy: &Policy, plan: Plan) -> Result<Self, RefusedPlan> {
+        let findings = check(snapshot, policy, &plan);
         if findings.is_empty() {
             Ok(Self { plan })
         } else {
@@ -38,26 +41,5 @@ impl CheckedPlan {
     #[must_use]
     pub const fn plan(&self) -> &Plan {
         &self.plan
-    }
-
-    /// Returns the plan, which is no longer known to be checked.
-    #[must_use]
-    pub fn into_plan(self) -> Plan {
-        self.plan
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::CheckedPlan;
-    use crate::plan::tests::example_plan;
-
-    #[test]
-    fn only_a_plan_without_findings_becomes_a_checked_one() {
-        let refused =
-            CheckedPlan::judged(example_plan(), |_| vec!["too many pods"]).expect_err("it was refused");
-        assert_eq!((refused.findings, *refused.plan), (vec!["too many pods"], example_plan()));
-        let checked = CheckedPlan::judged(example_plan(), |_| Vec::<()>::new()).expect("nothing was found");
-        assert_eq!(checked.plan(), &example_plan());
     }
 }

@@ -142,6 +142,8 @@ fn joined(create: &Create, claim: &ClaimSpec, shape: &NodeShape, seen: &Snapshot
             .is_some_and(|value| &**value == "true"),
         is_deleting: false,
         created: seen.at,
+        quiet_since: seen.at,
+        is_consolidatable: false,
     }
 }
 

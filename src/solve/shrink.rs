@@ -3,7 +3,9 @@
 //! Whatever cannot be known to be empty stays, with the reason. Budgets space removals out later; they do not
 //! decide which.
 
-use crate::model::{DisruptionReason, Node, NodeName, NodeStage, PodPlace};
+use jiff::Timestamp;
+
+use crate::model::{DisruptionReason, Node, NodeName, NodeStage, PodPlace, Pool};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -38,7 +40,7 @@ pub fn shrink(snapshot: &Snapshot, policy: &Policy, nodes: &[Standing<'_>], dema
             (true, false) => None,
         };
         match stays
-            .or_else(|| why_stays(policy, standing))
+            .or_else(|| why_stays(snapshot, policy, standing))
             .or_else(|| wanted_by(standing, &demand.held_shapes))
         {
             Some(reason) => shrunk.staying.push((standing.node.name.clone(), reason)),
@@ -58,7 +60,7 @@ fn without_pods() -> String {
 }
 
 /// Returns why an empty node is not removed.
-fn why_stays(policy: &Policy, standing: &Standing<'_>) -> Option<String> {
+fn why_stays(snapshot: &Snapshot, policy: &Policy, standing: &Standing<'_>) -> Option<String> {
     let Node { pool, stage, is_do_not_disrupt, .. } = standing.node;
     let Some(name) = pool else {
         return Some("it belongs to no NodePool: nodes of others are never removed".to_owned());
@@ -81,8 +83,26 @@ fn why_stays(policy: &Policy, standing: &Standing<'_>) -> Option<String> {
     if let Some(pod) = standing.bound.iter().find(|pod| pod.is_do_not_disrupt) {
         return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
     }
-    let never = pool.disruption.consolidate_after.is_none();
-    never.then(|| format!("pool `{name}` says `consolidateAfter: Never`"))
+    not_quiet(snapshot.at, standing.node, pool)
+}
+
+/// Returns why a node is not known to have been quiet for as long as its pool asks.
+fn not_quiet(at: Option<Timestamp>, node: &Node, pool: &Pool) -> Option<String> {
+    let name = &pool.name;
+    let Some(quiet) = pool.disruption.consolidate_after else {
+        return Some(format!("pool `{name}` says `consolidateAfter: Never`"));
+    };
+    if quiet.is_zero() || node.is_consolidatable {
+        return None;
+    }
+    let (Some(at), Some(since)) = (at, node.quiet_since) else {
+        let missing = if at.is_none() { "without a time (`--at`)" } else { "without its NodeClaim's status" };
+        return Some(format!(
+            "pool `{name}` waits {quiet:#} after the last change of pods, and {missing} that is not decided"
+        ));
+    };
+    (at.duration_since(since) < quiet)
+        .then(|| format!("pool `{name}` waits {quiet:#} after the last change of pods, which was at {since}"))
 }
 
 /// Returns which pods that are held back may want the node.

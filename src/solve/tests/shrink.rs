@@ -45,6 +45,31 @@ fn a_pool_that_never_consolidates_keeps_its_nodes() {
 }
 
 #[test]
+fn a_pool_that_waits_after_changes_keeps_nodes_that_are_not_known_to_be_quiet() {
+    let time = |text: &str| text.parse().expect("is a time");
+    let shown = |empty: Node, at: Option<&str>| {
+        let consolidate_after = Some(jiff::SignedDuration::from_mins(5));
+        let waits =
+            Pool { disruption: Disruption { consolidate_after, ..Disruption::default() }, ..pool("default") };
+        let mut world = world(empty);
+        world.policy.pools.insert("default".into(), waits);
+        world.snapshot.at = at.map(time);
+        world.text()
+    };
+    let base = || node("n1", "Standard_D4s_v5");
+    let quiet = || Node { quiet_since: Some(time("2026-11-21T09:00:00Z")), ..base() };
+    let asked = "~ n1: pool `default` waits 5m after the last change of pods";
+    assert!(shown(quiet(), None).starts_with(&format!("{asked}, and without a time (`--at`)")));
+    assert!(
+        shown(base(), Some("2026-11-21T09:30:00Z"))
+            .starts_with(&format!("{asked}, and without its NodeClaim"))
+    );
+    assert!(shown(quiet(), Some("2026-11-21T09:04:59Z")).starts_with(&format!("{asked}, which was at")));
+    assert_eq!(shown(quiet(), Some("2026-11-21T09:05:00Z")), "- n1: Empty\n");
+    assert_eq!(shown(Node { is_consolidatable: true, ..base() }, None), "- n1: Empty\n");
+}
+
+#[test]
 fn without_any_bound_pod_nothing_is_known_to_be_empty() {
     let text = World::of(vec![pool("default")]).nodes([node("n1", "Standard_D4s_v5")]).text();
     assert!(text.starts_with("~ n1: no pod of the input is bound to any node"), "{text}");

@@ -253,6 +253,8 @@ pub(super) fn node(name: &str, size: &str) -> Node {
         is_do_not_disrupt: false,
         is_deleting: false,
         created: None,
+        quiet_since: None,
+        is_consolidatable: false,
     }
 }
 

@@ -138,6 +138,8 @@ pub(crate) fn node(name: &str) -> NodeBuilder {
             is_do_not_disrupt: false,
             is_deleting: false,
             created: None,
+            quiet_since: None,
+            is_consolidatable: false,
         },
         size: "Standard_D4s_v5".to_owned(),
         zone: "1".to_owned(),
