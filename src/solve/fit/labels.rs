@@ -3,7 +3,10 @@
 //! A node that exists is judged by the labels it has. A node that is not there yet may still get any value
 //! of a well-known label, and of the labels that its pool leaves open.
 
-use crate::model::{Conflict, LabelKey, Requirements, label};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::model::{Conflict, LabelKey, Requirement, Requirements, label};
 
 use super::{Miss, Rule, Undefined};
 
@@ -36,6 +39,36 @@ pub fn holds(
     undefined: &Undefined<'_>,
 ) -> Result<(), Box<Conflict>> {
     wanted.satisfied_by(labels, |key| undefined.allows(key))
+}
+
+/// Returns what a label may still become once a pod wants something of it. Where the label might be absent but
+/// the pod, or what was there before, wants it to be there, a value is settled at once: refused values alone
+/// (`NotIn`) would no longer say that it must be there.
+#[must_use]
+pub fn narrowed(there: Option<&Requirement>, wanted: &Requirement) -> Requirement {
+    let Some(there) = there else { return wanted.clone() };
+    let both = there.intersection(wanted);
+    let may_be_absent = there.accepts_absence() && wanted.accepts_absence();
+    if may_be_absent || !both.accepts_absence() || both.is_none() {
+        return both;
+    }
+    some_value(&both).map_or(both, |value| Requirement::one(&value))
+}
+
+/// Returns the first value by name that a requirement accepts, or one made up where any will do.
+#[must_use]
+pub fn some_value(requirement: &Requirement) -> Option<Arc<str>> {
+    if let Some(values) = requirement.listed() {
+        return values.first().cloned();
+    }
+    let bound = match requirement.bounds() {
+        (Some(bound), _) | (None, Some(bound)) => bound,
+        (None, None) => 0,
+    };
+    let refused = requirement.refused().map_or(0, BTreeSet::len);
+    let tries = i64::try_from(refused).unwrap_or(i64::MAX).saturating_add(1);
+    let numbers = (0..tries).flat_map(|step| [bound.saturating_add(step), bound.saturating_sub(step)]);
+    numbers.map(|number| Arc::from(number.to_string())).find(|text: &Arc<str>| requirement.accepts(text))
 }
 
 /// Returns the miss that a conflict of labels is.

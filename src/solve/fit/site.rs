@@ -73,7 +73,8 @@ impl Site<'_> {
     fn narrow(&mut self, wanted: &Requirements) {
         for (key, requirement) in wanted.iter() {
             if self.labels.get(key.as_str()).is_some() || self.undefined.allows(key) {
-                self.labels.add(key.clone(), requirement.clone());
+                let narrowed = labels::narrowed(self.labels.get(key.as_str()), requirement);
+                self.labels.set(key.clone(), narrowed);
             }
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::model::{LabelKey, PodKey, PoolName, Requirement, Resources, Zone};
 use crate::solve::demand::Demand;
-use crate::solve::fit::Site;
+use crate::solve::fit::{Site, labels};
 use crate::solve::price::{PriceBook, Quote};
 use crate::solve::solution::NewNode;
 use crate::solve::supply::{Kind, PoolSupply, Supply, Usable};
@@ -185,7 +185,7 @@ fn chosen_labels(
     (before, after): (&Site<'_>, &Site<'_>),
     asked: &BTreeSet<&LabelKey>,
 ) -> BTreeMap<LabelKey, Arc<str>> {
-    let mut labels = BTreeMap::new();
+    let mut chosen = BTreeMap::new();
     for (key, requirement) in after.labels.iter() {
         let was_open =
             before.labels.get(key.as_str()).is_none_or(|there| there.single().is_none() && !there.is_none());
@@ -195,25 +195,10 @@ fn chosen_labels(
             before.labels.get(key.as_str()).is_some_and(|there| !there.accepts_absence() && !there.is_none());
         if was_open
             && (asked.contains(key) || is_listed || (must_exist && narrowed(before, key, requirement)))
-            && let Some(value) = value(requirement)
+            && let Some(value) = labels::some_value(requirement)
         {
-            labels.insert(key.clone(), value);
+            chosen.insert(key.clone(), value);
         }
     }
-    labels
-}
-
-/// Returns the first value by name that a requirement accepts, or one made up where any will do.
-fn value(requirement: &Requirement) -> Option<Arc<str>> {
-    if let Some(values) = requirement.listed() {
-        return values.first().cloned();
-    }
-    let bound = match requirement.bounds() {
-        (Some(bound), _) | (None, Some(bound)) => bound,
-        (None, None) => 0,
-    };
-    let refused = requirement.refused().map_or(0, BTreeSet::len);
-    let tries = i64::try_from(refused).unwrap_or(i64::MAX).saturating_add(1);
-    let numbers = (0..tries).flat_map(|step| [bound.saturating_add(step), bound.saturating_sub(step)]);
-    numbers.map(|number| Arc::from(number.to_string())).find(|text: &Arc<str>| requirement.accepts(text))
+    chosen
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::{HostPort, Requirements};
+use crate::solve::fit::labels;
 use crate::solve::supply::Supply;
 
 use super::problem::Problem;
@@ -104,7 +105,9 @@ impl Bench<'_> {
         for (columns, part) in alternatives {
             if columns.has(room.column) && part.intersects(&room.open).is_ok() {
                 let mut open = room.open.clone();
-                open.add_all(part);
+                for (key, wanted) in part.iter() {
+                    open.set(key.clone(), labels::narrowed(room.open.get(key.as_str()), wanted));
+                }
                 return Some(Some(open));
             }
         }

@@ -133,7 +133,7 @@ pub(super) fn refusal<'a>(pool: &Pool, market: &'a Market) -> Result<&'a Offered
 
 impl<'a> PoolSupply<'a> {
     fn of(pool: &'a Pool, tier: usize, offered: &'a Offered, market: &'a Market) -> Self {
-        let base = pool.node_requirements();
+        let base = base(pool);
         let (mut kinds, mut left_out) = (Vec::new(), Vec::new());
         let mut placements = Interner::new();
         for kind in &offered.types {
@@ -259,6 +259,16 @@ impl<'a> PoolSupply<'a> {
             ports: overhead.ports.clone(),
         }
     }
+}
+
+/// Returns what the pool's nodes are before a size is chosen. A label that the pool gives is there, also where
+/// the pool's own requirements say otherwise.
+fn base(pool: &Pool) -> Requirements {
+    let mut base = pool.node_requirements();
+    for (key, value) in &pool.labels {
+        base.set(key.clone(), Requirement::one(value));
+    }
+    base
 }
 
 /// Returns what the labels of a node of this offering are.

@@ -115,3 +115,27 @@ fn burstable_sizes_serve_only_who_names_them() {
     let text = World::of(vec![named]).pods([pod("plain").cpu("3")]).text();
     assert_eq!(text, "+ default Standard_B4ms eastus-1 on-demand 20000: plain\n");
 }
+
+#[test]
+fn a_label_that_one_pod_wants_there_and_another_away_parts_them() {
+    let pool = pool("default").requires("team", Requirement::new(Operator::NotIn, ["red"]));
+    let there = pod("there").terms(vec![wants("team", Operator::Exists, &[])]);
+    let away = pod("away").terms(vec![wants("team", Operator::DoesNotExist, &[])]);
+    assert_eq!(
+        World::of(vec![pool]).pods([there, away]).text(),
+        "+ default Standard_D2s_v5 eastus-1 on-demand 96000: away\n\
+         + default Standard_D2s_v5 eastus-2 on-demand 96000 team=0: there\n"
+    );
+}
+
+#[test]
+fn a_label_that_the_pool_gives_is_there_whatever_its_requirements_say() {
+    let mut torn = pool("default").requires("team", Requirement::none());
+    torn.labels.insert("team".into(), "blue".into());
+    let away = pod("away").terms(vec![wants("team", Operator::DoesNotExist, &[])]);
+    assert_eq!(
+        World::of(vec![torn]).pods([away, pod("blue").selects("team", "blue")]).text(),
+        "+ default Standard_D2s_v5 eastus-1 on-demand 96000: blue\n\
+         ? away: node affinity: `team` DoesNotExist is asked for, there is In [blue]\n"
+    );
+}
