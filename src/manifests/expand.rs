@@ -6,9 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{Namespace, Pod, PodKey, PodPlace, PodSpec, Workload};
+use crate::model::{Namespace, Pod, PodKey, PodPlace, PodSpec, SchedulingRule, Workload};
 
-use super::daemon;
 use super::fault::Fault;
 use super::found::Place;
 use super::kind::WorkloadKind;
@@ -91,7 +90,6 @@ pub fn expand(
         }
         if workload.kind == WorkloadKind::DaemonSet {
             let (namespace, name) = (workload.namespace.clone(), Arc::clone(&workload.name));
-            let spec = maker.shared(daemon::of_template(&spec));
             expanded.daemons.push(DaemonSet { namespace, name, spec });
         }
     }
@@ -193,8 +191,19 @@ fn derive_daemons(live: &[(LivePod, Arc<PodBody>)], maker: &mut Maker<'_>, daemo
     for ((namespace, name), (_, body)) in derived {
         let mut spec = body.spec.clone();
         spec.priority = maker.priorities.of(body, &mut maker.unknown);
-        daemon::unpin(&mut spec);
-        let spec = maker.shared(daemon::of_template(&spec));
-        daemons.push(DaemonSet { namespace, name, spec });
+        unpin(&mut spec);
+        daemons.push(DaemonSet { namespace, name, spec: maker.shared(spec) });
+    }
+}
+
+/// Takes away what the DaemonSet controller adds: the match field that ties each pod to its node.
+fn unpin(spec: &mut PodSpec) {
+    if spec.other_rules.remove(&SchedulingRule::MatchFields).is_none() {
+        return;
+    }
+    let terms = spec.node_affinity.required.as_ref();
+    // A term that asks for nothing more holds everywhere, and so does the whole.
+    if terms.is_some_and(|terms| terms.iter().any(crate::model::Requirements::is_empty)) {
+        spec.node_affinity.required = None;
     }
 }

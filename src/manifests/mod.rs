@@ -6,7 +6,6 @@
 
 pub mod cursor;
 pub mod cut;
-mod daemon;
 pub mod document;
 pub mod expand;
 pub mod fault;
