@@ -5,7 +5,7 @@
 //! changes a plan and never excuses one. What it must account for is in the plan's evidence; what is not
 //! known counts against the plan.
 //!
-//! Each rule is a file with a function from the [`Case`](case::Case) to findings.
+//! Each rule is a file with a function from the `Case` to findings.
 
 mod affinity;
 mod budgets;

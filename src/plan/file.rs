@@ -123,7 +123,7 @@ pub(super) fn spelt(mut value: Value) -> String {
 /// Reads a plan's file.
 ///
 /// # Errors
-/// When the text is not exactly what [`write`] gives for some plan, but for fields of `evidence` that are
+/// When the text is not exactly what [`write()`] gives for some plan, but for fields of `evidence` that are
 /// not known here.
 pub fn read(text: &str) -> Result<Plan, PlanFileFault> {
     let value: Value =
