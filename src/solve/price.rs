@@ -133,7 +133,8 @@ impl Uncommitted {
 }
 
 /// Returns what these nodes cost, by their labels; commitments are used up in the order of the nodes. A node
-/// that is of no AKSNodeClass of the input is counted without its disk, which is not known, as an estimate.
+/// that is of no AKSNodeClass of the input is counted with the disk that the first class would give it, or
+/// without one, as an estimate.
 #[must_use]
 pub fn quote_nodes<'n>(
     nodes: impl IntoIterator<Item = &'n Node>,
@@ -161,9 +162,10 @@ fn quote_node(
     let offering = kind.and_then(|kind| kind.offerings.iter().find(|o| o.capacity_type == *capacity_type));
     let vm = offering.map(|offering| offering.price).or_else(|| market.today.get(&bought).copied())?;
     let is_own_class = node.class.as_ref().is_some_and(|class| market.offered.contains_key(class));
-    let disk = match kind {
-        Some(kind) if is_own_class => disk(kind),
-        Some(_) | None => Price::Estimated(MicroUsdPerHour(0)),
+    let disk = match (kind.map(disk), is_own_class) {
+        (Some(price), true) => price,
+        (Some(Price::Listed(price) | Price::Estimated(price)), false) => Price::Estimated(price),
+        (Some(Price::Unknown) | None, _) => Price::Estimated(MicroUsdPerHour(0)),
     };
     let quote = book.total(vm, *capacity_type, (kind, disk));
     let effective = committed.map(|commitment| {

@@ -49,16 +49,16 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
     let (mut known, mut of_choice) = (BTreeMap::new(), BTreeMap::new());
     for opened in &packing.nodes {
         let drawn = draw(problem, opened, &mut next);
-        let offerings = known
-            .entry((opened.column, &opened.load))
-            .or_insert_with(|| substitutes::sorted(desk, &rooms, opened));
         let (node, refused) = named(desk, opened, drawn, zones);
         finished.unplaced.extend(refused);
         if let Some(mut node) = node {
             let own = (node.size.clone(), node.zone.clone(), node.capacity_type);
-            let substitutes = of_choice
-                .entry((opened.column, &opened.load, own.clone()))
-                .or_insert_with(|| substitutes::of(offerings, &own));
+            let pattern = (opened.column, &opened.load, node.labels.clone());
+            let offerings = known
+                .entry(pattern.clone())
+                .or_insert_with(|| substitutes::sorted(desk, &rooms, opened, &node.labels));
+            let substitutes =
+                of_choice.entry((pattern, own.clone())).or_insert_with(|| substitutes::of(offerings, &own));
             node.substitutes.clone_from(substitutes);
             finished.nodes.push(node);
         }

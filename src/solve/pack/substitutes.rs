@@ -1,8 +1,11 @@
 //! The other ways to have a node that holds the same pods: what to fall back on when Azure refuses.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use crate::model::{CapacityType, MicroUsdPerHour, SkuName, Zone};
+use crate::model::{CapacityType, LabelKey, MicroUsdPerHour, Requirement, SkuName, Zone};
+use crate::solve::daemons::Overhead;
+use crate::solve::fit::{Site, ports};
 use crate::solve::solution::Substitute;
 use crate::solve::supply::{PoolSupply, Usable};
 
@@ -58,7 +61,7 @@ impl Rooms {
 }
 
 /// Sorts the offerings of the node's pool, its own one included.
-pub(super) fn sorted(desk: &Desk<'_>, rooms: &Rooms, opened: &Opened) -> Sorted {
+pub(super) fn sorted(desk: &Desk<'_>, rooms: &Rooms, opened: &Opened, chosen: &Chosen) -> Sorted {
     let column = &desk.problem.columns[opened.column];
     let pool = &desk.supply.pools[column.pool];
     let mut found: Vec<(MicroUsdPerHour, Substitute)> = Vec::new();
@@ -74,7 +77,8 @@ pub(super) fn sorted(desk: &Desk<'_>, rooms: &Rooms, opened: &Opened) -> Sorted 
             };
             let does = rooms.hold(&need, column.pool, (place, usable))
                 && reached(desk, opened, (place, usable))
-                && (column.open.is_empty() || agrees(desk, opened, &substitute));
+                && has_ports(desk, opened, &pool.overheads[usable.overhead])
+                && (column.open.is_empty() || agrees(desk, opened, pool.site(kind, usable), chosen));
             if does {
                 let price = usable.quote.effective.known().unwrap_or(MicroUsdPerHour(i64::MAX));
                 found.push((price, substitute));
@@ -158,16 +162,25 @@ fn reached(desk: &Desk<'_>, opened: &Opened, (kind, usable): (usize, &Usable<'_>
     })
 }
 
-/// Returns whether all pods agree on the labels that an offering leaves open, by the exact rules.
-fn agrees(desk: &Desk<'_>, opened: &Opened, other: &Substitute) -> bool {
-    let pool = &desk.supply.pools[desk.problem.columns[opened.column].pool];
-    let found = pool.kinds.iter().find(|kind| kind.kind.name == other.size).and_then(|kind| {
-        let same = |usable: &&Usable<'_>| {
-            usable.offering.zone == other.zone && usable.offering.capacity_type == other.capacity_type
-        };
-        Some(pool.site(kind, kind.offerings.iter().find(same)?))
-    });
-    let Some(mut site) = found else { return false };
+/// Returns whether daemonsets leave the ports that the pods take.
+fn has_ports(desk: &Desk<'_>, opened: &Opened, overhead: &Overhead) -> bool {
+    let classes = opened.load.iter().map(|(class, _)| &desk.problem.classes[*class]);
+    overhead.ports.is_empty()
+        || classes.into_iter().all(|class| ports::why(&class.ports, &overhead.ports).is_ok())
+}
+
+/// The labels that were chosen for a node.
+pub(super) type Chosen = BTreeMap<LabelKey, Arc<str>>;
+
+/// Returns whether all pods agree on the labels that an offering leaves open, by the exact rules, with those
+/// that were chosen for the node.
+fn agrees(desk: &Desk<'_>, opened: &Opened, mut site: Site<'_>, chosen: &Chosen) -> bool {
+    for (key, value) in chosen {
+        if site.labels.get(key.as_str()).is_some_and(|there| !there.accepts(value)) {
+            return false;
+        }
+        site.labels.set(key.clone(), Requirement::one(value));
+    }
     let mut classes: Vec<usize> = opened.load.iter().map(|(class, _)| *class).collect();
     let shape = |class: usize| &desk.demand.shapes[desk.problem.classes[class].pods[0].2];
     classes.sort_by_key(|class| (shape(*class).ask.alternatives.len(), *class));
