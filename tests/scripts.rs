@@ -130,3 +130,34 @@ fn faults_name_file_line_field_and_a_way_out() {
 fn output_is_plain_where_it_is_not_a_terminal() {
     assert!(!out(&nodeform(&["plan", "examples/quickstart"])).contains('\u{1b}'));
 }
+
+#[test]
+fn a_list_of_sizes_says_which_region_it_is_of() {
+    let folder = empty_folder("region");
+    let list = r#"[{"name": "small", "requirements": {}, "capacity": {"cpu": "4", "memory": "16Gi"}, "overhead": {},
+        "offerings": [{"zone": "westus2-1", "capacityType": "on-demand", "price": 0.2, "available": true}]}]"#;
+    std::fs::write(folder.join("list.json"), list).expect("the list can be written");
+    let shown = start(&["catalog", "--catalog", "list.json"], &folder, "");
+    assert!(shown.status.success() && aside(&shown).contains("westus2"), "{}", aside(&shown));
+    let input = root().join("examples/quickstart/inflate.yaml").display().to_string();
+    let planned = start(&["plan", &input, "--catalog", "list.json"], &folder, "");
+    assert!(out(&planned).contains("region `westus2`"), "{}{}", out(&planned), aside(&planned));
+}
+
+#[test]
+fn a_region_that_contradicts_the_nodes_is_said() {
+    let planned = nodeform(&["plan", "examples/existing-fleet", "--location", "eastus"]);
+    assert!(out(&planned).contains("although the nodes are labelled `westeurope`"), "{}", out(&planned));
+}
+
+#[test]
+fn a_class_that_is_not_there_is_assumed_aloud() {
+    let pool = std::fs::read_to_string(root().join("examples/quickstart/nodepool.yaml")).expect("readable");
+    let misspelt = pool.replacen("name: default", "name: defualt", 1);
+    let said = out(&start(&["plan", "-"], root(), &misspelt));
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("AKSNodeClass `defualt`") && said.contains("the input has `default`: is that meant?"),
+        "{said}"
+    );
+}

@@ -115,6 +115,12 @@ impl Catalog {
         read::from_files(texts, region)
     }
 
+    /// Returns the regions that files of the user speak of, for one who did not name any.
+    #[must_use]
+    pub fn regions_of_files(texts: &[(&str, &str)]) -> BTreeSet<Region> {
+        read::regions::named(texts)
+    }
+
     /// Makes a catalogue of ready instance types: every class is offered all of them. `well_known` are the
     /// labels that pods may ask for beyond Karpenter's own.
     #[must_use]

@@ -154,9 +154,9 @@ pub(super) struct ExplainArguments {
 #[command(after_help = "Examples:\n  nodeform catalog --location westeurope --family D --cpu-max 8\n  \
     nodeform catalog --gpu -o json\n")]
 pub(super) struct CatalogArguments {
-    /// The region
-    #[arg(long, alias = "region", value_name = "REGION", default_value = "eastus")]
-    pub(super) location: String,
+    /// The region; else the one of the given lists, else eastus
+    #[arg(long, alias = "region", value_name = "REGION")]
+    pub(super) location: Option<String>,
     /// Sizes and prices to use instead of the embedded ones; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(super) catalog: Vec<PathBuf>,

@@ -5,15 +5,16 @@ use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::world;
 use crate::catalog::filter::{CatalogFilter, GpuFilter};
-use crate::model::{ClassName, MicroUsdPerHour, NetworkSetup, Quantity};
+use crate::model::{ClassName, MicroUsdPerHour, NetworkSetup, Quantity, Region};
 use crate::offline;
 use crate::policy;
 use crate::render::catalog as render;
 
 pub(super) fn run(arguments: &CatalogArguments, ui: Ui) -> Result<Exit, Failure> {
     let filter = filter(arguments)?;
-    let location = world::region(&arguments.location);
     let files = world::catalogs(&arguments.catalog)?;
+    let said = arguments.location.as_deref().map(world::region);
+    let location = said.or_else(|| offline::region_of_files(&files)).unwrap_or_else(|| Region::new("eastus"));
     let catalog = offline::catalog(&files, &location).map_err(world::failure)?;
     let class = policy::default_class(ClassName::new("default"));
     let offered = catalog.offered(&class, NetworkSetup::AzureOverlay { is_cilium: false });

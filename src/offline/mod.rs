@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use crate::api::Kind;
 use crate::catalog::Catalog;
 use crate::manifests::{self, Objects, Source};
-use crate::model::Region;
+use crate::model::{ClassName, Region};
 use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
 use crate::snapshot::{AssembleOptions, Assumption, Snapshot, assemble};
@@ -121,16 +121,11 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let (objects, mut policy) =
         read(sources).map_err(|faults| faults.iter().map(problem).collect::<Vec<_>>())?;
     let mut assumptions = Vec::new();
-    let region = region::region(location, &policy, &objects, &mut assumptions);
+    let region = region::region(location, (&policy, &objects), &catalogs, &mut assumptions);
     let catalog = catalog(&catalogs, &region)?;
     let network = network::network(&policy, &mut assumptions);
     policy.fleet.network = Some(network);
-    for (class, pool) in policy.assume_missing_classes() {
-        assumptions.push(Assumption {
-            what: format!("AKSNodeClass `{class}` with Karpenter's defaults"),
-            why: format!("pool `{}` names it and the input does not hold it", pool.name),
-        });
-    }
+    assumptions.extend(missing_classes(&mut policy));
     let options = AssembleOptions { at, network, assumes_system_daemons: !without_system_daemons };
     let mut snapshot = assemble(&objects, catalog, options);
     snapshot.assumptions.extend(assumptions);
@@ -138,10 +133,39 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     Ok(World { snapshot, policy, objects: objects.documents })
 }
 
+/// Gives pools whose class the input does not hold a class with Karpenter's defaults, and says so, with the
+/// class of the input that may have been meant.
+fn missing_classes(policy: &mut Policy) -> Vec<Assumption> {
+    let present: Vec<ClassName> = policy.classes.keys().cloned().collect();
+    let assumed = policy.assume_missing_classes();
+    let meant = |class: &ClassName| {
+        let distance = |known: &&ClassName| strsim::damerau_levenshtein(known.as_str(), class.as_str());
+        present.iter().min_by_key(distance).filter(|known| distance(known) <= 2)
+    };
+    assumed
+        .into_iter()
+        .map(|(class, pool)| Assumption {
+            what: format!("AKSNodeClass `{class}` with Karpenter's defaults"),
+            why: match meant(&class) {
+                Some(known) => {
+                    format!("pool `{}` names it, the input has `{known}`: is that meant?", pool.name)
+                }
+                None => format!("pool `{}` names it and the input does not hold it", pool.name),
+            },
+        })
+        .collect()
+}
+
 /// Returns a fault without its hint inside the text.
 fn problem(fault: &manifests::Fault) -> Problem {
     let hint = fault.hint.clone();
     Problem { what: manifests::Fault { hint: None, ..fault.clone() }.to_string(), hint }
+}
+
+/// Returns the region of the user's lists of sizes and prices, where they speak of one only.
+#[must_use]
+pub fn region_of_files(files: &[(String, String)]) -> Option<Region> {
+    region::of_files(files)
 }
 
 /// Returns the catalogue of a region: of the user's files, or the embedded one.

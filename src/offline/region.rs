@@ -1,9 +1,10 @@
 //! Which region is planned for: as said, or as the input shows, or assumed and said so.
+//! It never takes a region silently that contradicts the input.
 
 use std::collections::BTreeMap;
 
 use super::Problem;
-use crate::catalog::{UnknownRegion, regions};
+use crate::catalog::{Catalog, UnknownRegion, regions};
 use crate::manifests::Objects;
 use crate::model::{Region, label};
 use crate::policy::Policy;
@@ -12,17 +13,23 @@ use crate::snapshot::Assumption;
 /// The region of Azure's own price examples; used where nothing says another.
 const REGION: &str = "eastus";
 
-/// Returns the region: the user's word, the NodeFleet's, the nodes', the pools'; else an assumed one.
+/// Returns the region: the user's word, the NodeFleet's, the nodes', the pools', the price lists'; else an
+/// assumed one.
 pub(super) fn region(
     said: Option<Region>,
-    policy: &Policy,
-    objects: &Objects,
+    (policy, objects): (&Policy, &Objects),
+    catalogs: &[(String, String)],
     assumptions: &mut Vec<Assumption>,
 ) -> Region {
+    let seen = of_nodes(objects);
     if let Some(region) = said.or_else(|| policy.fleet.region.clone()) {
+        assumptions.extend(seen.filter(|seen| *seen != region).map(|seen| Assumption {
+            what: format!("prices and sizes of region `{region}`, although the nodes are labelled `{seen}`"),
+            why: "as `--location` or the NodeFleet says".to_owned(),
+        }));
         return region;
     }
-    if let Some(region) = of_nodes(objects).or_else(|| of_pools(policy)) {
+    if let Some(region) = seen.or_else(|| of_pools(policy)).or_else(|| of_files(catalogs)) {
         return region;
     }
     assumptions.push(Assumption {
@@ -56,13 +63,19 @@ fn of_pools(policy: &Policy) -> Option<Region> {
     })
 }
 
+/// Returns the region of the user's lists of sizes and prices, where they speak of one only.
+pub(super) fn of_files(catalogs: &[(String, String)]) -> Option<Region> {
+    let texts: Vec<(&str, &str)> =
+        catalogs.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let regions = Catalog::regions_of_files(&texts);
+    regions.first().filter(|_| regions.len() == 1).cloned()
+}
+
 /// Says that a region is not known, with the nearest one that is.
 pub(super) fn unknown(unknown: &UnknownRegion) -> Problem {
+    let known: Vec<String> = regions().iter().map(ToString::to_string).collect();
     Problem {
         what: unknown.to_string(),
-        hint: Some(
-            "name one of the regions that `nodeform catalog --help` speaks of, or give `--catalog`"
-                .to_owned(),
-        ),
+        hint: Some(format!("the regions are {}; or give `--catalog`", known.join(", "))),
     }
 }

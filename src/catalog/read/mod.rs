@@ -8,6 +8,7 @@ mod arm;
 mod fault;
 mod kind;
 mod plain;
+pub(super) mod regions;
 mod retail;
 
 use std::collections::BTreeMap;
