@@ -61,21 +61,17 @@ fn openb(root: &Path, figures: &mut Vec<Figure>) {
     let inputs = [root.join("fixtures/openb/pools.yaml"), manifests];
     report(figures, "openb_seconds", plan_seconds(&inputs), "s");
     let plan = plan_json(&inputs);
-    let changes = plan["spec"]["changes"].as_array().map_or(0, Vec::len);
-    let number = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok()).unwrap_or(-1);
+    let evidence = &plan["evidence"];
+    let nodes = evidence["placements"].as_object().expect("a plan says what its nodes hold").len();
+    let cost =
+        evidence["report"]["costAfter"]["effective"].as_i64().expect("a plan says what the fleet costs");
+    let groups = evidence["report"]["unplaced"].as_array().expect("a plan says which pods fit nowhere");
+    let unplaced: usize =
+        groups.iter().map(|group| group["pods"].as_array().expect("a group has pods").len()).sum();
     #[expect(clippy::cast_precision_loss, clippy::float_arithmetic, reason = "figures for people")]
     {
-        report(figures, "openb_nodes", changes as f64, "nodes");
-        let cost = number(&plan["evidence"]["cost"]["after"]["effectiveMicroUsdPerHour"]);
+        report(figures, "openb_nodes", nodes as f64, "nodes");
         report(figures, "openb_usd_per_hour", cost as f64 / 1e6, "USD/h");
-        let unplaced: i64 = plan["evidence"]["unplaced"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|group| {
-                group["pods"].as_array().map_or(0, |pods| i64::try_from(pods.len()).unwrap_or(i64::MAX))
-            })
-            .sum();
         report(figures, "openb_unplaced_pods", unplaced as f64, "pods");
     }
 }
