@@ -3,7 +3,7 @@
 use super::line::{Line, Style};
 use super::money::{Sureness, per_month};
 use super::words::{count, some};
-use crate::model::{Price, Resources};
+use crate::model::{DisruptionReason, Price, Resources};
 use crate::solve::explain::node::NodeFate;
 use crate::solve::explain::{NodeExplanation, PodExplanation, PodOutcome, PoolUse, SizeExplanation};
 use crate::solve::report::chain::PoolChain;
@@ -115,7 +115,7 @@ pub fn node(explanation: &NodeExplanation, name: &str) -> Vec<Line> {
                 NodeFate::Stays(None) => "stays".to_owned(),
                 NodeFate::Stays(Some(because)) => format!("stays: {because}"),
                 NodeFate::Leaves => "is being deleted already".to_owned(),
-                NodeFate::Removed(reason) => format!("goes: {reason}"),
+                NodeFate::Removed(reason) => format!("goes: {}", in_words(*reason)),
             };
             let pods = |pods: &[crate::model::PodKey]| match pods {
                 [] => "none".to_owned(),
@@ -125,10 +125,19 @@ pub fn node(explanation: &NodeExplanation, name: &str) -> Vec<Line> {
                 Line::new(Style::Bold, format!("node `{node}` {fate}")),
                 Line::new(Style::Plain, format!("  runs      {}", pods(runs))),
                 Line::new(Style::Plain, format!("  receives  {}", pods(placed))),
-                Line::new(Style::Plain, format!("  has left  {}", amounts(room))),
+                Line::new(Style::Plain, format!("  has left, after these pods: {}", amounts(room))),
             ]
         }
         NodeExplanation::New { node, room, dearer_by } => new_node(node, room, dearer_by, name),
+    }
+}
+
+/// Says why a node may go, in a sentence about it.
+const fn in_words(reason: DisruptionReason) -> &'static str {
+    match reason {
+        DisruptionReason::Empty => "it is empty",
+        DisruptionReason::Drifted => "it differs from what its pool asks for",
+        DisruptionReason::Underutilized => "its pods fit elsewhere or on something cheaper",
     }
 }
 
@@ -155,7 +164,7 @@ fn new_node(
             format!("  holds      {}: {}", count(node.pods.len(), "pod"), some(&node.pods, NAMES_IN_LINE)),
         ),
         Line::new(Style::Plain, format!("  asked for  {}", amounts(&node.requests))),
-        Line::new(Style::Plain, format!("  has left   {}", amounts(room))),
+        Line::new(Style::Plain, format!("  has left, after these pods: {}", amounts(room))),
     ];
     if dearer_by.is_empty() {
         lines.push(Line::new(Style::Plain, "  nothing else that is offered holds these pods"));

@@ -1,6 +1,6 @@
 //! Why a node is there, of that size, or goes.
 
-use crate::model::{DisruptionReason, NodeName, PodKey, Price, Resources};
+use crate::model::{DisruptionReason, NodeName, Pod, PodKey, Price, Resources};
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
 use crate::solve::existing;
@@ -30,7 +30,7 @@ pub enum NodeExplanation {
         runs: Vec<PodKey>,
         /// The waiting pods that are placed there.
         placed: Vec<PodKey>,
-        /// What is left of it before anything waiting is placed.
+        /// What is left of it once the waiting pods are there too.
         room: Resources,
     },
     /// A node to make.
@@ -84,11 +84,18 @@ fn existing_node(snapshot: &Snapshot, solution: &Solution, name: &NodeName) -> N
         None => NodeFate::Stays(staying.map(|(_, reason)| reason.clone())),
     };
     let placed = solution.target.kept.iter().find(|kept| kept.node == *name).map(|kept| kept.pods.clone());
+    let placed = placed.unwrap_or_default();
+    let is_placed = |pod: &&Pod| placed.contains(&pod.key);
+    let room = snapshot
+        .pods
+        .iter()
+        .filter(is_placed)
+        .fold(standing.site.room.clone(), |room, pod| room.minus(&pod.spec.requests));
     NodeExplanation::Existing {
         node: name.clone(),
         fate,
         runs: standing.bound.iter().filter(|pod| !pod.is_daemon).map(|pod| pod.key.clone()).collect(),
-        placed: placed.unwrap_or_default(),
-        room: standing.site.room.at_least_zero(),
+        placed,
+        room: room.at_least_zero(),
     }
 }

@@ -68,6 +68,21 @@ fn an_existing_node_says_why_it_stays_or_goes() {
 }
 
 #[test]
+fn what_an_existing_node_has_left_counts_the_waiting_pods_that_it_receives() {
+    let world = World::of(vec![pool("default")])
+        .nodes([node("n1", "Standard_D4s_v5")])
+        .pods([on("n1", pod("old").cpu("1")), pod("new").cpu("2")]);
+    let solution = world.solve();
+    let NodeExplanation::Existing { placed, room, .. } =
+        explain_node(&world.snapshot, &solution, &NodeRef::Existing("n1".into()))
+    else {
+        panic!("is an existing node");
+    };
+    assert_eq!(placed, [PodKey::new("default", "new")]);
+    assert_eq!(room.get(&crate::model::ResourceName::Cpu), 900);
+}
+
+#[test]
 fn a_size_says_pool_by_pool_why_it_is_used_or_not() {
     let world = World::of(vec![pool("default")]).pods([pod("a")]);
     let solution = world.solve();
