@@ -57,8 +57,9 @@ impl Walk {
                 .failed(Miss::new(Rule::Offerings, "no size meets the pool's own requirements".to_owned()));
         }
         self.step(Rule::Taints, every, taints::why(&pool.pool.taints, &ask.tolerations))?;
-        let base = labels::why(&ask.alternatives, &pool.base, &pool.undefined()).map(|_| ());
-        self.step(Rule::NodeAffinity, every, base)?;
+        if let Err(miss) = labels::why(&ask.alternatives, &pool.base, &pool.undefined()) {
+            return self.failed(miss);
+        }
         let ways = self.reached(pool, ask)?;
         let ways = self.named(pool, ask, ways)?;
         let ways = self.with_ports(pool, ask, ways)?;
@@ -85,18 +86,24 @@ impl Walk {
     /// Asks the labels of sizes and offerings.
     fn reached<'p, 'a>(&mut self, pool: &'p PoolSupply<'a>, ask: &Ask) -> Result<Vec<Way<'p, 'a>>, Miss> {
         let reaches: Vec<Reach> = ask.alternatives.iter().filter_map(|wanted| pool.reach(wanted)).collect();
-        let hit = |(place, _, usable): &Way<'p, 'a>| {
+        let of_size = |(place, _, _): &Way<'p, 'a>| reaches.iter().any(|reach| reach.kinds.has(*place));
+        let of_offering = |(place, _, usable): &Way<'p, 'a>| {
             reaches.iter().any(|reach| reach.kinds.has(*place) && reach.placements.has(usable.placement))
         };
-        let ways: Vec<Way<'p, 'a>> = ways(pool).into_iter().filter(hit).collect();
-        if !ways.is_empty() {
-            self.step(Rule::Zone, sizes(&ways), Ok(()))?;
-            return Ok(ways);
+        let by_size: Vec<Way<'p, 'a>> = ways(pool).into_iter().filter(of_size).collect();
+        let left: Vec<Way<'p, 'a>> = by_size.iter().copied().filter(of_offering).collect();
+        if !left.is_empty() {
+            self.step(Rule::NodeAffinity, sizes(&by_size), Ok(()))?;
+            self.step(Rule::Zone, sizes(&left), Ok(()))?;
+            return Ok(left);
         }
         let misses = ask.alternatives.iter().filter_map(|wanted| first_unmet(pool, wanted));
         let miss = misses.min_by_key(Miss::distance).unwrap_or_else(|| {
             Miss::new(Rule::NodeAffinity, "no size of the pool has all that is asked for at once".to_owned())
         });
+        if miss.rule != Rule::NodeAffinity && !by_size.is_empty() {
+            self.step(Rule::NodeAffinity, sizes(&by_size), Ok(()))?;
+        }
         self.failed(miss)
     }
 
@@ -213,6 +220,7 @@ fn ways<'p, 'a>(pool: &'p PoolSupply<'a>) -> Vec<Way<'p, 'a>> {
 
 fn sizes(ways: &[Way<'_, '_>]) -> usize {
     let mut places: Vec<usize> = ways.iter().map(|(place, _, _)| *place).collect();
+    places.sort_unstable();
     places.dedup();
     places.len()
 }

@@ -1,7 +1,7 @@
 //! `explain`: rule by rule, for pods, nodes and sizes.
 
-use super::world::{PodWith, World, node, on, pod, pool};
-use crate::model::{PodKey, Price, label};
+use super::world::{PodWith, World, any_pool, node, on, pod, pool};
+use crate::model::{PodKey, Pool, Price, label};
 use crate::solve::explain::node::NodeFate;
 use crate::solve::explain::{NodeExplanation, PodOutcome, PoolUse};
 use crate::solve::{NodeRef, explain_node, explain_pod, explain_size};
@@ -27,12 +27,28 @@ fn a_pod_that_fits_nowhere_is_followed_to_the_rule_that_stops_it() {
         World::of(vec![pool("default")]).pods([pod("a").memory("60Gi").selects(label::SKU_FAMILY, "E")]);
     let (outcome, steps) = steps(&world, "a");
     assert!(matches!(outcome, PodOutcome::Placed(NodeRef::New(0))));
-    assert!(steps.starts_with("taints: 10\nnode affinity: 10\nzone: 2\n"), "{steps}");
+    assert!(steps.starts_with("taints: 10\nnode affinity: 2\nzone: 2\n"), "{steps}");
     let world =
         World::of(vec![pool("default")]).pods([pod("a").memory("64Gi").selects(label::SKU_FAMILY, "E")]);
     let (outcome, steps) = self::steps(&world, "a");
     assert!(matches!(outcome, PodOutcome::Unplaced { .. }));
     assert!(steps.ends_with("memory: 0 `memory` 64Gi is asked for, there is 63Gi\n"), "{steps}");
+}
+
+#[test]
+fn sizes_left_never_grow_and_no_rule_stands_twice() {
+    let limited = Pool { limits: super::world::resources(&[("cpu", "100")]), ..any_pool("default") };
+    let pods = [pod("a"), pod("b").selects(label::SKU_CPU, "3"), pod("c").selects(label::ZONE, "eastus-9")];
+    let world = World::of(vec![limited]).pods(pods);
+    let solution = world.solve();
+    for name in ["a", "b", "c"] {
+        let key = PodKey::new("default", name);
+        let explained = explain_pod(&world.snapshot, &world.policy, &solution, &key);
+        let steps = &explained.pools[0].steps;
+        assert!(steps.is_sorted_by(|first, then| first.sizes_left >= then.sizes_left), "{steps:?}");
+        let rules: std::collections::BTreeSet<_> = steps.iter().map(|step| &step.rule).collect();
+        assert_eq!(rules.len(), steps.len(), "{steps:?}");
+    }
 }
 
 #[test]
