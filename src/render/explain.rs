@@ -40,14 +40,15 @@ fn described(node: &NewNode) -> String {
 /// Says why a pod goes where it goes, or nowhere.
 #[must_use]
 pub fn pod(explanation: &PodExplanation, target: &Target) -> Vec<Line> {
-    let PodExplanation { pod, outcome, pools, nodes } = explanation;
+    let PodExplanation { pod, outcome, without, pools, nodes } = explanation;
     let mut lines = vec![Line::new(Style::Bold, format!("pod `{pod}` {}", said(outcome, target)))];
     if matches!(outcome, PodOutcome::Unknown | PodOutcome::Runs(_) | PodOutcome::NotPlanned) {
         return lines;
     }
     if !nodes.is_empty() {
         lines.push(Line::blank());
-        lines.push(Line::new(Style::Bold, "Nodes that exist:"));
+        let without = without.as_ref().map_or(String::new(), |rules| format!(" (without `{rules}`)"));
+        lines.push(Line::new(Style::Bold, format!("Nodes that exist{without}:")));
         let verdict = |because: &Option<String>| because.clone().unwrap_or_else(|| "has room".to_owned());
         lines.extend(
             nodes
@@ -57,7 +58,7 @@ pub fn pod(explanation: &PodExplanation, target: &Target) -> Vec<Line> {
     }
     for chain in pools {
         lines.push(Line::blank());
-        lines.extend(pool_chain(chain));
+        lines.extend(pool_chain(chain, without.as_deref()));
     }
     lines
 }
@@ -80,14 +81,19 @@ fn said(outcome: &PodOutcome, target: &Target) -> String {
     }
 }
 
-fn pool_chain(chain: &PoolChain) -> Vec<Line> {
-    let verdict = match &chain.miss {
-        None => (Style::Add, "a new node could hold it".to_owned()),
-        Some(miss) => (Style::Remove, format!("no: {}: {}", miss.rule, miss.because)),
+fn pool_chain(chain: &PoolChain, without: Option<&str>) -> Vec<Line> {
+    let verdict = match (&chain.miss, without) {
+        (None, None) => (Style::Add, "a new node could hold it".to_owned()),
+        (None, Some(rules)) => (Style::Plain, format!("a new node could hold it if `{rules}` allows it")),
+        (Some(miss), _) => (Style::Remove, format!("no: {}: {}", miss.rule, miss.because)),
     };
     let mut lines =
         vec![Line::new(Style::Bold, format!("Pool `{}`: ", chain.pool)).with(verdict.0, verdict.1)];
     let width = chain.steps.iter().map(|step| step.rule.to_string().chars().count()).max().unwrap_or(0);
+    if let Some(rules) = without {
+        let what = format!("  without `{rules}`, which is not planned with yet");
+        lines.push(Line::new(Style::Plain, what));
+    }
     for step in &chain.steps {
         let left = count(step.sizes_left, "size");
         let because = step.because.as_ref().map_or(String::new(), |because| format!(": {because}"));
@@ -97,7 +103,11 @@ fn pool_chain(chain: &PoolChain) -> Vec<Line> {
         ));
     }
     if let Some(nearest) = &chain.nearest {
-        let what = if chain.miss.is_some() { "came closest" } else { "is the cheapest that would do" };
+        let what = match (&chain.miss, without) {
+            (Some(_), _) => "came closest",
+            (None, None) => "is the cheapest that would do",
+            (None, Some(_)) => "is the cheapest that the other rules allow",
+        };
         lines.push(Line::new(Style::Plain, format!("  `{nearest}` {what}")));
     }
     lines

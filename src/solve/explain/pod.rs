@@ -1,11 +1,12 @@
 //! Why a pod goes where it goes, or nowhere.
 
-use crate::model::{NodeName, Pod, PodKey, PodPlace};
+use crate::model::{NodeName, Pod, PodKey, PodPlace, PodSpec, SchedulingRule};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::{Ask, Demand, Shape};
 use crate::solve::existing;
+use crate::solve::fit::{gates, not_yet};
 use crate::solve::market::Market;
 use crate::solve::price::PriceBook;
 use crate::solve::report::chain::{self, PoolChain};
@@ -48,6 +49,8 @@ pub struct PodExplanation {
     pub pod: PodKey,
     /// What becomes of it.
     pub outcome: PodOutcome,
+    /// The rules, by name, that everything below leaves out, since they are not planned with yet.
+    pub without: Option<String>,
     /// What each pool's rules say, the heaviest pool first.
     pub pools: Vec<PoolChain>,
     /// What each existing node says, by name: `None` where there is room for it now.
@@ -64,7 +67,8 @@ pub fn explain_pod(
 ) -> PodExplanation {
     let Some(pod) = snapshot.pods.iter().find(|pod| pod.key == *key) else {
         let (pools, nodes) = (Vec::new(), Vec::new());
-        return PodExplanation { pod: key.clone(), outcome: PodOutcome::Unknown, pools, nodes };
+        let outcome = PodOutcome::Unknown;
+        return PodExplanation { pod: key.clone(), outcome, without: None, pools, nodes };
     };
     let outcome = outcome(solution, pod);
     let daemons = Daemons::of(snapshot);
@@ -72,7 +76,7 @@ pub fn explain_pod(
     let market = Market::of(snapshot, policy);
     let supply = Supply::of(policy, &market, &book, &daemons);
     let mut standing = existing::standing(snapshot, &daemons);
-    let shape = Shape { priority: pod.spec.priority, ask: Ask::of(&pod.spec), pods: vec![key.clone()] };
+    let shape = Shape { priority: pod.spec.priority, ask: ask(&pod.spec), pods: vec![key.clone()] };
     if matches!(outcome, PodOutcome::Unplaced { .. }) {
         let _left = existing::fill(&Demand::of(snapshot), &mut standing);
     }
@@ -86,7 +90,32 @@ pub fn explain_pod(
         };
         (standing.node.name.clone(), because)
     };
-    PodExplanation { pod: key.clone(), outcome, pools, nodes: standing.iter().map(says).collect() }
+    let without = without(&outcome, &pod.spec);
+    PodExplanation { pod: key.clone(), outcome, without, pools, nodes: standing.iter().map(says).collect() }
+}
+
+/// Returns what the pod asks for, as far as it is planned with. A term of nothing but match fields is for
+/// nodes by name: read without them it would let the pod go anywhere, whatever the other terms say.
+fn ask(spec: &PodSpec) -> Ask {
+    let mut spec = spec.clone();
+    if let Some(terms) = &mut spec.node_affinity.required
+        && spec.other_rules.contains_key(&SchedulingRule::MatchFields)
+        && terms.iter().any(|term| !term.is_empty())
+    {
+        terms.retain(|term| !term.is_empty());
+    }
+    Ask::of(&spec)
+}
+
+/// Returns the rules by which a pod is held back, and which are therefore not asked. Gates are none of them:
+/// they say when, not where.
+fn without(outcome: &PodOutcome, spec: &PodSpec) -> Option<String> {
+    let PodOutcome::Held { waits_for, .. } = outcome else { return None };
+    match (gates::why(spec), not_yet::why(spec)) {
+        (_, Some(wait)) => Some(wait.waits_for),
+        (Some(_), None) => None,
+        (None, None) => Some(waits_for.clone()),
+    }
 }
 
 fn outcome(solution: &Solution, pod: &Pod) -> PodOutcome {

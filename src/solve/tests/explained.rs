@@ -1,7 +1,9 @@
 //! `explain`: rule by rule, for pods, nodes and sizes.
 
 use super::world::{PodWith, World, any_pool, node, on, pod, pool};
-use crate::model::{PodKey, Pool, Price, label};
+use crate::model::{
+    Operator, Pod, PodKey, Pool, Price, Requirement, Requirements, SchedulingRule, Strength, label,
+};
 use crate::solve::explain::node::NodeFate;
 use crate::solve::explain::{NodeExplanation, PodOutcome, PoolUse};
 use crate::solve::{NodeRef, explain_node, explain_pod, explain_size};
@@ -49,6 +51,32 @@ fn sizes_left_never_grow_and_no_rule_stands_twice() {
         let rules: std::collections::BTreeSet<_> = steps.iter().map(|step| &step.rule).collect();
         assert_eq!(rules.len(), steps.len(), "{steps:?}");
     }
+}
+
+#[test]
+fn a_held_pod_is_followed_by_what_is_left_of_its_rules_and_says_what_was_left_out() {
+    let above = |cpu: &str| {
+        let requirement = Requirement::new(Operator::Gt, [cpu]);
+        Requirements::none().with(label::SKU_CPU, requirement)
+    };
+    let by_field = |spec: &mut crate::model::PodSpec| {
+        spec.other_rules.insert(SchedulingRule::MatchFields, Strength::Required);
+    };
+    let held = |terms| pod("a").terms(terms).spec(by_field);
+    let explained = |pod: Pod| {
+        let world = World::of(vec![pool("default")]).pods([pod]);
+        explain_pod(&world.snapshot, &world.policy, &world.solve(), &PodKey::new("default", "a"))
+    };
+    let some = explained(held(vec![above("4"), Requirements::none()]));
+    assert!(matches!(some.outcome, PodOutcome::Held { .. }));
+    assert_eq!(some.without.as_deref(), Some("nodeAffinity matchFields"));
+    assert_eq!(some.pools[0].nearest.as_ref().map(|size| size.as_str()), Some("Standard_F8s_v2"));
+    let none = explained(held(vec![above("400"), Requirements::none()]));
+    assert!(none.pools[0].miss.is_some());
+    let gated = explained(pod("a").spec(|spec| {
+        spec.gates.insert("wait".into());
+    }));
+    assert_eq!(gated.without, None);
 }
 
 #[test]
