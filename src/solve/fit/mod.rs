@@ -22,6 +22,8 @@ pub enum Rule {
     Taints,
     /// The node selector and one term of the node affinity hold.
     NodeAffinity,
+    /// What the pool itself asks for leaves it something.
+    PoolRequirements,
     /// The zone is one that is asked for.
     Zone,
     /// It is bought as asked for.
@@ -46,12 +48,13 @@ impl Rule {
             Self::Offerings => 0,
             Self::Taints => 1,
             Self::NodeAffinity => 2,
-            Self::CapacityType => 3,
-            Self::Zone => 4,
-            Self::NamedFamily => 5,
-            Self::HostPorts => 6,
-            Self::Resource(_) => 7,
-            Self::Limits => 8,
+            Self::PoolRequirements => 3,
+            Self::CapacityType => 4,
+            Self::Zone => 5,
+            Self::NamedFamily => 6,
+            Self::HostPorts => 7,
+            Self::Resource(_) => 8,
+            Self::Limits => 9,
         }
     }
 }
@@ -61,6 +64,7 @@ impl std::fmt::Display for Rule {
         formatter.pad(match self {
             Self::Taints => "taints",
             Self::NodeAffinity => "node affinity",
+            Self::PoolRequirements => "the pool's own requirements",
             Self::Zone => "zone",
             Self::CapacityType => "capacity type",
             Self::NamedFamily => "burstable and HPC sizes",

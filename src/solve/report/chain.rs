@@ -51,14 +51,16 @@ struct Walk {
 
 impl Walk {
     fn all(&mut self, pool: &PoolSupply<'_>, ask: &Ask, ledger: &Ledger) -> Result<(), Miss> {
-        let every = pool.kinds.len();
-        if every == 0 {
-            return self
-                .failed(Miss::new(Rule::Offerings, "no size meets the pool's own requirements".to_owned()));
-        }
+        // What the pod itself lacks is told first: a pool with a fault of its own is nearer than one that
+        // the pod may not join.
+        let every = if pool.emptied.is_some() { pool.left_out.len() } else { pool.kinds.len() };
         self.step(Rule::Taints, every, taints::why(&pool.pool.taints, &ask.tolerations))?;
         if let Err(miss) = labels::why(&ask.alternatives, &pool.base, &pool.undefined()) {
             return self.failed(miss);
+        }
+        if let Some(miss) = &pool.emptied {
+            self.step(Rule::NodeAffinity, every, Ok(()))?;
+            return self.failed(miss.clone());
         }
         let ways = self.reached(pool, ask)?;
         let ways = self.named(pool, ask, ways)?;

@@ -9,7 +9,7 @@ use crate::solve::demand::{Demand, Shape};
 use crate::solve::fit::taints;
 use crate::solve::market::Market;
 use crate::solve::solution::Warning;
-use crate::solve::supply::{PoolSupply, Supply};
+use crate::solve::supply::{PoolSupply, Supply, emptied};
 
 /// The most letters that a value may be off to be taken for a slip.
 const SLIP_MAX: usize = 3;
@@ -41,7 +41,10 @@ impl Known {
     }
 
     fn add_all(&mut self, requirements: &Requirements, market: &Market) {
-        for (key, requirement) in requirements.iter().filter(|(key, _)| market.spoken_of.contains(*key)) {
+        for (key, requirement) in requirements
+            .iter()
+            .filter(|(key, _)| key.as_str() == label::SKU_SERIES || market.spoken_of.contains(*key))
+        {
             match requirement.listed() {
                 Some(values) => {
                     self.values.entry(key.clone()).or_default().extend(values.iter().cloned());
@@ -63,14 +66,31 @@ impl Known {
         }
         let what = format!("`{key}` {wanted}: nothing in the region has such a value");
         let meant = wanted.listed().into_iter().flatten().find_map(|value| meant(key, value, values));
-        let hint = match meant {
-            Some(value) => format!("did you mean `{value}`?"),
-            None => {
+        let hint = match (meant, emptied::beyond(wanted, values)) {
+            (Some(value), _) => format!("did you mean `{value}`?{}", self.about_series(key, wanted)),
+            (None, Some(bound)) => bound,
+            (None, None) => {
                 let some: Vec<&str> = values.iter().take(8).map(|value| &**value).collect();
                 format!("there is: {}{}", some.join(", "), if values.len() > 8 { ", …" } else { "" })
             }
         };
         Some((what, Some(hint)))
+    }
+}
+
+impl Known {
+    /// Says where a series goes, for a family that reads like one.
+    fn about_series(&self, key: &LabelKey, wanted: &Requirement) -> String {
+        let series = self.values.get(label::SKU_SERIES).filter(|_| key.as_str() == label::SKU_FAMILY);
+        let texts = || wanted.listed().into_iter().flatten().filter(|text| text.chars().count() > 1);
+        let pairs = series.into_iter().flatten().flat_map(|value| texts().map(move |text| (value, text)));
+        let compact = |text: &str| text.replace('_', "").to_ascii_lowercase();
+        let nearest =
+            pairs.map(|(value, text)| (strsim::osa_distance(&compact(value), &compact(text)), value));
+        match nearest.min() {
+            Some((_, value)) => format!(" `{}` takes series such as `{value}`", label::SKU_SERIES),
+            None => String::new(),
+        }
     }
 }
 
@@ -95,6 +115,14 @@ fn meant<'v>(key: &LabelKey, text: &str, values: &'v BTreeSet<Arc<str>>) -> Opti
             return Some(value);
         }
     }
+    if key.as_str() == label::SKU_FAMILY {
+        // A series or a size starts with its family.
+        let starts = |value: &&Arc<str>| !value.is_empty() && lower.starts_with(&value.to_ascii_lowercase());
+        let longest = values.iter().filter(starts).max_by_key(|value| value.len());
+        if let Some(value) = longest {
+            return Some(value);
+        }
+    }
     let slips = text.chars().count() / 3;
     let close = values
         .iter()
@@ -107,9 +135,25 @@ fn meant<'v>(key: &LabelKey, text: &str, values: &'v BTreeSet<Arc<str>>) -> Opti
 #[must_use]
 pub fn all(policy: &Policy, market: &Market, (demand, supply): (&Demand, &Supply<'_>)) -> Vec<Warning> {
     let mut warnings = unmet(policy, demand, &Known::of(market));
+    warnings.extend(without_sizes(supply, &warnings));
     warnings.extend(open_to_arm64(supply, demand));
     warnings.extend(supply.warnings.iter().chain(&demand.warnings).cloned());
     warnings.into_iter().collect()
+}
+
+/// Warns of pools whose requirements leave no size, where no other warning says why.
+fn without_sizes(supply: &Supply<'_>, said: &BTreeSet<Warning>) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for pool in &supply.pools {
+        let object = format!("pool `{}`", pool.pool.name);
+        if let Some(miss) = &pool.emptied
+            && !said.iter().any(|warning| warning.object == object && warning.hint.is_some())
+        {
+            let hint = "`nodeform catalog` lists what the region has".to_owned();
+            warnings.push(Warning { object, what: miss.because.clone(), hint: Some(hint) });
+        }
+    }
+    warnings
 }
 
 /// Warns of pools and pods that ask for what the region does not have.

@@ -3,6 +3,7 @@
 //! Offerings that cannot be had now are out, and so are burstable and HPC sizes that nobody names. Nothing
 //! here compares prices or chooses.
 
+pub mod emptied;
 pub mod named;
 pub mod reach;
 
@@ -44,6 +45,8 @@ pub struct PoolSupply<'a> {
     pub kinds: Vec<Kind<'a>>,
     /// The sizes that it may not use, by name, with the reason.
     pub left_out: Vec<(SkuName, Miss)>,
+    /// Why it may use no size at all, where that is so.
+    pub emptied: Option<Miss>,
     /// What daemonsets take, by number.
     pub overheads: Vec<Overhead>,
     well_known: &'a BTreeSet<LabelKey>,
@@ -152,7 +155,8 @@ impl<'a> PoolSupply<'a> {
         left_out.sort();
         let tables = Tables::of(&kinds, placements.values(), &market.spoken_of);
         let well_known = &market.well_known;
-        Self { pool, tier, base, kinds, left_out, overheads: Vec::new(), well_known, tables }
+        let emptied = kinds.is_empty().then(|| emptied::why(&base, &offered.types));
+        Self { pool, tier, base, kinds, left_out, emptied, overheads: Vec::new(), well_known, tables }
     }
 
     fn priced(mut self, book: &PriceBook<'_>) -> Self {

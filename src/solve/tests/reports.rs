@@ -1,7 +1,7 @@
 //! What is said about what does not work, and about what is odd.
 
-use super::world::{PodWith, World, any_pool, node, on, pod, pool};
-use crate::model::{Operator, Pool, Requirement, label};
+use super::world::{PodWith, World, any_pool, node, on, pod, pool, toleration};
+use crate::model::{LabelKey, Operator, Pool, Requirement, label};
 
 fn warnings(world: &World) -> String {
     let report = world.solve().report;
@@ -41,6 +41,48 @@ fn a_zone_by_its_number_is_a_slip() {
         "pool `default`: `topology.kubernetes.io/zone` In [1]: nothing in the region has such a value | \
          did you mean `eastus-1`?\n"
     );
+}
+
+#[test]
+fn a_pool_that_its_own_requirements_empty_names_the_one_and_the_nearest_value() {
+    let family = Requirement::one("D");
+    let huge = Requirement::new(Operator::Gt, ["500"]);
+    let empty = pool("default").requires(label::SKU_FAMILY, family).requires(label::SKU_CPU, huge);
+    let world = World::of(vec![empty]).pods([pod("a")]);
+    let report = world.solve().report;
+    assert_eq!(report.unplaced[0].rule, "the pool's own requirements");
+    let because = "`karpenter.azure.com/sku-cpu` >= 501 is what the pool itself asks for, and leaves no size; \
+                   the largest there is is 16";
+    assert_eq!(report.unplaced[0].because, because);
+    assert!(warnings(&world).contains("the largest there is is 16"), "{}", warnings(&world));
+}
+
+#[test]
+fn a_series_in_the_place_of_a_family_is_a_slip() {
+    let series = pool("default").requires(label::SKU_FAMILY, Requirement::one("Dsv5"));
+    let world = World::of(vec![series]).types(|types| {
+        for kind in types {
+            let series = if kind.name.as_str().contains("_D") { "Ds_v5" } else { "Es_v5" };
+            kind.requirements.add(LabelKey::new(label::SKU_SERIES), Requirement::one(series));
+        }
+    });
+    let text = warnings(&world);
+    let expected = "did you mean `D`? `karpenter.azure.com/sku-series` takes series such as `Ds_v5`\n";
+    assert!(text.ends_with(expected), "{text}");
+}
+
+#[test]
+fn a_pool_with_a_fault_of_its_own_is_nearer_than_one_that_the_pod_may_not_join() {
+    let taint = crate::model::Taint::new("team", "a", crate::model::Effect::NoSchedule);
+    let mut heavy = pool("heavy").requires(label::ZONE, Requirement::one("1"));
+    heavy.weight = 10;
+    heavy.taints.push(taint);
+    heavy.labels.insert(LabelKey::new("team"), "a".into());
+    let wants = pod("a").selects("team", "a").tolerates(toleration("team", Some("a"), None));
+    let unplaced = &World::of(vec![heavy, pool("light")]).pods([wants]).solve().report.unplaced[0];
+    assert_eq!(unplaced.nearest.as_deref(), Some("pool `heavy`"));
+    assert!(unplaced.because.contains("`topology.kubernetes.io/zone` In [1]"), "{}", unplaced.because);
+    assert!(unplaced.because.ends_with("the nearest there is is `eastus-1`"), "{}", unplaced.because);
 }
 
 #[test]

@@ -1,0 +1,107 @@
+//! Which of a pool's own requirements leaves it without any size, and the value that came nearest.
+//!
+//! Nothing here decides what a pool may use.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::model::{InstanceType, LabelKey, Requirement, Requirements};
+use crate::solve::fit::{Miss, Rule};
+
+/// How many values are named where none is nearer than another.
+const VALUES_NAMED_MAX: usize = 5;
+
+/// Says why no size of these can be had by a pool that asks for `base`.
+#[must_use]
+pub(super) fn why(base: &Requirements, types: &[InstanceType]) -> Miss {
+    // The requirement without which something is left; one with bounds first, since it is the likelier slip.
+    let mut keys: Vec<(&LabelKey, &Requirement)> = base.iter().collect();
+    keys.sort_by_key(|(key, wanted)| (wanted.bounds() == (None, None), *key));
+    let culprit = keys.into_iter().find_map(|(key, wanted)| {
+        let values = values_without(base, types, key);
+        (!values.is_empty()).then(|| Miss::new(Rule::PoolRequirements, because(key, wanted, &values)))
+    });
+    culprit.unwrap_or_else(|| Miss::new(Rule::PoolRequirements, of_all(base, types)))
+}
+
+fn because(key: &LabelKey, wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> String {
+    let nearest = beyond(wanted, values).unwrap_or_else(|| nearest_of(wanted, values));
+    format!("`{key}` {wanted} is what the pool itself asks for, and leaves no size; {nearest}")
+}
+
+/// Names the largest or smallest number there is, where what is wanted lies beyond it.
+#[must_use]
+pub fn beyond(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> Option<String> {
+    let numbers = || values.iter().filter_map(|value| value.parse::<i64>().ok());
+    let (largest, smallest) = (numbers().max()?, numbers().min()?);
+    match wanted.bounds() {
+        (Some(least), _) if largest < least => Some(format!("the largest there is is {largest}")),
+        (_, Some(most)) if smallest > most => Some(format!("the smallest there is is {smallest}")),
+        _ => None,
+    }
+}
+
+/// Names the value that reads most like what is wanted, or a few where nothing is wanted by name.
+fn nearest_of(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> String {
+    let texts = wanted.listed().into_iter().flatten();
+    let pairs = texts.flat_map(|text| values.iter().map(move |value| (text, value)));
+    let nearest = pairs
+        .map(|(text, value)| {
+            let (text, lower) = (text.to_ascii_lowercase(), value.to_ascii_lowercase());
+            (strsim::osa_distance(&text, &lower), value)
+        })
+        .min();
+    match nearest {
+        Some((_, value)) => format!("the nearest there is is `{value}`"),
+        None => {
+            let some: Vec<&str> = values.iter().take(VALUES_NAMED_MAX).map(|value| &**value).collect();
+            let more = if values.len() > VALUES_NAMED_MAX { ", …" } else { "" };
+            format!("there is: {}{more}", some.join(", "))
+        }
+    }
+}
+
+/// Says that no single requirement is to blame: each that nothing meets by itself is named, else all.
+fn of_all(base: &Requirements, types: &[InstanceType]) -> String {
+    let alone =
+        |key: &LabelKey, wanted: &Requirement| Requirements::none().with(key.as_str(), wanted.clone());
+    let hopeless: Vec<String> = base
+        .iter()
+        .filter(|(key, wanted)| !types.iter().any(|kind| can_be(kind, &alone(key, wanted))))
+        .map(|(key, wanted)| because(key, wanted, &values_without(&alone(key, wanted), types, key)))
+        .collect();
+    if !hopeless.is_empty() {
+        return hopeless.join("; ");
+    }
+    let all: Vec<String> = base
+        .iter()
+        .filter(|(key, _)| types.iter().any(|kind| values(kind, key).next().is_some()))
+        .map(|(key, wanted)| format!("`{key}` {wanted}"))
+        .collect();
+    if all.is_empty() {
+        return "no size can be had now in any zone".to_owned();
+    }
+    format!("no size that can be had now meets all that the pool itself asks for: {}", all.join(", "))
+}
+
+/// Returns the values of a label among the sizes that meet everything else.
+fn values_without(base: &Requirements, types: &[InstanceType], key: &LabelKey) -> BTreeSet<Arc<str>> {
+    let mut rest = Requirements::none();
+    for (other, wanted) in base.iter().filter(|(other, _)| *other != key) {
+        rest.add(other.clone(), wanted.clone());
+    }
+    types.iter().filter(|kind| can_be(kind, &rest)).flat_map(|kind| values(kind, key)).collect()
+}
+
+fn values<'k>(kind: &'k InstanceType, key: &LabelKey) -> impl Iterator<Item = Arc<str>> + 'k {
+    let of_size = kind.requirements.get(key.as_str()).and_then(Requirement::listed);
+    of_size.into_iter().flatten().cloned()
+}
+
+fn can_be(kind: &InstanceType, wanted: &Requirements) -> bool {
+    wanted.intersects(&kind.requirements).is_ok()
+        && kind
+            .offerings
+            .iter()
+            .any(|offering| offering.is_available && wanted.intersects(&super::placement(offering)).is_ok())
+}
