@@ -2,6 +2,8 @@
 //!
 //! A limit that is exceeded already lets nothing more in, and takes nothing away.
 
+use std::collections::BTreeMap;
+
 use crate::model::{MicroUsdPerHour, PoolName, ResourceName};
 
 use super::{Miss, Rule};
@@ -113,19 +115,46 @@ impl Ledger {
 /// Says whether one more node with these charges may be made.
 ///
 /// # Errors
-/// The first limit that does not let it.
+/// Every limit that does not let it.
 pub fn why(ledger: &Ledger, charges: &[(usize, i64)]) -> Result<(), Miss> {
-    let exceeded = charges.iter().find(|(place, amount)| ledger.left[*place] < *amount);
-    match exceeded {
-        None => Ok(()),
-        Some((place, amount)) => {
-            let (counter, left) = (&ledger.counters[*place], ledger.left[*place].max(0));
-            let wanted = match *amount {
-                i64::MAX => "a size whose price is not known".to_owned(),
-                amount => counter.show(amount),
-            };
-            let because = format!("{counter} leaves {}, {wanted} would be taken", counter.show(left));
-            Err(Miss::new(Rule::Limits, because))
-        }
+    let exceeded: Vec<&(usize, i64)> = exceeded(ledger, charges).collect();
+    if exceeded.is_empty() {
+        return Ok(());
     }
+    let says = |(place, amount): &&(usize, i64)| {
+        let (counter, left) = (&ledger.counters[*place], ledger.left[*place].max(0));
+        let wanted = match *amount {
+            i64::MAX => "a size whose price is not known".to_owned(),
+            amount => counter.show(amount),
+        };
+        format!("{counter} leaves {}, {wanted} would be taken", counter.show(left))
+    };
+    let because: Vec<String> = exceeded.iter().map(says).collect();
+    let short_by = exceeded.iter().map(|(place, amount)| {
+        let over = i128::from(*amount) - i128::from(ledger.left[*place].max(0));
+        i64::try_from(over * 1_000_000 / i128::from(*amount).max(1)).unwrap_or(i64::MAX)
+    });
+    let short_by = short_by.max().unwrap_or(0);
+    Err(Miss { short_by, ..Miss::new(Rule::Limits, because.join("; ")) })
+}
+
+/// Returns the charges for which a limit leaves too little.
+pub fn exceeded<'c>(
+    ledger: &'c Ledger,
+    charges: &'c [(usize, i64)],
+) -> impl Iterator<Item = &'c (usize, i64)> {
+    charges.iter().filter(|(place, amount)| ledger.left[*place] < *amount)
+}
+
+/// Returns what sorts first the node that exceeds limits the least: by how many, and by how much in all,
+/// each in millionths of what `most` takes of it.
+#[must_use]
+pub fn excess(ledger: &Ledger, charges: &[(usize, i64)], most: &BTreeMap<usize, i64>) -> (usize, i128) {
+    let mut excess = (0, 0);
+    for (place, amount) in exceeded(ledger, charges) {
+        let over = i128::from(*amount) - i128::from(ledger.left[*place]);
+        let scale = i128::from(most.get(place).copied().unwrap_or(*amount)).max(1);
+        excess = (excess.0 + 1, excess.1 + over * 1_000_000 / scale);
+    }
+    excess
 }

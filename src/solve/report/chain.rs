@@ -1,8 +1,10 @@
 //! The rules that a pod meets at a pool, one after the other, with the sizes that are left after each.
 
+use std::collections::BTreeMap;
+
 use crate::model::{LabelKey, PoolName, Requirements, SkuName};
 use crate::solve::demand::Ask;
-use crate::solve::fit::limits::{self, Ledger};
+use crate::solve::fit::limits::{self, Charges, Ledger};
 use crate::solve::fit::{Miss, Rule, labels, ports, resources, taints};
 use crate::solve::intern::Bits;
 use crate::solve::ledger;
@@ -27,6 +29,8 @@ pub struct PoolChain {
     pub pool: PoolName,
     /// The rules that were asked, up to the first that left nothing.
     pub steps: Vec<Step>,
+    /// Whether the pod may join the pool, by its taints and its own labels.
+    pub may_join: bool,
     /// What failed; `None` where a node of the pool could hold the pod.
     pub miss: Option<Miss>,
     /// The size that came closest, or the cheapest that would do.
@@ -39,13 +43,15 @@ type Way<'p, 'a> = (usize, &'p Kind<'a>, &'p Usable<'a>);
 /// Asks all rules of a pool, by what is left of the limits.
 #[must_use]
 pub fn at_pool(pool: &PoolSupply<'_>, ask: &Ask, ledger: &Ledger) -> PoolChain {
-    let mut walk = Walk { steps: Vec::new(), nearest: None };
+    let mut walk = Walk { steps: Vec::new(), may_join: false, nearest: None };
     let miss = walk.all(pool, ask, ledger).err();
-    PoolChain { pool: pool.pool.name.clone(), steps: walk.steps, miss, nearest: walk.nearest }
+    let Walk { steps, may_join, nearest } = walk;
+    PoolChain { pool: pool.pool.name.clone(), steps, may_join, miss, nearest }
 }
 
 struct Walk {
     steps: Vec<Step>,
+    may_join: bool,
     nearest: Option<SkuName>,
 }
 
@@ -58,6 +64,7 @@ impl Walk {
         if let Err(miss) = labels::why(&ask.alternatives, &pool.base, &pool.undefined()) {
             return self.failed(miss);
         }
+        self.may_join = true;
         if let Some(miss) = &pool.emptied {
             self.step(Rule::NodeAffinity, every, Ok(()))?;
             return self.failed(miss.clone());
@@ -197,21 +204,34 @@ impl Walk {
             let price = usable.quote.effective.known();
             (price.is_none(), price, kind.kind.name.clone(), usable.offering.zone.clone())
         });
-        let why = |(_, kind, usable): &Way<'_, '_>| {
-            let charges = ledger::charges(ledger, pool.pool, kind.kind, usable.quote.effective.known());
-            limits::why(ledger, &charges)
+        let charges = |(_, kind, usable): &Way<'_, '_>| {
+            ledger::charges(ledger, pool.pool, kind.kind, usable.quote.effective.known())
         };
-        let misses: Vec<Result<(), Miss>> = ways.iter().map(why).collect();
+        let charges: Vec<Charges> = ways.iter().map(charges).collect();
+        let both = || ways.iter().zip(&charges);
         let left: Vec<Way<'_, '_>> =
-            ways.iter().zip(&misses).filter(|(_, miss)| miss.is_ok()).map(|(way, _)| *way).collect();
-        if let Some((_, kind, _)) = left.first().or(ways.first()) {
-            self.nearest = Some(kind.kind.name.clone());
+            both().filter(|(_, charges)| limits::why(ledger, charges).is_ok()).map(|(way, _)| *way).collect();
+        if let Some((_, cheapest, _)) = left.first() {
+            self.nearest = Some(cheapest.kind.name.clone());
+            return self.step(Rule::Limits, sizes(&left), Ok(()));
         }
-        match misses.into_iter().next() {
-            Some(Err(miss)) if left.is_empty() => self.failed(miss),
-            Some(_) | None => self.step(Rule::Limits, sizes(&left), Ok(())),
-        }
+        let most = most(&charges);
+        // The first of equals is the cheapest.
+        let closest = both().min_by_key(|(_, charges)| limits::excess(ledger, charges, &most));
+        let Some(((_, kind, _), charges)) = closest else { return Ok(()) };
+        self.nearest = Some(kind.kind.name.clone());
+        self.step(Rule::Limits, 0, limits::why(ledger, charges))
     }
+}
+
+/// Returns the most that any of these take of each counter, where that is known.
+fn most(charges: &[Charges]) -> BTreeMap<usize, i64> {
+    let mut most = BTreeMap::new();
+    for (place, amount) in charges.iter().flatten().filter(|(_, amount)| *amount < i64::MAX) {
+        let there = most.entry(*place).or_insert(*amount);
+        *there = (*there).max(*amount);
+    }
+    most
 }
 
 fn ways<'p, 'a>(pool: &'p PoolSupply<'a>) -> Vec<Way<'p, 'a>> {

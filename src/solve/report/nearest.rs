@@ -50,7 +50,8 @@ pub fn unplaced(world: &World<'_>, pods: Vec<(usize, PodKey)>) -> Vec<Unplaced> 
 }
 
 fn explained(world: &World<'_>, shape: &Shape, pods: Vec<PodKey>) -> Unplaced {
-    let mut misses: Vec<(Miss, Option<String>)> = Vec::new();
+    // Whether the pod may not even join comes first: a later rule that fails is a nearer miss.
+    let mut misses: Vec<((bool, Miss), Option<String>)> = Vec::new();
     let mut details = Vec::new();
     for pool in &world.supply.pools {
         let chain = chain::at_pool(pool, &shape.ask, world.ledger);
@@ -61,7 +62,7 @@ fn explained(world: &World<'_>, shape: &Shape, pods: Vec<PodKey>) -> Unplaced {
             Miss::new(Rule::Limits, "limits leave room for one such node, but others come first".to_owned())
         });
         details.push(format!("{place}: {}: {}", miss.rule, miss.because));
-        misses.push((miss, Some(place)));
+        misses.push(((!chain.may_join, miss), Some(place)));
     }
     let mut nodes: Vec<(Miss, String)> = world
         .nodes
@@ -75,11 +76,11 @@ fn explained(world: &World<'_>, shape: &Shape, pods: Vec<PodKey>) -> Unplaced {
     nodes.sort_by(|a, b| (a.0.distance(), &a.1).cmp(&(b.0.distance(), &b.1)));
     for (miss, place) in nodes.into_iter().take(NODES_NAMED_MAX) {
         details.push(format!("{place}: {}: {}", miss.rule, miss.because));
-        misses.push((miss, Some(place)));
+        misses.push(((miss.rule.depth() < Rule::HostPorts.depth(), miss), Some(place)));
     }
     // The first of equals: pools come before nodes, since a pool can grow.
-    let nearest = misses.into_iter().min_by_key(|(miss, _)| miss.distance());
-    let (miss, place) = nearest.unwrap_or_else(|| {
+    let nearest = misses.into_iter().min_by_key(|((is_outside, miss), _)| (*is_outside, miss.distance()));
+    let (miss, place) = nearest.map(|((_, miss), place)| (miss, place)).unwrap_or_else(|| {
         let because = "there is no pool that nodes can be made of, and no node has room".to_owned();
         (Miss::new(Rule::Offerings, because), None)
     });

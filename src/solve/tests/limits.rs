@@ -1,7 +1,7 @@
 //! Limits of pools and of the fleet, weights, and who comes first when there is too little.
 
 use super::world::{PodWith, World, node, on, pod, pool, resources};
-use crate::model::{MicroUsd, Pool, Requirement, label};
+use crate::model::{CapacityType, MicroUsd, Pool, Requirement, label};
 
 fn limited(amounts: &[(&str, &str)]) -> Pool {
     Pool { limits: resources(amounts), ..pool("default") }
@@ -28,6 +28,28 @@ fn a_limit_counts_what_is_there_and_never_gives_way() {
          + default Standard_F4s_v2 eastus-3 on-demand 169000: web-1 web-2\n\
          ? web-3: limits: limit `cpu` of pool `default` leaves 0, 2 would be taken\n"
     );
+}
+
+#[test]
+fn the_size_that_comes_closest_to_a_limit_is_named_with_every_limit_that_stops_it() {
+    let small = Pool { nodes_max: Some(0), ..limited(&[("memory", "1Gi")]) };
+    let unplaced = &World::of(vec![small]).pods([pod("a").cpu("3")]).solve().report.unplaced[0];
+    assert_eq!(unplaced.nearest.as_deref(), Some("pool `default`, size `Standard_F4s_v2`"));
+    assert_eq!(
+        unplaced.because,
+        "limit `memory` of pool `default` leaves 1Gi, 8Gi would be taken; \
+         limit `nodes` of pool `default` leaves 0, 1 would be taken"
+    );
+    // The cheapest that fits takes more of the memory that is limited.
+    let small = limited(&[("memory", "1Gi")]);
+    let cheap = World::of(vec![small]).pods([pod("a").cpu("3")]).types(|types| {
+        types.retain(|kind| ["Standard_D4s_v5", "Standard_F4s_v2"].contains(&kind.name.as_str()));
+        for kind in types.iter_mut().filter(|kind| kind.name.as_str() == "Standard_D4s_v5") {
+            kind.offerings = vec![super::world::offering("eastus-1", CapacityType::OnDemand, 1)];
+        }
+    });
+    let unplaced = &cheap.solve().report.unplaced[0];
+    assert_eq!(unplaced.nearest.as_deref(), Some("pool `default`, size `Standard_F4s_v2`"));
 }
 
 #[test]

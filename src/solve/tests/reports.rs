@@ -86,6 +86,17 @@ fn a_pool_with_a_fault_of_its_own_is_nearer_than_one_that_the_pod_may_not_join()
 }
 
 #[test]
+fn a_pool_that_the_pod_may_join_is_nearer_than_a_heavier_one_that_it_may_not() {
+    let mut first = pool("first");
+    first.weight = 10;
+    let mut own = pool("own");
+    own.labels.insert(LabelKey::new("team"), "a".into());
+    let wants = pod("a").selects("team", "a").selects(label::SKU_CPU, "3");
+    let unplaced = &World::of(vec![first, own]).pods([wants]).solve().report.unplaced[0];
+    assert_eq!(unplaced.nearest.as_deref(), Some("pool `own`"));
+}
+
+#[test]
 fn misspelt_values_of_pods_are_found_with_the_nearest() {
     let pods = [
         pod("a").selects(label::ARCH, "x86_64"),
