@@ -73,21 +73,25 @@ fn new_node(planned: &Planned, name: &str) -> Option<NodeRef> {
 fn size(world: &World, planned: &Planned, name: &str) -> Result<Vec<Line>, Failure> {
     let World { snapshot, policy, objects: _ } = world;
     let size = SkuName::new(name);
-    let explanation = explain_size(snapshot, policy, &planned.solution, &size);
     let network =
         policy.fleet.network.unwrap_or(crate::model::NetworkSetup::AzureOverlay { is_cilium: false });
-    let mut names = Vec::new();
-    for class in policy.classes.values() {
-        let offered = snapshot.catalog.offered(class, network);
-        if let Some(refused) = offered.refused.iter().find(|refused| refused.size == size) {
-            return Ok(render::size(&explanation, Some(&refused.because)));
-        }
-        names.extend(offered.types.into_iter().map(|kind| kind.name));
+    let offered: Vec<_> =
+        policy.classes.values().map(|class| snapshot.catalog.offered(class, network)).collect();
+    let refused = || offered.iter().flat_map(|offered| &offered.refused);
+    let names = || offered.iter().flat_map(|offered| &offered.types).map(|kind| &kind.name);
+    let size = names()
+        .chain(refused().map(|refused| &refused.size))
+        .find(|known| is_meant(known, name))
+        .cloned()
+        .unwrap_or(size);
+    let explanation = explain_size(snapshot, policy, &planned.solution, &size);
+    if let Some(refused) = refused().find(|refused| refused.size == size) {
+        return Ok(render::size(&explanation, Some(&refused.because)));
     }
-    if policy.classes.is_empty() || names.contains(&size) {
+    if policy.classes.is_empty() || names().any(|known| *known == size) {
         return Ok(render::size(&explanation, None));
     }
-    let nearest = names.iter().min_by_key(|known| strsim::levenshtein(known.as_str(), name));
+    let nearest = names().min_by_key(|known| strsim::levenshtein(known.as_str(), name));
     let failure =
         Failure::error(format!("size `{name}` is not sold in region `{}`", snapshot.catalog.region));
     Err(match nearest {
@@ -96,4 +100,13 @@ fn size(world: &World, planned: &Planned, name: &str) -> Result<Vec<Line>, Failu
         }
         None => failure.hint("`nodeform catalog` lists the sizes of a region"),
     })
+}
+
+/// Returns whether a user who writes `name` means this size: `d4s_v5` is short for `Standard_D4s_v5`.
+fn is_meant(size: &SkuName, name: &str) -> bool {
+    let bare = |text: &str| {
+        let lower = text.to_ascii_lowercase();
+        lower.strip_prefix("standard_").map_or_else(|| lower.clone(), str::to_owned)
+    };
+    bare(size.as_str()) == bare(name)
 }

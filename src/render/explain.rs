@@ -3,9 +3,11 @@
 use super::line::{Line, Style};
 use super::money::{Sureness, per_month};
 use super::words::{count, some};
-use crate::model::{DisruptionReason, Price, Resources};
+use crate::model::{DisruptionReason, Price, Resources, Zone};
 use crate::solve::explain::node::NodeFate;
-use crate::solve::explain::{NodeExplanation, PodExplanation, PodOutcome, PoolUse, SizeExplanation};
+use crate::solve::explain::{
+    NodeExplanation, NotChosen, PodExplanation, PodOutcome, PoolUse, SizeExplanation,
+};
 use crate::solve::report::chain::PoolChain;
 use crate::solve::{NewNode, NodeRef, Target};
 
@@ -34,7 +36,12 @@ fn amounts(resources: &Resources) -> String {
 }
 
 fn described(node: &NewNode) -> String {
-    format!("`{}` in zone `{}`, {}, of pool `{}`", node.size, node.zone, node.capacity_type, node.pool)
+    format!("`{}` in {}, {}, of pool `{}`", node.size, zone(&node.zone), node.capacity_type, node.pool)
+}
+
+/// Names a zone; `0` is how Azure writes that there is none.
+fn zone(zone: &Zone) -> String {
+    if zone.as_str() == "0" { "no zone".to_owned() } else { format!("zone `{zone}`") }
 }
 
 /// Says why a pod goes where it goes, or nowhere.
@@ -188,7 +195,7 @@ fn new_node(
             Some(_) => format!("{} more", by_hour(*more)),
             None => "price not known".to_owned(),
         };
-        let what = format!("  `{}` in zone `{}`, {}: {more}", other.size, other.zone, other.capacity_type);
+        let what = format!("  `{}` in {}, {}: {more}", other.size, zone(&other.zone), other.capacity_type);
         lines.push(Line::new(Style::Plain, what));
     }
     if let Some(more) = dearer_by.len().checked_sub(SUBSTITUTES_MAX).filter(|more| *more > 0) {
@@ -211,17 +218,17 @@ pub fn size(explanation: &SizeExplanation, refused: Option<&str>) -> Vec<Line> {
     for (pool, how) in pools {
         let how = match how {
             PoolUse::Used(nodes) => format!("used: {} in this plan", count(*nodes, "node")),
-            PoolUse::NotCheapest { effective_price, substitute_of, needs_name } => {
-                let also = match substitute_of {
-                    0 => String::new(),
-                    nodes => format!("; it would serve for {} in this plan", count(*nodes, "new node")),
-                };
+            PoolUse::NotCheapest { effective_price, because, needs_name } => {
                 let named = if *needs_name {
                     "; it serves only where a requirement names it or its family"
                 } else {
                     ""
                 };
-                format!("allowed, from {}, and not chosen{also}{named}", by_hour(*effective_price))
+                format!(
+                    "allowed, from {}, and not chosen: {}{named}",
+                    by_hour(*effective_price),
+                    not_chosen(because)
+                )
             }
             PoolUse::Refused { rule, because } => format!("not allowed: {rule}: {because}"),
             PoolUse::PoolUnused(because) => format!("nothing is made of this pool: {because}"),
@@ -230,4 +237,23 @@ pub fn size(explanation: &SizeExplanation, refused: Option<&str>) -> Vec<Line> {
         lines.push(Line::new(Style::Plain, format!("  pool `{pool}`: {how}")));
     }
     lines
+}
+
+fn not_chosen(because: &NotChosen) -> String {
+    match because {
+        NotChosen::NothingWaits => "nothing waits that needs a new node".to_owned(),
+        NotChosen::OtherPools => "nothing that waits goes to a new node of this pool".to_owned(),
+        NotChosen::HoldsNone => {
+            "it does not hold the pods of any new node, or cannot be had where they go".to_owned()
+        }
+        NotChosen::Dearer { nodes, chosen, by } => {
+            let more = match by.known() {
+                Some(amount) if amount.0 == 0 => "costs the same as".to_owned(),
+                Some(_) => format!("costs {} more than", by_hour(*by)),
+                None => "has no known price to compare with".to_owned(),
+            };
+            let nodes = count(*nodes, "new node");
+            format!("it would serve for {nodes} in this plan, and {more} `{chosen}`")
+        }
+    }
 }

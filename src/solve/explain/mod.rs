@@ -8,7 +8,7 @@ pub mod size;
 
 pub use node::{NodeExplanation, explain_node};
 pub use pod::{PodExplanation, PodOutcome, explain_pod};
-pub use size::{PoolUse, SizeExplanation, explain_size};
+pub use size::{NotChosen, PoolUse, SizeExplanation, explain_size};
 
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;

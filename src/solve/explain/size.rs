@@ -6,7 +6,7 @@ use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
 use crate::solve::market::Market;
 use crate::solve::price::PriceBook;
-use crate::solve::solution::Solution;
+use crate::solve::solution::{NewNode, Solution};
 use crate::solve::supply::{PoolSupply, Supply, refusal};
 
 /// What a pool makes of a size.
@@ -18,8 +18,8 @@ pub enum PoolUse {
     NotCheapest {
         /// Its cheapest price for the user.
         effective_price: Price,
-        /// Among how many new nodes it is a substitute.
-        substitute_of: usize,
+        /// Why it was not chosen.
+        because: NotChosen,
         /// Whether it serves only pods that name it.
         needs_name: bool,
     },
@@ -34,6 +34,26 @@ pub enum PoolUse {
     PoolUnused(String),
     /// The region does not have it.
     NotThere,
+}
+
+/// Why a size that a pool could use is not among what it makes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotChosen {
+    /// Nothing waits that needs a new node.
+    NothingWaits,
+    /// What waits goes to other pools, or nowhere.
+    OtherPools,
+    /// It does not hold the pods of any new node of the pool.
+    HoldsNone,
+    /// It would serve for new nodes of the pool.
+    Dearer {
+        /// For how many.
+        nodes: usize,
+        /// The size that was chosen, where the gap is smallest.
+        chosen: SkuName,
+        /// What this size costs more there; unknown where a price is.
+        by: Price,
+    },
 }
 
 /// What is known about a size.
@@ -81,11 +101,33 @@ fn pool_use(pool: &PoolSupply<'_>, solution: &Solution, size: &SkuName) -> PoolU
     let Some(kind) = pool.kinds.iter().find(|kind| kind.kind.name == *size) else { return PoolUse::NotThere };
     let prices = kind.offerings.iter().map(|usable| usable.quote.effective);
     let cheapest = prices.min_by_key(|price| (price.known().is_none(), price.known()));
-    let is_substitute =
-        |others: &[crate::solve::solution::Substitute]| others.iter().any(|o| o.size == *size);
     PoolUse::NotCheapest {
         effective_price: cheapest.unwrap_or(Price::Unknown),
-        substitute_of: own().filter(|node| is_substitute(&node.substitutes)).count(),
+        because: not_chosen(solution, &own().collect::<Vec<_>>(), size),
         needs_name: kind.needs_name,
     }
+}
+
+/// Says why no node of the pool, whose new nodes are `own`, is of this size.
+fn not_chosen(solution: &Solution, own: &[&NewNode], size: &SkuName) -> NotChosen {
+    if solution.target.new.is_empty() && solution.report.unplaced.is_empty() {
+        return NotChosen::NothingWaits;
+    }
+    if own.is_empty() {
+        return NotChosen::OtherPools;
+    }
+    // Substitutes stand with the cheapest first.
+    let gap = |node: &&NewNode| {
+        let other = node.substitutes.iter().find(|other| other.size == *size)?;
+        let by = match node.effective_price.known() {
+            Some(chosen) => other.effective_price.map(|price| price - chosen),
+            None => Price::Unknown,
+        };
+        Some((node.size.clone(), by))
+    };
+    let gaps: Vec<(SkuName, Price)> = own.iter().filter_map(gap).collect();
+    let nodes = gaps.len();
+    let nearest =
+        gaps.into_iter().min_by_key(|(chosen, by)| (by.known().is_none(), by.known(), chosen.clone()));
+    nearest.map_or(NotChosen::HoldsNone, |(chosen, by)| NotChosen::Dearer { nodes, chosen, by })
 }

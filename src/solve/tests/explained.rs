@@ -5,7 +5,7 @@ use crate::model::{
     Operator, Pod, PodKey, Pool, Price, Requirement, Requirements, SchedulingRule, Strength, label,
 };
 use crate::solve::explain::node::NodeFate;
-use crate::solve::explain::{NodeExplanation, PodOutcome, PoolUse};
+use crate::solve::explain::{NodeExplanation, NotChosen, PodOutcome, PoolUse};
 use crate::solve::{NodeRef, explain_node, explain_pod, explain_size};
 
 fn steps(world: &World, name: &str) -> (PodOutcome, String) {
@@ -135,13 +135,19 @@ fn a_size_says_pool_by_pool_why_it_is_used_or_not() {
         pools.remove(0).1
     };
     assert_eq!(use_of("Standard_D2s_v5"), PoolUse::Used(1));
-    assert!(matches!(
-        use_of("Standard_D4s_v5"),
-        PoolUse::NotCheapest { substitute_of: 1, needs_name: false, .. }
-    ));
+    let PoolUse::NotCheapest { because, needs_name: false, .. } = use_of("Standard_D4s_v5") else {
+        panic!("is allowed without a name");
+    };
+    let by = Price::Listed(crate::model::MicroUsdPerHour(96_000));
+    assert_eq!(because, NotChosen::Dearer { nodes: 1, chosen: "Standard_D2s_v5".into(), by });
     assert!(matches!(use_of("Standard_B4ms"), PoolUse::NotCheapest { needs_name: true, .. }));
     let PoolUse::Refused { rule, because } = use_of("Standard_D2ps_v5") else { panic!("is arm64") };
     assert_eq!(rule, "node affinity");
     assert!(because.contains("kubernetes.io/arch"), "{because}");
     assert_eq!(use_of("Standard_X1"), PoolUse::NotThere);
+    let idle = World::of(vec![pool("default")]);
+    let mut pools =
+        explain_size(&idle.snapshot, &idle.policy, &idle.solve(), &"Standard_D4s_v5".into()).pools;
+    let PoolUse::NotCheapest { because, .. } = pools.remove(0).1 else { panic!("is allowed") };
+    assert_eq!(because, NotChosen::NothingWaits);
 }
