@@ -138,7 +138,11 @@ fn sizeless_nodes(nodes: &[Node]) -> Option<Gap> {
             &format!("{what}s that do not say what they have"),
             &names,
         ),
-        consequence: "no pod is planned onto it: the input needs its `status`".to_owned(),
+        consequence: match names.len() {
+            1 => "no pod is planned onto it: the input needs its `status`",
+            _ => "no pod is planned onto them: the input needs their `status`",
+        }
+        .to_owned(),
     })
 }
 

@@ -172,9 +172,13 @@ fn on_unknown_nodes(snapshot: &Snapshot) -> Vec<Warning> {
             *unknown.entry(node).or_default() += 1;
         }
     }
+    let what = |pods: usize| match pods {
+        1 => "1 pod is bound to this node, which is not in the input; it is left out".to_owned(),
+        _ => format!("{pods} pods are bound to this node, which is not in the input; they are left out"),
+    };
     let warning = |(node, pods): (&NodeName, usize)| Warning {
         object: format!("node `{node}`"),
-        what: format!("{pods} pods are bound to this node, which is not in the input; they are left out"),
+        what: what(pods),
         hint: Some("add the nodes: `kubectl get nodes,nodeclaims,pods -A -o yaml`".to_owned()),
     };
     unknown.into_iter().map(warning).collect()
