@@ -35,8 +35,8 @@ pub fn beyond(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> Option<Strin
     let numbers = || values.iter().filter_map(|value| value.parse::<i64>().ok());
     let (largest, smallest) = (numbers().max()?, numbers().min()?);
     match wanted.bounds() {
-        (Some(least), _) if largest < least => Some(format!("the largest there is is {largest}")),
-        (_, Some(most)) if smallest > most => Some(format!("the smallest there is is {smallest}")),
+        (Some(least), _) if largest < least => Some(format!("the largest value is {largest}")),
+        (_, Some(most)) if smallest > most => Some(format!("the smallest value is {smallest}")),
         _ => None,
     }
 }
@@ -52,7 +52,7 @@ fn nearest_of(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> String {
         })
         .min();
     match nearest {
-        Some((_, value)) => format!("the nearest there is is `{value}`"),
+        Some((_, value)) => format!("the nearest value is `{value}`"),
         None => {
             let some: Vec<&str> = values.iter().take(VALUES_NAMED_MAX).map(|value| &**value).collect();
             let more = if values.len() > VALUES_NAMED_MAX { ", …" } else { "" };

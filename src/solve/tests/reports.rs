@@ -52,9 +52,9 @@ fn a_pool_that_its_own_requirements_empty_names_the_one_and_the_nearest_value() 
     let report = world.solve().report;
     assert_eq!(report.unplaced[0].rule, "the pool's own requirements");
     let because = "`karpenter.azure.com/sku-cpu` >= 501 is what the pool itself asks for, and leaves no size; \
-                   the largest there is is 16";
+                   the largest value is 16";
     assert_eq!(report.unplaced[0].because, because);
-    assert!(warnings(&world).contains("the largest there is is 16"), "{}", warnings(&world));
+    assert!(warnings(&world).contains("the largest value is 16"), "{}", warnings(&world));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_pool_with_a_fault_of_its_own_is_nearer_than_one_that_the_pod_may_not_join()
     let unplaced = &World::of(vec![heavy, pool("light")]).pods([wants]).solve().report.unplaced[0];
     assert_eq!(unplaced.nearest.as_deref(), Some("pool `heavy`"));
     assert!(unplaced.because.contains("`topology.kubernetes.io/zone` In [1]"), "{}", unplaced.because);
-    assert!(unplaced.because.ends_with("the nearest there is is `eastus-1`"), "{}", unplaced.because);
+    assert!(unplaced.because.ends_with("the nearest value is `eastus-1`"), "{}", unplaced.because);
 }
 
 #[test]
