@@ -127,6 +127,56 @@ fn faults_name_file_line_field_and_a_way_out() {
 }
 
 #[test]
+fn a_plan_is_saved_where_the_path_leads_and_never_over_an_input() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = empty_folder("out");
+    let quickstart = root().join("examples/quickstart").display().to_string();
+    let save = |file: &str| start(&["plan", &quickstart, "--out", file], &folder, "");
+    for device in ["/dev/null", "/dev/stdout"] {
+        let output = save(device);
+        assert!(output.status.success(), "{device}: {}", aside(&output));
+        assert!(!std::fs::symlink_metadata(device).expect("is there").is_file(), "{device}");
+    }
+    std::fs::write(folder.join("real.json"), "old").expect("written");
+    std::fs::set_permissions(folder.join("real.json"), PermissionsExt::from_mode(0o600)).expect("set");
+    symlink("real.json", folder.join("link.json")).expect("linked");
+    assert!(save("link.json").status.success());
+    assert!(std::fs::symlink_metadata(folder.join("link.json")).expect("is there").is_symlink());
+    let mode = std::fs::metadata(folder.join("real.json")).expect("is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "the mode of a file is kept");
+    assert!(start(&["verify", "real.json"], &folder, "").status.success());
+
+    let pool = std::fs::read_to_string(root().join("examples/quickstart/nodepool.yaml")).expect("readable");
+    std::fs::write(folder.join("pool.yaml"), &pool).expect("written");
+    let over = start(&["plan", "pool.yaml", "--out", "./pool.yaml"], &folder, "");
+    assert_eq!(over.status.code(), Some(1));
+    assert!(aside(&over).contains("is one of the inputs"), "{}", aside(&over));
+    assert_eq!(std::fs::read_to_string(folder.join("pool.yaml")).expect("readable"), pool);
+    let dash = save("-");
+    assert_eq!(dash.status.code(), Some(1));
+    assert!(aside(&dash).contains("`-o json`"), "{}", aside(&dash));
+}
+
+#[test]
+fn output_that_cannot_be_written_is_an_error_and_a_reader_that_left_is_not() {
+    let with_output = |arguments: &[&str], output: Stdio| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nodeform"));
+        command.args(arguments).current_dir(root()).stdin(Stdio::null());
+        command.stdout(output).stderr(Stdio::piped()).output().expect("the program ends")
+    };
+    for arguments in [&["plan", "examples/quickstart", "-o", "json"][..], &["schema", "plan"], &["--help"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("is there");
+        let output = with_output(arguments, full.into());
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(aside(&output).contains("error: standard output cannot be written: "), "{}", aside(&output));
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output = with_output(arguments, writer.into());
+        assert_eq!((output.status.code(), aside(&output).as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
 fn output_is_plain_where_it_is_not_a_terminal() {
     assert!(!out(&nodeform(&["plan", "examples/quickstart"])).contains('\u{1b}'));
 }

@@ -21,14 +21,14 @@ pub(super) fn run(arguments: &CatalogArguments, ui: Ui) -> Result<Exit, Failure>
     match arguments.output {
         CatalogOutput::Table => {
             let rows = render::rows(&catalog, &offered, &filter);
-            ui.text(&render::table(&rows));
+            ui.text(&render::table(&rows))?;
             ui.aside(&format!("{} of {} sizes; {}\n", rows.len(), offered.types.len(), catalog.source()));
         }
         CatalogOutput::Json => {
             let document = render::document(&catalog, &offered, &filter);
             let text = serde_json::to_string_pretty(&document)
                 .map_err(|error| Failure::bug(vec![format!("the catalogue has no JSON form: {error}")]))?;
-            ui.text(&format!("{text}\n"));
+            ui.text(&format!("{text}\n"))?;
         }
     }
     Ok(Exit::Done)

@@ -20,6 +20,6 @@ pub(super) fn run(arguments: &CrdsArguments, ui: Ui) -> Result<Exit, Failure> {
         return Err(Failure::error(format!("there is no kind `{wanted}`"))
             .hint(format!("the kinds are {}", known.join(", "))));
     }
-    ui.text(&format!("{}\n", documents.join("\n---\n")));
+    ui.text(&format!("{}\n", documents.join("\n---\n")))?;
     Ok(Exit::Done)
 }

@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &ExplainArguments, ui: Ui) -> Result<Exit, Failure>
         "size" | "sizes" => size(&world, &planned, name)?,
         other => return Err(Failure::error(format!("`{other}` cannot be explained")).hint(ways)),
     };
-    ui.lines(&lines);
+    ui.lines(&lines)?;
     Ok(Exit::Done)
 }
 

@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
     }
     let text = manifest(cluster_name, location.as_str());
     if folder.as_os_str() == "-" {
-        ui.text(&text);
+        ui.text(&text)?;
         return Ok(Exit::Done);
     }
     let file = folder.join(FILE);
@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
         "Wrote {}: a NodeFleet, a NodePool and an AKSNodeClass.\n\nNext: put workloads beside it and run\n  nodeform plan {}\n",
         file.display(),
         folder.display()
-    ));
+    ))?;
     Ok(Exit::Done)
 }
 

@@ -44,6 +44,16 @@ impl InputArguments {
         self.inputs.is_empty() && self.filenames.is_empty()
     }
 
+    /// Returns whether this existing file was named as an input.
+    #[must_use]
+    pub(super) fn reads(&self, file: &Path) -> bool {
+        let Ok(file) = fs::canonicalize(file) else { return false };
+        self.inputs
+            .iter()
+            .chain(&self.filenames)
+            .any(|path| fs::canonicalize(path).is_ok_and(|path| path == file))
+    }
+
     /// Reads everything that was named, folders in the order of their files' names, each file once.
     ///
     /// # Errors

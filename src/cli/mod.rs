@@ -62,7 +62,14 @@ fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
 /// exit code 1 instead of clap's own 2, which means "changes" here.
 fn usage(error: &clap::Error) -> Exit {
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    // A reader that went away is no failure of ours.
-    let _ = error.print();
-    if is_help { Exit::Done } else { Exit::Error }
+    match error.print() {
+        // A reader that went away is no failure of ours.
+        Err(fault) if is_help && fault.kind() != std::io::ErrorKind::BrokenPipe => {
+            let message = format!("standard output cannot be written: {fault}");
+            Ui::new(true).failure(&Failure::error(message));
+            Exit::Error
+        }
+        Ok(()) | Err(_) if is_help => Exit::Done,
+        Ok(()) | Err(_) => Exit::Error,
+    }
 }

@@ -16,9 +16,9 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let planned = world::planned(&world::world(from, ui)?)?;
     let plan = planned.plan.plan();
     if let Some(file) = out {
-        saved::save(file, plan)?;
+        saved::save(file, plan, &from.input)?;
     }
-    saved::print(plan, out.as_deref(), (*output, *all), ui);
+    saved::print(plan, out.as_deref(), (*output, *all), ui)?;
     if let (Some(file), PlanOutput::Human) = (out, output) {
         ui.aside(&format!("Saved to `{0}`; show it with `nodeform show {0}`.\n", file.display()));
     }

@@ -2,11 +2,12 @@
 #![expect(clippy::disallowed_methods, reason = "reading and writing plan files is this module's job")]
 
 use std::fs;
-use std::io::Read;
-use std::path::Path;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 
 use super::arguments::{PlanOutput, ShowArguments, VerifyArguments};
 use super::exit::{Exit, Failure};
+use super::input::InputArguments;
 use super::ui::Ui;
 use crate::plan::{Plan, file};
 use crate::render::{Detail, PlanView, plan_text};
@@ -16,31 +17,113 @@ use crate::review::CheckedPlan;
 const PLAN_BYTES_MAX: u64 = 256 << 20;
 
 /// Prints a plan; `saved` is the file that it stands in.
-pub(super) fn print(plan: &Plan, saved: Option<&Path>, (output, all): (PlanOutput, bool), ui: Ui) {
+///
+/// # Errors
+/// Standard output takes no more.
+pub(super) fn print(
+    plan: &Plan,
+    saved: Option<&Path>,
+    (output, all): (PlanOutput, bool),
+    ui: Ui,
+) -> Result<(), Failure> {
     match output {
         PlanOutput::Json => ui.text(&file::write(plan)),
         PlanOutput::Human => {
             let name = saved.map(|path| path.display().to_string());
             let view = PlanView::new(plan, name.as_deref());
-            ui.lines(&plan_text(&view, if all { Detail::All } else { Detail::Brief }));
+            ui.lines(&plan_text(&view, if all { Detail::All } else { Detail::Brief }))
         }
     }
 }
 
-/// Saves a plan whole: the file is there with all of it, or as it was before.
-pub(super) fn save(path: &Path, plan: &Plan) -> Result<(), Failure> {
+/// Saves a plan whole: a file is there with all of it, or as it was before. What is no regular file (a pipe, a
+/// terminal, `/dev/null`) is written as it is, and a link leads to the file that is written.
+///
+/// # Errors
+/// The path is `-`, names one of the inputs, or cannot be written.
+pub(super) fn save(path: &Path, plan: &Plan, input: &InputArguments) -> Result<(), Failure> {
+    if path.as_os_str() == "-" {
+        return Err(Failure::error("`--out -` names no file")
+            .hint("print the plan with `-o json`, or name a file as in `--out plan.json`"));
+    }
     let failure = |error| Failure::error(format!("`{}` cannot be written: {error}", path.display()));
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    fs::write(&beside, file::write(plan)).map_err(failure)?;
-    fs::rename(&beside, path).map_err(failure)
+    let text = file::write(plan);
+    // Opened by its name, a file behind standard output would be written from its start once more.
+    if path == Path::new("/dev/stdout") {
+        return std::io::stdout().write_all(text.as_bytes()).map_err(failure);
+    }
+    let target = target(path).map_err(failure)?;
+    let before = fs::metadata(&target).ok();
+    if before.as_ref().is_some_and(|before| !before.is_file()) {
+        return fs::OpenOptions::new()
+            .write(true)
+            .open(&target)
+            .and_then(|mut out| out.write_all(text.as_bytes()))
+            .map_err(failure);
+    }
+    if input.reads(&target) {
+        return Err(Failure::error(format!(
+            "`{}` is one of the inputs and is left as it is",
+            path.display()
+        ))
+        .hint("name another file after `--out`"));
+    }
+    let beside = beside(&target);
+    let written = replace(&beside, &target, &text, before.map(|before| before.permissions()));
+    if written.is_err() {
+        // What is left of a failed attempt helps nobody; the error that counts is the first.
+        let _ = fs::remove_file(&beside);
+    }
+    written.map_err(failure)
+}
+
+/// Returns the file that a path leads to, whether it exists or not.
+fn target(path: &Path) -> std::io::Result<PathBuf> {
+    // As many links as Linux follows.
+    const LINKS_MAX: usize = 40;
+    let mut target = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        match fs::symlink_metadata(&target) {
+            // What a link of the system itself leads to (`/dev/stdout`) may have no path of its own.
+            Ok(facts)
+                if facts.is_symlink() && fs::metadata(&target).map_or(true, |there| there.is_file()) =>
+            {
+                let next = fs::read_link(&target)?;
+                target = target.parent().map_or_else(|| next.clone(), |folder| folder.join(&next));
+            }
+            Ok(_) | Err(_) => return Ok(target),
+        }
+    }
+    Err(std::io::Error::other("too many links lead on from it"))
+}
+
+/// Returns the path of the file that is written first, in the same folder.
+fn beside(target: &Path) -> PathBuf {
+    let mut beside = target.as_os_str().to_owned();
+    beside.push(format!(".{}.part", std::process::id()));
+    PathBuf::from(beside)
+}
+
+fn replace(
+    beside: &Path,
+    target: &Path,
+    text: &str,
+    permissions: Option<fs::Permissions>,
+) -> std::io::Result<()> {
+    let mut out = fs::OpenOptions::new().write(true).create_new(true).open(beside)?;
+    out.write_all(text.as_bytes())?;
+    if let Some(permissions) = permissions {
+        out.set_permissions(permissions)?;
+    }
+    out.sync_all()?;
+    fs::rename(beside, target)
 }
 
 /// `nodeform show`: needs nothing but the file.
 pub(super) fn show(arguments: &ShowArguments, ui: Ui) -> Result<Exit, Failure> {
     let ShowArguments { plan: path, all, output } = arguments;
     let plan = read(path)?;
-    print(&plan, Some(path), (*output, *all), ui);
+    print(&plan, Some(path), (*output, *all), ui)?;
     Ok(Exit::Done)
 }
 
@@ -57,7 +140,7 @@ pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failur
     let changes = plan.spec.changes.len();
     let noun = if changes == 1 { "change" } else { "changes" };
     let digest = plan.digest();
-    ui.text(&format!("The plan holds: {changes} {noun}, digest {digest}, and the judge has no finding.\n"));
+    ui.text(&format!("The plan holds: {changes} {noun}, digest {digest}, and the judge has no finding.\n"))?;
     Ok(Exit::Done)
 }
 

@@ -17,12 +17,12 @@ pub(super) fn run(arguments: &SchemaArguments, ui: Ui) -> Result<Exit, Failure> 
     schemas.sort_unstable();
     let Some(wanted) = &arguments.name else {
         let names: String = schemas.iter().map(|(name, _)| format!("{name}\n")).collect();
-        ui.text(&names);
+        ui.text(&names)?;
         return Ok(Exit::Done);
     };
     match schemas.iter().find(|(name, _)| *name == wanted.to_lowercase()) {
         Some((_, schema)) => {
-            ui.text(&format!("{}\n", schema.trim_end()));
+            ui.text(&format!("{}\n", schema.trim_end()))?;
             Ok(Exit::Done)
         }
         None => {

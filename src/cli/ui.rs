@@ -23,7 +23,10 @@ impl Ui {
     }
 
     /// Writes styled lines to standard output.
-    pub(super) fn lines(self, lines: &[Line]) {
+    ///
+    /// # Errors
+    /// As for [`Ui::text`].
+    pub(super) fn lines(self, lines: &[Line]) -> Result<(), Failure> {
         let mut text = String::new();
         for line in lines {
             for span in &line.spans {
@@ -32,13 +35,21 @@ impl Ui {
             }
             text.push('\n');
         }
-        self.text(&text);
+        self.text(&text)
     }
 
     /// Writes text to standard output as it is. A reader that went away ends the output, not the program.
-    pub(super) fn text(self, text: &str) {
+    ///
+    /// # Errors
+    /// Standard output takes no more: what is printed would be cut off without a word.
+    pub(super) fn text(self, text: &str) -> Result<(), Failure> {
         let mut out = AutoStream::new(io::stdout(), self.color);
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(Failure::error(format!("standard output cannot be written: {error}")))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 
     /// Writes a failure to standard error.

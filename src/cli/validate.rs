@@ -14,7 +14,7 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
     }
     match (offline::read(input.read()?.sources), output) {
         (Ok((objects, _)), _) => {
-            ui.text(&valid(&objects));
+            ui.text(&valid(&objects))?;
             Ok(Exit::Done)
         }
         (Err(faults), ValidateOutput::Human) => {
@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
             Err(failure)
         }
         (Err(faults), ValidateOutput::Github) => {
-            ui.text(&faults.iter().map(annotation).collect::<String>());
+            ui.text(&faults.iter().map(annotation).collect::<String>())?;
             Ok(Exit::Error)
         }
     }
