@@ -3,6 +3,7 @@
 use super::arguments::{ValidateArguments, ValidateOutput};
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
+use super::world;
 use crate::manifests::{Fault, Objects, path_text};
 use crate::offline;
 
@@ -13,6 +14,7 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
             .hint("name files or folders: `nodeform validate my-manifests/`"));
     }
     match (offline::read(input.read()?.sources), output) {
+        (Ok((objects, _)), _) if objects.documents == 0 => Err(world::no_objects()),
         (Ok((objects, _)), _) => {
             ui.text(&valid(&objects))?;
             Ok(Exit::Done)

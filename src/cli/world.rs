@@ -29,6 +29,9 @@ pub(super) fn world(arguments: &WorldArguments, ui: Ui) -> Result<World, Failure
         without_system_daemons: *no_system_daemonsets,
     };
     let world = offline::world(request).map_err(failure)?;
+    if world.objects == 0 {
+        return Err(no_objects());
+    }
     if !inputs.unread_folders.is_empty() {
         let folders: Vec<String> =
             inputs.unread_folders.iter().take(3).map(|folder| format!("`{}`", folder.display())).collect();
@@ -41,6 +44,12 @@ pub(super) fn world(arguments: &WorldArguments, ui: Ui) -> Result<World, Failure
         ui.aside(&format!("warning: not read, since `-R` was not given: {}{more}\n", folders.join(", ")));
     }
     Ok(world)
+}
+
+/// The failure of an input that was read and holds no object at all.
+pub(super) fn no_objects() -> Failure {
+    Failure::error("the input is empty: it holds no object")
+        .hint("if a pipe feeds it, look whether the command before it failed; else name files with manifests")
 }
 
 /// Plans a world. A plan that the judge refuses is a bug and is not shown.
