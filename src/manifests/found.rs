@@ -8,7 +8,7 @@ use crate::model::{Digest, LabelKey, Namespace};
 use super::cursor::{Cursor, Document};
 use super::document::Taker;
 use super::fault::{Fault, Faults};
-use super::kind::{self, NotUnderstood, Treatment, Why};
+use super::kind::{self, Misspelt, NotUnderstood, Treatment, Why};
 use super::live::{self, LivePod, PodObject};
 use super::meta::Meta;
 use super::node::{ClaimObject, NodeObject};
@@ -111,6 +111,9 @@ impl Found {
             }
         }
         let (Some(version), Some(kind)) = (object.text("apiVersion"), object.text("kind")) else { return };
+        if let Some(Misspelt { nearest }) = kind::misspelt(version, kind) {
+            return unknown_kind(object, kind, nearest);
+        }
         let treatment = kind::treatment(version, kind);
         match treatment {
             Treatment::OtherVersion(wanted) => return other_version(object, kind, version, wanted),
@@ -241,6 +244,13 @@ impl Found {
             .or_insert_with(|| NotUnderstood { why, names: BTreeMap::new() });
         entry.why = entry.why.min(why);
         *entry.names.entry(shortened(&name)).or_default() += 1;
+    }
+}
+
+fn unknown_kind(object: Cursor<'_>, kind: &str, nearest: Option<&str>) {
+    if let Some(place) = object.get("kind") {
+        let hint = nearest.map(|nearest| format!("did you mean `{nearest}`?"));
+        place.fault(format!("there is no kind {:?} in this group", shortened(kind)), hint.as_deref());
     }
 }
 

@@ -125,6 +125,84 @@ fn unknown(group: &str, kind: &str) -> Treatment {
     Treatment::NotUnderstood(why)
 }
 
+/// The kinds of Karpenter's groups, of ours, and of the groups of workloads that exist and are not read.
+const OTHER_KINDS: [(&str, &[&str]); 5] = [
+    ("karpenter.sh", &["NodeOverlay"]),
+    ("karpenter.azure.com", &[]),
+    ("nodeform.dev", &[]),
+    ("apps", &["ControllerRevision"]),
+    ("batch", &["CronJob"]),
+];
+
+/// The kinds of the core group that exist and are not read.
+const CORE_KINDS: [&str; 14] = [
+    "Binding",
+    "ComponentStatus",
+    "ConfigMap",
+    "Endpoints",
+    "Event",
+    "LimitRange",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "PodTemplate",
+    "ReplicationController",
+    "ResourceQuota",
+    "Secret",
+    "Service",
+    "ServiceAccount",
+];
+
+/// The kinds that are read, with their groups.
+const READ_KINDS: [(&str, &str); 13] = [
+    ("", "Namespace"),
+    ("", "Node"),
+    ("", "Pod"),
+    ("apps", "DaemonSet"),
+    ("apps", "Deployment"),
+    ("apps", "ReplicaSet"),
+    ("apps", "StatefulSet"),
+    ("batch", "Job"),
+    ("karpenter.azure.com", "AKSNodeClass"),
+    ("karpenter.sh", "NodeClaim"),
+    ("karpenter.sh", "NodePool"),
+    ("nodeform.dev", "NodeFleet"),
+    ("scheduling.k8s.io", "PriorityClass"),
+];
+
+/// What is wrong with a kind that no API server has: a slip in the name of one that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misspelt {
+    /// The kind that was probably meant.
+    pub nearest: Option<&'static str>,
+}
+
+/// Returns whether an object's kind is a slip. In Karpenter's groups and in ours every kind is known, so an
+/// unknown one is wrong; in the groups of Kubernetes it is only where it is near to one that is read.
+#[must_use]
+pub fn misspelt(api_version: &str, kind: &str) -> Option<Misspelt> {
+    const SLIPS_MAX: usize = 2;
+    const LENGTH_MAX: usize = 100;
+    let (group, _) = group_and_version(api_version);
+    let is_read = READ_KINDS.contains(&(group, kind));
+    let is_core = group.is_empty() && CORE_KINDS.contains(&kind);
+    let others = OTHER_KINDS.iter().find(|(other, _)| *other == group);
+    if is_read || is_core || others.is_some_and(|(_, kinds)| kinds.contains(&kind)) {
+        return None;
+    }
+    let nearest = READ_KINDS
+        .iter()
+        .filter(|(of, _)| *of == group && kind.len() <= LENGTH_MAX)
+        .map(|(_, known)| (strsim::damerau_levenshtein(&known.to_lowercase(), &kind.to_lowercase()), *known))
+        .min();
+    if matches!(group, "karpenter.sh" | "karpenter.azure.com" | "nodeform.dev") {
+        return Some(Misspelt { nearest: nearest.map(|(_, known)| known) });
+    }
+    let is_near = |(distance, known): &(usize, &str)| *distance <= SLIPS_MAX && *distance * 2 < known.len();
+    let is_understood = matches!(group, "" | "apps" | "batch" | "scheduling.k8s.io");
+    let near = nearest.filter(is_near).filter(|_| is_understood);
+    near.map(|(_, known)| Misspelt { nearest: Some(known) })
+}
+
 /// Returns whether an object holds a pod template: somewhere below it, beside `status`, a list `containers`
 /// with an image. Rules about manifests only look like one.
 #[must_use]
@@ -150,7 +228,32 @@ fn holds_containers(tree: &Tree) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Treatment, Why, WorkloadKind, treatment};
+    use super::{Treatment, Why, WorkloadKind, misspelt, treatment};
+
+    #[test]
+    fn a_slip_in_a_kind_is_seen_and_other_kinds_are_left_alone() {
+        let table = [
+            ("karpenter.sh/v1", "Nodepool", Some(Some("NodePool"))),
+            ("karpenter.sh/v1alpha1", "NodeOverlay", None),
+            ("karpenter.sh/v1", "NodeClaim", None),
+            ("karpenter.azure.com/v1beta1", "AKSNodeclass", Some(Some("AKSNodeClass"))),
+            ("nodeform.dev/v1alpha1", "NodeFlet", Some(Some("NodeFleet"))),
+            ("nodeform.dev/v1alpha1", "Something", Some(Some("NodeFleet"))),
+            ("apps/v1", "Deploymnet", Some(Some("Deployment"))),
+            ("apps/v1", "ControllerRevision", None),
+            ("apps/v1", "Whatever", None),
+            ("batch/v1", "CronJob", None),
+            ("batch/v1", "job", Some(Some("Job"))),
+            ("v1", "Pods", Some(Some("Pod"))),
+            ("v1", "PodTemplate", None),
+            ("v1", "Secret", None),
+            ("v1", "Service", None),
+            ("example.com/v1", "Deploymnet", None),
+        ];
+        for (version, kind, expected) in table {
+            assert_eq!(misspelt(version, kind).map(|found| found.nearest), expected, "{version} {kind}");
+        }
+    }
 
     #[test]
     fn kinds_are_told_apart_by_their_group() {
