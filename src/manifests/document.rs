@@ -72,7 +72,14 @@ impl<T: Taker> Reading<'_, T> {
                 is_yaml
             });
         }
-        if is_yaml { self.yaml(text) } else { self.taker.fault(fault) }
+        if is_yaml {
+            self.yaml(text);
+        } else if text.trim_start().starts_with("{{") {
+            let fault = Fault::at(self.file, fault.line, "begins with `{{` and is no manifest");
+            self.taker.fault(fault.with_hint(yaml::TEMPLATE));
+        } else {
+            self.taker.fault(fault);
+        }
     }
 
     fn json(&mut self, text: &str) {

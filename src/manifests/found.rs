@@ -77,9 +77,13 @@ impl Taker for Found {
             let hint = "leave out kinds that are not planned with";
             return self.faults.add(Fault::at(file, tree.line, message).with_hint(hint));
         }
-        if tree.as_map().is_none() && tree.as_list().is_none() {
+        if tree.as_map().is_none() {
             let message = format!("a document must be an object and is {}", tree.value.describe());
-            let hint = "leave the file out if it is not a manifest";
+            let hint = if tree.as_list().is_some() {
+                "write objects one after another with `---` between them, or as `items` of a List; leave the file out if it is not a manifest"
+            } else {
+                "leave the file out if it is not a manifest"
+            };
             return self.faults.add(Fault::at(file, tree.line, message).with_hint(hint));
         }
         if tree.get("kind").is_none() && tree.get("metadata").is_none() {

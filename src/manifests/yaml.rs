@@ -11,7 +11,7 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Tag};
 use super::fault::Fault;
 use super::scalar::resolve;
 use super::source::{DEPTH_MAX, NODES_MAX};
-use super::tree::{Entry, Tree, Value, duplicate_key};
+use super::tree::{Entry, Tree, Value, duplicate_key, shortened};
 
 /// Reads every document of a text and hands each on, or the fault that makes it unreadable, until `each`
 /// wants no more. `lines_before`
@@ -52,6 +52,10 @@ pub fn read(
     }
 }
 
+/// What to do with a template of Helm.
+pub const TEMPLATE: &str =
+    "it looks like a template of Helm: render the chart with `helm template` and read what comes out";
+
 fn options() -> Options {
     let mut options = granit_parser::options! {
         flow_nesting_limit: DEPTH_MAX,
@@ -70,7 +74,9 @@ fn scan_fault(file: &Arc<str>, text: &str, lines_before: usize, error: &ScanErro
         .skip(line.saturating_sub(2))
         .take(2)
         .any(|line| line.trim_start_matches([' ', '-']).starts_with('\t'));
-    if has_tab {
+    if text.contains("{{") {
+        fault.with_hint(TEMPLATE)
+    } else if has_tab {
         fault.with_hint("YAML is indented with spaces only: replace the tab at the start of the line")
     } else {
         fault.with_hint("check the indentation and the quotes of this line and of the one before it")
@@ -130,12 +136,17 @@ impl<'a> Builder<'a> {
             Event::DocumentStart(..) => *self = Self::new(self.file, self.lines_before),
             Event::DocumentEnd => return Ok(self.root.take()),
             Event::Scalar(text, style, anchor, tag) => {
+                self.known_tag(tag.as_deref(), line)?;
                 let value = self.scalar(&text, style, tag.as_deref(), line)?;
                 let is_merge = style == ScalarStyle::Plain && text == "<<" && tag.is_none();
                 self.finish(Tree { line, value }, anchor, 1, is_merge)?;
             }
-            Event::SequenceStart(_, anchor, _) => self.open(line, anchor, Content::List(Vec::new()))?,
-            Event::MappingStart(_, anchor, _) => {
+            Event::SequenceStart(_, anchor, tag) => {
+                self.known_tag(tag.as_deref(), line)?;
+                self.open(line, anchor, Content::List(Vec::new()))?;
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                self.known_tag(tag.as_deref(), line)?;
                 let content = Content::Map { entries: Vec::new(), key: None, merged: Vec::new() };
                 self.open(line, anchor, content)?;
             }
@@ -149,6 +160,23 @@ impl<'a> Builder<'a> {
 
     fn fault(&self, line: usize, message: impl Into<String>) -> Fault {
         Fault::at(self.file, line, message)
+    }
+
+    /// Refuses tags that name types of a program or of another tool: Kubernetes has none of them.
+    fn known_tag(&self, tag: Option<&Tag>, line: usize) -> Result<(), Fault> {
+        let Some(tag) = tag.filter(|tag| tag.core_suffix().is_none()) else { return Ok(()) };
+        let (handle, suffix) = tag.parts();
+        if matches!(suffix, "" | "!" | "binary" | "merge" | "timestamp") {
+            return Ok(());
+        }
+        let handle = if handle == "tag:yaml.org,2002:" { "!!" } else { handle };
+        let message = format!(
+            "has the tag {}, which Kubernetes does not know",
+            shortened(&format!("{handle}{suffix}"))
+        );
+        Err(self
+            .fault(line, message)
+            .with_hint("remove the tag, or render the file with the tool that knows it first"))
     }
 
     fn scalar(&self, text: &str, style: ScalarStyle, tag: Option<&Tag>, line: usize) -> Result<Value, Fault> {

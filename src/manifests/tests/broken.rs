@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{deployment, faults, faults_of};
+use super::{deployment, faults, faults_of, objects};
 use crate::manifests::Source;
 
 fn first(bytes: impl Into<Vec<u8>>) -> String {
@@ -78,6 +78,23 @@ fn bytes_that_are_no_text_are_told_with_their_line() {
 fn templates_that_are_not_rendered_are_told() {
     let fault = first("apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .Values.name }}\n");
     assert!(fault.starts_with("a.yaml:4:"), "{fault}");
+    for text in [
+        "{{- if .Values.on }}\nkind: Pod\n{{- end }}\n",
+        "kind: Pod\n{{- if .Values.on }}\na: b\n{{ end }}\n",
+    ] {
+        let fault = first(text);
+        assert!(fault.contains("`helm template`") && !fault.contains("JSON"), "{fault}");
+    }
+}
+
+#[test]
+fn lists_of_anything_and_tags_of_programs_are_no_manifests() {
+    assert!(first("- a\n- b\n").starts_with("a.yaml:1: a document must be an object and is a list"));
+    assert!(first("[1, 2]\n").contains("hint: write objects one after another"));
+    for text in ["a: !!python/object x\n", "!!python/object:os.system\na: b\n", "a: !vault [x]\n"] {
+        assert!(first(text).contains("which Kubernetes does not know"), "{}", first(text));
+    }
+    assert!(objects("kind: ConfigMap\napiVersion: v1\na: !!binary eA==\nb: !!str 5\n").pods.is_empty());
 }
 
 #[test]
