@@ -21,9 +21,10 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
         }
         (Err(faults), ValidateOutput::Human) => {
             let count = faults.len();
-            let noun = if count == 1 { "fault" } else { "faults" };
             let mut failure = Failure::errors(faults.iter().map(ToString::to_string).collect());
-            failure.faults.push(format!("{count} {noun}"));
+            if count > 1 {
+                failure.faults.push(format!("{count} faults"));
+            }
             Err(failure)
         }
         (Err(faults), ValidateOutput::Github) => {
@@ -35,9 +36,14 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
 
 fn valid(objects: &Objects) -> String {
     let passed: usize = objects.passed_over.values().sum();
-    let mut text = format!("Valid: {} objects in {} files.\n", objects.documents, objects.sources);
+    let counted = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let (held, files) = (counted(objects.documents, "object"), counted(objects.sources, "file"));
+    let mut text = format!("Valid: {held} in {files}.\n");
     if passed > 0 {
-        text.push_str(&format!("Not looked into, since they do not matter to a plan: {passed} objects.\n"));
+        text.push_str(&format!(
+            "Not looked into, since they do not matter to a plan: {}.\n",
+            counted(passed, "object")
+        ));
     }
     for (kind, found) in &objects.not_understood {
         let count: usize = found.names.values().sum();

@@ -91,5 +91,9 @@ fn time(text: &str) -> Result<Timestamp, Failure> {
 
 /// Says everything that is wrong with an input.
 pub(super) fn failure(problems: Vec<Problem>) -> Failure {
-    Failure::errors(problems.iter().map(ToString::to_string).collect())
+    let mut failure = Failure::errors(problems.iter().map(ToString::to_string).collect());
+    if problems.len() > 1 {
+        failure.faults.push(format!("{} faults", problems.len()));
+    }
+    failure
 }
