@@ -6,7 +6,7 @@
 #[path = "support/worlds/mod.rs"]
 mod support;
 
-use nodeform::model::{Pod, PodKey, PodPlace};
+use nodeform::model::{FleetLimits, Pod, PodKey, PodPlace, ResourceName, Resources};
 use nodeform::plan::{Change, Plan};
 use nodeform::sim;
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
@@ -106,6 +106,14 @@ proptest! {
         prop_assert_eq!(one.evidence.held, two.evidence.held);
     }
 
+    #[test]
+    fn limits_that_do_not_bind_change_nothing(world in worlds()) {
+        let free = without_limits(world);
+        let (one, two) = (planned(&free)?, planned(&far_limits(free.clone()))?);
+        prop_assert_eq!(one.evidence.placements, two.evidence.placements);
+        prop_assert_eq!(one.evidence.kept, two.evidence.kept);
+    }
+
     // A fleet that has settled gets one node for one more pod, or none where the pod fits on what is there:
     // running pods are never moved, so nothing else can follow from it.
     #[test]
@@ -120,6 +128,26 @@ proptest! {
         let only_creates = plan.spec.changes.values().all(|planned| matches!(planned.change, Change::Create(_)));
         prop_assert!(plan.spec.changes.len() <= 1 && only_creates, "{:#?}", shown(&plan));
     }
+}
+
+/// The same world without any limit.
+fn without_limits(mut world: World) -> World {
+    world.policy.fleet.limits = FleetLimits::default();
+    for pool in world.policy.pools.values_mut() {
+        (pool.limits, pool.nodes_max) = (Resources::none(), None);
+    }
+    world
+}
+
+/// The same world with limits far above what it needs.
+fn far_limits(mut world: World) -> World {
+    world.policy.fleet.limits.nodes = Some(10_000);
+    for pool in world.policy.pools.values_mut() {
+        pool.limits = Resources::none();
+        pool.limits.set(ResourceName::Cpu, 1_000_000_000);
+        pool.nodes_max = Some(10_000);
+    }
+    world
 }
 
 /// The same world with its lists in another order.

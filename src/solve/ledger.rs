@@ -75,19 +75,19 @@ pub fn charges(ledger: &Ledger, pool: &Pool, kind: &InstanceType, price: Option<
     ledger.iter().filter_map(|(place, counter, _)| Some((place, amount(counter)?))).collect()
 }
 
-/// Returns the counters of commitments that pay for a VM of this offering, with the commitments' numbers.
+/// Returns the numbers of the commitments that pay for a VM of this offering.
 #[must_use]
 pub fn commitments(
     ledger: &Ledger,
     kind: &InstanceType,
     offering: &Offering,
     book: &PriceBook<'_>,
-) -> Vec<(usize, usize)> {
+) -> Vec<usize> {
     if offering.capacity_type != CapacityType::OnDemand {
         return Vec::new();
     }
-    let unused = ledger.iter().filter_map(|(place, counter, left)| match counter {
-        Counter::Commitment(number) if left > 0 => Some((place, *number)),
+    let unused = ledger.iter().filter_map(|(_, counter, left)| match counter {
+        Counter::Commitment(number) if left > 0 => Some(*number),
         Counter::Commitment(_)
         | Counter::PoolResource(..)
         | Counter::PoolNodes(_)
@@ -95,17 +95,12 @@ pub fn commitments(
         | Counter::FleetNodes
         | Counter::FleetCost => None,
     });
-    unused.filter(|(_, number)| book.commitments()[*number].size == kind.name).collect()
+    unused.filter(|number| book.commitments()[*number].size == kind.name).collect()
 }
 
-/// Returns the counter of money, where there is such a limit.
+/// Returns the place of a commitment's counter.
 #[must_use]
-pub fn cost_counter(ledger: &Ledger) -> Option<usize> {
-    ledger.iter().find(|(_, counter, _)| **counter == Counter::FleetCost).map(|(place, _, _)| place)
-}
-
-/// Returns whether this counter counts money.
-#[must_use]
-pub fn is_cost(ledger: &Ledger, place: usize) -> bool {
-    cost_counter(ledger) == Some(place)
+pub fn commitment(ledger: &Ledger, number: usize) -> Option<usize> {
+    let mut counters = ledger.iter();
+    counters.find(|(_, counter, _)| **counter == Counter::Commitment(number)).map(|(place, _, _)| place)
 }

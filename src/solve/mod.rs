@@ -60,8 +60,7 @@ pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
     let standing = Costs::of(&nodes, &shrunk, market, &book);
     let ledger = ledger::opened(policy, &snapshot.nodes, &standing.left, standing.before.effective);
 
-    let problem = pack::Problem::of(&demand, &left, &supply, &ledger, &book);
-    let packing = pack::pack(&problem, &supply, &ledger);
+    let (problem, packing) = pack::pack((&demand, &left), &supply, &ledger, &book);
     let ledger = packing.ledger.clone();
     let desk = Desk { problem: &problem, supply: &supply, demand: &demand, book: &book };
     let finished = pack::finish::finish(&desk, packing, &mut zones(&nodes, &shrunk));

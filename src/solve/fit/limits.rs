@@ -85,6 +85,24 @@ impl Ledger {
         self.counters.iter().any(|counter| !matches!(counter, Counter::Commitment(_)))
     }
 
+    /// Returns what is left of commitments alone.
+    #[must_use]
+    pub fn without_limits(&self) -> Self {
+        let mut commitments = Self::default();
+        for (_, counter, left) in self.iter() {
+            if matches!(counter, Counter::Commitment(_)) {
+                commitments.add(counter.clone(), left);
+            }
+        }
+        commitments
+    }
+
+    /// Returns whether nothing that was taken since `before` exceeds a limit.
+    #[must_use]
+    pub fn is_kept(&self, before: &Self) -> bool {
+        self.left.iter().zip(&before.left).all(|(left, before)| *left >= 0 || left >= before)
+    }
+
     /// Returns how many nodes with these charges may still be made.
     #[must_use]
     pub fn uses(&self, charges: &[(usize, i64)]) -> usize {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::model::{LabelKey, Requirements, ResourceName};
-use crate::solve::fit::limits::Ledger;
+
+use crate::solve::fit::limits::{Charges, Ledger};
 use crate::solve::intern::{Bits, Interner};
 use crate::solve::ledger;
 use crate::solve::price::PriceBook;
@@ -45,7 +46,7 @@ pub(super) fn all(
                 let usable = &kind.offerings[usables[0]];
                 let overhead = &pool.overheads[usable.overhead];
                 let room = kind.kind.allocatable.minus(&overhead.requests);
-                let column = Column {
+                let mut column = Column {
                     pool: place,
                     tier: pool.tier,
                     kind: number,
@@ -53,12 +54,13 @@ pub(super) fn all(
                     commitment: None,
                     room: vector(&room, dimensions),
                     overhead: usable.overhead,
-                    charges: ledger::charges(ledger, pool.pool, kind.kind, usable.quote.effective.known()),
+                    charges: Charges::new(),
                     open: open(pool, (kind, usable), &reaches[place]),
                     usables,
                 };
+                column.charges = charges(&column, supply, ledger, book);
                 if column.room.iter().all(|amount| *amount >= 0) {
-                    columns.extend(committed(&column, (kind, usable), ledger, book));
+                    columns.extend(committed(&column, supply, ledger, book));
                     columns.push(column);
                 }
             }
@@ -68,23 +70,37 @@ pub(super) fn all(
 }
 
 /// Returns the column again for every commitment to its size: only what stands beside the VM is new cost.
-fn committed(
-    column: &Column,
-    (kind, usable): (&Kind<'_>, &Usable<'_>),
-    ledger: &Ledger,
-    book: &PriceBook<'_>,
-) -> Vec<Column> {
+fn committed(column: &Column, supply: &Supply<'_>, ledger: &Ledger, book: &PriceBook<'_>) -> Vec<Column> {
+    let kind = &supply.pools[column.pool].kinds[column.kind];
+    let usable = &kind.offerings[column.usables[0]];
     let left = ledger::commitments(ledger, kind.kind, usable.offering, book);
     let beside = book.beside_vm(kind.kind).known();
     let Some(beside) = beside else { return Vec::new() };
-    let of = |(counter, number): (usize, usize)| {
-        let pool_charges = column.charges.iter().filter(|(place, _)| !ledger::is_cost(ledger, *place));
-        let mut charges: Vec<(usize, i64)> = pool_charges.copied().collect();
-        charges.extend(ledger::cost_counter(ledger).map(|place| (place, beside.0)));
-        charges.push((counter, 1));
-        Column { cost: beside.0.max(1), commitment: Some(number), charges, ..column.clone() }
+    let of = |number: usize| {
+        let mut of = Column { cost: beside.0.max(1), commitment: Some(number), ..column.clone() };
+        of.charges = charges(&of, supply, ledger, book);
+        of
     };
     left.into_iter().map(of).collect()
+}
+
+/// Returns what a node of the column takes of limits, and of the commitment that pays for its VM.
+pub(super) fn charges(
+    column: &Column,
+    supply: &Supply<'_>,
+    ledger: &Ledger,
+    book: &PriceBook<'_>,
+) -> Charges {
+    let pool = &supply.pools[column.pool];
+    let kind = &pool.kinds[column.kind];
+    let price = match column.commitment {
+        None => kind.offerings[column.usables[0]].quote.effective,
+        Some(_) => book.beside_vm(kind.kind),
+    };
+    let mut charges = ledger::charges(ledger, pool.pool, kind.kind, price.known());
+    let counter = column.commitment.and_then(|number| ledger::commitment(ledger, number));
+    charges.extend(counter.map(|place| (place, 1)));
+    charges
 }
 
 fn cost(kind: &Kind<'_>, usable: &Usable<'_>) -> i64 {

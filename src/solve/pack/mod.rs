@@ -16,7 +16,9 @@ mod substitutes;
 
 use std::collections::BTreeSet;
 
+use super::demand::Demand;
 use super::fit::limits::Ledger;
+use super::price::PriceBook;
 use super::supply::Supply;
 
 pub(super) use packing::Packing;
@@ -29,8 +31,31 @@ const ROUNDS: usize = 3;
 /// How many candidates are improved: the best ones before that.
 const IMPROVED_MAX: usize = 2;
 
+/// Packs what is left of the demand: first as if there were no limits, and where the result is within them it
+/// is taken. A limit that does not bind makes nothing dearer.
+pub(super) fn pack(
+    (demand, left): (&Demand, &[usize]),
+    supply: &Supply<'_>,
+    ledger: &Ledger,
+    book: &PriceBook<'_>,
+) -> (Problem, Packing) {
+    let unlimited = ledger.without_limits();
+    let mut problem = Problem::of((demand, left), supply, &unlimited, book);
+    let packing = packed(&problem, supply, &unlimited);
+    if !ledger.has_limits() {
+        return (problem, packing);
+    }
+    problem.charge(supply, ledger, book);
+    if let Some(ledger) = packing.charged(&problem, ledger) {
+        return (problem, Packing { ledger, ..packing });
+    }
+    let problem = Problem::of((demand, left), supply, ledger, book);
+    let packing = packed(&problem, supply, ledger);
+    (problem, packing)
+}
+
 /// Packs everything that the problem holds. Sizes whose price is not known come last, after all lighter pools.
-pub(super) fn pack(problem: &Problem, supply: &Supply<'_>, ledger: &Ledger) -> Packing {
+fn packed(problem: &Problem, supply: &Supply<'_>, ledger: &Ledger) -> Packing {
     let bench = Bench { problem, supply };
     let mut packing = Packing::new(problem.counts(), ledger.clone());
     let every: Vec<usize> = by_size(problem);
@@ -63,22 +88,10 @@ fn tier(bench: &Bench<'_>, columns: &[usize], start: Packing) -> Packing {
         return start;
     }
     let is_short = |packing: &Packing| classes.iter().any(|class| packing.left[*class] > 0);
-    let mut candidates = Vec::new();
     let is_limited = start.ledger.has_limits();
-    let commits = columns.iter().any(|column| problem.columns[*column].commitment.is_some());
-    if !is_limited && !commits {
-        candidates.extend(exact::place(bench, columns, &classes, &start));
-    }
-    if candidates.is_empty() {
-        candidates.extend(covered(bench, columns, &values, &start));
-        if !is_limited {
-            let mut packing = start.clone();
-            first_fit::place(bench, columns, &mut packing);
-            candidates.push(packing);
-        }
-        if is_limited && candidates.iter().all(is_short) {
-            candidates.push(by_priority(bench, columns, &values, &start));
-        }
+    let mut candidates = candidates(bench, columns, &classes, &start);
+    if is_limited && candidates.iter().all(is_short) {
+        candidates.push(by_priority(bench, columns, &values, &start));
     }
     candidates.sort_by_cached_key(|candidate| candidate.score(problem));
     candidates.truncate(IMPROVED_MAX);
@@ -98,6 +111,38 @@ fn tier(bench: &Bench<'_>, columns: &[usize], start: Packing) -> Packing {
         patterns::cover(bench, columns, &values, candidate);
     }
     candidates.into_iter().min_by_key(|candidate| candidate.score(problem)).unwrap_or(start)
+}
+
+/// Returns ways to place what is left of these classes. Commitments are used by worth, not at all, and before
+/// everything else: one that is paid already may still cost more beside its VM than a larger node does.
+fn candidates(bench: &Bench<'_>, columns: &[usize], classes: &[usize], start: &Packing) -> Vec<Packing> {
+    let is_committed = |column: &usize| bench.problem.columns[*column].commitment.is_some();
+    let (committed, plain): (Vec<usize>, Vec<usize>) = columns.iter().copied().partition(is_committed);
+    if committed.is_empty() {
+        return uncommitted(bench, columns, classes, start);
+    }
+    let values = patterns::values(bench, columns);
+    let mut first = start.clone();
+    patterns::cover(bench, &committed, &values, &mut first);
+    let mut candidates = covered(bench, columns, &values, start);
+    candidates.extend(uncommitted(bench, &plain, classes, start));
+    candidates.extend(uncommitted(bench, &plain, classes, &first));
+    candidates
+}
+
+/// Returns the cheapest way of all where there is little to place, else several. What does not know limits
+/// counts only where it keeps them.
+fn uncommitted(bench: &Bench<'_>, columns: &[usize], classes: &[usize], start: &Packing) -> Vec<Packing> {
+    let keeps_limits = |packing: &Packing| packing.ledger.is_kept(&start.ledger);
+    let exact = exact::place(bench, columns, classes, start).filter(keeps_limits);
+    if let Some(exact) = exact {
+        return vec![exact];
+    }
+    let mut candidates = covered(bench, columns, &patterns::values(bench, columns), start);
+    let mut first_fit = start.clone();
+    first_fit::place(bench, columns, &mut first_fit);
+    candidates.extend(Some(first_fit).filter(keeps_limits));
+    candidates
 }
 
 /// Covers by patterns, with values that are corrected from round to round.

@@ -72,6 +72,15 @@ impl Packing {
         }
     }
 
+    /// Returns what its nodes leave of limits; `None` where they exceed one.
+    pub(super) fn charged(&self, problem: &Problem, ledger: &Ledger) -> Option<Ledger> {
+        let mut left = ledger.clone();
+        for node in &self.nodes {
+            left.take(&problem.columns[node.column].charges, 1);
+        }
+        left.is_kept(ledger).then_some(left)
+    }
+
     /// Returns what its nodes cost.
     pub(super) fn cost(&self, problem: &Problem) -> i64 {
         self.nodes.iter().fold(0, |sum: i64, node| sum.saturating_add(problem.columns[node.column].cost))

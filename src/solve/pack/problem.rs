@@ -86,8 +86,7 @@ type Terms<'a> = (&'a Vec<Requirements>, &'a Vec<Toleration>);
 impl Problem {
     /// Makes the problem of placing what is left of each shape.
     pub(in crate::solve) fn of(
-        demand: &Demand,
-        left: &[usize],
+        (demand, left): (&Demand, &[usize]),
         supply: &Supply<'_>,
         ledger: &Ledger,
         book: &PriceBook<'_>,
@@ -119,6 +118,13 @@ impl Problem {
         let least = |place: usize| classes.iter().map(|class| class.need[place]).min().unwrap_or(0);
         let least = (0..dimensions.len()).map(least).collect();
         Self { dimensions, columns, classes, accesses, least, tiers, reaches: pools }
+    }
+
+    /// Counts what every column takes of other limits than it was made with.
+    pub(super) fn charge(&mut self, supply: &Supply<'_>, ledger: &Ledger, book: &PriceBook<'_>) {
+        for column in &mut self.columns {
+            column.charges = columns::charges(column, supply, ledger, book);
+        }
     }
 
     /// Returns what all these pods need, one amount a dimension.

@@ -114,3 +114,13 @@ fn what_a_limit_of_the_heavier_pool_keeps_out_goes_to_the_lighter() {
          + light Standard_D2s_v5 eastus-1 on-demand 96000: b\n"
     );
 }
+
+#[test]
+fn a_limit_that_does_not_bind_makes_nothing_dearer() {
+    let pods = || (0..7).map(|number| pod(&format!("web-{number}")).cpu(["900m", "1700m"][number % 2]));
+    let free = World::of(vec![pool("default")]).pods(pods());
+    let mut limited = World::of(vec![limited(&[("cpu", "100")])]).pods(pods());
+    limited.policy.fleet.limits.nodes = Some(10);
+    limited.policy.fleet.limits.cost_per_month = Some(MicroUsd(9_000_000_000));
+    assert_eq!(limited.text(), free.text());
+}

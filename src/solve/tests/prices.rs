@@ -101,3 +101,14 @@ fn nodes_of_today_are_priced_by_their_labels() {
     assert_eq!(cost.effective, MicroUsdPerHour(96_000 + 80_000 + 192_000));
     assert_eq!((cost.unpriced_nodes, cost.is_estimate), (1, true));
 }
+
+#[test]
+fn a_commitment_stays_unused_where_one_larger_node_is_cheaper() {
+    let commitment = Commitment { size: "Standard_D2s_v5".into(), count: 1, price: MicroUsdPerHour(60_000) };
+    let pods = (0..15).map(|number| pod(&format!("web-{number}")).cpu("1"));
+    let mut world = World::of(vec![pool("default")]).pods(pods);
+    world.policy.fleet.prices.cost_per_node = MicroUsdPerHour(500_000);
+    world.policy.fleet.prices.commitments = vec![commitment];
+    let sizes: Vec<_> = world.solve().target.new.into_iter().map(|node| node.size).collect();
+    assert_eq!(sizes, ["Standard_D16s_v5".into()]);
+}
