@@ -33,6 +33,9 @@ use crate::model::{
     label,
 };
 
+/// The OS disk of an AKSNodeClass that names no size, in GB.
+const OS_DISK_GB: u32 = 128;
+
 /// What can be bought in one region.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Catalog {
@@ -221,6 +224,24 @@ impl Catalog {
                 .min()
                 .map_or(Price::Unknown, |(_, price)| price),
         }
+    }
+
+    /// Returns what the OS disk of a node costs whose AKSNodeClass is not known: the managed disk that a class
+    /// gives where it says nothing, as an estimate. Ready instance types say themselves what disk they have.
+    #[must_use]
+    pub fn assumed_os_disk(&self, name: &SkuName) -> Price {
+        let price = match &self.stock {
+            Stock::Sizes(_) => {
+                let is_premium = self.size(name).is_none_or(|sold| sold.size.capabilities.premium_storage);
+                let kind = if is_premium { disk::DiskKind::PremiumSsd } else { disk::DiskKind::StandardSsd };
+                self.disks.price(kind, OS_DISK_GB)
+            }
+            Stock::Types { .. } | Stock::Recorded { .. } => self
+                .types()
+                .find(|ready| ready.name == *name)
+                .map_or(Price::Unknown, |ready| ready.os_disk.price()),
+        };
+        price.known().map_or(Price::Unknown, Price::Estimated)
     }
 
     /// Returns the ready instance types, if the catalogue is made of them.

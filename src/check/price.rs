@@ -142,6 +142,11 @@ fn free_commitments(case: &Case<'_>, size: &SkuName) -> usize {
 /// Returns the least that a node that exists can cost the user, by its labels: a commitment may pay for it.
 pub(super) fn least_price(case: &Case<'_>, node: &Node) -> Option<MicroUsdPerHour> {
     let (size, offering) = bought_as(case, node)?;
+    let own = node.class.as_ref().and_then(|class| case.offered.get(class));
+    let has_own = own.is_some_and(|offered| offered.types.iter().any(|own| own.name == size.name));
+    let assumed = || OsDisk::Managed(case.snapshot.catalog.assumed_os_disk(&size.name));
+    let os_disk = if has_own { size.os_disk.clone() } else { assumed() };
+    let size = &InstanceType { os_disk, ..size.clone() };
     let plain = effective_price(case, size, offering);
     committed_prices(case, size, offering).into_iter().chain([plain]).filter_map(Price::known).min()
 }

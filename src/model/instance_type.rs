@@ -1,6 +1,6 @@
 //! Instance types: what a size has, and where and for how much it can be had.
 
-use super::{CapacityType, Price, Requirements, Resources, SkuName, Zone};
+use super::{CapacityType, MicroUsdPerHour, Price, Requirements, Resources, SkuName, Zone};
 
 /// What the operating system's disk is on a size.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -11,6 +11,17 @@ pub enum OsDisk {
     Ephemeral,
     /// A managed disk with its price by the hour.
     Managed(Price),
+}
+
+impl OsDisk {
+    /// Returns what it costs by the hour.
+    #[must_use]
+    pub const fn price(&self) -> Price {
+        match self {
+            Self::Ephemeral => Price::Listed(MicroUsdPerHour(0)),
+            Self::Managed(price) => *price,
+        }
+    }
 }
 
 /// One way to have an instance type.

@@ -14,7 +14,6 @@ use super::{demand, price};
 /// The network set-up of AKS that is planned with where the fleet does not name one.
 const NETWORK_DEFAULT: NetworkSetup = NetworkSetup::AzureOverlay { is_cilium: false };
 
-/// The instance types of each AKSNodeClass, and the labels that a new node may get any value of.
 /// The instance types of each AKSNodeClass, what else stands in the cluster, and the labels that a new node
 /// may get any value of.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +22,8 @@ pub struct Market {
     pub offered: BTreeMap<ClassName, Offered>,
     /// What VMs of the sizes cost that nodes have today, offered to anybody or not.
     pub today: BTreeMap<(SkuName, CapacityType), Price>,
+    /// What the OS disks of those sizes are taken to cost where a node's class is not known.
+    pub disks: BTreeMap<SkuName, Price>,
     /// The labels that pods, daemonsets or pools speak of.
     pub spoken_of: BTreeSet<LabelKey>,
     /// Those of them that a pod may ask for without its pool naming them.
@@ -30,15 +31,18 @@ pub struct Market {
 }
 
 impl Market {
-    /// Asks the snapshot's catalogue for every class that a pool uses, and for every size that a node has.
+    /// Asks the snapshot's catalogue for every class that a pool or a node uses, and for every size that a node has.
     #[must_use]
     pub fn of(snapshot: &Snapshot, policy: &Policy) -> Self {
         let network = policy.fleet.network.unwrap_or(NETWORK_DEFAULT);
         let catalog = &snapshot.catalog;
-        let used: BTreeSet<&ClassName> = policy.pools.values().map(|pool| &pool.class).collect();
+        let of_pools = policy.pools.values().map(|pool| &pool.class);
+        let of_nodes = snapshot.nodes.iter().filter_map(|node| node.class.as_ref());
+        let used: BTreeSet<&ClassName> = of_pools.chain(of_nodes).collect();
         let classes = policy.classes.iter().filter(|(name, _)| used.contains(name));
         let offered = classes.map(|(name, class)| (name.clone(), catalog.offered(class, network))).collect();
         let bought = snapshot.nodes.iter().filter_map(price::bought_as).collect::<BTreeSet<_>>();
+        let disks = bought.iter().map(|(size, _)| (size.clone(), catalog.assumed_os_disk(size))).collect();
         let today = bought.into_iter().map(|(size, capacity_type)| {
             let price = catalog.price(&size, capacity_type);
             ((size, capacity_type), price)
@@ -48,7 +52,13 @@ impl Market {
             keys.extend(pool.node_requirements().iter().map(|(key, _)| key.clone()));
         }
         let well_known = keys.iter().filter(|key| catalog.is_well_known(key)).cloned().collect();
-        Self { offered, today: today.collect(), spoken_of: keys, well_known }
+        Self { offered, today: today.collect(), disks, spoken_of: keys, well_known }
+    }
+
+    /// Returns the instance type of this name that the class is offered.
+    #[must_use]
+    pub fn find_own(&self, size: &SkuName, class: &ClassName) -> Option<&InstanceType> {
+        self.offered.get(class)?.types.iter().find(|kind| kind.name == *size)
     }
 
     /// Returns the instance type of this name, of the class where one is given and has it, else of the

@@ -4,7 +4,7 @@
 //! and `costPerNode`. What is not known stays unknown and is never summed as nothing.
 
 use crate::model::{
-    CapacityType, Commitment, InstanceType, LabelKey, MicroUsdPerHour, Node, Offering, OsDisk, Price, Prices,
+    CapacityType, Commitment, InstanceType, LabelKey, MicroUsdPerHour, Node, Offering, Price, Prices,
     SkuName, label,
 };
 
@@ -46,7 +46,7 @@ impl<'a> PriceBook<'a> {
     /// Returns what a node of this offering costs without a commitment.
     #[must_use]
     pub fn quote(&self, kind: &InstanceType, offering: &Offering) -> Quote {
-        self.total(offering.price, offering.capacity_type, (Some(kind), disk(kind)))
+        self.total(offering.price, offering.capacity_type, (Some(kind), kind.os_disk.price()))
     }
 
     /// Returns what a VM at this price costs with its disk; without a size nothing is discounted.
@@ -69,13 +69,13 @@ impl<'a> PriceBook<'a> {
     #[must_use]
     pub fn committed(&self, kind: &InstanceType, offering: &Offering, commitment: &Commitment) -> Quote {
         let effective = Price::Listed(commitment.price).plus(self.beside_vm(kind));
-        Quote { list: offering.price.plus(disk(kind)), effective }
+        Quote { list: offering.price.plus(kind.os_disk.price()), effective }
     }
 
     /// Returns what a node costs beside its VM: the managed OS disk and `costPerNode`.
     #[must_use]
     pub fn beside_vm(&self, kind: &InstanceType) -> Price {
-        disk(kind).plus(Price::Listed(self.prices.cost_per_node))
+        kind.os_disk.price().plus(Price::Listed(self.prices.cost_per_node))
     }
 
     /// Returns the hundredths that are taken off: of the size's series, else of its family.
@@ -96,13 +96,6 @@ impl<'a> PriceBook<'a> {
 
 fn folded(name: &str) -> String {
     name.chars().filter(|letter| *letter != '_').flat_map(char::to_lowercase).collect()
-}
-
-fn disk(kind: &InstanceType) -> Price {
-    match &kind.os_disk {
-        OsDisk::Ephemeral => Price::Listed(MicroUsdPerHour(0)),
-        OsDisk::Managed(price) => *price,
-    }
 }
 
 /// How many VMs of each commitment nothing uses yet.
@@ -133,8 +126,8 @@ impl Uncommitted {
 }
 
 /// Returns what these nodes cost, by their labels; commitments are used up in the order of the nodes. A node
-/// that is of no AKSNodeClass of the input is counted with the disk that the first class would give it, or
-/// without one, as an estimate.
+/// whose AKSNodeClass is not in the input, or that has a size which its class may not use, is counted with the
+/// disk that a class gives which says nothing, as an estimate.
 #[must_use]
 pub fn quote_nodes<'n>(
     nodes: impl IntoIterator<Item = &'n Node>,
@@ -161,12 +154,9 @@ fn quote_node(
     let kind = market.find(size, node.class.as_ref());
     let offering = kind.and_then(|kind| kind.offerings.iter().find(|o| o.capacity_type == *capacity_type));
     let vm = offering.map(|offering| offering.price).or_else(|| market.today.get(&bought).copied())?;
-    let is_own_class = node.class.as_ref().is_some_and(|class| market.offered.contains_key(class));
-    let disk = match (kind.map(disk), is_own_class) {
-        (Some(price), true) => price,
-        (Some(Price::Listed(price) | Price::Estimated(price)), false) => Price::Estimated(price),
-        (Some(Price::Unknown) | None, _) => Price::Estimated(MicroUsdPerHour(0)),
-    };
+    let own = node.class.as_ref().and_then(|class| market.find_own(size, class));
+    let assumed = || market.disks.get(size).copied().unwrap_or(Price::Unknown);
+    let disk = own.map_or_else(assumed, |kind| kind.os_disk.price());
     let quote = book.total(vm, *capacity_type, (kind, disk));
     let effective = committed.map(|commitment| {
         let beside = disk.plus(Price::Listed(book.prices.cost_per_node));

@@ -112,3 +112,24 @@ fn a_commitment_stays_unused_where_one_larger_node_is_cheaper() {
     let sizes: Vec<_> = world.solve().target.new.into_iter().map(|node| node.size).collect();
     assert_eq!(sizes, ["Standard_D16s_v5".into()]);
 }
+
+#[test]
+fn a_disk_of_an_unknown_class_is_assumed_and_never_nothing() {
+    let eastus = crate::model::Region::new("eastus");
+    let mut world = World::of(vec![pool("default")]);
+    world.snapshot.catalog = crate::catalog::Catalog::embedded(&eastus).expect("the default has eastus");
+    let disk = world.snapshot.catalog.os_disk_price(128).known().expect("the default has disks").0;
+    // By its own class the disk is ephemeral and costs nothing.
+    let mut known = node("n1", "Standard_D8s_v5");
+    known.labels.insert(label::INSTANCE_TYPE.into(), "Standard_D8ds_v5".into());
+    let foreign = Node { pool: None, class: None, ..known.clone() };
+    let orphan = Node { class: Some("absent".into()), ..known.clone() };
+    let cost = |world: &World, node: &Node| world.clone().nodes([node.clone()]).solve().report.cost_before;
+    let vm = cost(&world, &known).effective.0;
+    let mut bare = world.clone();
+    bare.policy.classes.clear();
+    for (world, node) in [(&world, &foreign), (&world, &orphan), (&bare, &foreign), (&bare, &known)] {
+        let cost = cost(world, node);
+        assert_eq!((cost.effective.0, cost.is_estimate, cost.unpriced_nodes), (vm + disk, true, 0));
+    }
+}
