@@ -6,7 +6,7 @@
 pub mod defaults;
 pub mod fault;
 mod fleet;
-mod nearest;
+pub(crate) mod nearest;
 mod node_class;
 mod parse;
 mod pattern_words;

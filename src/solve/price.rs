@@ -4,8 +4,7 @@
 //! and `costPerNode`. What is not known stays unknown and is never summed as nothing.
 
 use crate::model::{
-    CapacityType, Commitment, InstanceType, LabelKey, MicroUsdPerHour, Node, Offering, Price, Prices,
-    SkuName, label,
+    CapacityType, Commitment, InstanceType, LabelKey, Node, Offering, Price, Prices, SkuName, label,
 };
 
 use super::market::Market;
@@ -94,7 +93,8 @@ impl<'a> PriceBook<'a> {
     }
 }
 
-fn folded(name: &str) -> String {
+/// Writes a series as it is compared: `Dsv5` and `Ds_v5` are the same.
+pub(super) fn folded(name: &str) -> String {
     name.chars().filter(|letter| *letter != '_').flat_map(char::to_lowercase).collect()
 }
 

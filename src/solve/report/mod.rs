@@ -2,6 +2,7 @@
 //! not be decided. Nothing here changes what was decided.
 
 pub mod chain;
+pub mod contradictions;
 pub mod nearest;
 pub mod undecided;
 pub mod warnings;

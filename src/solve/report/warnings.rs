@@ -8,6 +8,7 @@ use crate::policy::Policy;
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::fit::taints;
 use crate::solve::market::Market;
+use crate::solve::report::contradictions;
 use crate::solve::solution::Warning;
 use crate::solve::supply::{PoolSupply, Supply, emptied};
 
@@ -136,6 +137,8 @@ fn meant<'v>(key: &LabelKey, text: &str, values: &'v BTreeSet<Arc<str>>) -> Opti
 pub fn all(policy: &Policy, market: &Market, (demand, supply): (&Demand, &Supply<'_>)) -> Vec<Warning> {
     let mut warnings = unmet(policy, demand, &Known::of(market));
     warnings.extend(without_sizes(supply, &warnings));
+    warnings.extend(contradictions::unknown_names(policy, market));
+    warnings.extend(contradictions::of_pools(policy));
     warnings.extend(open_to_arm64(supply, demand));
     warnings.extend(supply.warnings.iter().chain(&demand.warnings).cloned());
     warnings.into_iter().collect()

@@ -1,7 +1,7 @@
 //! What is said about what does not work, and about what is odd.
 
 use super::world::{PodWith, World, any_pool, node, on, pod, pool, toleration};
-use crate::model::{LabelKey, Operator, Pool, Requirement, label};
+use crate::model::{Commitment, Discount, LabelKey, MicroUsdPerHour, Operator, Pool, Requirement, label};
 
 fn warnings(world: &World) -> String {
     let report = world.solve().report;
@@ -156,4 +156,31 @@ fn what_depends_on_time_is_named_where_there_is_none() {
     let world = World::of(vec![aging]).nodes([node("n1", "Standard_D4s_v5")]).pods([on("n1", pod("a"))]);
     let undecided: Vec<String> = world.solve().report.undecided.into_iter().collect();
     assert_eq!(undecided, ["`expireAfter` of pool `default`"]);
+}
+
+#[test]
+fn prices_of_what_nobody_sells_are_found_with_the_nearest() {
+    let mut world = World::of(vec![pool("default")]);
+    let commitment = |size: &str| Commitment { size: size.into(), count: 1, price: MicroUsdPerHour(1) };
+    let discount = |family: &str| Discount { family: family.into(), percent: 10 };
+    let prices = &mut world.policy.fleet.prices;
+    prices.commitments = vec![commitment("Standard_D2_v5"), commitment("Standard_D4s_v5")];
+    prices.discounts = vec![discount("d"), discount("Dxyz")];
+    assert_eq!(
+        warnings(&world),
+        "commitment to `Standard_D2_v5`: no size of the region has the name `Standard_D2_v5`: it pays for no \
+         node | did you mean `Standard_D2s_v5`?\n\
+         discount on `Dxyz`: no series or family of the region has the name `Dxyz`: nothing is cheaper | -\n"
+    );
+}
+
+#[test]
+fn a_pool_that_contradicts_itself_is_named() {
+    let mut odd = pool("odd").requires("team", Requirement::one("blue"));
+    odd.labels.insert("team".into(), "red".into());
+    assert_eq!(
+        warnings(&World::of(vec![odd])),
+        "pool `odd`: its label `team=red` contradicts its own requirement `team` In [blue] | make the label and \
+         the requirement agree: nodes get the label\n"
+    );
 }
