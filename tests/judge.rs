@@ -11,8 +11,11 @@ use nodeform::model::{
     Budget, BudgetNodes, CapacityType, DisruptionReason, Effect, LabelKey, MicroUsd, MicroUsdPerHour,
     NodeStage, Operator, PodKey, Price, Requirement, ResourceName, SchedulingRule, Strength, label,
 };
-use nodeform::plan::{Change, ChangeId, ClaimSpec, Create, Delete, Inputs, Placement, Plan, Step, Wave};
+use nodeform::plan::{
+    Change, ChangeId, ClaimSpec, Create, Delete, Inputs, Placement, Plan, Reason, Step, Wave,
+};
 use nodeform::review::CheckedPlan;
+use nodeform::solve::Cost;
 use support::build::World;
 use support::by_hand::{by_hand, keys};
 use support::{daemon, node, pod, pool, world};
@@ -148,7 +151,7 @@ mod pods {
     fn a_pod_that_does_not_exist_is_seen() {
         let mut case = shop();
         placement(&mut case.1, "arm").pods = keys(&["arm", "ghost"]);
-        objects_only(Rule::Pods, &case);
+        objects(Rule::Pods, &case);
     }
 
     #[test]
@@ -454,6 +457,45 @@ mod offerings {
     }
 
     #[test]
+    fn totals_that_are_not_the_sums_of_the_nodes_are_seen() {
+        let changes: [fn(&mut Cost); 4] = [
+            |cost| cost.list = cost.list + MicroUsdPerHour(1),
+            |cost| cost.effective = cost.effective - MicroUsdPerHour(1),
+            |cost| cost.unpriced_nodes += 1,
+            |cost| cost.is_estimate = !cost.is_estimate,
+        ];
+        for change in changes {
+            let mut case = aging();
+            change(&mut case.1.evidence.report.cost_before);
+            objects_only(Rule::Price, &case);
+            let mut case = aging();
+            change(&mut case.1.evidence.report.cost_after);
+            objects_only(Rule::Price, &case);
+        }
+    }
+
+    #[test]
+    fn commitments_that_nothing_uses_and_are_left_out_of_the_sums_are_seen() {
+        let mut case = aging();
+        let price = MicroUsdPerHour(100_000);
+        let unused = nodeform::model::Commitment { size: "Standard_L8s_v3".into(), count: 2, price };
+        case.0 = case.0.fleet(|fleet| fleet.prices.commitments.push(unused));
+        objects_only(Rule::Price, &case);
+        let report = &mut case.1.evidence.report;
+        report.cost_before.effective += price.times(2);
+        report.cost_after.effective += price.times(2);
+        assert_eq!(rules(&case), []);
+    }
+
+    #[test]
+    fn a_price_is_shown_in_dollars() {
+        let mut case = shop();
+        placement(&mut case.1, "arm").list_price = Price::Listed(MicroUsdPerHour(1_192_500));
+        let found = findings(&case);
+        assert!(found.iter().any(|f| f.message.contains("has list price $1.1925 an hour")), "{found:#?}");
+    }
+
+    #[test]
     fn an_unknown_price_that_counts_as_nothing_is_seen() {
         let world = world().pool(pool("general")).pod(pod("one").selecting(label::SKU_FAMILY, "L"));
         let (world, mut plan) =
@@ -483,7 +525,12 @@ mod offerings {
             let mut case = shop();
             case.0 = case.0.fleet(|fleet| fleet.prices.commitments.push(commitment(count)));
             // The commitment's price and the disk's.
-            placement(&mut case.1, "web-1").effective_price = Price::Listed(MicroUsdPerHour(124_700));
+            let paid = Price::Listed(MicroUsdPerHour(124_700));
+            let full = std::mem::replace(&mut placement(&mut case.1, "web-1").effective_price, paid);
+            let report = &mut case.1.evidence.report;
+            report.cost_before.effective = price.times(count as usize);
+            let after = report.cost_after.effective + MicroUsdPerHour(124_700);
+            report.cost_after.effective = after - full.known().expect("sizes of the shop have prices");
             rules(&case)
         };
         assert_eq!(case(1), []);
@@ -515,7 +562,7 @@ mod limits {
         let mut case = shop();
         pool_mut(&mut case.0, "general").nodes_max = Some(2);
         case.0 = case.0.node(node("old").of_pool("general").stage(NodeStage::Launching));
-        objects_only(Rule::PoolLimits, &case);
+        objects(Rule::PoolLimits, &case);
     }
 
     #[test]
@@ -556,7 +603,7 @@ mod limits {
     fn a_node_opened_for_a_pod_that_is_elsewhere_is_seen() {
         let mut case = shop();
         placement(&mut case.1, "arm").opened_for = PodKey::new("default", "web-1");
-        objects_only(Rule::PoolWeight, &case);
+        objects(Rule::PoolWeight, &case);
     }
 }
 
@@ -692,7 +739,8 @@ mod removals {
         assert_eq!(with(20, false), []);
         assert_eq!(with(1, false), []);
         assert_eq!(with(0, false), [Rule::Budget]);
-        assert_eq!(with(20, true), [Rule::Budget]);
+        // What a node that is going costs is no longer in the sum, so that the plan's own is wrong too.
+        assert_eq!(with(20, true), [Rule::Price, Rule::Budget]);
     }
 
     #[test]
@@ -731,7 +779,7 @@ mod files {
         let mut old = node("old").of_pool("general").build();
         old.claim = Some(claim);
         case.0.snapshot.nodes.push(old);
-        objects_only(Rule::Names, &case);
+        objects(Rule::Names, &case);
     }
 
     #[test]
@@ -799,6 +847,37 @@ mod files {
             }
             objects_only(Rule::Order, &(world, plan));
         }
+    }
+
+    #[test]
+    fn a_reason_that_is_not_the_change_s_is_seen() {
+        let mut case = shop();
+        let (arm, opened_for) = (id_with(&case.1, "arm"), PodKey::new("default", "arm"));
+        let wrong = [
+            Reason::PodsWait { pods: 2, opened_for: opened_for.clone() },
+            Reason::PodsWait { pods: 1, opened_for: PodKey::new("default", "web-1") },
+            Reason::Empty,
+        ];
+        for reason in wrong {
+            case.1.evidence.reasons.insert(arm.clone(), reason);
+            objects_only(Rule::Content, &case);
+        }
+        let mut case = aging();
+        case.1.evidence.reasons.values_mut().for_each(|reason| *reason = Reason::Underutilized);
+        objects_only(Rule::Content, &case);
+        let mut case = shop();
+        case.1.evidence.reasons.insert(ChangeId("c-ghost".into()), Reason::Empty);
+        objects_only(Rule::Content, &case);
+    }
+
+    #[test]
+    fn nodes_that_stay_and_are_counted_wrongly_are_seen() {
+        let mut case = aging();
+        case.1.evidence.unchanged[0].nodes += 1;
+        objects_only(Rule::Content, &case);
+        let mut case = aging();
+        case.1.evidence.unchanged.pop();
+        objects_only(Rule::Content, &case);
     }
 
     #[test]

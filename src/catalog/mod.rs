@@ -56,7 +56,11 @@ enum Stock {
     /// Instance types as a list gives them, sorted by name; classes change nothing.
     Types { types: Vec<InstanceType>, well_known: BTreeSet<LabelKey> },
     /// The instance types that each class was offered once.
-    Recorded { by_class: BTreeMap<ClassName, Vec<InstanceType>>, well_known: BTreeSet<LabelKey> },
+    Recorded {
+        by_class: BTreeMap<ClassName, Vec<InstanceType>>,
+        prices: Vec<((SkuName, CapacityType), Price)>,
+        well_known: BTreeSet<LabelKey>,
+    },
 }
 
 /// The zones of a region.
@@ -147,7 +151,18 @@ impl Catalog {
         well_known: BTreeSet<LabelKey>,
     ) -> Self {
         let source = format!("recorded, region `{region}`");
-        Self::of_stock(region, Stock::Recorded { by_class, well_known }, source)
+        Self::of_stock(region, Stock::Recorded { by_class, prices: Vec::new(), well_known }, source)
+    }
+
+    /// Returns a catalogue of recorded answers with what sizes cost that no class was offered; of any other
+    /// catalogue nothing changes.
+    #[must_use]
+    pub fn with_prices(mut self, costs: impl IntoIterator<Item = ((SkuName, CapacityType), Price)>) -> Self {
+        if let Stock::Recorded { prices, .. } = &mut self.stock {
+            prices.extend(costs);
+            prices.sort();
+        }
+        self
     }
 
     fn of_stock(region: Region, stock: Stock, source: String) -> Self {
@@ -215,14 +230,12 @@ impl Catalog {
                 CapacityType::Spot => sold.price.spot,
                 CapacityType::Reserved => Price::Unknown,
             }),
-            Stock::Types { .. } | Stock::Recorded { .. } => self
-                .types()
-                .filter(|offered| offered.name == *name)
-                .flat_map(|offered| &offered.offerings)
-                .filter(|offering| offering.capacity_type == capacity_type)
-                .filter_map(|offering| Some((offering.price.known()?, offering.price)))
-                .min()
-                .map_or(Price::Unknown, |(_, price)| price),
+            Stock::Types { .. } => self.least_offered(name, capacity_type),
+            Stock::Recorded { prices, .. } => {
+                let mut recorded = prices.iter();
+                let found = recorded.find(|((size, kind), _)| size == name && *kind == capacity_type);
+                found.map_or_else(|| self.least_offered(name, capacity_type), |(_, price)| *price)
+            }
         }
     }
 
@@ -242,6 +255,16 @@ impl Catalog {
                 .map_or(Price::Unknown, |ready| ready.os_disk.price()),
         };
         price.known().map_or(Price::Unknown, Price::Estimated)
+    }
+
+    fn least_offered(&self, name: &SkuName, capacity_type: CapacityType) -> Price {
+        self.types()
+            .filter(|offered| offered.name == *name)
+            .flat_map(|offered| &offered.offerings)
+            .filter(|offering| offering.capacity_type == capacity_type)
+            .filter_map(|offering| Some((offering.price.known()?, offering.price)))
+            .min()
+            .map_or(Price::Unknown, |(_, price)| price)
     }
 
     /// Returns the ready instance types, if the catalogue is made of them.

@@ -25,9 +25,11 @@ mod order;
 mod placed;
 mod ports;
 mod price;
+mod reasons;
 mod removal;
 mod substitutes;
 mod taints;
+mod totals;
 mod weight;
 
 pub use finding::{Finding, Rule};
@@ -52,6 +54,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         offering::findings,
         substitutes::findings,
         price::findings,
+        totals::findings,
         limits::findings,
         weight::findings,
         removal::findings,
@@ -60,6 +63,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         order::findings,
         gaps::findings,
         content::findings,
+        reasons::findings,
     ];
     let mut found: Vec<Finding> = rules.iter().flat_map(|rule| rule(&case)).collect();
     found.sort();

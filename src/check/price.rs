@@ -47,10 +47,19 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
 
 fn show(price: Price) -> String {
     match price {
-        Price::Listed(amount) => format!("{} µ$ an hour", amount.0),
-        Price::Estimated(amount) => format!("about {} µ$ an hour", amount.0),
+        Price::Listed(amount) => show_rate(amount),
+        Price::Estimated(amount) => format!("about {}", show_rate(amount)),
         Price::Unknown => "unknown".to_owned(),
     }
+}
+
+/// Returns a rate in dollars, exactly: with cents, and what is beyond them where there is anything.
+pub(super) fn show_rate(rate: MicroUsdPerHour) -> String {
+    let amount = rate.0.unsigned_abs();
+    let fraction = format!("{:06}", amount % 1_000_000);
+    let (cents, beyond) = fraction.split_at(2);
+    let sign = if rate.0 < 0 { "-" } else { "" };
+    format!("{sign}${}.{cents}{} an hour", amount / 1_000_000, beyond.trim_end_matches('0'))
 }
 
 /// VM and managed OS disk.
@@ -58,7 +67,7 @@ fn list_price(size: &InstanceType, offering: &Offering) -> Price {
     add(offering.price, disk_price(size))
 }
 
-fn disk_price(size: &InstanceType) -> Price {
+pub(super) fn disk_price(size: &InstanceType) -> Price {
     match &size.os_disk {
         OsDisk::Ephemeral => Price::Listed(MicroUsdPerHour(0)),
         OsDisk::Managed(price) => *price,
@@ -74,14 +83,15 @@ pub(super) fn effective_price(case: &Case<'_>, size: &InstanceType, offering: &O
         }
         (CapacityType::Spot | CapacityType::Reserved, price) | (_, price @ Price::Unknown) => price,
     };
-    with_node_costs(case, size, vm)
+    with_costs(case, vm, disk_price(size))
 }
 
-fn with_node_costs(case: &Case<'_>, size: &InstanceType, vm: Price) -> Price {
-    add(add(vm, disk_price(size)), Price::Listed(case.policy.fleet.prices.cost_per_node))
+/// Adds the disk and what every node costs beside it.
+pub(super) fn with_costs(case: &Case<'_>, vm: Price, disk: Price) -> Price {
+    add(add(vm, disk), Price::Listed(case.policy.fleet.prices.cost_per_node))
 }
 
-fn add(one: Price, two: Price) -> Price {
+pub(super) fn add(one: Price, two: Price) -> Price {
     match (one, two) {
         (Price::Unknown, _) | (_, Price::Unknown) => Price::Unknown,
         (Price::Listed(one), Price::Listed(two)) => Price::Listed(one + two),
@@ -93,7 +103,7 @@ fn add(one: Price, two: Price) -> Price {
 
 /// The discount of the size's series counts before that of its family, the larger of several; rounded half
 /// up to a millionth of a dollar.
-fn discounted(case: &Case<'_>, size: &InstanceType, amount: MicroUsdPerHour) -> MicroUsdPerHour {
+pub(super) fn discounted(case: &Case<'_>, size: &InstanceType, amount: MicroUsdPerHour) -> MicroUsdPerHour {
     let percent_of = |key: &str| {
         let name = plain(size.requirements.get(key)?.single()?);
         let discounts = case.policy.fleet.prices.discounts.iter();
@@ -122,7 +132,7 @@ fn committed_prices(case: &Case<'_>, size: &InstanceType, offering: &Offering) -
         return Vec::new();
     }
     commitments(case, &size.name)
-        .map(|commitment| with_node_costs(case, size, Price::Listed(commitment.price)))
+        .map(|commitment| with_costs(case, Price::Listed(commitment.price), disk_price(size)))
         .collect()
 }
 

@@ -34,7 +34,7 @@ pub use file::{API_VERSION, KIND, PlanFileFault, read, write};
 pub use precondition::Precondition;
 pub use reason::Reason;
 pub use spec::{Inputs, PlanSpec, PlannedChange, Step, Wave};
-pub use world::{PodGroup, World};
+pub use world::{PodGroup, VmPrice, World};
 
 use identity::Lineage;
 use propose::{Ground, Proposal};

@@ -13,11 +13,12 @@ use super::propose::network;
 use super::spec::PlanSpec;
 use crate::catalog::Catalog;
 use crate::model::{
-    ClassName, Fleet, InstanceType, LabelKey, Namespace, Node, NodeClass, Pod, PodKey, PodPlace, PodSpec,
-    Pool, Region, SkuName, Workload, label,
+    CapacityType, ClassName, Fleet, InstanceType, LabelKey, Namespace, Node, NodeClass, Pod, PodKey,
+    PodPlace, PodSpec, Pool, Price, Region, SkuName, Workload, label,
 };
 use crate::policy::Policy;
 use crate::snapshot::{Assumption, Daemon, Gap, Snapshot};
+use crate::solve::price::bought_as;
 
 /// What a plan was made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +34,9 @@ pub struct World {
     pub catalog: String,
     /// Instance types by class: those of planned and running nodes.
     pub sizes: BTreeMap<ClassName, Vec<InstanceType>>,
+    /// What the VMs cost that nodes have today, offered to a class or not.
+    #[serde(default)]
+    pub prices: Vec<VmPrice>,
     /// Labels that pods may ask for without their pool naming them, of those that pods ask for.
     pub well_known: BTreeSet<LabelKey>,
     /// NodePools.
@@ -53,6 +57,19 @@ pub struct World {
     pub gaps: Vec<Gap>,
     /// What was assumed.
     pub assumptions: Vec<Assumption>,
+}
+
+/// What a VM costs by the list.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct VmPrice {
+    /// The size.
+    pub size: SkuName,
+    /// How it was bought.
+    pub capacity_type: CapacityType,
+    /// The price, without a disk.
+    pub price: Price,
 }
 
 /// Pods that differ in nothing but their name.
@@ -91,6 +108,7 @@ impl World {
             region: snapshot.catalog.region.clone(),
             catalog: snapshot.catalog.source().to_owned(),
             sizes: sizes(snapshot, policy, spec),
+            prices: prices(snapshot),
             well_known: well_known(snapshot),
             pools: policy.pools.values().cloned().collect(),
             classes: policy.classes.values().cloned().collect(),
@@ -141,7 +159,8 @@ impl Plan {
             nodes: world.nodes.clone(),
             pods: world.pod_list(),
             daemons: world.daemons.clone(),
-            catalog: Catalog::recorded(world.region.clone(), world.sizes.clone(), world.well_known.clone()),
+            catalog: Catalog::recorded(world.region.clone(), world.sizes.clone(), world.well_known.clone())
+                .with_prices(world.prices.iter().map(|vm| ((vm.size.clone(), vm.capacity_type), vm.price))),
             gaps: world.gaps.clone(),
             assumptions: world.assumptions.clone(),
         }
@@ -198,12 +217,9 @@ fn sizes(snapshot: &Snapshot, policy: &Policy, spec: &PlanSpec) -> BTreeMap<Clas
         wanted.entry(&claim.class).or_default().insert(claim.primary.size.clone());
     }
     for node in &snapshot.nodes {
-        let pool = node.pool.as_ref().and_then(|pool| policy.pools.get(pool));
-        let class = node.class.as_ref().or(pool.map(|pool| &pool.class));
         let Some(size) = node.labels.get(label::INSTANCE_TYPE) else { continue };
-        // A node that no class explains is known by its size under any class.
-        let classes = class.map_or_else(|| policy.classes.keys().collect(), |class| vec![class]);
-        for class in classes {
+        // A node whose own class does not have its size is known by it under any other.
+        for class in policy.classes.keys() {
             wanted.entry(class).or_default().insert(SkuName::new(size));
         }
     }
@@ -215,6 +231,16 @@ fn sizes(snapshot: &Snapshot, policy: &Policy, spec: &PlanSpec) -> BTreeMap<Clas
         Some((name.clone(), types))
     };
     wanted.into_iter().filter_map(of_class).collect()
+}
+
+/// Returns what today's VMs cost.
+fn prices(snapshot: &Snapshot) -> Vec<VmPrice> {
+    let bought: BTreeSet<(SkuName, CapacityType)> = snapshot.nodes.iter().filter_map(bought_as).collect();
+    let price = |(size, capacity_type): (SkuName, CapacityType)| {
+        let price = snapshot.catalog.price(&size, capacity_type);
+        VmPrice { size, capacity_type, price }
+    };
+    bought.into_iter().map(price).collect()
 }
 
 /// Returns the labels that pods ask for and that the catalogue gives a meaning.

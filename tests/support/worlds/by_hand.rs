@@ -6,7 +6,8 @@ use nodeform::model::{
     CapacityType, DisruptionReason, MicroUsdPerHour, OsDisk, PodKey, PoolName, Price, Resources, Zone,
 };
 use nodeform::plan::{Plan, plan};
-use nodeform::solve::{Held, Kept, NewNode, Removal, Solution, Unplaced};
+use nodeform::solve::price::{PriceBook, Quote, quote_nodes, sum};
+use nodeform::solve::{Cost, Held, Kept, Market, NewNode, Removal, Solution, Unplaced};
 
 use super::build::World;
 use super::judged::assert_right;
@@ -117,8 +118,26 @@ impl ByHand {
 
     /// Returns the plan as it is.
     pub(crate) fn unjudged(self) -> (World, Plan) {
-        let Self { world, solution } = self;
+        let Self { world, mut solution } = self;
+        let (before, after) = costs(&world, &solution);
+        (solution.report.cost_before, solution.report.cost_after) = (before, after);
         let plan = plan(&world.snapshot, &world.policy, &solution);
         (world, plan)
     }
+}
+
+/// What the fleet costs before and after. New nodes use no commitments.
+fn costs(world: &World, solution: &Solution) -> (Cost, Cost) {
+    let World { snapshot, policy } = world;
+    let (market, book) = (Market::of(snapshot, policy), PriceBook::new(&policy.fleet.prices));
+    let is_removed = |node: &nodeform::model::Node| {
+        solution.target.removed.iter().any(|removal| removal.node == node.name) || node.is_deleting
+    };
+    let (today, unused) = quote_nodes(&snapshot.nodes, &market, &book);
+    let before = sum(today, &unused, &book);
+    let staying = snapshot.nodes.iter().filter(|node| !is_removed(node));
+    let (staying, unused) = quote_nodes(staying, &market, &book);
+    let new = solution.target.new.iter();
+    let new = new.map(|node| Some(Quote { list: node.list_price, effective: node.effective_price }));
+    (before, sum(staying.into_iter().chain(new), &unused, &book))
 }

@@ -1,0 +1,91 @@
+//! Reasons and counts: what a plan says to people of its changes is what the changes are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::case::Case;
+use super::finding::{Finding, Rule};
+use crate::model::{DisruptionReason, NodeName, PoolName};
+use crate::plan::{Adopt, Change, ChangeId, Create, Delete, Reason};
+
+/// Returns the reasons that are not those of their changes, and the counts of unchanged nodes that are wrong.
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let evidence = &case.plan.evidence;
+    let mut found = Vec::new();
+    for (id, reason) in &evidence.reasons {
+        let fault = match case.plan.spec.changes.get(id) {
+            None => Some("has a reason, but there is no such change".to_owned()),
+            Some(planned) => fault(case, id, &planned.change, reason),
+        };
+        found.extend(fault.map(|why| Finding::new(Rule::Content, format!("change `{id}`"), why)));
+    }
+    found.extend(unchanged(case));
+    found
+}
+
+fn fault(case: &Case<'_>, id: &ChangeId, change: &Change, reason: &Reason) -> Option<String> {
+    let is_right = match change {
+        Change::Create(Create { .. }) => return waiting(case, id, reason),
+        Change::Delete(Delete { reason: why, .. }) => is_of(*why, reason),
+        Change::Replace(replace) => is_of(replace.delete.reason, reason),
+        Change::Adopt(Adopt { pool: adopting, .. }) => {
+            matches!(reason, Reason::WithoutClaim { pool } if pool == adopting)
+        }
+        Change::Update(_) | Change::Forget(_) | Change::NoOp(_) => true,
+    };
+    (!is_right).then(|| format!("is not made because of what is said: {reason}"))
+}
+
+/// A node is made for the pods that are placed on it.
+fn waiting(case: &Case<'_>, id: &ChangeId, reason: &Reason) -> Option<String> {
+    let placement = case.plan.evidence.placements.get(id)?;
+    let Reason::PodsWait { pods, opened_for } = reason else {
+        return Some(format!("is not made because of what is said: {reason}"));
+    };
+    let placed = placement.pods.len();
+    if *pods != placed {
+        return Some(format!("is said to be made for {pods} pods, {placed} are placed on it"));
+    }
+    (*opened_for != placement.opened_for).then(|| {
+        format!("is said to be made for pod `{opened_for}`, it was opened for `{}`", placement.opened_for)
+    })
+}
+
+const fn is_of(why: DisruptionReason, reason: &Reason) -> bool {
+    match why {
+        DisruptionReason::Empty => matches!(reason, Reason::Empty),
+        DisruptionReason::Drifted => matches!(reason, Reason::Drifted { .. }),
+        DisruptionReason::Underutilized => matches!(reason, Reason::Underutilized),
+    }
+}
+
+/// Every node that no change touches is counted once, by its pool.
+fn unchanged(case: &Case<'_>) -> Vec<Finding> {
+    let changes = case.plan.spec.changes.values();
+    let touched: BTreeSet<&NodeName> =
+        changes.filter_map(|planned| planned.change.target()).map(|target| &target.node).collect();
+    let mut right: BTreeMap<Option<&PoolName>, usize> = BTreeMap::new();
+    for node in &case.snapshot.nodes {
+        if !touched.contains(&node.name) {
+            *right.entry(node.pool.as_ref()).or_default() += 1;
+        }
+    }
+    let mut said: BTreeMap<Option<&PoolName>, usize> = BTreeMap::new();
+    for no_op in &case.plan.evidence.unchanged {
+        *said.entry(no_op.pool.as_ref()).or_default() += no_op.nodes;
+    }
+    let pools: BTreeSet<Option<&PoolName>> = right.keys().chain(said.keys()).copied().collect();
+    let number = |counts: &BTreeMap<_, usize>, pool| counts.get(pool).copied().unwrap_or(0);
+    pools
+        .iter()
+        .map(|pool| (pool, number(&said, pool), number(&right, pool)))
+        .filter(|(_, said, right)| said != right)
+        .map(|(pool, said, right)| {
+            let object = pool.map_or("nodes of no pool".to_owned(), |pool| format!("pool `{pool}`"));
+            Finding::new(
+                Rule::Content,
+                object,
+                format!("{said} nodes are said to stay as they are, {right} do"),
+            )
+        })
+        .collect()
+}

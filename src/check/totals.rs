@@ -1,0 +1,213 @@
+//! Totals: what the fleet costs before and after is summed anew, from nodes, catalogue and the user's prices.
+
+use std::collections::BTreeMap;
+
+use super::case::Case;
+use super::finding::{Finding, Rule};
+use super::made::Made;
+use super::price::{add, discounted, disk_price, effective_price, show_rate, with_costs};
+use crate::model::{
+    CapacityType, ClassName, InstanceType, MicroUsdPerHour, Node, OsDisk, Price, SkuName, label,
+};
+
+/// What nodes cost by the hour.
+#[derive(Clone, Copy, Debug, Default)]
+struct Total {
+    list: MicroUsdPerHour,
+    effective: MicroUsdPerHour,
+    /// How many nodes are in neither sum.
+    unpriced: usize,
+    is_estimate: bool,
+}
+
+/// How many VMs are still committed, by size and price.
+type Unused<'a> = BTreeMap<(&'a SkuName, MicroUsdPerHour), u64>;
+
+/// Returns what is wrong with the sums that the plan shows first.
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let report = &case.plan.evidence.report;
+    let before = {
+        let (total, unused) = standing(case, |_| true);
+        total.with_unused(&unused)
+    };
+    let (after, doubtful) = after(case);
+    let said = [report.cost_before, report.cost_after].map(|cost| Total {
+        list: cost.list,
+        effective: cost.effective,
+        unpriced: cost.unpriced_nodes,
+        is_estimate: cost.is_estimate,
+    });
+    let nothing = MicroUsdPerHour::default();
+    let [said_before, said_after] = said;
+    let mut faults = differences("before", said_before, before, nothing);
+    faults.extend(differences("after", said_after, after, doubtful));
+    faults.into_iter().map(|why| Finding::new(Rule::Price, "plan", why)).collect()
+}
+
+/// `doubtful` is what the sum may be above the right one.
+fn differences(when: &str, said: Total, right: Total, doubtful: MicroUsdPerHour) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut object = |what: &str, said: String, right: String| {
+        faults.push(format!("says that nodes {when} it {what} {said}, it is {right}"));
+    };
+    if said.list != right.list {
+        object("cost by the list", show_rate(said.list), show_rate(right.list));
+    }
+    if said.effective < right.effective || said.effective > right.effective + doubtful {
+        object("cost the user", show_rate(said.effective), show_rate(right.effective));
+    }
+    if said.unpriced != right.unpriced {
+        object("of unknown price number", said.unpriced.to_string(), right.unpriced.to_string());
+    }
+    if said.is_estimate != right.is_estimate {
+        let word = |is_estimate| if is_estimate { "an estimate" } else { "no estimate" }.to_owned();
+        object("cost what is", word(said.is_estimate), word(right.is_estimate));
+    }
+    faults
+}
+
+impl Total {
+    /// Counts a node. One whose price is not known is never counted as nothing; a committed one without a
+    /// list price is on the list with what it costs the user.
+    fn count(&mut self, list: Price, effective: Price) {
+        let Some(amount) = effective.known() else {
+            self.unpriced += 1;
+            return;
+        };
+        self.list += list.known().unwrap_or(amount);
+        self.effective += amount;
+        self.is_estimate |= list.is_estimate() || effective.is_estimate();
+    }
+
+    /// Commitments are paid, used or not.
+    fn with_unused(mut self, unused: &Unused<'_>) -> Self {
+        for ((_, price), count) in unused {
+            self.effective += price.times(usize::try_from(*count).unwrap_or(usize::MAX));
+        }
+        self
+    }
+}
+
+/// Returns what the nodes cost that are there when all is done, and by how much the sum may be higher: a new
+/// node that costs as much with a commitment as without may or may not use one.
+fn after(case: &Case<'_>) -> (Total, MicroUsdPerHour) {
+    let (mut total, mut unused) = standing(case, |node| case.stays(node));
+    let mut doubtful = MicroUsdPerHour::default();
+    for made in &case.made {
+        let (list, effective) = (made.placement.list_price, made.placement.effective_price);
+        total.count(list, effective);
+        if let Some((price, is_certain)) = commitment_of(case, made)
+            && let Some(left) = unused.get_mut(&(made.size, price)).filter(|left| **left > 0)
+        {
+            *left -= 1;
+            if !is_certain {
+                doubtful += price;
+            }
+        }
+    }
+    (total.with_unused(&unused), doubtful)
+}
+
+/// Returns the price of the commitment that pays for a new node, by what the node is said to cost, and
+/// whether it can be nothing else.
+fn commitment_of(case: &Case<'_>, made: &Made<'_>) -> Option<(MicroUsdPerHour, bool)> {
+    let (_, size, offering) = case.bought(made)?;
+    if offering.capacity_type != CapacityType::OnDemand {
+        return None;
+    }
+    let said = made.placement.effective_price;
+    let is_certain = effective_price(case, size, offering) != said;
+    let mut commitments = case.policy.fleet.prices.commitments.iter();
+    let paying = commitments.find(|commitment| {
+        let price = with_costs(case, Price::Listed(commitment.price), disk_price(size));
+        commitment.size == *made.size && price == said
+    });
+    paying.map(|commitment| (commitment.price, is_certain))
+}
+
+/// Returns what nodes that exist cost, and the commitments that they leave. They use them up in the order of
+/// their names, the cheapest first.
+fn standing<'a>(case: &Case<'a>, is_counted: impl Fn(&Node) -> bool) -> (Total, Unused<'a>) {
+    let mut unused = Unused::new();
+    for commitment in &case.policy.fleet.prices.commitments {
+        *unused.entry((&commitment.size, commitment.price)).or_default() += u64::from(commitment.count);
+    }
+    let mut total = Total::default();
+    for node in case.nodes.values().copied().filter(|node| is_counted(node)) {
+        let Some((size, capacity_type)) = bought_as(node) else {
+            total.count(Price::Unknown, Price::Unknown);
+            continue;
+        };
+        let cheapest = unused.iter_mut().find(|((committed, _), left)| **committed == size && **left > 0);
+        let committed =
+            cheapest.filter(|_| capacity_type == CapacityType::OnDemand).map(|((_, price), left)| {
+                *left -= 1;
+                *price
+            });
+        let (list, effective) = prices(case, node, (&size, capacity_type), committed);
+        total.count(list, effective);
+    }
+    (total, unused)
+}
+
+/// Returns what a node that exists costs by the list and the user.
+fn prices(
+    case: &Case<'_>,
+    node: &Node,
+    (name, capacity_type): (&SkuName, CapacityType),
+    committed: Option<MicroUsdPerHour>,
+) -> (Price, Price) {
+    let size = find(case, name, node.class.as_ref());
+    let offering =
+        size.and_then(|size| size.offerings.iter().find(|offering| offering.capacity_type == capacity_type));
+    let vm =
+        offering.map_or_else(|| case.snapshot.catalog.price(name, capacity_type), |offering| offering.price);
+    let disk = disk(case, node, size);
+    let paid = match (committed, size) {
+        (Some(price), _) => Price::Listed(price),
+        (None, Some(size)) if capacity_type == CapacityType::OnDemand => {
+            vm.map(|amount| discounted(case, size, amount))
+        }
+        (None, _) => vm,
+    };
+    (add(vm, disk), with_costs(case, paid, disk))
+}
+
+/// Returns what the node's OS disk costs: that of its class, or about that which another class would give
+/// it, or about nothing where no class has its size.
+fn disk(case: &Case<'_>, node: &Node, size: Option<&InstanceType>) -> Price {
+    let is_of_known_class = used_classes(case).any(|class| node.class.as_ref() == Some(class));
+    match size.map(|size| (&size.os_disk, disk_price(size))) {
+        Some((_, price)) if is_of_known_class => price,
+        Some((OsDisk::Ephemeral | OsDisk::Managed(_), Price::Listed(amount) | Price::Estimated(amount))) => {
+            Price::Estimated(amount)
+        }
+        Some((OsDisk::Ephemeral | OsDisk::Managed(_), Price::Unknown)) | None => {
+            Price::Estimated(MicroUsdPerHour::default())
+        }
+    }
+}
+
+/// The classes that a pool speaks of, by name.
+fn used_classes<'c>(case: &'c Case<'_>) -> impl Iterator<Item = &'c ClassName> {
+    let is_used = |name: &&&ClassName| case.policy.pools.values().any(|pool| pool.class == ***name);
+    case.offered.keys().filter(is_used).copied()
+}
+
+/// Returns the size as the node's class has it, else the first class that does.
+fn find<'c>(case: &'c Case<'_>, name: &SkuName, class: Option<&ClassName>) -> Option<&'c InstanceType> {
+    let own = used_classes(case).filter(|known| Some(*known) == class);
+    let mut types = own.chain(used_classes(case)).flat_map(|class| &case.offered[class].types);
+    types.find(|size| size.name == *name)
+}
+
+/// Returns the size and the capacity type that a node was bought as, by its labels.
+fn bought_as(node: &Node) -> Option<(SkuName, CapacityType)> {
+    let value = |key: &str| node.labels.get(key).map(|value| &**value);
+    let capacity_type = match (value(label::CAPACITY_TYPE), value(label::AKS_SCALE_SET_PRIORITY)) {
+        (Some(text), _) => CapacityType::parse(text)?,
+        (None, Some("spot")) => CapacityType::Spot,
+        (None, _) => CapacityType::OnDemand,
+    };
+    Some((value(label::INSTANCE_TYPE)?.into(), capacity_type))
+}
