@@ -324,8 +324,10 @@ fn not_done(view: &PlanView<'_>, names: usize) -> Vec<Line> {
             format!("  `{}` of {} is passed over: it is only wished for", rule.as_str(), count(*pods, "pod"));
         lines.push(Line::new(Style::Plain, text));
     }
+    // With a time these are sentences of their own.
+    let lacks = if evidence.seen_at.is_none() { "not decided without a time: " } else { "" };
     for undecided in &report.undecided {
-        lines.push(Line::new(Style::Plain, format!("  not decided without a time: {undecided}")));
+        lines.push(Line::new(Style::Plain, format!("  {lacks}{undecided}")));
     }
     lines
 }
