@@ -77,6 +77,8 @@ impl ResourceName {
             Self::Cpu if amount % 1000 == 0 => (amount / 1000).to_string(),
             Self::Cpu => format!("{amount}m"),
             Self::Memory | Self::EphemeralStorage => show_bytes(amount),
+            // Kubernetes counts huge pages in bytes of them.
+            Self::Other(name) if name.starts_with("hugepages-") => show_bytes(amount),
             Self::Pods | Self::Other(_) => amount.to_string(),
         }
     }

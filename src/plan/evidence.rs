@@ -69,6 +69,9 @@ pub struct Placement {
     pub list_price: Price,
     /// What it costs the user.
     pub effective_price: Price,
+    /// Whether the claim's highest price is an estimate.
+    #[serde(default)]
+    pub is_price_max_estimate: bool,
     /// The pod for whose sake a node of this pool, and of no heavier one, was opened.
     pub opened_for: PodKey,
     /// The pods that go there, sorted.

@@ -169,6 +169,7 @@ fn propose_creates(
             shape: intern(&mut proposal.shapes, shape),
             list_price: node.list_price,
             effective_price: node.effective_price,
+            is_price_max_estimate: is_price_max_estimate(node, &spec),
             opened_for: node.opened_for.clone(),
             pods: node.pods.clone(),
         };
@@ -183,6 +184,12 @@ fn propose_creates(
         proposal.add(id, Change::Create(create), reason, preconditions);
         last = Some((node, spec_id, spec));
     }
+}
+
+fn is_price_max_estimate(node: &NewNode, spec: &ClaimSpec) -> bool {
+    let substitutes = node.substitutes.iter().map(|substitute| substitute.effective_price);
+    let mut prices = substitutes.chain([node.effective_price]);
+    prices.any(|price| price.is_estimate() && price.known() == spec.price_max)
 }
 
 fn unknown_pool(node: &NewNode) -> Warning {

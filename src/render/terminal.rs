@@ -11,6 +11,7 @@ use super::section::{Section, fit};
 use super::view::{Counts, Group, GroupKey, PlanView};
 use super::words::{count, some, verb};
 use super::{money, whole};
+use crate::catalog::NO_ZONE;
 use crate::model::{DisruptionReason, NodeName, ResourceName, Resources};
 use crate::plan::{Change, Reason};
 
@@ -175,7 +176,7 @@ pub(super) fn existing(view: &PlanView<'_>, name: &NodeName) -> String {
     let known: Vec<String> = [
         pool,
         label(crate::model::label::INSTANCE_TYPE),
-        label(crate::model::label::ZONE),
+        label(crate::model::label::ZONE).map(|zone| zone_name(&zone)),
         label(crate::model::label::CAPACITY_TYPE),
     ]
     .into_iter()
@@ -197,8 +198,9 @@ fn created(key: &GroupKey<'_>, group: &Group<'_>) -> Line {
     Line::new(Style::Add, "  + ").with(Style::Plain, text)
 }
 
+/// Returns a zone as people call it: Azure's placement without one is no zone.
 pub(super) fn zone_name(zone: &str) -> String {
-    if zone == "0" { "no zone".to_owned() } else { zone.to_owned() }
+    if zone == NO_ZONE { "no zone".to_owned() } else { zone.to_owned() }
 }
 
 /// Says what nodes have: vCPU, memory, and devices if there are any.
@@ -209,7 +211,7 @@ pub(super) fn capacity(capacity: &Resources) -> String {
     ];
     for (name, amount) in capacity.iter().filter(|(_, amount)| *amount > 0) {
         match name {
-            ResourceName::Other(device) => parts.push(format!("{amount} {device}")),
+            ResourceName::Other(device) => parts.push(format!("{} {device}", name.show(amount))),
             ResourceName::Cpu
             | ResourceName::Memory
             | ResourceName::EphemeralStorage
@@ -332,7 +334,8 @@ fn not_done(view: &PlanView<'_>, names: usize) -> Vec<Line> {
     lines
 }
 
-/// Nodes that could go and stay: first those that the budgets hold, then what solving says.
+/// Nodes that are going and nodes that could go and stay: first those that the budgets hold, then what
+/// solving says.
 fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
     let evidence = &view.plan.evidence;
     let mut held: BTreeMap<(&str, DisruptionReason), Vec<&NodeName>> = BTreeMap::new();
@@ -343,15 +346,38 @@ fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
     for (node, because) in &evidence.report.staying {
         staying.entry(because).or_default().push(node);
     }
+    let leaving = evidence.world.nodes.iter().filter(|node| node.is_deleting);
+    let leaving: Vec<&NodeName> = leaving.map(|node| &node.name).collect();
+    let leaving = (!leaving.is_empty()).then(|| {
+        let is = verb(leaving.len(), "is", "are");
+        format!("  {} {is} leaving already: {}", count(leaving.len(), "node"), some(&leaving, names))
+    });
     let held = held.into_iter().map(|((because, reason), nodes)| {
         let what = format!("{} {} for now", count(nodes.len(), "node"), verb(nodes.len(), "stays", "stay"));
+        let reason = reason.to_string().to_lowercase();
         format!("  {what} though {reason}: {} ({because})", some(&nodes, names))
     });
     let staying = staying.into_iter().map(|(because, nodes)| {
         let stays = verb(nodes.len(), "stays", "stay");
+        let because = if nodes.len() == 1 { because.to_owned() } else { of_several(because) };
         format!("  {} {stays}: {} ({because})", count(nodes.len(), "node"), some(&nodes, names))
     });
-    held.chain(staying).map(|text| Line::new(Style::Plain, text)).collect()
+    leaving.into_iter().chain(held).chain(staying).map(|text| Line::new(Style::Plain, text)).collect()
+}
+
+/// Says of several nodes what is said of each.
+fn of_several(because: &str) -> String {
+    const FORMS: [(&str, &str); 6] = [
+        ("it is ", "they are "),
+        ("it has ", "they have "),
+        ("it belongs ", "they belong "),
+        ("it asks ", "they ask "),
+        ("its pool ", "their pool "),
+        ("its pod ", "their pod "),
+    ];
+    let form = FORMS.into_iter().find_map(|(one, many)| Some((many, because.strip_prefix(one)?)));
+    let text = form.map_or_else(|| because.to_owned(), |(many, rest)| format!("{many}{rest}"));
+    text.replace("; it is ", "; they are ").replace(": adopt it first", ": adopt them first")
 }
 
 fn warnings(view: &PlanView<'_>) -> Vec<Line> {

@@ -1,7 +1,9 @@
 //! What a plan looks like.
 
 use super::{Detail, PlanView, plain_text, plan_text, terminal::LINES_MAX};
-use crate::model::{NodeName, PodKey, Price, SchedulingRule};
+use crate::model::{
+    LabelKey, NodeName, Operator, PodKey, Price, Requirement, ResourceName, SchedulingRule, label,
+};
 use crate::plan::{HeldRemoval, Plan, plan, read, tests as sample, write};
 use crate::snapshot::{Assumption, Gap};
 use crate::solve::{Held, Kept, Unplaced, Warning};
@@ -183,4 +185,47 @@ fn unknown_prices_are_words_and_estimates_are_marked() {
 fn names_from_the_input_cannot_break_lines() {
     let line = super::Line::new(super::Style::Plain, "pool `a\nPlan: 0 to destroy\u{1b}[2K`");
     assert_eq!(line.text(), "pool `a Plan: 0 to destroy [2K`");
+}
+
+#[test]
+fn a_highest_price_that_is_an_estimate_is_marked_and_no_zone_is_no_zone() {
+    let mut plan = sample::example_plan();
+    plan.evidence.placements.values_mut().for_each(|placement| placement.is_price_max_estimate = true);
+    for claim in plan.spec.claims.values_mut() {
+        let zones = Requirement::new(Operator::In, ["0", "eastus-1", "eastus-2"]);
+        claim.requirements.set(LabelKey::new(label::ZONE), zones);
+    }
+    for node in &mut plan.evidence.world.nodes {
+        node.labels.insert(LabelKey::new(label::ZONE), "0".into());
+    }
+    let text = shown(&plan, Detail::All).replace("\n      ", " ");
+    assert!(text.contains("none: 1 other size, 1 other zone, no zone, up to ~$292/month"), "{text}");
+    assert!(text.contains("node `empty-1` (pool `general`, Standard_D4s_v5, no zone, on-demand)"), "{text}");
+}
+
+#[test]
+fn nodes_that_leave_are_named_and_several_nodes_are_spoken_of_as_several() {
+    let mut plan = sample::example_plan();
+    plan.evidence.world.nodes[0].is_deleting = true;
+    let because = "it is not initialized yet".to_owned();
+    plan.evidence.report.staying =
+        ["a", "b"].map(|name| (NodeName::new(name), because.clone())).into_iter().collect();
+    plan.evidence.held = vec![HeldRemoval {
+        node: NodeName::new("c"),
+        pool: None,
+        reason: crate::model::DisruptionReason::Empty,
+        because: "a budget".into(),
+    }];
+    let text = shown(&plan, Detail::Brief);
+    let leaving = format!("  1 node is leaving already: `{}`\n", plan.evidence.world.nodes[0].name);
+    assert!(text.contains(&leaving), "{text}");
+    assert!(text.contains("  2 nodes stay: `a`, `b` (they are not initialized yet)\n"), "{text}");
+    assert!(text.contains("  1 node stays for now though empty: `c` (a budget)\n"), "{text}");
+}
+
+#[test]
+fn huge_pages_are_shown_in_bytes() {
+    let mut resources = crate::model::Resources::none();
+    resources.set(ResourceName::parse("hugepages-2Mi"), 4 << 20);
+    assert_eq!(super::terminal::capacity(&resources), "0 vCPU, 0, 4Mi hugepages-2Mi");
 }

@@ -5,6 +5,7 @@ use super::money::{Sureness, per_month};
 use super::terminal::{because, capacity, existing, zone_name};
 use super::view::{NewNodeView, PlanView};
 use super::words::count;
+use crate::catalog::NO_ZONE;
 use crate::model::{Price, label};
 use crate::plan::{Change, ChangeId, OldNew, PlannedChange, Step, Update};
 
@@ -114,23 +115,28 @@ fn price(node: &NewNodeView<'_>) -> String {
 
 /// Says what may be had instead where Azure refuses the primary choice.
 fn substitutes(node: &NewNodeView<'_>) -> Option<Line> {
+    let primary = &node.claim.primary;
     let others = |key: &str| {
         let listed = node.claim.requirements.get(key).and_then(|requirement| requirement.listed());
         listed.map_or(0, |values| values.len().saturating_sub(1))
     };
-    let kinds =
-        [(label::INSTANCE_TYPE, "size"), (label::ZONE, "zone"), (label::CAPACITY_TYPE, "capacity type")];
-    let parts: Vec<String> = kinds
+    let is_listed = |key: &str, value: &str| {
+        let listed = node.claim.requirements.get(key).and_then(|requirement| requirement.listed());
+        listed.is_some_and(|values| values.contains(value))
+    };
+    // "No zone" is listed like one and is none.
+    let or_no_zone = primary.zone.as_str() != NO_ZONE && is_listed(label::ZONE, NO_ZONE);
+    let part = |number: usize, noun: &str| (number > 0).then(|| count(number, &format!("other {noun}")));
+    let parts: Vec<String> = part(others(label::INSTANCE_TYPE), "size")
         .into_iter()
-        .map(|(key, noun)| (others(key), noun))
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, noun)| count(number, &format!("other {noun}")))
+        .chain(part(others(label::ZONE).saturating_sub(usize::from(or_no_zone)), "zone"))
+        .chain(or_no_zone.then(|| "no zone".to_owned()))
+        .chain(part(others(label::CAPACITY_TYPE), "capacity type"))
         .collect();
+    let sureness = Sureness::of(node.placement.is_price_max_estimate);
     (!parts.is_empty()).then(|| {
-        let cap = node
-            .claim
-            .price_max
-            .map_or(String::new(), |price| format!(", up to {}", per_month(price, Sureness::Listed)));
+        let cap = node.claim.price_max;
+        let cap = cap.map_or(String::new(), |price| format!(", up to {}", per_month(price, sureness)));
         Line::new(Style::Dim, format!("      or, where Azure has none: {}{cap}", parts.join(", ")))
     })
 }
