@@ -459,7 +459,7 @@ mod offerings {
     #[test]
     fn totals_that_are_not_the_sums_of_the_nodes_are_seen() {
         let changes: [fn(&mut Cost); 4] = [
-            |cost| cost.list = cost.list + MicroUsdPerHour(1),
+            |cost| cost.list += MicroUsdPerHour(1),
             |cost| cost.effective = cost.effective - MicroUsdPerHour(1),
             |cost| cost.unpriced_nodes += 1,
             |cost| cost.is_estimate = !cost.is_estimate,

@@ -73,7 +73,7 @@ fn what_the_pod_as_a_whole_says_replaces_the_sum() {
         // A limit stands in only for what no container asks for.
         (
             "{limits: {cpu: 4, hugepages-2Mi: 4Mi}}",
-            "cpu 500m, memory 1Gi, pods 1, hugepages-2Mi 4194304, nvidia.com/gpu 1",
+            "cpu 500m, memory 1Gi, pods 1, hugepages-2Mi 4Mi, nvidia.com/gpu 1",
         ),
     ];
     for (resources, expected) in table {
