@@ -146,8 +146,10 @@ pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failur
 
 fn read(path: &Path) -> Result<Plan, Failure> {
     let shown = path.display();
-    let text =
-        text(path).map_err(|error| Failure::error(format!("plan `{shown}` cannot be read: {error}")))?;
+    let text = text(path).map_err(|error| {
+        Failure::error(format!("plan `{shown}` cannot be read: {error}"))
+            .hint("name a file that `nodeform plan --out` has written")
+    })?;
     file::read(&text).map_err(|fault| {
         Failure::error(format!("`{shown}`: {fault}")).hint("make the plan again with `nodeform plan --out`")
     })

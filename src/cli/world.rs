@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 use super::arguments::WorldArguments;
 use super::exit::Failure;
@@ -84,8 +86,10 @@ fn text(path: &Path) -> std::io::Result<String> {
 }
 
 fn time(text: &str) -> Result<Timestamp, Failure> {
-    text.parse().map_err(|_| {
-        Failure::error(format!("`{text}` is no time")).hint("write it as in `--at 2026-11-21T09:00:00Z`")
+    let midnight = |date: Date| date.to_zoned(TimeZone::UTC).map(|time| time.timestamp());
+    text.parse().or_else(|_| text.parse().and_then(midnight)).map_err(|_| {
+        Failure::error(format!("`{text}` is no time"))
+            .hint("write it as in `--at 2026-11-21T09:00:00Z`, or the date alone for its start in UTC")
     })
 }
 

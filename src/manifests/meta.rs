@@ -107,11 +107,10 @@ pub fn normalized(labels: &BTreeMap<LabelKey, Arc<str>>) -> BTreeMap<LabelKey, A
 fn name(metadata: Cursor<'_>) -> Option<Arc<str>> {
     if let Some(field) = metadata.get("name") {
         let name = field.as_text()?;
-        let is_known = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b':');
-        if name.is_empty() || name.len() > NAME_LENGTH_MAX || !name.bytes().all(is_known) {
+        if !is_subdomain(name) {
             field.fault(
                 format!("is not a name that Kubernetes takes: {:?}", super::tree::shortened(name)),
-                Some("use lower-case letters, digits, `-` and `.`, at most 253 characters"),
+                Some("use lower-case letters, digits, `-` and `.`, at most 253 characters, with a letter or digit at both ends"),
             );
             return None;
         }
@@ -124,6 +123,16 @@ fn name(metadata: Cursor<'_>) -> Option<Arc<str>> {
     // The cluster would add random characters; the content's digest makes a name that stays the same.
     let digest = metadata.document.root.digest().base32(5);
     Some(Arc::from(format!("{prefix}{digest}")))
+}
+
+/// Returns whether a name is what RFC 1123 calls a subdomain: what the kinds are named by that are read.
+fn is_subdomain(name: &str) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let bytes = name.as_bytes();
+    bytes.len() <= NAME_LENGTH_MAX
+        && bytes.first().is_some_and(is_letter)
+        && bytes.last().is_some_and(is_letter)
+        && bytes.iter().all(|byte| is_letter(byte) || matches!(byte, b'-' | b'.'))
 }
 
 /// Returns the owner that controls an object, or else its first one.

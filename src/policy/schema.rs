@@ -258,7 +258,8 @@ fn example(schema: &Value) -> Option<String> {
     let choices: Vec<String> =
         list(schema, "enum").iter().filter_map(Value::as_str).map(|choice| format!("`{choice}`")).collect();
     if choices.is_empty() {
-        return word(schema, "description").map(|text| text.lines().next().unwrap_or_default().to_owned());
+        let first = word(schema, "description")?.lines().next()?.trim_end_matches('.');
+        return Some(format!("add it: {}{}", first.get(..1)?.to_lowercase(), first.get(1..)?));
     }
     Some(format!("it is one of {}", choices.join(", ")))
 }

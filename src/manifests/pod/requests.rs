@@ -50,7 +50,8 @@ pub fn read(spec: Cursor<'_>, status: Option<Cursor<'_>>) -> Requests {
 /// Returns whether an init container keeps running beside the containers.
 #[must_use]
 pub fn is_sidecar(container: Cursor<'_>) -> bool {
-    container.text("restartPolicy").is_some_and(|policy| &**policy == "Always")
+    // `Always` stands first; the others are those of Kubernetes 1.34 and end like any init container.
+    container.choice("restartPolicy", &["Always", "OnFailure", "Never"]) == Some(0)
 }
 
 fn of_container(container: Cursor<'_>, held: &BTreeMap<Arc<str>, Resources>) -> Resources {
@@ -63,9 +64,16 @@ fn of_container(container: Cursor<'_>, held: &BTreeMap<Arc<str>, Resources>) -> 
 
 fn requests_or_limits(resources: Cursor<'_>) -> Resources {
     let mut requests = resources.resources("requests", Amounts::Requests);
-    for (name, amount) in resources.resources("limits", Amounts::Requests).iter() {
+    for (name, limit) in resources.resources("limits", Amounts::Requests).iter() {
+        let amount = requests.get(name);
         if !requests.names(name) {
-            requests.set(name.clone(), amount);
+            requests.set(name.clone(), limit);
+        } else if amount > limit
+            && let Some(field) = resources.get("requests").and_then(|requests| requests.get(name.as_str()))
+        {
+            let (amount, limit) = (name.show(amount), name.show(limit));
+            let message = format!("must not be above the limit of {limit}, and is {amount}");
+            field.fault(message, Some("lower the request, or raise the limit"));
         }
     }
     requests

@@ -193,3 +193,29 @@ fn nothing_is_half_read() {
     assert_eq!(found.len(), 1);
     assert!(found[0].starts_with("a.yaml:11: is not valid YAML: unclosed bracket"), "{found:?}");
 }
+
+#[test]
+fn what_the_api_server_refuses_in_a_container_is_refused() {
+    let pod = |init: &str, resources: &str| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  initContainers:\n    - {{name: i{init}}}\n  \
+             containers:\n    - name: c\n      resources: {resources}\n"
+        )
+    };
+    let wrong = faults(&pod(", restartPolicy: Sometimes", "{}")).join("\n");
+    assert!(wrong.contains("a.yaml:6: spec.initContainers[0].restartPolicy: must be one of"), "{wrong}");
+    let above = "{requests: {cpu: 2, memory: 1Gi}, limits: {cpu: 1, memory: 1Gi}}";
+    let wrong = faults(&pod("", above)).join("\n");
+    assert!(wrong.contains("resources.requests.cpu: must not be above the limit of 1, and is 2"), "{wrong}");
+    assert!(!wrong.contains("memory"), "{wrong}");
+}
+
+#[test]
+fn a_name_that_kubernetes_does_not_take_is_refused() {
+    for name in ["Bad_Name", "-a", "a.", "ü"] {
+        let wrong = faults(&format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}}}\nspec: {{containers: [{{name: c}}]}}\n"
+        ));
+        assert!(wrong.join("").contains("is not a name that Kubernetes takes"), "{name}: {wrong:?}");
+    }
+}
