@@ -47,9 +47,42 @@ pub fn per_month(rate: MicroUsdPerHour, sureness: Sureness) -> String {
     dollars(rate.per_month(), sureness) + "/month"
 }
 
-/// Returns the sentence that says how the monthly cost changes.
+/// Returns the sentence that says how the monthly cost changes, where so many of the new nodes have no known
+/// price.
 #[must_use]
-pub fn change(before: Cost, after: Cost) -> String {
+pub fn change(before: Cost, after: Cost, unpriced_new: usize) -> String {
+    let known = known_change(before, after);
+    let staying = after.unpriced_nodes.saturating_sub(unpriced_new);
+    let leaving = before.unpriced_nodes.saturating_sub(staying);
+    let nodes = |number: usize| super::words::count(number, "node");
+    let bounds = |bound: &str, number: usize| {
+        let text = known.replacen(" by ", &format!(" by {bound} "), 1);
+        format!("{text}: the price of {} is not known", nodes(number))
+    };
+    let rises = before.effective < after.effective;
+    let falls = after.effective < before.effective;
+    let stays = !known.contains(" by ");
+    match (unpriced_new, leaving) {
+        (0, 0) if staying == 0 => known,
+        (0, 0) => format!("{known}, without {} of unknown price", nodes(staying)),
+        (coming, 0) if stays => {
+            format!("Monthly cost will increase by at least $0: the price of {} is not known", nodes(coming))
+        }
+        (0, leaving) if stays => {
+            format!("Monthly cost will decrease by at least $0: the price of {} is not known", nodes(leaving))
+        }
+        (coming, 0) => bounds(if rises { "at least" } else { "at most" }, coming),
+        (0, leaving) => bounds(if falls { "at least" } else { "at most" }, leaving),
+        (coming, leaving) => format!(
+            "How the monthly cost changes is not known: the prices of {} to add and of {} to destroy are not",
+            nodes(coming),
+            nodes(leaving)
+        ),
+    }
+}
+
+/// Says how the sums of known prices change.
+fn known_change(before: Cost, after: Cost) -> String {
     let [old, new] = [before, after].map(|cost| cents(cost.effective.per_month()));
     let unit = Unit::of(new - old);
     // The difference of what is shown, so that the reader's own subtraction agrees.
@@ -115,7 +148,11 @@ const fn cents(amount: MicroUsd) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cost, MicroUsd, MicroUsdPerHour, Sureness, change, dollars};
+    use super::{Cost, MicroUsd, MicroUsdPerHour, Sureness, dollars};
+
+    fn change(before: Cost, after: Cost) -> String {
+        super::change(before, after, 0)
+    }
 
     fn cost(micro_usd_per_hour: i64, is_estimate: bool) -> Cost {
         let rate = MicroUsdPerHour(micro_usd_per_hour);
@@ -129,6 +166,36 @@ mod tests {
         let small = change(cost(0, false), cost(7_534, true));
         assert_eq!(small, "Monthly cost will increase by ~$5.50 ($0 → ~$5.50)");
         assert_eq!(change(cost(0, false), cost(0, false)), "Monthly cost will stay at $0");
+    }
+
+    #[test]
+    fn what_is_not_known_bounds_the_change() {
+        let cost = |dollars: i64, unpriced_nodes: usize| {
+            let rate = MicroUsdPerHour(dollars * 1_000_000 / 730 + 1);
+            Cost { list: rate, effective: rate, unpriced_nodes, is_estimate: false }
+        };
+        let nothing = Cost::default();
+        let unpriced = Cost { unpriced_nodes: 1, ..nothing };
+        let lines = [
+            super::change(nothing, unpriced, 1),
+            super::change(cost(100, 0), cost(200, 2), 2),
+            super::change(cost(200, 0), cost(100, 1), 1),
+            super::change(unpriced, nothing, 0),
+            super::change(cost(100, 1), cost(200, 0), 0),
+            super::change(cost(200, 1), cost(100, 0), 0),
+            super::change(cost(200, 1), cost(200, 1), 0),
+            super::change(cost(200, 1), cost(100, 2), 2),
+        ];
+        let expected = "\
+Monthly cost will increase by at least $0: the price of 1 node is not known
+Monthly cost will increase by at least $100 ($100 → $200): the price of 2 nodes is not known
+Monthly cost will decrease by at most $100 ($200 → $100): the price of 1 node is not known
+Monthly cost will decrease by at least $0: the price of 1 node is not known
+Monthly cost will increase by at most $100 ($100 → $200): the price of 1 node is not known
+Monthly cost will decrease by at least $100 ($200 → $100): the price of 1 node is not known
+Monthly cost will stay at $200, without 1 node of unknown price
+How the monthly cost changes is not known: the prices of 2 nodes to add and of 1 node to destroy are not";
+        assert_eq!(lines.join("\n"), expected);
     }
 
     #[test]

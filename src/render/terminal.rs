@@ -12,7 +12,7 @@ use super::view::{Counts, Group, GroupKey, PlanView};
 use super::words::{count, some, verb};
 use super::{money, whole};
 use crate::catalog::NO_ZONE;
-use crate::model::{DisruptionReason, NodeName, ResourceName, Resources};
+use crate::model::{DisruptionReason, NodeName, ResourceName, Resources, label};
 use crate::plan::{Change, Reason};
 
 /// How much is shown.
@@ -90,7 +90,9 @@ fn summary(counts: Counts) -> Line {
 
 fn cost(view: &PlanView<'_>) -> Vec<Line> {
     let (before, after) = (view.plan.evidence.report.cost_before, view.plan.evidence.report.cost_after);
-    let mut lines = vec![Line::new(Style::Plain, money::change(before, after))];
+    let unpriced_new =
+        view.new_nodes().filter(|node| node.placement.effective_price.known().is_none()).count();
+    let mut lines = vec![Line::new(Style::Plain, money::change(before, after, unpriced_new))];
     lines.extend(money::list_change(before, after).map(|text| Line::new(Style::Dim, text)));
     let unpriced = before.unpriced_nodes.max(after.unpriced_nodes);
     if unpriced > 0 {
@@ -101,8 +103,32 @@ fn cost(view: &PlanView<'_>) -> Vec<Line> {
             after.unpriced_nodes
         );
         lines.push(Line::new(Style::Warning, text));
+        let why = why_unpriced(view);
+        let more = why.len().saturating_sub(NAMES_IN_LINE);
+        let mut shown: Vec<String> = why.into_iter().take(NAMES_IN_LINE).collect();
+        shown.extend((more > 0).then(|| format!("{more} more")));
+        if !shown.is_empty() {
+            lines.push(Line::new(Style::Warning, format!("  {}", shown.join("; "))));
+        }
     }
     lines
+}
+
+/// Says of the nodes that exist and have no price why.
+fn why_unpriced(view: &PlanView<'_>) -> Vec<String> {
+    let world = &view.plan.evidence.world;
+    let has_no_price = |size: &str| {
+        let mut prices = world.prices.iter().filter(|vm| vm.size.as_str() == size);
+        prices.any(|vm| vm.price.known().is_none())
+    };
+    let why = |node: &crate::model::Node| match node.labels.get(label::INSTANCE_TYPE) {
+        None => Some(format!("node `{}` has no label `{}`", node.name, label::INSTANCE_TYPE)),
+        Some(size) if has_no_price(size) => {
+            Some(format!("of size `{size}` of node `{}` no price is known", node.name))
+        }
+        Some(_) => None,
+    };
+    world.nodes.iter().filter_map(why).collect()
 }
 
 /// What the plan was made from, and how far that can be trusted.
@@ -171,13 +197,13 @@ pub(super) fn existing(view: &PlanView<'_>, name: &NodeName) -> String {
     let Some(node) = view.node(name) else {
         return format!("node `{name}`");
     };
-    let label = |key: &str| node.labels.get(key).map(ToString::to_string);
+    let value = |key: &str| node.labels.get(key).map(ToString::to_string);
     let pool = node.pool.as_ref().map(|pool| format!("pool `{pool}`"));
     let known: Vec<String> = [
         pool,
-        label(crate::model::label::INSTANCE_TYPE),
-        label(crate::model::label::ZONE).map(|zone| zone_name(&zone)),
-        label(crate::model::label::CAPACITY_TYPE),
+        value(label::INSTANCE_TYPE),
+        value(label::ZONE).map(|zone| zone_name(&zone)),
+        value(label::CAPACITY_TYPE),
     ]
     .into_iter()
     .flatten()
