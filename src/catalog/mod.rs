@@ -58,7 +58,8 @@ enum Stock {
     /// The instance types that each class was offered once.
     Recorded {
         by_class: BTreeMap<ClassName, Vec<InstanceType>>,
-        prices: Vec<((SkuName, CapacityType), Price)>,
+        /// Of VM and assumed OS disk.
+        prices: Vec<((SkuName, CapacityType), (Price, Price))>,
         well_known: BTreeSet<LabelKey>,
     },
 }
@@ -154,10 +155,13 @@ impl Catalog {
         Self::of_stock(region, Stock::Recorded { by_class, prices: Vec::new(), well_known }, source)
     }
 
-    /// Returns a catalogue of recorded answers with what sizes cost that no class was offered; of any other
-    /// catalogue nothing changes.
+    /// Returns a catalogue of recorded answers with what sizes cost that no class was offered: VM, and OS disk
+    /// where no class is known; of any other catalogue nothing changes.
     #[must_use]
-    pub fn with_prices(mut self, costs: impl IntoIterator<Item = ((SkuName, CapacityType), Price)>) -> Self {
+    pub fn with_prices(
+        mut self,
+        costs: impl IntoIterator<Item = ((SkuName, CapacityType), (Price, Price))>,
+    ) -> Self {
         if let Stock::Recorded { prices, .. } = &mut self.stock {
             prices.extend(costs);
             prices.sort();
@@ -234,7 +238,7 @@ impl Catalog {
             Stock::Recorded { prices, .. } => {
                 let mut recorded = prices.iter();
                 let found = recorded.find(|((size, kind), _)| size == name && *kind == capacity_type);
-                found.map_or_else(|| self.least_offered(name, capacity_type), |(_, price)| *price)
+                found.map_or_else(|| self.least_offered(name, capacity_type), |(_, (price, _))| *price)
             }
         }
     }
@@ -249,10 +253,15 @@ impl Catalog {
                 let kind = if is_premium { disk::DiskKind::PremiumSsd } else { disk::DiskKind::StandardSsd };
                 self.disks.price(kind, OS_DISK_GB)
             }
-            Stock::Types { .. } | Stock::Recorded { .. } => self
-                .types()
-                .find(|ready| ready.name == *name)
-                .map_or(Price::Unknown, |ready| ready.os_disk.price()),
+            Stock::Types { .. } | Stock::Recorded { .. } => {
+                let recorded = match &self.stock {
+                    Stock::Recorded { prices, .. } => prices.iter().find(|((size, _), _)| size == name),
+                    Stock::Sizes(_) | Stock::Types { .. } => None,
+                };
+                let ready = || self.types().find(|ready| ready.name == *name);
+                let own = || ready().map_or(Price::Unknown, |ready| ready.os_disk.price());
+                recorded.map_or_else(own, |(_, (_, disk))| *disk)
+            }
         };
         price.known().map_or(Price::Unknown, Price::Estimated)
     }

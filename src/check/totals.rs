@@ -6,9 +6,7 @@ use super::case::Case;
 use super::finding::{Finding, Rule};
 use super::made::Made;
 use super::price::{add, discounted, disk_price, effective_price, show_rate, with_costs};
-use crate::model::{
-    CapacityType, ClassName, InstanceType, MicroUsdPerHour, Node, OsDisk, Price, SkuName, label,
-};
+use crate::model::{CapacityType, ClassName, InstanceType, MicroUsdPerHour, Node, Price, SkuName, label};
 
 /// What nodes cost by the hour.
 #[derive(Clone, Copy, Debug, Default)]
@@ -162,7 +160,7 @@ fn prices(
         size.and_then(|size| size.offerings.iter().find(|offering| offering.capacity_type == capacity_type));
     let vm =
         offering.map_or_else(|| case.snapshot.catalog.price(name, capacity_type), |offering| offering.price);
-    let disk = disk(case, node, size);
+    let disk = disk(case, node, name);
     let paid = match (committed, size) {
         (Some(price), _) => Price::Listed(price),
         (None, Some(size)) if capacity_type == CapacityType::OnDemand => {
@@ -173,24 +171,20 @@ fn prices(
     (add(vm, disk), with_costs(case, paid, disk))
 }
 
-/// Returns what the node's OS disk costs: that of its class, or about that which another class would give
-/// it, or about nothing where no class has its size.
-fn disk(case: &Case<'_>, node: &Node, size: Option<&InstanceType>) -> Price {
-    let is_of_known_class = used_classes(case).any(|class| node.class.as_ref() == Some(class));
-    match size.map(|size| (&size.os_disk, disk_price(size))) {
-        Some((_, price)) if is_of_known_class => price,
-        Some((OsDisk::Ephemeral | OsDisk::Managed(_), Price::Listed(amount) | Price::Estimated(amount))) => {
-            Price::Estimated(amount)
-        }
-        Some((OsDisk::Ephemeral | OsDisk::Managed(_), Price::Unknown)) | None => {
-            Price::Estimated(MicroUsdPerHour::default())
-        }
-    }
+/// Returns what the node's OS disk costs: what its class says, else about what a class that says nothing
+/// gives it.
+fn disk(case: &Case<'_>, node: &Node, name: &SkuName) -> Price {
+    let mut own = used_classes(case).filter(|class| node.class.as_ref() == Some(*class));
+    let size = own.find_map(|class| case.offered[class].types.iter().find(|size| size.name == *name));
+    size.map_or_else(|| case.snapshot.catalog.assumed_os_disk(name), disk_price)
 }
 
-/// The classes that a pool speaks of, by name.
+/// The classes that a pool or a node speaks of, by name.
 fn used_classes<'c>(case: &'c Case<'_>) -> impl Iterator<Item = &'c ClassName> {
-    let is_used = |name: &&&ClassName| case.policy.pools.values().any(|pool| pool.class == ***name);
+    let is_used = |name: &&&ClassName| {
+        case.policy.pools.values().any(|pool| pool.class == ***name)
+            || case.snapshot.nodes.iter().any(|node| node.class.as_ref() == Some(**name))
+    };
     case.offered.keys().filter(is_used).copied()
 }
 

@@ -70,6 +70,8 @@ pub struct VmPrice {
     pub capacity_type: CapacityType,
     /// The price, without a disk.
     pub price: Price,
+    /// What its OS disk is taken to cost where no class says it.
+    pub disk: Price,
 }
 
 /// Pods that differ in nothing but their name.
@@ -160,7 +162,9 @@ impl Plan {
             pods: world.pod_list(),
             daemons: world.daemons.clone(),
             catalog: Catalog::recorded(world.region.clone(), world.sizes.clone(), world.well_known.clone())
-                .with_prices(world.prices.iter().map(|vm| ((vm.size.clone(), vm.capacity_type), vm.price))),
+                .with_prices(
+                    world.prices.iter().map(|vm| ((vm.size.clone(), vm.capacity_type), (vm.price, vm.disk))),
+                ),
             gaps: world.gaps.clone(),
             assumptions: world.assumptions.clone(),
         }
@@ -238,7 +242,8 @@ fn prices(snapshot: &Snapshot) -> Vec<VmPrice> {
     let bought: BTreeSet<(SkuName, CapacityType)> = snapshot.nodes.iter().filter_map(bought_as).collect();
     let price = |(size, capacity_type): (SkuName, CapacityType)| {
         let price = snapshot.catalog.price(&size, capacity_type);
-        VmPrice { size, capacity_type, price }
+        let disk = snapshot.catalog.assumed_os_disk(&size);
+        VmPrice { size, capacity_type, price, disk }
     };
     bought.into_iter().map(price).collect()
 }
