@@ -1,6 +1,6 @@
 //! Dollars for people, by the month of 730 hours. Integers only.
 
-use crate::model::{MicroUsd, MicroUsdPerHour};
+use crate::model::{Commitment, MicroUsd, MicroUsdPerHour, Prices};
 use crate::solve::Cost;
 
 /// Micro-dollars in a cent.
@@ -103,12 +103,32 @@ fn known_change(before: Cost, after: Cost) -> String {
 
 /// Returns the same change by the price list, where the user pays something else.
 #[must_use]
-pub fn list_change(before: Cost, after: Cost) -> Option<String> {
+pub fn list_change(before: Cost, after: Cost, prices: &Prices) -> Option<String> {
     let differs = before.list != before.effective || after.list != after.effective;
     differs.then(|| {
         let [old, new] =
             [before, after].map(|cost| dollars(cost.list.per_month(), Sureness::of(cost.is_estimate)));
-        format!("By the price list: {old} → {new}; the sums above have discounts and costs per node")
+        let parts = [
+            (!prices.discounts.is_empty(), "discounts"),
+            (!prices.commitments.is_empty(), "commitments"),
+            (prices.cost_per_node != MicroUsdPerHour::default(), "costs per node"),
+        ];
+        let parts: Vec<&str> =
+            parts.into_iter().filter_map(|(is_there, part)| is_there.then_some(part)).collect();
+        format!("By the price list: {old} → {new}; the sums above have {}", parts.join(", "))
+    })
+}
+
+/// Returns what is paid for commitments, used or not; `None` where there are none.
+#[must_use]
+pub fn commitments(prices: &Prices) -> Option<String> {
+    let cost = |paid: &Commitment| paid.price.times(usize::try_from(paid.count).unwrap_or(usize::MAX));
+    let total: MicroUsdPerHour = prices.commitments.iter().map(cost).sum();
+    let each: Vec<String> =
+        prices.commitments.iter().map(|paid| format!("{} × {}", paid.count, paid.size)).collect();
+    (!each.is_empty()).then(|| {
+        let total = per_month(total, Sureness::Listed);
+        format!("In both sums, used or not: {total} for commitments ({})", each.join(", "))
     })
 }
 

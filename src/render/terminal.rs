@@ -93,7 +93,9 @@ fn cost(view: &PlanView<'_>) -> Vec<Line> {
     let unpriced_new =
         view.new_nodes().filter(|node| node.placement.effective_price.known().is_none()).count();
     let mut lines = vec![Line::new(Style::Plain, money::change(before, after, unpriced_new))];
-    lines.extend(money::list_change(before, after).map(|text| Line::new(Style::Dim, text)));
+    let prices = &view.plan.evidence.world.fleet.prices;
+    let asides = [money::list_change(before, after, prices), money::commitments(prices)];
+    lines.extend(asides.into_iter().flatten().map(|text| Line::new(Style::Dim, text)));
     let unpriced = before.unpriced_nodes.max(after.unpriced_nodes);
     if unpriced > 0 {
         let text = format!(

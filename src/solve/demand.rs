@@ -91,7 +91,7 @@ impl Demand {
     #[must_use]
     pub fn of(snapshot: &Snapshot) -> Self {
         let repelling = not_yet::Repelling::of(snapshot);
-        let mut demand = Self { warnings: on_unknown_nodes(snapshot), ..Self::default() };
+        let mut demand = Self::default();
         let mut held: BTreeMap<(String, String), Vec<PodKey>> = BTreeMap::new();
         let mut shapes = Groups::default();
         let mut held_shapes = Groups::default();
@@ -160,28 +160,6 @@ fn by_content(snapshot: &Snapshot) -> BTreeMap<&PodSpec, Vec<&Pod>> {
         groups.entry(&pod.spec).or_default().push(pod);
     }
     groups
-}
-
-fn on_unknown_nodes(snapshot: &Snapshot) -> Vec<Warning> {
-    let known: BTreeSet<&NodeName> = snapshot.nodes.iter().map(|node| &node.name).collect();
-    let mut unknown: BTreeMap<&NodeName, usize> = BTreeMap::new();
-    for pod in &snapshot.pods {
-        if let PodPlace::Bound(node) = &pod.place
-            && !known.contains(node)
-        {
-            *unknown.entry(node).or_default() += 1;
-        }
-    }
-    let what = |pods: usize| match pods {
-        1 => "1 pod is bound to this node, which is not in the input; it is left out".to_owned(),
-        _ => format!("{pods} pods are bound to this node, which is not in the input; they are left out"),
-    };
-    let warning = |(node, pods): (&NodeName, usize)| Warning {
-        object: format!("node `{node}`"),
-        what: what(pods),
-        hint: Some("add the nodes: `kubectl get nodes,nodeclaims,pods -A -o yaml`".to_owned()),
-    };
-    unknown.into_iter().map(warning).collect()
 }
 
 /// Shapes while they are gathered, the higher priority first.
