@@ -70,14 +70,3 @@ fn entry(line: &str) -> Option<(String, Arc<Gpu>)> {
     let systems = systems.split(',').map(Arc::from).collect();
     Some((name.to_owned(), Arc::new(Gpu { maker: GpuMaker::parse(maker)?, systems })))
 }
-
-/// Returns the accelerator of the series whose names do not say it (Azure's size pages).
-pub(super) fn unnamed_accelerator(series: &str) -> Option<&'static str> {
-    match series {
-        "NCs_v3" | "NCrs_v3" | "NDrs_v2" => Some("V100"),
-        "NDasr_v4" => Some("A100"),
-        "NVs_v3" => Some("M60"),
-        "NVas_v4" => Some("MI25"),
-        _ => None,
-    }
-}

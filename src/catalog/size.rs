@@ -128,12 +128,11 @@ impl Size {
         self.memory_bytes >> 20
     }
 
-    /// Returns the GPU's name, such as `A100`, where the size is a supported GPU size and its name or the
-    /// list of exceptions tells it.
+    /// Returns the GPU's name, such as `A100`, where the size is a supported GPU size and its name says it, as
+    /// the Azure provider labels nodes; sizes of old series say none.
     #[must_use]
     pub fn gpu_name(&self) -> Option<&str> {
         self.gpu.as_ref()?;
-        let parts = self.parts.as_ref()?;
-        parts.accelerator.as_deref().or_else(|| super::gpu::unnamed_accelerator(&parts.series))
+        self.parts.as_ref()?.accelerator.as_deref()
     }
 }
