@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::{Change, HeldRemoval, Plan, PlanFileFault, Precondition, Step, plan, read, write};
 use crate::catalog::Catalog;
 use crate::model::{
-    Budget, BudgetNodes, CapacityType, ClassName, Digest, Disruption, DisruptionReason, Effect, ExpireAfter,
-    GpuMode, ImageFamily, InstanceType, LabelKey, MicroUsdPerHour, Node, NodeClass, NodeName, NodeStage,
-    Offering, OsDisk, Pod, PodKey, PodPlace, PodSpec, Pool, PoolName, Price, Region, Requirement,
-    Requirements, ResourceName, Resources, SkuName, Taint, Zone, label,
+    Budget, BudgetNodes, CapacityType, ClassName, Disruption, DisruptionReason, Effect, ExpireAfter,
+    InstanceType, LabelKey, MicroUsdPerHour, Node, NodeClass, NodeName, NodeStage, Offering, OsDisk, Pod,
+    PodKey, PodPlace, PodSpec, Pool, PoolName, Price, Region, Requirement, Requirements, ResourceName,
+    Resources, SkuName, Taint, Zone, label,
 };
 use crate::policy::Policy;
 use crate::snapshot::{Daemon, Snapshot};
@@ -45,20 +45,7 @@ pub(crate) fn pool(name: &str) -> Pool {
 }
 
 fn class() -> NodeClass {
-    NodeClass {
-        name: ClassName::new("default"),
-        os_disk_gb: 128,
-        image_family: ImageFamily::Ubuntu,
-        is_fips: false,
-        pods_max: None,
-        encryption_at_host: false,
-        trusted_launch: false,
-        local_dns: false,
-        gpu_mode: GpuMode::Driver,
-        artifact_streaming: false,
-        hash: Arc::from("1"),
-        spec_digest: Digest::of_bytes(b"class"),
-    }
+    crate::policy::default_class(ClassName::new("default"))
 }
 
 pub(crate) fn policy(pools: impl IntoIterator<Item = Pool>) -> Policy {

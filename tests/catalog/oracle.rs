@@ -2,8 +2,8 @@
 
 use nodeform::catalog::{Catalog, PricedSize, reserve};
 use nodeform::model::{
-    CapacityType, ClassName, Digest, GpuMode, ImageFamily, InstanceType, MicroUsdPerHour, NetworkSetup,
-    NodeClass, OsDisk, Price, Region, ResourceName, label,
+    CapacityType, ClassName, InstanceType, MicroUsdPerHour, NetworkSetup, NodeClass, OsDisk, Price, Region,
+    ResourceName, label,
 };
 use serde_json::{Value, json};
 
@@ -12,20 +12,7 @@ use crate::shared::{azure, azure_json};
 pub(crate) const OVERLAY: NetworkSetup = NetworkSetup::AzureOverlay { is_cilium: false };
 
 pub(crate) fn class() -> NodeClass {
-    NodeClass {
-        name: ClassName::new("default"),
-        os_disk_gb: 128,
-        image_family: ImageFamily::Ubuntu,
-        is_fips: false,
-        pods_max: None,
-        encryption_at_host: false,
-        trusted_launch: false,
-        local_dns: false,
-        gpu_mode: GpuMode::Driver,
-        artifact_streaming: false,
-        hash: "".into(),
-        spec_digest: Digest::of_bytes(b""),
-    }
+    nodeform::policy::default_class(ClassName::new("default"))
 }
 
 #[test]

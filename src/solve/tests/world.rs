@@ -7,10 +7,9 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::model::label;
 use crate::model::{
-    CapacityType, Digest, Disruption, Effect, ExpireAfter, GpuMode, HostPort, ImageFamily, InstanceType,
-    LabelKey, MicroUsdPerHour, Node, NodeClass, NodeStage, Offering, OsDisk, Pod, PodKey, PodPlace, PodSpec,
-    Pool, PoolName, Price, Protocol, Quantity, Requirement, Requirements, ResourceName, Resources,
-    Toleration, Zone,
+    CapacityType, Disruption, Effect, ExpireAfter, HostPort, InstanceType, LabelKey, MicroUsdPerHour, Node,
+    NodeClass, NodeStage, Offering, OsDisk, Pod, PodKey, PodPlace, PodSpec, Pool, PoolName, Price, Protocol,
+    Quantity, Requirement, Requirements, ResourceName, Resources, Toleration, Zone,
 };
 use crate::policy::Policy;
 use crate::snapshot::{Daemon, Snapshot};
@@ -323,20 +322,7 @@ fn catalog(types: Vec<InstanceType>) -> Catalog {
 }
 
 fn class() -> NodeClass {
-    NodeClass {
-        name: "default".into(),
-        os_disk_gb: 128,
-        image_family: ImageFamily::Ubuntu,
-        is_fips: false,
-        pods_max: None,
-        encryption_at_host: false,
-        trusted_launch: false,
-        local_dns: false,
-        gpu_mode: GpuMode::Driver,
-        artifact_streaming: false,
-        hash: Arc::from("1"),
-        spec_digest: Digest::of_bytes(b""),
-    }
+    crate::policy::default_class("default".into())
 }
 
 fn price(price: Price) -> String {

@@ -16,20 +16,7 @@ pub(crate) const CLASS: &str = "default";
 
 /// An AKSNodeClass with the defaults of its CRD.
 pub(crate) fn class() -> NodeClass {
-    NodeClass {
-        name: ClassName::new(CLASS),
-        os_disk_gb: 128,
-        image_family: ImageFamily::Ubuntu,
-        is_fips: false,
-        pods_max: None,
-        encryption_at_host: false,
-        trusted_launch: false,
-        local_dns: false,
-        gpu_mode: GpuMode::Driver,
-        artifact_streaming: false,
-        hash: Arc::from("1"),
-        spec_digest: Digest::of_bytes(b"class"),
-    }
+    nodeform::policy::default_class(ClassName::new(CLASS))
 }
 
 /// A pool without any requirement, taint or limit, whose nodes may all go at once.
