@@ -33,8 +33,8 @@
 //! 1. Above the line there is no effect: `architecture.rs`.
 //! 2. The same input gives the same bytes, whatever the order of documents: `properties.rs`.
 //! 3. Pure stages cannot fail; they explain. What does not fit is a value with a reason: `properties.rs`.
-//! 4. The judge is independent, and judges every plan that a command shows and that is made of a whole world:
-//!    `architecture.rs`, `review`, `support::planned`; unit tests of `plan` and `render` use hand-made solutions.
+//! 4. The judge is independent, and judges every plan that a command or a test makes: `architecture.rs` holds
+//!    both, and names the four places that make plans; each hands them to the judge.
 //! 5. Settled stays settled: planning the planned fleet again gives nothing to do: `properties.rs`.
 //! 6. Unknown is not empty: what could not be read never deletes anything: `judge.rs`.
 //! 7. Every format has a version; schemas and CRDs are generated from the types: `generated.rs`.

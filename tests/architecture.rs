@@ -58,6 +58,15 @@ const FORBIDDEN: &[(&str, &str)] = &[
 const FORBIDDEN_PATHS: &[(&str, &str, &str)] =
     &[("check", "plan::order", "the judge shares no reasoning with what it judges")];
 
+/// Where a solution is made into a plan, each time on the way to the judge (`unjudged` gives it a plan that it
+/// is to refuse). Everybody else asks one of these.
+const PLANNERS: [&str; 4] = [
+    "src/offline/mod.rs",
+    "src/plan/tests/world.rs",
+    "tests/support/worlds/by_hand.rs",
+    "tests/support/worlds/judged.rs",
+];
+
 struct SourceLine {
     file: PathBuf,
     number: usize,
@@ -171,6 +180,33 @@ fn pure_modules_mention_nothing_that_happens() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// Whether a line calls the function that makes plans, and nothing else of that name.
+fn makes_a_plan(line: &str) -> bool {
+    line.match_indices("plan(").any(|(at, _)| {
+        let before = &line[..at];
+        let is_path = before.ends_with("plan::") || before.ends_with("super::");
+        let is_whole = !before.ends_with(|last: char| last.is_alphanumeric() || "_.:".contains(last));
+        (is_path || is_whole) && !before.ends_with("fn ")
+    })
+}
+
+#[test]
+fn nobody_has_a_plan_that_was_not_judged() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for folder in ["src", "tests", "benches"] {
+        rust_files(&root.join(folder), &mut files);
+    }
+    let mut planners = BTreeSet::new();
+    for file in files.iter().filter(|file| !file.ends_with(file!())) {
+        let text = fs::read_to_string(file).expect("the file is readable");
+        if text.lines().any(makes_a_plan) {
+            planners.insert(file.strip_prefix(root).expect("is inside").display().to_string());
+        }
+    }
+    assert_eq!(planners, PLANNERS.map(str::to_owned).into());
+}
+
 #[test]
 fn every_module_of_the_crate_stands_in_the_table() {
     let library =
@@ -190,4 +226,10 @@ fn the_fence_sees_a_forbidden_edge() {
     );
     assert_eq!(used_modules("let x = crate::cli::run();"), BTreeSet::from(["cli".into()]));
     assert_eq!(used_modules("use super::plan;"), BTreeSet::new());
+    for line in ["let x = plan(&a, &b, &c);", "judged(plan(a", "crate::plan::plan(&a", "super::plan(&a"] {
+        assert!(makes_a_plan(line), "{line}");
+    }
+    for line in ["offline::plan(&world)", "world.plan(", "pub fn plan(a: &A)", "example_plan()", "plan.x("] {
+        assert!(!makes_a_plan(line), "{line}");
+    }
 }

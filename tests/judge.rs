@@ -213,11 +213,11 @@ mod pods {
     #[test]
     fn a_pod_with_a_required_spread_that_is_placed_is_seen_and_one_that_only_wishes_is_not() {
         let wishing = pod("spread").spread(Strength::Preferred);
-        let plan = |pod| by_hand(world().pool(pool("general")).pod(pod));
+        let trial = |pod| by_hand(world().pool(pool("general")).pod(pod));
         let choice = ("Standard_D2s_v5", "1", ON_DEMAND);
-        plan(wishing).making("general", choice, &["spread"]).planned();
+        trial(wishing).making("general", choice, &["spread"]).planned();
         let requiring = pod("spread").spread(Strength::Required);
-        objects_only(Rule::HeldBack, &plan(requiring).making("general", choice, &["spread"]).unjudged());
+        objects_only(Rule::HeldBack, &trial(requiring).making("general", choice, &["spread"]).unjudged());
     }
 
     #[test]
@@ -322,14 +322,14 @@ mod nodes {
     #[test]
     fn a_label_that_nobody_settled_is_seen() {
         let choice = ("Standard_D2s_v5", "1", ON_DEMAND);
-        let plan = |pod| by_hand(world().pool(pool("general")).pod(pod)).making("general", choice, &["one"]);
+        let trial = |pod| by_hand(world().pool(pool("general")).pod(pod)).making("general", choice, &["one"]);
         let asking = pod("one").selecting(label::AKS_MODE, "system");
-        objects(Rule::NodeAffinity, &plan(asking).unjudged());
+        objects(Rule::NodeAffinity, &trial(asking).unjudged());
     }
 
     #[test]
     fn no_term_of_several_that_holds_is_seen() {
-        let plan = |pod| {
+        let trial = |pod| {
             let world = world().pool(pool("general")).pod(pod);
             by_hand(world).making("general", ("Standard_D8s_v5", "1", ON_DEMAND), &["one"])
         };
@@ -338,8 +338,8 @@ mod nodes {
                 .or_term(&[(label::ARCH, Operator::In, &["arm64"])])
                 .or_term(&[(label::SKU_CPU, Operator::Gt, &["4"]), (label::SKU_CPU, Operator::Lt, &[most])])
         };
-        plan(terms("9")).planned();
-        objects(Rule::NodeAffinity, &plan(terms("8")).unjudged());
+        trial(terms("9")).planned();
+        objects(Rule::NodeAffinity, &trial(terms("8")).unjudged());
     }
 
     #[test]
@@ -396,12 +396,12 @@ mod offerings {
 
     #[test]
     fn a_burstable_size_that_nobody_names_is_seen() {
-        let plan = |pod| {
+        let trial = |pod| {
             let world = world().pool(pool("general")).pod(pod);
             by_hand(world).making("general", ("Standard_B4ms", "1", ON_DEMAND), &["one"])
         };
-        plan(pod("one").selecting(label::SKU_FAMILY, "B")).planned();
-        objects_only(Rule::Offering, &plan(pod("one")).unjudged());
+        trial(pod("one").selecting(label::SKU_FAMILY, "B")).planned();
+        objects_only(Rule::Offering, &trial(pod("one")).unjudged());
     }
 
     #[test]

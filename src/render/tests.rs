@@ -2,11 +2,13 @@
 
 use super::{Detail, PlanView, plain_text, plan_text, terminal::LINES_MAX};
 use crate::model::{
-    LabelKey, NodeName, Operator, PodKey, Price, Requirement, ResourceName, SchedulingRule, label,
+    Commitment, LabelKey, MicroUsdPerHour, NodeName, Operator, Price, Requirement, ResourceName,
+    SchedulingRule, SkuName, label,
 };
-use crate::plan::{HeldRemoval, Plan, plan, read, tests as sample, write};
+use crate::plan::tests::world as sample;
+use crate::plan::{HeldRemoval, Plan, read, write};
 use crate::snapshot::{Assumption, Gap};
-use crate::solve::{Held, Kept, Unplaced, Warning};
+use crate::solve::{Held, Kept, Warning};
 
 fn shown(plan: &Plan, detail: Detail) -> String {
     plain_text(&plan_text(&PlanView::new(plan, Some("plan.json")), detail))
@@ -22,47 +24,42 @@ fn talkative() -> Plan {
     snapshot.gaps.push(gap);
     let why = "no NodeFleet says another; use `--location`".into();
     snapshot.assumptions.push(Assumption { what: "region `eastus`".into(), why });
-    let keys = |names: &[&str]| names.iter().map(|name| PodKey::new("default", name)).collect::<Vec<_>>();
-    solution.target.kept.push(Kept { node: NodeName::new("kept-1"), pods: keys(&["web-5"]) });
+    snapshot.pods.extend(["web-5", "huge-1", "huge-2", "spread-1"].map(sample::pod));
+    snapshot.nodes[1].labels.insert(LabelKey::new(label::INSTANCE_TYPE), "Standard_Unheard_of".into());
+    solution.target.kept.push(Kept { node: NodeName::new("kept-1"), pods: sample::keys(&["web-5"]) });
     let report = &mut solution.report;
-    report.unplaced.push(Unplaced {
-        pods: keys(&["huge-1", "huge-2"]),
-        rule: "cpu".into(),
-        because: "`900` is asked for, `7.2` is the most".into(),
-        nearest: Some("`Standard_D8s_v5` in pool `general`".into()),
-        details: Vec::new(),
-    });
+    report.unplaced.push(sample::unplaced(&["huge-1", "huge-2"]));
     report.held.push(Held {
-        pods: keys(&["spread-1"]),
+        pods: sample::keys(&["spread-1"]),
         waits_for: "topologySpreadConstraints".into(),
         because: "this rule is not planned with yet".into(),
     });
     report.passed_over.insert(SchedulingRule::PreferredNodeAffinity, 3);
     report.staying.push((NodeName::new("kept-1"), "a pod asks not to be disrupted".into()));
     report.without_requests = 1;
-    report.cost_before.unpriced_nodes = 1;
     report.warnings.push(Warning {
         object: "pool `general`".into(),
         what: "no size has zone `1`".into(),
         hint: Some("write `eastus-1`".into()),
     });
-    plan(&snapshot, &policy, &solution)
+    sample::planned(&snapshot, &policy, &solution)
 }
 
 #[test]
 fn a_plan_says_the_sum_the_money_the_changes_and_what_is_not_done() {
     let expected = "\
 Plan: 1 to import, 2 to add, 0 to change, 1 to destroy.
-Monthly cost will increase by at most $146 ($292 → $438): the price of 1 node is not known
+Monthly cost will increase by at most $292 ($292 → $584): the price of 1 node is not known
 The price of 1 node is not known and in no sum (1 before, 0 after)
+  of size `Standard_Unheard_of` of node `empty-1` no price is known
 
-Read: 4 pods, 3 nodes, 2 daemonsets (2 assumed)
+Read: 8 pods, 3 nodes, 2 daemonsets (2 assumed)
 Prices and sizes: recorded, region `eastus`
 Not read: 2 documents of kind `Rollout`: their pods are not planned
 Assumed: region `eastus` (no NodeFleet says another; use `--location`)
 1 pod says nothing of what to reserve and may crowd a node
 
-  - node `empty-1` (pool `general`, Standard_D4s_v5, eastus-1, on-demand)
+  - node `empty-1` (pool `general`, Standard_Unheard_of, eastus-1, on-demand)
   i node `aks-general-zzz` gets a NodeClaim
   + 2 nodes in `general`: Standard_D4s_v5, eastus-1, on-demand: 8 vCPU, 32Gi, 4 pods, $292/month
 
@@ -92,7 +89,7 @@ more: `nodeform show plan.json --all`
 fn everything_shows_each_node_with_its_pods() {
     let expected = "\
 Plan: 1 to import, 2 to add, 0 to change, 1 to destroy.
-Monthly cost will increase by $146 ($292 → $438)
+Monthly cost will increase by $146 ($438 → $584)
 
 Read: 4 pods, 3 nodes, 2 daemonsets (2 assumed)
 Prices and sizes: recorded, region `eastus`
@@ -162,23 +159,42 @@ fn nothing_to_do_says_so_first() {
     let (snapshot, policy, _) = sample::example();
     let mut settled = snapshot;
     settled.nodes.remove(0);
-    let plan = plan(&settled, &policy, &sample::solution(Vec::new(), &[]));
+    settled.pods.clear();
+    let plan = sample::planned(&settled, &policy, &sample::solution(Vec::new(), &[]));
     let text = shown(&plan, Detail::Brief);
-    assert!(text.starts_with("No changes.\nMonthly cost will stay at $146\n"), "{text}");
+    assert!(text.starts_with("No changes.\nMonthly cost will stay at $292\n"), "{text}");
     assert!(!text.contains("more:"), "{text}");
 }
 
 #[test]
-fn unknown_prices_are_words_and_estimates_are_marked() {
-    let (snapshot, policy, mut solution) = sample::example();
+fn unknown_prices_are_words() {
+    let (mut snapshot, mut policy, mut solution) = sample::example();
+    // Committed VMs have a price although the list has none: both that stay, and one of the new ones.
+    snapshot.catalog = sample::catalog(Price::Unknown, Price::Unknown);
+    let (size, price) = (SkuName::new("Standard_D4s_v5"), MicroUsdPerHour(200_000));
+    policy.fleet.prices.commitments = vec![Commitment { size, count: 3, price }];
     for node in &mut solution.target.new {
-        node.effective_price = Price::Unknown;
+        (node.list_price, node.effective_price) = (Price::Unknown, Price::Unknown);
+        node.substitutes.iter_mut().for_each(|other| other.effective_price = Price::Unknown);
     }
-    solution.target.new[1].effective_price = solution.target.new[0].list_price;
-    solution.report.cost_after.is_estimate = true;
-    let text = shown(&plan(&snapshot, &policy, &solution), Detail::Brief).replace("\n      ", " ");
+    solution.target.new[0].effective_price = Price::Listed(price);
+    let text = shown(&sample::planned(&snapshot, &policy, &solution), Detail::Brief).replace("\n      ", " ");
     assert!(text.contains("4 pods, $146/month without 1 node of unknown price"), "{text}");
-    assert!(text.contains("by at least ~$146 ($292 → ~$438)"), "{text}");
+    assert!(text.contains("by at least $0: the price of 1 node is not known"), "{text}");
+}
+
+#[test]
+fn estimates_are_marked() {
+    let (mut snapshot, policy, mut solution) = sample::example();
+    let estimate = Price::Estimated(MicroUsdPerHour(200_000));
+    snapshot.catalog = sample::catalog(estimate, estimate);
+    for node in &mut solution.target.new {
+        (node.list_price, node.effective_price) = (estimate, estimate);
+        node.substitutes.iter_mut().for_each(|other| other.effective_price = estimate);
+    }
+    let text = shown(&sample::planned(&snapshot, &policy, &solution), Detail::Brief).replace("\n      ", " ");
+    assert!(text.contains("4 pods, ~$292/month"), "{text}");
+    assert!(text.contains("by ~$146 (~$438 → ~$584)"), "{text}");
 }
 
 #[test]

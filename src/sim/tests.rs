@@ -2,15 +2,15 @@
 
 use super::after;
 use crate::model::{NodeStage, PodPlace};
+use crate::plan::tests::world as sample;
 use crate::plan::{
-    Change, Delete, ExistingNode, Forget, OldNew, Plan, PlannedChange, Replace, Step, Update, plan, read,
-    tests as sample, write,
+    Change, Delete, ExistingNode, Forget, OldNew, Plan, PlannedChange, Replace, Step, Update, read, write,
 };
 
 #[test]
 fn after_the_plan_nodes_carry_their_pods_and_daemons() {
     let (snapshot, policy, solution) = sample::example();
-    let world = after(&snapshot, &plan(&snapshot, &policy, &solution));
+    let world = after(&snapshot, &sample::planned(&snapshot, &policy, &solution));
     let nodes: Vec<&str> = world.nodes.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(
         nodes,
@@ -31,7 +31,8 @@ fn after_the_plan_nodes_carry_their_pods_and_daemons() {
     assert_eq!(bound, ["default/web-1", "default/web-2", "kube-system/agent-aks-general-6a32amb4as"]);
 }
 
-/// A plan of one change with these steps, read back from its file.
+/// A judged plan whose changes are replaced by one with these steps, read back from its file. The judge would
+/// refuse it: no plan makes such changes yet, and carrying them out is to be known before one does.
 fn plan_of(change: Change, steps: &[Step]) -> Plan {
     let mut plan = sample::example_plan();
     let id = match &change {

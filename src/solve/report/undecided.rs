@@ -62,7 +62,7 @@ fn expired(snapshot: &Snapshot, pool: &Pool, at: Timestamp) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{ExpireAfter, SignedDuration, undecided};
-    use crate::plan::tests::example;
+    use crate::plan::tests::world::example;
 
     #[test]
     fn nodes_that_are_too_old_are_named_where_there_is_a_time() {

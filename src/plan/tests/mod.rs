@@ -1,0 +1,7 @@
+//! The tests of plan, and the world that the tests of render, sim and report share with them.
+
+pub(crate) mod world;
+
+mod claims;
+mod saved;
+mod waves;

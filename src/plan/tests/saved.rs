@@ -1,0 +1,89 @@
+//! The plan as a file: what is digested, and what is refused.
+
+use super::world::{example, example_plan, keys, planned, unplaced};
+use crate::plan::file::spelt;
+use crate::plan::identity::digest_of;
+use crate::plan::{Plan, PlanFileFault, read, write};
+use crate::solve::Solution;
+
+#[test]
+fn a_file_is_read_as_it_was_written_and_holds_what_the_judge_needs() {
+    let plan = example_plan();
+    let text = write(&plan);
+    let read = read(&text).expect("the file is as it was written");
+    assert_eq!(read, plan);
+    assert_eq!(write(&read), text);
+    assert_eq!(read.id(), plan.id());
+    let (snapshot, policy, _) = example();
+    assert_eq!((read.policy(), read.snapshot().pods), (policy, snapshot.pods));
+    assert_eq!(read.snapshot().nodes, snapshot.nodes);
+    assert!(text.contains("\"nodesMax\": \"18446744073709551615\""), "wide integers are text");
+}
+
+#[test]
+fn the_digest_is_of_decisions_alone() {
+    let (snapshot, policy, solution) = example();
+    let digest = |solution: &Solution| planned(&snapshot, &policy, solution).digest();
+    let mut said_otherwise = solution.clone();
+    said_otherwise.report.without_requests = 3;
+    for (node, pods) in said_otherwise.target.new.iter_mut().zip([["web-1", "web-3"], ["web-2", "web-4"]]) {
+        (node.opened_for, node.pods) = (keys(&pods)[0].clone(), keys(&pods));
+    }
+    assert_eq!(digest(&solution), digest(&said_otherwise));
+    let mut other = solution.clone();
+    other.target.new.pop();
+    other.report.unplaced.push(unplaced(&["web-3", "web-4"]));
+    assert_ne!(digest(&solution), digest(&other));
+}
+
+#[test]
+fn a_file_that_was_touched_is_refused() {
+    let text = write(&example_plan());
+    let refused = |text: &str| read(text).expect_err("the file was touched").to_string();
+    for (touched, fault) in [
+        (text.replace("  ", "\t"), "line 2 is not written as nodeform writes it"),
+        (text.trim_end().to_owned(), "is not written as nodeform writes it"),
+        (text.replace('\n', "\r\n"), "line 1 is not written as nodeform writes it"),
+        (text.replace("\"cpu\": 2100", "\"cpu\": 2101"), "the plan was changed after it was made"),
+        (text.replace("nodeform.dev/v1alpha1", "nodeform.dev/v2"), "not `Plan` of `nodeform.dev/v1alpha1`"),
+        (text.replace("\"cpu\": 2100", "\"cpu\": 9007199254740993"), "beyond 2^53-1"),
+        ("{".to_owned(), "the plan is not JSON"),
+        (String::new(), "the plan is not JSON"),
+    ] {
+        let found = refused(&touched);
+        assert!(found.contains(fault), "{found}");
+    }
+}
+
+/// Adds a field to one part of the file and writes it as nodeform would, with the digest it then has.
+fn with_field(part: &str) -> Result<Plan, PlanFileFault> {
+    let mut value: serde_json::Value = serde_json::from_str(&write(&example_plan())).expect("is JSON");
+    let fields = if part.is_empty() { &mut value } else { &mut value[part] };
+    fields["surprise"] = serde_json::json!(true);
+    value["digest"] = serde_json::to_value(digest_of(&value["spec"])).expect("has a form");
+    read(&spelt(value))
+}
+
+#[test]
+fn unknown_fields_are_refused_in_the_spec_and_ignored_in_evidence() {
+    let refused = with_field("spec").expect_err("the field is not known").to_string();
+    assert_eq!(refused, "`spec.surprise`: this is not known, or not written as nodeform writes it");
+    let refused = with_field("").expect_err("the field is not known").to_string();
+    assert_eq!(refused, "`surprise`: this field is not known");
+    assert_eq!(with_field("evidence"), Ok(example_plan()));
+}
+
+#[cfg(feature = "schema")]
+#[test]
+fn the_schema_names_every_part_of_the_file() {
+    let schema = crate::plan::file::schema();
+    let file: serde_json::Value = serde_json::from_str(&write(&example_plan())).expect("is JSON");
+    let parts = |value: &serde_json::Value| -> Vec<String> {
+        value.as_object().into_iter().flatten().map(|(key, _)| key.clone()).collect()
+    };
+    assert_eq!(parts(&schema["properties"]), parts(&file));
+    for (name, part) in [("PlanSpec", "spec"), ("Evidence", "evidence")] {
+        assert_eq!(parts(&schema["$defs"][name]["properties"]), parts(&file[part]));
+    }
+    assert_eq!(parts(&schema["$defs"]["World"]["properties"]), parts(&file["evidence"]["world"]));
+}

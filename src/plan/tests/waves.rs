@@ -1,0 +1,105 @@
+//! What is done first, and how much at a time.
+
+use std::sync::Arc;
+
+use super::world::{example, example_plan, node, planned, policy, pool, snapshot, solution};
+use crate::model::{Budget, BudgetNodes, DisruptionReason, MicroUsdPerHour, Node, NodeName};
+use crate::plan::{HeldRemoval, Precondition, Step};
+
+fn budget(nodes: BudgetNodes) -> Budget {
+    Budget { reasons: None, nodes, window: None }
+}
+
+/// Plans the removal of so many of twenty nodes under these budgets; returns the waves' sizes.
+fn removals(budgets: Vec<Budget>, count: usize) -> (Vec<usize>, Vec<HeldRemoval>) {
+    let mut owner = pool("general");
+    owner.disruption.budgets = budgets;
+    let names: Vec<String> = (0..20).map(|place| format!("node-{place:02}")).collect();
+    let nodes = names.iter().map(|name| node(name, "general")).collect();
+    let gone: Vec<&str> = names.iter().take(count).map(String::as_str).collect();
+    let plan = planned(&snapshot(nodes, Vec::new()), &policy([owner]), &solution(Vec::new(), &gone));
+    let sizes = plan.spec.waves.iter().map(|wave| wave.steps[&Step::Delete].len());
+    (sizes.collect(), plan.evidence.held)
+}
+
+#[test]
+fn creates_come_before_drains_before_deletes_and_removals_have_their_conditions() {
+    let plan = example_plan();
+    let steps: Vec<&Step> = plan.spec.waves.iter().flat_map(|wave| wave.steps.keys()).collect();
+    assert_eq!(steps, [&Step::Adopt, &Step::Create, &Step::Drain, &Step::Delete]);
+    let (id, _) = plan.spec.deletes().next().expect("a node goes");
+    let conditions = &plan.spec.changes[id].preconditions;
+    assert!(conditions.contains(&Precondition::NodeEmpty { node: NodeName::new("empty-1") }));
+    assert!(conditions.iter().any(|condition| matches!(condition, Precondition::SameNode { .. })));
+}
+
+#[test]
+fn percentages_round_up_and_are_taken_of_what_is_left() {
+    assert_eq!(removals(vec![budget(BudgetNodes::Percent(10))], 7).0, [2, 2, 2, 1]);
+    assert_eq!(removals(vec![budget(BudgetNodes::Percent(15))], 20).0, [3, 3, 3, 2, 2, 2, 1, 1, 1, 1, 1]);
+}
+
+#[test]
+fn the_smallest_budget_that_holds_counts() {
+    let empty_only =
+        Budget { reasons: Some([DisruptionReason::Empty].into()), ..budget(BudgetNodes::Count(1)) };
+    assert_eq!(removals(vec![budget(BudgetNodes::Percent(50)), empty_only.clone()], 3).0, [1, 1, 1]);
+    let drifted = Budget { reasons: Some([DisruptionReason::Drifted].into()), ..empty_only };
+    assert_eq!(removals(vec![drifted], 3).0, [3]);
+    assert_eq!(removals(Vec::new(), 20).0, [20]);
+}
+
+#[test]
+fn a_budget_of_nothing_holds_removals_back_and_their_cost_stays() {
+    let (waves, held) = removals(vec![budget(BudgetNodes::Count(0))], 2);
+    assert_eq!(waves, [0; 0]);
+    assert_eq!(held[1].node.as_str(), "node-01");
+    assert_eq!(held[1].because, "a disruption budget lets no node go for reason Empty");
+    let (snapshot, mut policy, solution) = example();
+    let owner = policy.pools.values_mut().next().expect("there is a pool");
+    owner.disruption.budgets = vec![budget(BudgetNodes::Count(0))];
+    let plan = planned(&snapshot, &policy, &solution);
+    assert_eq!(plan.spec.deletes().count(), 0);
+    assert_eq!(plan.evidence.report.cost_after.effective, MicroUsdPerHour(1_000_000));
+}
+
+#[test]
+fn without_a_time_a_window_counts_as_open_and_is_reported() {
+    let (mut snapshot, mut policy, solution) = example();
+    let owner = policy.pools.values_mut().next().expect("there is a pool");
+    let window = Some((Arc::from("0 9 * * *"), jiff::SignedDuration::from_hours(8)));
+    owner.disruption.budgets = vec![Budget { window, ..budget(BudgetNodes::Count(0)) }];
+    let offline = planned(&snapshot, &policy, &solution);
+    assert_eq!((offline.spec.deletes().count(), offline.evidence.report.undecided.len()), (0, 1));
+    snapshot.at = Some("2026-11-20T20:00:00Z".parse().expect("is a time"));
+    let evening = planned(&snapshot, &policy, &solution);
+    assert_eq!((evening.spec.deletes().count(), evening.evidence.report.undecided.len()), (1, 0));
+}
+
+#[test]
+fn nodes_that_leave_already_use_up_the_budget_of_the_first_wave() {
+    let mut nodes: Vec<Node> = (0..4).map(|place| node(&format!("node-{place}"), "general")).collect();
+    nodes[3].is_deleting = true;
+    let waves_under = |budget_nodes| {
+        let mut owner = pool("general");
+        owner.disruption.budgets = vec![budget(budget_nodes)];
+        let solution = solution(Vec::new(), &["node-0", "node-1", "node-2"]);
+        let plan = planned(&snapshot(nodes.clone(), Vec::new()), &policy([owner]), &solution);
+        let waves = plan.spec.waves.iter().map(|wave| wave.steps[&Step::Delete].len());
+        (waves.collect::<Vec<_>>(), plan.evidence.held.into_iter().map(|held| held.because).next())
+    };
+    assert_eq!(waves_under(BudgetNodes::Count(2)), (vec![1, 2], None));
+    let because = "1 of its pool on the way out already: the budgets let no more go at once";
+    assert_eq!(waves_under(BudgetNodes::Percent(10)), (Vec::new(), Some(because.to_owned())));
+}
+
+#[test]
+fn a_plan_of_nothing_is_empty() {
+    let (snapshot, policy, _) = example();
+    let mut settled = snapshot;
+    settled.nodes.remove(0);
+    settled.pods.clear();
+    let plan = planned(&settled, &policy, &solution(Vec::new(), &[]));
+    assert!(plan.is_empty() && plan.spec.changes.is_empty());
+    assert_eq!(plan.evidence.unchanged[0].nodes, 2);
+}
