@@ -36,7 +36,7 @@ pub(super) fn world(arguments: &WorldArguments, ui: Ui) -> Result<World, Failure
     }
     if !inputs.unread_folders.is_empty() {
         let folders: Vec<String> =
-            inputs.unread_folders.iter().take(3).map(|folder| format!("`{}`", folder.display())).collect();
+            inputs.unread_folders.iter().take(3).map(|folder| format!("`{folder}`")).collect();
         let count = inputs.unread_folders.len();
         let more = if count > folders.len() {
             format!(" and {} more", count - folders.len())

@@ -18,6 +18,21 @@ impl Source {
     }
 }
 
+/// The endings of the files that are read in a folder, as in kubectl.
+const ENDINGS: [&str; 3] = [".json", ".yaml", ".yml"];
+
+/// Returns whether a file or folder of this name is passed over in a folder.
+#[must_use]
+pub fn is_hidden(name: &str) -> bool {
+    name.starts_with('.')
+}
+
+/// Returns whether a file of this name is read in a folder.
+#[must_use]
+pub fn is_manifest(name: &str) -> bool {
+    !is_hidden(name) && ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
 /// The most bytes of a source: a dump of a large cluster has a few hundred MiB.
 pub const DUMP_BYTES_MAX: u64 = 1 << 30;
 
