@@ -9,6 +9,7 @@ pub mod cut;
 pub mod document;
 pub mod expand;
 pub mod fault;
+pub mod folder;
 pub mod found;
 pub mod json;
 pub mod kind;

@@ -1,0 +1,107 @@
+//! Tools that make manifests, and the commands that a person pastes to run them.
+
+/// A tool that renders folders into manifests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tool {
+    /// Kustomize, of its own or within `kubectl`.
+    Kustomize,
+    /// Helm.
+    Helm,
+}
+
+/// The names of a kustomization's file, as kustomize looks for them.
+const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/// The name of a chart's file.
+const CHART: &str = "Chart.yaml";
+
+impl Tool {
+    /// Returns the tool that a file of this name belongs to, when the name makes its folder one to render.
+    #[must_use]
+    pub fn of_file(name: &str) -> Option<Self> {
+        match name {
+            CHART => Some(Self::Helm),
+            _ if KUSTOMIZATIONS.contains(&name) => Some(Self::Kustomize),
+            _ => None,
+        }
+    }
+
+    /// Returns the tool's name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Kustomize => "kustomize",
+            Self::Helm => "helm",
+        }
+    }
+}
+
+/// Files of other tools: not manifests, and not rendered here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Foreign {
+    /// Helmfile's.
+    Helmfile,
+    /// Jsonnet's.
+    Jsonnet,
+    /// CUE's.
+    Cue,
+    /// Terraform's and OpenTofu's.
+    Terraform,
+}
+
+impl Foreign {
+    /// Returns the tool whose file this is, by its path.
+    #[must_use]
+    pub fn of_path(path: &str) -> Option<Self> {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        if name.starts_with("helmfile.y") || folder.rsplit('/').next() == Some("helmfile.d") {
+            Some(Self::Helmfile)
+        } else if ends(&[".jsonnet", ".libsonnet"]) {
+            Some(Self::Jsonnet)
+        } else if ends(&[".cue"]) {
+            Some(Self::Cue)
+        } else if ends(&[".tf", ".tofu", ".tf.json", ".tfvars", ".tfvars.json"]) {
+            Some(Self::Terraform)
+        } else {
+            None
+        }
+    }
+
+    /// Returns the tool's name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Helmfile => "Helmfile",
+            Self::Jsonnet => "Jsonnet",
+            Self::Cue => "CUE",
+            Self::Terraform => "Terraform",
+        }
+    }
+
+    /// Says how its files become manifests that can be read.
+    #[must_use]
+    pub const fn hint(self) -> &'static str {
+        match self {
+            Self::Helmfile => "render them and read what comes out: `helmfile template | nodeform plan -`",
+            Self::Jsonnet => "render them and read what comes out: `jsonnet -y FILE | nodeform plan -`",
+            Self::Cue => "render them and read what comes out: `cue export --out yaml | nodeform plan -`",
+            Self::Terraform => {
+                "name the manifests that Terraform applies, or a dump of the cluster: \
+                 `kubectl get nodes,nodeclaims,nodepools,aksnodeclasses,pods -A -o yaml | nodeform plan -`"
+            }
+        }
+    }
+}
+
+/// Writes a word as a shell reads it back.
+#[must_use]
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%,=".contains(&byte);
+    let word = if word.starts_with('-') { format!("./{word}") } else { word.to_owned() };
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        word
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
