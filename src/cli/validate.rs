@@ -4,7 +4,7 @@ use super::arguments::{ValidateArguments, ValidateOutput};
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::world;
-use crate::manifests::{Fault, Objects, path_text};
+use crate::manifests::{Fault, Objects, Renders, path_text};
 use crate::offline;
 
 pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure> {
@@ -44,6 +44,10 @@ fn valid(objects: &Objects) -> String {
             "Not looked into, since they do not matter to a plan: {}.\n",
             counted(passed, "object")
         ));
+    }
+    for Renders { kind, name, points_at } in &objects.renders {
+        let what = if points_at.is_empty() { String::new() } else { format!(" ({points_at})") };
+        text.push_str(&format!("Not in these files: what {kind} `{name}`{what} renders.\n"));
     }
     for (kind, found) in &objects.not_understood {
         let count: usize = found.names.values().sum();

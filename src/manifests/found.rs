@@ -8,6 +8,7 @@ use crate::model::{Digest, LabelKey, Namespace};
 use super::cursor::{Cursor, Document};
 use super::document::Taker;
 use super::fault::{Fault, Faults};
+use super::folder::{self, shell_word};
 use super::kind::{self, Misspelt, NotUnderstood, Treatment, Why};
 use super::live::{self, LivePod, PodObject};
 use super::meta::Meta;
@@ -15,6 +16,7 @@ use super::node::{ClaimObject, NodeObject};
 use super::objects::OurObject;
 use super::pod::PodBody;
 use super::priority::Priorities;
+use super::renders::{self, Renders};
 use super::source::OBJECTS_MAX;
 use super::tree::{Tree, shortened};
 use super::workload::{self, WorkloadObject};
@@ -52,6 +54,8 @@ pub struct Found {
     pub ours: Vec<OurObject>,
     /// Objects that matter and are not understood, by kind.
     pub not_understood: BTreeMap<String, NotUnderstood>,
+    /// Objects that stand for others, which a controller renders.
+    pub renders: BTreeSet<Renders>,
     /// Objects that do not matter, by kind.
     pub passed_over: BTreeMap<String, usize>,
     /// How many objects there were.
@@ -118,10 +122,17 @@ impl Found {
         if let Some(Misspelt { nearest }) = kind::misspelt(version, kind) {
             return unknown_kind(object, kind, nearest);
         }
+        if renders::is_of_kustomize(version) {
+            return of_kustomize(object, kind);
+        }
         let treatment = kind::treatment(version, kind);
         match treatment {
             Treatment::OtherVersion(wanted) => return other_version(object, kind, version, wanted),
             Treatment::NotUnderstood(why) => return self.not_understood(object, kind, why),
+            Treatment::Renders => {
+                self.renders.insert(Renders::read(kind, object.tree));
+                return;
+            }
             Treatment::Other if kind::holds_pod_template(version, object.tree) => {
                 return self.not_understood(object, kind, Why::PodTemplate);
             }
@@ -177,6 +188,7 @@ impl Found {
             Treatment::ReplicaSet
             | Treatment::OtherVersion(_)
             | Treatment::NotUnderstood(_)
+            | Treatment::Renders
             | Treatment::Other => {}
         }
     }
@@ -205,6 +217,7 @@ impl Found {
             | Treatment::Ours
             | Treatment::OtherVersion(_)
             | Treatment::NotUnderstood(_)
+            | Treatment::Renders
             | Treatment::Other => "",
         };
         let key = (Arc::clone(kind), Arc::from(namespace), Arc::from(name));
@@ -255,6 +268,19 @@ fn unknown_kind(object: Cursor<'_>, kind: &str, nearest: Option<&str>) {
     if let Some(place) = object.get("kind") {
         let hint = nearest.map(|nearest| format!("did you mean `{nearest}`?"));
         place.fault(format!("there is no kind {:?} in this group", shortened(kind)), hint.as_deref());
+    }
+}
+
+/// Refuses a file of kustomize itself: what it lists is not in it.
+fn of_kustomize(object: Cursor<'_>, kind: &str) {
+    let file: &str = object.document.file;
+    let folder = if file.starts_with('<') { "DIR" } else { folder::parent(file) };
+    let hint = format!(
+        "render its folder and read what comes out: `kubectl kustomize {} | nodeform plan -`",
+        shell_word(folder)
+    );
+    if let Some(place) = object.get("apiVersion") {
+        place.fault(format!("a {kind} of kustomize lists manifests and is none itself"), Some(&hint));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::renders;
 use super::tree::{Tree, Value};
 
 /// What is done with an object.
@@ -27,6 +28,8 @@ pub enum Treatment {
     OtherVersion(&'static str),
     /// Something that decides about pods or nodes and is not understood.
     NotUnderstood(Why),
+    /// It stands for objects that a controller renders in the cluster.
+    Renders,
     /// Anything else: passed over, unless it holds a pod template.
     Other,
 }
@@ -62,8 +65,6 @@ impl WorkloadKind {
 pub enum Why {
     /// It holds a pod template: its pods are not planned for.
     PodTemplate,
-    /// It renders other objects, which are not known.
-    Renders,
     /// It sets the replicas of a workload, which are taken as written.
     Scales,
     /// It changes what nodes are, or how many spare ones there are.
@@ -104,6 +105,7 @@ pub fn treatment(api_version: &str, kind: &str) -> Treatment {
         ("karpenter.sh", "NodePool") => (Treatment::Ours, "karpenter.sh/v1"),
         ("karpenter.azure.com", "AKSNodeClass") => (Treatment::Ours, "karpenter.azure.com/v1beta1"),
         ("nodeform.dev", "NodeFleet") => (Treatment::Ours, "nodeform.dev/v1alpha1"),
+        _ if renders::renders(api_version, kind) => return Treatment::Renders,
         _ => return unknown(group, kind),
     };
     let (treatment, wanted) = known;
@@ -116,7 +118,6 @@ pub fn treatment(api_version: &str, kind: &str) -> Treatment {
 
 fn unknown(group: &str, kind: &str) -> Treatment {
     let why = match (group, kind) {
-        (_, "HelmRelease" | "HelmChart" | "Application" | "ApplicationSet" | "Kustomization") => Why::Renders,
         ("autoscaling" | "keda.sh", "HorizontalPodAutoscaler" | "ScaledObject" | "ScaledJob") => Why::Scales,
         ("karpenter.sh", "NodeOverlay") | ("autoscaling.x-k8s.io", "CapacityBuffer") => Why::ShapesNodes,
         ("argoproj.io", "Rollout") | ("batch", "CronJob") | ("", "ReplicationController") => Why::PodTemplate,

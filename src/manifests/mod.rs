@@ -19,6 +19,7 @@ pub mod node;
 pub mod objects;
 pub mod pod;
 pub mod priority;
+pub mod renders;
 pub mod scalar;
 pub mod source;
 pub mod tree;
@@ -28,6 +29,7 @@ pub mod yaml;
 pub use fault::{Fault, Segment, path_text};
 pub use kind::{NotUnderstood, Why};
 pub use objects::{DaemonSet, Objects, OurObject};
+pub use renders::Renders;
 pub use source::{DUMP_BYTES_MAX, Source};
 
 use document::Taker as _;
@@ -73,6 +75,7 @@ pub fn read_all(mut sources: Vec<Source>) -> (Objects, Vec<Fault>) {
         namespaces: found.namespaces,
         cluster: found.cluster,
         not_understood: found.not_understood,
+        renders: found.renders,
         passed_over: found.passed_over,
         unknown_priority_classes: expanded.unknown_priority_classes,
         sources: count,

@@ -7,6 +7,7 @@ use crate::model::{LabelKey, Namespace, Node, Pod, PodSpec};
 
 use super::fault::Segment;
 use super::kind::NotUnderstood;
+use super::renders::Renders;
 use super::tree::Tree;
 
 /// A DaemonSet of the input, or one that its pods prove.
@@ -69,6 +70,8 @@ pub struct Objects {
     pub cluster: Option<Arc<str>>,
     /// Kinds that matter to a plan and are not understood.
     pub not_understood: BTreeMap<String, NotUnderstood>,
+    /// Objects that stand for others, which a controller renders in the cluster.
+    pub renders: BTreeSet<Renders>,
     /// Kinds that do not matter to a plan, with how many objects there were of each.
     pub passed_over: BTreeMap<String, usize>,
     /// PriorityClasses that pods name and the input does not hold; their pods have priority 0.

@@ -153,7 +153,7 @@ fn read(view: &PlanView<'_>) -> Vec<Line> {
         Line::new(Style::Plain, format!("Prices and sizes: {}", world.catalog)),
     ];
     for gap in &world.gaps {
-        lines.push(Line::new(Style::Warning, format!("Not read: {}: {}", gap.what, gap.consequence)));
+        lines.push(Line::new(Style::Warning, gap.to_string()));
     }
     for assumption in &world.assumptions {
         lines.push(Line::new(Style::Plain, format!("Assumed: {} ({})", assumption.what, assumption.why)));

@@ -7,7 +7,7 @@ use crate::model::{
 };
 use crate::plan::tests::world as sample;
 use crate::plan::{HeldRemoval, Plan, read, write};
-use crate::snapshot::{Assumption, Gap};
+use crate::snapshot::{Assumption, Gap, GapKind};
 use crate::solve::{Held, Kept, Warning};
 
 fn shown(plan: &Plan, detail: Detail) -> String {
@@ -18,6 +18,7 @@ fn shown(plan: &Plan, detail: Detail) -> String {
 fn talkative() -> Plan {
     let (mut snapshot, policy, mut solution) = sample::example();
     let gap = Gap {
+        kind: GapKind::Unread,
         what: "2 documents of kind `Rollout`".into(),
         consequence: "their pods are not planned".into(),
     };

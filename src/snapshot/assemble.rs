@@ -8,10 +8,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::catalog::Catalog;
-use crate::manifests::{NotUnderstood, Objects, Why};
+use crate::manifests::{NotUnderstood, Objects, Renders, Why};
 use crate::model::{NetworkSetup, Node, NodeName, NodeStage, PodPlace, Resources};
 
-use super::{Assumption, Daemon, Gap, Snapshot, system_daemons};
+use super::{Assumption, Daemon, Gap, GapKind, Snapshot, system_daemons};
 
 /// What the input cannot say itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,7 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
     assumptions.sort();
     let mut gaps: Vec<Gap> =
         objects.not_understood.iter().map(|(kind, what)| not_understood(kind, what)).collect();
+    gaps.extend(unrendered(objects));
     gaps.extend(missing_nodes(objects));
     gaps.extend(sizeless_nodes(&objects.nodes));
     gaps.sort();
@@ -82,13 +83,41 @@ fn not_understood(kind: &str, what: &NotUnderstood) -> Gap {
     let names: Vec<&str> = what.names.keys().map(String::as_str).collect();
     let consequence = match what.why {
         Why::PodTemplate => "the pods that it makes are not in this plan, beyond those that run already",
-        Why::Renders => "what it renders is not in this plan: render it, and plan the result",
         Why::Scales => "the replicas that it sets are taken as they are written",
         Why::ShapesNodes => "it has no effect on this plan",
     };
     let one = format!("{kind} that is not understood");
     let many = format!("objects of kind {kind} that are not understood");
-    Gap { what: counted(count, &one, &many, &names), consequence: consequence.to_owned() }
+    Gap {
+        kind: GapKind::Unread,
+        what: counted(count, &one, &many, &names),
+        consequence: consequence.to_owned(),
+    }
+}
+
+/// What controllers render in the cluster, by kind, with what there is to render.
+fn unrendered(objects: &Objects) -> Vec<Gap> {
+    const SHOWN_MAX: usize = 5;
+    let mut by_kind: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for Renders { kind, name, points_at } in &objects.renders {
+        let what = if points_at.is_empty() { String::new() } else { format!(" ({points_at})") };
+        by_kind.entry(kind).or_default().push(format!("`{name}`{what}"));
+    }
+    let gap = |(kind, mut named): (&str, Vec<String>)| {
+        let count = named.len();
+        named.truncate(SHOWN_MAX);
+        if count > named.len() {
+            named.push(format!("{} more", count - named.len()));
+        }
+        let (lead, it) =
+            if count == 1 { (kind.to_owned(), "it") } else { (format!("{count} {kind}s:"), "them") };
+        Gap {
+            kind: GapKind::Unrendered,
+            what: format!("{lead} {}", named.join(", ")),
+            consequence: format!("render {it}, and plan the result"),
+        }
+    };
+    by_kind.into_iter().map(gap).collect()
 }
 
 /// Says how many there are of something, with the first few names.
@@ -114,6 +143,7 @@ fn missing_nodes(objects: &Objects) -> Option<Gap> {
     let pods: usize = missing.values().sum();
     let names: Vec<&str> = missing.keys().map(|name| name.as_str()).collect();
     (pods > 0).then(|| Gap {
+        kind: GapKind::Unread,
         what: format!(
             "{pods} {} on {}",
             if pods == 1 { "pod runs" } else { "pods run" },
@@ -132,6 +162,7 @@ fn sizeless_nodes(nodes: &[Node]) -> Option<Gap> {
         sizeless.map(|node| (node.name.as_str(), node.stage)).unzip();
     let what = if stages.iter().all(|stage| *stage == NodeStage::Launching) { "NodeClaim" } else { "node" };
     (!names.is_empty()).then(|| Gap {
+        kind: GapKind::Unread,
         what: counted(
             names.len(),
             &format!("{what} that does not say what it has"),

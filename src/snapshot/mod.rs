@@ -35,10 +35,39 @@ pub struct Daemon {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Gap {
+    /// What sort of gap it is.
+    #[serde(default)]
+    pub kind: GapKind,
     /// What could not be read, such as `2 documents of kind Rollout`.
     pub what: String,
     /// What follows from it for the plan.
     pub consequence: String,
+}
+
+/// What sort of gap it is.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum GapKind {
+    /// It was not read, or not understood.
+    #[default]
+    Unread,
+    /// It stands for objects that are rendered elsewhere.
+    Unrendered,
+}
+
+impl std::fmt::Display for Gap {
+    /// Writes the gap as it stands in the head of a plan.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { kind, what, consequence } = self;
+        let lead = match kind {
+            GapKind::Unread => "Not read",
+            GapKind::Unrendered => "Not in this plan",
+        };
+        write!(formatter, "{lead}: {what}: {consequence}")
+    }
 }
 
 /// Something that the input did not say and that was taken to be so; shown in the head of the plan.

@@ -64,7 +64,6 @@ replicaCount: 1
         [
             "CronJob PodTemplate {\"nightly\": 1}",
             "Fleet PodTemplate {\"own\": 1}",
-            "HelmRelease Renders {\"chart\": 1}",
             "Rollout PodTemplate {\"shop/web\": 1}",
             "ScaledObject Scales {\"scaler\": 1}",
             "Service PodTemplate {\"fn\": 1}",

@@ -8,6 +8,7 @@ mod faults;
 mod kinds;
 mod nodes;
 mod properties;
+mod renders;
 mod requests;
 mod scheduling;
 mod text;

@@ -69,3 +69,25 @@ fn what_is_not_known_is_a_gap_or_an_assumption() {
     assert_eq!(read.assumptions[0].what, "priority 0 for pods of 1 PriorityClass: `high`");
     assert_eq!(read.cluster.as_deref(), Some("u-1"));
 }
+
+#[test]
+fn what_controllers_render_is_not_in_this_plan() {
+    let release = |name: &str| {
+        format!(
+            "---\n{{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {{name: {name}, \
+             namespace: monitoring}}, spec: {{chart: {{spec: {{chart: {name}-stack, version: 58.x}}}}}}}}\n"
+        )
+    };
+    let gaps = |text: &str| snapshot(text, false).gaps.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(
+        gaps(&release("prometheus")),
+        [
+            "Not in this plan: HelmRelease `monitoring/prometheus` (chart prometheus-stack 58.x): render it, and plan the \
+          result"
+        ]
+    );
+    let many: String = ["a", "b", "c", "d", "e", "f", "g"].map(release).concat();
+    let [said] = &*gaps(&many) else { panic!("one line for a kind") };
+    assert!(said.contains("7 HelmReleases: `monitoring/a` (chart a-stack 58.x), "), "{said}");
+    assert!(said.ends_with(", 2 more: render them, and plan the result"), "{said}");
+}

@@ -9,7 +9,7 @@ use nodeform::model::{
     SpreadConstraint, Strength, Toleration, Workload, label,
 };
 use nodeform::policy::Policy;
-use nodeform::snapshot::{Daemon, Gap, Snapshot};
+use nodeform::snapshot::{Daemon, Gap, GapKind, Snapshot};
 
 use super::fleet::{NodeBuilder, PoolBuilder, class};
 use super::sizes;
@@ -298,7 +298,11 @@ impl World {
     }
 
     pub(crate) fn gap(mut self, what: &str) -> Self {
-        self.snapshot.gaps.push(Gap { what: what.to_owned(), consequence: "unknown".to_owned() });
+        self.snapshot.gaps.push(Gap {
+            kind: GapKind::Unread,
+            what: what.to_owned(),
+            consequence: "unknown".to_owned(),
+        });
         self
     }
 }
