@@ -8,11 +8,9 @@ mod tool;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::source::is_manifest;
 use definition::{Definition, joined};
 pub use tool::{Foreign, Tool, shell_word};
-
-/// The endings of the files that are read in a folder, as in kubectl.
-const ENDINGS: [&str; 3] = [".json", ".yaml", ".yml"];
 
 /// What the files of folders are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,7 +100,7 @@ pub fn layout(paths: &[&str], mut text: impl FnMut(usize) -> Option<String>) -> 
         }
         if let Some(foreign) = Foreign::of_path(path) {
             layout.foreign.entry(foreign).or_insert_with(|| (*path).to_owned());
-        } else if ENDINGS.iter().any(|ending| path.ends_with(ending)) {
+        } else if is_manifest(path.rsplit('/').next().unwrap_or(path)) {
             layout.manifests.push(index);
         }
     }
