@@ -223,3 +223,68 @@ fn a_class_that_is_not_there_is_assumed_aloud() {
         "{said}"
     );
 }
+
+/// Writes files into a fresh folder.
+fn folder_of(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = empty_folder(name);
+    for (path, text) in files {
+        let file = folder.join(path);
+        std::fs::create_dir_all(file.parent().expect("has a folder")).expect("made");
+        std::fs::write(file, text).expect("written");
+    }
+    folder
+}
+
+#[test]
+fn folders_to_render_are_refused_all_at_once_with_the_commands_to_paste() {
+    let pool = std::fs::read_to_string(root().join("examples/quickstart/nodepool.yaml")).expect("readable");
+    let folder = folder_of(
+        "unrendered",
+        &[
+            ("pools/pool.yaml", &pool),
+            ("app/base/kustomization.yaml", "resources: [web.yaml]"),
+            ("app/base/web.yaml", "{kind: Deployment}"),
+            ("app/overlays/dev/kustomization.yml", "resources: [../../base]"),
+            ("app/overlays/prod/Kustomization", "resources: [../../base]"),
+            ("my chart/Chart.yaml", "name: web"),
+            ("my chart/templates/web.yaml", "{{ x }}"),
+            ("my chart/values-prod.yaml", ""),
+            ("inflated/kustomization.yaml", "helmCharts: []"),
+        ],
+    );
+    for command in [&["plan"][..], &["validate"], &["explain", "pod/a"]] {
+        let output = start(&[command, &[".", "-R"]].concat(), &folder, "");
+        assert_eq!((output.status.code(), out(&output)), (Some(1), String::new()));
+        let said = aside(&output);
+        for command in [
+            "kubectl kustomize ./app/overlays/dev | nodeform plan - ./pools",
+            "kubectl kustomize ./app/overlays/prod | nodeform plan - ./pools",
+            "helm template web './my chart' --include-crds --skip-tests | nodeform plan - ./pools",
+            "-f './my chart/values-prod.yaml'",
+            "kubectl kustomize --enable-helm ./inflated | nodeform plan - ./pools",
+            "2 folders build on `./app/base`: take the one that is meant, such as `./app/overlays/prod`",
+        ] {
+            assert!(said.contains(command), "{command}: {said}");
+        }
+        assert!(!said.contains("`./app/base` has"), "bases are no roots: {said}");
+    }
+    for named in ["app/base", "app/base/kustomization.yaml", "my chart/Chart.yaml"] {
+        let output = start(&["plan", named, "pools"], &folder, "");
+        assert_eq!(output.status.code(), Some(1), "{named}");
+        assert!(aside(&output).contains(" | nodeform plan - pools`"), "{named}: {}", aside(&output));
+    }
+    let own = start(&["validate", "app/base/web.yaml"], &folder, "");
+    assert!(aside(&own).contains("app/base/web.yaml:1: "), "a file named by itself is read: {}", aside(&own));
+}
+
+#[test]
+fn folders_with_files_of_other_tools_alone_say_so() {
+    let folder =
+        folder_of("foreign", &[("a/main.tf", ""), ("a/helmfile.yaml", "releases: []"), ("a/x.cue", "")]);
+    let said = aside(&start(&["plan", "a"], &folder, ""));
+    assert!(
+        said.contains("Helmfile (`a/helmfile.yaml`) and CUE (`a/x.cue`) and Terraform (`a/main.tf`)"),
+        "{said}"
+    );
+    assert!(said.contains("hint:"), "{said}");
+}

@@ -9,7 +9,12 @@ use std::path::{Path, PathBuf};
 use super::super::exit::Failure;
 use super::{Inputs, Origin};
 use crate::manifests::Source;
-use crate::manifests::source::{DUMP_BYTES_MAX, is_hidden, is_manifest};
+use crate::manifests::folder::{Layout, Tool, layout};
+use crate::manifests::source::{DUMP_BYTES_MAX, is_hidden};
+
+/// The most bytes of a `kustomization.yaml` or a `Chart.yaml` that are looked at; people write a few hundred
+/// lines.
+const DEFINITION_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads these ways in, each file once.
 ///
@@ -21,10 +26,17 @@ pub(super) fn read(origins: &[Origin], is_recursive: bool) -> Result<Inputs, Fai
         match origin {
             Origin::StandardInput => reader.standard_input(),
             Origin::Folder(path) => reader.folder(path),
+            Origin::File(path) if is_definition(path) => reader.sorted_out(std::slice::from_ref(path)),
             Origin::File(path) => reader.file(path),
         }
     }
     if reader.faults.is_empty() { Ok(reader.inputs) } else { Err(Failure::errors(reader.faults)) }
+}
+
+/// Returns whether a file that was named stands for its folder.
+fn is_definition(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    Tool::of_file(name).is_some() && path.is_file()
 }
 
 /// Returns whether an existing file is one of these paths.
@@ -84,6 +96,13 @@ impl Reader {
     }
 
     fn folder(&mut self, folder: &Path) {
+        let mut paths = Vec::new();
+        self.walk(folder, &mut paths);
+        self.sorted_out(&paths);
+    }
+
+    /// Lists the files of a folder, in the order of their names.
+    fn walk(&mut self, folder: &Path, files: &mut Vec<PathBuf>) {
         if !self.is_new(folder) {
             return;
         }
@@ -98,16 +117,35 @@ impl Reader {
         paths.sort();
         for path in paths {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if path.is_dir() {
-                match (is_hidden(&name), self.is_recursive) {
-                    (true, _) => {}
-                    (false, true) => self.folder(&path),
-                    (false, false) => self.inputs.unread_folders.push(path.display().to_string()),
-                }
-            } else if is_manifest(&name) {
-                self.file(&path);
+            match (is_hidden(&name), path.is_dir(), self.is_recursive) {
+                (true, _, _) => {}
+                (false, true, true) => self.walk(&path, files),
+                (false, true, false) => self.inputs.unread_folders.push(path.display().to_string()),
+                (false, false, _) => files.push(path),
             }
         }
+    }
+
+    /// Reads the manifests among the files of a folder and notes what has to be rendered.
+    fn sorted_out(&mut self, paths: &[PathBuf]) {
+        let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
+        let definition = |index: usize| {
+            let mut text = String::new();
+            let file = fs::File::open(paths.get(index)?).ok()?;
+            file.take(DEFINITION_BYTES_MAX).read_to_string(&mut text).ok()?;
+            Some(text)
+        };
+        let Layout { manifests, unrendered, foreign } = layout(&shown, definition);
+        manifests.iter().filter_map(|index| paths.get(*index)).for_each(|path| self.file(path));
+        if !unrendered.is_empty() {
+            // What lies below is not read, with `-R` or without.
+            let is_part =
+                |folder: &String| unrendered.iter().any(|root| Path::new(folder).starts_with(&root.folder));
+            self.inputs.unread_folders.retain(|folder| !is_part(folder));
+        }
+        self.inputs.unrendered.extend(unrendered);
+        self.inputs.foreign.extend(foreign);
     }
 
     fn keep(&mut self, name: String, bytes: Vec<u8>) {

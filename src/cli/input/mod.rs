@@ -4,13 +4,16 @@
 //! business.
 
 mod files;
+mod unrendered;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::exit::Failure;
 use crate::manifests::Source;
+use crate::manifests::folder::{self, Foreign, Unrendered};
 
 /// Where manifests come from.
 #[derive(Args, Clone, Debug, Default)]
@@ -44,6 +47,10 @@ pub(super) struct Inputs {
     pub(super) sources: Vec<Source>,
     /// Folders in folders that were not read, since `-R` was not given, as they are shown.
     pub(super) unread_folders: Vec<String>,
+    /// Folders that were not read, since kustomize or helm has to render them.
+    unrendered: Vec<Unrendered>,
+    /// Files of other tools in the folders, the first of each; they are not read.
+    foreign: BTreeMap<Foreign, String>,
 }
 
 impl Origin {
@@ -79,14 +86,36 @@ impl InputArguments {
         self.inputs.iter().chain(&self.filenames).map(|path| Origin::of(path)).collect()
     }
 
+    /// Returns what is read beside the folders to render: the inputs in which none of these lies, as they were
+    /// named, and the folders of the manifests in the others.
+    fn shown_beside(&self, inputs: &Inputs) -> BTreeSet<String> {
+        let is_beside = |path: &&PathBuf| {
+            let apart = |root: &Unrendered| {
+                !Path::new(&root.folder).starts_with(path) && !path.starts_with(&root.folder)
+            };
+            path.as_os_str() != "-" && inputs.unrendered.iter().all(apart)
+        };
+        let named: Vec<&PathBuf> = self.inputs.iter().chain(&self.filenames).filter(is_beside).collect();
+        let is_within = |name: &str| named.iter().any(|path| Path::new(name).starts_with(path));
+        let names = inputs.sources.iter().map(|source| source.name.as_str());
+        let others = names.filter(|name| !name.starts_with('<') && !is_within(name)).map(folder::parent);
+        named.iter().map(|path| path.display().to_string()).chain(others.map(str::to_owned)).collect()
+    }
+
     /// Reads everything that was named, folders in the order of their files' names, each file once.
     ///
     /// # Errors
     /// Everything that cannot be read, at once.
     pub(super) fn read(&self) -> Result<Inputs, Failure> {
         let inputs = files::read(&self.origins(), self.recursive)?;
+        if !inputs.unrendered.is_empty() {
+            return Err(unrendered::refused(&inputs.unrendered, &self.shown_beside(&inputs)));
+        }
         if !inputs.sources.is_empty() {
             return Ok(inputs);
+        }
+        if !inputs.foreign.is_empty() {
+            return Err(unrendered::foreign(&inputs.foreign));
         }
         let failure = Failure::error("no file to read: the folders hold no `.yaml`, `.yml` or `.json` file");
         Err(if inputs.unread_folders.is_empty() {
