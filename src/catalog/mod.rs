@@ -30,7 +30,7 @@ pub use self::price::{PricedSize, ReplacedPrice, SizePrice};
 pub use self::read::CatalogFault;
 use crate::model::{
     CapacityType, ClassName, Digest, InstanceType, LabelKey, NetworkSetup, NodeClass, Price, Region, SkuName,
-    label,
+    Zone, label,
 };
 
 /// The OS disk of an AKSNodeClass that names no size, in GB.
@@ -290,6 +290,34 @@ impl Catalog {
     #[must_use]
     pub const fn zones(&self) -> &RegionZones {
         &self.zones
+    }
+
+    /// Returns every zone that anything is sold in, by its label's value.
+    #[must_use]
+    pub fn zone_names(&self) -> BTreeSet<Zone> {
+        let region = &self.region;
+        let listed = self.zones.listed().iter().map(|zone| Zone::new(format!("{region}-{zone}")));
+        let offered = self.types().flat_map(|kind| &kind.offerings).map(|offering| offering.zone.clone());
+        listed.chain(offered).filter(|zone| zone.as_str() != NO_ZONE).collect()
+    }
+
+    /// Returns the catalogue as if nothing could be bought in these zones. Prices stay known, and so does what
+    /// is sold without a zone: Azure places that where it can.
+    #[must_use]
+    pub fn without_zones(mut self, gone: &BTreeSet<Zone>) -> Self {
+        let region = self.region.clone();
+        match &mut self.stock {
+            Stock::Sizes(sizes) => {
+                for sold in sizes {
+                    sold.size.zones.retain(|zone| !gone.contains(format!("{region}-{zone}").as_str()));
+                }
+            }
+            Stock::Types { types, .. } => types.iter_mut().for_each(|kind| kind.withdraw(gone)),
+            Stock::Recorded { by_class, .. } => {
+                by_class.values_mut().flatten().for_each(|kind| kind.withdraw(gone));
+            }
+        }
+        self
     }
 
     /// Returns how many sizes (or instance types) the catalogue has.

@@ -39,11 +39,13 @@ pub enum Rule {
     Gaps,
     /// The totals, the digest and the provenance are those of the plan's content.
     Content,
+    /// What is supposed and left out is said, and holds.
+    Supposed,
 }
 
 impl Rule {
     /// Every rule, in the order in which findings are listed.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Pods,
         Self::HeldBack,
         Self::Capacity,
@@ -61,6 +63,7 @@ impl Rule {
         Self::Order,
         Self::Gaps,
         Self::Content,
+        Self::Supposed,
     ];
 
     /// Returns the rule's name for people.
@@ -84,6 +87,7 @@ impl Rule {
             Self::Order => "order",
             Self::Gaps => "gaps",
             Self::Content => "content",
+            Self::Supposed => "what is supposed",
         }
     }
 }

@@ -28,6 +28,7 @@ mod price;
 mod reasons;
 mod removal;
 mod substitutes;
+mod supposed;
 mod taints;
 mod totals;
 mod weight;
@@ -64,6 +65,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         gaps::findings,
         content::findings,
         reasons::findings,
+        supposed::findings,
     ];
     let mut found: Vec<Finding> = rules.iter().flat_map(|rule| rule(&case)).collect();
     found.sort();

@@ -24,7 +24,7 @@ const NAME_LENGTH_MAX: usize = 63;
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = case.plan.spec.changes.keys().filter_map(wrong_item).collect();
     let mut taken: BTreeSet<&str> = BTreeSet::new();
-    for node in &case.snapshot.nodes {
+    for node in case.snapshot.nodes_today() {
         taken.insert(node.name.as_str());
         taken.extend(node.claim.iter().map(|claim| claim.as_str()));
     }
@@ -89,7 +89,9 @@ fn made_up_items(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, equals) in equals {
         // Counters are passed over whose names earlier plans gave to nodes that exist.
-        let counters = equals.len() + case.snapshot.nodes.len() + SLACK;
+        // In a narrowed plan the equals that come before may be left out; each would hold a pod at least.
+        let left_out = if spec.targets.is_empty() { 0 } else { case.snapshot.pods.len() };
+        let counters = equals.len() + case.snapshot.nodes_today().count() + left_out + SLACK;
         let items: BTreeSet<String> = (0..counters)
             .filter_map(|counter| Digest::of_json(&(&lineage, equals[0].pool, id, counter)).ok())
             .map(|digest| digest.base32(ITEM_LENGTH))

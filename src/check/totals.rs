@@ -25,7 +25,7 @@ type Unused<'a> = BTreeMap<(&'a SkuName, MicroUsdPerHour), u64>;
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let report = &case.plan.evidence.report;
     let before = {
-        let (total, unused) = standing(case, |_| true);
+        let (total, unused) = standing(case, case.snapshot.nodes_today(), |_| true);
         total.with_unused(&unused)
     };
     let (after, doubtful) = after(case);
@@ -89,7 +89,8 @@ impl Total {
 /// Returns what the nodes cost that are there when all is done, and by how much the sum may be higher: a new
 /// node that costs as much with a commitment as without may or may not use one.
 fn after(case: &Case<'_>) -> (Total, MicroUsdPerHour) {
-    let (mut total, mut unused) = standing(case, |node| case.stays(node));
+    let nodes = case.nodes.values().copied();
+    let (mut total, mut unused) = standing(case, nodes, |node| case.stays(node));
     let mut doubtful = MicroUsdPerHour::default();
     for made in &case.made {
         let (list, effective) = (made.placement.list_price, made.placement.effective_price);
@@ -125,13 +126,17 @@ fn commitment_of(case: &Case<'_>, made: &Made<'_>) -> Option<(MicroUsdPerHour, b
 
 /// Returns what nodes that exist cost, and the commitments that they leave. They use them up in the order of
 /// their names, the cheapest first.
-fn standing<'a>(case: &Case<'a>, is_counted: impl Fn(&Node) -> bool) -> (Total, Unused<'a>) {
+fn standing<'a>(
+    case: &Case<'a>,
+    nodes: impl Iterator<Item = &'a Node>,
+    is_counted: impl Fn(&Node) -> bool,
+) -> (Total, Unused<'a>) {
     let mut unused = Unused::new();
     for commitment in &case.policy.fleet.prices.commitments {
         *unused.entry((&commitment.size, commitment.price)).or_default() += u64::from(commitment.count);
     }
     let mut total = Total::default();
-    for node in case.nodes.values().copied().filter(|node| is_counted(node)) {
+    for node in nodes.filter(|node| is_counted(node)) {
         let Some((size, capacity_type)) = bought_as(node) else {
             total.count(Price::Unknown, Price::Unknown);
             continue;
@@ -183,7 +188,7 @@ fn disk(case: &Case<'_>, node: &Node, name: &SkuName) -> Price {
 fn used_classes<'c>(case: &'c Case<'_>) -> impl Iterator<Item = &'c ClassName> {
     let is_used = |name: &&&ClassName| {
         case.policy.pools.values().any(|pool| pool.class == ***name)
-            || case.snapshot.nodes.iter().any(|node| node.class.as_ref() == Some(**name))
+            || case.snapshot.nodes_today().any(|node| node.class.as_ref() == Some(**name))
     };
     case.offered.keys().filter(is_used).copied()
 }

@@ -76,7 +76,7 @@ fn terms_in_use<'p>(case: &Case<'_>, made: &Made<'_>, spec: &'p PodSpec) -> Vec<
 
 fn has_place(case: &Case<'_>, pool: &Pool, usage: &Usage, asked: (&Pod, Option<&Requirements>)) -> bool {
     let (pod, _) = asked;
-    if pool.is_deleting || pool.replicas.is_some() {
+    if pool.is_deleting || pool.replicas.is_some() || may_be_full_of_others(case, pool) {
         return false;
     }
     if pool.taints.iter().any(|taint| repels(taint, &pod.spec.tolerations)) {
@@ -89,6 +89,14 @@ fn has_place(case: &Case<'_>, pool: &Pool, usage: &Usage, asked: (&Pod, Option<&
             && pool_has_room(case, pool, usage, size)
             && size.offerings.iter().any(|offering| holds(case, pool, (size, offering), asked))
     })
+}
+
+/// Returns whether what a narrowed plan leaves out may have used up the limits: what other changes take of
+/// them does not stand in it.
+fn may_be_full_of_others(case: &Case<'_>, pool: &Pool) -> bool {
+    let fleet = &case.policy.fleet.limits;
+    let is_limited = pool.nodes_max.is_some() || pool.limits.iter().next().is_some();
+    !case.plan.spec.targets.is_empty() && (is_limited || *fleet != crate::model::FleetLimits::default())
 }
 
 /// Returns whether a new node of this offering would hold the pod beside its daemonsets. Offerings without

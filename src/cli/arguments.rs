@@ -57,9 +57,24 @@ pub(super) struct WorldArguments {
     /// The time to plan for, as 2026-11-21T09:00:00Z; without it nothing that depends on time is decided
     #[arg(long, value_name = "TIME")]
     pub(super) at: Option<String>,
+    #[command(flatten)]
+    pub(super) what_if: WhatIfArguments,
     /// Do not assume the daemonsets that AKS puts on every node
     #[arg(long)]
     pub(super) no_system_daemonsets: bool,
+}
+
+/// Questions: what is supposed that is not so.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct WhatIfArguments {
+    /// What if these nodes were not there? A label selector as after kubectl's -l; without one all nodes but
+    /// those of system agent pools. Their pods wait, and today's bill is shown beside the planned one
+    #[arg(long, value_name = "SELECTOR", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(super) from_scratch: Option<String>,
+    /// What if this zone failed? Its nodes are gone and nothing can be bought there, as 1 or eastus-1; may be
+    /// repeated
+    #[arg(long, value_name = "ZONE")]
+    pub(super) without_zone: Vec<String>,
 }
 
 #[derive(Args, Debug)]
@@ -68,6 +83,10 @@ pub(super) struct WorldArguments {
 pub(super) struct PlanArguments {
     #[command(flatten)]
     pub(super) world: WorldArguments,
+    /// Plan only changes of nodepool/NAME or node/NAME and what they need; may be repeated. Not for routine
+    /// use: what is left out is still to do
+    #[arg(long, value_name = "KIND/NAME")]
+    pub(super) target: Vec<String>,
     /// Save the plan to this file
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,

@@ -71,7 +71,7 @@ fn new_node(planned: &Planned, name: &str) -> Option<NodeRef> {
 }
 
 fn size(world: &World, planned: &Planned, name: &str) -> Result<Vec<Line>, Failure> {
-    let World { snapshot, policy, objects: _ } = world;
+    let World { snapshot, policy, .. } = world;
     let size = SkuName::new(name);
     let network =
         policy.fleet.network.unwrap_or(crate::model::NetworkSetup::AzureOverlay { is_cilium: false });

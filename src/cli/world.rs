@@ -1,6 +1,7 @@
 //! From arguments to a world and its plan: what `plan` and `explain` share.
 #![expect(clippy::disallowed_methods, reason = "reading the files that were named is this module's job")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,18 +9,19 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::arguments::WorldArguments;
+use super::arguments::{WhatIfArguments, WorldArguments};
 use super::exit::Failure;
 use super::ui::Ui;
-use crate::model::Region;
+use crate::model::{NodeSelector, Region, Target};
 use crate::offline::{self, Planned, Problem, Request, World};
+use crate::snapshot::Question;
 
 /// The most bytes of a list of sizes or prices; a region's answers have a few megabytes.
 const CATALOG_BYTES_MAX: u64 = 256 << 20;
 
 /// Reads what was named and returns the world that it describes.
 pub(super) fn world(arguments: &WorldArguments, ui: Ui) -> Result<World, Failure> {
-    let WorldArguments { input, location, catalog, at, no_system_daemonsets } = arguments;
+    let WorldArguments { input, location, catalog, at, what_if, no_system_daemonsets } = arguments;
     let inputs = input.read()?;
     let at = at.as_deref().map(time).transpose()?;
     let location = location.as_deref().map(region);
@@ -28,6 +30,8 @@ pub(super) fn world(arguments: &WorldArguments, ui: Ui) -> Result<World, Failure
         catalogs: catalogs(catalog)?,
         location,
         at,
+        question: question(what_if)?,
+        targets: BTreeSet::new(),
         without_system_daemons: *no_system_daemonsets,
     };
     let world = offline::world(request).map_err(failure)?;
@@ -46,6 +50,27 @@ pub(super) fn world(arguments: &WorldArguments, ui: Ui) -> Result<World, Failure
         ui.aside(&format!("warning: not read, since `-R` was not given: {}{more}\n", folders.join(", ")));
     }
     Ok(world)
+}
+
+/// Returns what is supposed.
+fn question(arguments: &WhatIfArguments) -> Result<Question, Failure> {
+    let WhatIfArguments { from_scratch, without_zone } = arguments;
+    let selector = from_scratch.as_deref().map(NodeSelector::parse).transpose().map_err(|fault| {
+        Failure::error(format!("`--from-scratch`: {fault}"))
+            .hint("write it as after kubectl's `-l`: `--from-scratch=agentpool=web` or `--from-scratch='agentpool in (web,batch)'`")
+    })?;
+    Ok(Question { from_scratch: selector, without_zones: without_zone.clone() })
+}
+
+/// Returns what a plan is narrowed to.
+pub(super) fn targets(texts: &[String]) -> Result<BTreeSet<Target>, Failure> {
+    let (targets, faults): (Vec<_>, Vec<_>) =
+        texts.iter().map(|text| text.parse::<Target>()).partition(Result::is_ok);
+    if faults.is_empty() {
+        return Ok(targets.into_iter().flatten().collect());
+    }
+    let faults = faults.into_iter().filter_map(Result::err).map(|fault| format!("`--target`: {fault}"));
+    Err(Failure::errors(faults.collect()))
 }
 
 /// The failure of an input that was read and holds no object at all.

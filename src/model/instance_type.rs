@@ -1,5 +1,7 @@
 //! Instance types: what a size has, and where and for how much it can be had.
 
+use std::collections::BTreeSet;
+
 use super::{CapacityType, MicroUsdPerHour, Price, Requirements, Resources, SkuName, Zone};
 
 /// What the operating system's disk is on a size.
@@ -61,4 +63,13 @@ pub struct InstanceType {
     pub offerings: Vec<Offering>,
     /// Whether zones, capabilities or shape are estimated from the size's name rather than read from Azure.
     pub is_estimate: bool,
+}
+
+impl InstanceType {
+    /// Marks what is sold in these zones as not to be had.
+    pub fn withdraw(&mut self, zones: &BTreeSet<Zone>) {
+        for offering in self.offerings.iter_mut().filter(|offering| zones.contains(&offering.zone)) {
+            offering.is_available = false;
+        }
+    }
 }

@@ -13,6 +13,7 @@ pub mod label;
 pub mod name;
 pub mod node;
 pub mod node_class;
+pub mod node_selector;
 pub mod pod;
 pub mod pool;
 pub mod quantity;
@@ -21,6 +22,7 @@ pub mod requirement_form;
 pub mod resources;
 pub mod selector;
 pub mod taint;
+pub mod what_if;
 pub mod written;
 
 pub use amount::{CapacityType, MicroUsd, MicroUsdPerHour, Price};
@@ -33,6 +35,7 @@ pub use name::{
 };
 pub use node::{Node, NodeStage};
 pub use node_class::{GpuMode, ImageFamily, NodeClass};
+pub use node_selector::NodeSelector;
 pub use pod::{
     HostPort, NodeAffinity, Pod, PodAffinityTerm, PodPlace, PodSpec, Preferred, Protocol, SchedulingRule,
     SpreadConstraint, Strength, Workload,
@@ -44,3 +47,4 @@ pub use requirement_form::RequirementEntry;
 pub use resources::{ResourceName, Resources};
 pub use selector::LabelSelector;
 pub use taint::{Effect, Taint, Toleration};
+pub use what_if::{AbsentNode, Supposed, Target, WhatIf};

@@ -6,6 +6,7 @@
 mod network;
 mod region;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use jiff::Timestamp;
@@ -13,10 +14,10 @@ use jiff::Timestamp;
 use crate::api::Kind;
 use crate::catalog::Catalog;
 use crate::manifests::{self, Objects, Source};
-use crate::model::{ClassName, Region};
+use crate::model::{ClassName, Region, Target};
 use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
-use crate::snapshot::{AssembleOptions, Assumption, Snapshot, assemble};
+use crate::snapshot::{AssembleOptions, Assumption, Question, Snapshot, assemble, suppose};
 use crate::solve::Solution;
 
 /// What to plan from.
@@ -30,6 +31,10 @@ pub struct Request {
     pub location: Option<Region>,
     /// The time to plan for.
     pub at: Option<Timestamp>,
+    /// What is supposed that is not so.
+    pub question: Question,
+    /// What the plan is narrowed to; without any it holds every change.
+    pub targets: BTreeSet<Target>,
     /// Whether the daemonsets that AKS puts on every node are left out where the input has none.
     pub without_system_daemons: bool,
 }
@@ -41,6 +46,8 @@ pub struct World {
     pub snapshot: Snapshot,
     /// What is asked for.
     pub policy: Policy,
+    /// What the plan is narrowed to; without any it holds every change.
+    pub targets: BTreeSet<Target>,
     /// How many objects were read, those that do not matter to a plan included.
     pub objects: usize,
 }
@@ -117,7 +124,7 @@ fn located(object: &manifests::OurObject, fault: policy::Fault) -> manifests::Fa
 /// # Errors
 /// Everything that is wrong with the input.
 pub fn world(request: Request) -> Result<World, Vec<Problem>> {
-    let Request { sources, catalogs, location, at, without_system_daemons } = request;
+    let Request { sources, catalogs, location, at, question, targets, without_system_daemons } = request;
     let (objects, mut policy) =
         read(sources).map_err(|faults| faults.iter().map(problem).collect::<Vec<_>>())?;
     let mut assumptions = Vec::new();
@@ -130,7 +137,11 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let mut snapshot = assemble(&objects, catalog, options);
     snapshot.assumptions.extend(assumptions);
     snapshot.assumptions.sort();
-    Ok(World { snapshot, policy, objects: objects.documents })
+    let snapshot = suppose(snapshot, &question).map_err(|faults| {
+        let problem = |(what, hint)| Problem { what, hint: Some(hint) };
+        faults.into_iter().map(problem).collect::<Vec<_>>()
+    })?;
+    Ok(World { snapshot, policy, targets, objects: objects.documents })
 }
 
 /// Gives pools whose class the input does not hold a class with Karpenter's defaults, and says so, with the
@@ -187,9 +198,9 @@ pub fn catalog(files: &[(String, String)], region: &Region) -> Result<Catalog, V
 /// # Errors
 /// The plan that the judge refused: a bug of nodeform.
 pub fn plan(world: &World) -> Result<Planned, RefusedPlan> {
-    let World { snapshot, policy, objects } = world;
+    let World { snapshot, policy, targets, objects } = world;
     let solution = crate::solve::solve(snapshot, policy);
-    let mut plan = crate::plan::plan(snapshot, policy, &solution);
+    let mut plan = crate::plan::plan_targets(snapshot, policy, &solution, targets);
     plan.evidence.world.documents = Some(*objects);
     let plan = CheckedPlan::judged(snapshot, policy, plan)?;
     Ok(Planned { solution, plan })

@@ -16,11 +16,12 @@ pub mod precondition;
 pub mod propose;
 pub mod reason;
 pub mod spec;
+pub mod target;
 pub mod world;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::PoolName;
+use crate::model::{PoolName, Target};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::{Report, Solution};
@@ -52,22 +53,53 @@ pub struct Plan {
 /// with a reason.
 #[must_use]
 pub fn plan(snapshot: &Snapshot, policy: &Policy, solution: &Solution) -> Plan {
+    plan_targets(snapshot, policy, solution, &BTreeSet::new())
+}
+
+/// The same, narrowed to the changes of these targets and what they need; without any target nothing is
+/// left out.
+#[must_use]
+pub fn plan_targets(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    solution: &Solution,
+    targets: &BTreeSet<Target>,
+) -> Plan {
     let scope: Vec<PoolName> = policy.pools.keys().cloned().collect();
     // Offline there is no ledger that knows of an earlier plan.
     let lineage = Lineage { cluster: snapshot.cluster.clone(), scope, parent: None };
     let inputs = Inputs::of(policy);
     let ground = Ground { snapshot, policy, lineage: &lineage, inputs: &inputs };
     let proposal = propose::propose(ground, solution);
+    let left_out = target::left_out(ground, &proposal, targets);
+    let proposal = proposal.without(&left_out.changes);
     let order = order::order(snapshot, policy, &proposal.changes);
+    let cost_after = match targets.is_empty() {
+        true => cost::after(ground, solution, &order.held),
+        false => target::cost_after(ground, &proposal, &order.held_changes),
+    };
     let Proposal { claims, changes, reasons, shapes, placements, warnings } =
         proposal.without(&order.held_changes);
     let mut report: Report = solution.report.clone();
-    report.cost_after = cost::after(ground, solution, &order.held);
+    report.cost_after = cost_after;
+    report.held.extend(left_out.held);
     report.warnings.extend(warnings);
     report.undecided.extend(order.undecided);
     let Lineage { cluster, scope, parent } = lineage;
-    let spec =
-        PlanSpec { cluster, scope, parent, expires_at: None, inputs, claims, changes, waves: order.waves };
+    let (what_if, targets) = (snapshot.supposed.what_if.clone(), targets.iter().cloned().collect());
+    let waves = order.waves;
+    let spec = PlanSpec {
+        cluster,
+        scope,
+        parent,
+        what_if,
+        targets,
+        expires_at: None,
+        inputs,
+        claims,
+        changes,
+        waves,
+    };
     let evidence = Evidence {
         seen_at: snapshot.at,
         reasons,
@@ -89,7 +121,7 @@ fn placed_on_kept(solution: &Solution) -> BTreeMap<crate::model::NodeName, Vec<c
 
 /// Returns how many nodes no change speaks of, by pool.
 fn unchanged(snapshot: &Snapshot, spec: &PlanSpec) -> Vec<NoOp> {
-    let touched: std::collections::BTreeSet<_> = spec
+    let touched: BTreeSet<_> = spec
         .changes
         .values()
         .filter_map(|planned| planned.change.target())

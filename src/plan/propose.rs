@@ -99,8 +99,8 @@ pub fn propose(ground: Ground<'_>, solution: &Solution) -> Proposal {
 }
 
 fn names_in_use(snapshot: &Snapshot) -> BTreeSet<String> {
-    let claims = snapshot.nodes.iter().filter_map(|node| node.claim.as_ref()).map(ToString::to_string);
-    let nodes = snapshot.nodes.iter().map(|node| {
+    let claims = snapshot.nodes_today().filter_map(|node| node.claim.as_ref()).map(ToString::to_string);
+    let nodes = snapshot.nodes_today().map(|node| {
         let name = node.name.as_str();
         name.strip_prefix("aks-").unwrap_or(name).to_owned()
     });

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::change::{Change, ChangeId, ClaimSpec, ClaimSpecId, Create, Delete};
 use super::identity::digest_of;
 use super::precondition::Precondition;
-use crate::model::{ClassName, Digest, PoolName};
+use crate::model::{ClassName, Digest, PoolName, Target, WhatIf};
 use crate::policy::Policy;
 
 /// Every decision of a plan.
@@ -25,6 +25,10 @@ pub struct PlanSpec {
     pub scope: Vec<PoolName>,
     /// The digest of the last settled plan of this scope; null where there is none.
     pub parent: Option<Digest>,
+    /// What is supposed that is not so: such a plan answers a question and is never carried out.
+    pub what_if: WhatIf,
+    /// What the plan is narrowed to, sorted; without any it holds every change.
+    pub targets: Vec<Target>,
     /// When the plan stops being applicable; null offline, where there is no time.
     #[serde(with = "crate::model::written::optional_text")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]

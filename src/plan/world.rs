@@ -13,8 +13,8 @@ use super::propose::network;
 use super::spec::PlanSpec;
 use crate::catalog::Catalog;
 use crate::model::{
-    CapacityType, ClassName, Fleet, InstanceType, LabelKey, Namespace, Node, NodeClass, Pod, PodKey,
-    PodPlace, PodSpec, Pool, Price, Region, SkuName, Workload, label,
+    AbsentNode, CapacityType, ClassName, Fleet, InstanceType, LabelKey, Namespace, Node, NodeClass, Pod,
+    PodKey, PodPlace, PodSpec, Pool, Price, Region, SkuName, Supposed, Workload, label,
 };
 use crate::policy::Policy;
 use crate::snapshot::{Assumption, Daemon, Gap, Snapshot};
@@ -47,6 +47,9 @@ pub struct World {
     pub fleet: Fleet,
     /// Nodes by name.
     pub nodes: Vec<Node>,
+    /// Nodes that exist and that the plan supposes not to, by name.
+    #[serde(default)]
+    pub absent: Vec<AbsentNode>,
     /// DaemonSets.
     pub daemons: Vec<Daemon>,
     /// What the scheduler reads of pods; equal ones once.
@@ -116,6 +119,7 @@ impl World {
             classes: policy.classes.values().cloned().collect(),
             fleet: policy.fleet.clone(),
             nodes,
+            absent: snapshot.supposed.absent.clone(),
             daemons,
             pod_specs,
             pods,
@@ -167,6 +171,7 @@ impl Plan {
                 ),
             gaps: world.gaps.clone(),
             assumptions: world.assumptions.clone(),
+            supposed: Supposed { what_if: self.spec.what_if.clone(), absent: world.absent.clone() },
         }
     }
 
@@ -220,7 +225,7 @@ fn sizes(snapshot: &Snapshot, policy: &Policy, spec: &PlanSpec) -> BTreeMap<Clas
     for claim in spec.claims.values() {
         wanted.entry(&claim.class).or_default().insert(claim.primary.size.clone());
     }
-    for node in &snapshot.nodes {
+    for node in snapshot.nodes_today() {
         let Some(size) = node.labels.get(label::INSTANCE_TYPE) else { continue };
         // A node whose own class does not have its size is known by it under any other.
         for class in policy.classes.keys() {
@@ -239,7 +244,7 @@ fn sizes(snapshot: &Snapshot, policy: &Policy, spec: &PlanSpec) -> BTreeMap<Clas
 
 /// Returns what today's VMs cost.
 fn prices(snapshot: &Snapshot) -> Vec<VmPrice> {
-    let bought: BTreeSet<(SkuName, CapacityType)> = snapshot.nodes.iter().filter_map(bought_as).collect();
+    let bought: BTreeSet<(SkuName, CapacityType)> = snapshot.nodes_today().filter_map(bought_as).collect();
     let price = |(size, capacity_type): (SkuName, CapacityType)| {
         let price = snapshot.catalog.price(&size, capacity_type);
         let disk = snapshot.catalog.assumed_os_disk(&size);

@@ -7,6 +7,7 @@ pub mod catalog;
 pub mod explain;
 pub mod line;
 pub mod money;
+mod question;
 mod section;
 pub mod table;
 pub mod terminal;

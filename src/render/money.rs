@@ -41,6 +41,20 @@ pub fn dollars(amount: MicroUsd, sureness: Sureness) -> String {
     format!("{}{}", sureness.mark(), unit.show(unit.round(cents)))
 }
 
+/// Returns by how much one amount is above the other, with its sign; `=` where both are shown alike.
+#[must_use]
+pub fn dollars_by(old: MicroUsd, new: MicroUsd, sureness: Sureness) -> String {
+    let [old, new] = [old, new].map(cents);
+    let unit = Unit::of(new - old);
+    let difference = unit.round(new) - unit.round(old);
+    let sign = match difference.cmp(&0) {
+        std::cmp::Ordering::Less => "-",
+        std::cmp::Ordering::Equal => return "=".to_owned(),
+        std::cmp::Ordering::Greater => "+",
+    };
+    format!("{}{sign}{}", sureness.mark(), unit.show(difference.abs()))
+}
+
 /// Returns what a rate comes to in a month.
 #[must_use]
 pub fn per_month(rate: MicroUsdPerHour, sureness: Sureness) -> String {

@@ -10,7 +10,8 @@ use super::line::{Line, Style};
 use super::section::{Section, fit};
 use super::view::{Counts, Group, GroupKey, PlanView};
 use super::words::{count, some, verb};
-use super::{money, whole};
+use super::wrap::wrapped;
+use super::{money, question, whole};
 use crate::catalog::NO_ZONE;
 use crate::model::{DisruptionReason, NodeName, ResourceName, Resources, label};
 use crate::plan::{Change, Reason};
@@ -36,8 +37,10 @@ const NAMES_IN_LINE: usize = 3;
 /// Returns the plan as lines.
 #[must_use]
 pub fn plan_text(view: &PlanView<'_>, detail: Detail) -> Vec<Line> {
-    let mut lines = vec![summary(view.counts())];
+    let mut lines = vec![summary(view)];
+    lines.extend(question::head(view.plan).iter().flat_map(wrapped));
     lines.extend(cost(view));
+    lines.extend(question::bill(view));
     let changes = match detail {
         Detail::Brief => changes(view),
         Detail::All => whole::changes(view),
@@ -75,24 +78,32 @@ pub fn plan_text(view: &PlanView<'_>, detail: Detail) -> Vec<Line> {
     lines
 }
 
-fn summary(counts: Counts) -> Line {
+fn summary(view: &PlanView<'_>) -> Line {
+    let counts = view.counts();
+    // What is only supposed must not be taken for a plan, not even by a program that looks for the word.
+    let is_what_if = question::is_what_if(view.plan);
     let Counts { import, add, change, destroy, forget } = counts;
     if counts == Counts::default() {
-        return Line::new(Style::Bold, "No changes.");
+        return Line::new(Style::Bold, if is_what_if { "What if: no changes." } else { "No changes." });
     }
     let part = |number: usize, what: &str| (number > 0).then(|| format!("{number} to {what}"));
     let parts = part(import, "import")
         .into_iter()
         .chain([format!("{add} to add"), format!("{change} to change"), format!("{destroy} to destroy")])
         .chain(part(forget, "forget"));
-    Line::new(Style::Bold, format!("Plan: {}.", parts.collect::<Vec<_>>().join(", ")))
+    let what = if is_what_if { "What if" } else { "Plan" };
+    Line::new(Style::Bold, format!("{what}: {}.", parts.collect::<Vec<_>>().join(", ")))
 }
 
 fn cost(view: &PlanView<'_>) -> Vec<Line> {
     let (before, after) = (view.plan.evidence.report.cost_before, view.plan.evidence.report.cost_after);
     let unpriced_new =
         view.new_nodes().filter(|node| node.placement.effective_price.known().is_none()).count();
-    let mut lines = vec![Line::new(Style::Plain, money::change(before, after, unpriced_new))];
+    let mut change = money::change(before, after, unpriced_new);
+    if question::is_what_if(view.plan) {
+        change = change.replacen(" will ", " would ", 1);
+    }
+    let mut lines = vec![Line::new(Style::Plain, change)];
     let prices = &view.plan.evidence.world.fleet.prices;
     let asides = [money::list_change(before, after, prices), money::commitments(prices)];
     lines.extend(asides.into_iter().flatten().map(|text| Line::new(Style::Dim, text)));
@@ -130,7 +141,8 @@ fn why_unpriced(view: &PlanView<'_>) -> Vec<String> {
         }
         Some(_) => None,
     };
-    world.nodes.iter().filter_map(why).collect()
+    let absent = world.absent.iter().map(|absent| &absent.node);
+    world.nodes.iter().chain(absent).filter_map(why).collect()
 }
 
 /// What the plan was made from, and how far that can be trusted.
@@ -141,7 +153,9 @@ fn read(view: &PlanView<'_>) -> Vec<Line> {
     let mut parts: Vec<String> =
         world.documents.map(|documents| count(documents, "document")).into_iter().collect();
     parts.push(count(world.pod_count(), "pod"));
-    parts.push(count(world.nodes.len(), "node"));
+    let absent = world.absent.len();
+    let not_there = if absent > 0 { format!(" ({absent} supposed not there)") } else { String::new() };
+    parts.push(count(world.nodes.len() + absent, "node") + &not_there);
     let mut daemons = count(world.daemons.len(), "daemonset");
     if assumed > 0 {
         daemons += &format!(" ({assumed} assumed)");

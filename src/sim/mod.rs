@@ -116,6 +116,7 @@ impl<'a> World<'a> {
             catalog: seen.catalog.clone(),
             gaps: seen.gaps.clone(),
             assumptions: seen.assumptions.clone(),
+            supposed: seen.supposed.clone(),
         }
     }
 }

@@ -61,6 +61,7 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
         catalog,
         gaps,
         assumptions,
+        supposed: crate::model::Supposed::default(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! [`Gap`], and what was assumed as an [`Assumption`], so that nothing downstream takes unknown for empty.
 
 pub mod assemble;
+pub mod suppose;
 pub mod system_daemons;
 
 use std::sync::Arc;
@@ -11,9 +12,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 pub use assemble::{AssembleOptions, assemble};
+pub use suppose::{Question, suppose};
 
 use crate::catalog::Catalog;
-use crate::model::{Namespace, Node, Pod, PodSpec};
+use crate::model::{Namespace, Node, Pod, PodSpec, Supposed};
 
 /// A DaemonSet: what it adds to every node that it may run on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -100,4 +102,16 @@ pub struct Snapshot {
     pub gaps: Vec<Gap>,
     /// What was assumed.
     pub assumptions: Vec<Assumption>,
+    /// What is supposed that is not so, where a question is asked.
+    pub supposed: Supposed,
+}
+
+impl Snapshot {
+    /// Returns every node that there is today by name, also those that are supposed not to be there.
+    pub fn nodes_today(&self) -> impl Iterator<Item = &Node> {
+        let absent = self.supposed.absent.iter().map(|absent| &absent.node);
+        let mut nodes: Vec<&Node> = self.nodes.iter().chain(absent).collect();
+        nodes.sort_by(|one, other| one.name.cmp(&other.name));
+        nodes.into_iter()
+    }
 }

@@ -37,11 +37,11 @@ impl Market {
         let network = policy.fleet.network.unwrap_or(NETWORK_DEFAULT);
         let catalog = &snapshot.catalog;
         let of_pools = policy.pools.values().map(|pool| &pool.class);
-        let of_nodes = snapshot.nodes.iter().filter_map(|node| node.class.as_ref());
+        let of_nodes = snapshot.nodes_today().filter_map(|node| node.class.as_ref());
         let used: BTreeSet<&ClassName> = of_pools.chain(of_nodes).collect();
         let classes = policy.classes.iter().filter(|(name, _)| used.contains(name));
         let offered = classes.map(|(name, class)| (name.clone(), catalog.offered(class, network))).collect();
-        let bought = snapshot.nodes.iter().filter_map(price::bought_as).collect::<BTreeSet<_>>();
+        let bought = snapshot.nodes_today().filter_map(price::bought_as).collect::<BTreeSet<_>>();
         let disks = bought.iter().map(|(size, _)| (size.clone(), catalog.assumed_os_disk(size))).collect();
         let today = bought.into_iter().map(|(size, capacity_type)| {
             let price = catalog.price(&size, capacity_type);

@@ -57,8 +57,9 @@ pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
     let mut nodes = existing::standing(snapshot, &daemons);
     let left = existing::fill(&demand, &mut nodes);
     let shrunk = shrink::shrink(snapshot, policy, &nodes, &demand);
-    let standing = Costs::of(&nodes, &shrunk, market, &book);
-    let ledger = ledger::opened(policy, &snapshot.nodes, &standing.left, standing.before.effective);
+    let standing = Costs::of(snapshot, &shrunk, market, &book);
+    let there = price::cost(&snapshot.nodes, market, &book).effective;
+    let ledger = ledger::opened(policy, &snapshot.nodes, &standing.left, there);
 
     let (problem, packing) = pack::pack((&demand, &left), &supply, &ledger, &book);
     let ledger = packing.ledger.clone();
@@ -67,12 +68,14 @@ pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
 
     let costs = standing.with_new(&finished.nodes, &ledger, &book);
     let world = World { demand: &demand, supply: &supply, nodes: &nodes, ledger: &ledger };
+    let mut warnings = warnings::all(policy, market, (&demand, &supply));
+    warnings.extend(report::agent_labels::warnings(snapshot, &demand, &supply));
     let report = Report {
         unplaced: report::nearest::unplaced(&world, finished.unplaced.clone()),
         held: demand.held.clone(),
         passed_over: demand.passed_over.clone(),
         without_requests: demand.without_requests,
-        warnings: warnings::all(policy, market, (&demand, &supply)),
+        warnings,
         staying: shrunk.staying,
         undecided: report::undecided::undecided(snapshot, policy),
         cost_before: costs.0,
@@ -118,12 +121,12 @@ struct Costs {
 }
 
 impl Costs {
-    fn of(nodes: &[Standing<'_>], shrunk: &Shrunk, market: &Market, book: &PriceBook<'_>) -> Self {
+    fn of(snapshot: &Snapshot, shrunk: &Shrunk, market: &Market, book: &PriceBook<'_>) -> Self {
         let gone: BTreeSet<&NodeName> = shrunk.removed.iter().map(|removal| &removal.node).collect();
-        let (quotes, unused) = price::quote_nodes(nodes.iter().map(|standing| standing.node), market, book);
-        let before = price::sum(quotes, &unused, book);
-        let stays = nodes.iter().map(|standing| standing.node);
-        let stays = stays.filter(|node| !node.is_deleting && !gone.contains(&node.name));
+        let before = price::cost(snapshot.nodes_today(), market, book);
+        let mut nodes: Vec<&Node> = snapshot.nodes.iter().collect();
+        nodes.sort_by(|one, other| one.name.cmp(&other.name));
+        let stays = nodes.into_iter().filter(|node| !node.is_deleting && !gone.contains(&node.name));
         let (staying, left) = price::quote_nodes(stays, market, book);
         Self { before, staying, left }
     }

@@ -179,6 +179,13 @@ pub fn bought_as(node: &Node) -> Option<(SkuName, CapacityType)> {
     Some((size, capacity_type))
 }
 
+/// Returns what these nodes cost together, in the order in which they use up commitments.
+#[must_use]
+pub fn cost<'n>(nodes: impl IntoIterator<Item = &'n Node>, market: &Market, book: &PriceBook<'_>) -> Cost {
+    let (quotes, left) = quote_nodes(nodes, market, book);
+    sum(quotes, &left, book)
+}
+
 /// Sums what nodes cost; commitments that nothing uses are paid all the same.
 #[must_use]
 pub fn sum(

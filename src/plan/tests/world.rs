@@ -139,6 +139,7 @@ pub(crate) fn snapshot(nodes: Vec<Node>, pods: Vec<Pod>) -> Snapshot {
         catalog: catalog(price(200_000), price(400_000)),
         gaps: Vec::new(),
         assumptions: Vec::new(),
+        supposed: crate::model::Supposed::default(),
     }
 }
 

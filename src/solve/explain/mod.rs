@@ -15,18 +15,24 @@ use crate::snapshot::Snapshot;
 
 use super::fit::limits::Ledger;
 use super::ledger;
-use super::price::{PriceBook, Uncommitted};
+use super::market::Market;
+use super::price::{self, PriceBook, Uncommitted};
 use super::solution::Solution;
 use super::supply::Supply;
 
 /// Returns what the solution leaves of the limits.
-fn ledger_after(snapshot: &Snapshot, policy: &Policy, supply: &Supply<'_>, solution: &Solution) -> Ledger {
+fn ledger_after(
+    (snapshot, policy): (&Snapshot, &Policy),
+    market: &Market,
+    supply: &Supply<'_>,
+    solution: &Solution,
+) -> Ledger {
     let book = PriceBook::new(&policy.fleet.prices);
     let mut ledger = ledger::opened(
         policy,
         &snapshot.nodes,
         &Uncommitted::all(&book),
-        solution.report.cost_before.effective,
+        price::cost(&snapshot.nodes, market, &book).effective,
     );
     for node in &solution.target.new {
         let found = supply.pools.iter().find(|pool| pool.pool.name == node.pool).and_then(|pool| {

@@ -80,7 +80,7 @@ pub fn explain_pod(
     if matches!(outcome, PodOutcome::Unplaced { .. }) {
         let _left = existing::fill(&Demand::of(snapshot), &mut standing);
     }
-    let ledger = super::ledger_after(snapshot, policy, &supply, solution);
+    let ledger = super::ledger_after((snapshot, policy), &market, &supply, solution);
     let pools = supply.pools.iter().map(|pool| chain::at_pool(pool, &shape.ask, &ledger)).collect();
     let says = |standing: &existing::Standing<'_>| {
         let because = if standing.node.is_deleting {

@@ -1,6 +1,7 @@
 //! Why the fleet is as it is: what is left out and how near it was, what is odd in the input, and what could
 //! not be decided. Nothing here changes what was decided.
 
+pub mod agent_labels;
 pub mod chain;
 pub mod contradictions;
 pub mod nearest;

@@ -280,6 +280,7 @@ impl World {
             catalog: catalog(types.clone()),
             gaps: Vec::new(),
             assumptions: Vec::new(),
+            supposed: crate::model::Supposed::default(),
         };
         let classes = BTreeMap::from([("default".into(), class())]);
         Self { snapshot, policy: Policy { pools, classes, ..Policy::default() }, types }

@@ -249,6 +249,7 @@ pub(crate) fn world() -> World {
         catalog: sizes::catalog(),
         gaps: Vec::new(),
         assumptions: Vec::new(),
+        supposed: nodeform::model::Supposed::default(),
     };
     let mut policy = Policy::default();
     let class = class();

@@ -155,6 +155,11 @@ impl NodeBuilder {
         self
     }
 
+    pub(crate) fn labelled(mut self, key: &str, value: &str) -> Self {
+        self.node.labels.insert(LabelKey::new(key), Arc::from(value));
+        self
+    }
+
     pub(crate) fn size(mut self, size: &str) -> Self {
         size.clone_into(&mut self.size);
         self

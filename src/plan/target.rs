@@ -1,0 +1,140 @@
+//! A plan narrowed to targets: only their changes and those that these need, as Terraform's `-target` has it.
+//!
+//! What is left out is said: its pods are held back, its nodes stay, and the cost is that of what is left.
+
+use std::collections::BTreeSet;
+
+use super::change::{Change, ChangeId};
+use super::claim::Shelf;
+use super::evidence::Placement;
+use super::propose::{Ground, Proposal, Types};
+use super::spec::PlannedChange;
+use crate::model::{CapacityType, Node, NodeName, PodKey, PodPlace, Target};
+use crate::solve::price::{PriceBook, Quote, Uncommitted, quote_nodes, sum};
+use crate::solve::{Cost, Held, Market};
+
+/// What narrowing leaves out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LeftOut {
+    /// The changes.
+    pub(super) changes: BTreeSet<ChangeId>,
+    /// The pods whose new node is left out.
+    pub(super) held: Option<Held>,
+}
+
+/// Returns what of a proposal is neither a target nor needed by one; nothing where there are no targets.
+pub(super) fn left_out(ground: Ground<'_>, proposal: &Proposal, targets: &BTreeSet<Target>) -> LeftOut {
+    if targets.is_empty() {
+        return LeftOut::default();
+    }
+    let moved = pods_of_targets(ground, targets);
+    let is_wanted = |(id, planned): &(&ChangeId, &PlannedChange)| {
+        let carries = |placement: &Placement| placement.pods.iter().any(|pod| moved.contains(pod));
+        is_target(proposal, planned, targets) || proposal.placements.get(*id).is_some_and(carries)
+    };
+    let changes: BTreeSet<ChangeId> =
+        proposal.changes.iter().filter(|change| !is_wanted(change)).map(|(id, _)| id.clone()).collect();
+    let placed = changes.iter().filter_map(|id| proposal.placements.get(id));
+    let mut pods: Vec<PodKey> = placed.flat_map(|placement| placement.pods.iter().cloned()).collect();
+    pods.sort();
+    let held = (!pods.is_empty()).then(|| Held {
+        pods,
+        waits_for: "`--target`".to_owned(),
+        because: "the new nodes that they would go to are not among the targets".to_owned(),
+    });
+    LeftOut { changes, held }
+}
+
+fn is_target(proposal: &Proposal, planned: &PlannedChange, targets: &BTreeSet<Target>) -> bool {
+    let is_named = |name: &str| targets.contains(&Target::Node(NodeName::new(name)));
+    let change = &planned.change;
+    let existing = change.target().is_some_and(|there| {
+        let pool = there.pool.clone().map(Target::NodePool);
+        is_named(there.node.as_str()) || pool.is_some_and(|pool| targets.contains(&pool))
+    });
+    existing
+        || change.create().is_some_and(|create| {
+            let pool = proposal.claims.get(&create.spec).map(|claim| Target::NodePool(claim.pool.clone()));
+            is_named(create.claim.as_str())
+                || is_named(&create.vm)
+                || pool.is_some_and(|pool| targets.contains(&pool))
+        })
+}
+
+/// The pods that run on nodes which are targets: where they go is needed by what becomes of these nodes.
+fn pods_of_targets<'a>(ground: Ground<'a>, targets: &BTreeSet<Target>) -> BTreeSet<&'a PodKey> {
+    let is_target = |node: &&Node| {
+        targets.contains(&Target::Node(node.name.clone()))
+            || node.pool.clone().is_some_and(|pool| targets.contains(&Target::NodePool(pool)))
+    };
+    let nodes: BTreeSet<&NodeName> =
+        ground.snapshot.nodes.iter().filter(is_target).map(|node| &node.name).collect();
+    let runs_there = |place: &PodPlace| match place {
+        PodPlace::Bound(node) => nodes.contains(node),
+        PodPlace::Waiting => false,
+    };
+    ground.snapshot.pods.iter().filter(|pod| runs_there(&pod.place)).map(|pod| &pod.key).collect()
+}
+
+/// Returns what the fleet costs when only these changes are made.
+pub(super) fn cost_after(ground: Ground<'_>, proposal: &Proposal, held: &BTreeSet<ChangeId>) -> Cost {
+    let Ground { snapshot, policy, .. } = ground;
+    let (market, book) = (Market::of(snapshot, policy), PriceBook::new(&policy.fleet.prices));
+    let gone: BTreeSet<&NodeName> = proposal
+        .changes
+        .iter()
+        .filter(|(id, _)| !held.contains(id))
+        .filter_map(|(_, planned)| planned.change.delete().map(|delete| &delete.target.node))
+        .collect();
+    let mut stay: Vec<&Node> =
+        snapshot.nodes.iter().filter(|node| !node.is_deleting && !gone.contains(&node.name)).collect();
+    stay.sort_by(|one, other| one.name.cmp(&other.name));
+    let (mut quotes, mut left) = quote_nodes(stay, &market, &book);
+    let mut types = Types::of(ground);
+    for (id, placement) in &proposal.placements {
+        if held.contains(id) {
+            continue;
+        }
+        let change = proposal.changes.get(id).map(|planned| &planned.change);
+        if let Some(Change::Create(create)) = change
+            && let Some(claim) = proposal.claims.get(&create.spec)
+        {
+            let shelf = Shelf { offered: types.offered(&claim.class), book: &book };
+            if claim.primary.capacity_type == CapacityType::OnDemand {
+                use_commitment(&mut left, shelf, (&claim.primary.size, placement));
+            }
+        }
+        quotes.push(Some(Quote { list: placement.list_price, effective: placement.effective_price }));
+    }
+    sum(quotes, &left, &book)
+}
+
+/// Counts the commitment by whose price a new node was quoted as used.
+fn use_commitment(
+    left: &mut Uncommitted,
+    shelf: Shelf<'_>,
+    (size, placement): (&crate::model::SkuName, &Placement),
+) {
+    let Some(kind) = shelf.offered.get(size) else { return };
+    let beside = shelf.book.beside_vm(kind);
+    let quoted = |price| crate::model::Price::Listed(price).plus(beside) == placement.effective_price;
+    let commitments = shelf.book.commitments().iter().zip(&mut left.0);
+    let mut paying = commitments
+        .filter(|(commitment, left)| commitment.size == *size && **left > 0 && quoted(commitment.price));
+    if let Some((_, left)) = paying.next() {
+        *left -= 1;
+    }
+}
+
+/// Returns the targets that name nothing: no pool and no node of the input, and no node of the plan.
+#[must_use]
+pub fn unknown<'t>(plan: &super::Plan, targets: &'t BTreeSet<Target>) -> Vec<&'t Target> {
+    let world = &plan.evidence.world;
+    let mut known: BTreeSet<Target> =
+        world.pools.iter().map(|pool| Target::NodePool(pool.name.clone())).collect();
+    known.extend(world.nodes.iter().map(|node| Target::Node(node.name.clone())));
+    for (_, create, _) in plan.spec.creates() {
+        known.extend([create.claim.as_str(), &create.vm].map(|name| Target::Node(NodeName::new(name))));
+    }
+    targets.iter().filter(|target| !known.contains(target)).collect()
+}

@@ -1,0 +1,235 @@
+//! The head of a plan that answers a question: what it supposes or leaves out, and today's bill beside ours.
+
+use std::collections::BTreeSet;
+
+use super::line::{Line, Style};
+use super::money::{Sureness, dollars, dollars_by};
+use super::view::PlanView;
+use super::words::{count, some, verb};
+use crate::model::{NodeName, PodPlace, ResourceName, Resources, WhatIf};
+use crate::plan::Plan;
+
+/// How many names stand in a line before the rest is counted.
+const NAMES_IN_LINE: usize = 3;
+
+/// Returns whether the plan supposes something, so that nothing of it "will" be.
+pub(super) fn is_what_if(plan: &Plan) -> bool {
+    !plan.spec.what_if.is_nothing()
+}
+
+/// Says what the plan supposes and what it leaves out.
+pub(super) fn head(plan: &Plan) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if is_what_if(plan) {
+        lines.push(Line::new(Style::Warning, supposed(plan)));
+    }
+    if !plan.spec.targets.is_empty() {
+        let text = format!(
+            "Partial: only changes of {} and what they need. `--target` is not for routine use: plan without \
+             it afterwards",
+            some(&plan.spec.targets, NAMES_IN_LINE),
+        );
+        lines.push(Line::new(Style::Warning, text));
+    }
+    lines
+}
+
+fn supposed(plan: &Plan) -> String {
+    let WhatIf { from_scratch, without_zones } = &plan.spec.what_if;
+    let world = &plan.evidence.world;
+    let mut parts = Vec::new();
+    if let Some(selector) = from_scratch {
+        let flag = if selector.is_empty() {
+            "--from-scratch".to_owned()
+        } else {
+            format!("--from-scratch={selector}")
+        };
+        parts.push(format!("`{flag}`"));
+    }
+    parts.extend(without_zones.iter().map(|zone| format!("`--without-zone {zone}`")));
+    let (absent, all) = (world.absent.len(), world.absent.len() + world.nodes.len());
+    let failed = match without_zones.len() {
+        0 => String::new(),
+        _ => format!(
+            " and nothing were sold in {}",
+            some(&without_zones.iter().collect::<Vec<_>>(), NAMES_IN_LINE)
+        ),
+    };
+    let of = if absent == all { String::new() } else { format!(" of {all}") };
+    format!(
+        "It cannot be applied as it is: planned as if {absent}{of} {} {} not there{failed} ({})",
+        verb(all, "node", "nodes"),
+        verb(absent, "was", "were"),
+        parts.join(", "),
+    )
+}
+
+/// What a fleet is and costs.
+#[derive(Clone, Debug, Default)]
+struct Fleet {
+    nodes: usize,
+    capacity: Resources,
+    allocatable: Resources,
+    requested: Resources,
+}
+
+impl Fleet {
+    fn add(&mut self, capacity: &Resources, allocatable: &Resources, requested: &Resources) {
+        self.nodes += 1;
+        self.capacity.add(capacity);
+        self.allocatable.add(allocatable);
+        self.requested.add(requested);
+    }
+
+    /// Returns what is asked for of what pods may use, in hundredths.
+    fn used(&self, name: &ResourceName) -> Option<i64> {
+        let all = i128::from(self.allocatable.get(name));
+        let asked = i128::from(self.requested.get(name));
+        if all <= 0 {
+            return None;
+        }
+        i64::try_from((asked * 100 + all / 2) / all).ok()
+    }
+}
+
+/// Returns today's bill beside the planned one, where nodes are supposed not to be there.
+pub(super) fn bill(view: &PlanView<'_>) -> Vec<Line> {
+    let evidence = &view.plan.evidence;
+    if evidence.world.absent.is_empty() {
+        return Vec::new();
+    }
+    let (today, planned) = (today(view), planned(view));
+    let (before, after) = (evidence.report.cost_before, evidence.report.cost_after);
+    let signed = |difference: i64, text: String| match difference {
+        0 => "=".to_owned(),
+        less if less < 0 => format!("-{text}"),
+        _ => format!("+{text}"),
+    };
+    let number = |nodes: usize| i64::try_from(nodes).unwrap_or(i64::MAX);
+    let mut rows: Vec<[String; 4]> = vec![["".into(), "today".into(), "planned".into(), "difference".into()]];
+    let nodes = number(planned.nodes) - number(today.nodes);
+    let row = |title: &str, one: String, other: String, difference: String| {
+        [title.to_owned(), one, other, difference]
+    };
+    rows.push(row(
+        "nodes",
+        today.nodes.to_string(),
+        planned.nodes.to_string(),
+        signed(nodes, nodes.abs().to_string()),
+    ));
+    for (title, name) in [("vCPU", ResourceName::Cpu), ("memory", ResourceName::Memory)] {
+        let [one, other] = [&today, &planned].map(|fleet| fleet.capacity.get(&name));
+        let shown = |amount: i64| rounded(&name, amount);
+        rows.push(row(title, shown(one), shown(other), signed(other - one, shown((other - one).abs()))));
+    }
+    let [old, new] = [before, after].map(|cost| cost.effective.per_month());
+    let sureness = Sureness::of(before.is_estimate || after.is_estimate);
+    rows.push(row("$/month", dollars(old, sureness), dollars(new, sureness), dollars_by(old, new, sureness)));
+    for (title, name) in [("cpu requested", ResourceName::Cpu), ("memory requested", ResourceName::Memory)] {
+        let [one, other] = [&today, &planned].map(|fleet| fleet.used(&name));
+        let shown = |part: Option<i64>| part.map_or("-".to_owned(), |part| format!("{part}%"));
+        let points = one.zip(other).map_or("-".to_owned(), |(one, other)| {
+            signed(other - one, format!("{} points", (other - one).abs()))
+        });
+        rows.push(row(title, shown(one), shown(other), points));
+    }
+    let mut lines = vec![Line::blank()];
+    lines.extend(aligned(&rows));
+    lines.extend(not_in_it(view));
+    lines
+}
+
+/// Says which pods the planned fleet does not carry, so that nobody takes it for cheaper than it is.
+fn not_in_it(view: &PlanView<'_>) -> Option<Line> {
+    let report = &view.plan.evidence.report;
+    let unplaced: usize = report.unplaced.iter().map(|unplaced| unplaced.pods.len()).sum();
+    let held: usize = report.held.iter().map(|held| held.pods.len()).sum();
+    let pods = unplaced + held;
+    (pods > 0).then(|| {
+        let text = format!(
+            "  The planned fleet does not carry {} that {} nowhere or {} held back: see below",
+            count(pods, "pod"),
+            verb(pods, "fits", "fit"),
+            verb(pods, "is", "are"),
+        );
+        Line::new(Style::Warning, text)
+    })
+}
+
+fn aligned(rows: &[[String; 4]]) -> Vec<Line> {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths = [0, 1, 2, 3].map(width);
+    let line = |row: &[String; 4]| {
+        let [title, one, other, difference] = row;
+        let [w0, w1, w2, w3] = widths;
+        format!("  {title:<w0$}  {one:>w1$}  {other:>w2$}  {difference:>w3$}")
+    };
+    let style = |place: usize| if place == 0 { Style::Dim } else { Style::Plain };
+    rows.iter().enumerate().map(|(place, row)| Line::new(style(place), line(row))).collect()
+}
+
+/// Writes an amount that was summed over nodes: whole cores and GiB are enough to compare fleets.
+fn rounded(name: &ResourceName, amount: i64) -> String {
+    let gib = 1 << 30;
+    match name {
+        ResourceName::Memory => format!("{}Gi", (amount + gib / 2) / gib),
+        ResourceName::Cpu | ResourceName::EphemeralStorage | ResourceName::Pods | ResourceName::Other(_) => {
+            name.show(amount)
+        }
+    }
+}
+
+fn today(view: &PlanView<'_>) -> Fleet {
+    let world = &view.plan.evidence.world;
+    let mut fleet = Fleet::default();
+    for absent in &world.absent {
+        fleet.add(&absent.node.capacity, &absent.node.allocatable, &absent.requested);
+    }
+    for node in &world.nodes {
+        fleet.add(&node.capacity, &node.allocatable, &Resources::none());
+    }
+    fleet.requested.add(&running(view, |_| true));
+    fleet
+}
+
+/// Returns what the pods ask for that run on such nodes.
+fn running(view: &PlanView<'_>, is_counted: impl Fn(&NodeName) -> bool) -> Resources {
+    let world = &view.plan.evidence.world;
+    let mut sum = Resources::none();
+    for group in &world.pods {
+        let PodPlace::Bound(node) = &group.place else { continue };
+        let Some(spec) = world.pod_specs.get(group.spec) else { continue };
+        if view.node(node).is_some() && is_counted(node) {
+            for _ in &group.names {
+                sum.add(&spec.requests);
+            }
+        }
+    }
+    sum
+}
+
+fn planned(view: &PlanView<'_>) -> Fleet {
+    let (world, evidence) = (&view.plan.evidence.world, &view.plan.evidence);
+    let gone: BTreeSet<&NodeName> = view.plan.spec.deletes().map(|(_, delete)| &delete.target.node).collect();
+    let mut fleet = Fleet::default();
+    for node in world.nodes.iter().filter(|node| !node.is_deleting && !gone.contains(&node.name)) {
+        fleet.add(&node.capacity, &node.allocatable, &Resources::none());
+    }
+    let stays =
+        |name: &NodeName| !gone.contains(name) && view.node(name).is_some_and(|node| !node.is_deleting);
+    fleet.requested.add(&running(view, stays));
+    let placed: BTreeSet<&crate::model::PodKey> = evidence.kept.values().flatten().collect();
+    for group in &world.pods {
+        let Some(spec) = world.pod_specs.get(group.spec) else { continue };
+        for name in &group.names {
+            let key = crate::model::PodKey { namespace: group.namespace.clone(), name: name.clone() };
+            if placed.contains(&key) {
+                fleet.requested.add(&spec.requests);
+            }
+        }
+    }
+    for node in view.new_nodes() {
+        fleet.add(&node.shape.capacity, &node.shape.allocatable, &node.create.requests);
+    }
+    fleet
+}
