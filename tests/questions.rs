@@ -9,11 +9,10 @@ use std::collections::BTreeSet;
 
 use nodeform::check::{Rule, check};
 use nodeform::model::{NodeSelector, PoolName, Target, label};
-use nodeform::plan::{Plan, file, plan_targets};
+use nodeform::plan::{Plan, file};
 use nodeform::render::{Detail, PlanView, plain_text, plan_text};
 use nodeform::sim;
 use nodeform::snapshot::{Question, suppose};
-use nodeform::solve::solve;
 use support::build::World;
 use support::{daemon, node, pod, pool, world};
 
@@ -49,10 +48,7 @@ fn asked(world: World, question: &Question) -> World {
 }
 
 fn planned(world: &World, targets: &[Target]) -> Plan {
-    let solution = solve(&world.snapshot, &world.policy);
-    let targets: BTreeSet<Target> = targets.iter().cloned().collect();
-    let plan = plan_targets(&world.snapshot, &world.policy, &solution, &targets);
-    support::judged::assert_right(world, &plan);
+    let plan = support::judged::planned_for(world, targets);
     let read = file::read(&file::write(&plan)).expect("a plan file can be read");
     assert_eq!(check(&read.snapshot(), &read.policy(), &read), [], "the file alone is enough for the judge");
     assert_eq!(text(&read), text(&plan));

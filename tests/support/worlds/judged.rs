@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use nodeform::check::check;
-use nodeform::plan::{Plan, plan};
+use nodeform::model::Target;
+use nodeform::plan::{Plan, plan, plan_targets};
 use nodeform::solve::solve;
 
 use super::build::World;
@@ -21,6 +22,15 @@ pub(crate) fn try_planned(world: &World) -> Result<Plan, String> {
     let solution = solve(&world.snapshot, &world.policy);
     let plan = plan(&world.snapshot, &world.policy, &solution);
     judged(world, &plan).map(|()| plan)
+}
+
+/// Solves and plans a world, narrowed to targets. Panics with the findings when the judge objects.
+pub(crate) fn planned_for(world: &World, targets: &[Target]) -> Plan {
+    let solution = solve(&world.snapshot, &world.policy);
+    let targets = targets.iter().cloned().collect();
+    let plan = plan_targets(&world.snapshot, &world.policy, &solution, &targets);
+    assert_right(world, &plan);
+    plan
 }
 
 /// Panics with the findings when the judge objects to a plan.
