@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nodeform::manifests::Source;
-use nodeform::offline::{Request, plan, world};
+use nodeform::offline::{self, Request, world};
 
 /// How many changed manifests are tried where nobody says another number.
 const CASES: usize = 2000;
@@ -246,7 +246,7 @@ fn end_of(text: Vec<u8>, catalog: &(String, String)) -> Result<End, String> {
         Err(problems) if problems.is_empty() => return Err("it is refused without a reason".to_owned()),
         Err(_) => return Ok(End::Refused),
     };
-    plan(&world)
+    offline::plan(&world)
         .map(|_| End::Planned)
         .map_err(|refused| format!("the judge refuses it: {:?}", refused.findings))
 }
