@@ -23,9 +23,10 @@
 //! | [`render`] | values to text |
 //! | [`sim`] | the world after a plan, in memory |
 //! | [`offline`] | from files to a judged plan: the steps in their order |
+//! | `git` | manifests of a Git revision, from the object database (feature `git`) |
 //! | `cli` | one file for each command; the only place that reads files and prints (feature `cli`) |
 //!
-//! Everything but `cli` is pure: no file, no clock, no environment, no randomness, no order that differs from
+//! Everything but `git` and `cli` is pure: no file, no clock, no environment, no randomness, no order that differs from
 //! run to run. `tests/architecture.rs` holds that, and which module may use which.
 //!
 //! # Invariants, and the test that holds each
@@ -52,6 +53,8 @@ pub mod catalog;
 pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "git")]
+pub mod git;
 pub mod manifests;
 pub mod model;
 pub mod offline;

@@ -30,8 +30,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Modules where things may happen: files, the terminal.
-const EFFECTS: &[&str] = &["cli"];
+/// Modules where things may happen: repositories, files, the terminal.
+const EFFECTS: &[&str] = &["git", "cli"];
 
 /// What a pure module must not mention, and why.
 const FORBIDDEN: &[(&str, &str)] = &[

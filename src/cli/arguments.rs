@@ -79,7 +79,8 @@ pub(super) struct WhatIfArguments {
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nodeform plan examples/quickstart\n  \
-    kubectl get nodes,nodeclaims,nodepools,aksnodeclasses,pods -A -o yaml | nodeform plan -\n")]
+    kubectl get nodes,nodeclaims,nodepools,aksnodeclasses,pods -A -o yaml | nodeform plan -\n  \
+    kubectl get nodes,nodeclaims -o yaml | nodeform plan --git origin/main --path deploy -\n")]
 pub(super) struct PlanArguments {
     #[command(flatten)]
     pub(super) world: WorldArguments,

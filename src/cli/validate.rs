@@ -13,7 +13,11 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
         return Err(Failure::error("there is nothing to check: no input was named")
             .hint("name files or folders: `nodeform validate my-manifests/`"));
     }
-    match (offline::read(input.read()?.sources), output) {
+    let inputs = input.read()?.named_as_in_work_tree();
+    for gap in &inputs.gaps {
+        ui.aside(&format!("warning: not read: {}\n", gap.what));
+    }
+    match (offline::read(inputs.sources()), output) {
         (Ok((objects, _)), _) if objects.documents == 0 => Err(world::no_objects()),
         (Ok((objects, _)), _) => {
             ui.text(&valid(&objects))?;

@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 
 use super::arguments::{WhatIfArguments, WorldArguments};
 use super::exit::Failure;
+use super::input::Inputs;
 use super::ui::Ui;
 use crate::model::{NodeSelector, Region, Target};
 use crate::offline::{self, Planned, Problem, Request, World};
@@ -21,35 +22,48 @@ const CATALOG_BYTES_MAX: u64 = 256 << 20;
 
 /// Reads what was named and returns the world that it describes.
 pub(super) fn world(arguments: &WorldArguments, ui: Ui) -> Result<World, Failure> {
-    let WorldArguments { input, location, catalog, at, what_if, no_system_daemonsets } = arguments;
-    let inputs = input.read()?;
-    let at = at.as_deref().map(time).transpose()?;
-    let location = location.as_deref().map(region);
-    let request = Request {
-        sources: inputs.sources,
-        catalogs: catalogs(catalog)?,
-        location,
-        at,
-        question: question(what_if)?,
-        targets: BTreeSet::new(),
-        without_system_daemons: *no_system_daemonsets,
-    };
-    let world = offline::world(request).map_err(failure)?;
+    let inputs = arguments.input.read()?;
+    let unread = inputs.unread_folders.clone();
+    let world = described(inputs, options(arguments)?)?;
     if world.objects == 0 {
         return Err(no_objects());
     }
-    if !inputs.unread_folders.is_empty() {
-        let folders: Vec<String> =
-            inputs.unread_folders.iter().take(3).map(|folder| format!("`{folder}`")).collect();
-        let count = inputs.unread_folders.len();
-        let more = if count > folders.len() {
-            format!(" and {} more", count - folders.len())
-        } else {
-            String::new()
-        };
-        ui.aside(&format!("warning: not read, since `-R` was not given: {}{more}\n", folders.join(", ")));
-    }
+    say_unread(&unread, ui);
     Ok(world)
+}
+
+/// Returns everything of a request but the input itself.
+pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
+    let WorldArguments { input: _, location, catalog, at, what_if, no_system_daemonsets } = arguments;
+    Ok(Request {
+        sources: Vec::new(),
+        gaps: Vec::new(),
+        at: at.as_deref().map(time).transpose()?,
+        location: location.as_deref().map(region),
+        catalogs: catalogs(catalog)?,
+        question: question(what_if)?,
+        targets: BTreeSet::new(),
+        without_system_daemons: *no_system_daemonsets,
+    })
+}
+
+/// Returns the world that an input describes; it may hold no object.
+pub(super) fn described(inputs: Inputs, options: Request) -> Result<World, Failure> {
+    let gaps = inputs.gaps.clone();
+    offline::world(Request { sources: inputs.sources(), gaps, ..options }).map_err(failure)
+}
+
+/// Warns of folders that were not read.
+pub(super) fn say_unread(unread_folders: &[String], ui: Ui) {
+    if unread_folders.is_empty() {
+        return;
+    }
+    let folders: Vec<String> = unread_folders.iter().take(3).map(|folder| format!("`{folder}`")).collect();
+    let more = match unread_folders.len().saturating_sub(folders.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    ui.aside(&format!("warning: not read, since `-R` was not given: {}{more}\n", folders.join(", ")));
 }
 
 /// Returns what is supposed.

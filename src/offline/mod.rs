@@ -17,7 +17,7 @@ use crate::manifests::{self, Objects, Source};
 use crate::model::{ClassName, Region, Target};
 use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
-use crate::snapshot::{AssembleOptions, Assumption, Question, Snapshot, assemble, suppose};
+use crate::snapshot::{AssembleOptions, Assumption, Gap, Question, Snapshot, assemble, suppose};
 use crate::solve::Solution;
 
 /// What to plan from.
@@ -25,6 +25,8 @@ use crate::solve::Solution;
 pub struct Request {
     /// Manifests and dumps.
     pub sources: Vec<Source>,
+    /// What is there and could not be read.
+    pub gaps: Vec<Gap>,
     /// Lists of sizes and prices to use instead of the embedded ones, each with its name and text.
     pub catalogs: Vec<(String, String)>,
     /// The region, where the user said it.
@@ -124,7 +126,8 @@ fn located(object: &manifests::OurObject, fault: policy::Fault) -> manifests::Fa
 /// # Errors
 /// Everything that is wrong with the input.
 pub fn world(request: Request) -> Result<World, Vec<Problem>> {
-    let Request { sources, catalogs, location, at, question, targets, without_system_daemons } = request;
+    let Request { sources, gaps, catalogs, location, at, question, targets, without_system_daemons } =
+        request;
     let (objects, mut policy) =
         read(sources).map_err(|faults| faults.iter().map(problem).collect::<Vec<_>>())?;
     let mut assumptions = Vec::new();
@@ -137,6 +140,8 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let mut snapshot = assemble(&objects, catalog, options);
     snapshot.assumptions.extend(assumptions);
     snapshot.assumptions.sort();
+    snapshot.gaps.extend(gaps);
+    snapshot.gaps.sort();
     let snapshot = suppose(snapshot, &question).map_err(|faults| {
         let problem = |(what, hint)| Problem { what, hint: Some(hint) };
         faults.into_iter().map(problem).collect::<Vec<_>>()

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::super::exit::Failure;
-use super::{Inputs, Origin};
+use super::{InputFile, Inputs, Origin};
 use crate::manifests::Source;
 use crate::manifests::folder::{Layout, Tool, layout};
 use crate::manifests::source::{DUMP_BYTES_MAX, is_hidden};
@@ -25,9 +25,18 @@ pub(super) fn read(origins: &[Origin], is_recursive: bool) -> Result<Inputs, Fai
     for origin in origins {
         match origin {
             Origin::StandardInput => reader.standard_input(),
-            Origin::Folder(path) => reader.folder(path),
-            Origin::File(path) if is_definition(path) => reader.sorted_out(std::slice::from_ref(path)),
-            Origin::File(path) => reader.file(path),
+            Origin::Folder(path) => {
+                reader.root.clone_from(path);
+                reader.folder(path);
+            }
+            Origin::File(path) => {
+                reader.root = path.parent().unwrap_or(path).to_owned();
+                if is_definition(path) {
+                    reader.sorted_out(std::slice::from_ref(path));
+                } else {
+                    reader.file(path);
+                }
+            }
         }
     }
     if reader.faults.is_empty() { Ok(reader.inputs) } else { Err(Failure::errors(reader.faults)) }
@@ -48,6 +57,8 @@ pub(super) fn is_among<'a>(file: &Path, mut paths: impl Iterator<Item = &'a Path
 #[derive(Default)]
 struct Reader {
     is_recursive: bool,
+    /// The folder that was named, or the one around the file that was.
+    root: PathBuf,
     inputs: Inputs,
     /// Real paths that were read, so that a link or a path named twice is not counted twice.
     seen: BTreeSet<PathBuf>,
@@ -67,7 +78,7 @@ impl Reader {
         let mut bytes = Vec::new();
         // One byte more than the limit, so that too much is seen as too much.
         match std::io::stdin().lock().take(DUMP_BYTES_MAX + 1).read_to_end(&mut bytes) {
-            Ok(_) => self.keep("<stdin>".to_owned(), bytes),
+            Ok(_) => self.keep("-".to_owned(), "<stdin>".to_owned(), bytes),
             Err(error) => self.faults.push(format!("standard input cannot be read: {error}")),
         }
     }
@@ -90,7 +101,10 @@ impl Reader {
             }
         }
         match fs::read(path) {
-            Ok(bytes) => self.keep(shown.to_string(), bytes),
+            Ok(bytes) => {
+                let place = path.strip_prefix(&self.root).unwrap_or(path).display().to_string();
+                self.keep(place, shown.to_string(), bytes);
+            }
             Err(error) => self.faults.push(format!("`{shown}` cannot be read: {error}")),
         }
     }
@@ -148,7 +162,7 @@ impl Reader {
         self.inputs.foreign.extend(foreign);
     }
 
-    fn keep(&mut self, name: String, bytes: Vec<u8>) {
-        self.inputs.sources.push(Source { name, bytes });
+    fn keep(&mut self, place: String, name: String, bytes: Vec<u8>) {
+        self.inputs.files.push(InputFile { place, source: Source { name, bytes } });
     }
 }

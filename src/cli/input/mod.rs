@@ -4,6 +4,8 @@
 //! business.
 
 mod files;
+#[cfg(feature = "git")]
+mod revision;
 mod unrendered;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +16,7 @@ use clap::Args;
 use super::exit::Failure;
 use crate::manifests::Source;
 use crate::manifests::folder::{self, Foreign, Unrendered};
+use crate::snapshot::Gap;
 
 /// Where manifests come from.
 #[derive(Args, Clone, Debug, Default)]
@@ -27,6 +30,9 @@ pub(super) struct InputArguments {
     /// Read folders with all folders in them
     #[arg(short = 'R', long)]
     pub(super) recursive: bool,
+    #[cfg(feature = "git")]
+    #[command(flatten)]
+    pub(super) git: revision::GitArguments,
 }
 
 /// One way in.
@@ -41,16 +47,40 @@ pub(super) enum Origin {
 }
 
 /// What was read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Inputs {
-    /// The files' bytes.
-    pub(super) sources: Vec<Source>,
+    /// What people call it where two inputs stand side by side.
+    pub(super) name: String,
+    /// The commit, of a revision of Git.
+    pub(super) commit: Option<String>,
+    /// The files.
+    pub(super) files: Vec<InputFile>,
     /// Folders in folders that were not read, since `-R` was not given, as they are shown.
     pub(super) unread_folders: Vec<String>,
     /// Folders that were not read, since kustomize or helm has to render them.
     unrendered: Vec<Unrendered>,
     /// Files of other tools in the folders, the first of each; they are not read.
     foreign: BTreeMap<Foreign, String>,
+    /// What is there and could not be read.
+    pub(super) gaps: Vec<Gap>,
+}
+
+/// A file that was read.
+#[derive(Clone, Debug)]
+pub(super) struct InputFile {
+    /// Its path from what was named: what it is called on both sides of a comparison.
+    pub(super) place: String,
+    /// Its name in messages, and its bytes.
+    pub(super) source: Source,
+}
+
+/// What is planned, and what it is compared to.
+#[derive(Debug)]
+pub(super) struct Sides {
+    /// The input that the change starts from, where there is one.
+    pub(super) before: Option<Inputs>,
+    /// The input that is planned.
+    pub(super) after: Inputs,
 }
 
 impl Origin {
@@ -67,61 +97,121 @@ impl Origin {
     }
 }
 
+impl Inputs {
+    /// Returns the input with the files of a revision called as they are in its work tree.
+    #[must_use]
+    pub(super) fn named_as_in_work_tree(mut self) -> Self {
+        for file in self.files.iter_mut().filter(|_| self.commit.is_some()) {
+            if file.source.name == format!("{}:{}", self.name, file.place) {
+                file.source.name.clone_from(&file.place);
+            }
+        }
+        self
+    }
+
+    /// Returns the files' bytes.
+    #[must_use]
+    pub(super) fn sources(self) -> Vec<Source> {
+        self.files.into_iter().map(|file| file.source).collect()
+    }
+}
+
 impl InputArguments {
     /// Returns whether no input was named.
     #[must_use]
     pub(super) fn is_empty(&self) -> bool {
-        self.inputs.is_empty() && self.filenames.is_empty()
+        let has_files = !self.inputs.is_empty() || !self.filenames.is_empty();
+        #[cfg(feature = "git")]
+        let has_files = has_files || self.git.names_revision();
+        !has_files
     }
 
     /// Returns whether this existing file was named as an input.
     #[must_use]
     pub(super) fn reads(&self, file: &Path) -> bool {
-        files::is_among(file, self.inputs.iter().chain(&self.filenames))
+        files::is_among(file, self.paths())
     }
 
-    /// Returns the ways in, in the order in which they were named.
-    #[must_use]
-    fn origins(&self) -> Vec<Origin> {
-        self.inputs.iter().chain(&self.filenames).map(|path| Origin::of(path)).collect()
-    }
-
-    /// Returns what is read beside the folders to render: the inputs in which none of these lies, as they were
-    /// named, and the folders of the manifests in the others.
-    fn shown_beside(&self, inputs: &Inputs) -> BTreeSet<String> {
-        let is_beside = |path: &&PathBuf| {
-            let apart = |root: &Unrendered| {
-                !Path::new(&root.folder).starts_with(path) && !path.starts_with(&root.folder)
-            };
-            path.as_os_str() != "-" && inputs.unrendered.iter().all(apart)
-        };
-        let named: Vec<&PathBuf> = self.inputs.iter().chain(&self.filenames).filter(is_beside).collect();
-        let is_within = |name: &str| named.iter().any(|path| Path::new(name).starts_with(path));
-        let names = inputs.sources.iter().map(|source| source.name.as_str());
-        let others = names.filter(|name| !name.starts_with('<') && !is_within(name)).map(folder::parent);
-        named.iter().map(|path| path.display().to_string()).chain(others.map(str::to_owned)).collect()
+    fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.inputs.iter().chain(&self.filenames)
     }
 
     /// Reads everything that was named, folders in the order of their files' names, each file once.
     ///
     /// # Errors
-    /// Everything that cannot be read, at once.
+    /// Everything that cannot be read, at once; or two revisions, of which this command takes one.
     pub(super) fn read(&self) -> Result<Inputs, Failure> {
-        let inputs = files::read(&self.origins(), self.recursive)?;
-        if !inputs.unrendered.is_empty() {
-            return Err(unrendered::refused(&inputs.unrendered, &self.shown_beside(&inputs)));
+        let Sides { before, after } = self.sides(&[])?;
+        match before {
+            None => Ok(after),
+            Some(before) => {
+                Err(Failure::error("two revisions were named, and only one can be looked at here")
+                    .hint(format!("name one of them: `--git {}` or `--git {}`", before.name, after.name)))
+            }
         }
-        if !inputs.sources.is_empty() {
-            return Ok(inputs);
-        }
-        if !inputs.foreign.is_empty() {
-            return Err(unrendered::foreign(&inputs.foreign));
-        }
-        let failure = Failure::error("no file to read: the folders hold no `.yaml`, `.yml` or `.json` file");
-        Err(if inputs.unread_folders.is_empty() {
-            failure
-        } else {
-            failure.hint("add `-R` to read the folders inside them as well")
-        })
     }
+
+    /// Reads everything that was named, and what it is compared to: the first of two revisions, or these paths.
+    ///
+    /// # Errors
+    /// Everything that cannot be read, at once.
+    pub(super) fn sides(&self, before: &[PathBuf]) -> Result<Sides, Failure> {
+        let is_input = |path: &&PathBuf| path.as_os_str() == "-";
+        if before.iter().any(|path| is_input(&path)) && self.paths().any(|path| is_input(&path)) {
+            return Err(Failure::error("standard input cannot be both sides of a comparison")
+                .hint("save one side to a file and name it"));
+        }
+        let paths: Vec<&PathBuf> = self.paths().collect();
+        #[cfg(feature = "git")]
+        if self.git.names_revision() {
+            let beside = if paths.is_empty() { Inputs::default() } else { self.read_paths(&paths)? };
+            return revision::sides(&self.git, self.recursive, before, &beside);
+        }
+        let after = self.read_paths(&paths)?;
+        let before: Vec<&PathBuf> = before.iter().collect();
+        let before = if before.is_empty() { None } else { Some(self.read_paths(&before)?) };
+        Ok(Sides { before, after })
+    }
+
+    /// Reads files and folders.
+    fn read_paths(&self, paths: &[&PathBuf]) -> Result<Inputs, Failure> {
+        let origins: Vec<Origin> = paths.iter().map(|path| Origin::of(path)).collect();
+        let mut inputs = files::read(&origins, self.recursive)?;
+        inputs.name = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+        if !inputs.unrendered.is_empty() {
+            return Err(unrendered::refused(&inputs.unrendered, &shown_beside(paths, &inputs)));
+        }
+        found(inputs)
+    }
+}
+
+/// Returns what is read beside the folders to render: the inputs in which none of these lies, as they were
+/// named, and the folders of the manifests in the others.
+fn shown_beside(paths: &[&PathBuf], inputs: &Inputs) -> BTreeSet<String> {
+    let is_beside = |path: &&&PathBuf| {
+        let apart =
+            |root: &Unrendered| !Path::new(&root.folder).starts_with(path) && !path.starts_with(&root.folder);
+        path.as_os_str() != "-" && inputs.unrendered.iter().all(apart)
+    };
+    let named: Vec<&&PathBuf> = paths.iter().filter(is_beside).collect();
+    let is_within = |name: &str| named.iter().any(|path| Path::new(name).starts_with(path));
+    let names = inputs.files.iter().map(|file| file.source.name.as_str());
+    let others = names.filter(|name| !name.starts_with('<') && !is_within(name)).map(folder::parent);
+    named.iter().map(|path| path.display().to_string()).chain(others.map(str::to_owned)).collect()
+}
+
+/// Refuses an input of folders without any file to read.
+fn found(inputs: Inputs) -> Result<Inputs, Failure> {
+    if !inputs.files.is_empty() {
+        return Ok(inputs);
+    }
+    if !inputs.foreign.is_empty() {
+        return Err(unrendered::foreign(&inputs.foreign));
+    }
+    let failure = Failure::error("no file to read: the folders hold no `.yaml`, `.yml` or `.json` file");
+    Err(if inputs.unread_folders.is_empty() {
+        failure
+    } else {
+        failure.hint("add `-R` to read the folders inside them as well")
+    })
 }

@@ -1,0 +1,18 @@
+//! Manifests of a Git revision, read from the object database.
+//!
+//! Nothing is checked out, fetched or run: no work tree, no hook, no filter, no network. Links are followed
+//! inside the tree of the revision and nowhere else. What is there and is not read (submodules, folders without
+//! `-R`, links that lead out) is named, never dropped.
+
+pub mod fault;
+pub mod limits;
+mod objects;
+mod repository;
+mod revision;
+mod tree;
+mod walk;
+
+pub use fault::GitFault;
+pub use repository::Repository;
+pub use revision::{Asked, Revision};
+pub use walk::{Ask, Found, FoundFile, Unread};

@@ -1,0 +1,72 @@
+//! Objects by their id, with what to say where they are missing or too large.
+
+use gix::ObjectId;
+use gix::bstr::BString;
+use gix::objs::tree::EntryKind;
+
+use super::fault::GitFault;
+use super::repository::{Repository, said};
+use super::revision::Revision;
+
+/// An entry of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// Its name; bytes, as in Git.
+    pub(super) name: BString,
+    /// What it is.
+    pub(super) kind: EntryKind,
+    /// Its object.
+    pub(super) id: ObjectId,
+}
+
+/// The objects of one revision.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Objects<'a> {
+    pub(super) repository: &'a Repository,
+    pub(super) revision: &'a Revision,
+}
+
+impl Objects<'_> {
+    /// Returns what messages call a path by.
+    pub(super) fn place(&self, path: &str) -> String {
+        format!("{}:{path}", self.revision.name)
+    }
+
+    /// Returns the entries of a folder.
+    pub(super) fn folder(&self, path: &str, id: ObjectId) -> Result<Vec<Entry>, GitFault> {
+        let unreadable = |error: &dyn std::error::Error| self.unreadable(path, error);
+        let object = self.repository.inner.try_find_object(id).map_err(|error| unreadable(&error))?;
+        let object = object.ok_or_else(|| self.missing(path, id))?;
+        let tree = object.try_into_tree().map_err(|error| unreadable(&error))?;
+        let entry = |entry: gix::object::tree::EntryRef<'_, '_>| Entry {
+            name: entry.filename().to_owned(),
+            kind: entry.mode().kind(),
+            id: entry.object_id(),
+        };
+        tree.iter().map(|found| found.map(entry).map_err(|error| unreadable(&error))).collect()
+    }
+
+    /// Returns the bytes of a file or a link; their number is known before they are unpacked.
+    pub(super) fn bytes(&self, path: &str, id: ObjectId, most: u64) -> Result<Vec<u8>, GitFault> {
+        let unreadable = |error: &dyn std::error::Error| self.unreadable(path, error);
+        let header = self.repository.inner.try_find_header(id).map_err(|error| unreadable(&error))?;
+        let size = header.ok_or_else(|| self.missing(path, id))?.size();
+        if size > most {
+            return Err(GitFault::TooMuch {
+                place: self.place(path),
+                what: format!("has {size} bytes"),
+                most,
+            });
+        }
+        let object = self.repository.inner.try_find_object(id).map_err(|error| unreadable(&error))?;
+        Ok(object.ok_or_else(|| self.missing(path, id))?.detach().data)
+    }
+
+    fn missing(&self, path: &str, id: ObjectId) -> GitFault {
+        GitFault::Missing { id: id.to_string(), place: self.place(path), extent: self.repository.extent() }
+    }
+
+    fn unreadable(&self, path: &str, error: &dyn std::error::Error) -> GitFault {
+        GitFault::Unreadable { place: self.place(path), because: said(error) }
+    }
+}
