@@ -63,12 +63,8 @@ pub fn expand(
 ) -> Result<Expanded, Box<Fault>> {
     // StatefulSets first: their pods' names are theirs, the others' are made up around them.
     let rank = |workload: &WorkloadObject| {
-        (
-            workload.kind != WorkloadKind::StatefulSet,
-            workload.kind,
-            workload.namespace.clone(),
-            Arc::clone(&workload.name),
-        )
+        let Workload { kind, namespace, name } = workload.id.clone();
+        (workload.kind != WorkloadKind::StatefulSet, workload.kind, namespace, name, kind)
     };
     workloads.sort_by_key(|(workload, _)| rank(workload));
     let mut taken: BTreeSet<PodKey> = live.iter().map(|(pod, _)| pod.key.clone()).collect();
@@ -89,7 +85,7 @@ pub fn expand(
             expanded.pods.push(made_up(workload, key, &spec));
         }
         if workload.kind == WorkloadKind::DaemonSet {
-            let (namespace, name) = (workload.namespace.clone(), Arc::clone(&workload.name));
+            let Workload { kind: _, namespace, name } = workload.id.clone();
             expanded.daemons.push(DaemonSet { namespace, name, spec });
         }
     }
@@ -104,16 +100,9 @@ pub fn expand(
     Ok(expanded)
 }
 
-fn workload_of(workload: &WorkloadObject) -> Workload {
-    Workload {
-        kind: Arc::from(workload.kind.as_str()),
-        namespace: workload.namespace.clone(),
-        name: Arc::clone(&workload.name),
-    }
-}
-
 fn key_of(workload: &WorkloadObject, ordinal: i64) -> PodKey {
-    PodKey { namespace: workload.namespace.clone(), name: Arc::from(format!("{}-{ordinal}", workload.name)) }
+    let Workload { kind: _, namespace, name } = &workload.id;
+    PodKey { namespace: namespace.clone(), name: Arc::from(format!("{name}-{ordinal}")) }
 }
 
 /// Returns the ordinals of the pods that are missing. A StatefulSet's pod that is going counts as there: the
@@ -128,11 +117,18 @@ fn missing(
         WorkloadKind::DaemonSet => Vec::new(),
         WorkloadKind::StatefulSet => {
             let first = workload.first_ordinal;
-            (first..first.saturating_add(workload.replicas)).filter(is_free).collect()
+            (first..first.saturating_add(workload.count.replicas)).filter(is_free).collect()
         }
-        WorkloadKind::Deployment | WorkloadKind::Job => {
-            let there = running.get(&workload_of(workload)).copied().unwrap_or(0);
-            let missing = usize::try_from(workload.replicas.saturating_sub(there)).unwrap_or(0);
+        WorkloadKind::Deployment
+        | WorkloadKind::ReplicaSet
+        | WorkloadKind::ReplicationController
+        | WorkloadKind::Job
+        | WorkloadKind::CronJob
+        | WorkloadKind::Rollout
+        | WorkloadKind::ScaledJob
+        | WorkloadKind::Other => {
+            let there = running.get(&workload.id).copied().unwrap_or(0);
+            let missing = usize::try_from(workload.count.replicas.saturating_sub(there)).unwrap_or(0);
             (0..).filter(is_free).take(missing).collect()
         }
     }
@@ -141,7 +137,7 @@ fn missing(
 fn made_up(workload: &WorkloadObject, key: PodKey, spec: &Arc<PodSpec>) -> Pod {
     Pod {
         key,
-        workload: Some(workload_of(workload)),
+        workload: Some(workload.id.clone()),
         spec: Arc::clone(spec),
         place: workload.node.clone().map_or(PodPlace::Waiting, PodPlace::Bound),
         is_daemon: false,
@@ -157,12 +153,12 @@ fn within_limit(
 ) -> Result<(), Box<Fault>> {
     let mut made: i64 = 0;
     for (workload, place) in workloads {
-        let there = running.get(&workload_of(workload)).copied().unwrap_or(0);
-        made = made.saturating_add(workload.replicas.saturating_sub(there).max(0));
+        let there = running.get(&workload.id).copied().unwrap_or(0);
+        made = made.saturating_add(workload.count.replicas.saturating_sub(there).max(0));
         if made > PODS_MAX {
             let message = format!("with this workload the input asks for more than {PODS_MAX} pods");
             let mut fault = Fault::at(&place.file, place.line, message);
-            fault.object = Some(format!("{}/{}", workload.kind.as_str(), workload.name));
+            fault.object = Some(format!("{}/{}", workload.id.kind, workload.id.name));
             let hint = "Kubernetes itself supports 150000 pods in a cluster: check the replicas";
             return Err(Box::new(fault.with_hint(hint)));
         }

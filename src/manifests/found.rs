@@ -9,14 +9,16 @@ use super::cursor::{Cursor, Document};
 use super::document::Taker;
 use super::fault::{Fault, Faults};
 use super::folder::{self, shell_word};
-use super::kind::{self, Misspelt, NotUnderstood, Treatment, Why};
+use super::kind::{self, Misspelt, NotUnderstood, Treatment, Why, WorkloadKind};
 use super::live::{self, LivePod, PodObject};
 use super::meta::Meta;
 use super::node::{ClaimObject, NodeObject};
 use super::objects::OurObject;
+use super::owners::{self, Owners};
 use super::pod::PodBody;
 use super::priority::Priorities;
 use super::renders::{self, Renders};
+use super::rollout::{self, RolloutOfAnother};
 use super::source::OBJECTS_MAX;
 use super::tree::{Tree, shortened};
 use super::workload::{self, WorkloadObject};
@@ -38,6 +40,10 @@ type Identity = (Arc<str>, Arc<str>, Arc<str>);
 pub struct Found {
     /// Workloads.
     pub workloads: Vec<(WorkloadObject, Place)>,
+    /// Rollouts whose pods are those of another workload.
+    pub rollouts: Vec<(RolloutOfAnother, Place)>,
+    /// What made workloads.
+    pub owners: Owners,
     /// Pods that stand in the input and have not finished.
     pub pods: Vec<(LivePod, Arc<PodBody>)>,
     /// Nodes.
@@ -134,10 +140,13 @@ impl Found {
                 return;
             }
             Treatment::Other if kind::holds_pod_template(version, object.tree) => {
-                return self.not_understood(object, kind, Why::PodTemplate);
+                if !self.generic(object) {
+                    self.not_understood(object, kind, Why::PodTemplate);
+                }
+                return;
             }
             Treatment::Other => return self.pass_over(&shortened(kind)),
-            Treatment::ReplicaSet => return self.replica_set(object, kind),
+            Treatment::Workload(WorkloadKind::ReplicaSet) if is_past(object) => return self.pass_over(kind),
             Treatment::Workload(_)
             | Treatment::Pod
             | Treatment::Node
@@ -154,8 +163,12 @@ impl Found {
     fn keep(&mut self, object: Cursor<'_>, kind: &Arc<str>, treatment: Treatment) {
         let place = Place { file: Arc::clone(object.document.file), line: object.tree.line };
         match treatment {
+            Treatment::Workload(WorkloadKind::Rollout) if rollout::is_of_another(object) => {
+                self.rollouts.extend(RolloutOfAnother::read(object).map(|rollout| (rollout, place)));
+            }
             Treatment::Workload(kind) => {
-                self.workloads.extend(workload::read(object, kind).map(|workload| (workload, place)));
+                let Some(workload) = workload::read(object, kind) else { return };
+                self.workload(workload, place);
             }
             Treatment::Pod => match live::read(object) {
                 Some(PodObject::Live(pod, body)) => {
@@ -185,12 +198,37 @@ impl Found {
                     tree: object.tree.clone(),
                 });
             }
-            Treatment::ReplicaSet
-            | Treatment::OtherVersion(_)
+            Treatment::OtherVersion(_)
             | Treatment::NotUnderstood(_)
             | Treatment::Renders
             | Treatment::Other => {}
         }
+    }
+
+    fn workload(&mut self, workload: WorkloadObject, place: Place) {
+        if let Some(owner) = &workload.owner {
+            self.owners.add(workload.id.clone(), owner.clone());
+        }
+        self.workloads.push((workload, place));
+    }
+
+    /// Takes an object of any other kind as a workload where it is like one throughout; returns whether.
+    fn generic(&mut self, object: Cursor<'_>) -> bool {
+        if !kind::is_like_a_workload(object.tree) {
+            return false;
+        }
+        // What is wrong with it is no fault: it may mean something else by the same words.
+        let trial = Document::new(object.document.file, object.tree);
+        let read = workload::read(trial.cursor(), WorkloadKind::Other);
+        let Some(workload) = read.filter(|_| trial.into_faults().is_empty()) else { return false };
+        // Kinds of the same name are told apart by their group.
+        let version = object.tree.text("apiVersion").unwrap_or_default();
+        let kind = Arc::from(format!("{version} {}", workload.id.kind));
+        if self.is_new(object, &kind, Treatment::Workload(WorkloadKind::Other)) {
+            let place = Place { file: Arc::clone(object.document.file), line: object.tree.line };
+            self.workload(workload, place);
+        }
+        true
     }
 
     fn shared(&mut self, body: PodBody) -> Arc<PodBody> {
@@ -207,7 +245,7 @@ impl Found {
         let Some(metadata) = object.tree.get("metadata") else { return true };
         let Some(name) = metadata.text("name") else { return true };
         let namespace = match treatment {
-            Treatment::Workload(_) | Treatment::Pod | Treatment::ReplicaSet => {
+            Treatment::Workload(_) | Treatment::Pod => {
                 metadata.text("namespace").filter(|text| !text.is_empty()).unwrap_or("default")
             }
             Treatment::Node
@@ -240,15 +278,6 @@ impl Found {
         false
     }
 
-    fn replica_set(&mut self, object: Cursor<'_>, kind: &Arc<str>) {
-        let owner = Meta::read(object).and_then(|meta| meta.owner);
-        if owner.is_some_and(|owner| &*owner.kind == "Deployment") {
-            self.pass_over(kind);
-        } else {
-            self.not_understood(object, kind, Why::PodTemplate);
-        }
-    }
-
     fn not_understood(&mut self, object: Cursor<'_>, kind: &str, why: Why) {
         let metadata = object.tree.get("metadata");
         let text = |key| metadata.and_then(|metadata| metadata.text(key));
@@ -262,6 +291,12 @@ impl Found {
         entry.why = entry.why.min(why);
         *entry.names.entry(shortened(&name)).or_default() += 1;
     }
+}
+
+/// Returns whether a ReplicaSet is left to the one that made it.
+fn is_past(object: Cursor<'_>) -> bool {
+    let owner = Meta::read(object).and_then(|meta| meta.owner);
+    owner.is_some_and(|owner| owners::owns_replica_sets(&owner.kind))
 }
 
 fn unknown_kind(object: Cursor<'_>, kind: &str, nearest: Option<&str>) {

@@ -20,8 +20,6 @@ pub enum Treatment {
     PriorityClass,
     /// A namespace.
     Namespace,
-    /// A ReplicaSet: passed over where a Deployment made it.
-    ReplicaSet,
     /// NodePool, AKSNodeClass or NodeFleet, for `policy`.
     Ours,
     /// A version that is not served, or not read, any more; the one to write instead.
@@ -43,21 +41,20 @@ pub enum WorkloadKind {
     StatefulSet,
     /// A DaemonSet.
     DaemonSet,
+    /// A ReplicaSet that no other workload made.
+    ReplicaSet,
+    /// A ReplicationController.
+    ReplicationController,
     /// A Job.
     Job,
-}
-
-impl WorkloadKind {
-    /// Returns the kind's name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Deployment => "Deployment",
-            Self::StatefulSet => "StatefulSet",
-            Self::DaemonSet => "DaemonSet",
-            Self::Job => "Job",
-        }
-    }
+    /// A CronJob, at its peak.
+    CronJob,
+    /// A Rollout of Argo.
+    Rollout,
+    /// A ScaledJob of KEDA.
+    ScaledJob,
+    /// Any other kind with `spec.replicas` and a pod template.
+    Other,
 }
 
 /// Why an object that is not understood matters to a plan.
@@ -95,8 +92,11 @@ pub fn treatment(api_version: &str, kind: &str) -> Treatment {
         ("apps" | "extensions", "Deployment") => (Treatment::Workload(WorkloadKind::Deployment), "apps/v1"),
         ("apps" | "extensions", "StatefulSet") => (Treatment::Workload(WorkloadKind::StatefulSet), "apps/v1"),
         ("apps" | "extensions", "DaemonSet") => (Treatment::Workload(WorkloadKind::DaemonSet), "apps/v1"),
-        ("apps" | "extensions", "ReplicaSet") => (Treatment::ReplicaSet, "apps/v1"),
+        ("apps" | "extensions", "ReplicaSet") => (Treatment::Workload(WorkloadKind::ReplicaSet), "apps/v1"),
+        ("", "ReplicationController") => (Treatment::Workload(WorkloadKind::ReplicationController), "v1"),
         ("batch", "Job") => (Treatment::Workload(WorkloadKind::Job), "batch/v1"),
+        ("batch", "CronJob") => (Treatment::Workload(WorkloadKind::CronJob), "batch/v1"),
+        ("argoproj.io", "Rollout") => (Treatment::Workload(WorkloadKind::Rollout), "argoproj.io/v1alpha1"),
         ("", "Pod") => (Treatment::Pod, "v1"),
         ("", "Node") => (Treatment::Node, "v1"),
         ("", "Namespace") => (Treatment::Namespace, "v1"),
@@ -120,23 +120,21 @@ fn unknown(group: &str, kind: &str) -> Treatment {
     let why = match (group, kind) {
         ("autoscaling" | "keda.sh", "HorizontalPodAutoscaler" | "ScaledObject" | "ScaledJob") => Why::Scales,
         ("karpenter.sh", "NodeOverlay") | ("autoscaling.x-k8s.io", "CapacityBuffer") => Why::ShapesNodes,
-        ("argoproj.io", "Rollout") | ("batch", "CronJob") | ("", "ReplicationController") => Why::PodTemplate,
         _ => return Treatment::Other,
     };
     Treatment::NotUnderstood(why)
 }
 
 /// The kinds of Karpenter's groups, of ours, and of the groups of workloads that exist and are not read.
-const OTHER_KINDS: [(&str, &[&str]); 5] = [
+const OTHER_KINDS: [(&str, &[&str]); 4] = [
     ("karpenter.sh", &["NodeOverlay"]),
     ("karpenter.azure.com", &[]),
     ("nodeform.dev", &[]),
     ("apps", &["ControllerRevision"]),
-    ("batch", &["CronJob"]),
 ];
 
 /// The kinds of the core group that exist and are not read.
-const CORE_KINDS: [&str; 14] = [
+const CORE_KINDS: [&str; 13] = [
     "Binding",
     "ComponentStatus",
     "ConfigMap",
@@ -146,7 +144,6 @@ const CORE_KINDS: [&str; 14] = [
     "PersistentVolume",
     "PersistentVolumeClaim",
     "PodTemplate",
-    "ReplicationController",
     "ResourceQuota",
     "Secret",
     "Service",
@@ -154,14 +151,17 @@ const CORE_KINDS: [&str; 14] = [
 ];
 
 /// The kinds that are read, with their groups.
-const READ_KINDS: [(&str, &str); 13] = [
+const READ_KINDS: [(&str, &str); 16] = [
     ("", "Namespace"),
     ("", "Node"),
     ("", "Pod"),
+    ("", "ReplicationController"),
     ("apps", "DaemonSet"),
     ("apps", "Deployment"),
     ("apps", "ReplicaSet"),
     ("apps", "StatefulSet"),
+    ("argoproj.io", "Rollout"),
+    ("batch", "CronJob"),
     ("batch", "Job"),
     ("karpenter.azure.com", "AKSNodeClass"),
     ("karpenter.sh", "NodeClaim"),
@@ -199,9 +199,17 @@ pub fn misspelt(api_version: &str, kind: &str) -> Option<Misspelt> {
         return Some(Misspelt { nearest: nearest.map(|(_, known)| known) });
     }
     let is_near = |(distance, known): &(usize, &str)| *distance <= SLIPS_MAX && *distance * 2 < known.len();
-    let is_understood = matches!(group, "" | "apps" | "batch" | "scheduling.k8s.io");
+    let is_understood = matches!(group, "" | "apps" | "argoproj.io" | "batch" | "scheduling.k8s.io");
     let near = nearest.filter(is_near).filter(|_| is_understood);
     near.map(|(_, known)| Misspelt { nearest: Some(known) })
+}
+
+/// Returns whether an object looks like a workload whatever its kind: `spec.replicas`, and the containers of
+/// a pod template at `spec.template.spec`.
+#[must_use]
+pub fn is_like_a_workload(object: &Tree) -> bool {
+    let containers = object.at(&["spec", "template", "spec", "containers"]);
+    object.at(&["spec", "replicas"]).is_some() && containers.is_some_and(|items| items.as_list().is_some())
 }
 
 /// Returns whether an object holds a pod template: somewhere below it, beside `status`, a list `containers`
@@ -244,6 +252,9 @@ mod tests {
             ("apps/v1", "ControllerRevision", None),
             ("apps/v1", "Whatever", None),
             ("batch/v1", "CronJob", None),
+            ("batch/v1", "CronJobs", Some(Some("CronJob"))),
+            ("argoproj.io/v1alpha1", "Rolout", Some(Some("Rollout"))),
+            ("argoproj.io/v1alpha1", "Workflow", None),
             ("batch/v1", "job", Some(Some("Job"))),
             ("v1", "Pods", Some(Some("Pod"))),
             ("v1", "PodTemplate", None),
@@ -271,7 +282,9 @@ mod tests {
             ("v1", "Pod", Treatment::Pod),
             ("metrics.k8s.io/v1beta1", "Node", Treatment::Other),
             ("serving.knative.dev/v1", "Service", Treatment::Other),
-            ("argoproj.io/v1alpha1", "Rollout", Treatment::NotUnderstood(Why::PodTemplate)),
+            ("argoproj.io/v1alpha1", "Rollout", Treatment::Workload(WorkloadKind::Rollout)),
+            ("batch/v1beta1", "CronJob", Treatment::OtherVersion("batch/v1")),
+            ("v1", "ReplicationController", Treatment::Workload(WorkloadKind::ReplicationController)),
             ("autoscaling/v2", "HorizontalPodAutoscaler", Treatment::NotUnderstood(Why::Scales)),
         ];
         for (version, kind, expected) in table {

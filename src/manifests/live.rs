@@ -6,16 +6,18 @@ use crate::model::{NodeName, Pod, PodKey, PodPlace, PodSpec, Workload};
 
 use super::cursor::Cursor;
 use super::meta::{self, Meta, Owner};
+use super::owners::Maker;
 use super::pod::{self, PodBody};
-use super::workload::TEMPLATE_HASH;
 
 /// A pod that stands in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LivePod {
     /// Namespace and name.
     pub key: PodKey,
-    /// The workload that made it.
+    /// The workload that made it: what owns it, until ownership is settled.
     pub workload: Option<Workload>,
+    /// What made that owner, by the names alone.
+    pub maker: Option<Maker>,
     /// The node that it is bound to.
     pub node: Option<NodeName>,
     /// Whether it is of a DaemonSet, or a static pod of its node.
@@ -58,9 +60,11 @@ pub fn read(object: Cursor<'_>) -> Option<PodObject> {
     let meta = meta?;
     let owner_kind = meta.owner.as_ref().map(|owner| &*owner.kind);
     let is_daemon = matches!(owner_kind, Some("DaemonSet" | "Node")) || meta.annotations.contains_key(MIRROR);
+    let workload = owner(&meta);
     let pod = LivePod {
         key: PodKey { namespace: meta.namespace.clone(), name: Arc::clone(&meta.name) },
-        workload: workload(&meta),
+        maker: workload.as_ref().and_then(|owner| Maker::of(owner, &meta)),
+        workload,
         node: pod::node(spec),
         is_daemon,
         is_do_not_disrupt: meta.do_not_disrupt().is_some_and(meta::is_do_not_disrupt),
@@ -69,22 +73,10 @@ pub fn read(object: Cursor<'_>) -> Option<PodObject> {
     Some(PodObject::Live(Box::new(pod), Box::new(body)))
 }
 
-/// Returns the workload of a pod. A ReplicaSet that is named after its pods' template hash belongs to the
-/// Deployment of the name before the hash.
-fn workload(meta: &Meta) -> Option<Workload> {
-    let Owner { kind, name } = meta.owner.as_ref()?;
-    let of = |kind: &str, name: &str| {
-        Some(Workload { kind: Arc::from(kind), namespace: meta.namespace.clone(), name: Arc::from(name) })
-    };
-    match &**kind {
-        "Node" => None,
-        "ReplicaSet" => {
-            let hash = meta.label(TEMPLATE_HASH);
-            let deployment = hash.and_then(|hash| name.strip_suffix(&**hash)?.strip_suffix('-'));
-            deployment.map_or_else(|| of(kind, name), |deployment| of("Deployment", deployment))
-        }
-        _ => of(kind, name),
-    }
+/// Returns what owns a pod; a node that does is no workload.
+fn owner(meta: &Meta) -> Option<Workload> {
+    let Owner { kind, name } = meta.owner.as_ref().filter(|owner| &*owner.kind != "Node")?;
+    Some(Workload { kind: Arc::clone(kind), namespace: meta.namespace.clone(), name: Arc::clone(name) })
 }
 
 impl LivePod {

@@ -4,6 +4,8 @@
 //! at once, and then nothing is handed on: a half-read input would be planned as if the rest did not exist.
 //! This module never reads files and decides nothing about nodes.
 
+pub mod counting;
+pub mod cron;
 pub mod cursor;
 pub mod cut;
 pub mod document;
@@ -11,15 +13,19 @@ pub mod expand;
 pub mod fault;
 pub mod folder;
 pub mod found;
+pub mod job;
 pub mod json;
 pub mod kind;
 pub mod live;
 pub mod meta;
 pub mod node;
 pub mod objects;
+pub mod owners;
 pub mod pod;
 pub mod priority;
 pub mod renders;
+pub mod rollout;
+pub mod said;
 pub mod scalar;
 pub mod source;
 pub mod tree;
@@ -30,10 +36,12 @@ pub use fault::{Fault, Segment, path_text};
 pub use kind::{NotUnderstood, Why};
 pub use objects::{DaemonSet, Objects, OurObject};
 pub use renders::Renders;
+pub use said::{Note, Remark};
 pub use source::{DUMP_BYTES_MAX, Source};
 
 use document::Taker as _;
 use found::Found;
+use said::Said;
 
 /// Reads sources. A source that is given twice is read once, as is an object that stands twice with the same
 /// content.
@@ -59,7 +67,11 @@ pub fn read_all(mut sources: Vec<Source>) -> (Objects, Vec<Fault>) {
         }
         document::read(&source, &mut found);
     }
-    let Found { workloads, pods, priorities, mut ours, mut faults, .. } = found;
+    let Found { mut workloads, rollouts, owners, mut pods, priorities, mut ours, mut faults, .. } = found;
+    let mut said = Said::default();
+    rollout::resolve(rollouts, &mut workloads, &mut said);
+    owners.settle(&mut workloads, &mut pods);
+    counting::say(&workloads, &mut said);
     let expanded = expand::expand(workloads, pods, &priorities).unwrap_or_else(|fault| {
         faults.add(*fault);
         expand::Expanded::default()
@@ -78,6 +90,7 @@ pub fn read_all(mut sources: Vec<Source>) -> (Objects, Vec<Fault>) {
         renders: found.renders,
         passed_over: found.passed_over,
         unknown_priority_classes: expanded.unknown_priority_classes,
+        said: said.sorted(),
         sources: count,
         documents: found.objects,
         finished_pods: found.finished_pods,

@@ -11,10 +11,10 @@ use crate::model::{
 };
 
 use super::cursor::{Amounts, Cursor};
+use super::job::is_condition_true;
 use super::meta::{self, Meta};
 use super::pod::selector::{self, About};
 use super::pod::tolerations;
-use super::workload::is_condition_true;
 
 /// A Node as it stands in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use crate::model::{LabelKey, Namespace, Node, Pod, PodSpec};
 use super::fault::Segment;
 use super::kind::NotUnderstood;
 use super::renders::Renders;
+use super::said::Said;
 use super::tree::Tree;
 
 /// A DaemonSet of the input, or one that its pods prove.
@@ -76,6 +77,8 @@ pub struct Objects {
     pub passed_over: BTreeMap<String, usize>,
     /// PriorityClasses that pods name and the input does not hold; their pods have priority 0.
     pub unknown_priority_classes: BTreeSet<Arc<str>>,
+    /// What was assumed, what could not be resolved, what looks wrong.
+    pub said: Said,
     /// How many sources were read.
     pub sources: usize,
     /// How many objects they held, items of Lists each counted.

@@ -1,10 +1,11 @@
-//! Deployments, StatefulSets, DaemonSets and Jobs: their template, and how many pods they want.
+//! Workloads: their template, and how many pods they want.
 
 use std::sync::Arc;
 
-use crate::model::{Namespace, NodeName, SchedulingRule, Strength, label};
+use crate::model::{NodeName, SchedulingRule, Strength, Workload, label};
 
 use super::cursor::Cursor;
+use super::job;
 use super::kind::WorkloadKind;
 use super::meta::{self, Meta};
 use super::pod::{self, PodBody, selector};
@@ -13,22 +14,50 @@ use super::source::PODS_MAX;
 /// A workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkloadObject {
-    /// The kind.
+    /// Kind, namespace and name.
+    pub id: Workload,
+    /// What it is treated as.
     pub kind: WorkloadKind,
-    /// The namespace.
-    pub namespace: Namespace,
-    /// The name.
-    pub name: Arc<str>,
+    /// What made it, if anything did.
+    pub owner: Option<Workload>,
     /// What its pods are.
     pub body: PodBody,
     /// The node that its template names.
     pub node: Option<NodeName>,
     /// Whether its pods ask not to be disrupted.
     pub is_do_not_disrupt: bool,
-    /// How many pods it wants; 0 for a DaemonSet.
-    pub replicas: i64,
+    /// How many pods it wants.
+    pub count: Count,
     /// The ordinal of the first pod of a StatefulSet.
     pub first_ordinal: i64,
+}
+
+/// How many pods a workload wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// Pods; 0 for a DaemonSet.
+    pub replicas: i64,
+    /// Whether the object itself says so, rather than a default or a reckoning.
+    pub is_written: bool,
+    /// How many pods come together: those of one job, else one.
+    pub pods_of_one: i64,
+    /// How a CronJob was counted.
+    pub how: Option<String>,
+}
+
+impl Count {
+    /// Makes the count that an object says.
+    #[must_use]
+    pub const fn written(replicas: i64) -> Self {
+        Self { replicas, is_written: true, pods_of_one: 1, how: None }
+    }
+
+    /// Reads `spec.replicas`, without which Kubernetes takes one.
+    #[must_use]
+    pub fn of_replicas(spec: Cursor<'_>) -> Self {
+        let written = replicas(spec, "replicas");
+        Self { is_written: written.is_some(), ..Self::written(written.unwrap_or(1)) }
+    }
 }
 
 /// Reads a workload.
@@ -39,37 +68,95 @@ pub fn read(object: Cursor<'_>, kind: WorkloadKind) -> Option<WorkloadObject> {
         object.missing("spec", "a workload needs `spec.template`");
         return None;
     };
-    let replicas = match kind {
-        WorkloadKind::Deployment | WorkloadKind::StatefulSet => replicas(spec, "replicas").unwrap_or(1),
-        WorkloadKind::DaemonSet => 0,
-        WorkloadKind::Job => job_pods(object, spec),
-    };
-    let first_ordinal = match kind {
-        WorkloadKind::StatefulSet => {
-            let ordinals = spec.get("ordinals");
-            ordinals.and_then(|ordinals| ordinals.integer("start", 0..=2_147_483_647)).unwrap_or(0)
+    let (holder, count) = match kind {
+        WorkloadKind::Deployment
+        | WorkloadKind::StatefulSet
+        | WorkloadKind::ReplicaSet
+        | WorkloadKind::ReplicationController
+        | WorkloadKind::Rollout
+        | WorkloadKind::Other => (spec, Count::of_replicas(spec)),
+        WorkloadKind::DaemonSet => (spec, Count::written(0)),
+        WorkloadKind::Job => (spec, Count::written(job::pods_left(object, spec))),
+        WorkloadKind::CronJob => {
+            let job = nested(spec, "jobTemplate").and_then(|template| nested(template, "spec"))?;
+            (job, job::peak(spec, job))
         }
-        WorkloadKind::Deployment | WorkloadKind::DaemonSet | WorkloadKind::Job => 0,
+        WorkloadKind::ScaledJob => {
+            let job = nested(spec, "jobTargetRef")?;
+            let pods_of_one = job::pods_at_once(job);
+            (job, Count { is_written: false, pods_of_one, ..Count::written(0) })
+        }
     };
-    let (mut body, node, is_do_not_disrupt) = template(spec)?;
+    let ordinals = spec.get("ordinals").filter(|_| kind == WorkloadKind::StatefulSet);
+    let first_ordinal =
+        ordinals.and_then(|ordinals| ordinals.integer("start", 0..=2_147_483_647)).unwrap_or(0);
+    let (mut body, node, is_do_not_disrupt) = template(holder)?;
     if kind == WorkloadKind::StatefulSet && !spec.items("volumeClaimTemplates").is_empty() {
         body.spec.other_rules.insert(SchedulingRule::Volumes, Strength::Required);
     }
-    if kind != WorkloadKind::Job
-        && let Some(wanted) = selector::read(spec, "selector")
-        && !wanted.selects(&body.spec.labels)
-        && let Some(place) = spec.get("selector")
-    {
+    judge_selector(spec, kind, &body);
+    let meta = meta?;
+    let id = identity(object, &meta)?;
+    let owner = owner(&meta);
+    Some(WorkloadObject { id, kind, owner, body, node, is_do_not_disrupt, count, first_ordinal })
+}
+
+/// Returns kind, namespace and name of an object.
+#[must_use]
+pub fn identity(object: Cursor<'_>, meta: &Meta) -> Option<Workload> {
+    let kind = Arc::clone(object.text("kind")?);
+    Some(Workload { kind, namespace: meta.namespace.clone(), name: Arc::clone(&meta.name) })
+}
+
+/// Returns what controls an object, as a workload.
+#[must_use]
+pub fn owner(meta: &Meta) -> Option<Workload> {
+    let owner = meta.owner.as_ref()?;
+    let (kind, name) = (Arc::clone(&owner.kind), Arc::clone(&owner.name));
+    Some(Workload { kind, namespace: meta.namespace.clone(), name })
+}
+
+/// Writes a workload as `Kind/namespace/name`.
+#[must_use]
+pub fn path(workload: &Workload) -> String {
+    format!("{}/{}/{}", workload.kind, workload.namespace, workload.name)
+}
+
+fn nested<'a>(parent: Cursor<'a>, key: &str) -> Option<Cursor<'a>> {
+    let field = parent.get(key);
+    if field.is_none() {
+        parent.missing(key, "it holds the pod template");
+    }
+    field
+}
+
+/// Adds the fault of a selector that does not select the pods of its own template.
+fn judge_selector(spec: Cursor<'_>, kind: WorkloadKind, body: &PodBody) {
+    let selects = match kind {
+        WorkloadKind::Deployment
+        | WorkloadKind::StatefulSet
+        | WorkloadKind::DaemonSet
+        | WorkloadKind::ReplicaSet
+        | WorkloadKind::Rollout => {
+            selector::read(spec, "selector").is_none_or(|wanted| wanted.selects(&body.spec.labels))
+        }
+        WorkloadKind::ReplicationController => {
+            let wanted = spec.text_map("selector");
+            wanted.iter().all(|(key, value)| body.spec.labels.get(&***key) == Some(value))
+        }
+        WorkloadKind::Job | WorkloadKind::CronJob | WorkloadKind::ScaledJob | WorkloadKind::Other => true,
+    };
+    if let (false, Some(place)) = (selects, spec.get("selector")) {
         place.fault(
             "does not select the labels of `spec.template.metadata.labels`",
             Some("give the template the labels that the selector asks for; the API server refuses it otherwise"),
         );
     }
-    let Meta { name, namespace, .. } = meta?;
-    Some(WorkloadObject { kind, namespace, name, body, node, is_do_not_disrupt, replicas, first_ordinal })
 }
 
-fn replicas(spec: Cursor<'_>, key: &str) -> Option<i64> {
+/// Reads a number of pods.
+#[must_use]
+pub fn replicas(spec: Cursor<'_>, key: &str) -> Option<i64> {
     let count = spec.integer(key, 0..=2_147_483_647)?;
     if count > PODS_MAX {
         let hint = "Kubernetes itself supports 150000 pods in a cluster";
@@ -77,36 +164,6 @@ fn replicas(spec: Cursor<'_>, key: &str) -> Option<i64> {
         return None;
     }
     Some(count)
-}
-
-/// Returns how many pods a Job runs at once: its parallelism, and no more than are still to be completed.
-fn job_pods(object: Cursor<'_>, spec: Cursor<'_>) -> i64 {
-    let parallelism = replicas(spec, "parallelism").unwrap_or(1);
-    let completions = spec.integer("completions", 0..=2_147_483_647);
-    let status = object.get("status");
-    let succeeded = status.and_then(|status| status.integer("succeeded", 0..=2_147_483_647)).unwrap_or(0);
-    let is_finished = status.is_some_and(|status| {
-        ["Complete", "Failed"].iter().any(|condition| is_condition_true(status, condition))
-    });
-    if is_finished || spec.flag("suspend") {
-        return 0;
-    }
-    // Without `completions` the first success ends a Job of several pods: nothing more is started.
-    let left = match completions {
-        Some(completions) => completions.saturating_sub(succeeded).max(0),
-        None if succeeded > 0 => 0,
-        None => parallelism,
-    };
-    parallelism.min(left)
-}
-
-/// Returns whether `status.conditions` says that a condition is true.
-#[must_use]
-pub fn is_condition_true(status: Cursor<'_>, condition: &str) -> bool {
-    status.items("conditions").into_iter().any(|item| {
-        item.text("type").is_some_and(|text| &**text == condition)
-            && item.text("status").is_some_and(|text| &**text == "True")
-    })
 }
 
 /// Reads `template`: what its pods are, the node that it names, and whether it asks for no disruption.
@@ -129,6 +186,3 @@ fn template(spec: Cursor<'_>) -> Option<(PodBody, Option<NodeName>, bool)> {
     let body = pod::read(pod, labels, None)?;
     Some((body, pod::node(pod), is_do_not_disrupt))
 }
-
-/// The label by which a Deployment tells its ReplicaSets apart.
-pub const TEMPLATE_HASH: &str = "pod-template-hash";

@@ -13,12 +13,12 @@ use jiff::Timestamp;
 
 use crate::api::Kind;
 use crate::catalog::Catalog;
-use crate::manifests::{self, Objects, Source};
+use crate::manifests::{self, Objects, Remark, Source};
 use crate::model::{ClassName, Region, Target};
 use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
 use crate::snapshot::{AssembleOptions, Assumption, Gap, Question, Snapshot, assemble, suppose};
-use crate::solve::Solution;
+use crate::solve::{Solution, Warning};
 
 /// What to plan from.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +52,8 @@ pub struct World {
     pub targets: BTreeSet<Target>,
     /// How many objects were read, those that do not matter to a plan included.
     pub objects: usize,
+    /// What looks wrong in the input and keeps nothing from being planned.
+    pub remarks: Vec<Remark>,
 }
 
 /// A world with the fleet that it should have, judged.
@@ -146,7 +148,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         let problem = |(what, hint)| Problem { what, hint: Some(hint) };
         faults.into_iter().map(problem).collect::<Vec<_>>()
     })?;
-    Ok(World { snapshot, policy, targets, objects: objects.documents })
+    Ok(World { snapshot, policy, targets, objects: objects.documents, remarks: objects.said.remarks })
 }
 
 /// Gives pools whose class the input does not hold a class with Karpenter's defaults, and says so, with the
@@ -203,10 +205,16 @@ pub fn catalog(files: &[(String, String)], region: &Region) -> Result<Catalog, V
 /// # Errors
 /// The plan that the judge refused: a bug of nodeform.
 pub fn plan(world: &World) -> Result<Planned, RefusedPlan> {
-    let World { snapshot, policy, targets, objects } = world;
+    let World { snapshot, policy, targets, objects, remarks } = world;
     let solution = crate::solve::solve(snapshot, policy);
     let mut plan = crate::plan::plan_targets(snapshot, policy, &solution, targets);
     plan.evidence.world.documents = Some(*objects);
+    let warning = |Remark { object, what, hint }: &Remark| Warning {
+        object: object.clone(),
+        what: what.clone(),
+        hint: hint.clone(),
+    };
+    plan.evidence.report.warnings.extend(remarks.iter().map(warning));
     let plan = CheckedPlan::judged(snapshot, policy, plan)?;
     Ok(Planned { solution, plan })
 }

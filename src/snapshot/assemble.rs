@@ -38,6 +38,9 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
         })
         .collect();
     let mut assumptions = priorities(objects);
+    assumptions.extend(
+        objects.said.assumed.iter().map(|note| Assumption { what: note.what.clone(), why: note.why.clone() }),
+    );
     let has_system = daemons.iter().any(|daemon| daemon.namespace.as_str() == system_daemons::NAMESPACE);
     if options.assumes_system_daemons && !has_system {
         let (assumed, assumption) = system_daemons::assumed(options.network);
@@ -49,6 +52,11 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
     let mut gaps: Vec<Gap> =
         objects.not_understood.iter().map(|(kind, what)| not_understood(kind, what)).collect();
     gaps.extend(unrendered(objects));
+    gaps.extend(objects.said.unresolved.iter().map(|note| Gap {
+        kind: GapKind::Unread,
+        what: note.what.clone(),
+        consequence: note.why.clone(),
+    }));
     gaps.extend(missing_nodes(objects));
     gaps.extend(sizeless_nodes(&objects.nodes));
     gaps.sort();

@@ -1,20 +1,15 @@
 //! Which kinds are read, passed over, or named as not understood.
 
-use super::{deployment, faults, file, objects};
-use crate::manifests::{Segment, Why};
+use super::{faults, file, objects};
+use crate::manifests::Segment;
 
 #[test]
 fn kinds_that_matter_and_are_not_understood_are_named_and_others_counted() {
     let text = "
 apiVersion: argoproj.io/v1alpha1
-kind: Rollout
-metadata: {name: web, namespace: shop}
-spec: {template: {spec: {containers: [{name: c, image: x}]}}}
----
-apiVersion: batch/v1
-kind: CronJob
-metadata: {name: nightly}
-spec: {jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: x}]}}}}}
+kind: Workflow
+metadata: {name: run, namespace: shop}
+spec: {templates: [{containerSet: {containers: [{name: c, image: x}]}}]}
 ---
 apiVersion: example.com/v1
 kind: Fleet
@@ -62,28 +57,16 @@ replicaCount: 1
     assert_eq!(
         named,
         [
-            "CronJob PodTemplate {\"nightly\": 1}",
             "Fleet PodTemplate {\"own\": 1}",
-            "Rollout PodTemplate {\"shop/web\": 1}",
             "ScaledObject Scales {\"scaler\": 1}",
             "Service PodTemplate {\"fn\": 1}",
+            "Workflow PodTemplate {\"shop/run\": 1}",
         ]
     );
     let passed: Vec<String> =
         read.passed_over.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
     assert_eq!(passed, ["ClusterPolicy 1", "Secret 2", "Service 1", "documents without a kind 1"]);
-    assert_eq!((read.documents, read.sources, read.pods.len()), (11, 1, 0));
-}
-
-#[test]
-fn a_replica_set_is_passed_over_only_where_a_deployment_made_it() {
-    let set = deployment("web-abc", 1).replace("Deployment", "ReplicaSet");
-    let owned = set.replace(
-        "metadata: {name: web-abc}",
-        "metadata: {name: web-abc, ownerReferences: [{kind: Deployment, name: web}]}",
-    );
-    assert_eq!(objects(&owned).passed_over.get("ReplicaSet"), Some(&1));
-    assert_eq!(objects(&set).not_understood["ReplicaSet"].why, Why::PodTemplate);
+    assert_eq!((read.documents, read.sources, read.pods.len()), (10, 1, 0));
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod renders;
 mod requests;
 mod scheduling;
 mod text;
+mod workloads;
 
 use super::{Objects, Source, read};
 

@@ -20,7 +20,7 @@ fn samples() -> Vec<String> {
         "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: p}\nvalue: 5\nglobalDefault: true\n".to_owned(),
         "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: b}\nspec: {weight: 1}\n".to_owned(),
         "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {weight: 2}\n".to_owned(),
-        "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: n}\n".to_owned(),
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: n}\n".to_owned(),
         "apiVersion: batch/v1\nkind: Job\nmetadata: {name: web}\nspec: {parallelism: 2, template: {spec: {containers: [{name: c}]}}}\n".to_owned(),
     ]
 }

@@ -40,9 +40,9 @@ fn the_daemonsets_of_aks_are_assumed_only_where_none_of_theirs_is_there() {
 #[test]
 fn what_is_not_known_is_a_gap_or_an_assumption() {
     let text = "
-{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: web}}
+{apiVersion: serving.knative.dev/v1, kind: Service, metadata: {name: web}, spec: {containers: [{image: x}]}}
 ---
-{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: api}}
+{apiVersion: serving.knative.dev/v1, kind: Service, metadata: {name: api}, spec: {containers: [{image: x}]}}
 ---
 {apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: web}}
 ---
@@ -62,7 +62,7 @@ fn what_is_not_known_is_a_gap_or_an_assumption() {
             "1 NodeClaim that does not say what it has: `c1`: no pod is planned onto it: the input needs its `status`",
             "1 pod runs on 1 node that is not in the input: `gone`: they stay where they are, and their nodes are not \
              planned with: add the output of `kubectl get nodes,nodeclaims -o yaml`",
-            "2 objects of kind Rollout that are not understood: `api`, `web`: the pods that it makes are not in this \
+            "2 objects of kind Service that are not understood: `api`, `web`: the pods that it makes are not in this \
              plan, beyond those that run already",
         ]
     );

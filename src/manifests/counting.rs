@@ -1,0 +1,45 @@
+//! Says how workloads were counted that do not say it themselves.
+
+use super::found::Place;
+use super::kind::WorkloadKind;
+use super::said::{Note, Said, counted, listed};
+use super::workload::{WorkloadObject, path};
+
+/// Says how CronJobs were counted, and which objects were taken for workloads by their looks.
+pub fn say(workloads: &[(WorkloadObject, Place)], said: &mut Said) {
+    let mut of = |kind: WorkloadKind, note: fn(&[String]) -> Note| {
+        let mut names: Vec<String> = workloads
+            .iter()
+            .filter(|(workload, _)| workload.kind == kind)
+            .map(|(one, _)| described(one))
+            .collect();
+        names.sort();
+        if !names.is_empty() {
+            said.assumed.push(note(&names));
+        }
+    };
+    of(WorkloadKind::CronJob, |names| {
+        let what = if names.len() == 1 { "1 CronJob at its peak" } else { "CronJobs at their peak" };
+        Note::new(
+            format!("{what}: {}", listed(names)),
+            "the pods of one job, times the jobs that `concurrencyPolicy`, the schedule and \
+             `activeDeadlineSeconds` let overlap; one where nothing bounds them",
+        )
+    });
+    of(WorkloadKind::Other, |names| {
+        let what = if names.len() == 1 {
+            "a workload of a kind that is not known"
+        } else {
+            "workloads of kinds that are not known"
+        };
+        Note::new(
+            format!("{what}: {}", listed(names)),
+            "it has `spec.replicas` and a pod template: so many pods are counted",
+        )
+    });
+}
+
+fn described(workload: &WorkloadObject) -> String {
+    let how = workload.count.how.as_deref().unwrap_or_default();
+    format!("`{}` {}{how}", path(&workload.id), counted(workload.count.replicas, "pod"))
+}

@@ -1,0 +1,134 @@
+//! Whose a pod is: from the pod up through ReplicaSets and Jobs to the workload that speaks for it.
+//!
+//! Ownership alone decides. Where the object between is not in the input, its name says whose it is, as far
+//! as its maker builds it from the owner's.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::Workload;
+
+use super::found::Place;
+use super::kind::WorkloadKind;
+use super::live::LivePod;
+use super::meta::Meta;
+use super::pod::PodBody;
+use super::workload::WorkloadObject;
+
+/// The label by which a Deployment tells its ReplicaSets apart.
+const TEMPLATE_HASH: &str = "pod-template-hash";
+
+/// The same of an Argo Rollout.
+const ROLLOUT_HASH: &str = "rollouts-pod-template-hash";
+
+/// What KEDA writes into the pods of a ScaledJob.
+const SCALED_JOB: &str = "scaledjob.keda.sh/name";
+
+/// The most owners above a pod: pod, ReplicaSet, Deployment, and one that made that.
+const DEPTH_MAX: usize = 4;
+
+/// Who made what owns a pod, by the names alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Maker {
+    workload: Workload,
+    /// Whether it is so whatever the input holds; else only where the input holds the workload.
+    is_certain: bool,
+}
+
+impl Maker {
+    /// Returns who made the owner of a pod with these labels. A ReplicaSet that is named after its pods'
+    /// template hash belongs to the Deployment or Rollout of the name before the hash; a Job whose name ends
+    /// in the minute of its run, to the CronJob of the name before that.
+    #[must_use]
+    pub fn of(owner: &Workload, meta: &Meta) -> Option<Self> {
+        let made = |kind: &str, name: &str, is_certain| {
+            let workload = Workload { kind: Arc::from(kind), name: Arc::from(name), ..owner.clone() };
+            Some(Self { workload, is_certain })
+        };
+        let before = |label: &str| owner.name.strip_suffix(&**meta.label(label)?)?.strip_suffix('-');
+        match &*owner.kind {
+            "ReplicaSet" => match (before(ROLLOUT_HASH), before(TEMPLATE_HASH)) {
+                (Some(name), _) => made("Rollout", name, true),
+                (None, Some(name)) => made("Deployment", name, true),
+                (None, None) => None,
+            },
+            "Job" => {
+                if let Some(name) = meta.label(SCALED_JOB) {
+                    return made("ScaledJob", name, false);
+                }
+                let (name, minute) = owner.name.rsplit_once('-')?;
+                let is_minute =
+                    minute.len() >= MINUTE_LENGTH_MIN && minute.bytes().all(|byte| byte.is_ascii_digit());
+                if is_minute { made("CronJob", name, false) } else { None }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Minutes since 1970 have eight digits since 1989.
+const MINUTE_LENGTH_MIN: usize = 8;
+
+/// Owner by what it owns, of the workloads of the input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Owners(BTreeMap<Workload, Workload>);
+
+impl Owners {
+    /// Notes whose a workload is.
+    pub fn add(&mut self, owned: Workload, owner: Workload) {
+        self.0.insert(owned, owner);
+    }
+
+    /// Gives each pod the workload that speaks for it, and leaves out workloads that another one made. Of a
+    /// kind that is not known and what it made, the latter speaks: its counts are understood.
+    pub fn settle(&self, workloads: &mut Vec<(WorkloadObject, Place)>, pods: &mut [(LivePod, Arc<PodBody>)]) {
+        let made: BTreeSet<&Workload> = self.0.values().collect();
+        workloads
+            .retain(|(workload, _)| workload.kind != WorkloadKind::Other || !made.contains(&workload.id));
+        let present: BTreeSet<Workload> = workloads.iter().map(|(workload, _)| workload.id.clone()).collect();
+        for (pod, _) in pods {
+            let Some(owner) = &pod.workload else { continue };
+            let is_known = present.contains(owner) || self.0.contains_key(owner);
+            pod.workload = Some(match (is_known, &pod.maker) {
+                (false, Some(maker)) if maker.is_certain || present.contains(&maker.workload) => {
+                    maker.workload.clone()
+                }
+                (true | false, _) => self.top(owner, &present),
+            });
+        }
+        let mut running: BTreeMap<Workload, i64> = BTreeMap::new();
+        workloads.retain(|(workload, _)| {
+            let top = self.top(&workload.id, &present);
+            let is_own = top == workload.id;
+            if !is_own {
+                *running.entry(top).or_default() += workload.count.replicas;
+            }
+            is_own
+        });
+        for (workload, _) in workloads {
+            if matches!(workload.kind, WorkloadKind::CronJob | WorkloadKind::ScaledJob) {
+                let jobs = running.get(&workload.id).copied().unwrap_or(0);
+                workload.count.replicas = workload.count.replicas.max(jobs);
+            }
+        }
+    }
+
+    /// Returns the workload that speaks for this one.
+    fn top(&self, of: &Workload, present: &BTreeSet<Workload>) -> Workload {
+        let mut top = of;
+        for _ in 0..DEPTH_MAX {
+            match self.0.get(top) {
+                Some(owner) if present.contains(owner) || owns_replica_sets(&owner.kind) => top = owner,
+                Some(_) | None => break,
+            }
+        }
+        top.clone()
+    }
+}
+
+/// Returns whether objects of this kind speak for their ReplicaSets even where the input does not hold them:
+/// most of their ReplicaSets are past ones.
+#[must_use]
+pub fn owns_replica_sets(kind: &str) -> bool {
+    matches!(kind, "Deployment" | "Rollout")
+}
