@@ -224,6 +224,32 @@ fn a_class_that_is_not_there_is_assumed_aloud() {
     );
 }
 
+#[test]
+fn a_filter_that_matches_nothing_is_named_with_what_there_is() {
+    for (flags, said) in [
+        (&["--family", "Q"][..], "`--family Q` matches none of them\nhint: what there is: A, B, "),
+        (&["--family", "Dsv5x"], "hint: did you mean `--family Ds_v5`?\n"),
+        (&["D4sv5"], "`D4sv5` matches none of them\nhint: did you mean `Standard_D4s_v5`?\n"),
+        (&["--zone", "eastus-9"], "hint: what there is: eastus-1, eastus-2, eastus-3\n"),
+        (&["--arch", "riscv", "-o", "json"], "hint: what there is: amd64, arm64\n"),
+        (&["--cpu-min", "9999"], "`--cpu-min 9999` matches none of them\nhint: 832 is the most\n"),
+        (&["--price-max", "0.00001"], "hint: 0.0336 is the least\n"),
+        (
+            &["--family", "Ds_v5", "--arch", "arm64"],
+            "`--arch arm64` matches none of the 8 that the rest of the command matches\nhint: what there is: amd64\n",
+        ),
+    ] {
+        let output = nodeform(&[&["catalog"], flags].concat());
+        assert_eq!(output.status.code(), Some(0), "{flags:?}");
+        assert!(aside(&output).contains(said), "{flags:?}: {}", aside(&output));
+    }
+    for flags in [["--cpu-min", "8", "--cpu-max", "4"], ["--memory-min", "8Gi", "--memory-max", "4Gi"]] {
+        let output = nodeform(&[&["catalog"], &flags[..]].concat());
+        assert_eq!(output.status.code(), Some(1), "{flags:?}");
+        assert!(aside(&output).contains("-min` is more than `--"), "{}", aside(&output));
+    }
+}
+
 /// Writes files into a fresh folder.
 fn folder_of(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let folder = empty_folder(name);

@@ -29,6 +29,31 @@ pub struct CatalogFilter {
     pub name_part: Option<String>,
 }
 
+/// A part of a [`CatalogFilter`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Asked {
+    /// [`CatalogFilter::name_part`].
+    Name,
+    /// [`CatalogFilter::family`].
+    Family,
+    /// [`CatalogFilter::arch`].
+    Arch,
+    /// [`CatalogFilter::cpu_milli_min`].
+    CpuMin,
+    /// [`CatalogFilter::cpu_milli_max`].
+    CpuMax,
+    /// [`CatalogFilter::memory_bytes_min`].
+    MemoryMin,
+    /// [`CatalogFilter::memory_bytes_max`].
+    MemoryMax,
+    /// [`CatalogFilter::gpu`].
+    Gpu,
+    /// [`CatalogFilter::zone`].
+    Zone,
+    /// [`CatalogFilter::price_max`].
+    PriceMax,
+}
+
 /// What is asked of GPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GpuFilter {
@@ -71,6 +96,37 @@ impl CatalogFilter {
             && price_max.is_none_or(|most| cheapest_on_demand(offered).is_some_and(|price| price <= most))
             && name_part.as_deref().is_none_or(|part| contains(offered.name.as_str(), part))
     }
+
+    /// Returns what is asked, each part as a filter of its own.
+    #[must_use]
+    pub fn parts(&self) -> Vec<(Asked, Self)> {
+        let Self {
+            family,
+            arch,
+            cpu_milli_min,
+            cpu_milli_max,
+            memory_bytes_min,
+            memory_bytes_max,
+            gpu,
+            zone,
+            price_max,
+            name_part,
+        } = self.clone();
+        let mut parts = vec![
+            (Asked::Name, Self { name_part, ..Self::default() }),
+            (Asked::Family, Self { family, ..Self::default() }),
+            (Asked::Arch, Self { arch, ..Self::default() }),
+            (Asked::CpuMin, Self { cpu_milli_min, ..Self::default() }),
+            (Asked::CpuMax, Self { cpu_milli_max, ..Self::default() }),
+            (Asked::MemoryMin, Self { memory_bytes_min, ..Self::default() }),
+            (Asked::MemoryMax, Self { memory_bytes_max, ..Self::default() }),
+            (Asked::Gpu, Self { gpu, ..Self::default() }),
+            (Asked::Zone, Self { zone, ..Self::default() }),
+            (Asked::PriceMax, Self { price_max, ..Self::default() }),
+        ];
+        parts.retain(|(_, part)| *part != Self::default());
+        parts
+    }
 }
 
 impl GpuFilter {
@@ -109,7 +165,7 @@ pub fn memory_bytes(offered: &InstanceType) -> i64 {
 }
 
 /// Returns the lowest known price on demand.
-fn cheapest_on_demand(offered: &InstanceType) -> Option<MicroUsdPerHour> {
+pub(super) fn cheapest_on_demand(offered: &InstanceType) -> Option<MicroUsdPerHour> {
     let on_demand = |capacity_type| capacity_type == CapacityType::OnDemand;
     let offerings = offered.offerings.iter().filter(|offering| on_demand(offering.capacity_type));
     offerings.filter_map(|offering| offering.price.known()).min()

@@ -12,6 +12,7 @@ pub mod estimate;
 pub mod filter;
 pub mod gpu;
 mod labels;
+pub mod miss;
 mod offered;
 mod offering;
 pub mod price;

@@ -4,8 +4,9 @@ use super::arguments::{CatalogArguments, CatalogOutput};
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::world;
-use crate::catalog::filter::{CatalogFilter, GpuFilter};
-use crate::model::{ClassName, MicroUsdPerHour, NetworkSetup, Quantity, Region};
+use crate::catalog::filter::{Asked, CatalogFilter, GpuFilter};
+use crate::catalog::miss::{Instead, Miss, misses};
+use crate::model::{ClassName, MicroUsdPerHour, NetworkSetup, Price, Quantity, Region};
 use crate::offline;
 use crate::policy;
 use crate::render::catalog as render;
@@ -18,20 +19,64 @@ pub(super) fn run(arguments: &CatalogArguments, ui: Ui) -> Result<Exit, Failure>
     let catalog = offline::catalog(&files, &location).map_err(world::failure)?;
     let class = policy::default_class(ClassName::new("default"));
     let offered = catalog.offered(&class, NetworkSetup::AzureOverlay { is_cilium: false });
-    match arguments.output {
+    let shown = match arguments.output {
         CatalogOutput::Table => {
             let rows = render::rows(&catalog, &offered, &filter);
             ui.text(&render::table(&rows))?;
             ui.aside(&format!("{} of {} sizes; {}\n", rows.len(), offered.types.len(), catalog.source()));
+            rows.len()
         }
         CatalogOutput::Json => {
             let document = render::document(&catalog, &offered, &filter);
             let text = serde_json::to_string_pretty(&document)
                 .map_err(|error| Failure::bug(vec![format!("the catalogue has no JSON form: {error}")]))?;
             ui.text(&format!("{text}\n"))?;
+            document.sizes.len()
+        }
+    };
+    if shown == 0 {
+        for miss in misses(&filter, &offered.types) {
+            ui.aside(&missed(arguments, &miss, offered.types.len()));
         }
     }
     Ok(Exit::Done)
+}
+
+/// Says which flag leaves nothing, and what would not.
+fn missed(arguments: &CatalogArguments, miss: &Miss, all: usize) -> String {
+    let Miss { asked, of, instead } = miss;
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let cores = |count: Option<u32>| count.unwrap_or_default().to_string();
+    let (flag, value) = match asked {
+        Asked::Name => ("", text(&arguments.name)),
+        Asked::Family => ("--family ", text(&arguments.family)),
+        Asked::Arch => ("--arch ", text(&arguments.arch)),
+        Asked::CpuMin => ("--cpu-min ", cores(arguments.cpu_min)),
+        Asked::CpuMax => ("--cpu-max ", cores(arguments.cpu_max)),
+        Asked::MemoryMin => ("--memory-min ", text(&arguments.memory_min)),
+        Asked::MemoryMax => ("--memory-max ", text(&arguments.memory_max)),
+        Asked::Gpu => ("--gpu", String::new()),
+        Asked::Zone => ("--zone ", text(&arguments.zone)),
+        Asked::PriceMax => ("--price-max ", text(&arguments.price_max)),
+    };
+    let of = match (*of == all, of) {
+        (true, _) => "none of them".to_owned(),
+        (false, 1) => "not the 1 that the rest of the command matches".to_owned(),
+        (false, of) => format!("none of the {of} that the rest of the command matches"),
+    };
+    let hint = match instead {
+        Instead::Nothing if *asked == Asked::Zone => "hint: no zone of this region is known\n".to_owned(),
+        Instead::Nothing => String::new(),
+        Instead::Near(near) => format!("hint: did you mean `{flag}{near}`?\n"),
+        Instead::Known(known) => format!("hint: what there is: {}\n", known.join(", ")),
+        Instead::AtMost(most) => format!("hint: {most} is the most\n"),
+        Instead::AtLeast(least) => format!("hint: {least} is the least\n"),
+        Instead::Price(price) => {
+            let price = render::ShownPrice::from(Price::Listed(*price)).usd_per_hour;
+            format!("hint: {} is the least\n", price.unwrap_or_default())
+        }
+    };
+    format!("`{flag}{value}` matches {of}\n{hint}")
 }
 
 fn filter(arguments: &CatalogArguments) -> Result<CatalogFilter, Failure> {
@@ -53,13 +98,25 @@ fn filter(arguments: &CatalogArguments) -> Result<CatalogFilter, Failure> {
                 );
             }
         };
+    let (memory_min, memory_max) =
+        (bytes(arguments.memory_min.as_ref())?, bytes(arguments.memory_max.as_ref())?);
+    let is_contrary =
+        [("cpu", cores(arguments.cpu_min), cores(arguments.cpu_max)), ("memory", memory_min, memory_max)];
+    for (what, least, most) in is_contrary {
+        if least.zip(most).is_some_and(|(least, most)| least > most) {
+            return Err(Failure::error(format!(
+                "no size matches: `--{what}-min` is more than `--{what}-max`"
+            ))
+            .hint("swap the two"));
+        }
+    }
     Ok(CatalogFilter {
         family: arguments.family.clone(),
         arch: arguments.arch.clone(),
         cpu_milli_min: cores(arguments.cpu_min),
         cpu_milli_max: cores(arguments.cpu_max),
-        memory_bytes_min: bytes(arguments.memory_min.as_ref())?,
-        memory_bytes_max: bytes(arguments.memory_max.as_ref())?,
+        memory_bytes_min: memory_min,
+        memory_bytes_max: memory_max,
         gpu: arguments.gpu.then_some(GpuFilter::Some),
         zone: arguments.zone.clone(),
         price_max,

@@ -24,11 +24,11 @@ const COLUMNS: [(&str, bool); 11] = [
     ("MEMORY", true),
 ];
 
-/// Writes the rows as a table, and below it what the marks mean, where there are any.
+/// Writes the rows as a table, and below it what the marks mean, where there are any; nothing without rows.
 #[must_use]
 pub fn table(rows: &[CatalogRow]) -> String {
     if rows.is_empty() {
-        return "No size matches.\n".into();
+        return String::new();
     }
     let mut lines = vec![COLUMNS.map(|(heading, _)| heading.to_owned()).to_vec()];
     lines.extend(rows.iter().map(cells));

@@ -1,7 +1,8 @@
 //! The catalogue as people and programs see it.
 
 use nodeform::catalog::Catalog;
-use nodeform::catalog::filter::{CatalogFilter, GpuFilter};
+use nodeform::catalog::filter::{Asked, CatalogFilter, GpuFilter};
+use nodeform::catalog::miss::{Instead, misses};
 use nodeform::model::{MicroUsdPerHour, Region};
 use nodeform::render::catalog::{document, rows, table};
 
@@ -47,7 +48,7 @@ fn what_is_not_known_is_a_question_mark_and_what_is_not_sold_a_dash() {
     let row = row.lines().nth(1).unwrap_or_default();
     let cells: Vec<&str> = row.split_whitespace().skip(5).take(3).collect();
     assert_eq!((cells[0], cells[2]), ("-", "-"), "no zones, no spot: {row}");
-    assert_eq!(shown("westus", &series("XYZ")), "No size matches.\n");
+    assert_eq!(shown("westus", &series("XYZ")), "");
 }
 
 #[test]
@@ -79,6 +80,54 @@ fn filters_add_up() {
     let zone = |zone: &str| CatalogFilter { zone: Some(zone.into()), ..series("Ds_v5") };
     assert_eq!(names(&zone("2")), names(&zone("westeurope-2")));
     assert!(names(&zone("eastus-2")).is_empty());
+}
+
+/// What `misses` says of a filter in `eastus`.
+fn missed(filter: &CatalogFilter) -> Vec<(Asked, bool, Instead)> {
+    let catalog = Catalog::embedded(&Region::new("eastus")).expect("is known");
+    let types = catalog.offered(&class(), OVERLAY).types;
+    let found = misses(filter, &types).into_iter();
+    found.map(|miss| (miss.asked, miss.of == types.len(), miss.instead)).collect()
+}
+
+#[test]
+fn a_part_that_nothing_meets_is_named_with_what_there_is() {
+    let near = |name: &str| Instead::Near(name.into());
+    let zones = Instead::Known(["eastus-1", "eastus-2", "eastus-3"].map(str::to_owned).to_vec());
+    let name = |name: &str| CatalogFilter { name_part: Some(name.into()), ..CatalogFilter::default() };
+    let bare = CatalogFilter::default;
+    assert_eq!(missed(&bare()), []);
+    assert_eq!(missed(&series("Dsv5x")), [(Asked::Family, true, near("Ds_v5"))]);
+    assert_eq!(missed(&name("D4sv5")), [(Asked::Name, true, near("Standard_D4s_v5"))]);
+    assert_eq!(missed(&name("something")), [(Asked::Name, true, Instead::Nothing)]);
+    let filter = CatalogFilter { zone: Some("eastus-9".into()), arch: Some("riscv".into()), ..bare() };
+    let arches = Instead::Known(["amd64", "arm64"].map(str::to_owned).to_vec());
+    assert_eq!(missed(&filter), [(Asked::Arch, true, arches), (Asked::Zone, true, zones)]);
+    let [(Asked::Family, true, Instead::Known(families))] = &missed(&series("Q"))[..] else {
+        panic!("{:?}", missed(&series("Q")));
+    };
+    assert!(families.contains(&"D".to_owned()), "{families:?}");
+    let filter = CatalogFilter { price_max: Some(MicroUsdPerHour(1)), ..bare() };
+    let found = missed(&filter);
+    assert!(
+        matches!(found[..], [(Asked::PriceMax, true, Instead::Price(price))] if price.0 > 1),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn parts_that_only_together_leave_nothing_are_both_named() {
+    let text = |text: &str| text.to_owned();
+    let arm = CatalogFilter { arch: Some("arm64".into()), ..series("Ds_v5") };
+    let [family, arch] = &missed(&arm)[..] else { panic!("{:?}", missed(&arm)) };
+    assert_eq!((family.0, family.1), (Asked::Family, false));
+    assert_eq!(arch, &(Asked::Arch, false, Instead::Known(vec![text("amd64")])));
+    let between = CatalogFilter { cpu_milli_min: Some(9000), cpu_milli_max: Some(15_000), ..series("Ds_v5") };
+    let near = [
+        (Asked::CpuMin, false, Instead::AtMost(text("8"))),
+        (Asked::CpuMax, false, Instead::AtLeast(text("16"))),
+    ];
+    assert_eq!(missed(&between)[1..], near);
 }
 
 #[test]
