@@ -161,7 +161,17 @@ impl<'a> Cursor<'a> {
             return Some(number);
         }
         let (least, most) = (range.start(), range.end());
-        field.fault(format!("must be from {least} to {most} and is {number}"), None);
+        // Beyond 64 bits the digits are those of the text.
+        let written = match &field.tree.value {
+            Value::Decimal(text) => text.to_string(),
+            Value::Integer(_)
+            | Value::Null
+            | Value::Bool(_)
+            | Value::Text(_)
+            | Value::List(_)
+            | Value::Map(_) => number.to_string(),
+        };
+        field.fault(format!("must be from {least} to {most} and is {written}"), None);
         None
     }
 

@@ -66,21 +66,28 @@ fn options() -> Options {
 }
 
 fn scan_fault(file: &Arc<str>, text: &str, lines_before: usize, error: &ScanError) -> Fault {
-    let line = error.marker().line();
-    let fault = Fault::at(file, line + lines_before, format!("is not valid YAML: {}", error.info()));
-    // The parser may notice a tab one line after it.
-    let has_tab = text
-        .lines()
-        .skip(line.saturating_sub(2))
-        .take(2)
-        .any(|line| line.trim_start_matches([' ', '-']).starts_with('\t'));
+    let marked = error.marker().line();
+    let tab = tab_line(text, marked, &error.info());
+    let line = tab.unwrap_or(marked) + lines_before;
+    let fault = Fault::at(file, line, format!("is not valid YAML: {}", error.info()));
     if text.contains("{{") {
         fault.with_hint(TEMPLATE)
-    } else if has_tab {
+    } else if tab.is_some() {
         fault.with_hint("YAML is indented with spaces only: replace the tab at the start of the line")
     } else {
         fault.with_hint("check the indentation and the quotes of this line and of the one before it")
     }
+}
+
+/// Returns the line whose indentation holds the tab that the parser stumbled over. It names the line where the
+/// value began that the tab is in, or the one after the tab.
+fn tab_line(text: &str, marked: usize, info: &str) -> Option<usize> {
+    let is_tabbed = |line: &str| line.trim_start_matches([' ', '-']).starts_with('\t');
+    let numbered = text.lines().enumerate().map(|(index, line)| (index + 1, line));
+    let mut near = numbered.skip_while(|(number, _)| number + 1 < marked);
+    let is_about_tabs = info.starts_with("tab") || info.contains(" tab");
+    let (number, _) = near.find(|(number, line)| is_tabbed(line) || (!is_about_tabs && *number > marked))?;
+    (is_about_tabs || number <= marked).then_some(number)
 }
 
 /// A list or a map that is not closed yet.

@@ -50,11 +50,14 @@ fn path(text: &str) -> Vec<Segment> {
 }
 
 /// Everything that is wrong with an object of a kind: what an API server would refuse it for, and what Karpenter would
-/// not use it for. In the order of paths; empty for a valid object.
+/// not use it for. In the order of paths; empty for a valid object. Where both refuse the same field, Karpenter's word
+/// alone is said: it knows what the field means.
 #[must_use]
 pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
+    let narrow = runtime::faults(kind, object);
     let mut faults = admission_faults(kind, object);
-    faults.extend(runtime::faults(kind, object));
+    faults.retain(|fault| narrow.iter().all(|other| other.path != fault.path));
+    faults.extend(narrow);
     faults.sort();
     faults.dedup();
     faults

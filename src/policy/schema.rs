@@ -64,8 +64,14 @@ impl<'s> Judge<'s> {
             _ => true,
         };
         if !is_right {
-            let (message, hint) = wrong_type(wanted, value);
-            self.say(message, hint);
+            let is_number = matches!(wanted, "integer" | "int-or-string");
+            match value.as_number().filter(|number| is_number && is_beyond_64_bits(number)) {
+                Some(number) => self.say(format!("{number} must be {}", range(schema).1), None),
+                None => {
+                    let (message, hint) = wrong_type(wanted, value);
+                    self.say(message, hint);
+                }
+            }
         }
         is_right
     }
@@ -176,20 +182,32 @@ impl<'s> Judge<'s> {
 
     fn number(&mut self, schema: &Value, number: &Number) {
         let Some(whole) = whole_number(number) else { return };
-        // An API server keeps 64 bits whatever the format says; fewer are a matter of run time.
-        let (type_least, type_most) = (i128::from(i64::MIN), i128::from(i64::MAX));
-        let least = limit(schema, "minimum").map_or(type_least, |least| least.max(type_least));
-        let most = limit(schema, "maximum").map_or(type_most, |most| most.min(type_most));
+        let ((least, most), wanted) = range(schema);
         if (least..=most).contains(&whole) {
             return;
         }
-        let wanted = match (least == type_least, most == type_most) {
-            (false, true) => format!("at least {least}"),
-            (true, false) => format!("at most {most}"),
-            (false, false) | (true, true) => format!("from {least} to {most}"),
-        };
         self.say(format!("{whole} must be {wanted}"), None);
     }
+}
+
+/// The least and the most that a number may be, and both in words. An API server keeps 64 bits whatever the
+/// format says; fewer are a matter of run time.
+fn range(schema: &Value) -> ((i128, i128), String) {
+    let (type_least, type_most) = (i128::from(i64::MIN), i128::from(i64::MAX));
+    let least = limit(schema, "minimum").map_or(type_least, |least| least.max(type_least));
+    let most = limit(schema, "maximum").map_or(type_most, |most| most.min(type_most));
+    let words = match (least == type_least, most == type_most) {
+        (false, true) => format!("at least {least}"),
+        (true, false) => format!("at most {most}"),
+        (false, false) | (true, true) => format!("from {least} to {most}"),
+    };
+    ((least, most), words)
+}
+
+/// Whether a number is so large that its digits are lost: more than a fraction is wrong with it.
+fn is_beyond_64_bits(number: &Number) -> bool {
+    number.as_i64().is_none()
+        && number.as_f64().is_some_and(|number| number.abs() >= 9_223_372_036_854_775_808.0)
 }
 
 fn word<'s>(schema: &'s Value, keyword: &str) -> Option<&'s str> {

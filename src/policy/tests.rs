@@ -63,7 +63,9 @@ fn a_valid_pool_has_no_faults_and_needs_no_defaults_written() {
 #[test]
 fn numbers_beyond_every_range_are_refused_by_name() {
     for (number, said) in [
-        (json!(1e308), "`spec.weight`: must be a whole number, not the number 1e+308"),
+        (json!(1e308), "`spec.weight`: 1e+308 must be from 1 to 100"),
+        (json!(-1e20), "`spec.weight`: -1e+20 must be from 1 to 100"),
+        (json!(1.5), "`spec.weight`: must be a whole number, not the number 1.5"),
         (json!(-3), "`spec.weight`: -3 must be from 1 to 100"),
         (json!(9_223_372_036_854_775_808_u64), "`spec.weight`: 9223372036854775808 must be from 1 to 100"),
     ] {
@@ -71,6 +73,22 @@ fn numbers_beyond_every_range_are_refused_by_name() {
     }
     let huge = pool(|pool| pool["spec"]["limits"] = json!({"cpu": 18_446_744_073_709_551_615_u64}));
     assert!(only(Kind::NodePool, &huge).starts_with("`spec.limits.cpu`: 18446744073709551615 must be from"));
+}
+
+#[test]
+fn one_fault_is_told_once_in_the_words_that_say_more() {
+    let pool = pool(|pool| {
+        pool["spec"]["limits"] = json!({"cpu": 1e308});
+        pool["spec"]["disruption"] =
+            json!({"budgets": [{"nodes": "1", "schedule": "soon", "duration": "1h"}]});
+    });
+    assert_eq!(
+        lines(Kind::NodePool, &pool),
+        [
+            "`spec.disruption.budgets[0].schedule`: \"soon\" is not a cron schedule: it needs five fields, not 1 -> minute, hour, day of month, month, day of week: `0 9 * * 1-5` is 9:00 on working days",
+            "`spec.limits.cpu`: 1e+308 is not an amount that can be counted",
+        ]
+    );
 }
 
 #[test]

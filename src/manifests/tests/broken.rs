@@ -58,9 +58,24 @@ fn a_large_document_that_is_deep_throughout_is_refused() {
 }
 
 #[test]
-fn tabs_are_named() {
-    let fault = first("apiVersion: v1\nkind: Pod\nmetadata:\n\tname: a\n");
-    assert!(fault.starts_with("a.yaml:") && fault.contains("replace the tab"), "{fault}");
+fn tabs_are_named_with_their_line() {
+    for (text, line) in [
+        ("apiVersion: v1\nkind: Pod\nmetadata:\n\tname: a\n", 4),
+        ("apiVersion: v1\n\tkind: Pod\n", 2),
+        ("apiVersion: v1\nkind: Pod\n\tmetadata:\n  name: x\n", 3),
+        ("metadata:\n  name: x\n  \tlabels: {}\n", 3),
+        ("a:\n  - b\n\t- c\n", 3),
+        ("a: x\n\n\n\tb: y\n", 4),
+        ("a: \"x\n\ty\"\nb: 1\n", 2),
+        ("a: |\n\tx\n", 2),
+        ("a: x\n---\na: y\n\tb: z\n", 4),
+    ] {
+        let fault = first(text);
+        assert!(fault.starts_with(&format!("a.yaml:{line}:")), "{text:?}: {fault}");
+        assert!(fault.contains("replace the tab"), "{text:?}: {fault}");
+    }
+    let fault = first("a: b\nc: d: e\nf:\n\t- g\n");
+    assert!(fault.starts_with("a.yaml:2:") && !fault.contains("replace the tab"), "{fault}");
 }
 
 #[test]

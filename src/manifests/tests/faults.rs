@@ -105,6 +105,7 @@ fn scheduling_fields_that_make_no_sense_are_told() {
         ("{containers: []}".to_owned(), "containers: is empty"),
         ("{containers: {name: c}}".to_owned(), "containers: must be a list and is a map"),
         ("{containers: [{name: c}], priority: 3000000000}".to_owned(), "priority: must be from -2147483648 to 2147483647 and is 3000000000"),
+        ("{containers: [{name: c}], priority: 99999999999999999999}".to_owned(), "priority: must be from -2147483648 to 2147483647 and is 99999999999999999999"),
         ("{containers: [{name: c}], hostNetwork: 'true'}".to_owned(), "hostNetwork: must be `true` or `false` and is the text \"true\""),
     ];
     for (spec, expected) in table {
