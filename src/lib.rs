@@ -14,6 +14,7 @@
 //! | [`api`] | wire types in Karpenter's words; the source of `crds/` and `schemas/` |
 //! | [`policy`] | NodePools, classes and the fleet: wire to values, every fault at once |
 //! | [`manifests`] | YAML and JSON documents to pods and nodes |
+//! | [`upgrade`] | older guides, and guides for other clouds, to the form that AKS takes |
 //! | [`catalog`] | what Azure sells, as instance types |
 //! | [`snapshot`] | what was seen, once, with its gaps and assumptions |
 //! | [`solve`] | which nodes should exist, where each pod would go, and why |
@@ -65,3 +66,4 @@ pub mod review;
 pub mod sim;
 pub mod snapshot;
 pub mod solve;
+pub mod upgrade;

@@ -13,6 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("api", &["model"]),
     ("policy", &["model", "api"]),
     ("manifests", &["model", "api"]),
+    ("upgrade", &["model", "manifests"]),
     ("catalog", &["model"]),
     ("snapshot", &["model", "manifests", "catalog", "policy"]),
     ("solve", &["model", "policy", "catalog", "snapshot"]),

@@ -314,3 +314,60 @@ fn folders_with_files_of_other_tools_alone_say_so() {
     );
     assert!(said.contains("hint:"), "{said}");
 }
+
+#[test]
+fn an_older_guide_is_named_rewritten_and_planned() {
+    let folder = empty_folder("guide");
+    let guide = folder.join("guide.yaml");
+    std::fs::copy(root().join("fixtures/guides/v1alpha5.yaml"), &guide).expect("copied");
+    let plan = start(&["plan", "guide.yaml"], &folder, "");
+    assert_eq!(plan.status.code(), Some(1));
+    assert!(
+        aside(&plan).contains("hint: `nodeform validate --fix guide.yaml` rewrites it"),
+        "{}",
+        aside(&plan)
+    );
+    let named = start(&["validate", "guide.yaml"], &folder, "");
+    assert_eq!(named.status.code(), Some(1));
+    let moved = "guide.yaml:47: spec.ttlSecondsAfterEmpty: is now `spec.disruption.consolidateAfter: 30s`";
+    assert!(aside(&named).contains(moved), "{}", aside(&named));
+    let annotated = start(&["validate", "-o", "github", "guide.yaml"], &folder, "");
+    assert!(
+        out(&annotated).contains("::error file=guide.yaml,line=47::spec.ttlSecondsAfterEmpty"),
+        "{}",
+        out(&annotated)
+    );
+    assert!(out(&annotated).contains("::warning file=guide.yaml,line=87::"), "{}", out(&annotated));
+
+    let piped = std::fs::read_to_string(&guide).expect("readable");
+    let piped = start(&["validate", "--fix", "-"], &folder, &piped);
+    let fixed = start(&["validate", "--fix", "guide.yaml"], &folder, "");
+    assert!(fixed.status.success(), "{}", aside(&fixed));
+    assert!(
+        out(&fixed).starts_with("Rewritten: 3 objects in `guide.yaml`.\n\nNot carried over:\n"),
+        "{}",
+        out(&fixed)
+    );
+    let new = std::fs::read_to_string(&guide).expect("readable");
+    assert_eq!(out(&piped), new);
+    let again = start(&["validate", "--fix", "guide.yaml"], &folder, "");
+    assert!(out(&again).contains("Valid: 3 objects in 1 file."), "{}{}", out(&again), aside(&again));
+    assert_eq!(std::fs::read_to_string(&guide).expect("readable"), new);
+    let left: Vec<_> = std::fs::read_dir(&folder).expect("readable").collect();
+    assert_eq!(left.len(), 1, "nothing is left beside the file");
+    let plan = start(&["plan", "guide.yaml", "--location", "westeurope"], &folder, "");
+    assert!(out(&plan).starts_with("Plan: 1 to add"), "{}{}", out(&plan), aside(&plan));
+}
+
+#[test]
+fn a_guide_that_would_not_be_valid_stays_as_it_is() {
+    let folder = empty_folder("guide-wrong");
+    let guide = folder.join("guide.yaml");
+    let text = std::fs::read_to_string(root().join("fixtures/guides/v1alpha5.yaml")).expect("readable");
+    let text = text.replace("weight: 10", "weight: 1000");
+    std::fs::write(&guide, &text).expect("written");
+    let output = start(&["validate", "--fix", "guide.yaml"], &folder, "");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(aside(&output).contains("`guide.yaml` was left as it is"), "{}", aside(&output));
+    assert_eq!(std::fs::read_to_string(&guide).expect("readable"), text);
+}

@@ -138,10 +138,15 @@ pub(super) struct VerifyArguments {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  nodeform validate examples/quickstart\n")]
+#[command(after_help = "Examples:\n  nodeform validate examples/quickstart\n  \
+    kubectl get nodepools -o yaml | nodeform validate --fix - > nodepools.yaml\n")]
 pub(super) struct ValidateArguments {
     #[command(flatten)]
     pub(super) input: InputArguments,
+    /// Rewrite older guides, and guides for other clouds, into the form that AKS takes: in the files themselves,
+    /// standard input to standard output
+    #[arg(long)]
+    pub(super) fix: bool,
     /// How to print faults: for people, or as annotations of GitHub Actions
     #[arg(short, long, value_enum, default_value_t = ValidateOutput::Human)]
     pub(super) output: ValidateOutput,

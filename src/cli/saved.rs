@@ -3,11 +3,12 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::arguments::{PlanOutput, ShowArguments, VerifyArguments};
 use super::exit::{Exit, Failure};
 use super::input::InputArguments;
+use super::replace;
 use super::ui::Ui;
 use crate::plan::{Plan, file};
 use crate::render::{Detail, PlanView, plan_text};
@@ -52,7 +53,7 @@ pub(super) fn save(path: &Path, plan: &Plan, input: &InputArguments) -> Result<(
     if path == Path::new("/dev/stdout") {
         return std::io::stdout().write_all(text.as_bytes()).map_err(failure);
     }
-    let target = target(path).map_err(failure)?;
+    let target = replace::target(path).map_err(failure)?;
     let before = fs::metadata(&target).ok();
     if before.as_ref().is_some_and(|before| !before.is_file()) {
         return fs::OpenOptions::new()
@@ -68,55 +69,7 @@ pub(super) fn save(path: &Path, plan: &Plan, input: &InputArguments) -> Result<(
         ))
         .hint("name another file after `--out`"));
     }
-    let beside = beside(&target);
-    let written = replace(&beside, &target, &text, before.map(|before| before.permissions()));
-    if written.is_err() {
-        // What is left of a failed attempt helps nobody; the error that counts is the first.
-        let _ = fs::remove_file(&beside);
-    }
-    written.map_err(failure)
-}
-
-/// Returns the file that a path leads to, whether it exists or not.
-fn target(path: &Path) -> std::io::Result<PathBuf> {
-    // As many links as Linux follows.
-    const LINKS_MAX: usize = 40;
-    let mut target = path.to_owned();
-    for _ in 0..LINKS_MAX {
-        match fs::symlink_metadata(&target) {
-            // What a link of the system itself leads to (`/dev/stdout`) may have no path of its own.
-            Ok(facts)
-                if facts.is_symlink() && fs::metadata(&target).map_or(true, |there| there.is_file()) =>
-            {
-                let next = fs::read_link(&target)?;
-                target = target.parent().map_or_else(|| next.clone(), |folder| folder.join(&next));
-            }
-            Ok(_) | Err(_) => return Ok(target),
-        }
-    }
-    Err(std::io::Error::other("too many links lead on from it"))
-}
-
-/// Returns the path of the file that is written first, in the same folder.
-fn beside(target: &Path) -> PathBuf {
-    let mut beside = target.as_os_str().to_owned();
-    beside.push(format!(".{}.part", std::process::id()));
-    PathBuf::from(beside)
-}
-
-fn replace(
-    beside: &Path,
-    target: &Path,
-    text: &str,
-    permissions: Option<fs::Permissions>,
-) -> std::io::Result<()> {
-    let mut out = fs::OpenOptions::new().write(true).create_new(true).open(beside)?;
-    out.write_all(text.as_bytes())?;
-    if let Some(permissions) = permissions {
-        out.set_permissions(permissions)?;
-    }
-    out.sync_all()?;
-    fs::rename(beside, target)
+    replace::whole(&target, text.as_bytes()).map_err(failure)
 }
 
 /// `nodeform show`: needs nothing but the file.

@@ -1,14 +1,16 @@
 //! `nodeform validate`: every fault of the manifests at once.
 
-use super::arguments::{ValidateArguments, ValidateOutput};
+use super::arguments::ValidateArguments;
+pub(super) use super::arguments::ValidateOutput;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
-use super::world;
+use super::{fix, world};
 use crate::manifests::{Fault, Objects, Renders, path_text};
 use crate::offline;
+use crate::upgrade::{Sort, upgrade};
 
 pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure> {
-    let ValidateArguments { input, output } = arguments;
+    let ValidateArguments { input, fix, output } = arguments;
     if input.is_empty() {
         return Err(Failure::error("there is nothing to check: no input was named")
             .hint("name files or folders: `nodeform validate my-manifests/`"));
@@ -17,30 +19,71 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
     for gap in &inputs.gaps {
         ui.aside(&format!("warning: not read: {}\n", gap.what));
     }
-    match (offline::read(inputs.sources()), output) {
-        (Ok((objects, _)), _) if objects.documents == 0 => Err(world::no_objects()),
-        (Ok((objects, _)), _) => {
+    if *fix && inputs.commit.is_some() {
+        return Err(Failure::error("a revision of Git cannot be rewritten")
+            .hint("check it out, and name its files: `nodeform validate --fix FILES`"));
+    }
+    let sources = inputs.sources();
+    if *fix {
+        return fix::run(sources, *output, ui);
+    }
+    let remarks: Vec<_> = upgrade(&sources).into_iter().flat_map(|file| file.remarks).collect();
+    let of = |sorts: &[Sort]| -> Vec<Fault> {
+        remarks
+            .iter()
+            .filter(|remark| sorts.contains(&remark.sort))
+            .map(|remark| remark.fault.clone())
+            .collect()
+    };
+    let (mut faults, foreign) = (of(&[Sort::Moved, Sort::Lost]), of(&[Sort::Foreign, Sort::Left]));
+    let read = offline::read(sources);
+    faults.extend(read.as_ref().err().into_iter().flatten().cloned());
+    faults.sort();
+    if let Ok((objects, _)) = &read
+        && objects.documents == 0
+    {
+        return Err(world::no_objects());
+    }
+    match output {
+        ValidateOutput::Human => {
+            foreign.iter().for_each(|fault| ui.aside(&format!("warning: {fault}\n")));
+        }
+        ValidateOutput::Github => ui.text(&annotations("warning", &foreign))?,
+    }
+    match (read, output) {
+        (Ok((objects, _)), _) if faults.is_empty() => {
             ui.text(&valid(&objects))?;
             Ok(Exit::Done)
         }
-        (Err(faults), ValidateOutput::Human) => {
-            let count = faults.len();
-            let mut failure = Failure::errors(faults.iter().map(ToString::to_string).collect());
-            if count > 1 {
-                failure.faults.push(format!("{count} faults"));
-            }
-            Err(failure)
-        }
-        (Err(faults), ValidateOutput::Github) => {
-            ui.text(&faults.iter().map(annotation).collect::<String>())?;
+        (_, ValidateOutput::Human) => Err(failure(&faults)),
+        (_, ValidateOutput::Github) => {
+            ui.text(&annotations("error", &faults))?;
             Ok(Exit::Error)
         }
     }
 }
 
-fn valid(objects: &Objects) -> String {
+fn failure(faults: &[Fault]) -> Failure {
+    let mut failure = Failure::errors(faults.iter().map(ToString::to_string).collect());
+    if faults.len() > 1 {
+        failure.faults.push(format!("{} faults", faults.len()));
+    }
+    failure
+}
+
+/// Returns a fault as an item of a list.
+pub(super) fn said(fault: &Fault) -> String {
+    format!("  {}\n", fault.to_string().replace('\n', "\n    "))
+}
+
+/// Returns how many there are of something.
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Says that everything is in order, and what was not looked into.
+pub(super) fn valid(objects: &Objects) -> String {
     let passed: usize = objects.passed_over.values().sum();
-    let counted = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     let (held, files) = (counted(objects.documents, "object"), counted(objects.sources, "file"));
     let mut text = format!("Valid: {held} in {files}.\n");
     if passed > 0 {
@@ -60,15 +103,20 @@ fn valid(objects: &Objects) -> String {
     text
 }
 
+/// Writes faults as GitHub Actions reads them, as errors or as warnings.
+pub(super) fn annotations(level: &str, faults: &[Fault]) -> String {
+    faults.iter().map(|fault| annotation(level, fault)).collect()
+}
+
 /// Writes a fault as GitHub Actions reads it; its escapes are the workflow commands' own.
-fn annotation(fault: &Fault) -> String {
+fn annotation(level: &str, fault: &Fault) -> String {
     let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
     let Fault { file, line, path, message, hint, object: _ } = fault;
     let at = if path.is_empty() { String::new() } else { format!("{}: ", path_text(path)) };
     let hint = hint.as_ref().map_or(String::new(), |hint| format!("\nhint: {hint}"));
     format!(
-        "::error file={},line={}::{}\n",
+        "::{level} file={},line={}::{}\n",
         property(file),
         (*line).max(1),
         data(&format!("{at}{message}{hint}"))

@@ -14,6 +14,7 @@ use super::live::{self, LivePod, PodObject};
 use super::meta::Meta;
 use super::node::{ClaimObject, NodeObject};
 use super::objects::OurObject;
+use super::older;
 use super::owners::{self, Owners};
 use super::pod::PodBody;
 use super::priority::Priorities;
@@ -125,6 +126,9 @@ impl Found {
             }
         }
         let (Some(version), Some(kind)) = (object.text("apiVersion"), object.text("kind")) else { return };
+        if older::is_named(object, version, kind) {
+            return;
+        }
         if let Some(Misspelt { nearest }) = kind::misspelt(version, kind) {
             return unknown_kind(object, kind, nearest);
         }

@@ -88,6 +88,10 @@ pub fn group_and_version(api_version: &str) -> (&str, &str) {
 #[must_use]
 pub fn treatment(api_version: &str, kind: &str) -> Treatment {
     let (group, version) = group_and_version(api_version);
+    // Both versions are served, with the same fields.
+    if (api_version, kind) == ("karpenter.azure.com/v1alpha2", "AKSNodeClass") {
+        return Treatment::Ours;
+    }
     let known = match (group, kind) {
         ("apps" | "extensions", "Deployment") => (Treatment::Workload(WorkloadKind::Deployment), "apps/v1"),
         ("apps" | "extensions", "StatefulSet") => (Treatment::Workload(WorkloadKind::StatefulSet), "apps/v1"),
@@ -274,8 +278,9 @@ mod tests {
             ("extensions/v1beta1", "Deployment", Treatment::OtherVersion("apps/v1")),
             ("apps/v1beta2", "StatefulSet", Treatment::OtherVersion("apps/v1")),
             ("karpenter.sh/v1beta1", "NodePool", Treatment::OtherVersion("karpenter.sh/v1")),
+            ("karpenter.azure.com/v1alpha2", "AKSNodeClass", Treatment::Ours),
             (
-                "karpenter.azure.com/v1alpha2",
+                "karpenter.azure.com/v1",
                 "AKSNodeClass",
                 Treatment::OtherVersion("karpenter.azure.com/v1beta1"),
             ),

@@ -20,6 +20,7 @@ pub mod live;
 pub mod meta;
 pub mod node;
 pub mod objects;
+pub mod older;
 pub mod owners;
 pub mod pod;
 pub mod priority;

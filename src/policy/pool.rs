@@ -35,8 +35,7 @@ pub(super) fn pool(wire: &NodePool) -> Result<Pool, Vec<Fault>> {
     {
         let reference = &template.node_class_ref;
         let message = format!("`{}/{}` is no class of nodes on Azure", reference.group, reference.kind);
-        let hint =
-            "name a class of group `karpenter.azure.com` and kind `AKSNodeClass`, or leave this pool out";
+        let hint = "name a class of group `karpenter.azure.com` and kind `AKSNodeClass` (`nodeform validate --fix` writes it), or leave this pool out";
         faults.push(fault("spec.template.spec.nodeClassRef", message).hint(hint));
     }
     let metadata = spec.template.metadata.clone().unwrap_or_default();

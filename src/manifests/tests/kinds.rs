@@ -97,7 +97,7 @@ spec:
     assert_eq!(ours.line(&[key("spec"), key("limits")]), 6);
     assert_eq!(ours.line(&[]), 3);
     let old = text.replace("karpenter.sh/v1", "karpenter.sh/v1beta1");
-    assert!(faults(&old)[0].contains("hint: write it as `karpenter.sh/v1`"));
+    assert!(faults(&old)[0].contains("hint: `nodeform validate --fix a.yaml` rewrites it"));
 }
 
 #[test]

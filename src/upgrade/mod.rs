@@ -1,0 +1,108 @@
+//! Older guides and guides for other clouds -> the form that AKS takes, with what could not be carried over.
+//!
+//! Sources in, texts and remarks out. A text is changed only where something changes: every other byte, comment
+//! and the order stay. Must never read or write a file, and never hand on a text that says anything but what
+//! was meant: what is written is read again and compared.
+
+mod claim;
+mod class;
+mod disruption;
+mod kubelet;
+mod labels;
+mod pods;
+mod pool;
+mod remark;
+mod rewrite;
+mod syntax;
+
+use std::sync::Arc;
+
+pub use remark::{Remark, Sort};
+
+use crate::manifests::{Fault, Source};
+use remark::Job;
+use rewrite::File;
+use syntax::{Entry, Node};
+
+/// A source, looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upgraded {
+    /// The source's name.
+    pub name: String,
+    /// The new text; `None` where nothing changes, or where it cannot be rewritten.
+    pub text: Option<Vec<u8>>,
+    /// How many objects were changed.
+    pub objects: usize,
+    /// What is said about its objects, in the order of lines.
+    pub remarks: Vec<Remark>,
+    /// Why what should change cannot be rewritten where it stands.
+    pub refused: Vec<Fault>,
+}
+
+/// Words that every source holds that there is something to say about; others are not parsed.
+const WORDS: [&str; 12] = [
+    "karpenter.sh/v1alpha5",
+    "karpenter.sh/v1beta1",
+    "karpenter.azure.com/v1alpha",
+    "karpenter.sh/do-not-",
+    "karpenter.sh/provisioner-name",
+    "karpenter.k8s.",
+    "eks.amazonaws.com/",
+    "cloud.google.com/",
+    "topology.ebs.csi.aws.com/",
+    "topology.k8s.aws/",
+    "topology.gke.io/",
+    // Zones and sizes of other clouds in pools and pods: the labels are read only beside one of these.
+    "kind: NodePool",
+];
+
+/// Looks at sources: what is older or another cloud's, and the texts that take its place.
+#[must_use]
+pub fn upgrade(sources: &[Source]) -> Vec<Upgraded> {
+    let speaks = |source: &&Source| {
+        std::str::from_utf8(&source.bytes).is_ok_and(|text| WORDS.iter().any(|word| text.contains(word)))
+    };
+    let mut files: Vec<File> = sources.iter().filter(speaks).filter_map(File::read).collect();
+    rewrite::all(&mut files);
+    let mut upgraded: Vec<Upgraded> = files.into_iter().map(File::written).collect();
+    for file in &mut upgraded {
+        file.remarks.sort_by(|one, other| one.fault.cmp(&other.fault));
+        file.remarks.dedup();
+    }
+    upgraded
+}
+
+/// Gives an object its present version and kind.
+fn head(root: &mut Node, version: &str, kind: &str) {
+    for (key, wanted) in [("apiVersion", version), ("kind", kind)] {
+        root.edit_at(key, |node| {
+            let is_old = node.as_text() != Some(wanted);
+            if is_old {
+                *node = Node::text(wanted);
+            }
+            is_old
+        });
+    }
+}
+
+/// Leaves out the status of an object whose fields there have changed: the cluster writes it anew.
+fn drop_status(root: &mut Node, job: &mut Job<'_>) {
+    if let Some(Entry { line, .. }) = root.take("status") {
+        let message = "is left out: the cluster writes it";
+        job.say(Sort::Noted, (line, &["status"]), message.to_owned(), None);
+    }
+}
+
+/// Returns the object as `Kind/name`.
+fn object_name(root: &Node) -> String {
+    let kind = root.get("kind").and_then(Node::as_text).unwrap_or("object");
+    let name = root.at("metadata.name").and_then(Node::scalar).unwrap_or_default();
+    crate::manifests::tree::shortened(&format!("{kind}/{name}"))
+}
+
+fn file_name(source: &Source) -> Arc<str> {
+    Arc::from(source.name.as_str())
+}
+
+#[cfg(test)]
+mod tests;
