@@ -278,3 +278,121 @@ fn folders_to_render_are_refused_in_a_revision_too() {
     assert!(said.contains("`kubectl kustomize app/base | nodeform plan -`"), "{said}");
     assert!(said.contains("hint: that renders the work tree"), "{said}");
 }
+
+/// The repository of `examples/pull-request`: branch `base` from one folder, branch `head` from the other.
+fn pull_request(name: &str) -> PathBuf {
+    let folder = empty_folder(name);
+    git(&folder, &["init", "-q", "-b", "base"]);
+    let fill = |side: &str| {
+        for entry in fs::read_dir(root().join("examples/pull-request").join(side)).expect("readable") {
+            let path = entry.expect("an entry").path();
+            fs::copy(&path, folder.join(path.file_name().expect("a name"))).expect("copied");
+        }
+    };
+    fill("base");
+    commit(&folder, "what runs");
+    git(&folder, &["checkout", "-q", "-b", "head"]);
+    fill("head");
+    commit(&folder, "double checkout");
+    folder
+}
+
+#[test]
+fn a_pull_request_that_doubles_a_deployment_says_what_it_does() {
+    let repository = pull_request("pull-request");
+    let printed = out(&nodeform(&repository, &["plan", "--git", "base..head"]));
+    let file = root().join("examples/pull-request/expected.txt");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&file, &printed).expect("the text can be written");
+    }
+    let expected = fs::read_to_string(&file).unwrap_or_default();
+    assert_eq!(printed, expected, "accept with UPDATE=1 after reading");
+    assert!(printed.lines().count() <= 40 && printed.lines().all(|line| line.chars().count() <= 100));
+    let folders = nodeform(&root().join("examples/pull-request"), &["plan", "head", "--before", "base"]);
+    let first = |text: &str| text.lines().take(2).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(first(&out(&folders)), first(&printed));
+    let lines = |sign: char| printed.lines().filter(|line| line.starts_with(sign)).count();
+    assert_eq!((lines('-'), lines('+')), (2, 2), "two heads, one line gone and one come:\n{printed}");
+    // The base goes on meanwhile: three dots compare to where the branches parted.
+    git(&repository, &["checkout", "-q", "base"]);
+    let more = fs::read_to_string(repository.join("shop.yaml")).expect("readable");
+    write(&repository.join("shop.yaml"), &more.replace("replicas: 3", "replicas: 30"));
+    commit(&repository, "more search");
+    assert_eq!(first(&out(&nodeform(&repository, &["plan", "--git", "base...head"]))), first(&printed));
+    assert_ne!(first(&out(&nodeform(&repository, &["plan", "--git", "base..head"]))), first(&printed));
+}
+
+#[test]
+fn the_plan_beside_a_comparison_is_the_plan_of_the_second_input() {
+    let repository = pull_request("beside");
+    let spec = |text: &str| {
+        let plan: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        (plan["digest"].clone(), plan["evidence"]["comparison"].clone())
+    };
+    let (alone, nothing) = spec(&out(&nodeform(&repository, &["plan", "--git", "head", "-o", "json"])));
+    let arguments = ["plan", "--git", "base..head", "--out", "plan.json", "--detailed-exitcode"];
+    let saved = nodeform(&repository, &arguments);
+    assert_eq!(saved.status.code(), Some(2), "{}", aside(&saved));
+    let text = fs::read_to_string(repository.join("plan.json")).expect("the plan was saved");
+    let (beside, comparison) = spec(&text);
+    assert_eq!(alone, beside);
+    assert!(nothing.is_null());
+    assert_eq!(comparison["before"]["name"], "base");
+    assert_eq!(comparison["workloads"][0]["name"], "checkout");
+    assert_eq!(
+        (&comparison["workloads"][0]["before"]["pods"], &comparison["workloads"][0]["after"]["pods"]),
+        (&6.into(), &12.into())
+    );
+    assert_eq!(comparison["files"][0]["path"], "shop.yaml");
+    assert!(!text.contains("azurecr.io"), "a saved plan holds no text of manifests");
+    out(&nodeform(&repository, &["verify", "plan.json"]));
+    let shown = out(&nodeform(&repository, &["show", "plan.json"]));
+    let printed = String::from_utf8(saved.stdout).expect("UTF-8");
+    assert_eq!(shown.lines().next(), printed.lines().next());
+    assert!(shown.contains("`shop.yaml`: +1 -1") && !shown.contains("replicas: 12"), "{shown}");
+}
+
+#[test]
+fn the_same_on_both_sides_is_no_change_and_nodes_beside_are_in_both() {
+    let repository = pull_request("same");
+    let same = out(&nodeform(&repository, &["plan", "--git", "head..head"]));
+    assert!(same.starts_with("No changes.\nMonthly cost will stay at "), "{same}");
+    assert!(same.contains("no text differs"), "{same}");
+    let folder = root().join("examples/existing-fleet").display().to_string();
+    let files = out(&nodeform(&repository, &["plan", &folder, "--before", &folder]));
+    assert!(files.starts_with("No changes.\n"), "{files}");
+    // Nodes that exist are read beside the revisions: what they can carry is no new node.
+    let node = "apiVersion: v1\nkind: Node\nmetadata:\n  name: big\n  labels: {kubernetes.io/arch: amd64, kubernetes.io/os: linux, node.kubernetes.io/instance-type: Standard_D64s_v5, topology.kubernetes.io/zone: westeurope-1}\nspec: {}\nstatus:\n  capacity: {cpu: '64', memory: 256Gi, pods: '250'}\n  allocatable: {cpu: '63', memory: 240Gi, pods: '250'}\n  conditions: [{type: Ready, status: 'True'}]\n";
+    write(&repository.join("nodes/big.yaml"), node);
+    let beside = out(&nodeform(&repository, &["plan", "--git", "base..head", "nodes"]));
+    assert!(beside.starts_with("Plan: 0 to add, 0 to change, 0 to destroy.\n"), "{beside}");
+    assert!(beside.contains("6 → 12 pods"), "{beside}");
+}
+
+#[test]
+fn what_only_one_side_has_comes_or_goes() {
+    let repository = pull_request("one-side");
+    git(&repository, &["checkout", "-q", "head"]);
+    fs::create_dir_all(repository.join("new")).expect("made");
+    for file in ["pools.yaml", "shop.yaml"] {
+        fs::rename(repository.join(file), repository.join("new").join(file)).expect("moved");
+    }
+    commit(&repository, "move");
+    let comes = out(&nodeform(&repository, &["plan", "--git", "base..head", "--path", "new"]));
+    assert!(
+        comes.contains(
+            "  + Deployment `shop/checkout`: 12 pods; each cpu 2, memory 4Gi; in all cpu 24, memory 48Gi"
+        ),
+        "{comes}"
+    );
+    assert!(comes.contains("--- /dev/null\n+++ head:new/pools.yaml"), "{comes}");
+    let goes = out(&nodeform(&repository, &["plan", "--git", "head..base", "--path", "new"]));
+    assert!(goes.contains("  - Deployment `shop/checkout`: 12 pods"), "{goes}");
+    let neither = nodeform(&repository, &["plan", "--git", "base..head", "--path", "old"]);
+    assert_eq!(neither.status.code(), Some(1));
+    assert!(aside(&neither).contains("`head:old` is not there"), "{}", aside(&neither));
+    let twice = nodeform(&repository, &["plan", "-", "--before", "-"]);
+    assert!(aside(&twice).contains("cannot be both sides"), "{}", aside(&twice));
+    let mixed = nodeform(&repository, &["plan", "--git", "head", "--before", "new"]);
+    assert!(aside(&mixed).contains("`--git BASE..head`"), "{}", aside(&mixed));
+}

@@ -84,6 +84,10 @@ pub(super) struct WhatIfArguments {
 pub(super) struct PlanArguments {
     #[command(flatten)]
     pub(super) world: WorldArguments,
+    /// Files or folders to compare INPUT to: what the change from these to INPUT does to nodes and cost; may be
+    /// repeated. `-o json` and `--out` have the plan of INPUT, with the comparison in its evidence
+    #[arg(long, value_name = "INPUT")]
+    pub(super) before: Vec<PathBuf>,
     /// Plan only changes of nodepool/NAME or node/NAME and what they need; may be repeated. Not for routine
     /// use: what is left out is still to do
     #[arg(long, value_name = "KIND/NAME")]
@@ -97,7 +101,7 @@ pub(super) struct PlanArguments {
     /// Print every node and pod instead of a page
     #[arg(long)]
     pub(super) all: bool,
-    /// Exit with 2 when changes are proposed
+    /// Exit with 2 when the plan proposes changes; where two inputs are compared, that is the plan of the second
     #[arg(long)]
     pub(super) detailed_exitcode: bool,
 }

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod catalog;
+mod compare;
 mod crds;
 mod exit;
 mod explain;

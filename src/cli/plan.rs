@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use super::arguments::{PlanArguments, PlanOutput};
 use super::exit::{Exit, Failure};
+use super::input::Sides;
 use super::ui::Ui;
-use super::{saved, world};
+use super::{compare, saved, world};
 use crate::model::Target;
-use crate::offline::World;
+use crate::offline::Request;
 use crate::plan::Plan;
 
 pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
-    let PlanArguments { world: from, target, out, output, all, detailed_exitcode } = arguments;
+    let PlanArguments { world: from, before, target, out, output, all, detailed_exitcode } = arguments;
     if from.input.is_empty() {
         return Err(Failure::error("there is nothing to plan: no input was named")
             .hint("name files or folders with manifests: `nodeform plan my-manifests/`")
@@ -19,14 +20,20 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
             .hint("or start with `nodeform init my-cluster`"));
     }
     let targets = world::targets(target)?;
-    let world = World { targets, ..world::world(from, ui)? };
-    let planned = world::planned(&world)?;
-    known(planned.plan.plan(), &world.targets)?;
+    let Sides { before, after } = from.input.sides(before)?;
+    let unread = after.unread_folders.clone();
+    let options = Request { targets, ..world::options(from)? };
+    let (planned, patches) = match before {
+        None => (world::planned(&world::inhabited(after, options.clone())?)?, Vec::new()),
+        Some(before) => compare::compared(before, after, &options)?,
+    };
+    world::say_unread(&unread, ui);
+    known(planned.plan.plan(), &options.targets)?;
     let plan = planned.plan.plan();
     if let Some(file) = out {
-        saved::save(file, plan, &from.input)?;
+        saved::save(file, plan, &from.input.and(arguments.before.as_slice()))?;
     }
-    saved::print(plan, out.as_deref(), (*output, *all), ui)?;
+    saved::print((plan, &patches), out.as_deref(), (*output, *all), ui)?;
     if let (Some(file), PlanOutput::Human) = (out, output) {
         ui.aside(&format!("Saved to `{0}`; show it with `nodeform show {0}`.\n", file.display()));
     }

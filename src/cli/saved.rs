@@ -11,18 +11,19 @@ use super::input::InputArguments;
 use super::replace;
 use super::ui::Ui;
 use crate::plan::{Plan, file};
-use crate::render::{Detail, PlanView, plan_text};
+use crate::render::{Detail, Patch, PlanView, comparison_text, plan_text};
 use crate::review::CheckedPlan;
 
 /// The most bytes of a plan file: far above any plan that a person can review.
 const PLAN_BYTES_MAX: u64 = 256 << 20;
 
-/// Prints a plan; `saved` is the file that it stands in.
+/// Prints a plan with the text of the manifests that differ, if two inputs stand side by side; `saved` is the file
+/// that it stands in.
 ///
 /// # Errors
 /// Standard output takes no more.
 pub(super) fn print(
-    plan: &Plan,
+    (plan, patches): (&Plan, &[Patch]),
     saved: Option<&Path>,
     (output, all): (PlanOutput, bool),
     ui: Ui,
@@ -32,7 +33,11 @@ pub(super) fn print(
         PlanOutput::Human => {
             let name = saved.map(|path| path.display().to_string());
             let view = PlanView::new(plan, name.as_deref());
-            ui.lines(&plan_text(&view, if all { Detail::All } else { Detail::Brief }))
+            let detail = if all { Detail::All } else { Detail::Brief };
+            ui.lines(&match &plan.evidence.comparison {
+                Some(comparison) => comparison_text(comparison, &view, patches, detail),
+                None => plan_text(&view, detail),
+            })
         }
     }
 }
@@ -76,7 +81,7 @@ pub(super) fn save(path: &Path, plan: &Plan, input: &InputArguments) -> Result<(
 pub(super) fn show(arguments: &ShowArguments, ui: Ui) -> Result<Exit, Failure> {
     let ShowArguments { plan: path, all, output } = arguments;
     let plan = read(path)?;
-    print(&plan, Some(path), (*output, *all), ui)?;
+    print((&plan, &[]), Some(path), (*output, *all), ui)?;
     Ok(Exit::Done)
 }
 

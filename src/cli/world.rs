@@ -15,6 +15,7 @@ use super::input::Inputs;
 use super::ui::Ui;
 use crate::model::{NodeSelector, Region, Target};
 use crate::offline::{self, Planned, Problem, Request, World};
+use crate::review::RefusedPlan;
 use crate::snapshot::Question;
 
 /// The most bytes of a list of sizes or prices; a region's answers have a few megabytes.
@@ -24,12 +25,15 @@ const CATALOG_BYTES_MAX: u64 = 256 << 20;
 pub(super) fn world(arguments: &WorldArguments, ui: Ui) -> Result<World, Failure> {
     let inputs = arguments.input.read()?;
     let unread = inputs.unread_folders.clone();
-    let world = described(inputs, options(arguments)?)?;
-    if world.objects == 0 {
-        return Err(no_objects());
-    }
+    let world = inhabited(inputs, options(arguments)?)?;
     say_unread(&unread, ui);
     Ok(world)
+}
+
+/// Returns the world that an input describes; the input has to hold an object.
+pub(super) fn inhabited(inputs: Inputs, options: Request) -> Result<World, Failure> {
+    let world = described(inputs, options)?;
+    if world.objects == 0 { Err(no_objects()) } else { Ok(world) }
 }
 
 /// Returns everything of a request but the input itself.
@@ -95,8 +99,12 @@ pub(super) fn no_objects() -> Failure {
 
 /// Plans a world. A plan that the judge refuses is a bug and is not shown.
 pub(super) fn planned(world: &World) -> Result<Planned, Failure> {
-    offline::plan(world)
-        .map_err(|refused| Failure::bug(refused.findings.iter().map(ToString::to_string).collect()))
+    offline::plan(world).map_err(refused)
+}
+
+/// The failure of a plan that the judge refuses.
+pub(super) fn refused(refused: RefusedPlan) -> Failure {
+    Failure::bug(refused.findings.iter().map(ToString::to_string).collect())
 }
 
 /// Returns a region as Azure writes it: `West Europe` is `westeurope`.

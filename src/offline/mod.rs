@@ -3,6 +3,7 @@
 //! Pure: files come as bytes, time as a value. Nothing is decided here; each step is a call of the module
 //! that decides it.
 
+pub mod compare;
 mod network;
 mod region;
 
@@ -205,6 +206,12 @@ pub fn catalog(files: &[(String, String)], region: &Region) -> Result<Catalog, V
 /// # Errors
 /// The plan that the judge refused: a bug of nodeform.
 pub fn plan(world: &World) -> Result<Planned, RefusedPlan> {
+    let (solution, plan) = unjudged(world);
+    let plan = CheckedPlan::judged(&world.snapshot, &world.policy, plan)?;
+    Ok(Planned { solution, plan })
+}
+
+fn unjudged(world: &World) -> (Solution, crate::plan::Plan) {
     let World { snapshot, policy, targets, objects, remarks } = world;
     let solution = crate::solve::solve(snapshot, policy);
     let mut plan = crate::plan::plan_targets(snapshot, policy, &solution, targets);
@@ -215,6 +222,5 @@ pub fn plan(world: &World) -> Result<Planned, RefusedPlan> {
         hint: hint.clone(),
     };
     plan.evidence.report.warnings.extend(remarks.iter().map(warning));
-    let plan = CheckedPlan::judged(snapshot, policy, plan)?;
-    Ok(Planned { solution, plan })
+    (solution, plan)
 }

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::change::{ChangeId, NoOp};
+use super::comparison::Comparison;
 use super::reason::Reason;
 use super::world::World;
 use crate::model::{DisruptionReason, LabelKey, NodeName, PodKey, PoolName, Price, Resources};
@@ -39,6 +40,9 @@ pub struct Evidence {
     pub report: Report,
     /// What was planned from, as far as the plan needs it.
     pub world: World,
+    /// What the change of the input does that led here, where two inputs were planned side by side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
 }
 
 /// What a node to make will have.

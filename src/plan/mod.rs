@@ -6,6 +6,7 @@
 pub mod budget;
 pub mod change;
 pub mod claim;
+pub mod comparison;
 mod cost;
 pub mod digest;
 pub mod evidence;
@@ -110,6 +111,7 @@ pub fn plan_targets(
         held: order.held,
         report,
         world: World::of(snapshot, policy, &spec),
+        comparison: None,
     };
     Plan { spec, evidence }
 }

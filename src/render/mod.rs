@@ -4,9 +4,11 @@
 //! prints, never colours and never decides; `cli` turns styles into colours.
 
 pub mod catalog;
+pub mod comparison;
 pub mod explain;
 pub mod line;
 pub mod money;
+pub mod patch;
 mod question;
 mod section;
 pub mod table;
@@ -16,7 +18,9 @@ mod whole;
 pub mod words;
 pub mod wrap;
 
+pub use comparison::comparison_text;
 pub use line::{Line, Span, Style, plain_text};
+pub use patch::{Patch, SideText, patches};
 pub use terminal::{Detail, plan_text};
 pub use view::PlanView;
 

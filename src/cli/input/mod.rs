@@ -126,6 +126,13 @@ impl InputArguments {
         !has_files
     }
 
+    /// Returns the same with more files or folders.
+    #[must_use]
+    pub(super) fn and(&self, more: &[PathBuf]) -> Self {
+        let filenames = self.filenames.iter().chain(more).cloned().collect();
+        Self { filenames, ..self.clone() }
+    }
+
     /// Returns whether this existing file was named as an input.
     #[must_use]
     pub(super) fn reads(&self, file: &Path) -> bool {

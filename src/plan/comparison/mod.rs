@@ -1,0 +1,131 @@
+//! Two plans side by side: what a change of the input does to the fleet, to the cost and to the pods.
+//!
+//! Both plans are whole and judged; this module only holds them against each other, and decides nothing. The
+//! comparison travels with the second plan, outside its digest. Text of manifests is never in it.
+
+mod nodes;
+mod pods;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Plan;
+use crate::model::PodKey;
+use crate::snapshot::Gap;
+use crate::solve::solution::{Cost, Unplaced, Warning};
+
+pub use nodes::{Counts, ExistingDifference, Fate, GroupDifference, NodeKind, Nodes};
+pub use pods::{WorkloadDifference, WorkloadSum};
+
+/// What a change of the input does.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Comparison {
+    /// What the change starts from.
+    pub before: Side,
+    /// What the change leads to: what the plan is of.
+    pub after: Side,
+    /// How the two fleets differ, each as it is when its plan is done.
+    pub nodes: Nodes,
+    /// What the first fleet costs.
+    pub cost_before: Cost,
+    /// What the second fleet costs.
+    pub cost_after: Cost,
+    /// The workloads whose pods come, go or change, by namespace, kind and name.
+    pub workloads: Vec<WorkloadDifference>,
+    /// Pods that fit nowhere now and did fit, or were not there.
+    pub unplaced: Vec<Unplaced>,
+    /// Pods that fit now and did not.
+    pub placed: Vec<PodKey>,
+    /// Warnings that are new.
+    pub warnings: Vec<Warning>,
+    /// Warnings that are no more.
+    pub warnings_gone: Vec<Warning>,
+    /// What could not be read and could be before, or was not there.
+    pub gaps: Vec<Gap>,
+    /// The files that differ, by path.
+    pub files: Vec<FileDifference>,
+}
+
+/// One of two inputs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Side {
+    /// What the user called it: a revision, or paths.
+    pub name: Arc<str>,
+    /// The commit, of a revision of Git.
+    pub commit: Option<Arc<str>>,
+}
+
+/// A file that differs. Its text is not kept: it may hold what nobody should read twice.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct FileDifference {
+    /// The path on both sides.
+    pub path: String,
+    /// Whether it comes, goes or changes.
+    pub way: FileWay,
+    /// How many lines are new.
+    pub lines_added: usize,
+    /// How many lines are gone.
+    pub lines_removed: usize,
+}
+
+/// What happens to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum FileWay {
+    /// Only the second side has it.
+    Added,
+    /// Only the first side has it.
+    Removed,
+    /// Both have it, with other text.
+    Changed,
+}
+
+impl Comparison {
+    /// Holds the plan of a changed input against that of the input before.
+    #[must_use]
+    pub fn of(
+        (before, plan_before): (Side, &Plan),
+        (after, plan_after): (Side, &Plan),
+        files: Vec<FileDifference>,
+    ) -> Self {
+        let (old, new) = (&plan_before.evidence.report, &plan_after.evidence.report);
+        let (unplaced, placed) = pods::unplaced(plan_before, plan_after);
+        let (old_world, new_world) = (&plan_before.evidence.world, &plan_after.evidence.world);
+        Self {
+            before,
+            after,
+            nodes: Nodes::between(plan_before, plan_after),
+            cost_before: old.cost_after,
+            cost_after: new.cost_after,
+            workloads: pods::workloads(old_world, new_world),
+            unplaced,
+            placed,
+            warnings: without(&new.warnings, &old.warnings),
+            warnings_gone: without(&old.warnings, &new.warnings),
+            gaps: without(&new_world.gaps, &old_world.gaps),
+            files,
+        }
+    }
+
+    /// Returns whether nothing differs, the text of the files included.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let same = Self { before: self.before.clone(), after: self.after.clone(), ..Self::default() };
+        let Self { cost_before, cost_after, .. } = self;
+        cost_before == cost_after
+            && *self == Self { cost_before: *cost_before, cost_after: *cost_after, ..same }
+    }
+}
+
+/// Returns what is in the first list and not in the second.
+fn without<T: Clone + PartialEq>(these: &[T], those: &[T]) -> Vec<T> {
+    these.iter().filter(|item| !those.contains(item)).cloned().collect()
+}
