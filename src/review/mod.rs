@@ -1,7 +1,9 @@
-//! The stages of a plan on its way to being carried out, as types.
+//! The stages of a plan on its way to being carried out, as types, and the gates of whoever runs it.
 //!
 //! A [`CheckedPlan`] can only be had from a plan that the judge has no finding about. This module never
 //! changes a plan.
+
+pub mod gate;
 
 use crate::check::{Finding, check};
 use crate::plan::Plan;
