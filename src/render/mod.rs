@@ -1,12 +1,15 @@
-//! Values become text: a plan for the terminal and as JSON, a catalogue as a table and as a document.
+//! Values become text: a plan for the terminal, for a pull request and as JSON, a catalogue as a table and as a
+//! document.
 //!
 //! A plan's text is made of the plan alone, so that a saved plan shows what a fresh one did. This module never
 //! prints, never colours and never decides; `cli` turns styles into colours.
 
 pub mod catalog;
 pub mod comparison;
+pub mod escape;
 pub mod explain;
 pub mod line;
+pub mod markdown;
 pub mod money;
 pub mod patch;
 mod question;
@@ -21,6 +24,7 @@ pub mod wrap;
 pub use comparison::comparison_text;
 pub use line::{Line, Span, Style, plain_text};
 pub use patch::{Patch, SideText, patches};
+pub use markdown::plan_markdown;
 pub use terminal::{Detail, plan_text};
 pub use view::PlanView;
 

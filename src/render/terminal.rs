@@ -78,7 +78,7 @@ pub fn plan_text(view: &PlanView<'_>, detail: Detail) -> Vec<Line> {
     lines
 }
 
-fn summary(view: &PlanView<'_>) -> Line {
+pub(super) fn summary(view: &PlanView<'_>) -> Line {
     let counts = view.counts();
     // What is only supposed must not be taken for a plan, not even by a program that looks for the word.
     let is_what_if = question::is_what_if(view.plan);
@@ -95,7 +95,7 @@ fn summary(view: &PlanView<'_>) -> Line {
     Line::new(Style::Bold, format!("{what}: {}.", parts.collect::<Vec<_>>().join(", ")))
 }
 
-fn cost(view: &PlanView<'_>) -> Vec<Line> {
+pub(super) fn cost(view: &PlanView<'_>) -> Vec<Line> {
     let (before, after) = (view.plan.evidence.report.cost_before, view.plan.evidence.report.cost_after);
     let unpriced_new =
         view.new_nodes().filter(|node| node.placement.effective_price.known().is_none()).count();
@@ -146,7 +146,7 @@ fn why_unpriced(view: &PlanView<'_>) -> Vec<String> {
 }
 
 /// What the plan was made from, and how far that can be trusted.
-fn read(view: &PlanView<'_>) -> Vec<Line> {
+pub(super) fn read(view: &PlanView<'_>) -> Vec<Line> {
     let evidence = &view.plan.evidence;
     let world = &evidence.world;
     let assumed = world.daemons.iter().filter(|daemon| daemon.is_assumed).count();
@@ -263,7 +263,7 @@ pub(super) fn capacity(capacity: &Resources) -> String {
     parts.join(", ")
 }
 
-fn group_price(group: &Group<'_>) -> String {
+pub(super) fn group_price(group: &Group<'_>) -> String {
     let sum = money::per_month(group.price, money::Sureness::of(group.is_estimate));
     match group.unpriced {
         0 => sum,
@@ -273,7 +273,7 @@ fn group_price(group: &Group<'_>) -> String {
 }
 
 /// The reasons that explain most nodes, removals first.
-fn reasons(view: &PlanView<'_>) -> Vec<Line> {
+pub(super) fn reasons(view: &PlanView<'_>) -> Vec<Line> {
     let evidence = &view.plan.evidence;
     let mut removed: BTreeMap<String, Vec<&NodeName>> = BTreeMap::new();
     for (id, planned) in &view.plan.spec.changes {
@@ -332,7 +332,7 @@ fn waiting_on_kept(view: &PlanView<'_>) -> Option<String> {
 }
 
 /// What is left undone, and why; the heaviest first.
-fn not_done(view: &PlanView<'_>, names: usize) -> Vec<Line> {
+pub(super) fn not_done(view: &PlanView<'_>, names: usize) -> Vec<Line> {
     let evidence = &view.plan.evidence;
     let report = &evidence.report;
     let mut lines = Vec::new();
@@ -422,7 +422,7 @@ fn of_several(because: &str) -> String {
     text.replace("; it is ", "; they are ").replace(": adopt it first", ": adopt them first")
 }
 
-fn warnings(view: &PlanView<'_>) -> Vec<Line> {
+pub(super) fn warnings(view: &PlanView<'_>) -> Vec<Line> {
     let warnings = view.plan.evidence.report.warnings.iter();
     warnings
         .map(|warning| {

@@ -15,7 +15,7 @@ fn shown(plan: &Plan, detail: Detail) -> String {
 }
 
 /// The example with everything that can be said.
-fn talkative() -> Plan {
+pub(crate) fn talkative() -> Plan {
     let (mut snapshot, policy, mut solution) = sample::example();
     let gap = Gap {
         kind: GapKind::Unread,
