@@ -371,3 +371,50 @@ fn a_guide_that_would_not_be_valid_stays_as_it_is() {
     assert!(aside(&output).contains("`guide.yaml` was left as it is"), "{}", aside(&output));
     assert_eq!(std::fs::read_to_string(&guide).expect("readable"), text);
 }
+
+#[test]
+fn a_gate_is_looked_at_after_the_output_and_comes_before_the_detailed_exit_code() {
+    let folder = empty_folder("gates");
+    let fleet = root().join("examples/existing-fleet").display().to_string();
+    let plan = |flags: &[&str]| {
+        let arguments: Vec<&str> = ["plan", &fleet].into_iter().chain(flags.iter().copied()).collect();
+        start(&arguments, &folder, "")
+    };
+    let failed = plan(&["--fail-on", "delete,unplaced", "--detailed-exitcode", "--out", "plan.json"]);
+    assert_eq!(failed.status.code(), Some(4), "{}", aside(&failed));
+    assert!(out(&failed).starts_with("Plan: 0 to add, 0 to change, 2 to destroy."), "{}", out(&failed));
+    assert!(
+        aside(&failed).contains("error: gate `--fail-on delete`: 2 nodes are destroyed\n"),
+        "{}",
+        aside(&failed)
+    );
+    assert!(!aside(&failed).contains("unplaced"), "{}", aside(&failed));
+    let passed = plan(&["--fail-on", "unplaced", "--max-monthly-increase", "0", "--detailed-exitcode"]);
+    assert_eq!(passed.status.code(), Some(2), "{}", aside(&passed));
+    let shown = start(
+        &["show", "plan.json", "-o", "md", "--fail-on", "delete", "--fail-on", "estimate"],
+        &folder,
+        "",
+    );
+    assert_eq!(shown.status.code(), Some(4));
+    assert_eq!(aside(&shown).matches("error: gate").count(), 2, "{}", aside(&shown));
+    assert!(out(&shown).starts_with("**Plan: 0 to add, 0 to change, 2 to destroy.**"), "{}", out(&shown));
+}
+
+#[test]
+fn a_rise_of_the_cost_is_held_against_dollars() {
+    let plan = |most: &str| nodeform(&["plan", "examples/quickstart", "--max-monthly-increase", most]);
+    assert_eq!(plan("99999.50").status.code(), Some(0));
+    let over = plan("99.50");
+    assert_eq!(over.status.code(), Some(4));
+    assert!(
+        aside(&over).contains("gate `--max-monthly-increase $99.50`: the monthly cost rises by ~$"),
+        "{}",
+        aside(&over)
+    );
+    for wrong in ["-1", "lots", ""] {
+        let output = plan(wrong);
+        assert_eq!(output.status.code(), Some(1), "{wrong}");
+        assert!(aside(&output).contains("dollars"), "{wrong}: {}", aside(&output));
+    }
+}

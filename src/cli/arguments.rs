@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::gates::GateArguments;
 use super::input::InputArguments;
 
 /// Plans the nodes of a Kubernetes cluster on Azure (AKS).
@@ -80,7 +81,9 @@ pub(super) struct WhatIfArguments {
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nodeform plan examples/quickstart\n  \
     kubectl get nodes,nodeclaims,nodepools,aksnodeclasses,pods -A -o yaml | nodeform plan -\n  \
-    kubectl get nodes,nodeclaims -o yaml | nodeform plan --git origin/main --path deploy -\n")]
+    kubectl get nodes,nodeclaims -o yaml | nodeform plan --git origin/main --path deploy -\n  \
+    nodeform plan examples/quickstart -o md --fail-on delete,incomplete --max-monthly-increase 500\n\n\
+    Exit codes: 0 done, 1 error, 2 changes are proposed (--detailed-exitcode), 4 a gate is not passed.\n")]
 pub(super) struct PlanArguments {
     #[command(flatten)]
     pub(super) world: WorldArguments,
@@ -98,12 +101,15 @@ pub(super) struct PlanArguments {
     /// How to print the plan
     #[arg(short, long, value_enum, default_value_t = PlanOutput::Human)]
     pub(super) output: PlanOutput,
-    /// Print every node and pod instead of a page
+    /// Print every node and pod instead of a page (with `-o human`)
     #[arg(long)]
     pub(super) all: bool,
-    /// Exit with 2 when the plan proposes changes; where two inputs are compared, that is the plan of the second
+    /// Exit with 2 when the plan proposes changes; where two inputs are compared, that is the plan of the second.
+    /// A gate that is not passed comes first, with 4
     #[arg(long)]
     pub(super) detailed_exitcode: bool,
+    #[command(flatten)]
+    pub(super) gates: GateArguments,
 }
 
 /// How a plan is printed.
@@ -113,6 +119,8 @@ pub(super) enum PlanOutput {
     Human,
     /// The plan file
     Json,
+    /// Markdown for a pull request, of at most 3,900 characters
+    Md,
 }
 
 #[derive(Args, Debug)]
@@ -123,12 +131,14 @@ pub(super) struct ShowArguments {
     /// The saved plan; `-` is standard input
     #[arg(value_name = "PLAN")]
     pub(super) plan: PathBuf,
-    /// Print every node and pod instead of a page
+    /// Print every node and pod instead of a page (with `-o human`)
     #[arg(long)]
     pub(super) all: bool,
     /// How to print the plan
     #[arg(short, long, value_enum, default_value_t = PlanOutput::Human)]
     pub(super) output: PlanOutput,
+    #[command(flatten)]
+    pub(super) gates: GateArguments,
 }
 
 #[derive(Args, Debug)]

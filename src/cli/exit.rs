@@ -14,6 +14,8 @@ pub(super) enum Exit {
     Changes,
     /// The plan no longer holds.
     Stale,
+    /// A gate of the caller is not passed.
+    Gate,
     /// A bug of nodeform.
     Bug,
 }
@@ -25,6 +27,7 @@ impl From<Exit> for ExitCode {
             Exit::Error => 1,
             Exit::Changes => 2,
             Exit::Stale => 3,
+            Exit::Gate => 4,
             Exit::Bug => 70,
         })
     }

@@ -9,6 +9,7 @@ mod crds;
 mod exit;
 mod explain;
 mod fix;
+mod gates;
 mod init;
 mod input;
 mod plan;

@@ -12,7 +12,7 @@ use crate::offline::Request;
 use crate::plan::Plan;
 
 pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
-    let PlanArguments { world: from, before, target, out, output, all, detailed_exitcode } = arguments;
+    let PlanArguments { world: from, before, target, out, output, all, detailed_exitcode, gates } = arguments;
     if from.input.is_empty() {
         return Err(Failure::error("there is nothing to plan: no input was named")
             .hint("name files or folders with manifests: `nodeform plan my-manifests/`")
@@ -37,6 +37,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     if let (Some(file), PlanOutput::Human) = (out, output) {
         ui.aside(&format!("Saved to `{0}`; show it with `nodeform show {0}`.\n", file.display()));
     }
+    gates.hold(plan)?;
     let is_changed = !plan.spec.waves.is_empty();
     Ok(if is_changed && *detailed_exitcode { Exit::Changes } else { Exit::Done })
 }

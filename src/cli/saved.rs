@@ -11,7 +11,7 @@ use super::input::InputArguments;
 use super::replace;
 use super::ui::Ui;
 use crate::plan::{Plan, file};
-use crate::render::{Detail, Patch, PlanView, comparison_text, plan_text};
+use crate::render::{Detail, Patch, PlanView, comparison_text, plan_markdown, plan_text};
 use crate::review::CheckedPlan;
 
 /// The most bytes of a plan file: far above any plan that a person can review.
@@ -28,17 +28,18 @@ pub(super) fn print(
     (output, all): (PlanOutput, bool),
     ui: Ui,
 ) -> Result<(), Failure> {
+    let name = saved.map(|path| path.display().to_string());
+    let view = PlanView::new(plan, name.as_deref());
     match output {
         PlanOutput::Json => ui.text(&file::write(plan)),
         PlanOutput::Human => {
-            let name = saved.map(|path| path.display().to_string());
-            let view = PlanView::new(plan, name.as_deref());
             let detail = if all { Detail::All } else { Detail::Brief };
             ui.lines(&match &plan.evidence.comparison {
                 Some(comparison) => comparison_text(comparison, &view, patches, detail),
                 None => plan_text(&view, detail),
             })
         }
+        PlanOutput::Md => ui.text(&plan_markdown(&view)),
     }
 }
 
@@ -79,9 +80,10 @@ pub(super) fn save(path: &Path, plan: &Plan, input: &InputArguments) -> Result<(
 
 /// `nodeform show`: needs nothing but the file.
 pub(super) fn show(arguments: &ShowArguments, ui: Ui) -> Result<Exit, Failure> {
-    let ShowArguments { plan: path, all, output } = arguments;
+    let ShowArguments { plan: path, all, output, gates } = arguments;
     let plan = read(path)?;
     print((&plan, &[]), Some(path), (*output, *all), ui)?;
+    gates.hold(&plan)?;
     Ok(Exit::Done)
 }
 
