@@ -82,7 +82,7 @@ fn plain(word: &str, is_first: bool) -> String {
         return space.to_owned();
     }
     let inside = word.trim_start_matches('(');
-    let core = inside.trim_end_matches([',', '.', ':', ';', ')', '%', '?', '…']);
+    let core = inside.trim_end_matches([',', '.', ':', ';', ')', '%', '?', '…', '\'']);
     let (before, after) = (&word[..word.len() - inside.len()], &inside[core.len()..]);
     // `1.` and `1)` would begin a list.
     let is_list = is_first && after.starts_with(['.', ')']);
@@ -191,7 +191,7 @@ mod tests {
     fn sentences_stay_readable() {
         let same = [
             "2 pods fit nowhere: `default/huge-1` (cpu: `900` is asked for, `7.2` is the most)",
-            "3 nodes, 14.8Gi: it doesn't fit",
+            "3 nodes, 14.8Gi: it doesn't fit (AKS' default)",
         ];
         for text in same {
             assert_eq!(sentence(text), text);
