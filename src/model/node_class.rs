@@ -1,5 +1,6 @@
 //! AKSNodeClass: how a pool's VMs are built, as far as it decides which sizes serve and what fits on them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{ClassName, Digest};
@@ -53,6 +54,9 @@ pub struct NodeClass {
     pub gpu_mode: GpuMode,
     /// Whether artifact streaming is asked for explicitly.
     pub artifact_streaming: bool,
+    /// Tags of its VMs, as the class says them.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub tags: BTreeMap<Arc<str>, Arc<str>>,
     /// The static hash of its spec, as Karpenter writes it.
     pub hash: Arc<str>,
     /// The digest of its whole spec.

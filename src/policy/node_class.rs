@@ -51,6 +51,12 @@ fn of_spec(name: ClassName, spec: &AksNodeClassSpec) -> NodeClass {
         },
         artifact_streaming: spec.artifact_streaming.as_ref().and_then(|streaming| streaming.enabled)
             == Some(true),
+        tags: spec
+            .tags
+            .iter()
+            .flatten()
+            .map(|(key, value)| (Arc::from(key.as_str()), Arc::from(value.as_str())))
+            .collect(),
         hash: Arc::from(static_hash(spec)),
         spec_digest: Digest::of_json(spec).expect("a spec has a JSON form: its maps have text keys"),
     }

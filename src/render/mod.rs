@@ -6,26 +6,32 @@
 
 pub mod catalog;
 pub mod comparison;
+pub mod claims;
 pub mod escape;
 pub mod explain;
 pub mod line;
 pub mod markdown;
 pub mod money;
 pub mod patch;
+pub mod names;
 mod question;
 mod section;
 pub mod table;
 pub mod terminal;
+pub mod tf_json;
 pub mod view;
 mod whole;
 pub mod words;
 pub mod wrap;
 
 pub use comparison::comparison_text;
+pub use claims::plan_yaml;
 pub use line::{Line, Span, Style, plain_text};
 pub use patch::{Patch, SideText, patches};
 pub use markdown::plan_markdown;
+pub use names::plan_names;
 pub use terminal::{Detail, plan_text};
+pub use tf_json::plan_tf_json;
 pub use view::PlanView;
 
 use crate::plan::Plan;
