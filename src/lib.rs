@@ -1,7 +1,7 @@
 //! nodeform plans the nodes of a Kubernetes cluster on Azure: the map.
 //!
 //! ```text
-//!  manifests, dumps ──▶ manifests ──▶ snapshot ─┐                            ┌─ render ──▶ terminal, JSON
+//!  manifests, dumps ──▶ manifests ──▶ snapshot ─┐                            ┌─ render ──▶ terminal, files
 //!  price and size lists ─▶ catalog ─────────────┼─▶ solve ──▶ plan ──▶ check ┤
 //!  NodePool, AKSNodeClass, NodeFleet ─▶ policy ─┘     └─ report (why)        └─ review ──▶ CheckedPlan
 //! ```

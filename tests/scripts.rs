@@ -5,8 +5,20 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-const COMMANDS: [&str; 10] =
-    ["plan", "show", "verify", "validate", "explain", "catalog", "init", "crds", "schema", "version"];
+const COMMANDS: [&str; 12] = [
+    "plan",
+    "show",
+    "verify",
+    "validate",
+    "explain",
+    "catalog",
+    "init",
+    "crds",
+    "schema",
+    "completions",
+    "man",
+    "version",
+];
 
 fn start(arguments: &[&str], folder: &Path, input: &str) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_nodeform"))
@@ -376,11 +388,11 @@ fn a_guide_that_would_not_be_valid_stays_as_it_is() {
 fn a_gate_is_looked_at_after_the_output_and_comes_before_the_detailed_exit_code() {
     let folder = empty_folder("gates");
     let fleet = root().join("examples/existing-fleet").display().to_string();
-    let plan = |flags: &[&str]| {
+    let planned = |flags: &[&str]| {
         let arguments: Vec<&str> = ["plan", &fleet].into_iter().chain(flags.iter().copied()).collect();
         start(&arguments, &folder, "")
     };
-    let failed = plan(&["--fail-on", "delete,unplaced", "--detailed-exitcode", "--out", "plan.json"]);
+    let failed = planned(&["--fail-on", "delete,unplaced", "--detailed-exitcode", "--out", "plan.json"]);
     assert_eq!(failed.status.code(), Some(4), "{}", aside(&failed));
     assert!(out(&failed).starts_with("Plan: 0 to add, 0 to change, 2 to destroy."), "{}", out(&failed));
     assert!(
@@ -389,7 +401,7 @@ fn a_gate_is_looked_at_after_the_output_and_comes_before_the_detailed_exit_code(
         aside(&failed)
     );
     assert!(!aside(&failed).contains("unplaced"), "{}", aside(&failed));
-    let passed = plan(&["--fail-on", "unplaced", "--max-monthly-increase", "0", "--detailed-exitcode"]);
+    let passed = planned(&["--fail-on", "unplaced", "--max-monthly-increase", "0", "--detailed-exitcode"]);
     assert_eq!(passed.status.code(), Some(2), "{}", aside(&passed));
     let shown = start(
         &["show", "plan.json", "-o", "md", "--fail-on", "delete", "--fail-on", "estimate"],
@@ -403,9 +415,9 @@ fn a_gate_is_looked_at_after_the_output_and_comes_before_the_detailed_exit_code(
 
 #[test]
 fn a_rise_of_the_cost_is_held_against_dollars() {
-    let plan = |most: &str| nodeform(&["plan", "examples/quickstart", "--max-monthly-increase", most]);
-    assert_eq!(plan("99999.50").status.code(), Some(0));
-    let over = plan("99.50");
+    let planned = |most: &str| nodeform(&["plan", "examples/quickstart", "--max-monthly-increase", most]);
+    assert_eq!(planned("99999.50").status.code(), Some(0));
+    let over = planned("99.50");
     assert_eq!(over.status.code(), Some(4));
     assert!(
         aside(&over).contains("gate `--max-monthly-increase $99.50`: the monthly cost rises by ~$"),
@@ -413,8 +425,54 @@ fn a_rise_of_the_cost_is_held_against_dollars() {
         aside(&over)
     );
     for wrong in ["-1", "lots", ""] {
-        let output = plan(wrong);
+        let output = planned(wrong);
         assert_eq!(output.status.code(), Some(1), "{wrong}");
         assert!(aside(&output).contains("dollars"), "{wrong}: {}", aside(&output));
     }
+}
+
+#[test]
+fn called_by_kubectl_it_speaks_of_kubectl() {
+    let folder = empty_folder("plugin");
+    let link = |name: &str| {
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_nodeform"), folder.join(name)).expect("linked");
+        folder.join(name)
+    };
+    let (plugin, completer) = (link("kubectl-nodeform"), link("kubectl_complete-nodeform"));
+    let run = |program: &Path, arguments: &[&str]| {
+        Command::new(program).args(arguments).current_dir(root()).output().expect("the program ends")
+    };
+    let help = out(&run(&plugin, &["plan", "--help"]));
+    assert!(
+        help.contains("Usage: kubectl nodeform plan") && help.contains("  kubectl nodeform plan examples/"),
+        "{help}"
+    );
+    assert!(aside(&run(&plugin, &["plan"])).contains("`kubectl nodeform plan my-manifests/`"));
+    assert!(out(&run(&plugin, &["plan", "examples/quickstart"])).contains("more: `kubectl nodeform plan"));
+    assert_eq!(
+        out(&run(&completer, &["plan", "--fail-on", ""])),
+        "delete\nestimate\nincomplete\nunplaced\n:4\n"
+    );
+}
+
+#[test]
+fn every_shell_gets_completions_and_every_command_a_man_page() {
+    for shell in ["bash", "zsh", "fish", "powershell"] {
+        let script = out(&nodeform(&["completions", shell]));
+        assert!(script.contains("max-monthly-increase"), "{shell}");
+    }
+    let folder = empty_folder("man");
+    let written = start(&["man", "pages"], &folder, "");
+    assert!(written.status.success(), "{}", aside(&written));
+    for command in COMMANDS {
+        let page = folder.join(format!("pages/nodeform-{command}.1"));
+        let page = std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{command}: {error}"));
+        assert!(page.contains("Example"), "{command}");
+    }
+    assert!(folder.join("pages/nodeform.1").is_file());
+}
+
+#[test]
+fn nothing_is_said_of_progress_where_nobody_watches() {
+    assert_eq!(aside(&nodeform(&["plan", "examples/quickstart"])), "");
 }

@@ -39,6 +39,10 @@ pub(super) enum Command {
     Crds(CrdsArguments),
     /// Print a JSON Schema
     Schema(SchemaArguments),
+    /// Print a shell's completions
+    Completions(CompletionsArguments),
+    /// Write the man pages
+    Man(ManArguments),
     /// Print the version
     Version(VersionArguments),
 }
@@ -119,8 +123,14 @@ pub(super) enum PlanOutput {
     Human,
     /// The plan file
     Json,
+    /// The NodeClaims of the nodes to make
+    Yaml,
     /// Markdown for a pull request, of at most 3,900 characters
     Md,
+    /// As `terraform show -json`: for policies and cost tools
+    TfJson,
+    /// `nodeclaim.karpenter.sh/NAME` of each node to make, and the same with `deleted` of each to destroy
+    Name,
 }
 
 #[derive(Args, Debug)]
@@ -275,6 +285,23 @@ pub(super) struct SchemaArguments {
     /// What to print the schema of; without it, the names that there are
     #[arg(value_name = "NAME")]
     pub(super) name: Option<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  nodeform completions bash\n\nTo have them, as bash: \
+    `source <(nodeform completions bash)` in ~/.bashrc.\n")]
+pub(super) struct CompletionsArguments {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(super) shell: clap_complete::Shell,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  nodeform man man-pages\n")]
+pub(super) struct ManArguments {
+    /// The folder to write the pages to
+    #[arg(value_name = "FOLDER")]
+    pub(super) folder: PathBuf,
 }
 
 #[derive(Args, Debug)]

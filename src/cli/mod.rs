@@ -5,6 +5,7 @@
 mod arguments;
 mod catalog;
 mod compare;
+mod completions;
 mod crds;
 mod exit;
 mod explain;
@@ -14,6 +15,8 @@ mod init;
 mod input;
 mod plan;
 mod replace;
+mod plugin;
+mod progress;
 mod saved;
 mod schema;
 mod ui;
@@ -24,26 +27,46 @@ mod world;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
 
 use arguments::{Command, CommandLine};
 use exit::{Exit, Failure};
+use plugin::Called;
 use ui::Ui;
 
 /// Runs the command that these arguments say and returns its exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let command_line = match CommandLine::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let called = Called::by(arguments.first());
+    if called == Called::Completer {
+        return completed(&arguments).into();
+    }
+    let mut command = called.command();
+    let parsed = command.try_get_matches_from_mut(arguments).and_then(|matches| {
+        CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    });
+    let command_line = match parsed {
         Ok(command_line) => command_line,
         Err(error) => return usage(&error).into(),
     };
-    let ui = Ui::new(command_line.no_color);
+    let ui = Ui::new(command_line.no_color).called(called.name());
     match dispatch(command_line.command, ui) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             ui.failure(&failure);
             failure.exit.into()
         }
+    }
+}
+
+/// Answers kubectl, which asks with the words that stand behind the plugin's name.
+fn completed(arguments: &[OsString]) -> Exit {
+    let words: Vec<String> =
+        arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    match Ui::new(true).text(&plugin::completions(&words)) {
+        Ok(()) => Exit::Done,
+        Err(failure) => failure.exit,
     }
 }
 
@@ -58,6 +81,8 @@ fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
         Command::Init(arguments) => init::run(&arguments, ui),
         Command::Crds(arguments) => crds::run(&arguments, ui),
         Command::Schema(arguments) => schema::run(&arguments, ui),
+        Command::Completions(arguments) => completions::completions(&arguments, ui),
+        Command::Man(arguments) => completions::man(&arguments, ui),
         Command::Version(arguments) => version::run(&arguments, ui),
     }
 }

@@ -11,7 +11,9 @@ use super::input::InputArguments;
 use super::replace;
 use super::ui::Ui;
 use crate::plan::{Plan, file};
-use crate::render::{Detail, Patch, PlanView, comparison_text, plan_markdown, plan_text};
+use crate::render::{
+    Detail, Patch, PlanView, comparison_text, plan_markdown, plan_names, plan_text, plan_tf_json, plan_yaml,
+};
 use crate::review::CheckedPlan;
 
 /// The most bytes of a plan file: far above any plan that a person can review.
@@ -39,7 +41,10 @@ pub(super) fn print(
                 None => plan_text(&view, detail),
             })
         }
+        PlanOutput::Yaml => ui.text(&plan_yaml(plan)),
         PlanOutput::Md => ui.text(&plan_markdown(&view)),
+        PlanOutput::TfJson => ui.text(&plan_tf_json(&view)),
+        PlanOutput::Name => ui.text(&plan_names(plan)),
     }
 }
 

@@ -13,13 +13,22 @@ use crate::render::{Line, Style};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ui {
     color: ColorChoice,
+    /// What the user types for this program.
+    name: &'static str,
 }
 
 impl Ui {
     /// Coloured where the terminal takes it (`NO_COLOR`, `CLICOLOR_FORCE` and pipes are respected), or never.
     #[must_use]
     pub(super) const fn new(is_plain: bool) -> Self {
-        Self { color: if is_plain { ColorChoice::Never } else { ColorChoice::Auto } }
+        let color = if is_plain { ColorChoice::Never } else { ColorChoice::Auto };
+        Self { color, name: "nodeform" }
+    }
+
+    /// Has hints name the program as the user called it.
+    #[must_use]
+    pub(super) const fn called(self, name: &'static str) -> Self {
+        Self { name, ..self }
     }
 
     /// Writes styled lines to standard output.
@@ -31,7 +40,7 @@ impl Ui {
         for line in lines {
             for span in &line.spans {
                 let style = ansi(span.style);
-                text.push_str(&format!("{style}{}{style:#}", span.text));
+                text.push_str(&format!("{style}{}{style:#}", self.named(&span.text)));
             }
             text.push('\n');
         }
@@ -59,7 +68,12 @@ impl Ui {
 
     /// Writes a remark to standard error.
     pub(super) fn aside(self, text: &str) {
-        eprint!("{text}");
+        eprint!("{}", self.named(text));
+    }
+
+    /// Puts the program's name of the user into the commands of a text.
+    fn named(self, text: &str) -> String {
+        text.replace("`nodeform ", &format!("`{} ", self.name))
     }
 }
 

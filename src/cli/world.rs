@@ -12,11 +12,13 @@ use jiff::tz::TimeZone;
 use super::arguments::{WhatIfArguments, WorldArguments};
 use super::exit::Failure;
 use super::input::Inputs;
+use super::progress::Progress;
 use super::ui::Ui;
 use crate::model::{NodeSelector, Region, Target};
 use crate::offline::{self, Planned, Problem, Request, World};
 use crate::review::RefusedPlan;
 use crate::snapshot::Question;
+use crate::render::words::count;
 
 /// The most bytes of a list of sizes or prices; a region's answers have a few megabytes.
 const CATALOG_BYTES_MAX: u64 = 256 << 20;
@@ -53,6 +55,8 @@ pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
 
 /// Returns the world that an input describes; it may hold no object.
 pub(super) fn described(inputs: Inputs, options: Request) -> Result<World, Failure> {
+    let bytes: usize = inputs.files.iter().map(|file| file.source.bytes.len()).sum();
+    let _progress = Progress::start(&format!("reading {} MB of manifests", bytes / 1_000_000));
     let gaps = inputs.gaps.clone();
     offline::world(Request { sources: inputs.sources(), gaps, ..options }).map_err(failure)
 }
@@ -99,7 +103,10 @@ pub(super) fn no_objects() -> Failure {
 
 /// Plans a world. A plan that the judge refuses is a bug and is not shown.
 pub(super) fn planned(world: &World) -> Result<Planned, Failure> {
-    offline::plan(world).map_err(refused)
+    let progress = Progress::start(&format!("planning {}", count(world.snapshot.pods.len(), "pod")));
+    let proposed = offline::propose(world);
+    progress.say("judging the plan".to_owned());
+    offline::judge(world, proposed).map_err(refused)
 }
 
 /// The failure of a plan that the judge refuses.

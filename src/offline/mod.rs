@@ -16,6 +16,7 @@ use crate::api::Kind;
 use crate::catalog::Catalog;
 use crate::manifests::{self, Objects, Remark, Source};
 use crate::model::{ClassName, Region, Target};
+use crate::plan::Plan;
 use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
 use crate::snapshot::{AssembleOptions, Assumption, Gap, Question, Snapshot, assemble, suppose};
@@ -206,12 +207,34 @@ pub fn catalog(files: &[(String, String)], region: &Region) -> Result<Catalog, V
 /// # Errors
 /// The plan that the judge refused: a bug of nodeform.
 pub fn plan(world: &World) -> Result<Planned, RefusedPlan> {
+    judge(world, propose(world))
+}
+
+/// A plan that was not judged yet; nothing but [`judge()`] takes it.
+#[derive(Clone, Debug)]
+pub struct Proposed {
+    solution: Solution,
+    plan: Plan,
+}
+
+/// Plans a world: the longest step, so that whoever waits can be told.
+#[must_use]
+pub fn propose(world: &World) -> Proposed {
     let (solution, plan) = unjudged(world);
+    Proposed { solution, plan }
+}
+
+/// Has what was proposed for a world judged.
+///
+/// # Errors
+/// The plan that the judge refused: a bug of nodeform.
+pub fn judge(world: &World, proposed: Proposed) -> Result<Planned, RefusedPlan> {
+    let Proposed { solution, plan } = proposed;
     let plan = CheckedPlan::judged(&world.snapshot, &world.policy, plan)?;
     Ok(Planned { solution, plan })
 }
 
-fn unjudged(world: &World) -> (Solution, crate::plan::Plan) {
+fn unjudged(world: &World) -> (Solution, Plan) {
     let World { snapshot, policy, targets, objects, remarks } = world;
     let solution = crate::solve::solve(snapshot, policy);
     let mut plan = crate::plan::plan_targets(snapshot, policy, &solution, targets);
