@@ -16,9 +16,9 @@ use super::progress::Progress;
 use super::ui::Ui;
 use crate::model::{NodeSelector, Region, Target};
 use crate::offline::{self, Planned, Problem, Request, World};
+use crate::render::words::count;
 use crate::review::RefusedPlan;
 use crate::snapshot::Question;
-use crate::render::words::count;
 
 /// The most bytes of a list of sizes or prices; a region's answers have a few megabytes.
 const CATALOG_BYTES_MAX: u64 = 256 << 20;

@@ -15,6 +15,7 @@ use crate::model::{
 };
 use crate::plan::{ClaimSpec, Create, Plan};
 
+use super::question;
 use super::words::{count, verb};
 
 /// What keeps a claim until its VM is gone, as in Karpenter.
@@ -35,6 +36,10 @@ pub fn node_claims(plan: &Plan) -> Vec<NodeClaim> {
 /// Never: a claim has a YAML form.
 #[must_use]
 pub fn plan_yaml(plan: &Plan) -> String {
+    if question::is_what_if(plan) {
+        return "# What if: nothing of this plan can be applied as it is, so it has no NodeClaims\n"
+            .to_owned();
+    }
     let claims = node_claims(plan);
     let others = plan.spec.changes.len()
         - plan.spec.changes.values().filter(|planned| planned.change.create().is_some()).count();

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use super::escape::{code, is_kept, sentence, units};
 use super::line::Line;
+use super::question;
 use super::terminal::{self, capacity, existing, group_price, zone_name};
 use super::view::{Group, GroupKey, PlanView};
 use super::words::grouped;
@@ -35,8 +36,10 @@ const CREATES: &str = "| Nodes | Pool | Size | Zone | Bought | In all | Pods | C
 #[must_use]
 pub fn plan_markdown(view: &PlanView<'_>) -> String {
     let mut head = vec![format!("**{}**", terminal::summary(view).text())];
-    let (cost, notes) = split_first(terminal::cost(view));
+    head.extend(items(question::head(view.plan)));
+    let (cost, mut notes) = split_first(terminal::cost(view));
     head.extend(cost.map(|line| item(&line)));
+    notes.extend(question::bill(view));
     let counts = view.counts();
     let mut parts = vec![
         Part::new("", Rank::Money, notes.iter().map(item).collect()).at_most(4),

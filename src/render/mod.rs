@@ -5,15 +5,15 @@
 //! prints, never colours and never decides; `cli` turns styles into colours.
 
 pub mod catalog;
-pub mod comparison;
 pub mod claims;
+pub mod comparison;
 pub mod escape;
 pub mod explain;
 pub mod line;
 pub mod markdown;
 pub mod money;
-pub mod patch;
 pub mod names;
+pub mod patch;
 mod question;
 mod section;
 pub mod table;
@@ -24,12 +24,12 @@ mod whole;
 pub mod words;
 pub mod wrap;
 
-pub use comparison::comparison_text;
 pub use claims::plan_yaml;
+pub use comparison::comparison_text;
 pub use line::{Line, Span, Style, plain_text};
-pub use patch::{Patch, SideText, patches};
 pub use markdown::plan_markdown;
 pub use names::plan_names;
+pub use patch::{Patch, SideText, patches};
 pub use terminal::{Detail, plan_text};
 pub use tf_json::plan_tf_json;
 pub use view::PlanView;

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Number, Value, json};
 
+use super::question;
 use super::view::PlanView;
 use crate::model::{MicroUsdPerHour, PoolName};
 use crate::plan::Plan;
@@ -53,7 +54,7 @@ fn document(view: &PlanView<'_>) -> Value {
             "values": {"root_module": {"resources": prior}},
         },
         "configuration": configuration(view.plan, &changes),
-        "applyable": !view.plan.spec.waves.is_empty(),
+        "applyable": !view.plan.spec.waves.is_empty() && !question::is_what_if(view.plan),
         "complete": Gate::Incomplete.failed(view.plan).is_none() && evidence.report.unplaced.is_empty() && evidence.held.is_empty(),
         "errored": false,
     });
