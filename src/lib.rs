@@ -23,6 +23,7 @@
 //! | [`review`] | the stages that a plan passes |
 //! | [`render`] | values to text |
 //! | [`sim`] | the world after a plan, in memory |
+//! | [`agent_pools`] | agent pools of AKS to NodePools, classes and a fleet to start from |
 //! | [`offline`] | from files to a judged plan: the steps in their order |
 //! | `git` | manifests of a Git revision, from the object database (feature `git`) |
 //! | `cli` | one file for each command; the only place that reads files and prints (feature `cli`) |
@@ -49,6 +50,7 @@
 //! - **offering**: a size in a zone, bought in one way. **shape**: pods that the scheduler cannot tell apart.
 //! - **estimate**: a figure that a stated rule made; marked `~` in every output (`docs/estimates.md`).
 
+pub mod agent_pools;
 pub mod api;
 pub mod catalog;
 pub mod check;

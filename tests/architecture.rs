@@ -24,6 +24,8 @@ const EDGES: &[(&str, &[&str])] = &[
         "render",
         &["model", "api", "policy", "manifests", "catalog", "snapshot", "solve", "plan", "check", "review"],
     ),
+    // What `az` prints or a dump of Nodes, to manifests: the sizes say what they hold.
+    ("agent_pools", &["model", "api", "manifests", "catalog"]),
     ("sim", &["model", "policy", "catalog", "snapshot", "plan"]),
     (
         "offline",

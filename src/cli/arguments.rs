@@ -33,7 +33,7 @@ pub(super) enum Command {
     Explain(ExplainArguments),
     /// List the sizes of a region, with prices and what pods may use of them
     Catalog(CatalogArguments),
-    /// Write a NodeFleet, a NodePool and an AKSNodeClass to start from
+    /// Write a NodeFleet, NodePools and AKSNodeClasses to start from, of agent pools if you like
     Init(InitArguments),
     /// Print the CustomResourceDefinitions
     Crds(CrdsArguments),
@@ -255,18 +255,24 @@ pub(super) enum CatalogOutput {
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example:\n  nodeform init my-cluster --location westeurope\n  nodeform plan my-cluster\n"
+    after_help = "Examples:\n  nodeform init my-cluster --location westeurope\n  nodeform plan my-cluster\n  \
+    nodeform init moved --from examples/agent-pools/az/nodepools.json --location westeurope\n  \
+    az aks show -g rg -n my-cluster -o json | nodeform init - --from -\n"
 )]
 pub(super) struct InitArguments {
     /// The folder to write to; `-` prints instead
     #[arg(value_name = "FOLDER", default_value = ".")]
     pub(super) folder: PathBuf,
-    /// The cluster's name
-    #[arg(long, value_name = "NAME", default_value = "my-cluster")]
-    pub(super) cluster_name: String,
-    /// The cluster's region
-    #[arg(long, alias = "region", value_name = "REGION", default_value = "eastus")]
-    pub(super) location: String,
+    /// Start from these agent pools: the output of `az aks nodepool list -o json` or `az aks show -o json`, or
+    /// a dump of Nodes; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(super) from: Option<PathBuf>,
+    /// The cluster's name; else the one that FILE says, else my-cluster
+    #[arg(long, value_name = "NAME")]
+    pub(super) cluster_name: Option<String>,
+    /// The cluster's region; else the one that FILE says, else eastus
+    #[arg(long, alias = "region", value_name = "REGION")]
+    pub(super) location: Option<String>,
 }
 
 #[derive(Args, Debug)]

@@ -6,27 +6,47 @@ use std::path::Path;
 
 use super::arguments::InitArguments;
 use super::exit::{Exit, Failure};
+use super::input::InputArguments;
 use super::ui::Ui;
+use crate::agent_pools::{self, Said, Started};
+use crate::manifests::Source;
+use crate::model::Region;
 use crate::offline;
 
+/// The region where nobody says one: that of Azure's own price examples.
+const REGION: &str = "eastus";
 /// The file's name in the folder.
 const FILE: &str = "nodeform.yaml";
 
 pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
-    let InitArguments { folder, cluster_name, location } = arguments;
-    let location = super::world::region(location);
-    offline::catalog(&[], &location).map_err(super::world::failure)?;
+    let InitArguments { folder, from, cluster_name, location } = arguments;
+    let location = location.as_deref().map(super::world::region);
+    if let Some(location) = &location {
+        offline::catalog(&[], location).map_err(super::world::failure)?;
+    }
     let is_name = |text: &str| {
         let inside = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
         let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
         let bytes = text.as_bytes();
         bytes.len() <= 63 && bytes.iter().copied().all(inside) && ends(bytes.first()) && ends(bytes.last())
     };
-    if !is_name(cluster_name) {
+    if let Some(cluster_name) = cluster_name.as_ref().filter(|name| !is_name(name)) {
         return Err(Failure::error(format!("`{cluster_name}` cannot be the name of an AKS cluster"))
             .hint("use at most 63 letters, digits, `-` and `_`, with a letter or digit at both ends"));
     }
-    let text = manifest(cluster_name, location.as_str());
+    let cluster = cluster_name.clone();
+    let started = match from {
+        Some(file) => start(file, Said { cluster, location }, ui)?,
+        None => {
+            let location = location.unwrap_or_else(|| Region::new(REGION));
+            Started {
+                text: manifest(cluster.as_deref().unwrap_or("my-cluster"), location.as_str()),
+                pools: 1,
+                left_out: Vec::new(),
+            }
+        }
+    };
+    let text = started.text;
     if folder.as_os_str() == "-" {
         ui.text(&text)?;
         return Ok(Exit::Done);
@@ -38,11 +58,39 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
     }
     write(folder, &file, &text)?;
     ui.text(&format!(
-        "Wrote {}: a NodeFleet, a NodePool and an AKSNodeClass.\n\nNext: put workloads beside it and run\n  nodeform plan {}\n",
+        "Wrote {}: a NodeFleet, {} and what {} built with.\n\nNext: put workloads beside it and run\n  nodeform plan {}\n",
         file.display(),
+        if started.pools == 1 { "a NodePool".to_owned() } else { format!("{} NodePools", started.pools) },
+        if started.pools == 1 { "it is" } else { "they are" },
         folder.display()
     ))?;
     Ok(Exit::Done)
+}
+
+/// Converts agent pools, and says what could not be carried over.
+fn start(file: &Path, said: Said, ui: Ui) -> Result<Started, Failure> {
+    let input = InputArguments { inputs: vec![file.to_owned()], ..InputArguments::default() };
+    let mut sources = input.read()?.sources;
+    let (Some(source), true) = (sources.pop(), sources.is_empty()) else {
+        return Err(Failure::error(format!("`{}` is not one file", file.display())));
+    };
+    let started = agent_pools::start(source, &said).map_err(|faults| {
+        let faults = faults.into_iter().map(|fault| format!("`{}`: {fault}", file.display())).collect();
+        Failure::errors(faults).hint(
+            "make the file with `az aks nodepool list -g GROUP --cluster-name NAME -o json > pools.json`",
+        )
+    })?;
+    for what in &started.left_out {
+        ui.aside(&format!("warning: {what}\n"));
+    }
+    // What the file says may still be out of the bounds that NodePools and classes have.
+    let written = Source::new("nodeform.yaml", started.text.clone());
+    if let Err(faults) = offline::read(vec![written]) {
+        for fault in faults {
+            ui.aside(&format!("warning: to be mended by hand: {fault}\n"));
+        }
+    }
+    Ok(started)
 }
 
 fn write(folder: &Path, file: &Path, text: &str) -> Result<(), Failure> {

@@ -118,8 +118,9 @@ pub(super) fn bill(view: &PlanView<'_>) -> Vec<Line> {
         signed(nodes, nodes.abs().to_string()),
     ));
     for (title, name) in [("vCPU", ResourceName::Cpu), ("memory", ResourceName::Memory)] {
-        let [one, other] = [&today, &planned].map(|fleet| fleet.capacity.get(&name));
-        let shown = |amount: i64| rounded(&name, amount);
+        // The difference of what is shown, so that the reader's own subtraction agrees.
+        let [one, other] = [&today, &planned].map(|fleet| whole(&name, fleet.capacity.get(&name)));
+        let shown = |amount: i64| name.show(amount);
         rows.push(row(title, shown(one), shown(other), signed(other - one, shown((other - one).abs()))));
     }
     let [old, new] = [before, after].map(|cost| cost.effective.per_month());
@@ -168,15 +169,14 @@ fn aligned(rows: &[[String; 4]]) -> Vec<Line> {
     rows.iter().enumerate().map(|(place, row)| Line::new(style(place), line(row))).collect()
 }
 
-/// Writes an amount that was summed over nodes: whole cores and GiB are enough to compare fleets.
-fn rounded(name: &ResourceName, amount: i64) -> String {
-    let gib = 1 << 30;
-    match name {
-        ResourceName::Memory => format!("{}Gi", (amount + gib / 2) / gib),
-        ResourceName::Cpu | ResourceName::EphemeralStorage | ResourceName::Pods | ResourceName::Other(_) => {
-            name.show(amount)
-        }
-    }
+/// Rounds an amount that was summed over nodes: whole cores and GiB are enough to compare fleets.
+fn whole(name: &ResourceName, amount: i64) -> i64 {
+    let unit: i64 = match name {
+        ResourceName::Cpu => 1000,
+        ResourceName::Memory => 1 << 30,
+        ResourceName::EphemeralStorage | ResourceName::Pods | ResourceName::Other(_) => 1,
+    };
+    (amount + unit / 2) / unit * unit
 }
 
 fn today(view: &PlanView<'_>) -> Fleet {
