@@ -46,13 +46,36 @@ fn name(story: &Path) -> String {
     format!("examples/{}", story.file_name().expect("a folder has a name").to_string_lossy())
 }
 
+/// Plans a story as it is meant to be asked: with the flags of its `flags.txt`, where it has one.
+fn plan(story: &Path, more: &[&str]) -> Output {
+    let flags = fs::read_to_string(story.join("flags.txt")).unwrap_or_default();
+    let name = name(story);
+    let words: Vec<&str> =
+        ["plan", &name].into_iter().chain(flags.split_whitespace()).chain(more.iter().copied()).collect();
+    nodeform(&words)
+}
+
+#[test]
+fn agent_pools_become_the_manifests_that_stand_beside_them() {
+    let from = "examples/agent-pools/az/nodepools.json";
+    let output = nodeform(&["init", "-", "--from", from, "--location", "westeurope"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let file = root().join("examples/agent-pools/nodeform.yaml");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&file, text(&output.stdout)).expect("the text can be written");
+    }
+    assert_eq!(text(&output.stdout), fs::read_to_string(file).expect("it stands there"));
+    let said = text(&output.stderr);
+    assert!(said.contains("agent pool `web`: `minCount` 3"), "{said}");
+}
+
 #[test]
 fn every_story_plans_to_the_text_beside_it() {
     let stories = stories();
     assert!(stories.len() >= 4, "the stories are there");
     let mut faults = Vec::new();
     for story in stories {
-        let output = nodeform(&["plan", &name(&story)]);
+        let output = plan(&story, &[]);
         assert!(output.status.success(), "{}: {}", name(&story), text(&output.stderr));
         let printed = text(&output.stdout);
         let too_wide = printed.lines().filter(|line| line.chars().count() > COLUMNS_MAX).count();
@@ -80,13 +103,13 @@ fn a_saved_plan_of_every_story_is_shown_alike_and_verified() {
     for story in stories() {
         let file = folder.join(format!("{}.json", story.file_name().expect("a name").to_string_lossy()));
         let file = file.to_str().expect("the folder is UTF-8");
-        let planned = nodeform(&["plan", &name(&story), "--out", file, "--detailed-exitcode"]);
+        let planned = plan(&story, &["--out", file, "--detailed-exitcode"]);
         assert_eq!(planned.status.code(), Some(2), "{}: {}", name(&story), text(&planned.stderr));
         let shown = nodeform(&["show", file]);
         assert_eq!(text(&shown.stdout), text(&planned.stdout), "{}", name(&story));
         let verified = nodeform(&["verify", file]);
         assert_eq!(verified.status.code(), Some(0), "{}{}", text(&verified.stdout), text(&verified.stderr));
-        let again = nodeform(&["plan", &name(&story), "-o", "json"]);
+        let again = plan(&story, &["-o", "json"]);
         assert_eq!(text(&again.stdout), fs::read_to_string(file).expect("the plan was saved"));
     }
 }

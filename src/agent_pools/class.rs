@@ -133,7 +133,7 @@ fn linux(fields: &Fields<'_>, left_out: &mut Vec<String>) -> Map<String, Value> 
         match sysctl(key, value) {
             Some(name) => drop(sysctls.insert(name, value.clone())),
             None => {
-                left_out.push(format!("`linuxOSConfig.sysctls.{key}`: an AKSNodeClass has no such field"))
+                left_out.push(format!("`linuxOSConfig.sysctls.{key}`: an AKSNodeClass has no such field"));
             }
         }
     }

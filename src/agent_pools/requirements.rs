@@ -45,7 +45,7 @@ pub(super) fn of(pool: &AgentPool, region: &Region) -> Vec<Asked> {
     asked.push(Asked::new(label::CAPACITY_TYPE, "In", &[bought.0], bought.1));
     match parts {
         Some(parts) if &*parts.family != "N" && parts.accelerator.is_none() => {
-            asked.extend(range(&pool.size, &parts))
+            asked.extend(range(&pool.size, &parts));
         }
         Some(_) => {
             let why = "a GPU's model is what its pods rely on: the exact size";

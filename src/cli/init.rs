@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
 /// Converts agent pools, and says what could not be carried over.
 fn start(file: &Path, said: Said, ui: Ui) -> Result<Started, Failure> {
     let input = InputArguments { inputs: vec![file.to_owned()], ..InputArguments::default() };
-    let mut sources = input.read()?.sources;
+    let mut sources = input.read()?.sources();
     let (Some(source), true) = (sources.pop(), sources.is_empty()) else {
         return Err(Failure::error(format!("`{}` is not one file", file.display())));
     };
