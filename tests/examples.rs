@@ -47,7 +47,7 @@ fn name(story: &Path) -> String {
 }
 
 /// Plans a story as it is meant to be asked: with the flags of its `flags.txt`, where it has one.
-fn plan(story: &Path, more: &[&str]) -> Output {
+fn asked(story: &Path, more: &[&str]) -> Output {
     let flags = fs::read_to_string(story.join("flags.txt")).unwrap_or_default();
     let name = name(story);
     let words: Vec<&str> =
@@ -75,7 +75,7 @@ fn every_story_plans_to_the_text_beside_it() {
     assert!(stories.len() >= 4, "the stories are there");
     let mut faults = Vec::new();
     for story in stories {
-        let output = plan(&story, &[]);
+        let output = asked(&story, &[]);
         assert!(output.status.success(), "{}: {}", name(&story), text(&output.stderr));
         let printed = text(&output.stdout);
         let too_wide = printed.lines().filter(|line| line.chars().count() > COLUMNS_MAX).count();
@@ -103,13 +103,13 @@ fn a_saved_plan_of_every_story_is_shown_alike_and_verified() {
     for story in stories() {
         let file = folder.join(format!("{}.json", story.file_name().expect("a name").to_string_lossy()));
         let file = file.to_str().expect("the folder is UTF-8");
-        let planned = plan(&story, &["--out", file, "--detailed-exitcode"]);
+        let planned = asked(&story, &["--out", file, "--detailed-exitcode"]);
         assert_eq!(planned.status.code(), Some(2), "{}: {}", name(&story), text(&planned.stderr));
         let shown = nodeform(&["show", file]);
         assert_eq!(text(&shown.stdout), text(&planned.stdout), "{}", name(&story));
         let verified = nodeform(&["verify", file]);
         assert_eq!(verified.status.code(), Some(0), "{}{}", text(&verified.stdout), text(&verified.stderr));
-        let again = plan(&story, &["-o", "json"]);
+        let again = asked(&story, &["-o", "json"]);
         assert_eq!(text(&again.stdout), fs::read_to_string(file).expect("the plan was saved"));
     }
 }
