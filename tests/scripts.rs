@@ -476,3 +476,37 @@ fn every_shell_gets_completions_and_every_command_a_man_page() {
 fn nothing_is_said_of_progress_where_nobody_watches() {
     assert_eq!(aside(&nodeform(&["plan", "examples/quickstart"])), "");
 }
+
+#[test]
+fn a_tool_that_is_missing_or_fails_is_named_with_what_it_said() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder_of(
+        "render",
+        &[
+            ("none/README", ""),
+            (
+                "bin/kustomize",
+                "#!/bin/sh\n[ \"$1 $2\" = 'build ./-app' ] || exit 9\nprintf 'no \\033[31mbase\\n' >&2\nexit 7\n",
+            ),
+            ("-app/kustomization.yaml", "resources: [x.yaml]"),
+            ("inflated/kustomization.yaml", "helmCharts: [{name: x}]"),
+        ],
+    );
+    std::fs::set_permissions(folder.join("bin/kustomize"), PermissionsExt::from_mode(0o755)).expect("set");
+    let render = |input: &str, path: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nodeform"));
+        command.args(["plan", "--render", "--", input]).current_dir(&folder).env("PATH", folder.join(path));
+        let output = command.stdin(Stdio::null()).output().expect("the program ends");
+        assert_eq!(output.status.code(), Some(1));
+        aside(&output)
+    };
+    let missing = render("-app", "none");
+    assert!(missing.contains("no `kustomize` and no `kubectl` on the PATH\nhint: "), "{missing}");
+    let failed = render("-app", "bin");
+    assert!(
+        failed.contains("`kustomize build ./-app` failed with exit code 7:\n    no  [31mbase\nhint: "),
+        "{failed}"
+    );
+    let inflated = render("inflated", "bin");
+    assert!(inflated.contains("`kubectl kustomize --enable-helm inflated | nodeform plan -`"), "{inflated}");
+}

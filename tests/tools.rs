@@ -59,6 +59,18 @@ fn said(program: &Path, arguments: &[&str], input: &str) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
+/// Runs nodeform where these folders are the whole `PATH`.
+fn with_path(arguments: &[&str], path: &str) -> Output {
+    let program = Path::new(env!("CARGO_BIN_EXE_nodeform"));
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(root()).env("PATH", path).env("KUBECONFIG", "/dev/null");
+    command.stdin(Stdio::null()).output().expect("the program ends")
+}
+
+fn aside(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
 fn nodeform(arguments: &[&str], input: &str) -> String {
     said(Path::new(env!("CARGO_BIN_EXE_nodeform")), arguments, input)
 }
@@ -212,6 +224,55 @@ fn what_helm_renders_plans_like_the_files() {
     let arguments = ["template", "inflate", folder, "--include-crds", "--skip-tests", "-f", &values];
     let own = nodeform(&["plan", "examples/quickstart", "-o", "json"], "");
     assert!(planned(&said(&helm, &arguments, "")) == own, "the chart plans otherwise");
+}
+
+#[test]
+fn render_runs_the_tools_that_are_there() {
+    let Some(kubectl) = tool("kubectl", "`--render`") else { return };
+    let path = kubectl.parent().and_then(Path::to_str).expect("UTF-8");
+    for overlay in OVERLAYS {
+        let folder = format!("{STORY}/overlays/{overlay}");
+        let output = with_path(&["plan", &folder, "--render"], path);
+        assert!(output.status.success(), "{}", aside(&output));
+        let expected = read(&format!("{STORY}/expected-{overlay}.txt"));
+        assert_eq!(String::from_utf8(output.stdout).expect("UTF-8"), expected);
+    }
+    let both = with_path(&["validate", &format!("{STORY}/overlays"), "-R", "--render"], path);
+    assert_eq!(both.status.code(), Some(1));
+    let said = aside(&both);
+    assert!(said.contains("overlays/staging (kustomize):"), "{said}");
+    assert!(said.contains("another object of this kind and name stands at"), "{said}");
+    assert!(
+        said.contains("(kustomize)` are those of the rendered output: see `kubectl kustomize "),
+        "{said}"
+    );
+    let prod = format!("{STORY}/overlays/prod");
+    let fixed = with_path(&["validate", "--fix", "--render", &prod], path);
+    assert_eq!(fixed.status.code(), Some(1));
+    assert!(
+        aside(&fixed).contains("is rendered output and cannot be rewritten\nhint: "),
+        "{}",
+        aside(&fixed)
+    );
+    let chart = folder_of(
+        "render-chart",
+        &[
+            ("Chart.yaml", "apiVersion: v2\nname: --debug\nversion: 0.1.0\n"),
+            ("prod.yaml", "pool: 1\n"),
+            ("pool.yaml", &read("examples/quickstart/nodepool.yaml")),
+            ("templates/pool.yaml", "{{ if .Values.pool }}{{ .Files.Get \"pool.yaml\" }}{{ end }}"),
+        ],
+    );
+    let chart = chart.to_str().expect("UTF-8");
+    let values = format!("{chart}/prod.yaml");
+    let output = with_path(&["validate", chart, "--render", "--helm-values", &values], path);
+    assert!(output.status.success(), "{}", aside(&output));
+    assert_eq!(output.stdout, b"Valid: 2 objects in 1 file.\n");
+    let needing = "apiVersion: v2\nname: web\nversion: 0.1.0\ndependencies: [{name: db, version: 1.x, repository: https://charts.example.com}]\n";
+    fs::write(format!("{chart}/Chart.yaml"), needing).expect("written");
+    let output = with_path(&["validate", chart, "--render"], path);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(aside(&output).contains("hint: fetch the charts that it depends on: `helm dependency build "));
 }
 
 /// Texts that writers and readers of YAML disagree about.

@@ -15,6 +15,7 @@ mod init;
 mod input;
 mod plan;
 mod plugin;
+mod process;
 mod progress;
 mod replace;
 mod saved;

@@ -3,6 +3,7 @@
 use super::arguments::ValidateArguments;
 pub(super) use super::arguments::ValidateOutput;
 use super::exit::{Exit, Failure};
+use super::input::Inputs;
 use super::ui::Ui;
 use super::{fix, world};
 use crate::manifests::{Fault, Objects, Renders, path_text};
@@ -23,6 +24,11 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
         return Err(Failure::error("a revision of Git cannot be rewritten")
             .hint("check it out, and name its files: `nodeform validate --fix FILES`"));
     }
+    if let Some(name) = inputs.rendered.keys().next().filter(|_| *fix) {
+        return Err(Failure::error(format!("`{name}` is rendered output and cannot be rewritten"))
+            .hint("name the files that it is made of: `nodeform validate --fix FILES`"));
+    }
+    let rendered = inputs.rendered.clone();
     let sources = inputs.sources();
     if *fix {
         return fix::run(sources, *output, ui);
@@ -55,7 +61,7 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
             ui.text(&valid(&objects))?;
             Ok(Exit::Done)
         }
-        (_, ValidateOutput::Human) => Err(failure(&faults)),
+        (_, ValidateOutput::Human) => Err(Inputs::explained(&rendered, failure(&faults))),
         (_, ValidateOutput::Github) => {
             ui.text(&annotations("error", &faults))?;
             Ok(Exit::Error)

@@ -57,8 +57,9 @@ pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
 pub(super) fn described(inputs: Inputs, options: Request) -> Result<World, Failure> {
     let bytes: usize = inputs.files.iter().map(|file| file.source.bytes.len()).sum();
     let _progress = Progress::start(&format!("reading {} MB of manifests", bytes / 1_000_000));
-    let gaps = inputs.gaps.clone();
-    offline::world(Request { sources: inputs.sources(), gaps, ..options }).map_err(failure)
+    let (gaps, rendered) = (inputs.gaps.clone(), inputs.rendered.clone());
+    offline::world(Request { sources: inputs.sources(), gaps, ..options })
+        .map_err(|problems| Inputs::explained(&rendered, failure(problems)))
 }
 
 /// Warns of folders that were not read.

@@ -4,6 +4,7 @@
 //! business.
 
 mod files;
+mod render;
 #[cfg(feature = "git")]
 mod revision;
 mod unrendered;
@@ -17,6 +18,7 @@ use super::exit::Failure;
 use crate::manifests::Source;
 use crate::manifests::folder::{self, Foreign, Unrendered};
 use crate::snapshot::Gap;
+use render::Rendered;
 
 /// Where manifests come from.
 #[derive(Args, Clone, Debug, Default)]
@@ -30,6 +32,12 @@ pub(super) struct InputArguments {
     /// Read folders with all folders in them
     #[arg(short = 'R', long)]
     pub(super) recursive: bool,
+    /// Render folders of kustomize and helm with the `kustomize`, `kubectl` or `helm` of this machine
+    #[arg(long)]
+    pub(super) render: bool,
+    /// Values for the charts that are rendered; may be repeated, the last one wins
+    #[arg(long, value_name = "FILE", requires = "render")]
+    pub(super) helm_values: Vec<PathBuf>,
     #[cfg(feature = "git")]
     #[command(flatten)]
     pub(super) git: revision::GitArguments,
@@ -61,6 +69,8 @@ pub(super) struct Inputs {
     unrendered: Vec<Unrendered>,
     /// Files of other tools in the folders, the first of each; they are not read.
     foreign: BTreeMap<Foreign, String>,
+    /// The names of sources that were rendered, each with the command that made it.
+    pub(super) rendered: BTreeMap<String, String>,
     /// What is there and could not be read.
     pub(super) gaps: Vec<Gap>,
 }
@@ -107,6 +117,19 @@ impl Inputs {
             }
         }
         self
+    }
+
+    /// Adds to a failure whose lines are not those of a file where they can be seen.
+    pub(super) fn explained(rendered: &BTreeMap<String, String>, failure: Failure) -> Failure {
+        let is_named = |name: &String| failure.faults.iter().any(|fault| fault.contains(name.as_str()));
+        let named: Vec<String> = rendered
+            .iter()
+            .filter(|(name, _)| is_named(name))
+            .map(|(name, command)| {
+                format!("lines of `{name}` are those of the rendered output: see `{command}`")
+            })
+            .collect();
+        named.into_iter().fold(failure, Failure::hint)
     }
 
     /// Returns the files' bytes.
@@ -180,13 +203,32 @@ impl InputArguments {
         Ok(Sides { before, after })
     }
 
+    /// Renders what has to be rendered, each folder by itself.
+    fn rendered(&self, inputs: &mut Inputs) -> Result<(), Failure> {
+        let mut faults = Vec::new();
+        let roots: BTreeSet<Unrendered> = std::mem::take(&mut inputs.unrendered).into_iter().collect();
+        for root in roots {
+            match render::render(&root, &self.helm_values) {
+                Ok(Rendered { source, command }) => {
+                    inputs.rendered.insert(source.name.clone(), command);
+                    inputs.files.push(InputFile { place: source.name.clone(), source });
+                }
+                Err(fault) => faults.push(fault),
+            }
+        }
+        if faults.is_empty() { Ok(()) } else { Err(Failure::errors(faults)) }
+    }
+
     /// Reads files and folders.
     fn read_paths(&self, paths: &[&PathBuf]) -> Result<Inputs, Failure> {
         let origins: Vec<Origin> = paths.iter().map(|path| Origin::of(path)).collect();
         let mut inputs = files::read(&origins, self.recursive)?;
         inputs.name = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
-        if !inputs.unrendered.is_empty() {
-            return Err(unrendered::refused(&inputs.unrendered, &shown_beside(paths, &inputs)));
+        if self.render {
+            self.rendered(&mut inputs)?;
+        } else if !inputs.unrendered.is_empty() {
+            return Err(unrendered::refused(&inputs.unrendered, &shown_beside(paths, &inputs))
+                .hint("or add `--render`: the kustomize, kubectl or helm of this machine is run then"));
         }
         found(inputs)
     }

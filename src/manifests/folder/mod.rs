@@ -56,10 +56,19 @@ impl Unrendered {
         }
     }
 
-    /// Returns the name of the release: the chart's, or one that stands for it.
+    /// Returns the name of the release: the chart's where it can be one, else one that stands for it.
     #[must_use]
     pub fn release(&self) -> &str {
-        if self.name.is_empty() { "release" } else { &self.name }
+        /// As Helm has it.
+        const RELEASE_BYTES_MAX: usize = 53;
+        let is_inside =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
+        let ends = [self.name.bytes().next(), self.name.bytes().last()];
+        // A name from a file may be anything, a flag of helm's too.
+        let is_name = self.name.len() <= RELEASE_BYTES_MAX
+            && self.name.bytes().all(is_inside)
+            && ends.into_iter().all(|byte| byte.is_some_and(|byte| byte.is_ascii_alphanumeric()));
+        if is_name { &self.name } else { "release" }
     }
 }
 

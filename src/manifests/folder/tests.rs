@@ -80,7 +80,19 @@ fn circles_and_definitions_that_cannot_be_read_are_left_to_their_tool() {
     for text in ["", "[", "- 1", "resources: 3", "resources: [1, {a: b}]", "resources: [.]", "\u{0}"] {
         assert_eq!(sorted(&[("a/kustomization.yaml", text)]).0, ["kustomize a"], "{text:?}");
     }
-    assert_eq!(layout(&["a/Chart.yaml"], |_| None).unrendered[0].release(), "release");
+}
+
+#[test]
+fn a_release_is_named_like_its_chart_unless_that_would_be_something_else_to_helm() {
+    let release = |name: &str| {
+        let found = layout(&["a/Chart.yaml"], |_| Some(format!("name: {name:?}"))).unrendered;
+        found[0].release().to_owned()
+    };
+    assert_eq!([release("web"), release("web-2.x")], ["web", "web-2.x"]);
+    let long = "a".repeat(54);
+    for name in ["", "--post-renderer=sh", "-x", "x-", "a b", "Web", "a;b", "é", &long] {
+        assert_eq!(release(name), "release", "{name}");
+    }
 }
 
 #[test]

@@ -1,0 +1,211 @@
+//! Other programs: started without a shell, with bounded output and time, and ended with all that they started.
+#![expect(clippy::disallowed_methods, reason = "a program that hangs is ended by the clock")]
+
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How much a program may print and how long it may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// The most bytes of its standard output.
+    pub(super) output_bytes_max: u64,
+    /// The longest that it may run.
+    pub(super) time_max: Duration,
+}
+
+/// The most bytes of a program's complaints that are kept; the rest is read and dropped.
+const COMPLAINT_BYTES_MAX: u64 = 64 << 10;
+
+/// How a program ended.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// It is not there.
+    Missing,
+    /// By itself.
+    Itself {
+        /// Its exit status.
+        status: ExitStatus,
+        /// What it printed as data.
+        output: Vec<u8>,
+        /// What it printed beside that, as far as it was kept.
+        complaint: String,
+    },
+    /// It printed more than it may and was ended.
+    TooMuch,
+    /// It took longer than it may and was ended.
+    TooLong,
+}
+
+enum Event {
+    Output(io::Result<Vec<u8>>),
+    Complaint(Vec<u8>),
+    Status(io::Result<ExitStatus>),
+}
+
+/// Runs a program of the `PATH` to its end. It has no input and asks nobody for passwords.
+///
+/// # Errors
+/// It cannot be started or read.
+pub(super) fn run(program: &str, arguments: &[OsString], bounds: Bounds) -> io::Result<Ended> {
+    let mut command = Command::new(program);
+    command.args(arguments).env("GIT_TERMINAL_PROMPT", "0");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    own_group(&mut command);
+    let child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ended::Missing),
+        Err(error) => return Err(error),
+    };
+    let group = Group::of(&child);
+    let events = watched(child, bounds.output_bytes_max);
+    let ended = gathered(&events, bounds);
+    if !matches!(ended, Ok(Ended::Itself { .. })) {
+        group.end();
+    }
+    ended
+}
+
+/// Reads what a program prints and waits for its end, each on a thread, so that neither waits for the other.
+fn watched(mut child: Child, output_bytes_max: u64) -> Receiver<Event> {
+    let (sender, events) = channel();
+    let output = child.stdout.take();
+    let complaint = child.stderr.take();
+    // A receiver that has gone wants to hear no more.
+    let to = sender.clone();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // One byte more than the limit, so that too much is seen as too much.
+        let read = output.map_or(Ok(0), |output| output.take(output_bytes_max + 1).read_to_end(&mut bytes));
+        let _ = to.send(Event::Output(read.map(|_| bytes)));
+    });
+    let to = sender.clone();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut complaint) = complaint {
+            let _ = complaint.by_ref().take(COMPLAINT_BYTES_MAX).read_to_end(&mut bytes);
+            let _ = io::copy(&mut complaint, &mut io::sink());
+        }
+        let _ = to.send(Event::Complaint(bytes));
+    });
+    thread::spawn(move || {
+        let _ = sender.send(Event::Status(child.wait()));
+    });
+    events
+}
+
+fn gathered(events: &Receiver<Event>, bounds: Bounds) -> io::Result<Ended> {
+    let deadline = Instant::now() + bounds.time_max;
+    let (mut output, mut complaint, mut status) = (None, None, None);
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let Ok(event) = events.recv_timeout(left) else { return Ok(Ended::TooLong) };
+        match event {
+            Event::Output(bytes) => {
+                let bytes = bytes?;
+                if u64::try_from(bytes.len()).is_ok_and(|bytes| bytes > bounds.output_bytes_max) {
+                    return Ok(Ended::TooMuch);
+                }
+                output = Some(bytes);
+            }
+            Event::Complaint(bytes) => complaint = Some(bytes),
+            Event::Status(end) => status = Some(end?),
+        }
+        if let (Some(_), Some(_), Some(status)) = (&output, &complaint, status) {
+            let complaint = complaint.unwrap_or_default();
+            return Ok(Ended::Itself {
+                status,
+                output: output.unwrap_or_default(),
+                complaint: String::from_utf8_lossy(&complaint).into_owned(),
+            });
+        }
+    }
+}
+
+/// A program with everything that it started.
+struct Group {
+    #[cfg(unix)]
+    leader: rustix::process::Pid,
+}
+
+#[cfg(unix)]
+impl Group {
+    fn of(child: &Child) -> Self {
+        Self { leader: rustix::process::Pid::from_child(child) }
+    }
+
+    /// Ends all of it at once. What is gone already needs no ending.
+    fn end(&self) {
+        let _ = rustix::process::kill_process_group(self.leader, rustix::process::Signal::KILL);
+    }
+}
+
+#[cfg(unix)]
+fn own_group(command: &mut Command) {
+    std::os::unix::process::CommandExt::process_group(command, 0);
+}
+
+/// Where there are no groups, a program that is not waited for ends with its pipes.
+#[cfg(not(unix))]
+impl Group {
+    fn of(_: &Child) -> Self {
+        Self {}
+    }
+
+    fn end(&self) {}
+}
+
+#[cfg(not(unix))]
+fn own_group(_: &mut Command) {}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::ffi::OsString;
+    use std::time::Duration;
+
+    use super::{Bounds, Ended, run};
+
+    fn shell(script: &str, output_bytes_max: u64, time_max: Duration) -> Ended {
+        let arguments = [OsString::from("-c"), OsString::from(script)];
+        run("sh", &arguments, Bounds { output_bytes_max, time_max }).expect("sh starts")
+    }
+
+    const LONG: Duration = Duration::from_secs(100);
+
+    #[test]
+    fn what_a_program_prints_and_how_it_ends_is_told() {
+        let Ended::Itself { status, output, complaint } = shell("echo data; echo no >&2; exit 3", 100, LONG)
+        else {
+            panic!("it ends by itself")
+        };
+        assert_eq!((status.code(), output, complaint), (Some(3), b"data\n".to_vec(), "no\n".to_owned()));
+        assert!(matches!(
+            run("no-such-program-anywhere", &[], Bounds { output_bytes_max: 1, time_max: LONG }),
+            Ok(Ended::Missing)
+        ));
+    }
+
+    #[test]
+    fn what_prints_too_much_or_takes_too_long_is_ended_with_all_that_it_started() {
+        assert!(matches!(shell("yes", 1000, LONG), Ended::TooMuch));
+        // The inner program holds the pipe that is printed to here; it is gone when the read ends.
+        let file = std::env::temp_dir().join(format!("nodeform-group-{}", std::process::id()));
+        let script = format!("(sleep 1000 & echo $! > '{}'; wait) & wait", file.display());
+        assert!(matches!(shell(&script, 1000, Duration::from_millis(500)), Ended::TooLong));
+        #[expect(clippy::disallowed_methods, reason = "the test's own file")]
+        let inner = std::fs::read_to_string(&file).expect("the inner program began");
+        let _ = std::fs::remove_file(&file);
+        let inner = rustix::process::Pid::from_raw(inner.trim().parse().expect("an id")).expect("is no 0");
+        let is_gone = || {
+            let state = format!("/proc/{}/stat", inner.as_raw_nonzero());
+            #[expect(clippy::disallowed_methods, reason = "what the kernel says of it")]
+            let state = std::fs::read_to_string(state).unwrap_or_default();
+            state.is_empty() || state.contains(") Z ")
+        };
+        // Killing is asked for, not waited for.
+        assert!((0..1_000_000).any(|_| is_gone()), "the inner program is still there");
+    }
+}
