@@ -396,3 +396,42 @@ fn what_only_one_side_has_comes_or_goes() {
     let mixed = nodeform(&repository, &["plan", "--git", "head", "--before", "new"]);
     assert!(aside(&mixed).contains("`--git BASE..head`"), "{}", aside(&mixed));
 }
+
+#[test]
+fn a_change_names_nodes_that_go_pods_that_no_longer_fit_and_no_secret() {
+    let folder = empty_folder("folders-beside");
+    let story = root().join("examples/existing-fleet");
+    let read = |file: &str| fs::read_to_string(story.join(file)).expect("readable");
+    for side in ["before", "after"] {
+        for file in ["cluster.yaml", "nodepool.yaml", "web.yaml"] {
+            write(&folder.join(side).join(file), &read(file));
+        }
+    }
+    let more = read("web.yaml").replace("replicas: 6", "replicas: 9");
+    write(&folder.join("after/web.yaml"), &more);
+    write(
+        &folder.join("after/secret.yaml"),
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {p: HUNTER2}\n",
+    );
+    let compared = |before: &str, after: &str| out(&nodeform(&folder, &["plan", after, "--before", before]));
+    let grows = compared("before", "after");
+    assert!(grows.starts_with("Plan: 1 to add, 0 to change, 0 to destroy.\n"), "{grows}");
+    let flat = grows.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("+ node `aks-general-purpose-7dq9m`"), "{flat}");
+    assert!(flat.contains("stays; without the change it goes: empty: "), "{flat}");
+    assert!(!grows.contains("HUNTER2") && grows.contains("it holds a Secret"), "{grows}");
+    assert!(grows.contains("The plan of `after` itself, from the 5 nodes of the input: 0 to add"), "{grows}");
+    let shrinks = compared("after", "before");
+    assert!(
+        shrinks.starts_with("Plan: 0 to add, 0 to change, 1 to destroy.\nMonthly cost will decrease"),
+        "{shrinks}"
+    );
+
+    write(&folder.join("after/web.yaml"), &more.replace("cpu: 900m", "cpu: \"90\""));
+    let stuck = compared("before", "after");
+    assert!(stuck.contains("No longer placed:\n  6 pods fit nowhere: `shop/web-0`"), "{stuck}");
+    assert!(stuck.lines().count() <= 70, "{stuck}");
+    assert!(compared("after", "before").contains("Solved:\n  3 pods fit that did not: `shop/web-0`"));
+    let whole = out(&nodeform(&folder, &["plan", "after", "--before", "before", "--all"]));
+    assert!(whole.contains("`shop/web-5`") && whole.contains("The plan of `after`, whole:"), "{whole}");
+}

@@ -48,12 +48,12 @@ pub fn comparison_text(
     let sections = vec![
         Section { title: None, items: vec![Line::new(Style::Plain, sides(comparison))], most: usize::MAX },
         Section { title: titled("Nodes, when each plan is done:"), items: nodes(comparison), most: most(12) },
-        Section { title: titled("Pods:"), items: workloads(comparison), most: most(8) },
         Section {
             title: titled("No longer placed:"),
             items: unplaced(comparison, most(NAMES_IN_LINE)),
             most: most(4),
         },
+        Section { title: titled("Pods:"), items: workloads(comparison), most: most(8) },
         Section { title: titled("New warnings:"), items: warnings(comparison), most: most(4) },
         Section { title: titled("Solved:"), items: solved(comparison, most(NAMES_IN_LINE)), most: most(3) },
         Section { title: titled("Files:"), items: files, most: most(6) },
@@ -137,7 +137,7 @@ fn existing(difference: &ExistingDifference) -> (u8, Line) {
         (true, false) if *after == Fate::Absent => (0, Style::Remove, "  - ", "is not in the second input"),
         (true, false) => (0, Style::Remove, "  - ", "goes"),
         (false, true) if *before == Fate::Absent => (2, Style::Add, "  + ", "is not in the first input"),
-        (false, true) => (2, Style::Add, "  + ", "no longer goes"),
+        (false, true) => (2, Style::Add, "  + ", "stays; without the change it goes"),
         (true, true) | (false, false) => (1, Style::Change, "  ~ ", "is changed in place"),
     };
     let because = because.as_ref().map_or(String::new(), |because| format!(": {because}"));

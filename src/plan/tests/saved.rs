@@ -77,7 +77,11 @@ fn unknown_fields_are_refused_in_the_spec_and_ignored_in_evidence() {
 #[test]
 fn the_schema_names_every_part_of_the_file() {
     let schema = crate::plan::file::schema();
-    let file: serde_json::Value = serde_json::from_str(&write(&example_plan())).expect("is JSON");
+    let mut plan = example_plan();
+    plan.evidence.comparison = Some(crate::plan::comparison::Comparison::default());
+    let text = write(&plan);
+    assert_eq!(read(&text), Ok(plan), "what was compared is read again");
+    let file: serde_json::Value = serde_json::from_str(&text).expect("is JSON");
     let parts = |value: &serde_json::Value| -> Vec<String> {
         value.as_object().into_iter().flatten().map(|(key, _)| key.clone()).collect()
     };
@@ -86,4 +90,6 @@ fn the_schema_names_every_part_of_the_file() {
         assert_eq!(parts(&schema["$defs"][name]["properties"]), parts(&file[part]));
     }
     assert_eq!(parts(&schema["$defs"]["World"]["properties"]), parts(&file["evidence"]["world"]));
+    let compared = &file["evidence"]["comparison"];
+    assert_eq!(parts(&schema["$defs"]["Comparison"]["properties"]), parts(compared));
 }
