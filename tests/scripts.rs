@@ -164,6 +164,26 @@ fn a_plan_is_saved_where_the_path_leads_and_never_over_an_input() {
     assert_eq!(over.status.code(), Some(1));
     assert!(aside(&over).contains("is one of the inputs"), "{}", aside(&over));
     assert_eq!(std::fs::read_to_string(folder.join("pool.yaml")).expect("readable"), pool);
+    std::fs::create_dir(folder.join("all")).expect("made");
+    std::fs::rename(folder.join("pool.yaml"), folder.join("all/pool.yaml")).expect("moved");
+    symlink("all/pool.yaml", folder.join("pool-link.json")).expect("linked");
+    symlink("all", folder.join("folder-link")).expect("linked");
+    std::fs::copy(root().join("fixtures/catalog.json"), folder.join("sizes.json")).expect("copied");
+    for (input, to) in [
+        ("all", "all/pool.yaml"),
+        ("all", "pool-link.json"),
+        ("folder-link", "all/pool.yaml"),
+        ("all", "sizes.json"),
+        ("all", "folder-link/../sizes.json"),
+    ] {
+        let over = start(&["plan", input, "--catalog", "sizes.json", "--out", to], &folder, "");
+        assert_eq!(over.status.code(), Some(1), "{input} {to}");
+        assert!(aside(&over).contains("is one of the inputs"), "{input} {to}: {}", aside(&over));
+        assert_eq!(std::fs::read_to_string(folder.join("all/pool.yaml")).expect("readable"), pool);
+    }
+    std::fs::write(folder.join("before.yaml"), &pool).expect("written");
+    let over = start(&["plan", "all", "--before", "before.yaml", "--out", "before.yaml"], &folder, "");
+    assert!(aside(&over).contains("is one of the inputs"), "{}", aside(&over));
     let dash = save("-");
     assert_eq!(dash.status.code(), Some(1));
     assert!(aside(&dash).contains("`-o json`"), "{}", aside(&dash));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::arguments::{PlanArguments, PlanOutput};
 use super::exit::{Exit, Failure};
-use super::input::Sides;
+use super::input::{Sides, real};
 use super::ui::Ui;
 use super::{compare, saved, world};
 use crate::model::Target;
@@ -20,7 +20,10 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
             .hint("or start with `nodeform init my-cluster`"));
     }
     let targets = world::targets(target)?;
-    let Sides { before, after } = from.input.sides(before)?;
+    let sides = from.input.sides(before)?;
+    let mut read = sides.read();
+    read.extend(from.catalog.iter().map(|list| real(list)));
+    let Sides { before, after } = sides;
     let unread = after.unread_folders.clone();
     let options = Request { targets, ..world::options(from)? };
     let (planned, patches) = match before {
@@ -31,7 +34,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     known(planned.plan.plan(), &options.targets)?;
     let plan = planned.plan.plan();
     if let Some(file) = out {
-        saved::save(file, plan, &from.input.and(arguments.before.as_slice()))?;
+        saved::save(file, plan, &read)?;
     }
     saved::print((plan, &patches), out.as_deref(), (*output, *all), ui)?;
     if let (Some(file), PlanOutput::Human) = (out, output) {

@@ -1,13 +1,14 @@
 //! Plans as files: saved by `plan --out`, and `nodeform show` and `nodeform verify`.
 #![expect(clippy::disallowed_methods, reason = "reading and writing plan files is this module's job")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::arguments::{PlanOutput, ShowArguments, VerifyArguments};
 use super::exit::{Exit, Failure};
-use super::input::InputArguments;
+use super::input::real;
 use super::replace;
 use super::ui::Ui;
 use crate::plan::{Plan, file};
@@ -52,8 +53,8 @@ pub(super) fn print(
 /// terminal, `/dev/null`) is written as it is, and a link leads to the file that is written.
 ///
 /// # Errors
-/// The path is `-`, names one of the inputs, or cannot be written.
-pub(super) fn save(path: &Path, plan: &Plan, input: &InputArguments) -> Result<(), Failure> {
+/// The path is `-`, leads to one of the files that were read, or cannot be written.
+pub(super) fn save(path: &Path, plan: &Plan, read: &BTreeSet<PathBuf>) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return Err(Failure::error("`--out -` names no file")
             .hint("print the plan with `-o json`, or name a file as in `--out plan.json`"));
@@ -73,7 +74,7 @@ pub(super) fn save(path: &Path, plan: &Plan, input: &InputArguments) -> Result<(
             .and_then(|mut out| out.write_all(text.as_bytes()))
             .map_err(failure);
     }
-    if input.reads(&target) {
+    if read.contains(&real(&target)) {
         return Err(Failure::error(format!(
             "`{}` is one of the inputs and is left as it is",
             path.display()

@@ -39,7 +39,8 @@ pub(super) fn read(origins: &[Origin], is_recursive: bool) -> Result<Inputs, Fai
             }
         }
     }
-    if reader.faults.is_empty() { Ok(reader.inputs) } else { Err(Failure::errors(reader.faults)) }
+    let Reader { inputs, seen, faults, .. } = reader;
+    if faults.is_empty() { Ok(Inputs { read: seen, ..inputs }) } else { Err(Failure::errors(faults)) }
 }
 
 /// Returns whether a file that was named stands for its folder.
@@ -48,10 +49,9 @@ fn is_definition(path: &Path) -> bool {
     Tool::of_file(name).is_some() && path.is_file()
 }
 
-/// Returns whether an existing file is one of these paths.
-pub(super) fn is_among<'a>(file: &Path, mut paths: impl Iterator<Item = &'a PathBuf>) -> bool {
-    let Ok(file) = fs::canonicalize(file) else { return false };
-    paths.any(|path| fs::canonicalize(path).is_ok_and(|path| path == file))
+/// Returns the path that a path leads to when every link is followed.
+pub(in super::super) fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 #[derive(Default)]
@@ -67,8 +67,7 @@ struct Reader {
 
 impl Reader {
     fn is_new(&mut self, path: &Path) -> bool {
-        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        self.seen.insert(real)
+        self.seen.insert(real(path))
     }
 
     fn standard_input(&mut self) {
@@ -100,8 +99,11 @@ impl Reader {
                 return;
             }
         }
-        match fs::read(path) {
-            Ok(bytes) => {
+        // What is no regular file (a pipe, a device) has a length that says nothing.
+        let mut bytes = Vec::new();
+        let file = fs::File::open(path);
+        match file.and_then(|file| file.take(DUMP_BYTES_MAX + 1).read_to_end(&mut bytes)) {
+            Ok(_) => {
                 let place = path.strip_prefix(&self.root).unwrap_or(path).display().to_string();
                 self.keep(place, shown.to_string(), bytes);
             }

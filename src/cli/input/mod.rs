@@ -9,6 +9,8 @@ mod render;
 mod revision;
 mod unrendered;
 
+pub(super) use files::real;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -73,6 +75,8 @@ pub(super) struct Inputs {
     pub(super) rendered: BTreeMap<String, String>,
     /// What is there and could not be read.
     pub(super) gaps: Vec<Gap>,
+    /// The files and folders that were read, every link followed.
+    pub(super) read: BTreeSet<PathBuf>,
 }
 
 /// A file that was read.
@@ -91,6 +95,15 @@ pub(super) struct Sides {
     pub(super) before: Option<Inputs>,
     /// The input that is planned.
     pub(super) after: Inputs,
+}
+
+impl Sides {
+    /// Returns the files and folders of both sides, every link followed.
+    #[must_use]
+    pub(super) fn read(&self) -> BTreeSet<PathBuf> {
+        let Self { before, after } = self;
+        before.iter().chain([after]).flat_map(|side| &side.read).cloned().collect()
+    }
 }
 
 impl Origin {
@@ -147,19 +160,6 @@ impl InputArguments {
         #[cfg(feature = "git")]
         let has_files = has_files || self.git.names_revision();
         !has_files
-    }
-
-    /// Returns the same with more files or folders.
-    #[must_use]
-    pub(super) fn and(&self, more: &[PathBuf]) -> Self {
-        let filenames = self.filenames.iter().chain(more).cloned().collect();
-        Self { filenames, ..self.clone() }
-    }
-
-    /// Returns whether this existing file was named as an input.
-    #[must_use]
-    pub(super) fn reads(&self, file: &Path) -> bool {
-        files::is_among(file, self.paths())
     }
 
     fn paths(&self) -> impl Iterator<Item = &PathBuf> {
