@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::model::disruption_budget::DisruptionBudget;
+use crate::model::storage::Storage;
 use crate::model::{Digest, LabelKey, Namespace};
 
+use super::budget;
 use super::cursor::{Cursor, Document};
 use super::document::Taker;
 use super::fault::{Fault, Faults};
 use super::folder::{self, shell_word};
-use super::kind::{self, Misspelt, NotUnderstood, Treatment, Why, WorkloadKind};
+use super::kind::{self, Misspelt, NotUnderstood, StorageKind, Treatment, Why, WorkloadKind};
 use super::live::{self, LivePod, PodObject};
 use super::meta::Meta;
 use super::node::{ClaimObject, NodeObject};
@@ -21,6 +24,7 @@ use super::priority::Priorities;
 use super::renders::{self, Renders};
 use super::rollout::{self, RolloutOfAnother};
 use super::source::OBJECTS_MAX;
+use super::storage;
 use super::tree::{Tree, shortened};
 use super::workload::{self, WorkloadObject};
 
@@ -51,6 +55,10 @@ pub struct Found {
     pub nodes: Vec<NodeObject>,
     /// NodeClaims.
     pub claims: Vec<ClaimObject>,
+    /// Claims, volumes and what else storage is made of.
+    pub storage: Storage,
+    /// PodDisruptionBudgets.
+    pub budgets: Vec<DisruptionBudget>,
     /// PriorityClasses.
     pub priorities: Priorities,
     /// Namespaces with their labels.
@@ -155,6 +163,8 @@ impl Found {
             | Treatment::Pod
             | Treatment::Node
             | Treatment::NodeClaim
+            | Treatment::Storage(_)
+            | Treatment::Budget
             | Treatment::PriorityClass
             | Treatment::Namespace
             | Treatment::Ours => {}
@@ -184,6 +194,8 @@ impl Found {
             },
             Treatment::Node => self.nodes.extend(NodeObject::read(object)),
             Treatment::NodeClaim => self.claims.extend(ClaimObject::read(object)),
+            Treatment::Storage(kind) => storage::read(&mut self.storage, object, kind),
+            Treatment::Budget => self.budgets.extend(budget::read(object)),
             Treatment::PriorityClass => self.priorities.read(object),
             Treatment::Namespace => {
                 let Some(meta) = Meta::read(object) else { return };
@@ -249,11 +261,15 @@ impl Found {
         let Some(metadata) = object.tree.get("metadata") else { return true };
         let Some(name) = metadata.text("name") else { return true };
         let namespace = match treatment {
-            Treatment::Workload(_) | Treatment::Pod => {
+            Treatment::Workload(_)
+            | Treatment::Pod
+            | Treatment::Storage(StorageKind::Claim)
+            | Treatment::Budget => {
                 metadata.text("namespace").filter(|text| !text.is_empty()).unwrap_or("default")
             }
             Treatment::Node
             | Treatment::NodeClaim
+            | Treatment::Storage(_)
             | Treatment::PriorityClass
             | Treatment::Namespace
             | Treatment::Ours

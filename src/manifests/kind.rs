@@ -20,6 +20,10 @@ pub enum Treatment {
     PriorityClass,
     /// A namespace.
     Namespace,
+    /// Something of storage.
+    Storage(StorageKind),
+    /// A PodDisruptionBudget.
+    Budget,
     /// NodePool, AKSNodeClass or NodeFleet, for `policy`.
     Ours,
     /// A version that is not served, or not read, any more; the one to write instead.
@@ -30,6 +34,21 @@ pub enum Treatment {
     Renders,
     /// Anything else: passed over, unless it holds a pod template.
     Other,
+}
+
+/// The kinds of storage that scheduling reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StorageKind {
+    /// A PersistentVolumeClaim.
+    Claim,
+    /// A PersistentVolume.
+    Volume,
+    /// A StorageClass.
+    Class,
+    /// A CSINode.
+    CsiNode,
+    /// A VolumeAttachment.
+    Attachment,
 }
 
 /// The kinds whose pods are made up.
@@ -104,6 +123,14 @@ pub fn treatment(api_version: &str, kind: &str) -> Treatment {
         ("", "Pod") => (Treatment::Pod, "v1"),
         ("", "Node") => (Treatment::Node, "v1"),
         ("", "Namespace") => (Treatment::Namespace, "v1"),
+        ("", "PersistentVolumeClaim") => (Treatment::Storage(StorageKind::Claim), "v1"),
+        ("", "PersistentVolume") => (Treatment::Storage(StorageKind::Volume), "v1"),
+        ("storage.k8s.io", "StorageClass") => (Treatment::Storage(StorageKind::Class), "storage.k8s.io/v1"),
+        ("storage.k8s.io", "CSINode") => (Treatment::Storage(StorageKind::CsiNode), "storage.k8s.io/v1"),
+        ("storage.k8s.io", "VolumeAttachment") => {
+            (Treatment::Storage(StorageKind::Attachment), "storage.k8s.io/v1")
+        }
+        ("policy", "PodDisruptionBudget") => (Treatment::Budget, "policy/v1"),
         ("scheduling.k8s.io", "PriorityClass") => (Treatment::PriorityClass, "scheduling.k8s.io/v1"),
         ("karpenter.sh", "NodeClaim") => (Treatment::NodeClaim, "karpenter.sh/v1"),
         ("karpenter.sh", "NodePool") => (Treatment::Ours, "karpenter.sh/v1"),
@@ -138,15 +165,13 @@ const OTHER_KINDS: [(&str, &[&str]); 4] = [
 ];
 
 /// The kinds of the core group that exist and are not read.
-const CORE_KINDS: [&str; 13] = [
+const CORE_KINDS: [&str; 11] = [
     "Binding",
     "ComponentStatus",
     "ConfigMap",
     "Endpoints",
     "Event",
     "LimitRange",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
     "PodTemplate",
     "ResourceQuota",
     "Secret",
@@ -155,9 +180,11 @@ const CORE_KINDS: [&str; 13] = [
 ];
 
 /// The kinds that are read, with their groups.
-const READ_KINDS: [(&str, &str); 16] = [
+const READ_KINDS: [(&str, &str); 22] = [
     ("", "Namespace"),
     ("", "Node"),
+    ("", "PersistentVolume"),
+    ("", "PersistentVolumeClaim"),
     ("", "Pod"),
     ("", "ReplicationController"),
     ("apps", "DaemonSet"),
@@ -171,7 +198,11 @@ const READ_KINDS: [(&str, &str); 16] = [
     ("karpenter.sh", "NodeClaim"),
     ("karpenter.sh", "NodePool"),
     ("nodeform.dev", "NodeFleet"),
+    ("policy", "PodDisruptionBudget"),
     ("scheduling.k8s.io", "PriorityClass"),
+    ("storage.k8s.io", "CSINode"),
+    ("storage.k8s.io", "StorageClass"),
+    ("storage.k8s.io", "VolumeAttachment"),
 ];
 
 /// What is wrong with a kind that no API server has: a slip in the name of one that is read.

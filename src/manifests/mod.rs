@@ -4,6 +4,7 @@
 //! at once, and then nothing is handed on: a half-read input would be planned as if the rest did not exist.
 //! This module never reads files and decides nothing about nodes.
 
+pub mod budget;
 pub mod counting;
 pub mod cron;
 pub mod cursor;
@@ -29,6 +30,7 @@ pub mod rollout;
 pub mod said;
 pub mod scalar;
 pub mod source;
+pub mod storage;
 pub mod tree;
 pub mod workload;
 pub mod yaml;
@@ -77,6 +79,7 @@ pub fn read_all(mut sources: Vec<Source>) -> (Objects, Vec<Fault>) {
         faults.add(*fault);
         expand::Expanded::default()
     });
+    found.budgets.sort();
     ours.sort_by(|one, other| (&one.kind, &one.name).cmp(&(&other.kind, &other.name)));
     let is_silent = |pod: &&crate::model::Pod| pod.spec.is_without_requests && !pod.is_daemon;
     let objects = Objects {
@@ -84,6 +87,8 @@ pub fn read_all(mut sources: Vec<Source>) -> (Objects, Vec<Fault>) {
         pods: expanded.pods,
         daemons: expanded.daemons,
         nodes: node::joined(found.nodes, found.claims),
+        storage: storage::sorted(found.storage),
+        budgets: found.budgets,
         ours,
         namespaces: found.namespaces,
         cluster: found.cluster,

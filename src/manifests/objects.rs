@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::model::disruption_budget::DisruptionBudget;
+use crate::model::storage::Storage;
 use crate::model::{LabelKey, Namespace, Node, Pod, PodSpec};
 
 use super::fault::Segment;
@@ -63,6 +65,10 @@ pub struct Objects {
     pub daemons: Vec<DaemonSet>,
     /// Nodes and NodeClaims on their way, sorted by name.
     pub nodes: Vec<Node>,
+    /// Claims, volumes and what else storage is made of.
+    pub storage: Storage,
+    /// PodDisruptionBudgets, sorted by namespace and name.
+    pub budgets: Vec<DisruptionBudget>,
     /// NodePools, AKSNodeClasses and NodeFleets, sorted by kind and name.
     pub ours: Vec<OurObject>,
     /// Namespaces with their labels.

@@ -8,7 +8,7 @@ use super::cursor::Cursor;
 use super::job;
 use super::kind::WorkloadKind;
 use super::meta::{self, Meta};
-use super::pod::{self, PodBody, selector};
+use super::pod::{self, PodBody, selector, volumes};
 use super::source::PODS_MAX;
 
 /// A workload.
@@ -91,7 +91,10 @@ pub fn read(object: Cursor<'_>, kind: WorkloadKind) -> Option<WorkloadObject> {
     let first_ordinal =
         ordinals.and_then(|ordinals| ordinals.integer("start", 0..=2_147_483_647)).unwrap_or(0);
     let (mut body, node, is_do_not_disrupt) = template(holder)?;
-    if kind == WorkloadKind::StatefulSet && !spec.items("volumeClaimTemplates").is_empty() {
+    let templates = if kind == WorkloadKind::StatefulSet { volumes::templates(spec) } else { Vec::new() };
+    if !templates.is_empty() {
+        body.spec.volumes.extend(templates);
+        body.spec.volumes.sort();
         body.spec.other_rules.insert(SchedulingRule::Volumes, Strength::Required);
     }
     judge_selector(spec, kind, &body);

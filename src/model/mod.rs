@@ -7,6 +7,7 @@
 pub mod amount;
 pub mod canonical;
 pub mod disruption;
+pub mod disruption_budget;
 pub mod fleet;
 pub mod instance_type;
 pub mod label;
@@ -21,6 +22,7 @@ pub mod requirement;
 pub mod requirement_form;
 pub mod resources;
 pub mod selector;
+pub mod storage;
 pub mod taint;
 pub mod what_if;
 pub mod written;

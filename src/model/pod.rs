@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use super::storage::PodVolume;
 use super::{LabelKey, LabelSelector, Namespace, NodeName, PodKey, Requirements, Resources, Toleration};
 
 /// A transport protocol of a port.
@@ -235,6 +236,9 @@ pub struct PodSpec {
     /// a runtime class.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub other_rules: BTreeMap<SchedulingRule, Strength>,
+    /// Volumes that may tie the pod to a zone or a node, sorted.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub volumes: Vec<PodVolume>,
     /// The scheduler that binds the pod; `None` is Kubernetes' own.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub scheduler: Option<Arc<str>>,

@@ -12,6 +12,7 @@ use super::Plan;
 use super::propose::network;
 use super::spec::PlanSpec;
 use crate::catalog::Catalog;
+use crate::model::storage::Storage;
 use crate::model::{
     AbsentNode, CapacityType, ClassName, Fleet, InstanceType, LabelKey, Namespace, Node, NodeClass, Pod,
     PodKey, PodPlace, PodSpec, Pool, Price, Region, SkuName, Supposed, Workload, label,
@@ -165,6 +166,9 @@ impl Plan {
             nodes: world.nodes.clone(),
             pods: world.pod_list(),
             daemons: world.daemons.clone(),
+            // Neither changes where a pod of a saved plan may run: pods with volumes are held back.
+            storage: Storage::default(),
+            budgets: Vec::new(),
             catalog: Catalog::recorded(world.region.clone(), world.sizes.clone(), world.well_known.clone())
                 .with_prices(
                     world.prices.iter().map(|vm| ((vm.size.clone(), vm.capacity_type), (vm.price, vm.disk))),

@@ -113,6 +113,8 @@ impl<'a> World<'a> {
             nodes: nodes.into_values().collect(),
             pods: pods.into_values().collect(),
             daemons: seen.daemons.clone(),
+            storage: seen.storage.clone(),
+            budgets: seen.budgets.clone(),
             catalog: seen.catalog.clone(),
             gaps: seen.gaps.clone(),
             assumptions: seen.assumptions.clone(),

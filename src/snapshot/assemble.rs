@@ -65,6 +65,8 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
         cluster: objects.cluster.clone(),
         nodes: objects.nodes.clone(),
         pods: objects.pods.clone(),
+        storage: objects.storage.clone(),
+        budgets: objects.budgets.clone(),
         daemons,
         catalog,
         gaps,

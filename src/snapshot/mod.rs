@@ -15,6 +15,8 @@ pub use assemble::{AssembleOptions, assemble};
 pub use suppose::{Question, suppose};
 
 use crate::catalog::Catalog;
+use crate::model::disruption_budget::DisruptionBudget;
+use crate::model::storage::Storage;
 use crate::model::{Namespace, Node, Pod, PodSpec, Supposed};
 
 /// A DaemonSet: what it adds to every node that it may run on.
@@ -96,6 +98,10 @@ pub struct Snapshot {
     pub pods: Vec<Pod>,
     /// DaemonSets, sorted by namespace and name.
     pub daemons: Vec<Daemon>,
+    /// Claims, volumes and what else storage is made of.
+    pub storage: Storage,
+    /// PodDisruptionBudgets, sorted by namespace and name.
+    pub budgets: Vec<DisruptionBudget>,
     /// What Azure sells.
     pub catalog: Catalog,
     /// What could not be read.

@@ -6,11 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::model::storage::Storage;
 use crate::model::{
     HostPort, NodeName, Pod, PodKey, PodPlace, PodSpec, Requirements, Resources, SchedulingRule, Toleration,
 };
 use crate::snapshot::Snapshot;
 
+use super::fit::claims::{self, ClaimState};
 use super::fit::{gates, not_yet};
 use super::solution::{Held, Warning};
 
@@ -92,7 +94,7 @@ impl Demand {
     pub fn of(snapshot: &Snapshot) -> Self {
         let repelling = not_yet::Repelling::of(snapshot);
         let mut demand = Self::default();
-        let mut held: BTreeMap<(String, String), Vec<PodKey>> = BTreeMap::new();
+        let mut held = HeldPods::default();
         let mut shapes = Groups::default();
         let mut held_shapes = Groups::default();
         for (spec, pods) in by_content(snapshot) {
@@ -104,7 +106,7 @@ impl Demand {
                         if wait.rule.is_some() {
                             held_shapes.add(spec, &pod.key);
                         }
-                        held.entry((wait.waits_for, wait.because)).or_default().push(pod.key.clone());
+                        held.add(wait, pod, &snapshot.storage);
                     }
                     None => {
                         shapes.add(spec, &pod.key);
@@ -116,7 +118,7 @@ impl Demand {
                 }
             }
         }
-        demand.held = held.into_iter().map(to_held).collect();
+        demand.held = held.listed();
         demand.shapes = shapes.shapes();
         demand.held_shapes = held_shapes.shapes();
         demand
@@ -129,9 +131,44 @@ impl Demand {
     }
 }
 
-fn to_held(((waits_for, because), mut pods): ((String, String), Vec<PodKey>)) -> Held {
-    pods.sort();
-    Held { pods, waits_for, because }
+/// Pods that are held back while they are gathered: by what they wait for, why, and how their volumes are.
+#[derive(Default)]
+struct HeldPods(BTreeMap<(String, String, Vec<ClaimState>), HeldGroup>);
+
+#[derive(Default)]
+struct HeldGroup {
+    pods: Vec<PodKey>,
+    claims: BTreeMap<ClaimState, Vec<Arc<str>>>,
+}
+
+impl HeldPods {
+    fn add(&mut self, wait: not_yet::Wait, pod: &Pod, storage: &Storage) {
+        let claims = if wait.rule.is_some() { claims::of(pod, storage) } else { Vec::new() };
+        let mut states: Vec<ClaimState> = claims.iter().map(|(_, state)| state.clone()).collect();
+        states.sort();
+        states.dedup();
+        let group = self.0.entry((wait.waits_for, wait.because, states)).or_default();
+        group.pods.push(pod.key.clone());
+        for (name, state) in claims {
+            group.claims.entry(state).or_default().push(name);
+        }
+    }
+
+    fn listed(self) -> Vec<Held> {
+        let held = |((waits_for, because, _), mut group): (_, HeldGroup)| {
+            group.pods.sort();
+            for names in group.claims.values_mut() {
+                names.sort();
+                names.dedup();
+            }
+            let because = match group.claims.is_empty() {
+                true => because,
+                false => format!("{because}; {}", claims::said(&group.claims)),
+            };
+            Held { pods: group.pods, waits_for, because }
+        };
+        self.0.into_iter().map(held).collect()
+    }
 }
 
 /// Returns whether a pod needs a place: it waits, or its node is being deleted. What runs for a daemonset

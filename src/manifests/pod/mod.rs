@@ -59,7 +59,8 @@ pub fn read(
         ![ResourceName::Cpu, ResourceName::Memory].iter().any(|name| requests.asked.names(name));
     let affinity = affinity::read(spec, &labels);
     let mut other_rules = affinity.other_rules;
-    if volumes::may_tie(spec) {
+    let volumes = volumes::read(spec);
+    if !volumes.is_empty() {
         other_rules.insert(SchedulingRule::Volumes, Strength::Required);
     }
     if !spec.items("resourceClaims").is_empty() {
@@ -92,6 +93,7 @@ pub fn read(
             preferred_affinity: affinity.preferred,
             preferred_anti_affinity: affinity.preferred_anti,
             other_rules,
+            volumes,
             scheduler: scheduler.cloned(),
             labels,
         },

@@ -11,6 +11,7 @@ mod properties;
 mod renders;
 mod requests;
 mod scheduling;
+mod storage;
 mod text;
 mod workloads;
 

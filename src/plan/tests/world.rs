@@ -137,6 +137,8 @@ pub(crate) fn snapshot(nodes: Vec<Node>, pods: Vec<Pod>) -> Snapshot {
         pods,
         daemons: vec![daemon("agent", &[Effect::NoSchedule]), daemon("picky", &[])],
         catalog: catalog(price(200_000), price(400_000)),
+        storage: crate::model::storage::Storage::default(),
+        budgets: Vec::new(),
         gaps: Vec::new(),
         assumptions: Vec::new(),
         supposed: crate::model::Supposed::default(),

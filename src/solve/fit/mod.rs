@@ -4,6 +4,7 @@
 //! capacity type are labels of an offering), [`ports`], [`resources`], [`limits`]. They are the authority:
 //! what the packing found is judged by them before it is reported.
 
+pub mod claims;
 pub mod gates;
 pub mod labels;
 pub mod limits;

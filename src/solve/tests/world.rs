@@ -278,6 +278,8 @@ impl World {
             pods: Vec::new(),
             daemons: Vec::new(),
             catalog: catalog(types.clone()),
+            storage: crate::model::storage::Storage::default(),
+            budgets: Vec::new(),
             gaps: Vec::new(),
             assumptions: Vec::new(),
             supposed: crate::model::Supposed::default(),

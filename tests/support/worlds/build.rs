@@ -247,6 +247,8 @@ pub(crate) fn world() -> World {
         pods: Vec::new(),
         daemons: Vec::new(),
         catalog: sizes::catalog(),
+        storage: nodeform::model::storage::Storage::default(),
+        budgets: Vec::new(),
         gaps: Vec::new(),
         assumptions: Vec::new(),
         supposed: nodeform::model::Supposed::default(),

@@ -1,0 +1,186 @@
+//! Claims, volumes, storage classes, what drivers say of nodes, and attachments.
+//!
+//! Read as far as scheduling needs them; sizes, parameters and secrets of volumes are left where they are.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::label;
+use crate::model::storage::{
+    AskedClass, BindingMode, ClaimPhase, CsiDriver, Storage, StorageClass, Volume, VolumeAttachment,
+    VolumeClaim, VolumeClaimKey,
+};
+use crate::model::{LabelKey, Namespace, NodeName, Requirement, Requirements};
+
+use super::cursor::Cursor;
+use super::kind::StorageKind;
+use super::meta::Meta;
+use super::pod::selector::{self, About};
+
+/// Takes an object of storage in.
+pub fn read(storage: &mut Storage, object: Cursor<'_>, kind: StorageKind) {
+    let Some(meta) = Meta::read(object) else { return };
+    match kind {
+        StorageKind::Claim => storage.claims.extend(claim(object, meta)),
+        StorageKind::Volume => storage.volumes.extend(volume(object, meta)),
+        StorageKind::Class => storage.classes.extend(class(object, meta)),
+        StorageKind::CsiNode => {
+            storage.drivers.insert(NodeName::new(&*meta.name), drivers(object));
+        }
+        StorageKind::Attachment => storage.attachments.extend(attachment(object, meta)),
+    }
+}
+
+/// Sorts what was read.
+#[must_use]
+pub fn sorted(mut storage: Storage) -> Storage {
+    storage.claims.sort();
+    storage.volumes.sort();
+    storage.classes.sort();
+    storage.attachments.sort();
+    storage
+}
+
+/// Annotations that said what fields say now.
+const OLD_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
+const DEFAULT_CLASS: [&str; 2] =
+    ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
+
+fn needed<'a>(object: Cursor<'a>) -> Option<Cursor<'a>> {
+    let spec = object.get("spec");
+    if spec.is_none() {
+        object.missing("spec", "the object says nothing without it");
+    }
+    spec
+}
+
+/// Reads which class the spec of a claim asks for. An empty name asks for none.
+#[must_use]
+pub fn asked_class(spec: Cursor<'_>, meta: Option<&Meta>) -> AskedClass {
+    let old = meta.and_then(|meta| meta.annotations.get(OLD_CLASS));
+    match spec.text("storageClassName").or(old) {
+        None => AskedClass::Default,
+        Some(name) if name.is_empty() => AskedClass::None,
+        Some(name) => AskedClass::Named(Arc::clone(name)),
+    }
+}
+
+fn claim(object: Cursor<'_>, meta: Meta) -> Option<VolumeClaim> {
+    let spec = needed(object)?;
+    let volume = spec.text("volumeName").filter(|name| !name.is_empty()).cloned();
+    let phase = object.get("status").and_then(|status| status.choice("phase", &["Pending", "Bound", "Lost"]));
+    let phase = match phase {
+        Some(0) => ClaimPhase::Pending,
+        Some(1) => ClaimPhase::Bound,
+        Some(_) => ClaimPhase::Lost,
+        None if volume.is_some() => ClaimPhase::Bound,
+        None => ClaimPhase::Pending,
+    };
+    Some(VolumeClaim {
+        volume,
+        class: asked_class(spec, Some(&meta)),
+        phase,
+        is_deleting: meta.is_deleting,
+        key: VolumeClaimKey { namespace: meta.namespace, name: meta.name },
+    })
+}
+
+/// Volumes of Kubernetes' own kinds, and the drivers that took their place.
+const IN_TREE: [(&str, &str); 2] = [("azureDisk", "disk.csi.azure.com"), ("azureFile", "file.csi.azure.com")];
+
+fn volume(object: Cursor<'_>, meta: Meta) -> Option<Volume> {
+    let spec = needed(object)?;
+    let driver = spec.get("csi").and_then(|csi| csi.text("driver").cloned());
+    let in_tree = || {
+        let (_, driver) = IN_TREE.iter().find(|(kind, _)| spec.get(kind).is_some())?;
+        Some(Arc::from(*driver))
+    };
+    let claim = spec.get("claimRef").and_then(|claim| {
+        let namespace = claim.text("namespace").filter(|namespace| !namespace.is_empty());
+        let namespace = Namespace::new(namespace.map_or("default", |namespace| &**namespace));
+        Some(VolumeClaimKey { namespace, name: Arc::clone(claim.text("name")?) })
+    });
+    let required = spec.get("nodeAffinity").and_then(|affinity| affinity.get("required"));
+    let old_class = meta.annotations.get(OLD_CLASS);
+    Some(Volume {
+        driver: driver.or_else(in_tree),
+        node_affinity: required.map(|required| {
+            let terms = required.items("nodeSelectorTerms").into_iter();
+            terms.map(|term| selector::expressions(term, "matchExpressions", About::Nodes)).collect()
+        }),
+        claim,
+        class: spec.text("storageClassName").or(old_class).filter(|class| !class.is_empty()).cloned(),
+        is_local: spec.get("local").is_some() || spec.get("hostPath").is_some(),
+        is_deleting: meta.is_deleting,
+        name: meta.name,
+    })
+}
+
+fn class(object: Cursor<'_>, meta: Meta) -> Option<StorageClass> {
+    let Some(provisioner) = object.text("provisioner") else {
+        object.missing(
+            "provisioner",
+            "a StorageClass names who makes its volumes, such as `disk.csi.azure.com`",
+        );
+        return None;
+    };
+    let binding = match object.choice("volumeBindingMode", &["Immediate", "WaitForFirstConsumer"]) {
+        Some(1) => BindingMode::WaitForFirstConsumer,
+        Some(_) | None => BindingMode::Immediate,
+    };
+    let topologies = object
+        .get("allowedTopologies")
+        .map(|_| object.items("allowedTopologies").into_iter().map(topology).collect::<Vec<Requirements>>());
+    let is_default =
+        DEFAULT_CLASS.iter().any(|key| meta.annotations.get(*key).is_some_and(|value| &**value == "true"));
+    Some(StorageClass {
+        name: meta.name,
+        provisioner: Arc::clone(provisioner),
+        binding,
+        topologies,
+        is_default,
+    })
+}
+
+fn topology(term: Cursor<'_>) -> Requirements {
+    let mut requirements = Requirements::none();
+    for expression in term.items("matchLabelExpressions") {
+        let Some(key) = expression.text("key") else {
+            expression.missing("key", "an expression needs `key` and `values`");
+            continue;
+        };
+        let values = expression.texts("values");
+        requirements
+            .add(LabelKey::new(label::normalized(key)), Requirement::new(crate::model::Operator::In, values));
+    }
+    requirements
+}
+
+fn drivers(object: Cursor<'_>) -> BTreeMap<Arc<str>, CsiDriver> {
+    let Some(spec) = needed(object) else { return BTreeMap::new() };
+    let read = |driver: Cursor<'_>| {
+        let name = driver.text("name")?;
+        let count = driver.get("allocatable").and_then(|most| most.integer("count", 0..=2_147_483_647));
+        let topology_keys =
+            driver.texts("topologyKeys").into_iter().map(|key| LabelKey::new(&**key)).collect();
+        let volumes_max = count.and_then(|count| u32::try_from(count).ok());
+        Some((Arc::clone(name), CsiDriver { volumes_max, topology_keys }))
+    };
+    spec.items("drivers").into_iter().filter_map(read).collect()
+}
+
+fn attachment(object: Cursor<'_>, meta: Meta) -> Option<VolumeAttachment> {
+    let spec = needed(object)?;
+    for key in ["attacher", "nodeName"] {
+        if spec.get(key).is_none() {
+            spec.missing(key, "an attachment names its driver and its node");
+        }
+    }
+    Some(VolumeAttachment {
+        node: NodeName::new(&**spec.text("nodeName")?),
+        volume: spec.get("source").and_then(|source| source.text("persistentVolumeName").cloned()),
+        driver: Arc::clone(spec.text("attacher")?),
+        is_attached: object.get("status").is_some_and(|status| status.flag("attached")),
+        name: meta.name,
+    })
+}
