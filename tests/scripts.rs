@@ -530,3 +530,46 @@ fn a_tool_that_is_missing_or_fails_is_named_with_what_it_said() {
     let inflated = render("inflated", "bin");
     assert!(inflated.contains("`kubectl kustomize --enable-helm inflated | nodeform plan -`"), "{inflated}");
 }
+
+#[test]
+fn scaling_down_shows_what_it_saves_and_an_unknown_name_is_told_with_the_nearest() {
+    let scaled = |scale: &str| nodeform(&["plan", "examples/existing-fleet", "--scale", scale]);
+    let saved = scaled("deploy/shop/web=0");
+    assert!(saved.status.success(), "{}", aside(&saved));
+    assert!(out(&saved).starts_with("Plan: 0 to add, 0 to change, 4 to destroy."), "{}", out(&saved));
+    assert!(
+        out(&saved).contains("Assumed: 3 running pods gone: `shop/web-6c8f7d9b54-aaaaa`"),
+        "{}",
+        out(&saved)
+    );
+    let unknown = scaled("wep=0");
+    assert_eq!((unknown.status.code(), out(&unknown)), (Some(1), String::new()));
+    assert_eq!(
+        aside(&unknown),
+        "error: --scale wep=0: names no workload of the input\n\
+         hint: the nearest is `--scale Deployment/shop/web=0`\n"
+    );
+    let wrong = scaled("web");
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(aside(&wrong).contains("write it as `NAME=N`"), "{}", aside(&wrong));
+    let explained =
+        nodeform(&["explain", "pod/web-9", "-n", "shop", "examples/existing-fleet", "--scale", "web=13"]);
+    assert!(explained.status.success(), "{}", aside(&explained));
+}
+
+#[test]
+fn autoscaled_workloads_are_planned_for_either_bound() {
+    let world = root().join("fixtures/worlds/autoscaled/world.yaml").display().to_string();
+    let pods = |hpa: &[&str]| {
+        let arguments = [&["plan", &world, "--no-system-daemonsets"][..], hpa].concat();
+        let output = nodeform(&arguments);
+        assert!(output.status.success(), "{}", aside(&output));
+        let text = out(&output);
+        let read = text.lines().find(|line| line.starts_with("Read:")).expect("the input is counted");
+        read.split(", ").nth(1).map(str::to_owned)
+    };
+    assert_eq!(pods(&[]).as_deref(), Some("3 pods"));
+    assert_eq!(pods(&["--hpa", "min"]).as_deref(), Some("3 pods"));
+    assert_eq!(pods(&["--hpa", "max"]).as_deref(), Some("10 pods"));
+    assert_eq!(pods(&["--hpa", "max", "--scale", "web=4"]).as_deref(), Some("4 pods"));
+}

@@ -80,6 +80,31 @@ pub(super) struct WhatIfArguments {
     /// repeated
     #[arg(long, value_name = "ZONE")]
     pub(super) without_zone: Vec<String>,
+    /// What if autoscaled workloads had as many replicas as HorizontalPodAutoscalers and KEDA allow?
+    #[arg(
+        long,
+        value_enum,
+        value_name = "min|max|current",
+        hide_possible_values = true,
+        default_value = "current"
+    )]
+    pub(super) hpa: HpaArgument,
+    /// What if a workload had N pods? KIND/NAMESPACE/NAME=N where the name is not enough; may be repeated.
+    /// Beats --hpa; of fewer pods than run, those go that Kubernetes would take first
+    #[arg(long, value_name = "[KIND/]NAME=N")]
+    pub(super) scale: Vec<String>,
+}
+
+/// How many replicas autoscaled workloads have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum HpaArgument {
+    /// As few as allowed
+    Min,
+    /// As many as allowed
+    Max,
+    /// As many as there are
+    #[default]
+    Current,
 }
 
 #[derive(Args, Debug)]

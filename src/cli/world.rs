@@ -9,11 +9,12 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::arguments::{WhatIfArguments, WorldArguments};
+use super::arguments::{HpaArgument, WhatIfArguments, WorldArguments};
 use super::exit::Failure;
 use super::input::Inputs;
 use super::progress::Progress;
 use super::ui::Ui;
+use crate::manifests::{Hpa, ReadOptions, Scale};
 use crate::model::{NodeSelector, Region, Target};
 use crate::offline::{self, Planned, Problem, Request, World};
 use crate::render::words::count;
@@ -43,6 +44,7 @@ pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
     let WorldArguments { input: _, location, catalog, at, what_if, no_system_daemonsets } = arguments;
     Ok(Request {
         sources: Vec::new(),
+        reading: reading(what_if)?,
         gaps: Vec::new(),
         at: at.as_deref().map(time).transpose()?,
         location: location.as_deref().map(region),
@@ -77,12 +79,33 @@ pub(super) fn say_unread(unread_folders: &[String], ui: Ui) {
 
 /// Returns what is supposed.
 fn question(arguments: &WhatIfArguments) -> Result<Question, Failure> {
-    let WhatIfArguments { from_scratch, without_zone } = arguments;
+    let WhatIfArguments { from_scratch, without_zone, hpa: _, scale: _ } = arguments;
     let selector = from_scratch.as_deref().map(NodeSelector::parse).transpose().map_err(|fault| {
         Failure::error(format!("`--from-scratch`: {fault}"))
             .hint("write it as after kubectl's `-l`: `--from-scratch=agentpool=web` or `--from-scratch='agentpool in (web,batch)'`")
     })?;
     Ok(Question { from_scratch: selector, without_zones: without_zone.clone() })
+}
+
+/// Returns how many pods workloads are planned with, where it is asked.
+fn reading(arguments: &WhatIfArguments) -> Result<ReadOptions, Failure> {
+    let (scale, faults): (Vec<_>, Vec<_>) = arguments
+        .scale
+        .iter()
+        .map(|text| (text, text.parse::<Scale>()))
+        .partition(|(_, scale)| scale.is_ok());
+    if !faults.is_empty() {
+        let said = faults
+            .into_iter()
+            .filter_map(|(text, scale)| scale.err().map(|fault| format!("`--scale {text}`: {fault}")));
+        return Err(Failure::errors(said.collect()));
+    }
+    let hpa = match arguments.hpa {
+        HpaArgument::Min => Hpa::Min,
+        HpaArgument::Max => Hpa::Max,
+        HpaArgument::Current => Hpa::Current,
+    };
+    Ok(ReadOptions { hpa, scale: scale.into_iter().filter_map(|(_, scale)| scale.ok()).collect() })
 }
 
 /// Returns what a plan is narrowed to.

@@ -10,7 +10,7 @@ pub fn say(workloads: &[(WorkloadObject, Place)], said: &mut Said) {
     let mut of = |kind: WorkloadKind, note: fn(&[String]) -> Note| {
         let mut names: Vec<String> = workloads
             .iter()
-            .filter(|(workload, _)| workload.kind == kind)
+            .filter(|(workload, _)| is_meant(workload, kind))
             .map(|(one, _)| described(one))
             .collect();
         names.sort();
@@ -42,4 +42,9 @@ pub fn say(workloads: &[(WorkloadObject, Place)], said: &mut Said) {
 fn described(workload: &WorkloadObject) -> String {
     let how = workload.count.how.as_deref().unwrap_or_default();
     format!("`{}` {}{how}", path(&workload.id), counted(workload.count.replicas, "pod"))
+}
+
+/// Returns whether a workload of this kind was counted by its kind's rule, rather than by the user.
+fn is_meant(workload: &WorkloadObject, kind: WorkloadKind) -> bool {
+    workload.kind == kind && (kind != WorkloadKind::CronJob || workload.count.how.is_some())
 }

@@ -23,6 +23,7 @@ use super::pod::PodBody;
 use super::priority::Priorities;
 use super::renders::{self, Renders};
 use super::rollout::{self, RolloutOfAnother};
+use super::scaling::autoscaler::{self, Autoscaler};
 use super::source::OBJECTS_MAX;
 use super::storage;
 use super::tree::{Tree, shortened};
@@ -49,6 +50,8 @@ pub struct Found {
     pub rollouts: Vec<(RolloutOfAnother, Place)>,
     /// What made workloads.
     pub owners: Owners,
+    /// What sets the replicas of workloads.
+    pub autoscalers: Vec<Autoscaler>,
     /// Pods that stand in the input and have not finished.
     pub pods: Vec<(LivePod, Arc<PodBody>)>,
     /// Nodes.
@@ -160,6 +163,7 @@ impl Found {
             Treatment::Other => return self.pass_over(&shortened(kind)),
             Treatment::Workload(WorkloadKind::ReplicaSet) if is_past(object) => return self.pass_over(kind),
             Treatment::Workload(_)
+            | Treatment::Autoscaler
             | Treatment::Pod
             | Treatment::Node
             | Treatment::NodeClaim
@@ -182,8 +186,12 @@ impl Found {
             }
             Treatment::Workload(kind) => {
                 let Some(workload) = workload::read(object, kind) else { return };
+                if kind == WorkloadKind::ScaledJob {
+                    self.autoscalers.extend(autoscaler::of_jobs(object, &workload.id));
+                }
                 self.workload(workload, place);
             }
+            Treatment::Autoscaler => self.autoscalers.extend(autoscaler::read(object)),
             Treatment::Pod => match live::read(object) {
                 Some(PodObject::Live(pod, body)) => {
                     let body = self.shared(*body);
@@ -262,6 +270,7 @@ impl Found {
         let Some(name) = metadata.text("name") else { return true };
         let namespace = match treatment {
             Treatment::Workload(_)
+            | Treatment::Autoscaler
             | Treatment::Pod
             | Treatment::Storage(StorageKind::Claim)
             | Treatment::Budget => {

@@ -10,6 +10,8 @@ use super::tree::{Tree, Value};
 pub enum Treatment {
     /// A workload whose pods are made up.
     Workload(WorkloadKind),
+    /// Something that sets the replicas of a workload.
+    Autoscaler,
     /// A pod.
     Pod,
     /// A node.
@@ -81,8 +83,6 @@ pub enum WorkloadKind {
 pub enum Why {
     /// It holds a pod template: its pods are not planned for.
     PodTemplate,
-    /// It sets the replicas of a workload, which are taken as written.
-    Scales,
     /// It changes what nodes are, or how many spare ones there are.
     ShapesNodes,
 }
@@ -120,6 +120,12 @@ pub fn treatment(api_version: &str, kind: &str) -> Treatment {
         ("batch", "Job") => (Treatment::Workload(WorkloadKind::Job), "batch/v1"),
         ("batch", "CronJob") => (Treatment::Workload(WorkloadKind::CronJob), "batch/v1"),
         ("argoproj.io", "Rollout") => (Treatment::Workload(WorkloadKind::Rollout), "argoproj.io/v1alpha1"),
+        ("keda.sh", "ScaledJob") => (Treatment::Workload(WorkloadKind::ScaledJob), "keda.sh/v1alpha1"),
+        ("keda.sh", "ScaledObject") => (Treatment::Autoscaler, "keda.sh/v1alpha1"),
+        ("autoscaling", "HorizontalPodAutoscaler") if version == "v1" => {
+            (Treatment::Autoscaler, "autoscaling/v1")
+        }
+        ("autoscaling", "HorizontalPodAutoscaler") => (Treatment::Autoscaler, "autoscaling/v2"),
         ("", "Pod") => (Treatment::Pod, "v1"),
         ("", "Node") => (Treatment::Node, "v1"),
         ("", "Namespace") => (Treatment::Namespace, "v1"),
@@ -149,7 +155,6 @@ pub fn treatment(api_version: &str, kind: &str) -> Treatment {
 
 fn unknown(group: &str, kind: &str) -> Treatment {
     let why = match (group, kind) {
-        ("autoscaling" | "keda.sh", "HorizontalPodAutoscaler" | "ScaledObject" | "ScaledJob") => Why::Scales,
         ("karpenter.sh", "NodeOverlay") | ("autoscaling.x-k8s.io", "CapacityBuffer") => Why::ShapesNodes,
         _ => return Treatment::Other,
     };
@@ -180,7 +185,7 @@ const CORE_KINDS: [&str; 11] = [
 ];
 
 /// The kinds that are read, with their groups.
-const READ_KINDS: [(&str, &str); 22] = [
+const READ_KINDS: [(&str, &str); 25] = [
     ("", "Namespace"),
     ("", "Node"),
     ("", "PersistentVolume"),
@@ -192,11 +197,14 @@ const READ_KINDS: [(&str, &str); 22] = [
     ("apps", "ReplicaSet"),
     ("apps", "StatefulSet"),
     ("argoproj.io", "Rollout"),
+    ("autoscaling", "HorizontalPodAutoscaler"),
     ("batch", "CronJob"),
     ("batch", "Job"),
     ("karpenter.azure.com", "AKSNodeClass"),
     ("karpenter.sh", "NodeClaim"),
     ("karpenter.sh", "NodePool"),
+    ("keda.sh", "ScaledJob"),
+    ("keda.sh", "ScaledObject"),
     ("nodeform.dev", "NodeFleet"),
     ("policy", "PodDisruptionBudget"),
     ("scheduling.k8s.io", "PriorityClass"),
@@ -234,7 +242,10 @@ pub fn misspelt(api_version: &str, kind: &str) -> Option<Misspelt> {
         return Some(Misspelt { nearest: nearest.map(|(_, known)| known) });
     }
     let is_near = |(distance, known): &(usize, &str)| *distance <= SLIPS_MAX && *distance * 2 < known.len();
-    let is_understood = matches!(group, "" | "apps" | "argoproj.io" | "batch" | "scheduling.k8s.io");
+    let is_understood = matches!(
+        group,
+        "" | "apps" | "argoproj.io" | "autoscaling" | "batch" | "keda.sh" | "scheduling.k8s.io"
+    );
     let near = nearest.filter(is_near).filter(|_| is_understood);
     near.map(|(_, known)| Misspelt { nearest: Some(known) })
 }
@@ -272,7 +283,7 @@ fn holds_containers(tree: &Tree) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Treatment, Why, WorkloadKind, misspelt, treatment};
+    use super::{Treatment, WorkloadKind, misspelt, treatment};
 
     #[test]
     fn a_slip_in_a_kind_is_seen_and_other_kinds_are_left_alone() {
@@ -321,7 +332,9 @@ mod tests {
             ("argoproj.io/v1alpha1", "Rollout", Treatment::Workload(WorkloadKind::Rollout)),
             ("batch/v1beta1", "CronJob", Treatment::OtherVersion("batch/v1")),
             ("v1", "ReplicationController", Treatment::Workload(WorkloadKind::ReplicationController)),
-            ("autoscaling/v2", "HorizontalPodAutoscaler", Treatment::NotUnderstood(Why::Scales)),
+            ("autoscaling/v1", "HorizontalPodAutoscaler", Treatment::Autoscaler),
+            ("autoscaling/v2", "HorizontalPodAutoscaler", Treatment::Autoscaler),
+            ("autoscaling/v2beta2", "HorizontalPodAutoscaler", Treatment::OtherVersion("autoscaling/v2")),
         ];
         for (version, kind, expected) in table {
             assert_eq!(treatment(version, kind), expected, "{version} {kind}");

@@ -8,6 +8,7 @@ use super::cursor::Cursor;
 use super::meta::{self, Meta, Owner};
 use super::owners::Maker;
 use super::pod::{self, PodBody};
+use super::scaling::leaving::Standing;
 
 /// A pod that stands in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct LivePod {
     pub is_do_not_disrupt: bool,
     /// Whether it is being deleted.
     pub is_terminating: bool,
+    /// What decides when it goes, should its workload be scaled down.
+    pub standing: Standing,
 }
 
 /// What a pod turned out to be.
@@ -69,6 +72,7 @@ pub fn read(object: Cursor<'_>) -> Option<PodObject> {
         is_daemon,
         is_do_not_disrupt: meta.do_not_disrupt().is_some_and(meta::is_do_not_disrupt),
         is_terminating: meta.is_deleting,
+        standing: Standing::read(&meta, status),
     };
     Some(PodObject::Live(Box::new(pod), Box::new(body)))
 }

@@ -29,6 +29,7 @@ pub mod renders;
 pub mod rollout;
 pub mod said;
 pub mod scalar;
+pub mod scaling;
 pub mod source;
 pub mod storage;
 pub mod tree;
@@ -40,11 +41,22 @@ pub use kind::{NotUnderstood, Why};
 pub use objects::{DaemonSet, Objects, OurObject};
 pub use renders::Renders;
 pub use said::{Note, Remark};
+pub use scaling::{Hpa, option::Scale};
 pub use source::{DUMP_BYTES_MAX, Source};
 
 use document::Taker as _;
 use found::Found;
 use said::Said;
+use scaling::Scaling;
+
+/// How an input is to be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// How many replicas autoscaled workloads are planned with.
+    pub hpa: Hpa,
+    /// Workloads whose pods the user counts, whatever else says how many there are.
+    pub scale: Vec<Scale>,
+}
 
 /// Reads sources. A source that is given twice is read once, as is an object that stands twice with the same
 /// content.
@@ -52,14 +64,14 @@ use said::Said;
 /// # Errors
 /// Everything that is wrong with any document, sorted by file, line and path.
 pub fn read(sources: Vec<Source>) -> Result<Objects, Vec<Fault>> {
-    let (objects, faults) = read_all(sources);
+    let (objects, faults) = read_all(sources, &ReadOptions::default());
     if faults.is_empty() { Ok(objects) } else { Err(faults) }
 }
 
 /// Reads sources and returns the objects beside everything that is wrong, sorted by file, line and path. With
 /// any fault the objects are good for nothing but to look for further faults in them.
 #[must_use]
-pub fn read_all(mut sources: Vec<Source>) -> (Objects, Vec<Fault>) {
+pub fn read_all(mut sources: Vec<Source>, options: &ReadOptions) -> (Objects, Vec<Fault>) {
     sources.sort();
     sources.dedup();
     let count = sources.len();
@@ -70,10 +82,22 @@ pub fn read_all(mut sources: Vec<Source>) -> (Objects, Vec<Fault>) {
         }
         document::read(&source, &mut found);
     }
-    let Found { mut workloads, rollouts, owners, mut pods, priorities, mut ours, mut faults, .. } = found;
+    let Found {
+        mut workloads,
+        rollouts,
+        owners,
+        mut pods,
+        autoscalers,
+        priorities,
+        mut ours,
+        mut faults,
+        ..
+    } = found;
     let mut said = Said::default();
     rollout::resolve(rollouts, &mut workloads, &mut said);
     owners.settle(&mut workloads, &mut pods);
+    let scaling = Scaling { autoscalers, hpa: options.hpa, scale: &options.scale };
+    scaling.apply(&mut workloads, &mut pods, (&mut said, &mut faults));
     counting::say(&workloads, &mut said);
     let expanded = expand::expand(workloads, pods, &priorities).unwrap_or_else(|fault| {
         faults.add(*fault);

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 use crate::api::Kind;
 use crate::catalog::Catalog;
-use crate::manifests::{self, Objects, Remark, Source};
+use crate::manifests::{self, Objects, ReadOptions, Remark, Source};
 use crate::model::{ClassName, Region, Target};
 use crate::plan::Plan;
 use crate::policy::{self, Policy, WireObject};
@@ -27,6 +27,8 @@ use crate::solve::{Solution, Warning};
 pub struct Request {
     /// Manifests and dumps.
     pub sources: Vec<Source>,
+    /// How the sources are to be read.
+    pub reading: ReadOptions,
     /// What is there and could not be read.
     pub gaps: Vec<Gap>,
     /// Lists of sizes and prices to use instead of the embedded ones, each with its name and text.
@@ -86,12 +88,19 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Reads and checks manifests: the objects, and the policy that they say.
+/// Reads and checks manifests as they are: the objects, and the policy that they say.
 ///
 /// # Errors
 /// Every fault of every document, sorted by file and line.
 pub fn read(sources: Vec<Source>) -> Result<(Objects, Policy), Vec<manifests::Fault>> {
-    let (objects, found) = manifests::read_all(sources);
+    read_with(sources, &ReadOptions::default())
+}
+
+fn read_with(
+    sources: Vec<Source>,
+    options: &ReadOptions,
+) -> Result<(Objects, Policy), Vec<manifests::Fault>> {
+    let (objects, found) = manifests::read_all(sources, options);
     let mut faults = found;
     let wire: Vec<(&manifests::OurObject, WireObject<'_>)> = objects
         .ours
@@ -130,10 +139,10 @@ fn located(object: &manifests::OurObject, fault: policy::Fault) -> manifests::Fa
 /// # Errors
 /// Everything that is wrong with the input.
 pub fn world(request: Request) -> Result<World, Vec<Problem>> {
-    let Request { sources, gaps, catalogs, location, at, question, targets, without_system_daemons } =
+    let Request { sources, reading, gaps, catalogs, location, at, question, targets, without_system_daemons } =
         request;
     let (objects, mut policy) =
-        read(sources).map_err(|faults| faults.iter().map(problem).collect::<Vec<_>>())?;
+        read_with(sources, &reading).map_err(|faults| faults.iter().map(problem).collect::<Vec<_>>())?;
     let mut assumptions = Vec::new();
     let region = region::region(location, (&policy, &objects), &catalogs, &mut assumptions);
     let catalog = catalog(&catalogs, &region)?;

@@ -94,7 +94,6 @@ fn not_understood(kind: &str, what: &NotUnderstood) -> Gap {
     let names: Vec<&str> = what.names.keys().map(String::as_str).collect();
     let consequence = match what.why {
         Why::PodTemplate => "the pods that it makes are not in this plan, beyond those that run already",
-        Why::Scales => "the replicas that it sets are taken as they are written",
         Why::ShapesNodes => "it has no effect on this plan",
     };
     let one = format!("{kind} that is not understood");

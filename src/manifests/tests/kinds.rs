@@ -20,10 +20,6 @@ apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: chart}
 ---
-apiVersion: keda.sh/v1alpha1
-kind: ScaledObject
-metadata: {name: scaler}
----
 apiVersion: serving.knative.dev/v1
 kind: Service
 metadata: {name: fn}
@@ -58,7 +54,6 @@ replicaCount: 1
         named,
         [
             "Fleet PodTemplate {\"own\": 1}",
-            "ScaledObject Scales {\"scaler\": 1}",
             "Service PodTemplate {\"fn\": 1}",
             "Workflow PodTemplate {\"shop/run\": 1}",
         ]
@@ -66,7 +61,7 @@ replicaCount: 1
     let passed: Vec<String> =
         read.passed_over.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
     assert_eq!(passed, ["ClusterPolicy 1", "Secret 2", "Service 1", "documents without a kind 1"]);
-    assert_eq!((read.documents, read.sources, read.pods.len()), (10, 1, 0));
+    assert_eq!((read.documents, read.sources, read.pods.len()), (9, 1, 0));
 }
 
 #[test]

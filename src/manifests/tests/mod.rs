@@ -10,6 +10,7 @@ mod nodes;
 mod properties;
 mod renders;
 mod requests;
+mod scaling;
 mod scheduling;
 mod storage;
 mod text;

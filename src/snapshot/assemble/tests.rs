@@ -44,7 +44,7 @@ fn what_is_not_known_is_a_gap_or_an_assumption() {
 ---
 {apiVersion: serving.knative.dev/v1, kind: Service, metadata: {name: api}, spec: {containers: [{image: x}]}}
 ---
-{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: web}}
+{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: web}, spec: {maxReplicas: 9, scaleTargetRef: {kind: Deployment, name: web}}}
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: gone, priorityClassName: high, containers: [{name: c}]}}
 ---
@@ -58,12 +58,13 @@ fn what_is_not_known_is_a_gap_or_an_assumption() {
     assert_eq!(
         gaps,
         [
-            "1 HorizontalPodAutoscaler that is not understood: `web`: the replicas that it sets are taken as they are written",
             "1 NodeClaim that does not say what it has: `c1`: no pod is planned onto it: the input needs its `status`",
             "1 pod runs on 1 node that is not in the input: `gone`: they stay where they are, and their nodes are not \
              planned with: add the output of `kubectl get nodes,nodeclaims -o yaml`",
             "2 objects of kind Service that are not understood: `api`, `web`: the pods that it makes are not in this \
              plan, beyond those that run already",
+            "`Deployment/default/web`, which `HorizontalPodAutoscaler/default/web` scales, is not in the input: its pods \
+             are not in this plan, beyond those that run already",
         ]
     );
     assert_eq!(read.assumptions[0].what, "priority 0 for pods of 1 PriorityClass: `high`");

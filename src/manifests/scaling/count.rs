@@ -1,0 +1,167 @@
+//! How many pods an autoscaled workload is planned with, and why so many.
+
+use std::collections::BTreeMap;
+
+use crate::manifests::kind::WorkloadKind;
+use crate::manifests::said::{Note, Said, listed};
+use crate::manifests::workload::{WorkloadObject, path};
+use crate::model::Workload;
+
+use super::autoscaler::Autoscaler;
+use super::{Hpa, Placed};
+
+/// Why a workload is planned with so many pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Because {
+    /// The autoscaler's status says so.
+    Status,
+    /// The workload itself says so.
+    Written,
+    /// Nothing says how many there are.
+    Smallest,
+    /// Its autoscaler is paused at that number.
+    Paused,
+    /// It has none, and is not autoscaled from there.
+    Off,
+    /// The user wants the bounds.
+    Bound,
+    /// The user wants that many.
+    Option,
+}
+
+impl Because {
+    /// Returns whether pods that run beyond the number are taken for gone: where the user asks what if.
+    #[must_use]
+    pub const fn takes_pods(self) -> bool {
+        match self {
+            Self::Bound | Self::Option => true,
+            Self::Status | Self::Written | Self::Smallest | Self::Paused | Self::Off => false,
+        }
+    }
+}
+
+/// How many pods, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The pods.
+    pub pods: i64,
+    /// Why.
+    pub because: Because,
+    /// The bounds of the autoscaler, where there is one.
+    pub bounds: Option<(i64, i64)>,
+}
+
+impl Decision {
+    /// Makes the decision of the user.
+    #[must_use]
+    pub const fn option(pods: i64) -> Self {
+        Self { pods, because: Because::Option, bounds: None }
+    }
+}
+
+/// Decides how many pods a workload has by its autoscalers; of several the one with the most.
+#[must_use]
+pub fn decide(workload: &WorkloadObject, autoscalers: &[Autoscaler], hpa: Hpa) -> Decision {
+    let own = workload.count.replicas;
+    let most =
+        autoscalers.iter().map(|autoscaler| by_one(workload, autoscaler, hpa)).max_by_key(|one| one.pods);
+    most.unwrap_or(Decision { pods: own, because: Because::Written, bounds: None })
+}
+
+fn by_one(workload: &WorkloadObject, autoscaler: &Autoscaler, hpa: Hpa) -> Decision {
+    let Autoscaler { least, smallest, most, now, fixed, is_paused, makes, .. } = autoscaler;
+    let count = &workload.count;
+    let is_keda = makes.is_some();
+    let (replicas, because) = if let Some(fixed) = fixed {
+        (*fixed, Because::Paused)
+    } else if *is_paused {
+        (now.unwrap_or(count.replicas), Because::Paused)
+    } else if count.is_written && count.replicas == 0 && *least > 0 && !is_keda {
+        // Kubernetes takes replicas of zero for the wish not to be scaled.
+        (0, Because::Off)
+    } else {
+        match (hpa, now) {
+            (Hpa::Min, _) => (*least, Because::Bound),
+            (Hpa::Max, _) => (*most, Because::Bound),
+            (Hpa::Current, Some(now)) => (*now, Because::Status),
+            (Hpa::Current, None) if count.is_written && count.replicas == 0 => (0, Because::Written),
+            (Hpa::Current, None) if count.is_written => {
+                (count.replicas.clamp((*smallest).max(1), (*most).max(1)), Because::Written)
+            }
+            (Hpa::Current, None) => (*smallest, Because::Smallest),
+        }
+    };
+    let bounds = Some((*least, *most));
+    if workload.kind == WorkloadKind::ScaledJob {
+        // Bounds count jobs; jobs that run go on to their end.
+        let pods = replicas.saturating_mul(count.pods_of_one).max(count.replicas);
+        let because = if because == Because::Bound { Because::Smallest } else { because };
+        return Decision { pods, because, bounds };
+    }
+    Decision { pods: replicas, because, bounds }
+}
+
+/// Says which numbers were taken, those aside that an autoscaler's status says.
+pub fn say(decided: &[(Workload, Decision)], workloads: &[Placed], hpa: Hpa, said: &mut Said) {
+    let before: BTreeMap<&Workload, i64> =
+        workloads.iter().map(|(workload, _)| (&workload.id, workload.count.replicas)).collect();
+    let mut groups: BTreeMap<Because, Vec<String>> = BTreeMap::new();
+    for (target, Decision { pods, because, bounds }) in decided {
+        let name = path(target);
+        let text = match (because, bounds) {
+            (Because::Option, _) => {
+                let instead = before.get(target).copied().unwrap_or(0);
+                format!("`{name}` {pods} instead of {instead}")
+            }
+            (Because::Status, _) => continue,
+            (
+                Because::Smallest | Because::Written | Because::Paused | Because::Off | Because::Bound,
+                Some((least, most)),
+            ) => {
+                format!("`{name}` {pods} of {least} to {most}")
+            }
+            (
+                Because::Smallest | Because::Written | Because::Paused | Because::Off | Because::Bound,
+                None,
+            ) => {
+                format!("`{name}` {pods}")
+            }
+        };
+        groups.entry(*because).or_default().push(text);
+    }
+    for (because, mut names) in groups {
+        names.sort();
+        said.assumed.push(note(because, hpa, &listed(&names)));
+    }
+}
+
+fn note(because: Because, hpa: Hpa, names: &str) -> Note {
+    let bound = match hpa {
+        Hpa::Min => "smallest",
+        Hpa::Max => "largest",
+        Hpa::Current => "present",
+    };
+    match because {
+        Because::Status | Because::Written => Note::new(
+            format!("replicas as written, within the bounds of their autoscaler: {names}"),
+            "no autoscaler says how many there are now: `--hpa min` and `--hpa max` plan for its bounds",
+        ),
+        Because::Smallest => Note::new(
+            format!("the replicas of autoscaled workloads: {names}"),
+            "nothing says how many there are now: `--hpa max` plans for the largest number",
+        ),
+        Because::Paused => Note::new(
+            format!("replicas while autoscaling is paused: {names}"),
+            "`autoscaling.keda.sh` annotations of its autoscaler",
+        ),
+        Because::Off => Note::new(
+            format!("no autoscaling of workloads with `replicas: 0`: {names}"),
+            "Kubernetes leaves them at zero until somebody scales them up",
+        ),
+        Because::Bound => {
+            let flag = if hpa == Hpa::Min { "`--hpa min`" } else { "`--hpa max`" };
+            Note::new(format!("the {bound} number of replicas of autoscaled workloads: {names}"), flag)
+        }
+        Because::Option => Note::new(format!("other numbers of pods: {names}"), "`--scale`"),
+    }
+}

@@ -1,0 +1,167 @@
+//! How many pods workloads have that something else than their manifest scales: an autoscaler, or the user
+//! who asks what if.
+//!
+//! Nothing is measured here: what load there is nobody says.
+
+pub mod autoscaler;
+pub mod count;
+pub mod leaving;
+pub mod option;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::{PodKey, Workload};
+
+use super::fault::Faults;
+use super::found::Place;
+use super::kind::WorkloadKind;
+use super::live::LivePod;
+use super::pod::PodBody;
+use super::said::{Note, Remark, Said, counted, listed};
+use super::workload::{Count, WorkloadObject, path};
+use autoscaler::Autoscaler;
+use count::Decision;
+use option::Scale;
+
+/// How many replicas autoscaled workloads are planned with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hpa {
+    /// The smallest number that their autoscaler allows.
+    Min,
+    /// The largest.
+    Max,
+    /// As many as there are now.
+    #[default]
+    Current,
+}
+
+/// A workload with where it stands, and a pod with what it is.
+type Placed = (WorkloadObject, Place);
+type Live = (LivePod, Arc<PodBody>);
+
+/// What is to be scaled, and how.
+#[derive(Debug)]
+pub struct Scaling<'a> {
+    /// The autoscalers of the input.
+    pub autoscalers: Vec<Autoscaler>,
+    /// How many replicas autoscaled workloads are planned with.
+    pub hpa: Hpa,
+    /// Workloads whose pods the user counts.
+    pub scale: &'a [Scale],
+}
+
+impl Scaling<'_> {
+    /// Gives workloads their replicas, and takes away running pods of which the user wants fewer. Workloads
+    /// that only their running pods prove are added where they are scaled.
+    pub fn apply(
+        self,
+        workloads: &mut Vec<Placed>,
+        pods: &mut Vec<Live>,
+        (said, faults): (&mut Said, &mut Faults),
+    ) {
+        let Self { autoscalers, hpa, scale } = self;
+        let mut by_target: BTreeMap<Workload, Vec<Autoscaler>> = BTreeMap::new();
+        for autoscaler in autoscaler::without_made(autoscalers) {
+            by_target.entry(autoscaler.target.clone()).or_default().push(autoscaler);
+        }
+        let scaled = option::resolve(scale, &candidates(workloads, pods), faults);
+        let asked = by_target.keys().chain(scaled.keys());
+        derive(asked.collect(), workloads, pods);
+        let mut decided: Vec<(Workload, Decision)> = Vec::new();
+        for (target, autoscalers) in &by_target {
+            let found = workloads.iter().find(|(workload, _)| workload.id == *target);
+            match found {
+                _ if scaled.contains_key(target) => {}
+                Some((workload, _)) => {
+                    decided.push((target.clone(), count::decide(workload, autoscalers, hpa)));
+                }
+                None => said.unresolved.extend(autoscalers.iter().map(without_target)),
+            }
+            if autoscalers.len() > 1 {
+                said.remarks.push(several(target, autoscalers));
+            }
+        }
+        decided.extend(scaled.into_iter().map(|(target, pods)| (target, Decision::option(pods))));
+        count::say(&decided, workloads, hpa, said);
+        let mut gone: Vec<PodKey> = Vec::new();
+        for (target, Decision { pods: wanted, because, .. }) in decided {
+            let Some((workload, _)) = workloads.iter_mut().find(|(workload, _)| workload.id == target) else {
+                continue;
+            };
+            workload.count = Count { pods_of_one: workload.count.pods_of_one, ..Count::written(wanted) };
+            if because.takes_pods() {
+                gone.extend(leaving::leave(workload, pods));
+            }
+        }
+        say_gone(gone, said);
+    }
+}
+
+/// Returns the workloads that can be scaled by name, each with whether it is a DaemonSet.
+fn candidates(workloads: &[Placed], pods: &[Live]) -> BTreeMap<Workload, bool> {
+    let of_pods = pods.iter().filter_map(|(pod, _)| Some((pod.workload.clone()?, pod.is_daemon)));
+    let objects =
+        workloads.iter().map(|(workload, _)| (workload.id.clone(), workload.kind == WorkloadKind::DaemonSet));
+    of_pods.chain(objects).collect()
+}
+
+/// Makes the workloads that the input does not hold and whose pods run, from the pod of the smallest name.
+fn derive(asked: BTreeSet<&Workload>, workloads: &mut Vec<Placed>, pods: &[Live]) {
+    let known: BTreeSet<Workload> = workloads.iter().map(|(workload, _)| workload.id.clone()).collect();
+    for id in asked.into_iter().filter(|id| !known.contains(id)) {
+        let own = || pods.iter().filter(|(pod, _)| pod.workload.as_ref() == Some(id) && !pod.is_daemon);
+        let Some((first, body)) = own().min_by(|(one, _), (other, _)| one.key.cmp(&other.key)) else {
+            continue;
+        };
+        let running = own().filter(|(pod, _)| !pod.is_terminating).count();
+        let is_stateful = &*id.kind == "StatefulSet";
+        let workload = WorkloadObject {
+            id: id.clone(),
+            kind: if is_stateful { WorkloadKind::StatefulSet } else { WorkloadKind::Deployment },
+            owner: None,
+            body: PodBody::clone(body),
+            node: None,
+            is_do_not_disrupt: first.is_do_not_disrupt,
+            count: Count::written(i64::try_from(running).unwrap_or(i64::MAX)),
+            first_ordinal: 0,
+        };
+        workloads.push((workload, Place { file: Arc::from(""), line: 0 }));
+    }
+}
+
+fn without_target(autoscaler: &Autoscaler) -> Note {
+    Note::new(
+        format!(
+            "`{}`, which `{}` scales, is not in the input",
+            path(&autoscaler.target),
+            path(&autoscaler.id)
+        ),
+        "its pods are not in this plan, beyond those that run already",
+    )
+}
+
+fn several(target: &Workload, autoscalers: &[Autoscaler]) -> Remark {
+    let names: Vec<String> = autoscalers.iter().map(|one| format!("`{}`", path(&one.id))).collect();
+    Remark {
+        object: format!("`{}`", path(target)),
+        what: format!(
+            "{} both scale it: they undo each other's work, and the larger number counts here",
+            names.join(" and ")
+        ),
+        hint: Some("keep one of them".to_owned()),
+    }
+}
+
+fn say_gone(mut gone: Vec<PodKey>, said: &mut Said) {
+    if gone.is_empty() {
+        return;
+    }
+    gone.sort();
+    let names: Vec<String> = gone.iter().map(|key| format!("`{key}`")).collect();
+    let count = i64::try_from(gone.len()).unwrap_or(i64::MAX);
+    said.assumed.push(Note::new(
+        format!("{} gone: {}", counted(count, "running pod"), listed(&names)),
+        "scaled down as Kubernetes does it: those that wait or are not ready first",
+    ));
+}
