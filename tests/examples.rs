@@ -22,11 +22,71 @@ fn stories() -> Vec<PathBuf> {
         .map(|entry| entry.expect("an entry").path())
         // What has to be rendered first is planned in `tools.rs`, a change of two sides in `git.rs`.
         .filter(|path| {
-            path.is_dir() && !path.join("rendered").is_dir() && !path.join("base/pools.yaml").is_file()
+            path.is_dir()
+                && !path.ends_with("ci")
+                && !path.join("rendered").is_dir()
+                && !path.join("base/pools.yaml").is_file()
+                && !path.join(SCRIPT).is_file()
         })
         .collect();
     stories.sort();
     stories
+}
+
+/// The commands of a story that takes more than one.
+const SCRIPT: &str = "run.sh";
+
+/// Returns what is wrong with a story's expected text; with `UPDATE`, writes it.
+fn fault(story: &Path, printed: &str) -> Option<String> {
+    let file = story.join("expected.txt");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&file, printed).expect("the text can be written");
+    }
+    let expected = fs::read_to_string(&file).unwrap_or_default();
+    let diff = TextDiff::from_lines(expected.as_str(), printed);
+    let diff = diff.unified_diff().header("expected", "printed").to_string();
+    (expected != printed).then(|| format!("{}:\n{diff}", name(story)))
+}
+
+fn copy_files(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("the target folder takes folders");
+    for entry in fs::read_dir(from).expect("the story is there") {
+        let path = entry.expect("an entry").path();
+        fs::copy(&path, to.join(path.file_name().expect("has a name"))).expect("can be copied");
+    }
+}
+
+#[test]
+fn every_story_with_a_script_prints_the_text_beside_it() {
+    let program = Path::new(env!("CARGO_BIN_EXE_nodeform")).parent().expect("is in a folder");
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").expect("there is a path"));
+    let mut faults = Vec::new();
+    let mut count = 0;
+    for entry in fs::read_dir(root().join("examples")).expect("examples/ is there") {
+        let story = entry.expect("an entry").path();
+        if !story.join(SCRIPT).is_file() {
+            continue;
+        }
+        count += 1;
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("stories").join(name(&story));
+        if folder.exists() {
+            fs::remove_dir_all(&folder).expect("is ours");
+        }
+        copy_files(&story, &folder);
+        let output = Command::new("sh")
+            .args(["-eu", "-c", "exec 2>&1; . ./run.sh"])
+            .current_dir(&folder)
+            .env("PATH", &path)
+            .env_remove("CLICOLOR_FORCE")
+            .output()
+            .expect("there is a shell");
+        let printed = text(&output.stdout);
+        assert!(output.status.success(), "{}: {printed}", name(&story));
+        assert!(printed.lines().count() <= LINES_MAX, "{} prints too many lines", name(&story));
+        faults.extend(fault(&story, &printed));
+    }
+    assert!(count >= 1, "the stories with scripts are there");
+    assert!(faults.is_empty(), "{}\naccept with UPDATE=1 after reading", faults.join("\n"));
 }
 
 fn nodeform(arguments: &[&str]) -> Output {
@@ -81,18 +141,7 @@ fn every_story_plans_to_the_text_beside_it() {
         let too_wide = printed.lines().filter(|line| line.chars().count() > COLUMNS_MAX).count();
         assert_eq!(too_wide, 0, "{} has lines of more than {COLUMNS_MAX} columns:\n{printed}", name(&story));
         assert!(printed.lines().count() <= LINES_MAX, "{} prints too many lines", name(&story));
-        let file = story.join("expected.txt");
-        if std::env::var_os("UPDATE").is_some() {
-            fs::write(&file, &printed).expect("the text can be written");
-        }
-        let expected = fs::read_to_string(&file).unwrap_or_default();
-        if expected != printed {
-            let diff = TextDiff::from_lines(&expected, &printed)
-                .unified_diff()
-                .header("expected", "printed")
-                .to_string();
-            faults.push(format!("{}:\n{diff}", name(&story)));
-        }
+        faults.extend(fault(&story, &printed));
     }
     assert!(faults.is_empty(), "{}\naccept with UPDATE=1 after reading", faults.join("\n"));
 }
