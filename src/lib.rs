@@ -48,7 +48,7 @@
 //! - **plan**: what would change. **hold**: what waits, and for what. **approve**: let it happen.
 //! - **size**: an Azure VM size. **pool**: a NodePool. **class**: an AKSNodeClass.
 //! - **offering**: a size in a zone, bought in one way. **shape**: pods that the scheduler cannot tell apart.
-//! - **estimate**: a figure that a stated rule made; marked `~` in every output (`docs/estimates.md`).
+//! - **estimate**: a figure that a stated rule made; marked `~` in every output (`docs/reference/estimates.md`).
 
 pub mod agent_pools;
 pub mod api;

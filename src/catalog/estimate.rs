@@ -1,7 +1,7 @@
 //! What a size can probably do, judged by its name: used where no answer of Azure is at hand.
 //!
 //! Every rule errs to the side that costs more or promises less: an ephemeral disk that is not certain is
-//! taken to be a managed one. `docs/estimates.md` lists the rules for users; a test compares them with the
+//! taken to be a managed one. `docs/reference/estimates.md` lists the rules for users; a test compares them with the
 //! real capabilities of the sizes for which the data has them.
 
 use super::size::{Capabilities, EphemeralRoom, Generations, Placement};

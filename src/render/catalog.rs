@@ -35,7 +35,7 @@ pub fn table(rows: &[CatalogRow]) -> String {
     let mut text = aligned(&lines, &COLUMNS.map(|(_, is_right)| is_right));
     let has = |mark: char| lines.iter().flatten().any(|cell| cell.starts_with(mark));
     if has('~') {
-        text.push_str("\n~ estimated by the rules of docs/estimates.md\n");
+        text.push_str("\n~ estimated by the rules of docs/reference/estimates.md\n");
     }
     if has('?') {
         text.push_str(if has('~') { "? not known\n" } else { "\n? not known\n" });

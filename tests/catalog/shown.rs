@@ -31,7 +31,7 @@ SIZE              VCPU  MEMORY  GPU  ARCH   ZONES   ON DEMAND $/H  SPOT $/H  OS 
 Standard_D2as_v5     2     8Gi  -    amd64  ~1,2,3        ~0.0860   ~0.0301      ~0.0270          1900m   4.9Gi
 Standard_D4as_v5     4    16Gi  -    amd64  ~1,2,3         0.1720   ~0.0602      ~0.0270          3860m  11.5Gi
 
-~ estimated by the rules of docs/estimates.md
+~ estimated by the rules of docs/reference/estimates.md
 ";
     assert_eq!(shown("eastus", &small), expected);
 }
