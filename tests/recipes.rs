@@ -174,6 +174,23 @@ fn respond(mut request: Request, dialect: Dialect, state: &Mutex<State>) {
     request.respond(response).expect("the script listens");
 }
 
+/// Returns whether the programs that the script needs are here; without them, says what is left out.
+#[expect(clippy::print_stderr, reason = "what is skipped must be seen")]
+fn has_tools() -> bool {
+    let missing: Vec<&str> = ["bash", "curl", "git", "jq"]
+        .into_iter()
+        .filter(|tool| Command::new(tool).arg("--version").output().is_err())
+        .collect();
+    assert!(
+        missing.is_empty() || std::env::var_os("NODEFORM_REQUIRE_TOOLS").is_none(),
+        "missing: {missing:?}"
+    );
+    if !missing.is_empty() {
+        eprintln!("skipped: 1 test of a recipe for pipelines needs {}", missing.join(" and "));
+    }
+    missing.is_empty()
+}
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -229,17 +246,23 @@ fn comments_stick(dialect: Dialect) {
 
 #[test]
 fn the_comment_is_written_once_and_then_rewritten_on_github() {
-    comments_stick(Dialect::GitHub);
+    if has_tools() {
+        comments_stick(Dialect::GitHub);
+    }
 }
 
 #[test]
 fn the_comment_is_written_once_and_then_rewritten_on_gitlab() {
-    comments_stick(Dialect::GitLab);
+    if has_tools() {
+        comments_stick(Dialect::GitLab);
+    }
 }
 
 #[test]
 fn the_comment_is_written_once_and_then_rewritten_on_azure_devops() {
-    comments_stick(Dialect::Azure);
+    if has_tools() {
+        comments_stick(Dialect::Azure);
+    }
 }
 
 /// The commands of a recipe's job, in order; installing is left out, since the program is here.
@@ -334,15 +357,21 @@ fn the_recipe_works(recipe: &str, dialect: Dialect) {
 
 #[test]
 fn the_recipe_of_github_validates_plans_and_comments() {
-    the_recipe_works("github.yml", Dialect::GitHub);
+    if has_tools() {
+        the_recipe_works("github.yml", Dialect::GitHub);
+    }
 }
 
 #[test]
 fn the_recipe_of_azure_pipelines_validates_plans_and_comments() {
-    the_recipe_works("azure-pipelines.yml", Dialect::Azure);
+    if has_tools() {
+        the_recipe_works("azure-pipelines.yml", Dialect::Azure);
+    }
 }
 
 #[test]
 fn the_recipe_of_gitlab_validates_plans_and_comments() {
-    the_recipe_works("gitlab.yml", Dialect::GitLab);
+    if has_tools() {
+        the_recipe_works("gitlab.yml", Dialect::GitLab);
+    }
 }

@@ -79,12 +79,9 @@ fn type_of(field: &Value) -> String {
         let values: Vec<String> = values.iter().map(|value| format!("`{}`", plain(value))).collect();
         return values.join(", ");
     }
-    let names: Vec<&str> = match &field["type"] {
-        Value::Array(names) => {
-            names.iter().filter_map(Value::as_str).filter(|name| *name != "null").collect()
-        }
-        other => other.as_str().into_iter().collect(),
-    };
+    let one = field["type"].as_str().into_iter();
+    let several = field["type"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let names: Vec<&str> = one.chain(several).filter(|name| *name != "null").collect();
     match names.as_slice() {
         ["array"] => format!("list of {}", type_of(&field["items"])),
         ["object"] if field["additionalProperties"].is_object() => {
