@@ -145,7 +145,7 @@ fn checked(name: &str, page: &str) -> (Vec<String>, String) {
             faults.push(format!("{name}:{at}: ends with {exit}, not {}\n{}{text}", block.exit, block.text));
         }
         if let Some(next) = blocks.get(place + 1).filter(|next| next.language == "text") {
-            if next.text != text {
+            if next.text != text && std::env::var_os("UPDATE").is_none() {
                 faults.push(format!("{name}:{at}: prints\n{text}and not\n{}", next.text));
             }
             shown.push((next.lines.clone(), text));
