@@ -7,12 +7,14 @@ use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
 use crate::model::{Digest, LabelKey, Namespace};
 
+use super::allow::{self, Scope};
 use super::budget;
 use super::cursor::{Cursor, Document};
 use super::document::Taker;
 use super::fault::{Fault, Faults};
 use super::folder::{self, shell_word};
-use super::kind::{self, Misspelt, NotUnderstood, StorageKind, Treatment, Why, WorkloadKind};
+use super::kept::{self, KeptObject};
+use super::kind::{self, Misspelt, NotUnderstood, Treatment, Why, WorkloadKind};
 use super::live::{self, LivePod, PodObject};
 use super::meta::Meta;
 use super::node::{ClaimObject, NodeObject};
@@ -82,6 +84,10 @@ pub struct Found {
     pub finished_pods: usize,
     /// What is wrong.
     pub faults: Faults,
+    /// The objects themselves as far as planning needs them, where they are asked for.
+    pub kept: Option<Vec<KeptObject>>,
+    /// How often each name was made that a `generateName` comes to.
+    generated: BTreeMap<Arc<str>, usize>,
     /// Bodies that were met before: replicas share theirs.
     bodies: BTreeSet<Arc<PodBody>>,
     /// Objects that were met before.
@@ -92,7 +98,7 @@ pub struct Found {
 pub const NO_OBJECT: &str = "documents without a kind";
 
 impl Taker for Found {
-    fn object(&mut self, file: &Arc<str>, tree: Tree) {
+    fn object(&mut self, file: &Arc<str>, mut tree: Tree) {
         self.objects += 1;
         if self.objects > OBJECTS_MAX {
             let message = format!("the input holds more than {OBJECTS_MAX} objects");
@@ -111,9 +117,13 @@ impl Taker for Found {
         if tree.get("kind").is_none() && tree.get("metadata").is_none() {
             return self.pass_over(NO_OBJECT);
         }
+        let digest = self.cut(&mut tree);
         let document = Document::new(file, &tree);
-        self.read(document.cursor());
+        let is_planned_with = self.read(document.cursor(), digest);
         document.into_faults().into_iter().for_each(|fault| self.faults.add(fault));
+        if let Some(kept) = self.kept.as_mut().filter(|_| is_planned_with) {
+            kept.push(KeptObject { file: Arc::clone(file), tree });
+        }
     }
 
     fn fault(&mut self, fault: Fault) {
@@ -126,42 +136,79 @@ impl Taker for Found {
 }
 
 impl Found {
+    /// Makes one that keeps the objects themselves.
+    #[must_use]
+    pub fn keeping() -> Self {
+        Self { kept: Some(Vec::new()), ..Self::default() }
+    }
+
     fn pass_over(&mut self, kind: &str) {
         *self.passed_over.entry(kind.to_owned()).or_default() += 1;
     }
 
-    fn read(&mut self, object: Cursor<'_>) {
+    /// Cuts an object of a kind that is read down to what planning needs, and gives it the name that its
+    /// `generateName` comes to. Returns the digest of what it was.
+    fn cut(&mut self, tree: &mut Tree) -> Option<Digest> {
+        let rule = {
+            let (version, kind) = (tree.text("apiVersion")?, tree.text("kind")?);
+            let (group, _) = kind::group_and_version(version);
+            let other = || {
+                let is_like_one = kind::treatment(version, kind) == Treatment::Other
+                    && kind::is_like_a_workload(tree)
+                    && kind::holds_pod_template(version, tree);
+                is_like_one.then_some(allow::ANY_WORKLOAD)
+            };
+            allow::rule_of(group, kind).or_else(other)?
+        };
+        let digest = tree.digest();
+        if let Some(prefix) = kept::generated_prefix(tree) {
+            // The cluster would add random characters; the content's digest makes a name that stays the same.
+            let name: Arc<str> = Arc::from(format!("{prefix}{}", digest.base32(5)));
+            let times = self.generated.entry(Arc::clone(&name)).or_default();
+            *times += 1;
+            let name = if *times == 1 { name } else { Arc::from(format!("{name}-{times}")) };
+            kept::set_name(tree, name);
+        }
+        rule.cut(tree);
+        Some(digest)
+    }
+
+    /// Reads an object; returns whether it is planned with.
+    fn read(&mut self, object: Cursor<'_>, digest: Option<Digest>) -> bool {
         for key in ["apiVersion", "kind"] {
             if object.get(key).is_none() {
                 object.missing(key, "every object of Kubernetes has `apiVersion` and `kind`");
             }
         }
-        let (Some(version), Some(kind)) = (object.text("apiVersion"), object.text("kind")) else { return };
+        let (Some(version), Some(kind)) = (object.text("apiVersion"), object.text("kind")) else {
+            return false;
+        };
         if older::is_named(object, version, kind) {
-            return;
+            return false;
         }
         if let Some(Misspelt { nearest }) = kind::misspelt(version, kind) {
-            return unknown_kind(object, kind, nearest);
+            unknown_kind(object, kind, nearest);
+            return false;
         }
         if renders::is_of_kustomize(version) {
-            return of_kustomize(object, kind);
+            of_kustomize(object, kind);
+            return false;
         }
         let treatment = kind::treatment(version, kind);
         match treatment {
-            Treatment::OtherVersion(wanted) => return other_version(object, kind, version, wanted),
-            Treatment::NotUnderstood(why) => return self.not_understood(object, kind, why),
+            Treatment::OtherVersion(wanted) => other_version(object, kind, version, wanted),
+            Treatment::NotUnderstood(why) => self.not_understood(object, kind, why),
             Treatment::Renders => {
                 self.renders.insert(Renders::read(kind, object.tree));
-                return;
             }
             Treatment::Other if kind::holds_pod_template(version, object.tree) => {
-                if !self.generic(object) {
-                    self.not_understood(object, kind, Why::PodTemplate);
+                match self.generic(object, digest) {
+                    Some(is_new) => return is_new,
+                    None => self.not_understood(object, kind, Why::PodTemplate),
                 }
-                return;
             }
-            Treatment::Other => return self.pass_over(&shortened(kind)),
-            Treatment::Workload(WorkloadKind::ReplicaSet) if is_past(object) => return self.pass_over(kind),
+            Treatment::Other => self.pass_over(&shortened(kind)),
+            Treatment::Workload(WorkloadKind::ReplicaSet) if is_past(object) => self.pass_over(kind),
             Treatment::Workload(_)
             | Treatment::Autoscaler
             | Treatment::Pod
@@ -171,21 +218,24 @@ impl Found {
             | Treatment::Budget
             | Treatment::PriorityClass
             | Treatment::Namespace
-            | Treatment::Ours => {}
+            | Treatment::Ours => {
+                let (group, _) = kind::group_and_version(version);
+                let is_new = self.is_new(object, kind, (allow::scope_of(group, kind), digest));
+                return is_new && self.keep(object, kind, treatment);
+            }
         }
-        if self.is_new(object, kind, treatment) {
-            self.keep(object, kind, treatment);
-        }
+        false
     }
 
-    fn keep(&mut self, object: Cursor<'_>, kind: &Arc<str>, treatment: Treatment) {
+    /// Takes in what an object says; returns whether a plan needs it.
+    fn keep(&mut self, object: Cursor<'_>, kind: &Arc<str>, treatment: Treatment) -> bool {
         let place = Place { file: Arc::clone(object.document.file), line: object.tree.line };
         match treatment {
             Treatment::Workload(WorkloadKind::Rollout) if rollout::is_of_another(object) => {
                 self.rollouts.extend(RolloutOfAnother::read(object).map(|rollout| (rollout, place)));
             }
             Treatment::Workload(kind) => {
-                let Some(workload) = workload::read(object, kind) else { return };
+                let Some(workload) = workload::read(object, kind) else { return false };
                 if kind == WorkloadKind::ScaledJob {
                     self.autoscalers.extend(autoscaler::of_jobs(object, &workload.id));
                 }
@@ -197,7 +247,10 @@ impl Found {
                     let body = self.shared(*body);
                     self.pods.push((*pod, body));
                 }
-                Some(PodObject::Finished) => self.finished_pods += 1,
+                Some(PodObject::Finished) => {
+                    self.finished_pods += 1;
+                    return false;
+                }
                 None => {}
             },
             Treatment::Node => self.nodes.extend(NodeObject::read(object)),
@@ -206,14 +259,14 @@ impl Found {
             Treatment::Budget => self.budgets.extend(budget::read(object)),
             Treatment::PriorityClass => self.priorities.read(object),
             Treatment::Namespace => {
-                let Some(meta) = Meta::read(object) else { return };
+                let Some(meta) = Meta::read(object) else { return false };
                 if &*meta.name == "kube-system" {
                     self.cluster = meta.uid;
                 }
                 self.namespaces.insert(Namespace::new(&*meta.name), meta.labels);
             }
             Treatment::Ours => {
-                let Some(meta) = Meta::read(object) else { return };
+                let Some(meta) = Meta::read(object) else { return false };
                 self.ours.push(OurObject {
                     kind: Arc::clone(kind),
                     name: meta.name,
@@ -225,8 +278,9 @@ impl Found {
             Treatment::OtherVersion(_)
             | Treatment::NotUnderstood(_)
             | Treatment::Renders
-            | Treatment::Other => {}
+            | Treatment::Other => return false,
         }
+        true
     }
 
     fn workload(&mut self, workload: WorkloadObject, place: Place) {
@@ -236,23 +290,25 @@ impl Found {
         self.workloads.push((workload, place));
     }
 
-    /// Takes an object of any other kind as a workload where it is like one throughout; returns whether.
-    fn generic(&mut self, object: Cursor<'_>) -> bool {
+    /// Takes an object of any other kind as a workload where it is like one throughout; returns whether it is a
+    /// new one.
+    fn generic(&mut self, object: Cursor<'_>, digest: Option<Digest>) -> Option<bool> {
         if !kind::is_like_a_workload(object.tree) {
-            return false;
+            return None;
         }
         // What is wrong with it is no fault: it may mean something else by the same words.
         let trial = Document::new(object.document.file, object.tree);
         let read = workload::read(trial.cursor(), WorkloadKind::Other);
-        let Some(workload) = read.filter(|_| trial.into_faults().is_empty()) else { return false };
+        let workload = read.filter(|_| trial.into_faults().is_empty())?;
         // Kinds of the same name are told apart by their group.
         let version = object.tree.text("apiVersion").unwrap_or_default();
         let kind = Arc::from(format!("{version} {}", workload.id.kind));
-        if self.is_new(object, &kind, Treatment::Workload(WorkloadKind::Other)) {
+        let is_new = self.is_new(object, &kind, (Scope::Namespaced, digest));
+        if is_new {
             let place = Place { file: Arc::clone(object.document.file), line: object.tree.line };
             self.workload(workload, place);
         }
-        true
+        Some(is_new)
     }
 
     fn shared(&mut self, body: PodBody) -> Arc<PodBody> {
@@ -265,30 +321,21 @@ impl Found {
     }
 
     /// Returns whether the object has not been met; a different one of the same name is a fault.
-    fn is_new(&mut self, object: Cursor<'_>, kind: &Arc<str>, treatment: Treatment) -> bool {
+    fn is_new(
+        &mut self,
+        object: Cursor<'_>,
+        kind: &Arc<str>,
+        (scope, digest): (Scope, Option<Digest>),
+    ) -> bool {
         let Some(metadata) = object.tree.get("metadata") else { return true };
-        let Some(name) = metadata.text("name") else { return true };
-        let namespace = match treatment {
-            Treatment::Workload(_)
-            | Treatment::Autoscaler
-            | Treatment::Pod
-            | Treatment::Storage(StorageKind::Claim)
-            | Treatment::Budget => {
+        let (Some(name), Some(digest)) = (metadata.text("name"), digest) else { return true };
+        let namespace = match scope {
+            Scope::Namespaced => {
                 metadata.text("namespace").filter(|text| !text.is_empty()).unwrap_or("default")
             }
-            Treatment::Node
-            | Treatment::NodeClaim
-            | Treatment::Storage(_)
-            | Treatment::PriorityClass
-            | Treatment::Namespace
-            | Treatment::Ours
-            | Treatment::OtherVersion(_)
-            | Treatment::NotUnderstood(_)
-            | Treatment::Renders
-            | Treatment::Other => "",
+            Scope::Cluster => "",
         };
         let key = (Arc::clone(kind), Arc::from(namespace), Arc::from(name));
-        let digest = object.tree.digest();
         let Some((present, first)) = self.seen.get(&key) else {
             let place = Place { file: Arc::clone(object.document.file), line: object.tree.line };
             self.seen.insert(key, (digest, place));
@@ -327,9 +374,15 @@ fn is_past(object: Cursor<'_>) -> bool {
     let owner = Meta::read(object).and_then(|meta| meta.owner);
     owner.is_some_and(|owner| owners::owns_replica_sets(&owner.kind))
 }
+const SAVED_PLAN: &str = "look at it with `nodeform show FILE`";
+const SNAPSHOT: &str = "plan from it with `nodeform plan --snapshot FILE`";
 
 fn unknown_kind(object: Cursor<'_>, kind: &str, nearest: Option<&str>) {
     if let Some(place) = object.get("kind") {
+        if matches!(kind, "Plan" | "Snapshot") {
+            let hint = if kind == "Plan" { SAVED_PLAN } else { SNAPSHOT };
+            return place.fault(format!("is a {kind} of nodeform, not a manifest"), Some(hint));
+        }
         let hint = nearest.map(|nearest| format!("did you mean `{nearest}`?"));
         place.fault(format!("there is no kind {:?} in this group", shortened(kind)), hint.as_deref());
     }

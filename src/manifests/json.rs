@@ -29,6 +29,12 @@ impl<'a> Lines<'a> {
         Self { file, text, last: Cell::new((0, 1)) }
     }
 
+    /// Returns the source's name.
+    #[must_use]
+    pub fn file(&self) -> Arc<str> {
+        Arc::clone(self.file)
+    }
+
     fn of(&self, raw: Raw<'_>) -> usize {
         let offset = raw.0.as_ptr().addr().saturating_sub(self.text.as_ptr().addr());
         let (mut from, mut line) = self.last.get();
@@ -77,6 +83,18 @@ pub fn values<'a>(
 }
 
 impl<'a> Raw<'a> {
+    /// Returns a value that was found in a text.
+    #[must_use]
+    pub fn of(value: &'a RawValue) -> Self {
+        Self(value.get())
+    }
+
+    /// Returns the value's text.
+    #[must_use]
+    pub const fn text(self) -> &'a str {
+        self.0
+    }
+
     /// Returns how many bytes the value takes in the text.
     #[must_use]
     pub const fn size(self) -> usize {

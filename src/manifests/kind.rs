@@ -79,7 +79,9 @@ pub enum WorkloadKind {
 }
 
 /// Why an object that is not understood matters to a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum Why {
     /// It holds a pod template: its pods are not planned for.
     PodTemplate,
@@ -185,7 +187,7 @@ const CORE_KINDS: [&str; 11] = [
 ];
 
 /// The kinds that are read, with their groups.
-const READ_KINDS: [(&str, &str); 25] = [
+pub const READ_KINDS: [(&str, &str); 25] = [
     ("", "Namespace"),
     ("", "Node"),
     ("", "PersistentVolume"),
@@ -258,8 +260,8 @@ pub fn is_like_a_workload(object: &Tree) -> bool {
     object.at(&["spec", "replicas"]).is_some() && containers.is_some_and(|items| items.as_list().is_some())
 }
 
-/// Returns whether an object holds a pod template: somewhere below it, beside `status`, a list `containers`
-/// with an image. Rules about manifests only look like one.
+/// Returns whether an object holds a pod template: it is like a workload, or somewhere below it, beside
+/// `status`, stands a list `containers` with an image. Rules about manifests only look like one.
 #[must_use]
 pub fn holds_pod_template(api_version: &str, object: &Tree) -> bool {
     let (group, _) = group_and_version(api_version);
@@ -267,7 +269,8 @@ pub fn holds_pod_template(api_version: &str, object: &Tree) -> bool {
         return false;
     }
     let entries = object.as_map().unwrap_or_default();
-    entries.iter().any(|entry| &*entry.key != "status" && holds_containers(&entry.value))
+    is_like_a_workload(object)
+        || entries.iter().any(|entry| &*entry.key != "status" && holds_containers(&entry.value))
 }
 
 fn holds_containers(tree: &Tree) -> bool {

@@ -116,13 +116,8 @@ fn name(metadata: Cursor<'_>) -> Option<Arc<str>> {
         }
         return Some(Arc::clone(name));
     }
-    let Some(prefix) = metadata.text("generateName") else {
-        metadata.missing("name", "give the object a name");
-        return None;
-    };
-    // The cluster would add random characters; the content's digest makes a name that stays the same.
-    let digest = metadata.document.root.digest().base32(5);
-    Some(Arc::from(format!("{prefix}{digest}")))
+    metadata.missing("name", "give the object a name");
+    None
 }
 
 /// Returns whether a name is what RFC 1123 calls a subdomain: what the kinds are named by that are read.

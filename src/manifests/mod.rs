@@ -4,6 +4,7 @@
 //! at once, and then nothing is handed on: a half-read input would be planned as if the rest did not exist.
 //! This module never reads files and decides nothing about nodes.
 
+pub mod allow;
 pub mod budget;
 pub mod counting;
 pub mod cron;
@@ -16,16 +17,19 @@ pub mod folder;
 pub mod found;
 pub mod job;
 pub mod json;
+pub mod kept;
 pub mod kind;
 pub mod live;
 pub mod meta;
 pub mod node;
 pub mod objects;
 pub mod older;
+pub mod overlay;
 pub mod owners;
 pub mod pod;
 pub mod priority;
 pub mod renders;
+mod replaced;
 pub mod rollout;
 pub mod said;
 pub mod scalar;
@@ -37,8 +41,10 @@ pub mod workload;
 pub mod yaml;
 
 pub use fault::{Fault, Segment, path_text};
+pub use kept::{Identity, Kept, KeptObject};
 pub use kind::{NotUnderstood, Why};
 pub use objects::{DaemonSet, Objects, OurObject};
+pub use overlay::Overlay;
 pub use renders::Renders;
 pub use said::{Note, Remark};
 pub use scaling::{Hpa, option::Scale};
@@ -72,16 +78,60 @@ pub fn read(sources: Vec<Source>) -> Result<Objects, Vec<Fault>> {
 /// any fault the objects are good for nothing but to look for further faults in them.
 #[must_use]
 pub fn read_all(mut sources: Vec<Source>, options: &ReadOptions) -> (Objects, Vec<Fault>) {
+    let mut found = Found::default();
+    let count = take(&mut sources, &mut found);
+    objects(found, count, options)
+}
+
+/// Reads sources and returns the objects themselves, as far as planning needs them, beside everything that is
+/// wrong with them one by one.
+#[must_use]
+pub fn keep(mut sources: Vec<Source>) -> (Kept, Vec<Fault>) {
+    let mut found = Found::keeping();
+    let count = take(&mut sources, &mut found);
+    let Found { kept, not_understood, renders, passed_over, objects, finished_pods, faults, .. } = found;
+    let kept = Kept {
+        objects: kept.unwrap_or_default(),
+        not_understood,
+        renders,
+        passed_over,
+        sources: count,
+        documents: objects,
+        finished_pods,
+    };
+    (kept, faults.sorted())
+}
+
+/// Reads objects that were kept, as [`read_all`] reads the sources that they stood in.
+#[must_use]
+pub fn read_kept(kept: Kept, options: &ReadOptions) -> (Objects, Vec<Fault>) {
+    let (found, sources) = kept.found();
+    objects(found, sources, options)
+}
+
+/// Reads objects that were kept, with what is laid over them: what there would be after it was applied.
+#[must_use]
+pub fn read_laid(kept: Kept, overlay: Overlay, options: &ReadOptions) -> (Objects, Vec<Fault>) {
+    let (found, sources) = overlay::found(kept, overlay);
+    objects(found, sources, options)
+}
+
+/// Reads sources one after another, each once; returns how many there are.
+fn take(sources: &mut Vec<Source>, found: &mut Found) -> usize {
     sources.sort();
     sources.dedup();
     let count = sources.len();
-    let mut found = Found::default();
-    for source in sources {
+    for source in sources.drain(..) {
         if !found.goes_on() {
             break;
         }
-        document::read(&source, &mut found);
+        document::read(&source, found);
     }
+    count
+}
+
+/// Returns what was found as objects, beside everything that is wrong.
+fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects, Vec<Fault>) {
     let Found {
         mut workloads,
         rollouts,
@@ -121,7 +171,7 @@ pub fn read_all(mut sources: Vec<Source>, options: &ReadOptions) -> (Objects, Ve
         passed_over: found.passed_over,
         unknown_priority_classes: expanded.unknown_priority_classes,
         said: said.sorted(),
-        sources: count,
+        sources,
         documents: found.objects,
         finished_pods: found.finished_pods,
     };

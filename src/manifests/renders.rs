@@ -6,7 +6,9 @@ use super::kind::group_and_version;
 use super::tree::{Tree, Value, shortened};
 
 /// An object whose objects a controller renders in the cluster.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Renders {
     /// The kind.
     pub kind: String,

@@ -3,7 +3,7 @@
 //! Reading files is not done here: a [`Source`] comes with its bytes.
 
 /// One file, or the standard input.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source {
     /// The path as it is shown in messages; `-` for the standard input.
     pub name: String,

@@ -6,6 +6,7 @@ mod cases;
 mod counting;
 mod faults;
 mod kinds;
+mod laid;
 mod nodes;
 mod properties;
 mod renders;

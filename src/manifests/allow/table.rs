@@ -1,0 +1,344 @@
+//! The table: for each kind that is read, where its objects live and which of their fields are kept.
+//!
+//! A line holds the fields that the readers of this module ask for. What merely might be of use has none.
+
+use super::Rule::{self, But, Each, Emptied, Fields, Keys, Nothing, Scalar, Whole};
+
+/// Whether the objects of a kind belong to a namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// They do.
+    Namespaced,
+    /// They belong to the cluster.
+    Cluster,
+}
+
+/// Group, kind, where its objects live, and what is kept of them beside `apiVersion` and `kind`.
+const TABLE: &[(&str, &str, Scope, Rule)] = &[
+    ("", "Namespace", Scope::Cluster, Fields(&[API, KIND, METADATA])),
+    ("", "Node", Scope::Cluster, NODE),
+    ("", "PersistentVolume", Scope::Cluster, VOLUME),
+    ("", "PersistentVolumeClaim", Scope::Namespaced, VOLUME_CLAIM),
+    ("", "Pod", Scope::Namespaced, POD),
+    ("", "ReplicationController", Scope::Namespaced, WORKLOAD),
+    ("apps", "DaemonSet", Scope::Namespaced, WORKLOAD),
+    ("apps", "Deployment", Scope::Namespaced, WORKLOAD),
+    ("apps", "ReplicaSet", Scope::Namespaced, WORKLOAD),
+    ("apps", "StatefulSet", Scope::Namespaced, WORKLOAD),
+    ("argoproj.io", "Rollout", Scope::Namespaced, WORKLOAD),
+    ("autoscaling", "HorizontalPodAutoscaler", Scope::Namespaced, AUTOSCALER),
+    ("batch", "CronJob", Scope::Namespaced, WORKLOAD),
+    ("batch", "Job", Scope::Namespaced, WORKLOAD),
+    ("karpenter.azure.com", "AKSNodeClass", Scope::Cluster, OURS),
+    ("karpenter.sh", "NodeClaim", Scope::Cluster, OURS),
+    ("karpenter.sh", "NodePool", Scope::Cluster, OURS),
+    ("keda.sh", "ScaledJob", Scope::Namespaced, WORKLOAD),
+    ("keda.sh", "ScaledObject", Scope::Namespaced, AUTOSCALER),
+    ("nodeform.dev", "NodeFleet", Scope::Cluster, OURS),
+    ("policy", "PodDisruptionBudget", Scope::Namespaced, BUDGET),
+    ("scheduling.k8s.io", "PriorityClass", Scope::Cluster, PRIORITY_CLASS),
+    ("storage.k8s.io", "CSINode", Scope::Cluster, CSI_NODE),
+    ("storage.k8s.io", "StorageClass", Scope::Cluster, STORAGE_CLASS),
+    ("storage.k8s.io", "VolumeAttachment", Scope::Cluster, ATTACHMENT),
+];
+
+/// Returns what is kept of the objects of a kind; `None` where the kind is not read.
+#[must_use]
+pub fn rule_of(group: &str, kind: &str) -> Option<Rule> {
+    line(group, kind).map(|(_, rule)| rule)
+}
+
+/// Returns where the objects of a kind live; a kind that is not read is taken to be in a namespace.
+#[must_use]
+pub fn scope_of(group: &str, kind: &str) -> Scope {
+    line(group, kind).map_or(Scope::Namespaced, |(scope, _)| scope)
+}
+
+fn line(group: &str, kind: &str) -> Option<(Scope, Rule)> {
+    let found = TABLE.iter().find(|(of, known, ..)| *of == group && *known == kind)?;
+    Some((found.2, found.3))
+}
+
+const API: (&str, Rule) = ("apiVersion", Scalar);
+const KIND: (&str, Rule) = ("kind", Scalar);
+const METADATA: (&str, Rule) = ("metadata", META);
+
+/// The annotations that planning reads; none of them holds more than a word or a time.
+const ANNOTATIONS: (&str, Rule) = (
+    "annotations",
+    Keys(&[
+        "autoscaling.keda.sh/paused",
+        "autoscaling.keda.sh/paused-replicas",
+        "controller.kubernetes.io/pod-deletion-cost",
+        "karpenter.sh/do-not-disrupt",
+        "kubernetes.io/config.mirror",
+        "storageclass.beta.kubernetes.io/is-default-class",
+        "storageclass.kubernetes.io/is-default-class",
+        "volume.beta.kubernetes.io/storage-class",
+    ]),
+);
+
+const META: Rule = Fields(&[
+    ("name", Scalar),
+    ("generateName", Scalar),
+    ("namespace", Scalar),
+    ("uid", Scalar),
+    ("labels", Whole),
+    ANNOTATIONS,
+    (
+        "ownerReferences",
+        Each(&Fields(&[("apiVersion", Scalar), KIND, ("name", Scalar), ("controller", Scalar)])),
+    ),
+    ("creationTimestamp", Scalar),
+    ("deletionTimestamp", Scalar),
+]);
+
+const CONDITIONS: (&str, Rule) =
+    ("conditions", Each(&Fields(&[("type", Scalar), ("status", Scalar), ("lastTransitionTime", Scalar)])));
+
+const CONTAINERS: Rule = Each(&Fields(&[
+    ("name", Scalar),
+    ("resources", Fields(&[("requests", Whole), ("limits", Whole)])),
+    ("restartPolicy", Scalar),
+    (
+        "ports",
+        Each(&Fields(&[
+            ("containerPort", Scalar),
+            ("hostPort", Scalar),
+            ("hostIP", Scalar),
+            ("protocol", Scalar),
+        ])),
+    ),
+]));
+
+/// Of a volume: which kind of it may tie its pod to a place, and the name of its claim.
+const VOLUMES: Rule = Each(&Fields(&[
+    ("name", Scalar),
+    ("persistentVolumeClaim", Fields(&[("claimName", Scalar)])),
+    ("ephemeral", Fields(&[("volumeClaimTemplate", OWN_CLAIM)])),
+    ("azureDisk", Fields(&[("diskName", Scalar)])),
+]));
+
+const OWN_CLAIM: Rule =
+    Fields(&[("metadata", Fields(&[("name", Scalar)])), ("spec", Fields(&[("storageClassName", Scalar)]))]);
+
+const POD_SPEC: Rule = Fields(&[
+    ("affinity", Whole),
+    ("containers", CONTAINERS),
+    ("hostNetwork", Scalar),
+    ("initContainers", CONTAINERS),
+    ("nodeName", Scalar),
+    ("nodeSelector", Whole),
+    ("overhead", Whole),
+    ("priority", Scalar),
+    ("priorityClassName", Scalar),
+    ("resourceClaims", Each(&Fields(&[("name", Scalar)]))),
+    ("resources", Fields(&[("requests", Whole), ("limits", Whole)])),
+    ("runtimeClassName", Scalar),
+    ("schedulerName", Scalar),
+    ("schedulingGates", Each(&Fields(&[("name", Scalar)]))),
+    ("tolerations", Whole),
+    ("topologySpreadConstraints", Whole),
+    ("volumes", VOLUMES),
+]);
+
+const CONTAINER_STATUSES: Rule = Each(&Fields(&[
+    ("name", Scalar),
+    ("allocatedResources", Whole),
+    ("restartCount", Scalar),
+    ("resources", Fields(&[("requests", Whole)])),
+]));
+
+const POD: Rule = Fields(&[
+    API,
+    KIND,
+    METADATA,
+    ("spec", POD_SPEC),
+    (
+        "status",
+        Fields(&[
+            ("phase", Scalar),
+            CONDITIONS,
+            ("containerStatuses", CONTAINER_STATUSES),
+            ("initContainerStatuses", CONTAINER_STATUSES),
+        ]),
+    ),
+]);
+
+/// What is kept of an object of any kind that is like a workload throughout.
+pub const ANY_WORKLOAD: Rule = WORKLOAD;
+
+const TEMPLATE: (&str, Rule) =
+    ("template", Fields(&[("metadata", Fields(&[("labels", Whole), ANNOTATIONS])), ("spec", POD_SPEC)]));
+
+const JOB_SPEC: Rule = Fields(&[
+    ("activeDeadlineSeconds", Scalar),
+    ("completions", Scalar),
+    ("parallelism", Scalar),
+    ("suspend", Scalar),
+    TEMPLATE,
+]);
+
+/// Workloads of all kinds: what one has and another has not does no harm.
+const WORKLOAD: Rule = Fields(&[
+    API,
+    KIND,
+    METADATA,
+    (
+        "spec",
+        Fields(&[
+            ("activeDeadlineSeconds", Scalar),
+            ("completions", Scalar),
+            ("concurrencyPolicy", Scalar),
+            ("jobTargetRef", JOB_SPEC),
+            ("jobTemplate", Fields(&[("spec", JOB_SPEC)])),
+            ("maxReplicaCount", Scalar),
+            ("minReplicaCount", Scalar),
+            ("ordinals", Fields(&[("start", Scalar)])),
+            ("parallelism", Scalar),
+            ("replicas", Scalar),
+            ("schedule", Scalar),
+            ("selector", Whole),
+            ("suspend", Scalar),
+            TEMPLATE,
+            ("volumeClaimTemplates", Each(&OWN_CLAIM)),
+            ("workloadRef", Fields(&[("apiVersion", Scalar), KIND, ("name", Scalar), ("scaleDown", Scalar)])),
+        ]),
+    ),
+    ("status", Fields(&[("succeeded", Scalar), CONDITIONS])),
+]);
+
+const NODE: Rule = Fields(&[
+    API,
+    KIND,
+    METADATA,
+    ("spec", Fields(&[("providerID", Scalar), ("taints", Whole), ("unschedulable", Scalar)])),
+    ("status", Fields(&[("capacity", Whole), ("allocatable", Whole)])),
+]);
+
+const AUTOSCALER: Rule = Fields(&[
+    API,
+    KIND,
+    METADATA,
+    (
+        "spec",
+        Fields(&[
+            ("advanced", Fields(&[("horizontalPodAutoscalerConfig", Fields(&[("name", Scalar)]))])),
+            ("idleReplicaCount", Scalar),
+            ("maxReplicaCount", Scalar),
+            ("maxReplicas", Scalar),
+            ("minReplicaCount", Scalar),
+            ("minReplicas", Scalar),
+            ("scaleTargetRef", Fields(&[("apiVersion", Scalar), KIND, ("name", Scalar)])),
+        ]),
+    ),
+    ("status", Fields(&[("currentReplicas", Scalar), ("desiredReplicas", Scalar), ("hpaName", Scalar)])),
+]);
+
+const VOLUME_CLAIM: Rule = Fields(&[
+    API,
+    KIND,
+    METADATA,
+    ("spec", Fields(&[("storageClassName", Scalar), ("volumeName", Scalar)])),
+    ("status", Fields(&[("phase", Scalar)])),
+]);
+
+/// Of a volume: who makes it and where it can be used; never its handle, parameters or secrets.
+const VOLUME: Rule = Fields(&[
+    API,
+    KIND,
+    METADATA,
+    (
+        "spec",
+        Fields(&[
+            ("azureDisk", Fields(&[])),
+            ("azureFile", Fields(&[])),
+            ("claimRef", Fields(&[("name", Scalar), ("namespace", Scalar)])),
+            ("csi", Fields(&[("driver", Scalar)])),
+            ("hostPath", Fields(&[])),
+            ("local", Fields(&[])),
+            ("nodeAffinity", Whole),
+            ("storageClassName", Scalar),
+        ]),
+    ),
+]);
+
+const STORAGE_CLASS: Rule = Fields(&[
+    API,
+    KIND,
+    METADATA,
+    ("allowedTopologies", Whole),
+    ("provisioner", Scalar),
+    ("volumeBindingMode", Scalar),
+]);
+
+const CSI_NODE: Rule = Fields(&[
+    API,
+    KIND,
+    METADATA,
+    (
+        "spec",
+        Fields(&[(
+            "drivers",
+            Each(&Fields(&[
+                ("name", Scalar),
+                ("allocatable", Fields(&[("count", Scalar)])),
+                ("topologyKeys", Whole),
+            ])),
+        )]),
+    ),
+]);
+
+const ATTACHMENT: Rule = Fields(&[
+    API,
+    KIND,
+    METADATA,
+    (
+        "spec",
+        Fields(&[
+            ("attacher", Scalar),
+            ("nodeName", Scalar),
+            ("source", Fields(&[("persistentVolumeName", Scalar)])),
+        ]),
+    ),
+    ("status", Fields(&[("attached", Scalar)])),
+]);
+
+const BUDGET: Rule = Fields(&[
+    API,
+    KIND,
+    METADATA,
+    (
+        "spec",
+        Fields(&[
+            ("maxUnavailable", Scalar),
+            ("minAvailable", Scalar),
+            ("selector", Whole),
+            ("unhealthyPodEvictionPolicy", Scalar),
+        ]),
+    ),
+    (
+        "status",
+        Fields(&[
+            ("currentHealthy", Scalar),
+            ("desiredHealthy", Scalar),
+            ("disruptionsAllowed", Scalar),
+            ("expectedPods", Scalar),
+        ]),
+    ),
+]);
+
+const PRIORITY_CLASS: Rule = Fields(&[API, KIND, METADATA, ("value", Scalar), ("globalDefault", Scalar)]);
+
+/// Karpenter's kinds and ours are kept whole, so that every fault in them is told: but for what tools write
+/// beside them, which may repeat anything.
+const OURS: Rule = But(&[
+    (
+        "metadata",
+        But(&[
+            ("managedFields", Nothing),
+            ("annotations", Keys(&["karpenter.sh/", "karpenter.azure.com/", "nodeform.dev/"])),
+        ]),
+    ),
+    ("status", But(&[("conditions", Each(&But(&[("message", Emptied)])))])),
+]);
