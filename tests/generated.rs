@@ -19,7 +19,10 @@ fn files() -> Vec<(PathBuf, String)> {
         files.push((Path::new("crds").join(name), format!("{head}{definition}")));
     }
     let catalog = schemars::schema_for!(nodeform::render::catalog::CatalogDocument).to_value();
-    for (name, schema) in [("catalog", catalog), ("plan", nodeform::plan::file::schema())] {
+    let snapshot = nodeform::snapshot::file::schema();
+    for (name, schema) in
+        [("catalog", catalog), ("plan", nodeform::plan::file::schema()), ("snapshot", snapshot)]
+    {
         let schema = serde_json::to_string_pretty(&schema).unwrap() + "\n";
         files.push((Path::new("schemas").join(format!("{name}.json")), schema));
     }

@@ -5,13 +5,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "plan",
     "show",
     "verify",
     "validate",
     "explain",
     "catalog",
+    "snapshot",
     "init",
     "crds",
     "schema",

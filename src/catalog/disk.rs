@@ -7,7 +7,9 @@ use crate::model::amount::HOURS_PER_MONTH;
 use crate::model::{MicroUsdPerHour, Price};
 
 /// The kinds of managed disk that an OS disk can be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum DiskKind {
     /// Premium SSD, where the size takes it.
     PremiumSsd,
@@ -30,7 +32,9 @@ impl DiskKind {
 }
 
 /// One tier of one kind.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct DiskTier {
     /// The kind.
     pub kind: DiskKind,
@@ -43,7 +47,9 @@ pub struct DiskTier {
 }
 
 /// The tiers of both kinds, sorted by kind and size.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct DiskPrices(Vec<DiskTier>);
 
 impl DiskPrices {

@@ -11,7 +11,7 @@ use super::price::{PricedSize, SizePrice, listed, replace_suspicious};
 use super::size::Size;
 use super::size_name::SizeName;
 use super::{Catalog, RegionZones, Stock};
-use crate::model::{MicroUsdPerHour, Price, Region, SkuName};
+use crate::model::{Digest, MicroUsdPerHour, Price, Region, SkuName};
 
 const SIZES: &str = include_str!("default/sizes.txt");
 const GPUS: &str = include_str!("default/gpus.txt");
@@ -50,6 +50,18 @@ pub fn regions() -> Vec<Region> {
 pub fn prices_date() -> &'static str {
     let line = SOURCE.lines().find_map(|line| line.strip_prefix("prices "));
     line.and_then(|line| line.split(' ').next()).expect(WELL_FORMED)
+}
+
+/// Returns the digest of all the tables: another one, and prices, sizes or zones may be others.
+#[must_use]
+pub fn digest() -> Digest {
+    let prices = PRICES.iter().flat_map(|(region, prices)| [*region, *prices]);
+    let mut text = String::new();
+    for part in [SIZES, GPUS, DISKS, ZONES, SOURCE].into_iter().chain(prices) {
+        // Each part with its length, so that no text can move from one into the next.
+        text.push_str(&format!("{}\n{part}", part.len()));
+    }
+    Digest::of_bytes(text.as_bytes())
 }
 
 /// Loads one region. The name is compared without spaces and letter case: `West Europe` is `westeurope`.

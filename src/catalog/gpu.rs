@@ -8,7 +8,9 @@ use std::sync::Arc;
 use crate::model::SkuName;
 
 /// Who makes a GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum GpuMaker {
     /// NVIDIA.
     Nvidia,
@@ -34,7 +36,9 @@ impl GpuMaker {
 }
 
 /// What is known of a supported GPU size.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Gpu {
     /// Who makes the GPU.
     pub maker: GpuMaker,

@@ -25,7 +25,7 @@ pub mod size_name;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub use self::embedded::{UnknownRegion, prices_date, regions};
+pub use self::embedded::{UnknownRegion, digest as embedded_digest, prices_date, regions};
 pub use self::offering::NO_ZONE;
 pub use self::price::{PricedSize, ReplacedPrice, SizePrice};
 pub use self::read::CatalogFault;
@@ -38,7 +38,9 @@ use crate::model::{
 const OS_DISK_GB: u32 = 128;
 
 /// What can be bought in one region.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Catalog {
     /// The region.
     pub region: Region,
@@ -50,7 +52,9 @@ pub struct Catalog {
 }
 
 /// What a catalogue is made of.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 enum Stock {
     /// Azure's sizes, sorted by name; instance types are made for each class.
     Sizes(Vec<PricedSize>),
@@ -66,7 +70,9 @@ enum Stock {
 }
 
 /// The zones of a region.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum RegionZones {
     /// These (`1`, `2`, …), sorted.
     Zones(Vec<Arc<str>>),

@@ -9,7 +9,9 @@ use super::size::Size;
 use crate::model::{MicroUsdPerHour, Price, SkuName};
 
 /// What a size costs by the hour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct SizePrice {
     /// On demand.
     pub on_demand: Price,
@@ -41,7 +43,9 @@ pub(super) const fn listed(amount: MicroUsdPerHour) -> Price {
 }
 
 /// A size with its price.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct PricedSize {
     /// The size.
     pub size: Size,
@@ -50,7 +54,9 @@ pub struct PricedSize {
 }
 
 /// A list price that was not believed.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct ReplacedPrice {
     /// The size.
     pub size: SkuName,

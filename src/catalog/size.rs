@@ -9,7 +9,9 @@ use super::size_name::SizeName;
 use crate::model::SkuName;
 
 /// Which of a size's own disks an ephemeral OS disk would lie on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum Placement {
     /// The local NVMe disk.
     NvmeDisk,
@@ -32,7 +34,9 @@ impl Placement {
 }
 
 /// Room for an ephemeral OS disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct EphemeralRoom {
     /// Where the disk would lie.
     pub placement: Placement,
@@ -41,7 +45,11 @@ pub struct EphemeralRoom {
 }
 
 /// Which generations of virtual machine a size runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Generations {
     /// Generation 1 (BIOS).
     pub first: bool,
@@ -50,7 +58,9 @@ pub struct Generations {
 }
 
 /// What a size can do.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Capabilities {
     /// Whether premium disks can be attached.
     pub premium_storage: bool,
@@ -81,7 +91,9 @@ impl Capabilities {
 }
 
 /// A VM size in one region.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Size {
     /// The name.
     pub name: SkuName,

@@ -13,7 +13,9 @@ use crate::model::SkuName;
 const FEATURE_LETTERS: &str = "abcdefilmnopstrPC";
 
 /// A size's name, taken apart.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct SizeName {
     /// The family letter, such as `D`.
     pub family: Arc<str>,

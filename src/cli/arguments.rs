@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::gates::GateArguments;
 use super::input::InputArguments;
+use super::laid::LaidArguments;
 
 /// Plans the nodes of a Kubernetes cluster on Azure (AKS).
 #[derive(Parser, Debug)]
@@ -33,6 +34,8 @@ pub(super) enum Command {
     Explain(ExplainArguments),
     /// List the sizes of a region, with prices and what pods may use of them
     Catalog(CatalogArguments),
+    /// Save what planning needs of manifests and dumps, to plan from later or elsewhere
+    Snapshot(SnapshotArguments),
     /// Write a NodeFleet, NodePools and AKSNodeClasses to start from, of agent pools if you like
     Init(InitArguments),
     /// Print the CustomResourceDefinitions
@@ -52,6 +55,8 @@ pub(super) enum Command {
 pub(super) struct WorldArguments {
     #[command(flatten)]
     pub(super) input: InputArguments,
+    #[command(flatten)]
+    pub(super) laid: LaidArguments,
     /// The region whose sizes and prices are used; else the NodeFleet's, the nodes' or the pools'
     #[arg(long, alias = "region", value_name = "REGION")]
     pub(super) location: Option<String>,
@@ -111,6 +116,8 @@ pub(super) enum HpaArgument {
 #[command(after_help = "Examples:\n  nodeform plan examples/quickstart\n  \
     kubectl get nodes,nodeclaims,nodepools,aksnodeclasses,pods -A -o yaml | nodeform plan -\n  \
     kubectl get nodes,nodeclaims -o yaml | nodeform plan --git origin/main --path deploy -\n  \
+    nodeform snapshot examples/existing-fleet --out prod.json\n  \
+    nodeform plan --snapshot prod.json --with examples/quickstart\n  \
     nodeform plan examples/quickstart -o md --fail-on delete,incomplete --max-monthly-increase 500\n\n\
     Exit codes: 0 done, 1 error, 2 changes are proposed (--detailed-exitcode), 4 a gate is not passed.\n")]
 pub(super) struct PlanArguments {
@@ -118,7 +125,7 @@ pub(super) struct PlanArguments {
     pub(super) world: WorldArguments,
     /// Files or folders to compare INPUT to: what the change from these to INPUT does to nodes and cost; may be
     /// repeated. `-o json` and `--out` have the plan of INPUT, with the comparison in its evidence
-    #[arg(long, value_name = "INPUT")]
+    #[arg(long, value_name = "INPUT", conflicts_with = "snapshot")]
     pub(super) before: Vec<PathBuf>,
     /// Plan only changes of nodepool/NAME or node/NAME and what they need; may be repeated. Not for routine
     /// use: what is left out is still to do
@@ -222,6 +229,27 @@ pub(super) struct ExplainArguments {
     pub(super) namespace: String,
     #[command(flatten)]
     pub(super) world: WorldArguments,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nodeform snapshot examples/existing-fleet --out prod.json\n  \
+    kubectl get nodes,nodeclaims,nodepools,aksnodeclasses,pods,deployments,daemonsets,statefulsets -A -o json \\\n    \
+    | nodeform snapshot - --at 2026-11-21T09:00:00Z --out prod.json\n")]
+pub(super) struct SnapshotArguments {
+    #[command(flatten)]
+    pub(super) input: InputArguments,
+    /// Save the snapshot to this file instead of printing it
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// When the input was seen, as 2026-11-21T09:00:00Z; without it nothing that depends on time is decided
+    #[arg(long, value_name = "TIME")]
+    pub(super) at: Option<String>,
+    /// Sizes and prices to hold in the snapshot, as `plan` takes them; else it names the embedded ones
+    #[arg(long, value_name = "FILE")]
+    pub(super) catalog: Vec<PathBuf>,
+    /// The region whose sizes and prices are used; else the NodeFleet's, the nodes' or the pools'
+    #[arg(long, alias = "region", value_name = "REGION")]
+    pub(super) location: Option<String>,
 }
 
 #[derive(Args, Debug)]

@@ -16,7 +16,7 @@ pub(super) fn run(arguments: &ExplainArguments, ui: Ui) -> Result<Exit, Failure>
     let Some((kind, name)) = target.split_once('/').filter(|(_, name)| !name.is_empty()) else {
         return Err(Failure::error(format!("`{target}` is not KIND/NAME")).hint(ways));
     };
-    if from.input.is_empty() {
+    if from.input.is_empty() && from.laid.snapshot.is_none() {
         return Err(Failure::error("there is nothing to explain from: no input was named")
             .hint(format!("name the manifests: `nodeform explain {target} my-manifests/`")));
     }

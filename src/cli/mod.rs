@@ -13,6 +13,7 @@ mod fix;
 mod gates;
 mod init;
 mod input;
+mod laid;
 mod plan;
 mod plugin;
 mod process;
@@ -20,6 +21,7 @@ mod progress;
 mod replace;
 mod saved;
 mod schema;
+mod snapshot;
 mod ui;
 mod validate;
 mod version;
@@ -79,6 +81,7 @@ fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
         Command::Validate(arguments) => validate::run(&arguments, ui),
         Command::Explain(arguments) => explain::run(&arguments, ui),
         Command::Catalog(arguments) => catalog::run(&arguments, ui),
+        Command::Snapshot(arguments) => snapshot::run(&arguments, ui),
         Command::Init(arguments) => init::run(&arguments, ui),
         Command::Crds(arguments) => crds::run(&arguments, ui),
         Command::Schema(arguments) => schema::run(&arguments, ui),

@@ -13,19 +13,23 @@ use crate::plan::Plan;
 
 pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let PlanArguments { world: from, before, target, out, output, all, detailed_exitcode, gates } = arguments;
-    if from.input.is_empty() {
+    if from.input.is_empty() && from.laid.snapshot.is_none() {
         return Err(Failure::error("there is nothing to plan: no input was named")
             .hint("name files or folders with manifests: `nodeform plan my-manifests/`")
             .hint("or a dump of a cluster: `kubectl get nodes,nodeclaims,nodepools,aksnodeclasses,pods -A -o yaml | nodeform plan -`")
+            .hint("or a snapshot of one: `nodeform plan --snapshot prod.json`")
             .hint("or start with `nodeform init my-cluster`"));
     }
     let targets = world::targets(target)?;
-    let sides = from.input.sides(before)?;
+    let (laid, sides) = match from.laid.read(&from.input)? {
+        Some((laid, beside)) => (Some(laid), Sides { before: None, after: beside }),
+        None => (None, from.input.sides(before)?),
+    };
     let mut read = sides.read();
     read.extend(from.catalog.iter().map(|list| real(list)));
     let Sides { before, after } = sides;
     let unread = after.unread_folders.clone();
-    let options = Request { targets, ..world::options(from)? };
+    let options = Request { targets, laid, ..world::options(from)? };
     let (planned, patches) = match before {
         None => (world::planned(&world::inhabited(after, options.clone())?)?, Vec::new()),
         Some(before) => compare::compared(before, after, &options)?,

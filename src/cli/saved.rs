@@ -59,8 +59,15 @@ pub(super) fn save(path: &Path, plan: &Plan, read: &BTreeSet<PathBuf>) -> Result
         return Err(Failure::error("`--out -` names no file")
             .hint("print the plan with `-o json`, or name a file as in `--out plan.json`"));
     }
+    save_text(path, &file::write(plan), read)
+}
+
+/// Saves a text as [`save`] saves a plan.
+///
+/// # Errors
+/// As for [`save`].
+pub(super) fn save_text(path: &Path, text: &str, read: &BTreeSet<PathBuf>) -> Result<(), Failure> {
     let failure = |error| Failure::error(format!("`{}` cannot be written: {error}", path.display()));
-    let text = file::write(plan);
     // Opened by its name, a file behind standard output would be written from its start once more.
     if path == Path::new("/dev/stdout") {
         return std::io::stdout().write_all(text.as_bytes()).map_err(failure);

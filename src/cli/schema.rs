@@ -6,9 +6,10 @@ use super::ui::Ui;
 use crate::api::Kind;
 
 /// The formats that are not Kubernetes kinds.
-const FORMATS: [(&str, &str); 2] = [
+const FORMATS: [(&str, &str); 3] = [
     ("catalog", include_str!("../../schemas/catalog.json")),
     ("plan", include_str!("../../schemas/plan.json")),
+    ("snapshot", include_str!("../../schemas/snapshot.json")),
 ];
 
 pub(super) fn run(arguments: &SchemaArguments, ui: Ui) -> Result<Exit, Failure> {

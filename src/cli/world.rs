@@ -26,9 +26,12 @@ const CATALOG_BYTES_MAX: u64 = 256 << 20;
 
 /// Reads what was named and returns the world that it describes.
 pub(super) fn world(arguments: &WorldArguments, ui: Ui) -> Result<World, Failure> {
-    let inputs = arguments.input.read()?;
+    let (laid, inputs) = match arguments.laid.read(&arguments.input)? {
+        Some((laid, beside)) => (Some(laid), beside),
+        None => (None, arguments.input.read()?),
+    };
     let unread = inputs.unread_folders.clone();
-    let world = inhabited(inputs, options(arguments)?)?;
+    let world = inhabited(inputs, Request { laid, ..options(arguments)? })?;
     say_unread(&unread, ui);
     Ok(world)
 }
@@ -41,10 +44,12 @@ pub(super) fn inhabited(inputs: Inputs, options: Request) -> Result<World, Failu
 
 /// Returns everything of a request but the input itself.
 pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
-    let WorldArguments { input: _, location, catalog, at, what_if, no_system_daemonsets } = arguments;
+    let WorldArguments { input: _, laid: _, location, catalog, at, what_if, no_system_daemonsets } =
+        arguments;
     Ok(Request {
         sources: Vec::new(),
         reading: reading(what_if)?,
+        laid: None,
         gaps: Vec::new(),
         at: at.as_deref().map(time).transpose()?,
         location: location.as_deref().map(region),
@@ -163,7 +168,7 @@ fn text(path: &Path) -> std::io::Result<String> {
     fs::read_to_string(path)
 }
 
-fn time(text: &str) -> Result<Timestamp, Failure> {
+pub(super) fn time(text: &str) -> Result<Timestamp, Failure> {
     let midnight = |date: Date| date.to_zoned(TimeZone::UTC).map(|time| time.timestamp());
     text.parse().or_else(|_| text.parse().and_then(midnight)).map_err(|_| {
         Failure::error(format!("`{text}` is no time"))

@@ -5,6 +5,7 @@
 
 pub mod compare;
 mod network;
+mod recorded;
 mod region;
 
 use std::collections::BTreeSet;
@@ -21,6 +22,8 @@ use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
 use crate::snapshot::{AssembleOptions, Assumption, Gap, Question, Snapshot, assemble, suppose};
 use crate::solve::{Solution, Warning};
+use recorded::Recorded;
+pub use recorded::{Laid, snapshot};
 
 /// What to plan from.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +34,8 @@ pub struct Request {
     pub reading: ReadOptions,
     /// What is there and could not be read.
     pub gaps: Vec<Gap>,
+    /// A snapshot to plan from instead of `sources`, and what is laid over it.
+    pub laid: Option<Laid>,
     /// Lists of sizes and prices to use instead of the embedded ones, each with its name and text.
     pub catalogs: Vec<(String, String)>,
     /// The region, where the user said it.
@@ -100,8 +105,13 @@ fn read_with(
     sources: Vec<Source>,
     options: &ReadOptions,
 ) -> Result<(Objects, Policy), Vec<manifests::Fault>> {
-    let (objects, found) = manifests::read_all(sources, options);
-    let mut faults = found;
+    with_policy(manifests::read_all(sources, options))
+}
+
+/// Adds the policy that objects say to them, and what is wrong with it to their faults.
+fn with_policy(
+    (objects, mut faults): (Objects, Vec<manifests::Fault>),
+) -> Result<(Objects, Policy), Vec<manifests::Fault>> {
     let wire: Vec<(&manifests::OurObject, WireObject<'_>)> = objects
         .ours
         .iter()
@@ -139,13 +149,28 @@ fn located(object: &manifests::OurObject, fault: policy::Fault) -> manifests::Fa
 /// # Errors
 /// Everything that is wrong with the input.
 pub fn world(request: Request) -> Result<World, Vec<Problem>> {
-    let Request { sources, reading, gaps, catalogs, location, at, question, targets, without_system_daemons } =
-        request;
-    let (objects, mut policy) =
-        read_with(sources, &reading).map_err(|faults| faults.iter().map(problem).collect::<Vec<_>>())?;
+    let without_system_daemons = request.without_system_daemons;
+    let Request { sources, reading, gaps, laid, catalogs, location, at, question, targets, .. } = request;
+    let recorded =
+        laid.map(|laid| recorded::read(laid, &reading)).transpose().map_err(|faults| problems(&faults))?;
+    let (read, recorded) = match recorded {
+        Some((read, recorded)) => (read, Some(recorded)),
+        None => (read_with(sources, &reading), None),
+    };
+    let (objects, mut policy) = read.map_err(|faults| problems(&faults))?;
     let mut assumptions = Vec::new();
-    let region = region::region(location, (&policy, &objects), &catalogs, &mut assumptions);
-    let catalog = catalog(&catalogs, &region)?;
+    let said = location.or_else(|| recorded.as_ref()?.location.clone());
+    let given = recorded.as_ref().and_then(Recorded::catalog).filter(|_| catalogs.is_empty());
+    let listed = region::of_files(&catalogs).or_else(|| Some(given?.region.clone()));
+    let region = region::region(said, (&policy, &objects), listed, &mut assumptions);
+    let catalog = match given {
+        Some(given) => recorded::of_region(given, &region)?,
+        None => catalog(&catalogs, &region)?,
+    };
+    if let Some(recorded) = recorded.as_ref().filter(|_| catalogs.is_empty()) {
+        assumptions.extend(recorded.other_catalog());
+    }
+    let at = at.or_else(|| recorded.as_ref()?.at);
     let network = network::network(&policy, &mut assumptions);
     policy.fleet.network = Some(network);
     assumptions.extend(missing_classes(&mut policy));
@@ -154,6 +179,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     snapshot.assumptions.extend(assumptions);
     snapshot.assumptions.sort();
     snapshot.gaps.extend(gaps);
+    snapshot.gaps.extend(recorded.into_iter().flat_map(|recorded| recorded.gaps));
     snapshot.gaps.sort();
     let snapshot = suppose(snapshot, &question).map_err(|faults| {
         let problem = |(what, hint)| Problem { what, hint: Some(hint) };
@@ -183,6 +209,10 @@ fn missing_classes(policy: &mut Policy) -> Vec<Assumption> {
             },
         })
         .collect()
+}
+
+fn problems(faults: &[manifests::Fault]) -> Vec<Problem> {
+    faults.iter().map(problem).collect()
 }
 
 /// Returns a fault without its hint inside the text.

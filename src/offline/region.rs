@@ -13,12 +13,12 @@ use crate::snapshot::Assumption;
 /// The region of Azure's own price examples; used where nothing says another.
 const REGION: &str = "eastus";
 
-/// Returns the region: the user's word, the NodeFleet's, the nodes', the pools', the price lists'; else an
-/// assumed one.
+/// Returns the region: the user's word, the NodeFleet's, the nodes', the pools', the only one that is `listed`
+/// in what the user gave to buy from; else an assumed one.
 pub(super) fn region(
     said: Option<Region>,
     (policy, objects): (&Policy, &Objects),
-    catalogs: &[(String, String)],
+    listed: Option<Region>,
     assumptions: &mut Vec<Assumption>,
 ) -> Region {
     let seen = of_nodes(objects);
@@ -29,7 +29,7 @@ pub(super) fn region(
         }));
         return region;
     }
-    if let Some(region) = seen.or_else(|| of_pools(policy)).or_else(|| of_files(catalogs)) {
+    if let Some(region) = seen.or_else(|| of_pools(policy)).or(listed) {
         return region;
     }
     assumptions.push(Assumption {

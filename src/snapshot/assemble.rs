@@ -92,16 +92,20 @@ fn priorities(objects: &Objects) -> Vec<Assumption> {
 fn not_understood(kind: &str, what: &NotUnderstood) -> Gap {
     let count: usize = what.names.values().sum();
     let names: Vec<&str> = what.names.keys().map(String::as_str).collect();
-    let consequence = match what.why {
-        Why::PodTemplate => "the pods that it makes are not in this plan, beyond those that run already",
-        Why::ShapesNodes => "it has no effect on this plan",
-    };
     let one = format!("{kind} that is not understood");
     let many = format!("objects of kind {kind} that are not understood");
     Gap {
         kind: GapKind::Unread,
         what: counted(count, &one, &many, &names),
-        consequence: consequence.to_owned(),
+        consequence: consequence(what.why).to_owned(),
+    }
+}
+
+/// Says what follows for a plan from objects that are not understood.
+pub(super) const fn consequence(why: Why) -> &'static str {
+    match why {
+        Why::PodTemplate => "the pods that it makes are not in this plan, beyond those that run already",
+        Why::ShapesNodes => "it has no effect on this plan",
     }
 }
 

@@ -4,8 +4,10 @@
 //! [`Gap`], and what was assumed as an [`Assumption`], so that nothing downstream takes unknown for empty.
 
 pub mod assemble;
+pub mod file;
 pub mod suppose;
 pub mod system_daemons;
+mod written;
 
 use std::sync::Arc;
 

@@ -1,0 +1,127 @@
+//! Snapshots: making one of an input, and planning from one with manifests laid over it.
+//!
+//! What a snapshot's objects mean is found out as for any input; here they are only fetched and put together.
+
+use jiff::Timestamp;
+
+use super::{Problem, Request, catalog, problems, region, with_policy};
+use crate::catalog::Catalog;
+use crate::manifests::{self, Fault, Objects, Overlay, ReadOptions, Source};
+use crate::model::Region;
+use crate::policy::Policy;
+use crate::snapshot::file::{self, SnapshotFile, Stock};
+use crate::snapshot::{Assumption, Gap};
+
+/// A snapshot, and what is laid over it.
+#[derive(Clone, Debug, Default)]
+pub struct Laid {
+    /// The snapshot's file.
+    pub snapshot: Source,
+    /// Manifests that are applied to it.
+    pub with: Vec<Source>,
+    /// Manifests whose objects are removed from it.
+    pub prune: Vec<Source>,
+}
+
+/// What a snapshot says beside its objects.
+pub(super) struct Recorded {
+    /// When the world was seen.
+    pub(super) at: Option<Timestamp>,
+    /// The region, where its maker said it.
+    pub(super) location: Option<Region>,
+    /// What its maker could not read.
+    pub(super) gaps: Vec<Gap>,
+    stock: Stock,
+}
+
+impl Recorded {
+    /// Returns the catalogue that the snapshot holds in full.
+    pub(super) fn catalog(&self) -> Option<&Catalog> {
+        match &self.stock {
+            Stock::Given(given) => Some(&given.catalog),
+            Stock::Embedded(_) => None,
+        }
+    }
+
+    /// Says that the compiled-in catalogue is another than when the snapshot was made.
+    pub(super) fn other_catalog(&self) -> Option<Assumption> {
+        let (made, now) = match (&self.stock, Stock::embedded()) {
+            (Stock::Embedded(made), Stock::Embedded(now)) => (made, now),
+            (Stock::Given(_), _) | (_, Stock::Given(_)) => return None,
+        };
+        (made.digest != now.digest).then(|| Assumption {
+            what: format!("the embedded price list of {}", now.prices_of),
+            why: format!(
+                "the snapshot was made with another, of {}: nodes and cost may differ from plans made then",
+                made.prices_of
+            ),
+        })
+    }
+}
+
+/// What reading an input comes to.
+type Read = Result<(Objects, Policy), Vec<Fault>>;
+
+/// Reads a snapshot with what is laid over it.
+///
+/// # Errors
+/// What is wrong with the snapshot's file itself; faults of objects are in the result.
+pub(super) fn read(laid: Laid, reading: &ReadOptions) -> Result<(Read, Recorded), Vec<Fault>> {
+    let Laid { snapshot, with, prune } = laid;
+    let SnapshotFile { at, location, gaps, stock, kept } = file::read(&snapshot)?;
+    drop(snapshot);
+    let read = if with.is_empty() && prune.is_empty() {
+        manifests::read_kept(kept, reading)
+    } else {
+        let (with, mut faults) = manifests::keep(with);
+        let (prune, unreadable) = manifests::overlay::identities(prune);
+        let (objects, further) = manifests::read_laid(kept, Overlay { with, prune }, reading);
+        // What is wrong with one of the manifests is found when it is read, and once more in its place.
+        faults.extend(unreadable.into_iter().chain(further));
+        faults.sort();
+        faults.dedup();
+        (objects, faults)
+    };
+    let read = with_policy(read);
+    Ok((read, Recorded { at, location, gaps, stock }))
+}
+
+/// Returns the catalogue of a snapshot, where it is of the region that is planned for.
+pub(super) fn of_region(given: &Catalog, region: &Region) -> Result<Catalog, Vec<Problem>> {
+    if given.region == *region {
+        return Ok(given.clone());
+    }
+    Err(vec![Problem {
+        what: format!("the snapshot holds the sizes of region `{}`, not of `{region}`", given.region),
+        hint: Some(format!("give those of `{region}` with `--catalog`")),
+    }])
+}
+
+/// Makes the snapshot of an input.
+///
+/// # Errors
+/// Everything that is wrong with the input, as when it is planned from.
+pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
+    let Request { sources, gaps, catalogs, location, at, .. } = request;
+    let (kept, mut faults) = manifests::keep(sources);
+    let read = with_policy(manifests::read_kept(kept.clone(), &ReadOptions::default()));
+    let (objects, policy) = match read {
+        Ok(read) if faults.is_empty() => read,
+        Ok(_) => return Err(problems(&faults)),
+        Err(further) => {
+            faults.extend(further);
+            faults.sort();
+            faults.dedup();
+            return Err(problems(&faults));
+        }
+    };
+    let stock = if catalogs.is_empty() {
+        Stock::embedded()
+    } else {
+        let listed = region::of_files(&catalogs);
+        // What is assumed here is assumed, and said, once more by every plan that is made of the snapshot.
+        let region = region::region(location.clone(), (&policy, &objects), listed, &mut Vec::new());
+        Stock::given(catalog(&catalogs, &region)?)
+    };
+    Ok(SnapshotFile { at, location, gaps, stock, kept })
+}
