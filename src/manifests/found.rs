@@ -7,6 +7,7 @@ use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
 use crate::model::{Digest, LabelKey, Namespace};
 
+use super::admission::Admission;
 use super::allow::{self, Scope};
 use super::budget;
 use super::cursor::{Cursor, Document};
@@ -64,6 +65,8 @@ pub struct Found {
     pub storage: Storage,
     /// PodDisruptionBudgets.
     pub budgets: Vec<DisruptionBudget>,
+    /// LimitRanges and RuntimeClasses.
+    pub admission: Admission,
     /// PriorityClasses.
     pub priorities: Priorities,
     /// Namespaces with their labels.
@@ -211,6 +214,8 @@ impl Found {
             Treatment::Workload(WorkloadKind::ReplicaSet) if is_past(object) => self.pass_over(kind),
             Treatment::Workload(_)
             | Treatment::Autoscaler
+            | Treatment::LimitRange
+            | Treatment::RuntimeClass
             | Treatment::Pod
             | Treatment::Node
             | Treatment::NodeClaim
@@ -241,6 +246,8 @@ impl Found {
                 }
                 self.workload(workload, place);
             }
+            Treatment::LimitRange => self.admission.ranges.read(object),
+            Treatment::RuntimeClass => self.admission.classes.read(object),
             Treatment::Autoscaler => self.autoscalers.extend(autoscaler::read(object)),
             Treatment::Pod => match live::read(object) {
                 Some(PodObject::Live(pod, body)) => {

@@ -12,6 +12,10 @@ pub enum Treatment {
     Workload(WorkloadKind),
     /// Something that sets the replicas of a workload.
     Autoscaler,
+    /// A LimitRange.
+    LimitRange,
+    /// A RuntimeClass.
+    RuntimeClass,
     /// A pod.
     Pod,
     /// A node.
@@ -128,6 +132,8 @@ pub fn treatment(api_version: &str, kind: &str) -> Treatment {
             (Treatment::Autoscaler, "autoscaling/v1")
         }
         ("autoscaling", "HorizontalPodAutoscaler") => (Treatment::Autoscaler, "autoscaling/v2"),
+        ("", "LimitRange") => (Treatment::LimitRange, "v1"),
+        ("node.k8s.io", "RuntimeClass") => (Treatment::RuntimeClass, "node.k8s.io/v1"),
         ("", "Pod") => (Treatment::Pod, "v1"),
         ("", "Node") => (Treatment::Node, "v1"),
         ("", "Namespace") => (Treatment::Namespace, "v1"),
@@ -172,13 +178,12 @@ const OTHER_KINDS: [(&str, &[&str]); 4] = [
 ];
 
 /// The kinds of the core group that exist and are not read.
-const CORE_KINDS: [&str; 11] = [
+const CORE_KINDS: [&str; 10] = [
     "Binding",
     "ComponentStatus",
     "ConfigMap",
     "Endpoints",
     "Event",
-    "LimitRange",
     "PodTemplate",
     "ResourceQuota",
     "Secret",
@@ -187,7 +192,8 @@ const CORE_KINDS: [&str; 11] = [
 ];
 
 /// The kinds that are read, with their groups.
-pub const READ_KINDS: [(&str, &str); 25] = [
+pub const READ_KINDS: [(&str, &str); 27] = [
+    ("", "LimitRange"),
     ("", "Namespace"),
     ("", "Node"),
     ("", "PersistentVolume"),
@@ -207,6 +213,7 @@ pub const READ_KINDS: [(&str, &str); 25] = [
     ("karpenter.sh", "NodePool"),
     ("keda.sh", "ScaledJob"),
     ("keda.sh", "ScaledObject"),
+    ("node.k8s.io", "RuntimeClass"),
     ("nodeform.dev", "NodeFleet"),
     ("policy", "PodDisruptionBudget"),
     ("scheduling.k8s.io", "PriorityClass"),
@@ -246,7 +253,13 @@ pub fn misspelt(api_version: &str, kind: &str) -> Option<Misspelt> {
     let is_near = |(distance, known): &(usize, &str)| *distance <= SLIPS_MAX && *distance * 2 < known.len();
     let is_understood = matches!(
         group,
-        "" | "apps" | "argoproj.io" | "autoscaling" | "batch" | "keda.sh" | "scheduling.k8s.io"
+        "" | "apps"
+            | "argoproj.io"
+            | "autoscaling"
+            | "batch"
+            | "keda.sh"
+            | "node.k8s.io"
+            | "scheduling.k8s.io"
     );
     let near = nearest.filter(is_near).filter(|_| is_understood);
     near.map(|(_, known)| Misspelt { nearest: Some(known) })

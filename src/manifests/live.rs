@@ -59,7 +59,10 @@ pub fn read(object: Cursor<'_>) -> Option<PodObject> {
     let labels = meta.as_ref().map(|meta| meta.labels.clone()).unwrap_or_default();
     // Only a pod that a cluster has admitted has a UID; a written one may have an empty status.
     let is_admitted = meta.as_ref().is_some_and(|meta| meta.uid.is_some());
-    let body = pod::read(spec, labels, status.filter(|_| is_admitted))?;
+    let mut body = pod::read(spec, labels, status.filter(|_| is_admitted))?;
+    if is_admitted || pod::node(spec).is_some() {
+        body = body.admitted();
+    }
     let meta = meta?;
     let owner_kind = meta.owner.as_ref().map(|owner| &*owner.kind);
     let is_daemon = matches!(owner_kind, Some("DaemonSet" | "Node")) || meta.annotations.contains_key(MIRROR);

@@ -4,6 +4,7 @@
 //! at once, and then nothing is handed on: a half-read input would be planned as if the rest did not exist.
 //! This module never reads files and decides nothing about nodes.
 
+pub mod admission;
 pub mod allow;
 pub mod budget;
 pub mod counting;
@@ -138,6 +139,7 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
         owners,
         mut pods,
         autoscalers,
+        admission,
         priorities,
         mut ours,
         mut faults,
@@ -146,6 +148,7 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
     let mut said = Said::default();
     rollout::resolve(rollouts, &mut workloads, &mut said);
     owners.settle(&mut workloads, &mut pods);
+    admission.admit(&mut workloads, &mut pods, &mut said);
     let scaling = Scaling { autoscalers, hpa: options.hpa, scale: &options.scale };
     scaling.apply(&mut workloads, &mut pods, (&mut said, &mut faults));
     counting::say(&workloads, &mut said);

@@ -15,6 +15,7 @@ pub enum Scope {
 
 /// Group, kind, where its objects live, and what is kept of them beside `apiVersion` and `kind`.
 const TABLE: &[(&str, &str, Scope, Rule)] = &[
+    ("", "LimitRange", Scope::Namespaced, LIMIT_RANGE),
     ("", "Namespace", Scope::Cluster, Fields(&[API, KIND, METADATA])),
     ("", "Node", Scope::Cluster, NODE),
     ("", "PersistentVolume", Scope::Cluster, VOLUME),
@@ -34,6 +35,7 @@ const TABLE: &[(&str, &str, Scope, Rule)] = &[
     ("karpenter.sh", "NodePool", Scope::Cluster, OURS),
     ("keda.sh", "ScaledJob", Scope::Namespaced, WORKLOAD),
     ("keda.sh", "ScaledObject", Scope::Namespaced, AUTOSCALER),
+    ("node.k8s.io", "RuntimeClass", Scope::Cluster, RUNTIME_CLASS),
     ("nodeform.dev", "NodeFleet", Scope::Cluster, OURS),
     ("policy", "PodDisruptionBudget", Scope::Namespaced, BUDGET),
     ("scheduling.k8s.io", "PriorityClass", Scope::Cluster, PRIORITY_CLASS),
@@ -206,6 +208,34 @@ const WORKLOAD: Rule = Fields(&[
         ]),
     ),
     ("status", Fields(&[("succeeded", Scalar), CONDITIONS])),
+]);
+
+const LIMIT_RANGE: Rule = Fields(&[
+    API,
+    KIND,
+    METADATA,
+    (
+        "spec",
+        Fields(&[(
+            "limits",
+            Each(&Fields(&[
+                ("type", Scalar),
+                ("default", Whole),
+                ("defaultRequest", Whole),
+                ("min", Whole),
+                ("max", Whole),
+                ("maxLimitRequestRatio", Whole),
+            ])),
+        )]),
+    ),
+]);
+
+const RUNTIME_CLASS: Rule = Fields(&[
+    API,
+    KIND,
+    METADATA,
+    ("overhead", Fields(&[("podFixed", Whole)])),
+    ("scheduling", Fields(&[("nodeSelector", Whole), ("tolerations", Whole)])),
 ]);
 
 const NODE: Rule = Fields(&[

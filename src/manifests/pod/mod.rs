@@ -14,10 +14,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::{
-    LabelKey, NodeName, PodSpec, Requirements, ResourceName, SchedulingRule, Strength, label,
+    LabelKey, NodeName, PodSpec, Requirements, ResourceName, Resources, SchedulingRule, Strength, label,
 };
 
 use super::cursor::Cursor;
+use requests::Written;
 
 /// What a pod or a pod template says.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +29,25 @@ pub struct PodBody {
     pub priority: Option<i32>,
     /// `priorityClassName`.
     pub priority_class: Option<Arc<str>>,
+    /// What admission still changes, of a pod that no API server has seen.
+    pub unadmitted: Option<Unadmitted>,
+}
+
+/// What the API server's admission reads of a pod.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unadmitted {
+    /// What its containers say about resources.
+    pub written: Written,
+    /// `runtimeClassName`.
+    pub runtime_class: Option<Arc<str>>,
+}
+
+impl PodBody {
+    /// Returns the pod as one that the API server has admitted: nothing more changes it.
+    #[must_use]
+    pub fn admitted(self) -> Self {
+        Self { unadmitted: None, ..self }
+    }
 }
 
 /// Reads the node that a pod, or every pod of a template, is bound to.
@@ -54,9 +74,9 @@ pub fn read(
             return None;
         }
     }
-    let requests = requests::read(spec, status);
-    let is_without_requests =
-        ![ResourceName::Cpu, ResourceName::Memory].iter().any(|name| requests.asked.names(name));
+    let written = Written::read(spec, status);
+    let requests = written.requests();
+    let is_without_requests = is_silent(&requests.asked);
     let affinity = affinity::read(spec, &labels);
     let mut other_rules = affinity.other_rules;
     let volumes = volumes::read(spec);
@@ -67,13 +87,15 @@ pub fn read(
         other_rules.insert(SchedulingRule::ResourceClaims, Strength::Required);
     }
     // An admitted pod carries its class' overhead and node selector; a template does not know them.
-    if spec.text("runtimeClassName").is_some() && spec.get("overhead").is_none() && status.is_none() {
+    let runtime_class = spec.text("runtimeClassName").filter(|name| !name.is_empty()).cloned();
+    if runtime_class.is_some() && spec.get("overhead").is_none() && status.is_none() {
         other_rules.insert(SchedulingRule::RuntimeClass, Strength::Preferred);
     }
     let scheduler = spec.text("schedulerName").filter(|name| !matches!(&***name, "" | "default-scheduler"));
     Some(PodBody {
         priority: spec.integer("priority", I32_RANGE).and_then(|priority| i32::try_from(priority).ok()),
         priority_class: spec.text("priorityClassName").filter(|name| !name.is_empty()).cloned(),
+        unadmitted: Some(Unadmitted { written, runtime_class }),
         spec: PodSpec {
             requests: requests.total,
             is_without_requests,
@@ -103,7 +125,15 @@ pub fn read(
 /// The numbers of 32 bits, in which Kubernetes holds priorities and counts.
 pub const I32_RANGE: std::ops::RangeInclusive<i64> = -2_147_483_648..=2_147_483_647;
 
-fn node_selector(spec: Cursor<'_>) -> Requirements {
+/// Returns whether these amounts say nothing of CPU and memory.
+#[must_use]
+pub fn is_silent(asked: &Resources) -> bool {
+    ![ResourceName::Cpu, ResourceName::Memory].iter().any(|name| asked.names(name))
+}
+
+/// Reads `nodeSelector`.
+#[must_use]
+pub fn node_selector(spec: Cursor<'_>) -> Requirements {
     let selector = spec.text_map("nodeSelector");
     Requirements::of_labels(selector.iter().map(|(key, value)| (label::normalized(key), &**value)))
 }

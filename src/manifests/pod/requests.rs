@@ -20,31 +20,103 @@ pub struct Requests {
     pub total: Resources,
 }
 
-/// Reads the requests of a pod. `status` is that of a pod that exists: while a container is resized, the
-/// larger of what is wanted and of what it has counts.
-#[must_use]
-pub fn read(spec: Cursor<'_>, status: Option<Cursor<'_>>) -> Requests {
-    let held = status.map(held).unwrap_or_default();
-    let mut containers = Resources::none();
-    for container in spec.items("containers") {
-        containers.add(&of_container(container, &held));
-    }
-    let mut sidecars = Resources::none();
-    let mut starting = Resources::none();
-    for container in spec.items("initContainers") {
-        let requests = of_container(container, &held);
-        if is_sidecar(container) {
-            sidecars.add(&requests);
-            starting = Resources::max(&starting, &sidecars);
-        } else {
-            starting = Resources::max(&starting, &sidecars.plus(&requests));
+/// When a container runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Before the others, to its end.
+    Init,
+    /// From its turn before the others to the end of the pod.
+    Sidecar,
+    /// As long as the pod.
+    Main,
+}
+
+/// A container with what it asks for; a limit has made the request that was not said.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Container {
+    /// Its name; empty where it has none.
+    pub name: Arc<str>,
+    /// When it runs.
+    pub stage: Stage,
+    /// What it asks for.
+    pub requests: Resources,
+    /// The most that it may take.
+    pub limits: Resources,
+}
+
+/// What a pod says about its resources.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Written {
+    /// Its containers, those first that start first.
+    pub containers: Vec<Container>,
+    /// What it asks for as a whole.
+    pub pod_requests: Resources,
+    /// The most that it may take as a whole.
+    pub pod_limits: Resources,
+    /// What the pod takes beside its containers.
+    pub overhead: Resources,
+}
+
+impl Written {
+    /// Reads what a pod says. `status` is that of a pod that exists: while a container is resized, the larger
+    /// of what is wanted and of what it has counts.
+    #[must_use]
+    pub fn read(spec: Cursor<'_>, status: Option<Cursor<'_>>) -> Self {
+        let held = status.map(held).unwrap_or_default();
+        let init = spec
+            .items("initContainers")
+            .into_iter()
+            .map(|container| (container, if is_sidecar(container) { Stage::Sidecar } else { Stage::Init }));
+        let main = spec.items("containers").into_iter().map(|container| (container, Stage::Main));
+        let containers = init.chain(main).map(|(container, stage)| of_container(container, stage, &held));
+        let whole = |key: &str| {
+            let resources = spec.get("resources");
+            resources.map(|resources| resources.resources(key, Amounts::Requests)).unwrap_or_default()
+        };
+        Self {
+            containers: containers.collect(),
+            pod_requests: whole("requests"),
+            pod_limits: whole("limits"),
+            overhead: spec.resources("overhead", Amounts::Requests),
         }
     }
-    let asked = of_pod(spec, Resources::max(&containers.plus(&sidecars), &starting));
-    let overhead = spec.resources("overhead", Amounts::Requests);
-    let mut total = asked.plus(&overhead);
-    total.set(ResourceName::Pods, 1);
-    Requests { asked, total }
+
+    /// Returns what it comes to.
+    #[must_use]
+    pub fn requests(&self) -> Requests {
+        let mut asked = self.sum(|container| &container.requests);
+        // Its limits stand in only for what no container asks for, as the API server fills them in.
+        for (name, amount) in self.pod_limits.iter() {
+            if !asked.names(name) {
+                asked.set(name.clone(), amount);
+            }
+        }
+        for (name, amount) in self.pod_requests.iter() {
+            asked.set(name.clone(), amount);
+        }
+        let mut total = asked.plus(&self.overhead);
+        total.set(ResourceName::Pods, 1);
+        Requests { asked, total }
+    }
+
+    /// Sums amounts of containers as Kubernetes does for a pod.
+    #[must_use]
+    pub fn sum(&self, of: impl Fn(&Container) -> &Resources) -> Resources {
+        let (mut main, mut sidecars, mut starting) =
+            (Resources::none(), Resources::none(), Resources::none());
+        for container in &self.containers {
+            let amounts = of(container);
+            match container.stage {
+                Stage::Main => main.add(amounts),
+                Stage::Sidecar => {
+                    sidecars.add(amounts);
+                    starting = Resources::max(&starting, &sidecars);
+                }
+                Stage::Init => starting = Resources::max(&starting, &sidecars.plus(amounts)),
+            }
+        }
+        Resources::max(&main.plus(&sidecars), &starting)
+    }
 }
 
 /// Returns whether an init container keeps running beside the containers.
@@ -54,17 +126,22 @@ pub fn is_sidecar(container: Cursor<'_>) -> bool {
     container.choice("restartPolicy", &["Always", "OnFailure", "Never"]) == Some(0)
 }
 
-fn of_container(container: Cursor<'_>, held: &BTreeMap<Arc<str>, Resources>) -> Resources {
-    let mut requests = container.get("resources").map_or_else(Resources::none, requests_or_limits);
-    if let Some(held) = container.text("name").and_then(|name| held.get(name)) {
+fn of_container(container: Cursor<'_>, stage: Stage, held: &BTreeMap<Arc<str>, Resources>) -> Container {
+    let resources = container.get("resources");
+    let limits =
+        resources.map(|resources| resources.resources("limits", Amounts::Requests)).unwrap_or_default();
+    let mut requests =
+        resources.map_or_else(Resources::none, |resources| requests_or_limits(resources, &limits));
+    let name = container.text("name").cloned().unwrap_or_default();
+    if let Some(held) = held.get(&name) {
         requests = Resources::max(&requests, held);
     }
-    requests
+    Container { name, stage, requests, limits }
 }
 
-fn requests_or_limits(resources: Cursor<'_>) -> Resources {
+fn requests_or_limits(resources: Cursor<'_>, limits: &Resources) -> Resources {
     let mut requests = resources.resources("requests", Amounts::Requests);
-    for (name, limit) in resources.resources("limits", Amounts::Requests).iter() {
+    for (name, limit) in limits.iter() {
         let amount = requests.get(name);
         if !requests.names(name) {
             requests.set(name.clone(), limit);
@@ -77,22 +154,6 @@ fn requests_or_limits(resources: Cursor<'_>) -> Resources {
         }
     }
     requests
-}
-
-/// Returns the requests of the pod as a whole where it says them (`spec.resources`), the others as counted.
-/// Its limits stand in only for what no container asks for, as the API server fills them in.
-fn of_pod(spec: Cursor<'_>, counted: Resources) -> Resources {
-    let Some(resources) = spec.get("resources") else { return counted };
-    let mut asked = counted;
-    for (name, amount) in resources.resources("limits", Amounts::Requests).iter() {
-        if !asked.names(name) {
-            asked.set(name.clone(), amount);
-        }
-    }
-    for (name, amount) in resources.resources("requests", Amounts::Requests).iter() {
-        asked.set(name.clone(), amount);
-    }
-    asked
 }
 
 /// Returns what each container of a pod that exists has, by its name.

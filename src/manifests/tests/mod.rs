@@ -1,5 +1,6 @@
 //! Tests of reading, by what they show.
 
+mod admission;
 mod broken;
 mod bulk;
 mod cases;
