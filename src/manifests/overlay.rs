@@ -1,7 +1,7 @@
 //! Manifests laid over the objects of a cluster: what there would be after they were applied.
 //!
 //! An object of the same group, kind, namespace and name is replaced, another is added; what is to be pruned is
-//! gone with everything that it owns. Which pods then run is [`super::replaced`]'s business.
+//! gone with everything that it owns. Which pods then run is the business of `replaced`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
