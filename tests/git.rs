@@ -435,3 +435,32 @@ fn a_change_names_nodes_that_go_pods_that_no_longer_fit_and_no_secret() {
     let whole = out(&nodeform(&folder, &["plan", "after", "--before", "before", "--all"]));
     assert!(whole.contains("`shop/web-5`") && whole.contains("The plan of `after`, whole:"), "{whole}");
 }
+
+#[test]
+fn the_markdown_of_a_change_is_short_whatever_things_are_called() {
+    let repository = pull_request("markdown");
+    let printed = out(&nodeform(&repository, &["plan", "--git", "base..head", "-o", "md"]));
+    let expected = "**Plan: 1 to add, 0 to change, 0 to destroy.**\n\n\
+        Monthly cost will increase by \\~\\$586 (\\~\\$627 → \\~\\$1,213)\n\n";
+    assert!(printed.starts_with(expected), "{printed}");
+    assert!(
+        printed.contains("### Pods\n\n- `~` Deployment `shop/checkout`: 6 → 12 pods; in all cpu 12 → 24,"),
+        "{printed}"
+    );
+    assert!(printed.contains("`shop.yaml`: `+1` -1"), "{printed}");
+    assert!(printed.contains("Compared: `base` (`"), "{printed}");
+    assert!(!printed.contains("replicas:"), "{printed}");
+    // Files are called as their authors like, and there may be any number of them.
+    for number in 0..300 {
+        let name = format!("@all-<b>|[x](y)-#{number}-{}.yaml", "x".repeat(150));
+        let pod = format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: p{number}}}\nspec: {{containers: [{{name: a, image: i}}]}}\n"
+        );
+        write(&repository.join(name), &pod);
+    }
+    commit(&repository, "many");
+    let many = out(&nodeform(&repository, &["plan", "--git", "base..head", "-o", "md"]));
+    assert!(many.chars().map(char::len_utf16).sum::<usize>() <= 3900, "{many}");
+    assert!(!many.contains("@all") && !many.contains("<b>") && !many.contains("](y)"), "{many}");
+    assert!(many.contains("**Left out here:**"), "{many}");
+}

@@ -123,7 +123,7 @@ fn side(side: &Side) -> String {
 }
 
 /// Existing nodes by name, those that go first, then groups of new ones.
-fn nodes(comparison: &Comparison) -> Vec<Line> {
+pub(super) fn nodes(comparison: &Comparison) -> Vec<Line> {
     let mut existing: Vec<(u8, Line)> = comparison.nodes.existing.iter().map(existing).collect();
     existing.sort_by_key(|(rank, _)| *rank);
     let groups = comparison.nodes.groups.iter().map(group);
@@ -207,7 +207,7 @@ fn price(difference: &GroupDifference) -> String {
     }
 }
 
-fn workloads(comparison: &Comparison) -> Vec<Line> {
+pub(super) fn workloads(comparison: &Comparison) -> Vec<Line> {
     let mut differences: Vec<&WorkloadDifference> = comparison.workloads.iter().collect();
     // What moves the most CPU first; the list itself is in the order of names.
     let cpu = |sum: &Option<WorkloadSum>| sum.as_ref().map_or(0, |sum| sum.total.get(&ResourceName::Cpu));
@@ -290,7 +290,7 @@ fn moved(before: &Resources, after: &Resources) -> String {
     parts.join(", ")
 }
 
-fn unplaced(comparison: &Comparison, names: usize) -> Vec<Line> {
+pub(super) fn unplaced(comparison: &Comparison, names: usize) -> Vec<Line> {
     let lines = comparison.unplaced.iter().map(|unplaced| {
         let nearest =
             unplaced.nearest.as_ref().map_or(String::new(), |nearest| format!("; nearest: {nearest}"));
@@ -304,7 +304,7 @@ fn unplaced(comparison: &Comparison, names: usize) -> Vec<Line> {
     lines.collect()
 }
 
-fn warnings(comparison: &Comparison) -> Vec<Line> {
+pub(super) fn warnings(comparison: &Comparison) -> Vec<Line> {
     let gaps = comparison.gaps.iter().map(|gap| format!("  {gap}"));
     let warnings = comparison.warnings.iter().map(|warning| {
         let hint = warning.hint.as_ref().map_or(String::new(), |hint| format!("; hint: {hint}"));
@@ -313,7 +313,7 @@ fn warnings(comparison: &Comparison) -> Vec<Line> {
     gaps.chain(warnings).map(|text| Line::new(Style::Warning, text)).collect()
 }
 
-fn solved(comparison: &Comparison, names: usize) -> Vec<Line> {
+pub(super) fn solved(comparison: &Comparison, names: usize) -> Vec<Line> {
     let placed = &comparison.placed;
     let fits = verb(placed.len(), "fits", "fit");
     let pods = (!placed.is_empty())
@@ -323,7 +323,7 @@ fn solved(comparison: &Comparison, names: usize) -> Vec<Line> {
     pods.into_iter().chain(gone).map(|text| Line::new(Style::Plain, text)).collect()
 }
 
-fn files(comparison: &Comparison) -> Vec<Line> {
+pub(super) fn files(comparison: &Comparison) -> Vec<Line> {
     let line = |file: &crate::plan::comparison::FileDifference| {
         let (style, symbol) = match file.way {
             FileWay::Added => (Style::Add, "  + "),
@@ -352,7 +352,7 @@ fn text(patches: &[Patch], most: usize, lines: &mut Vec<Line>) -> bool {
 }
 
 /// Says what the second plan does by itself: what a saved file holds.
-fn plan_of(comparison: &Comparison, view: &PlanView<'_>) -> String {
+pub(super) fn plan_of(comparison: &Comparison, view: &PlanView<'_>) -> String {
     let counts = view.counts();
     let from = match view.plan.evidence.world.nodes.len() {
         0 => "from no node at all".to_owned(),

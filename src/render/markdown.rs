@@ -4,6 +4,7 @@
 //! Never longer than [`UNITS_MAX`], whatever the plan holds; what is left out is the least important, and the
 //! last line says what and how to see it. Everything that comes from the input passes [`escape`](super::escape).
 
+mod comparison;
 mod part;
 
 use std::collections::BTreeSet;
@@ -32,9 +33,16 @@ const NAMES_IN_ITEM: usize = 3;
 const CREATES: &str = "| Nodes | Pool | Size | Zone | Bought | In all | Pods | Cost |\n\
     | ---: | --- | --- | --- | --- | --- | ---: | ---: |";
 
-/// Returns the plan as Markdown.
+/// Returns the plan as Markdown; where two inputs stand side by side, what the change from one to the other does.
 #[must_use]
 pub fn plan_markdown(view: &PlanView<'_>) -> String {
+    match &view.plan.evidence.comparison {
+        Some(comparison) => comparison::markdown(comparison, view),
+        None => one_plan(view),
+    }
+}
+
+fn one_plan(view: &PlanView<'_>) -> String {
     let mut head = vec![format!("**{}**", terminal::summary(view).text())];
     head.extend(items(question::head(view.plan)));
     let (cost, mut notes) = split_first(terminal::cost(view));
@@ -52,9 +60,14 @@ pub fn plan_markdown(view: &PlanView<'_>) -> String {
         Part::new("Warnings", Rank::Warnings, items(terminal::warnings(view))),
         Part::new("Read and assumed", Rank::Read, read(view)),
     ];
-    let mut text = part::written(&head, &parts, &more(view));
-    while units(&text) > UNITS_MAX && part::drop_least(&mut parts) {
-        text = part::written(&head, &parts, &more(view));
+    page(&head, &mut parts, &more(view))
+}
+
+/// Writes the page, and gives up the least important of it until it is short enough.
+fn page(head: &[String], parts: &mut [Part], more: &str) -> String {
+    let mut text = part::written(head, parts, more);
+    while units(&text) > UNITS_MAX && part::drop_least(parts) {
+        text = part::written(head, parts, more);
     }
     text
 }
