@@ -5,9 +5,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "plan",
     "show",
+    "diff",
     "verify",
     "validate",
     "explain",
@@ -573,4 +574,64 @@ fn autoscaled_workloads_are_planned_for_either_bound() {
     assert_eq!(pods(&["--hpa", "min"]).as_deref(), Some("3 pods"));
     assert_eq!(pods(&["--hpa", "max"]).as_deref(), Some("10 pods"));
     assert_eq!(pods(&["--hpa", "max", "--scale", "web=4"]).as_deref(), Some("4 pods"));
+}
+
+#[test]
+fn two_snapshots_and_two_plans_are_held_against_each_other() {
+    let folder = empty_folder("diff");
+    let run = |arguments: &[&str]| start(arguments, &folder, "");
+    let fleet = root().join("examples/existing-fleet").display().to_string();
+    let quickstart = root().join("examples/quickstart").display().to_string();
+    for (input, name) in [(&fleet, "fleet"), (&quickstart, "quickstart")] {
+        let snapshot = format!("{name}.json");
+        assert!(run(&["snapshot", input, "--out", &snapshot]).status.success());
+        let plan = format!("{name}.plan");
+        assert!(run(&["plan", "--snapshot", &snapshot, "--out", &plan]).status.success());
+    }
+    for kind in ["json", "plan"] {
+        let (one, other) = (format!("fleet.{kind}"), format!("quickstart.{kind}"));
+        let same = run(&["diff", &one, &one]);
+        assert_eq!(same.status.code(), Some(0), "{}", aside(&same));
+        assert!(out(&same).starts_with("No "), "{}", out(&same));
+        let differs = run(&["diff", &one, &other]);
+        assert_eq!(differs.status.code(), Some(2), "{}", aside(&differs));
+        let json = run(&["diff", &one, &other, "-o", "json"]);
+        assert_eq!(json.status.code(), Some(2));
+        assert!(serde_json::from_str::<serde_json::Value>(&out(&json)).is_ok());
+    }
+    let shown = out(&run(&["diff", "fleet.json", "quickstart.json"]));
+    assert!(shown.contains("  + Deployment/default/inflate  "), "{shown}");
+    let mixed = run(&["diff", "fleet.json", "fleet.plan"]);
+    assert_eq!(mixed.status.code(), Some(1));
+    assert!(aside(&mixed).contains("one is a plan and the other a snapshot"), "{}", aside(&mixed));
+}
+
+#[test]
+fn a_snapshot_plans_as_what_it_was_made_of_and_manifests_are_laid_over_it() {
+    let folder = empty_folder("snapshot");
+    let run = |arguments: &[&str]| start(arguments, &folder, "");
+    let fleet = root().join("examples/existing-fleet").display().to_string();
+    let saved = run(&["snapshot", &fleet, "--out", "prod.json"]);
+    assert!(
+        saved.status.success() && aside(&saved).contains("plan --snapshot prod.json"),
+        "{}",
+        aside(&saved)
+    );
+    let snapshot = out(&run(&["plan", "--snapshot", "prod.json", "-o", "json"]));
+    assert_eq!(snapshot, out(&run(&["plan", &fleet, "-o", "json"])));
+    let inflate = root().join("examples/quickstart/inflate.yaml").display().to_string();
+    let laid = run(&["plan", "--snapshot", "prod.json", "--with", &inflate, "-o", "json"]);
+    assert!(out(&laid).contains("inflate-0"), "{}", aside(&laid));
+    let wrong: [(&[&str], &str); 5] = [
+        (&["plan", "prod.json"], "is a Snapshot of nodeform"),
+        (&["plan", "--snapshot", "prod.json", &fleet], "takes the place of other inputs"),
+        (&["plan", "--snapshot", "-", "--with", "-"], "standard input is named twice"),
+        (&["plan", "--with", &inflate], "--snapshot"),
+        (&["plan", "--snapshot", "prod.json", "--out", "prod.json"], "one of the"),
+    ];
+    for (arguments, said) in wrong {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(aside(&output).contains(said), "{arguments:?}: {}", aside(&output));
+    }
 }

@@ -26,6 +26,8 @@ pub(super) enum Command {
     Plan(PlanArguments),
     /// Show a saved plan
     Show(ShowArguments),
+    /// Show how two snapshots, or two saved plans, differ
+    Diff(DiffArguments),
     /// Check a saved plan: its digest, and every rule once more
     Verify(VerifyArguments),
     /// Check manifests: every fault at once
@@ -181,6 +183,34 @@ pub(super) struct ShowArguments {
     pub(super) output: PlanOutput,
     #[command(flatten)]
     pub(super) gates: GateArguments,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nodeform snapshot examples/existing-fleet --out monday.json\n  \
+    nodeform snapshot examples/existing-fleet --out friday.json\n  nodeform diff monday.json friday.json\n\n\
+    Exit codes: 0 no difference, 2 there are differences, 1 error: as `plan --detailed-exitcode`, unlike `kubectl diff`.\n")]
+pub(super) struct DiffArguments {
+    /// The snapshot or saved plan to start from; `-` is standard input
+    #[arg(value_name = "BEFORE")]
+    pub(super) before: PathBuf,
+    /// The snapshot or saved plan to compare it to; `-` is standard input
+    #[arg(value_name = "AFTER")]
+    pub(super) after: PathBuf,
+    /// Print every difference instead of a page
+    #[arg(long)]
+    pub(super) all: bool,
+    /// How to print the difference
+    #[arg(short, long, value_enum, default_value_t = DiffOutput::Human)]
+    pub(super) output: DiffOutput,
+}
+
+/// How a difference is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum DiffOutput {
+    /// For people
+    Human,
+    /// For programs
+    Json,
 }
 
 #[derive(Args, Debug)]

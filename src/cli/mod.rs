@@ -7,6 +7,7 @@ mod catalog;
 mod compare;
 mod completions;
 mod crds;
+mod diff;
 mod exit;
 mod explain;
 mod fix;
@@ -77,6 +78,7 @@ fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
     match command {
         Command::Plan(arguments) => plan::run(&arguments, ui),
         Command::Show(arguments) => saved::show(&arguments, ui),
+        Command::Diff(arguments) => diff::run(&arguments, ui),
         Command::Verify(arguments) => saved::verify(&arguments, ui),
         Command::Validate(arguments) => validate::run(&arguments, ui),
         Command::Explain(arguments) => explain::run(&arguments, ui),

@@ -23,7 +23,7 @@ use crate::review::{CheckedPlan, RefusedPlan};
 use crate::snapshot::{AssembleOptions, Assumption, Gap, Question, Snapshot, assemble, suppose};
 use crate::solve::{Solution, Warning};
 use recorded::Recorded;
-pub use recorded::{Laid, snapshot};
+pub use recorded::{Laid, Seen, difference, seen, snapshot};
 
 /// What to plan from.
 #[derive(Clone, Debug, Default)]

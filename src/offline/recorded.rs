@@ -9,6 +9,7 @@ use crate::catalog::Catalog;
 use crate::manifests::{self, Fault, Objects, Overlay, ReadOptions, Source};
 use crate::model::Region;
 use crate::policy::Policy;
+use crate::snapshot::difference::{Side, SnapshotDifference};
 use crate::snapshot::file::{self, SnapshotFile, Stock};
 use crate::snapshot::{Assumption, Gap};
 
@@ -124,4 +125,34 @@ pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
         Stock::given(catalog(&catalogs, &region)?)
     };
     Ok(SnapshotFile { at, location, gaps, stock, kept })
+}
+
+/// A snapshot, read to be looked at.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    objects: Objects,
+    stock: Stock,
+}
+
+impl Seen {
+    const fn side(&self) -> Side<'_> {
+        Side { objects: &self.objects, stock: &self.stock }
+    }
+}
+
+/// Reads a snapshot to look at it.
+///
+/// # Errors
+/// Everything that is wrong with the file or its objects.
+pub fn seen(source: &Source) -> Result<Seen, Vec<Problem>> {
+    let SnapshotFile { stock, kept, .. } = file::read(source).map_err(|faults| problems(&faults))?;
+    let read = with_policy(manifests::read_kept(kept, &ReadOptions::default()));
+    let (objects, _) = read.map_err(|faults| problems(&faults))?;
+    Ok(Seen { objects, stock })
+}
+
+/// Holds the second snapshot against the first.
+#[must_use]
+pub fn difference(before: &Seen, after: &Seen) -> SnapshotDifference {
+    SnapshotDifference::between(before.side(), after.side())
 }

@@ -7,6 +7,7 @@
 pub mod catalog;
 pub mod claims;
 pub mod comparison;
+pub mod difference;
 pub mod escape;
 pub mod explain;
 pub mod line;
@@ -26,6 +27,7 @@ pub mod wrap;
 
 pub use claims::plan_yaml;
 pub use comparison::comparison_text;
+pub use difference::snapshot_difference;
 pub use line::{Line, Span, Style, plain_text};
 pub use markdown::plan_markdown;
 pub use names::plan_names;

@@ -1,0 +1,94 @@
+//! How two snapshots differ, for people.
+
+use super::line::{Line, Style};
+use super::section::{Section, fit};
+use super::terminal::{Detail, LINES_MAX};
+use crate::snapshot::difference::{Changed, PodsChanged, SnapshotDifference, Way};
+
+/// Returns the difference as lines; the first one is the summary.
+#[must_use]
+pub fn snapshot_difference(difference: &SnapshotDifference, detail: Detail) -> Vec<Line> {
+    if difference.is_empty() {
+        return vec![Line::new(Style::Bold, "No difference.")];
+    }
+    let SnapshotDifference { nodes, pods, configuration, catalog } = difference;
+    let mut lines = vec![Line::new(Style::Bold, summary(difference))];
+    let most = |number: usize| if detail == Detail::All { usize::MAX } else { number };
+    let titled = |title: &'static str, items, most| Section {
+        title: Some(Line::new(Style::Bold, title)),
+        items,
+        most,
+    };
+    let sold = catalog.iter().map(|(before, after)| row(Way::Changed, &format!("{before} → {after}"), ""));
+    let sections = vec![
+        titled("Nodes:", nodes.iter().map(changed).collect(), most(12)),
+        titled("Pods by workload:", pods.iter().map(pods_changed).collect(), most(12)),
+        titled("Pools, classes and the fleet:", configuration.iter().map(changed).collect(), most(6)),
+        titled("What Azure sells:", sold.collect(), usize::MAX),
+    ];
+    let room = if detail == Detail::All { usize::MAX } else { LINES_MAX - 2 };
+    if fit(sections, room, &mut lines) {
+        lines.push(Line::blank());
+        lines.push(Line::new(Style::Dim, "more: the same with `--all`"));
+    }
+    lines
+}
+
+fn summary(difference: &SnapshotDifference) -> String {
+    let SnapshotDifference { nodes, pods, configuration, catalog } = difference;
+    let of = |way: Way| nodes.iter().filter(|node| node.way == way).count();
+    let (before, after) =
+        pods.iter().fold((0, 0), |(before, after), pods| (before + pods.before, after + pods.after));
+    let mut parts = Vec::new();
+    if !nodes.is_empty() {
+        let (came, went, other) = (of(Way::Came), of(Way::Went), of(Way::Changed));
+        parts.push(format!("nodes: {came} came, {went} went, {other} changed"));
+    }
+    if !pods.is_empty() {
+        let noun = if pods.len() == 1 { "workload" } else { "workloads" };
+        parts.push(format!("pods of {} {noun}: {before} → {after}", pods.len()));
+    }
+    if !configuration.is_empty() {
+        let noun = if configuration.len() == 1 { "object" } else { "objects" };
+        parts.push(format!("{} {noun} of pools, classes and fleet", configuration.len()));
+    }
+    if catalog.is_some() {
+        parts.push("another catalogue".to_owned());
+    }
+    format!("The snapshots differ: {}.", parts.join("; "))
+}
+
+fn row(way: Way, name: &str, what: &str) -> Line {
+    let (symbol, style) = match way {
+        Way::Came => ("+", Style::Add),
+        Way::Went => ("-", Style::Remove),
+        Way::Changed => ("~", Style::Change),
+    };
+    let what = if what.is_empty() { String::new() } else { format!("  {what}") };
+    Line::new(style, format!("  {symbol} {name}{what}"))
+}
+
+fn changed(changed: &Changed) -> Line {
+    let Changed { way, name, what } = changed;
+    row(*way, name, &what.join(", "))
+}
+
+fn pods_changed(pods: &PodsChanged) -> Line {
+    let PodsChanged { workload, before, after, is_spec_changed } = pods;
+    let way = match (before, after) {
+        (0, _) => Way::Came,
+        (_, 0) => Way::Went,
+        (_, _) => Way::Changed,
+    };
+    let counted = |count: usize| format!("{count} {}", if count == 1 { "pod" } else { "pods" });
+    let mut what = match way {
+        Way::Came => counted(*after),
+        Way::Went => counted(*before),
+        Way::Changed if before == after => counted(*after),
+        Way::Changed => format!("{before} → {}", counted(*after)),
+    };
+    if *is_spec_changed {
+        what.push_str(", with another template");
+    }
+    row(way, workload, &what)
+}

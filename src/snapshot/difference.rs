@@ -1,0 +1,204 @@
+//! Two snapshots side by side: what came, what went, what changed.
+//!
+//! Objects are compared by what planning reads of them: what is not kept in a snapshot makes no difference.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::file::Stock;
+use crate::manifests::{Objects, OurObject};
+use crate::model::{Node, Pod, PodSpec, label};
+
+/// What happened to something between two snapshots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Way {
+    /// Only the first has it.
+    Went,
+    /// Only the second has it.
+    Came,
+    /// Both have it, and it is not the same.
+    Changed,
+}
+
+/// Something that came, went or changed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Changed {
+    /// What happened to it.
+    pub way: Way,
+    /// What it is called.
+    pub name: String,
+    /// What it is, or which parts of it changed.
+    pub what: Vec<String>,
+}
+
+/// The pods of a workload, where they are not the same ones.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodsChanged {
+    /// `Kind/namespace/name` of what made them; `Pod/namespace/name` of a pod that nothing made.
+    pub workload: String,
+    /// How many there were, the waiting ones included.
+    pub before: usize,
+    /// How many there are.
+    pub after: usize,
+    /// Whether what the scheduler reads of them changed.
+    pub is_spec_changed: bool,
+}
+
+/// How two snapshots differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SnapshotDifference {
+    /// Nodes, sorted.
+    pub nodes: Vec<Changed>,
+    /// Pods by workload, sorted.
+    pub pods: Vec<PodsChanged>,
+    /// NodePools, AKSNodeClasses and NodeFleets, sorted.
+    pub configuration: Vec<Changed>,
+    /// What Azure sells, where it is not the same: before and after.
+    pub catalog: Option<(String, String)>,
+}
+
+/// One of two snapshots, read.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// Its objects.
+    pub objects: &'a Objects,
+    /// What Azure sells.
+    pub stock: &'a Stock,
+}
+
+impl SnapshotDifference {
+    /// Holds the second snapshot against the first. Time alone makes no difference.
+    #[must_use]
+    pub fn between(before: Side<'_>, after: Side<'_>) -> Self {
+        let catalog = (before.stock != after.stock).then(|| (stock(before.stock), stock(after.stock)));
+        Self {
+            nodes: nodes(&before.objects.nodes, &after.objects.nodes),
+            pods: pods(&before.objects.pods, &after.objects.pods),
+            configuration: configuration(&before.objects.ours, &after.objects.ours),
+            catalog,
+        }
+    }
+
+    /// Returns whether nothing differs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+fn stock(stock: &Stock) -> String {
+    match stock {
+        Stock::Embedded(embedded) => {
+            let digest = embedded.digest.base32(5);
+            format!("embedded price list of {} ({digest})", embedded.prices_of)
+        }
+        Stock::Given(given) => format!("{} ({})", given.catalog.source(), given.digest.base32(5)),
+    }
+}
+
+/// Holds two maps against each other; `changed` says which parts of an item differ, none where it is the same.
+fn held<K: Ord, T>(
+    (before, after): (&BTreeMap<K, T>, &BTreeMap<K, T>),
+    name: impl Fn(&K) -> String,
+    described: impl Fn(&T) -> Vec<String>,
+    changed: impl Fn(&T, &T) -> Vec<String>,
+) -> Vec<Changed> {
+    let keys: BTreeSet<&K> = before.keys().chain(after.keys()).collect();
+    let one = |key: &K| {
+        let (way, what) = match (before.get(key), after.get(key)) {
+            (Some(old), None) => (Way::Went, described(old)),
+            (None, Some(new)) => (Way::Came, described(new)),
+            (Some(old), Some(new)) => (Way::Changed, changed(old, new)),
+            (None, None) => return None,
+        };
+        let is_same = way == Way::Changed && what.is_empty();
+        (!is_same).then(|| Changed { way, name: name(key), what })
+    };
+    let mut all: Vec<Changed> = keys.into_iter().filter_map(one).collect();
+    all.sort();
+    all
+}
+
+fn nodes(before: &[Node], after: &[Node]) -> Vec<Changed> {
+    let by_name = |nodes: &'_ [Node]| -> BTreeMap<String, Node> {
+        nodes.iter().map(|node| (node.name.to_string(), node.clone())).collect()
+    };
+    let described = |node: &Node| {
+        let labels = [label::INSTANCE_TYPE, label::ZONE, label::CAPACITY_TYPE];
+        let values = labels.iter().filter_map(|key| node.labels.get(*key)).map(ToString::to_string);
+        values.chain(node.pool.as_ref().map(|pool| format!("pool {pool}"))).collect()
+    };
+    held((&by_name(before), &by_name(after)), Clone::clone, described, node_parts)
+}
+
+fn node_parts(old: &Node, new: &Node) -> Vec<String> {
+    let parts = [
+        ("pool", old.pool != new.pool),
+        ("labels", old.labels != new.labels),
+        ("taints", old.taints != new.taints),
+        ("capacity", (&old.capacity, &old.allocatable) != (&new.capacity, &new.allocatable)),
+        ("stage", old.stage != new.stage),
+        ("cordon", old.is_unschedulable != new.is_unschedulable),
+        ("do-not-disrupt", old.is_do_not_disrupt != new.is_do_not_disrupt),
+        ("deletion", old.is_deleting != new.is_deleting),
+        (
+            "identity",
+            (&old.claim, &old.provider_id, old.created) != (&new.claim, &new.provider_id, new.created),
+        ),
+    ];
+    parts.into_iter().filter(|(_, differs)| *differs).map(|(part, _)| part.to_owned()).collect()
+}
+
+fn pods(before: &[Pod], after: &[Pod]) -> Vec<PodsChanged> {
+    let (before, after) = (by_workload(before), by_workload(after));
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let none = (0, BTreeSet::new());
+    let one = |name: &String| {
+        let ((old, old_specs), (new, new_specs)) =
+            (before.get(name).unwrap_or(&none), after.get(name).unwrap_or(&none));
+        let is_spec_changed = *old > 0 && *new > 0 && old_specs != new_specs;
+        (old != new || is_spec_changed).then(|| PodsChanged {
+            workload: name.clone(),
+            before: *old,
+            after: *new,
+            is_spec_changed,
+        })
+    };
+    names.into_iter().filter_map(one).collect()
+}
+
+/// How many pods each workload has, and what the scheduler reads of them.
+fn by_workload(pods: &[Pod]) -> BTreeMap<String, (usize, BTreeSet<&Arc<PodSpec>>)> {
+    let mut all: BTreeMap<String, (usize, BTreeSet<&Arc<PodSpec>>)> = BTreeMap::new();
+    for pod in pods {
+        let name = pod.workload.as_ref().map_or_else(
+            || format!("Pod/{}/{}", pod.key.namespace, pod.key.name),
+            |workload| format!("{}/{}/{}", workload.kind, workload.namespace, workload.name),
+        );
+        let (count, specs) = all.entry(name).or_default();
+        *count += 1;
+        specs.insert(&pod.spec);
+    }
+    all
+}
+
+fn configuration(before: &[OurObject], after: &[OurObject]) -> Vec<Changed> {
+    let by_name = |ours: &'_ [OurObject]| -> BTreeMap<String, serde_json::Value> {
+        let spec = |object: &OurObject| object.value.get("spec").cloned().unwrap_or_default();
+        ours.iter().map(|object| (format!("{}/{}", object.kind, object.name), spec(object))).collect()
+    };
+    let changed = |old: &serde_json::Value, new: &serde_json::Value| {
+        let none = serde_json::Map::new();
+        let (old, new) = (old.as_object().unwrap_or(&none), new.as_object().unwrap_or(&none));
+        let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+        let differs = |key: &&String| old.get(*key) != new.get(*key);
+        keys.into_iter().filter(differs).map(|key| format!("spec.{key}")).collect()
+    };
+    held((&by_name(before), &by_name(after)), Clone::clone, |_| Vec::new(), changed)
+}
