@@ -29,7 +29,7 @@ pub(super) struct Applied {
 /// A pod of the input with what it is.
 type Live = (LivePod, Arc<PodBody>);
 
-/// Workloads and pods, each pod under the workload that speaks for it.
+/// Workloads and pods as the API server would take them in, each pod under the workload that speaks for it.
 #[derive(Debug)]
 pub(super) struct Settled {
     workloads: Vec<(WorkloadObject, Place)>,
@@ -40,8 +40,11 @@ impl Settled {
     /// Finds out whose the pods are; nothing of what was found changes.
     pub(super) fn of(found: &Found) -> Self {
         let (mut workloads, mut pods) = (found.workloads.clone(), found.pods.clone());
-        super::rollout::resolve(found.rollouts.clone(), &mut workloads, &mut Said::default());
+        // What there is to say of it is said when the whole is read.
+        let mut said = Said::default();
+        super::rollout::resolve(found.rollouts.clone(), &mut workloads, &mut said);
         found.owners.settle(&mut workloads, &mut pods);
+        found.admission.admit(&mut workloads, &mut pods, &mut said);
         Self { workloads, pods }
     }
 
@@ -102,10 +105,11 @@ pub(super) fn settle(before: &Settled, found: &mut Found, applied: &Applied) {
 /// A pod that is applied as it runs already goes on running.
 fn keep_unchanged(before: &Settled, after: &mut Found) {
     let running: BTreeMap<&PodKey, &Live> = before.pods.iter().map(|live| (&live.0.key, live)).collect();
-    for live in &mut after.pods {
+    let admitted = Settled::of(after).pods;
+    for (live, (_, body)) in after.pods.iter_mut().zip(&admitted) {
         let Some(present) = running.get(&live.0.key) else { continue };
         let is_unplaced = live.0.node.is_none() && present.0.node.is_some();
-        if is_unplaced && is_template_of(&live.1, &present.1, false) {
+        if is_unplaced && is_template_of(body, &present.1, false) {
             *live = (*present).clone();
         }
     }

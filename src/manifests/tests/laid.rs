@@ -135,6 +135,15 @@ fn a_workload_that_the_snapshot_does_not_hold_is_known_by_its_pods() {
 }
 
 #[test]
+fn what_the_api_server_fills_in_is_no_change() {
+    let range = "apiVersion: v1\nkind: LimitRange\nmetadata: {name: r}\nspec: {limits: [{type: Container, defaultRequest: {cpu: 500m}}]}\n---\n";
+    let silent = |text: &str| text.replace("resources: {requests: {cpu: 500m}}", "resources: {}");
+    let base = cluster().replace(&workload("Deployment", "web", "replicas: 3", "500m"), range);
+    let with = silent(&workload("Deployment", "web", "replicas: 3", "500m"));
+    assert_eq!(pods(&laid_over(&base, &with, "")), ALL);
+}
+
+#[test]
 fn what_is_pruned_goes_with_its_pods() {
     let objects = laid("", &workload("Deployment", "web", "", "1"));
     assert_eq!(pods(&objects), "agent-1@n1 agent-2@n2 bare@n2 db-0@n1 db-1@n2");
