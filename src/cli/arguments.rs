@@ -32,7 +32,7 @@ pub(super) enum Command {
     Verify(VerifyArguments),
     /// Check manifests: every fault at once
     Validate(ValidateArguments),
-    /// Say why: pod/NAME, node/NAME or size/NAME
+    /// Say why: pod/NAME, deployment/NAME, node/NAME, pool/NAME or size/NAME
     Explain(ExplainArguments),
     /// List the sizes of a region, with prices and what pods may use of them
     Catalog(CatalogArguments),
@@ -249,14 +249,20 @@ pub(super) enum ValidateOutput {
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nodeform explain pod/inflate-0 examples/quickstart\n  \
-    nodeform explain size/Standard_D4s_v5 examples/quickstart\n")]
+    nodeform explain deployment/inflate examples/quickstart\n  \
+    nodeform explain pool/general-purpose examples/quickstart\n  \
+    nodeform explain size/Standard_D4s_v5 examples/quickstart --all-regions\n")]
 pub(super) struct ExplainArguments {
-    /// What to explain: pod/NAME, node/NAME or size/NAME
+    /// What to explain: pod/NAME (or how pods' names begin), a workload such as deployment/NAME, node/NAME,
+    /// pool/NAME or size/NAME
     #[arg(value_name = "KIND/NAME")]
     pub(super) target: String,
-    /// The pod's namespace
-    #[arg(short, long, default_value = "default")]
-    pub(super) namespace: String,
+    /// The pod's namespace; else default, else the only one that has such a pod
+    #[arg(short, long)]
+    pub(super) namespace: Option<String>,
+    /// With size/NAME: what it costs in every region
+    #[arg(long)]
+    pub(super) all_regions: bool,
     #[command(flatten)]
     pub(super) world: WorldArguments,
 }
@@ -302,16 +308,16 @@ pub(super) struct CatalogArguments {
     #[arg(long, value_name = "ARCH")]
     pub(super) arch: Option<String>,
     /// Sizes with at least this many vCPUs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) cpu_min: Option<u32>,
     /// Sizes with at most this many vCPUs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) cpu_max: Option<u32>,
     /// Sizes with at least this much memory, such as 16Gi
-    #[arg(long, value_name = "QUANTITY")]
+    #[arg(long, value_name = "QUANTITY", allow_negative_numbers = true)]
     pub(super) memory_min: Option<String>,
     /// Sizes with at most this much memory
-    #[arg(long, value_name = "QUANTITY")]
+    #[arg(long, value_name = "QUANTITY", allow_negative_numbers = true)]
     pub(super) memory_max: Option<String>,
     /// Sizes with a GPU
     #[arg(long)]
@@ -320,7 +326,7 @@ pub(super) struct CatalogArguments {
     #[arg(long, value_name = "ZONE")]
     pub(super) zone: Option<String>,
     /// Sizes of at most this many dollars per hour on demand
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
     pub(super) price_max: Option<String>,
     /// How to print the sizes
     #[arg(short, long, value_enum, default_value_t = CatalogOutput::Table)]

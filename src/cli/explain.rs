@@ -1,58 +1,155 @@
-//! `nodeform explain`: why a pod, a node or a size fares as it does.
+//! `nodeform explain`: why a pod, a workload, a node, a pool or a size fares as it does.
+
+use std::collections::BTreeMap;
 
 use super::arguments::ExplainArguments;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::world;
-use crate::model::{NodeName, PodKey, SkuName};
+use crate::catalog::Catalog;
+use crate::model::{NodeName, PodKey, PoolName, SkuName, Zone};
 use crate::offline::{Planned, World};
+use crate::render::explain_pool::{InRegion, pool as explain_pool_lines, size_in_regions};
 use crate::render::{Line, explain as render};
-use crate::solve::explain::{NodeExplanation, PodOutcome};
-use crate::solve::{NodeRef, explain_node, explain_pod, explain_size};
+use crate::solve::explain::{Meant, NodeExplanation, PodOutcome, is_workload_kind, pod_outcome, pods_meant};
+use crate::solve::{NodeRef, explain_node, explain_pod, explain_pool, explain_size};
+
+/// How to ask.
+const WAYS: &str = "ask as in `nodeform explain pod/web-0 my-manifests/`, `deployment/NAME`, `node/NAME`, `pool/NAME` or `size/NAME`";
 
 pub(super) fn run(arguments: &ExplainArguments, ui: Ui) -> Result<Exit, Failure> {
-    let ExplainArguments { target, namespace, world: from } = arguments;
-    let ways = "ask as in `nodeform explain pod/web-0 my-manifests/`, `node/NAME` or `size/NAME`";
+    let ExplainArguments { target, namespace, all_regions, world: from } = arguments;
     let Some((kind, name)) = target.split_once('/').filter(|(_, name)| !name.is_empty()) else {
-        return Err(Failure::error(format!("`{target}` is not KIND/NAME")).hint(ways));
+        return Err(Failure::error(format!("`{target}` is not KIND/NAME")).hint(WAYS));
     };
+    let is_size = matches!(kind, "size" | "sizes");
+    if *all_regions && !is_size {
+        return Err(Failure::error("`--all-regions` goes with `size/NAME` alone"));
+    }
     if from.input.is_empty() && from.laid.snapshot.is_none() {
         return Err(Failure::error("there is nothing to explain from: no input was named")
             .hint(format!("name the manifests: `nodeform explain {target} my-manifests/`")));
     }
     let world = world::world(from, ui)?;
     let planned = world::planned(&world)?;
-    let lines = match kind {
-        "pod" | "pods" | "po" => pod(&world, &planned, &PodKey::new(namespace, name))?,
+    let mut lines = match kind {
         "node" | "nodes" | "no" => node(&world, &planned, name)?,
-        "size" | "sizes" => size(&world, &planned, name)?,
-        other => return Err(Failure::error(format!("`{other}` cannot be explained")).hint(ways)),
+        "pool" | "pools" | "nodepool" | "nodepools" => pool(&world, &planned, name)?,
+        _ if is_size => size(&world, &planned, name)?,
+        "pod" | "pods" | "po" => pods(&world, &planned, (kind, name), namespace.as_deref())?,
+        other if is_workload_kind(&world.snapshot, other) => {
+            pods(&world, &planned, (kind, name), namespace.as_deref())?
+        }
+        other => return Err(Failure::error(format!("`{other}` cannot be explained")).hint(WAYS)),
     };
+    if *all_regions {
+        lines.extend(in_regions(&world, name));
+    }
     ui.lines(&lines)?;
     Ok(Exit::Done)
 }
 
-fn pod(world: &World, planned: &Planned, key: &PodKey) -> Result<Vec<Line>, Failure> {
-    let explanation = explain_pod(&world.snapshot, &world.policy, &planned.solution, key);
-    if explanation.outcome == PodOutcome::Unknown {
-        let pods = || world.snapshot.pods.iter();
-        let elsewhere = pods().find(|pod| pod.key.name == key.name);
-        let nearest = pods().min_by_key(|pod| strsim::levenshtein(&pod.key.name, &key.name));
-        let hint = match (elsewhere, nearest) {
-            (Some(pod), _) => format!("it is in namespace `{0}`: add `-n {0}`", pod.key.namespace),
-            (None, Some(pod)) => {
-                format!("the nearest name is `{}`, in namespace `{}`", pod.key.name, pod.key.namespace)
-            }
-            (None, None) => "the input holds no pods and no workloads".to_owned(),
-        };
-        return Err(Failure::error(format!("pod `{key}` is not in the input")).hint(hint));
+/// Explains one pod; of several, what becomes of them, and the one that fares worst.
+fn pods(
+    world: &World,
+    planned: &Planned,
+    (kind, name): (&str, &str),
+    namespace: Option<&str>,
+) -> Result<Vec<Line>, Failure> {
+    let World { snapshot, policy, .. } = world;
+    let (solution, target) = (&planned.solution, &planned.solution.target);
+    let meant = match pods_meant(snapshot, (kind, name), namespace) {
+        Meant::Pods(meant) => meant,
+        Meant::InSeveral(spaces) => {
+            let spaces: Vec<String> = spaces.iter().map(|space| format!("`-n {space}`")).collect();
+            return Err(Failure::error(format!("`{kind}/{name}` is in several namespaces"))
+                .hint(format!("say which: {}", spaces.join(", "))));
+        }
+        Meant::Nothing => return Err(no_such_pod(world, (kind, name), namespace)),
+    };
+    let mut outcomes: BTreeMap<PodOutcome, usize> = BTreeMap::new();
+    let mut worst: Option<(PodOutcome, &PodKey)> = None;
+    for pod in &meant {
+        let outcome = pod_outcome(solution, pod);
+        *outcomes.entry(outcome.clone()).or_default() += 1;
+        if worst.as_ref().is_none_or(|(known, _)| outcome < *known) {
+            worst = Some((outcome, &pod.key));
+        }
     }
-    Ok(render::pod(&explanation, &planned.solution.target))
+    let mut lines = Vec::new();
+    if meant.len() > 1 {
+        let space = &meant[0].key.namespace;
+        lines.extend(render::pods(&format!("{kind} `{space}/{name}`"), &outcomes, target));
+        lines.push(Line::blank());
+    }
+    if let Some((_, key)) = worst {
+        lines.extend(render::pod(&explain_pod(snapshot, policy, solution, key), target));
+    }
+    Ok(lines)
+}
+
+fn no_such_pod(world: &World, (kind, name): (&str, &str), namespace: Option<&str>) -> Failure {
+    let pods = || world.snapshot.pods.iter();
+    let elsewhere = match pods_meant(&world.snapshot, (kind, name), None) {
+        Meant::Pods(pods) => pods.first().map(|pod| pod.key.namespace.clone()),
+        Meant::InSeveral(spaces) => spaces.first().map(|space| (*space).clone()),
+        Meant::Nothing => None,
+    };
+    let nearest = pods().min_by_key(|pod| strsim::levenshtein(&pod.key.name, name));
+    let hint = match (elsewhere, nearest) {
+        (Some(space), _) => format!("it is in namespace `{space}`: add `-n {space}`"),
+        (None, Some(pod)) => {
+            format!("the nearest pod is `{}`, in namespace `{}`", pod.key.name, pod.key.namespace)
+        }
+        (None, None) => "the input holds no pods and no workloads".to_owned(),
+    };
+    let space = namespace.map_or(String::new(), |space| format!(" of namespace `{space}`"));
+    Failure::error(format!("`{kind}/{name}`{space} is not in the input")).hint(hint)
+}
+
+fn pool(world: &World, planned: &Planned, name: &str) -> Result<Vec<Line>, Failure> {
+    let World { snapshot, policy, .. } = world;
+    let explained = explain_pool(snapshot, policy, &planned.solution, &PoolName::new(name));
+    explained.map(|explained| explain_pool_lines(&explained)).ok_or_else(|| {
+        let names: Vec<String> = policy.pools.keys().map(|pool| format!("`{pool}`")).collect();
+        let hint = if names.is_empty() {
+            "the input holds no NodePool".to_owned()
+        } else {
+            format!("there is: {}", names.join(", "))
+        };
+        Failure::error(format!("pool `{name}` is not in the input")).hint(hint)
+    })
+}
+
+/// What a size costs in each region of the embedded price list.
+fn in_regions(world: &World, name: &str) -> Vec<Line> {
+    let mut size = SkuName::new(name);
+    let mut rows = Vec::new();
+    for region in crate::catalog::regions() {
+        let Ok(catalog) = Catalog::embedded(&region) else { continue };
+        let sold = catalog.sizes().iter().find(|sold| is_meant(&sold.size.name, name));
+        if let Some(sold) = sold {
+            size = sold.size.name.clone();
+        }
+        let zones = |sold: &crate::catalog::PricedSize| {
+            sold.size.zones.iter().map(|zone| Zone::new(format!("{region}-{zone}"))).collect()
+        };
+        let here = if region == world.snapshot.catalog.region { " (here)" } else { "" };
+        rows.push(InRegion {
+            region: format!("{region}{here}"),
+            sold: sold.map(|sold| (zones(sold), sold.price.on_demand)),
+        });
+    }
+    size_in_regions(&size, &rows)
 }
 
 fn node(world: &World, planned: &Planned, name: &str) -> Result<Vec<Line>, Failure> {
     let reference = new_node(planned, name).unwrap_or_else(|| NodeRef::Existing(NodeName::new(name)));
     let explanation = explain_node(&world.snapshot, &planned.solution, &reference);
+    if world.snapshot.supposed.absent.iter().any(|absent| absent.node.name.as_str() == name) {
+        return Err(Failure::error(format!("node `{name}` is supposed not to be there"))
+            .hint("ask without `--from-scratch` and `--without-zone` to see what becomes of it"));
+    }
     if explanation == NodeExplanation::Unknown {
         return Err(Failure::error(format!("node `{name}` is neither in the input nor in the plan"))
             .hint("`nodeform plan --all` lists the nodes by name"));

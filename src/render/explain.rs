@@ -1,5 +1,7 @@
 //! Why a pod, a node or a size fares as it does, as lines for people: the answer first, then the chain.
 
+use std::collections::BTreeMap;
+
 use super::line::{Line, Style};
 use super::money::{Sureness, per_month};
 use super::words::{count, some};
@@ -17,7 +19,7 @@ const NAMES_IN_LINE: usize = 5;
 const SUBSTITUTES_MAX: usize = 8;
 
 /// Writes an amount by the hour: `$0.1920/h`, `~` before an estimate, `?` for one that is not known.
-fn by_hour(price: Price) -> String {
+pub(super) fn by_hour(price: Price) -> String {
     let mark = if price.is_estimate() { "~" } else { "" };
     match price.known() {
         Some(amount) => format!("{mark}${}.{:04}/h", amount.0 / 1_000_000, (amount.0 % 1_000_000) / 100),
@@ -40,8 +42,29 @@ fn described(node: &NewNode) -> String {
 }
 
 /// Names a zone; `0` is how Azure writes that there is none.
-fn zone(zone: &Zone) -> String {
+pub(super) fn zone(zone: &Zone) -> String {
     if zone.as_str() == "0" { "no zone".to_owned() } else { format!("zone `{zone}`") }
+}
+
+/// Says what becomes of several pods, those that fare alike together, the worst first.
+#[must_use]
+pub fn pods(title: &str, outcomes: &BTreeMap<PodOutcome, usize>, target: &Target) -> Vec<Line> {
+    let all: usize = outcomes.values().sum();
+    let mut lines = vec![Line::new(Style::Bold, format!("{title}: {}", count(all, "pod")))];
+    // New nodes that look alike are one answer.
+    let mut alike: Vec<(String, usize)> = Vec::new();
+    for (outcome, number) in outcomes {
+        let text = said(outcome, target);
+        match alike.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, there)) => *there += number,
+            None => alike.push((text, *number)),
+        }
+    }
+    let width = all.to_string().len();
+    let line =
+        |(text, number): (String, usize)| Line::new(Style::Plain, format!("  {number:>width$} × {text}"));
+    lines.extend(alike.into_iter().map(line));
+    lines
 }
 
 /// Says why a pod goes where it goes, or nowhere.
@@ -52,6 +75,7 @@ pub fn pod(explanation: &PodExplanation, target: &Target) -> Vec<Line> {
     if matches!(outcome, PodOutcome::Unknown | PodOutcome::Runs(_) | PodOutcome::NotPlanned) {
         return lines;
     }
+    lines.extend(why_there(outcome, target));
     if !nodes.is_empty() {
         lines.push(Line::blank());
         let without = without.as_ref().map_or(String::new(), |rules| format!(" (without `{rules}`)"));
@@ -68,6 +92,49 @@ pub fn pod(explanation: &PodExplanation, target: &Target) -> Vec<Line> {
         lines.extend(pool_chain(chain, without.as_deref()));
     }
     lines
+}
+
+/// Says why a placed pod goes to its node and not to another.
+fn why_there(outcome: &PodOutcome, target: &Target) -> Vec<Line> {
+    let plain = |text: String| Line::new(Style::Plain, text);
+    match outcome {
+        PodOutcome::Placed(NodeRef::Existing(_)) => {
+            vec![plain("  nodes that exist are filled before new ones are bought".to_owned())]
+        }
+        PodOutcome::Placed(NodeRef::New(place)) => {
+            let Some(node) = target.new.get(*place) else { return Vec::new() };
+            let mut lines = vec![plain(format!(
+                "  no node that exists has room; the new one costs {}, holds {}, and is opened for pod `{}`",
+                by_hour(node.effective_price),
+                count(node.pods.len(), "pod"),
+                node.opened_for,
+            ))];
+            lines.extend(node.substitutes.first().map(|next| plain(format!("  {}", next_best(node, next)))));
+            lines
+        }
+        PodOutcome::Unplaced { .. }
+        | PodOutcome::Held { .. }
+        | PodOutcome::Runs(_)
+        | PodOutcome::NotPlanned
+        | PodOutcome::Unknown => Vec::new(),
+    }
+}
+
+/// Says what the next best way to have a node costs more.
+fn next_best(node: &NewNode, next: &crate::solve::Substitute) -> String {
+    let what = format!("`{}` in {}, {}", next.size, zone(&next.zone), next.capacity_type);
+    match (node.effective_price.known(), next.effective_price.known()) {
+        (Some(own), Some(_)) => {
+            let more = next.effective_price.map(|price| price - own);
+            match more.known() {
+                Some(amount) if amount.0 == 0 => format!("{what} would hold the same pods at the same price"),
+                Some(_) | None => format!("next best for the same pods: {what}, {} more", by_hour(more)),
+            }
+        }
+        (None, _) | (_, None) => {
+            format!("{what} would hold the same pods; how the prices compare is not known")
+        }
+    }
 }
 
 fn said(outcome: &PodOutcome, target: &Target) -> String {
@@ -129,6 +196,10 @@ pub fn node(explanation: &NodeExplanation, name: &str) -> Vec<Line> {
         }
         NodeExplanation::Existing { node, fate, runs, placed, room } => {
             let fate = match fate {
+                NodeFate::Stays(None) if !runs.is_empty() => {
+                    format!("stays: it carries {}, and pods that run are not moved", count(runs.len(), "pod"))
+                }
+                NodeFate::Stays(None) if !placed.is_empty() => "stays: waiting pods go there".to_owned(),
                 NodeFate::Stays(None) => "stays".to_owned(),
                 NodeFate::Stays(Some(because)) => format!("stays: {because}"),
                 NodeFate::Leaves => "is being deleted already".to_owned(),

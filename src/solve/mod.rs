@@ -39,7 +39,7 @@ use report::warnings;
 use shrink::Shrunk;
 use supply::Supply;
 
-pub use explain::{explain_node, explain_pod, explain_size};
+pub use explain::{explain_node, explain_pod, explain_pool, explain_size};
 pub use market::Market;
 pub use solution::{
     Cost, Held, Kept, NewNode, NodeRef, Removal, Report, Solution, Substitute, Target, Unplaced, Warning,

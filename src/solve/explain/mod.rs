@@ -1,13 +1,17 @@
-//! Why a pod, a node or a size fares as it does: values for `nodeform explain`, rule by rule.
+//! Why a pod, a node, a pool or a size fares as it does: values for `nodeform explain`, rule by rule.
 //!
 //! Everything is worked out again from the same values by the same rules; nothing here decides.
 
+pub mod named;
 pub mod node;
 pub mod pod;
+pub mod pool;
 pub mod size;
 
+pub use named::{Meant, is_workload_kind, pods_meant};
 pub use node::{NodeExplanation, explain_node};
-pub use pod::{PodExplanation, PodOutcome, explain_pod};
+pub use pod::{PodExplanation, PodOutcome, explain_pod, pod_outcome};
+pub use pool::{PoolExplanation, explain_pool};
 pub use size::{NotChosen, PoolUse, SizeExplanation, explain_size};
 
 use crate::policy::Policy;

@@ -13,13 +13,9 @@ use crate::solve::report::chain::{self, PoolChain};
 use crate::solve::solution::{NodeRef, Solution};
 use crate::solve::supply::Supply;
 
-/// What becomes of a pod.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What becomes of a pod; what is worst comes first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PodOutcome {
-    /// It stays on the node that it runs on.
-    Runs(NodeName),
-    /// It is placed.
-    Placed(NodeRef),
     /// It fits nowhere: by which rule, and why.
     Unplaced {
         /// The rule that the nearest miss failed.
@@ -36,6 +32,10 @@ pub enum PodOutcome {
         /// Why that holds it back.
         because: String,
     },
+    /// It is placed.
+    Placed(NodeRef),
+    /// It stays on the node that it runs on.
+    Runs(NodeName),
     /// It is not planned: it leaves with its node, or is about to go.
     NotPlanned,
     /// No pod of this name is in the input.
@@ -70,7 +70,7 @@ pub fn explain_pod(
         let outcome = PodOutcome::Unknown;
         return PodExplanation { pod: key.clone(), outcome, without: None, pools, nodes };
     };
-    let outcome = outcome(solution, pod);
+    let outcome = pod_outcome(solution, pod);
     let daemons = Daemons::of(snapshot);
     let book = PriceBook::new(&policy.fleet.prices);
     let market = Market::of(snapshot, policy);
@@ -118,7 +118,9 @@ fn without(outcome: &PodOutcome, spec: &PodSpec) -> Option<String> {
     }
 }
 
-fn outcome(solution: &Solution, pod: &Pod) -> PodOutcome {
+/// Returns what becomes of a pod of the snapshot.
+#[must_use]
+pub fn pod_outcome(solution: &Solution, pod: &Pod) -> PodOutcome {
     let key = &pod.key;
     if let Some(kept) = solution.target.kept.iter().find(|kept| kept.pods.contains(key)) {
         return PodOutcome::Placed(NodeRef::Existing(kept.node.clone()));

@@ -283,6 +283,21 @@ fn placement(offering: &Offering) -> Requirements {
     labels
 }
 
+/// Returns what is asked of a pool's nodes, label by label, with how many of these sizes are left after each
+/// and those before.
+pub(super) fn narrowed(pool: &Pool, types: &[InstanceType]) -> Vec<((LabelKey, Requirement), usize)> {
+    let mut so_far = Requirements::none();
+    let steps = base(pool);
+    let steps = steps.iter().map(|(key, wanted)| {
+        so_far.set(key.clone(), wanted.clone());
+        let left = types.iter().filter(|kind| usable(kind, &so_far, &mut Interner::new()).is_ok()).count();
+        ((key.clone(), wanted.clone()), left)
+    });
+    // What every node of a pool is called narrows nothing.
+    let own = [label::NODE_POOL, label::NODE_CLASS, label::REGISTERED, label::INITIALIZED];
+    steps.filter(|((key, _), _)| !own.contains(&key.as_str())).collect()
+}
+
 /// Returns the offerings of a size that a pool may use now.
 ///
 /// # Errors

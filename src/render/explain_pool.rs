@@ -1,0 +1,126 @@
+//! What a pool can buy, and what a size costs where, as lines for people.
+
+use super::explain::{by_hour, zone};
+use super::line::{Line, Style};
+use super::words::count;
+use crate::model::{Price, ResourceName, SkuName, Zone};
+use crate::solve::explain::PoolExplanation;
+use crate::solve::explain::pool::LimitUse;
+
+/// How many sizes are listed.
+const WAYS_MAX: usize = 8;
+
+/// Says what a pool can buy.
+#[must_use]
+pub fn pool(explanation: &PoolExplanation) -> Vec<Line> {
+    let PoolExplanation { pool, unused, offered, steps, ways, limits, nodes: (there, made) } = explanation;
+    let mut lines = vec![Line::new(Style::Bold, format!("pool `{pool}` {}", said(explanation)))];
+    let plain = |text: String| Line::new(Style::Plain, text);
+    lines.push(plain(format!(
+        "  has {} today, and {} in this plan",
+        count(*there, "node"),
+        count(*made, "new one")
+    )));
+    if unused.is_some() {
+        return lines;
+    }
+    lines.push(Line::blank());
+    lines.push(Line::new(Style::Bold, "Requirement by requirement:"));
+    let width = steps.iter().map(|(text, _)| text.chars().count()).max().unwrap_or(0).min(64);
+    lines.push(plain(format!(
+        "  {:<width$}  {} left",
+        "what its AKSNodeClass may use",
+        count(*offered, "size")
+    )));
+    for (text, left) in steps {
+        let style = if *left == 0 { Style::Remove } else { Style::Plain };
+        lines.push(Line::new(style, format!("  {text:<width$}  {} left", count(*left, "size"))));
+    }
+    if !ways.is_empty() {
+        lines.push(Line::blank());
+        lines.push(Line::new(Style::Bold, "Cheapest, for pods that fit:"));
+        let width = ways.iter().take(WAYS_MAX).map(|way| way.size.as_str().len() + 2).max().unwrap_or(0);
+        for way in ways.iter().take(WAYS_MAX) {
+            let named = if way.needs_name { "; only for pods that name it" } else { "" };
+            let size = format!("`{}`", way.size);
+            lines.push(plain(format!(
+                "  {size:<width$}  {} in {}, {}{named}",
+                by_hour(way.price),
+                zone(&way.zone),
+                way.capacity_type
+            )));
+        }
+        if let Some(more) = ways.len().checked_sub(WAYS_MAX).filter(|more| *more > 0) {
+            lines.push(Line::new(Style::Dim, format!("  and {}", count(more, "more size"))));
+        }
+    }
+    lines.extend(limit_lines(limits));
+    lines
+}
+
+fn said(explanation: &PoolExplanation) -> String {
+    let cheapest = explanation.ways.iter().find(|way| way.price.known().is_some());
+    match (&explanation.unused, cheapest) {
+        (Some(because), _) => because.clone(),
+        (None, _) if explanation.ways.is_empty() => "can buy nothing".to_owned(),
+        (None, Some(way)) => {
+            format!("can buy {}, from {}", count(explanation.ways.len(), "size"), by_hour(way.price))
+        }
+        (None, None) => format!("can buy {}, none of a known price", count(explanation.ways.len(), "size")),
+    }
+}
+
+fn limit_lines(limits: &[LimitUse]) -> Vec<Line> {
+    let mut lines = vec![Line::blank()];
+    if limits.is_empty() {
+        lines.push(Line::new(Style::Plain, "It has no limits."));
+        return lines;
+    }
+    lines.push(Line::new(Style::Bold, "Limits, with nodes that exist and new ones:"));
+    for LimitUse { what, now, planned, most } in limits {
+        let show = |amount: i64| what.as_ref().map_or(amount.to_string(), |name| name.show(amount));
+        let name = what.as_ref().map_or("nodes", ResourceName::as_str);
+        let full = if planned >= most { ": nothing is left" } else { "" };
+        lines.push(Line::new(
+            Style::Plain,
+            format!(
+                "  {name}: {} now, {} planned, {} at most{full}",
+                show(*now),
+                show(*planned),
+                show(*most)
+            ),
+        ));
+    }
+    lines
+}
+
+/// What a size costs in a region.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InRegion {
+    /// The region.
+    pub region: String,
+    /// Its zones, where it is sold; `None` where it is not sold.
+    pub sold: Option<(Vec<Zone>, Price)>,
+}
+
+/// Says region by region what a size costs: the cheapest first, those that do not have it counted.
+#[must_use]
+pub fn size_in_regions(size: &SkuName, regions: &[InRegion]) -> Vec<Line> {
+    let mut sold: Vec<(&str, usize, Price)> = regions
+        .iter()
+        .filter_map(|one| one.sold.as_ref().map(|(zones, price)| (one.region.as_str(), zones.len(), *price)))
+        .collect();
+    sold.sort_by_key(|(region, _, price)| (price.known().is_none(), price.known(), *region));
+    let mut lines =
+        vec![Line::blank(), Line::new(Style::Bold, format!("`{size}` region by region, on demand:"))];
+    let width = sold.iter().map(|(region, ..)| region.len()).max().unwrap_or(0);
+    for (region, zones, price) in &sold {
+        let zones = if *zones == 0 { "no zones".to_owned() } else { count(*zones, "zone") };
+        lines.push(Line::new(Style::Plain, format!("  {region:<width$}  {:>11}  {zones}", by_hour(*price))));
+    }
+    let absent = regions.len() - sold.len();
+    if absent > 0 {
+        lines.push(Line::new(Style::Dim, format!("  not sold in {}", count(absent, "other region"))));
+    }
+    lines
+}

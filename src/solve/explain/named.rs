@@ -1,0 +1,97 @@
+//! Which pods a user means by a name: a pod, the pods whose names begin so, or those of a workload.
+
+use std::collections::BTreeSet;
+
+use crate::model::{Namespace, Pod, Workload};
+use crate::snapshot::Snapshot;
+
+/// The namespace that kubectl takes where none is said.
+const NAMESPACE: &str = "default";
+
+/// What kubectl calls kinds in short.
+const SHORT: [(&str, &str); 6] = [
+    ("deploy", "deployment"),
+    ("sts", "statefulset"),
+    ("rs", "replicaset"),
+    ("ds", "daemonset"),
+    ("cj", "cronjob"),
+    ("rc", "replicationcontroller"),
+];
+
+/// The pods that are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meant<'a> {
+    /// These, sorted; never none.
+    Pods(Vec<&'a Pod>),
+    /// Some in each of these namespaces, and none was said.
+    InSeveral(BTreeSet<&'a Namespace>),
+    /// None.
+    Nothing,
+}
+
+/// Finds pods by the kind and the name that a user wrote. `pod` is a pod, or a beginning of pods' names;
+/// anything else the kind of a workload. Without a namespace kubectl's default comes first, then any that is
+/// the only one.
+#[must_use]
+pub fn pods_meant<'a>(
+    snapshot: &'a Snapshot,
+    (kind, name): (&str, &str),
+    namespace: Option<&str>,
+) -> Meant<'a> {
+    let is_pod = matches!(kind, "pod" | "pods" | "po");
+    let workload_kind = long(kind);
+    let is_named = |pod: &&Pod| match is_pod {
+        true => *pod.key.name == *name,
+        false => pod.workload.as_ref().is_some_and(|workload| is_workload(workload, &workload_kind, name)),
+    };
+    let found = within(snapshot, namespace, is_named);
+    if is_pod && matches!(found, Meant::Nothing) {
+        return within(snapshot, namespace, |pod| pod.key.name.starts_with(name));
+    }
+    found
+}
+
+/// Returns whether some pod of the input is of a workload of this kind.
+#[must_use]
+pub fn is_workload_kind(snapshot: &Snapshot, kind: &str) -> bool {
+    let kind = long(kind);
+    let is_of = |workload: &Workload| workload.kind.eq_ignore_ascii_case(&kind);
+    SHORT.iter().any(|(_, long)| *long == kind)
+        || kind == "job"
+        || snapshot.pods.iter().any(|pod| pod.workload.as_ref().is_some_and(is_of))
+}
+
+/// Writes a kind without its plural and in full.
+fn long(kind: &str) -> String {
+    let lower = kind.to_ascii_lowercase();
+    if let Some((_, long)) = SHORT.iter().find(|(short, _)| *short == lower) {
+        return (*long).to_owned();
+    }
+    lower.strip_suffix('s').map_or_else(|| lower.clone(), str::to_owned)
+}
+
+fn is_workload(workload: &Workload, kind: &str, name: &str) -> bool {
+    workload.kind.eq_ignore_ascii_case(kind) && *workload.name == *name
+}
+
+fn within<'a>(
+    snapshot: &'a Snapshot,
+    namespace: Option<&str>,
+    is_meant: impl Fn(&&Pod) -> bool,
+) -> Meant<'a> {
+    let mut found: Vec<&Pod> = snapshot.pods.iter().filter(is_meant).collect();
+    found.sort_by(|one, other| one.key.cmp(&other.key));
+    let in_one = |wanted: &str| -> Vec<&'a Pod> {
+        found.iter().copied().filter(|pod| pod.key.namespace.as_str() == wanted).collect()
+    };
+    let own = in_one(namespace.unwrap_or(NAMESPACE));
+    if !own.is_empty() {
+        return Meant::Pods(own);
+    }
+    let spaces: BTreeSet<&Namespace> = found.iter().map(|pod| &pod.key.namespace).collect();
+    match (namespace, spaces.len()) {
+        (Some(_), _) | (None, 0) => Meant::Nothing,
+        (None, 1) => Meant::Pods(found),
+        (None, _) => Meant::InSeveral(spaces),
+    }
+}
