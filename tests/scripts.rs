@@ -122,6 +122,41 @@ fn what_init_writes_is_valid_and_plans() {
 }
 
 #[test]
+fn what_is_no_plan_or_no_input_is_said_to_be_so_with_a_way_out() {
+    let folder = empty_folder("no-plan");
+    std::fs::create_dir(folder.join("folder")).expect("made");
+    for (file, text) in [("empty", &b""[..]), ("object", b"{}\n"), ("list", b"[]\n"), ("bytes", b"\xff\xfe")]
+    {
+        std::fs::write(folder.join(file), text).expect("written");
+    }
+    let quickstart = root().join("examples/quickstart").display().to_string();
+    assert!(start(&["plan", &quickstart, "--out", "p.json"], &folder, "").status.success());
+    for (arguments, said) in [
+        (&["show", "empty"][..], "`empty` holds no plan that can be used: there is nothing in it\nhint: "),
+        (&["verify", "-"], "standard input holds no plan that can be used: there is nothing in it\nhint: "),
+        (&["show", "object"], "it is JSON and no plan: it has no `apiVersion` and `kind`\nhint: "),
+        (&["show", "list"], "it is JSON and no plan: it has no `apiVersion` and `kind`\nhint: "),
+        (&["show", "bytes"], "`bytes` cannot be read as a plan: it is not UTF-8 text\nhint: "),
+        (&["show", "folder"], "`folder` cannot be read as a plan: "),
+        (&["plan", "missing"], "`missing` cannot be read: No such file or directory (os error 2)\nhint: "),
+        (&["plan", "p.json"], "kind: is a Plan of nodeform, not a manifest"),
+        (&["validate", "p.json"], "hint: look at it with `nodeform show FILE`"),
+        (&["init", "empty"], "`empty` is no folder\nhint: "),
+        (&["catalog", "--catalog", "folder"], "`--catalog folder` cannot be read: "),
+        (&["catalog", "--catalog", "-"], "`/dev/stdin` is standard input\n"),
+        (&["catalog", "--price-max", "-1"], "`-1` is no price\nhint: "),
+        (&["catalog", "--memory-min", "-1"], "`-1` is no amount of memory\nhint: "),
+        (&["catalog", "--cpu-min", "-1"], "invalid value '-1' for '--cpu-min <N>'"),
+    ] {
+        let output = start(arguments, &folder, "");
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(aside(&output).contains(said), "{arguments:?}: {}", aside(&output));
+    }
+    let schemas = ["nodepools", "NodePool", "nodepool"].map(|name| out(&nodeform(&["schema", name])));
+    assert!(schemas[0].starts_with('{') && schemas.iter().all(|schema| *schema == schemas[0]));
+}
+
+#[test]
 fn nothing_to_do_is_said_in_the_first_line() {
     let pool = std::fs::read_to_string(root().join("examples/quickstart/nodepool.yaml")).expect("readable");
     let output = start(&["plan", "-", "--detailed-exitcode"], root(), &pool);

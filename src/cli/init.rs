@@ -51,6 +51,10 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
         ui.text(&text)?;
         return Ok(Exit::Done);
     }
+    if folder.exists() && !folder.is_dir() {
+        return Err(Failure::error(format!("`{}` is no folder", folder.display()))
+            .hint("name a folder, or `-` to print the manifests instead"));
+    }
     let file = folder.join(FILE);
     if file.exists() {
         return Err(Failure::error(format!("`{}` exists already and is left as it is", file.display()))

@@ -118,13 +118,17 @@ pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failur
 }
 
 fn read(path: &Path) -> Result<Plan, Failure> {
-    let shown = path.display();
+    let shown = match path.to_str() {
+        Some("-") => "standard input".to_owned(),
+        Some(_) | None => format!("`{}`", path.display()),
+    };
     let text = text(path).map_err(|error| {
-        Failure::error(format!("plan `{shown}` cannot be read: {error}"))
+        Failure::error(format!("{shown} cannot be read as a plan: {error}"))
             .hint("name a file that `nodeform plan --out` has written")
     })?;
     file::read(&text).map_err(|fault| {
-        Failure::error(format!("`{shown}`: {fault}")).hint("make the plan again with `nodeform plan --out`")
+        let hint = fault.hint();
+        Failure::error(format!("{shown} holds no plan that can be used: {fault}")).hint(hint)
     })
 }
 
@@ -134,10 +138,10 @@ fn text(path: &Path) -> std::io::Result<String> {
     } else {
         Box::new(fs::File::open(path)?)
     };
-    let mut text = String::new();
-    source.take(PLAN_BYTES_MAX + 1).read_to_string(&mut text)?;
-    if u64::try_from(text.len()).is_ok_and(|length| length > PLAN_BYTES_MAX) {
+    let mut bytes = Vec::new();
+    source.take(PLAN_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > PLAN_BYTES_MAX) {
         return Err(std::io::Error::other(format!("it has more than {PLAN_BYTES_MAX} bytes")));
     }
-    Ok(text)
+    String::from_utf8(bytes).map_err(|_| std::io::Error::other("it is not UTF-8 text"))
 }

@@ -13,15 +13,20 @@ const FORMATS: [(&str, &str); 3] = [
 ];
 
 pub(super) fn run(arguments: &SchemaArguments, ui: Ui) -> Result<Exit, Failure> {
-    let kinds = Kind::ALL.into_iter().map(Kind::facts).map(|facts| (facts.singular, facts.schema));
-    let mut schemas: Vec<(&str, &str)> = kinds.chain(FORMATS).collect();
+    let kinds = || Kind::ALL.into_iter().map(Kind::facts);
+    let singulars = kinds().map(|facts| (facts.singular, facts.schema));
+    let mut schemas: Vec<(&str, &str)> = singulars.chain(FORMATS).collect();
     schemas.sort_unstable();
     let Some(wanted) = &arguments.name else {
         let names: String = schemas.iter().map(|(name, _)| format!("{name}\n")).collect();
         ui.text(&names)?;
         return Ok(Exit::Done);
     };
-    match schemas.iter().find(|(name, _)| *name == wanted.to_lowercase()) {
+    let lower = wanted.to_lowercase();
+    // A kind goes by all the names that kubectl takes.
+    let named = kinds().find(|facts| facts.plural == lower || facts.short_names.contains(&lower.as_str()));
+    let name = named.map_or(lower.as_str(), |facts| facts.singular);
+    match schemas.iter().find(|(known, _)| *known == name) {
         Some((_, schema)) => {
             ui.text(&format!("{}\n", schema.trim_end()))?;
             Ok(Exit::Done)

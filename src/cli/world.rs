@@ -155,10 +155,14 @@ pub(super) fn catalogs(paths: &[PathBuf]) -> Result<Vec<(String, String)>, Failu
     for path in paths {
         match text(path) {
             Ok(text) => texts.push((path.display().to_string(), text)),
-            Err(error) => faults.push(format!("`{}` cannot be read: {error}", path.display())),
+            Err(error) => faults.push(format!("`--catalog {}` cannot be read: {error}", path.display())),
         }
     }
-    if faults.is_empty() { Ok(texts) } else { Err(Failure::errors(faults)) }
+    if faults.is_empty() {
+        return Ok(texts);
+    }
+    Err(Failure::errors(faults)
+        .hint("name a file with Azure's answer or a list of instance types; `/dev/stdin` is standard input"))
 }
 
 fn text(path: &Path) -> std::io::Result<String> {

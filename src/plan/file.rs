@@ -47,6 +47,12 @@ pub enum PlanFileFault {
         /// What the reader of JSON says.
         because: String,
     },
+    /// There is nothing in it.
+    #[error("there is nothing in it")]
+    Empty,
+    /// It is JSON and does not say what it is.
+    #[error("it is JSON and no plan: it has no `apiVersion` and `kind`")]
+    NoKind,
     /// It is something else, or of another version.
     #[error("the document is `{kind}` of `{api_version}`, not `Plan` of `nodeform.dev/v1alpha1`")]
     OtherKind {
@@ -92,7 +98,7 @@ impl PlanFileFault {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::NotJson { .. } | Self::OtherKind { .. } => {
+            Self::Empty | Self::NotJson { .. } | Self::NoKind | Self::OtherKind { .. } => {
                 "give a file that `nodeform plan … --out FILE` has written"
             }
             Self::Respelt { .. } | Self::InexactNumber { .. } | Self::DigestDiffers { .. } => {
@@ -126,10 +132,16 @@ pub(super) fn spelt(mut value: Value) -> String {
 /// When the text is not exactly what [`write()`] gives for some plan, but for fields of `evidence` that are
 /// not known here.
 pub fn read(text: &str) -> Result<Plan, PlanFileFault> {
+    if text.trim().is_empty() {
+        return Err(PlanFileFault::Empty);
+    }
     let value: Value =
         serde_json::from_str(text).map_err(|error| PlanFileFault::NotJson { because: error.to_string() })?;
     let of = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or("").to_owned();
     let (api_version, kind) = (of("apiVersion"), of("kind"));
+    if api_version.is_empty() && kind.is_empty() {
+        return Err(PlanFileFault::NoKind);
+    }
     if api_version != API_VERSION || kind != KIND {
         return Err(PlanFileFault::OtherKind { api_version, kind });
     }

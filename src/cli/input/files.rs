@@ -40,7 +40,11 @@ pub(super) fn read(origins: &[Origin], is_recursive: bool) -> Result<Inputs, Fai
         }
     }
     let Reader { inputs, seen, faults, .. } = reader;
-    if faults.is_empty() { Ok(Inputs { read: seen, ..inputs }) } else { Err(Failure::errors(faults)) }
+    if faults.is_empty() {
+        return Ok(Inputs { read: seen, ..inputs });
+    }
+    Err(Failure::errors(faults)
+        .hint("name files or folders that are there and may be read; `-` is standard input"))
 }
 
 /// Returns whether a file that was named stands for its folder.

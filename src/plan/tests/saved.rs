@@ -48,7 +48,9 @@ fn a_file_that_was_touched_is_refused() {
         (text.replace("nodeform.dev/v1alpha1", "nodeform.dev/v2"), "not `Plan` of `nodeform.dev/v1alpha1`"),
         (text.replace("\"cpu\": 2100", "\"cpu\": 9007199254740993"), "beyond 2^53-1"),
         ("{".to_owned(), "the plan is not JSON"),
-        (String::new(), "the plan is not JSON"),
+        (String::new(), "there is nothing in it"),
+        ("{}\n".to_owned(), "it has no `apiVersion` and `kind`"),
+        ("[]".to_owned(), "it has no `apiVersion` and `kind`"),
     ] {
         let found = refused(&touched);
         assert!(found.contains(fault), "{found}");
