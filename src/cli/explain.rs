@@ -79,7 +79,11 @@ fn pods(
     let mut lines = Vec::new();
     if meant.len() > 1 {
         let space = &meant[0].key.namespace;
-        lines.extend(render::pods(&format!("{kind} `{space}/{name}`"), &outcomes, target));
+        let title = match kind {
+            "pod" | "pods" | "po" => format!("pods `{space}/{name}…`"),
+            _ => format!("{kind} `{space}/{name}`"),
+        };
+        lines.extend(render::pods(&title, &outcomes, target));
         lines.push(Line::blank());
     }
     if let Some((_, key)) = worst {

@@ -104,12 +104,13 @@ fn why_there(outcome: &PodOutcome, target: &Target) -> Vec<Line> {
         PodOutcome::Placed(NodeRef::New(place)) => {
             let Some(node) = target.new.get(*place) else { return Vec::new() };
             let mut lines = vec![plain(format!(
-                "  no node that exists has room; the new one costs {}, holds {}, and is opened for pod `{}`",
+                "  no node that exists can take it; the new one costs {}, holds {}, and is opened for pod `{}`",
                 by_hour(node.effective_price),
                 count(node.pods.len(), "pod"),
                 node.opened_for,
             ))];
-            lines.extend(node.substitutes.first().map(|next| plain(format!("  {}", next_best(node, next)))));
+            let other = node.substitutes.iter().find(|next| next.size != node.size);
+            lines.extend(other.map(|next| plain(format!("  {}", next_best(node, next)))));
             lines
         }
         PodOutcome::Unplaced { .. }

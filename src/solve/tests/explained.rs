@@ -5,8 +5,8 @@ use crate::model::{
     Operator, Pod, PodKey, Pool, Price, Requirement, Requirements, SchedulingRule, Strength, label,
 };
 use crate::solve::explain::node::NodeFate;
-use crate::solve::explain::{NodeExplanation, NotChosen, PodOutcome, PoolUse};
-use crate::solve::{NodeRef, explain_node, explain_pod, explain_size};
+use crate::solve::explain::{Meant, NodeExplanation, NotChosen, PodOutcome, PoolUse, pods_meant};
+use crate::solve::{NodeRef, explain_node, explain_pod, explain_pool, explain_size};
 
 fn steps(world: &World, name: &str) -> (PodOutcome, String) {
     let explained =
@@ -150,4 +150,55 @@ fn a_size_says_pool_by_pool_why_it_is_used_or_not() {
         explain_size(&idle.snapshot, &idle.policy, &idle.solve(), &"Standard_D4s_v5".into()).pools;
     let PoolUse::NotCheapest { because, .. } = pools.remove(0).1 else { panic!("is allowed") };
     assert_eq!(because, NotChosen::NothingWaits);
+}
+
+#[test]
+fn a_pool_is_narrowed_requirement_by_requirement_to_what_it_can_buy() {
+    let limited = Pool {
+        nodes_max: Some(9),
+        requirements: Requirements::none().with(label::SKU_FAMILY, Requirement::new(Operator::In, ["E"])),
+        ..any_pool("default")
+    };
+    let world = World::of(vec![limited]).pods([pod("a")]);
+    let explain = |name: &str| explain_pool(&world.snapshot, &world.policy, &world.solve(), &name.into());
+    let explained = explain("default").expect("the pool is there");
+    assert!(explained.steps.is_sorted_by(|(_, before), (_, after)| before >= after), "{:?}", explained.steps);
+    assert_eq!(explained.steps.last().map(|(_, left)| *left), Some(explained.ways.len()));
+    let known: Vec<_> = explained.ways.iter().filter_map(|way| way.price.known()).collect();
+    assert!(!known.is_empty() && known.is_sorted(), "{known:?}");
+    let nodes = &explained.limits[0];
+    assert_eq!((nodes.now, nodes.planned, nodes.most), (0, 1, 9));
+    assert_eq!(explain("other"), None);
+}
+
+#[test]
+fn pods_are_meant_by_name_by_the_beginning_of_a_name_or_by_workload() {
+    let workload = |kind: &str| crate::model::Workload {
+        kind: kind.into(),
+        namespace: crate::model::Namespace::new("default"),
+        name: "web".into(),
+    };
+    let of = |pod: Pod, kind: &str| Pod { workload: Some(workload(kind)), ..pod };
+    let elsewhere = Pod { key: PodKey::new("other", "lone"), ..pod("lone") };
+    let twice = ["left", "right"].map(|space| Pod { key: PodKey::new(space, "twin"), ..pod("twin") });
+    let pods =
+        [of(pod("web-1"), "Deployment"), of(pod("web-2"), "Deployment"), of(pod("web"), "Job"), elsewhere];
+    let world = World::of(vec![]).pods(pods).pods(twice);
+    let meant = |kind: &str, name: &str, space: Option<&str>| match pods_meant(
+        &world.snapshot,
+        (kind, name),
+        space,
+    ) {
+        Meant::Pods(pods) => pods.iter().map(|pod| pod.key.to_string()).collect::<Vec<_>>().join(" "),
+        Meant::InSeveral(spaces) => format!("in {}", spaces.len()),
+        Meant::Nothing => String::new(),
+    };
+    assert_eq!(meant("pod", "web", None), "default/web");
+    assert_eq!(meant("po", "web-", None), "default/web-1 default/web-2");
+    assert_eq!(meant("deploy", "web", None), "default/web-1 default/web-2");
+    assert_eq!(meant("Jobs", "web", None), "default/web");
+    assert_eq!(meant("pod", "lone", None), "other/lone");
+    assert_eq!(meant("pod", "lone", Some("default")), "");
+    assert_eq!(meant("pod", "twin", None), "in 2");
+    assert_eq!(meant("deployment", "nix", None), "");
 }
