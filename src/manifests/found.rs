@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
-use crate::model::{Digest, LabelKey, Namespace};
+use crate::model::{Digest, Namespace, NamespaceLabels};
 
 use super::admission::Admission;
 use super::allow::{self, Scope};
@@ -70,7 +70,7 @@ pub struct Found {
     /// PriorityClasses.
     pub priorities: Priorities,
     /// Namespaces with their labels.
-    pub namespaces: BTreeMap<Namespace, BTreeMap<LabelKey, Arc<str>>>,
+    pub namespaces: NamespaceLabels,
     /// The UID of `kube-system`.
     pub cluster: Option<Arc<str>>,
     /// Objects of `policy`.

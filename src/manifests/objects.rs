@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
-use crate::model::{LabelKey, Namespace, Node, Pod, PodSpec};
+use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodSpec};
 
 use super::fault::Segment;
 use super::kind::NotUnderstood;
@@ -72,7 +72,7 @@ pub struct Objects {
     /// NodePools, AKSNodeClasses and NodeFleets, sorted by kind and name.
     pub ours: Vec<OurObject>,
     /// Namespaces with their labels.
-    pub namespaces: BTreeMap<Namespace, BTreeMap<LabelKey, Arc<str>>>,
+    pub namespaces: NamespaceLabels,
     /// The cluster's identity: the UID of its namespace `kube-system`.
     pub cluster: Option<Arc<str>>,
     /// Kinds that matter to a plan and are not understood.

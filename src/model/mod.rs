@@ -33,7 +33,8 @@ pub use disruption::{Budget, BudgetNodes, ConsolidationPolicy, Disruption, Disru
 pub use fleet::{Commitment, Discount, Fleet, FleetLimits, NetworkSetup, Prices};
 pub use instance_type::{InstanceType, Offering, OsDisk};
 pub use name::{
-    ClaimName, ClassName, LabelKey, Namespace, NodeName, PodKey, PoolName, Region, SkuName, Zone,
+    ClaimName, ClassName, LabelKey, Namespace, NamespaceLabels, NodeName, PodKey, PoolName, Region, SkuName,
+    Zone,
 };
 pub use node::{Node, NodeStage};
 pub use node_class::{GpuMode, ImageFamily, NodeClass};

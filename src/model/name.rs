@@ -145,3 +145,7 @@ impl fmt::Display for PodKey {
         write!(formatter, "{}/{}", self.namespace, self.name)
     }
 }
+
+/// The labels of namespaces.
+pub type NamespaceLabels =
+    std::collections::BTreeMap<Namespace, std::collections::BTreeMap<LabelKey, Arc<str>>>;

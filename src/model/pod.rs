@@ -245,6 +245,13 @@ pub struct PodSpec {
 }
 
 impl PodSpec {
+    /// Returns every selector of namespaces of its affinity and anti-affinity.
+    pub fn namespace_selectors(&self) -> impl Iterator<Item = &LabelSelector> {
+        let preferred = self.preferred_affinity.iter().chain(&self.preferred_anti_affinity);
+        let required = self.affinity.iter().chain(&self.anti_affinity);
+        required.chain(preferred.map(|term| &term.term)).filter_map(|term| term.namespace_selector.as_ref())
+    }
+
     /// Returns every rule beyond resources, selectors, taints and ports that the pod uses, each with the
     /// stronger of its uses.
     #[must_use]

@@ -17,6 +17,7 @@ pub mod precondition;
 pub mod propose;
 pub mod reason;
 pub mod spec;
+mod storage;
 pub mod target;
 pub mod world;
 

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Plan;
 use super::propose::network;
 use super::spec::PlanSpec;
+use super::{Plan, storage};
 use crate::catalog::Catalog;
 use crate::model::storage::Storage;
 use crate::model::{
-    AbsentNode, CapacityType, ClassName, Fleet, InstanceType, LabelKey, Namespace, Node, NodeClass, Pod,
-    PodKey, PodPlace, PodSpec, Pool, Price, Region, SkuName, Supposed, Workload, label,
+    AbsentNode, CapacityType, ClassName, Fleet, InstanceType, LabelKey, Namespace, NamespaceLabels, Node,
+    NodeClass, Pod, PodKey, PodPlace, PodSpec, Pool, Price, Region, SkuName, Supposed, Workload, label,
 };
 use crate::policy::Policy;
 use crate::snapshot::{Assumption, Daemon, Gap, Snapshot};
@@ -53,6 +53,12 @@ pub struct World {
     pub absent: Vec<AbsentNode>,
     /// DaemonSets.
     pub daemons: Vec<Daemon>,
+    /// Labels of namespaces that some pod's selector of namespaces reads.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub namespaces: NamespaceLabels,
+    /// Claims of the pods, and what those are made of.
+    #[serde(default, skip_serializing_if = "storage::is_empty")]
+    pub storage: Storage,
     /// What the scheduler reads of pods; equal ones once.
     pub pod_specs: Vec<Arc<PodSpec>>,
     /// Pods, those alike but for their name together.
@@ -121,6 +127,8 @@ impl World {
             fleet: policy.fleet.clone(),
             nodes,
             absent: snapshot.supposed.absent.clone(),
+            namespaces: read_by_selectors(snapshot, &pod_specs),
+            storage: storage::of_pods(&snapshot.storage, &snapshot.pods),
             daemons,
             pod_specs,
             pods,
@@ -166,8 +174,9 @@ impl Plan {
             nodes: world.nodes.clone(),
             pods: world.pod_list(),
             daemons: world.daemons.clone(),
-            // Neither changes where a pod of a saved plan may run: pods with volumes are held back.
-            storage: Storage::default(),
+            namespaces: world.namespaces.clone(),
+            storage: world.storage.clone(),
+            // What goes carries no pod that a budget protects.
             budgets: Vec::new(),
             catalog: Catalog::recorded(world.region.clone(), world.sizes.clone(), world.well_known.clone())
                 .with_prices(
@@ -189,6 +198,23 @@ impl Plan {
             fleet: fleet.clone(),
         }
     }
+}
+
+/// Returns the labels of namespaces that selectors of namespaces read.
+fn read_by_selectors(snapshot: &Snapshot, specs: &[Arc<PodSpec>]) -> NamespaceLabels {
+    let daemons = snapshot.daemons.iter().map(|daemon| &daemon.spec);
+    let mut keys: BTreeSet<&LabelKey> = BTreeSet::new();
+    for selector in specs.iter().chain(daemons).flat_map(|spec| spec.namespace_selectors()) {
+        keys.extend(selector.0.iter().map(|(key, _)| key));
+    }
+    if keys.is_empty() {
+        return NamespaceLabels::new();
+    }
+    let mut namespaces = snapshot.namespaces.clone();
+    for labels in namespaces.values_mut() {
+        labels.retain(|key, _| keys.contains(key));
+    }
+    namespaces
 }
 
 fn grouped(pods: &[Pod]) -> (Vec<Arc<PodSpec>>, Vec<PodGroup>) {

@@ -113,6 +113,7 @@ impl<'a> World<'a> {
             nodes: nodes.into_values().collect(),
             pods: pods.into_values().collect(),
             daemons: seen.daemons.clone(),
+            namespaces: seen.namespaces.clone(),
             storage: seen.storage.clone(),
             budgets: seen.budgets.clone(),
             catalog: seen.catalog.clone(),

@@ -65,6 +65,7 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
         cluster: objects.cluster.clone(),
         nodes: objects.nodes.clone(),
         pods: objects.pods.clone(),
+        namespaces: objects.namespaces.clone(),
         storage: objects.storage.clone(),
         budgets: objects.budgets.clone(),
         daemons,

@@ -20,7 +20,7 @@ pub use suppose::{Question, suppose};
 use crate::catalog::Catalog;
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
-use crate::model::{Namespace, Node, Pod, PodSpec, Supposed};
+use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodSpec, Supposed};
 
 /// A DaemonSet: what it adds to every node that it may run on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -101,6 +101,8 @@ pub struct Snapshot {
     pub pods: Vec<Pod>,
     /// DaemonSets, sorted by namespace and name.
     pub daemons: Vec<Daemon>,
+    /// Labels of namespaces, for selectors of namespaces; those that the input does not hold have only their name.
+    pub namespaces: NamespaceLabels,
     /// Claims, volumes and what else storage is made of.
     pub storage: Storage,
     /// PodDisruptionBudgets, sorted by namespace and name.

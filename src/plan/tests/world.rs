@@ -137,6 +137,7 @@ pub(crate) fn snapshot(nodes: Vec<Node>, pods: Vec<Pod>) -> Snapshot {
         pods,
         daemons: vec![daemon("agent", &[Effect::NoSchedule]), daemon("picky", &[])],
         catalog: catalog(price(200_000), price(400_000)),
+        namespaces: std::collections::BTreeMap::new(),
         storage: crate::model::storage::Storage::default(),
         budgets: Vec::new(),
         gaps: Vec::new(),

@@ -278,6 +278,7 @@ impl World {
             pods: Vec::new(),
             daemons: Vec::new(),
             catalog: catalog(types.clone()),
+            namespaces: BTreeMap::new(),
             storage: crate::model::storage::Storage::default(),
             budgets: Vec::new(),
             gaps: Vec::new(),

@@ -247,6 +247,7 @@ pub(crate) fn world() -> World {
         pods: Vec::new(),
         daemons: Vec::new(),
         catalog: sizes::catalog(),
+        namespaces: std::collections::BTreeMap::new(),
         storage: nodeform::model::storage::Storage::default(),
         budgets: Vec::new(),
         gaps: Vec::new(),

@@ -1,0 +1,55 @@
+//! What of storage travels with a plan: the claims of its pods, and what those are made of.
+//!
+//! Nothing is decided here. What no pod uses is left out, so that a plan stays small.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::model::Pod;
+use crate::model::storage::{AskedClass, PodVolume, Storage, Volume, VolumeClaim, VolumeClaimKey};
+
+/// Returns whether there is nothing.
+pub(super) fn is_empty(storage: &Storage) -> bool {
+    *storage == Storage::default()
+}
+
+/// Returns what pods use. Without any pod that has volumes, that is nothing.
+pub(super) fn of_pods(storage: &Storage, pods: &[Pod]) -> Storage {
+    let with_volumes = || pods.iter().filter(|pod| !pod.spec.volumes.is_empty());
+    let keys: BTreeSet<VolumeClaimKey> = with_volumes()
+        .flat_map(|pod| {
+            let names = pod.spec.volumes.iter().filter_map(|volume| volume.claim_of(&pod.key.name));
+            names.map(|name| VolumeClaimKey { namespace: pod.key.namespace.clone(), name })
+        })
+        .collect();
+    if with_volumes().next().is_none() {
+        return Storage::default();
+    }
+    let claims: Vec<VolumeClaim> =
+        storage.claims.iter().filter(|claim| keys.contains(&claim.key)).cloned().collect();
+    let named: BTreeSet<&Arc<str>> = claims.iter().filter_map(|claim| claim.volume.as_ref()).collect();
+    let volumes: Vec<Volume> =
+        storage.volumes.iter().filter(|volume| named.contains(&volume.name)).cloned().collect();
+    let of_claims = claims.iter().map(|claim| &claim.class);
+    let own = with_volumes().flat_map(|pod| pod.spec.volumes.iter().filter_map(own_class));
+    let asked: BTreeSet<&AskedClass> = of_claims.chain(own).collect();
+    let of_volumes = volumes.iter().filter_map(|volume| volume.class.clone()).map(AskedClass::Named);
+    let of_volumes: BTreeSet<AskedClass> = of_volumes.collect();
+    let used: BTreeSet<&Arc<str>> = asked
+        .into_iter()
+        .chain(&of_volumes)
+        .filter_map(|asked| storage.class(asked))
+        .map(|class| &class.name)
+        .collect();
+    let classes = storage.classes.iter().filter(|class| used.contains(&class.name)).cloned().collect();
+    // How many volumes a node takes matters on every node, and what is attached there as well.
+    let (drivers, attachments) = (storage.drivers.clone(), storage.attachments.clone());
+    Storage { claims, volumes, classes, drivers, attachments }
+}
+
+fn own_class(volume: &PodVolume) -> Option<&AskedClass> {
+    match volume {
+        PodVolume::Ephemeral(own) | PodVolume::Template(own) => Some(&own.class),
+        PodVolume::Claim(_) | PodVolume::Disk(_) => None,
+    }
+}
