@@ -323,6 +323,28 @@ fn a_pull_request_that_doubles_a_deployment_says_what_it_does() {
 }
 
 #[test]
+fn a_comparison_of_hidden_names_shows_neither_names_nor_the_text_of_manifests() {
+    let repository = pull_request("hidden");
+    let compared = |more: &[&str]| nodeform(&repository, &[&["plan", "--git", "base..head"], more].concat());
+    let head = |text: &str| text.lines().take(2).map(str::to_owned).collect::<Vec<_>>();
+    let shown = out(&compared(&[]));
+    let hidden = out(&compared(&["--names", "hash"]));
+    assert_eq!(head(&hidden), head(&shown));
+    assert!(shown.contains("replicas: 12") && !hidden.contains("replicas: 12"), "{hidden}");
+    assert!(hidden.contains("6 → 12 pods"), "one workload is the same on both sides:\n{hidden}");
+    for format in ["human", "md", "json"] {
+        let text = out(&compared(&["--names", "hash", "-o", format]));
+        assert!(!text.contains("checkout") && !text.contains("`shop/"), "{format}:\n{text}");
+    }
+    let numbered = compared(&["--names", "omit"]);
+    assert!(
+        !numbered.status.success() && aside(&numbered).contains("`--names hash`"),
+        "{}",
+        aside(&numbered)
+    );
+}
+
+#[test]
 fn the_plan_beside_a_comparison_is_the_plan_of_the_second_input() {
     let repository = pull_request("beside");
     let spec = |text: &str| {

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nodeform::manifests::Source;
+use nodeform::manifests::{Names, Source};
 use nodeform::model::Region;
 use nodeform::offline::{self, Laid, Problem, Request};
 use nodeform::plan;
@@ -149,6 +149,250 @@ fn what_is_no_snapshot_is_refused_with_the_reason() {
     }
     let bytes = Laid { snapshot: Source::new("s", vec![0xff, 0xfe, 0]), ..Laid::default() };
     assert!(offline::world(Request { laid: Some(bytes), ..Request::default() }).is_err());
+}
+
+/// What a plan costs, and which nodes it makes and removes.
+fn nodes_and_cost(plan: &str) -> Vec<serde_json::Value> {
+    let plan: serde_json::Value = serde_json::from_str(plan).expect("a plan is JSON");
+    let of = |change: &serde_json::Value| {
+        let change = &change["change"];
+        [&change["kind"], &change["claim"], &change["target"]["node"], &change["size"]]
+            .map(Clone::clone)
+            .to_vec()
+    };
+    let mut changes: Vec<serde_json::Value> = plan["spec"]["changes"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(_, change)| of(change).into())
+        .collect();
+    changes.sort_by_key(ToString::to_string);
+    changes.extend([plan["evidence"]["report"]["costAfter"].clone(), plan["spec"]["claims"].clone()]);
+    changes
+}
+
+#[test]
+fn hidden_names_leave_nodes_and_cost_as_they_are() {
+    for (name, manifests) in worlds() {
+        let plain = planned(request(&manifests)).expect("a world is right");
+        for names in [Names::Hash, Names::Omit] {
+            let hidden = || Request { names, ..request(&manifests) };
+            let direct = planned(hidden()).expect("a world is right with hidden names");
+            assert_eq!(nodes_and_cost(&direct), nodes_and_cost(&plain), "{name} {names:?}");
+            let snapshot = planned_from_snapshot(hidden()).expect("a world is right with hidden names");
+            assert!(snapshot == direct, "{name} {names:?}: the snapshot's plan differs");
+        }
+    }
+}
+
+const SECRET_NAMES: &str = r#"
+apiVersion: v1
+kind: Namespace
+metadata: {name: zebra-space, labels: {team: zebra-team}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: zebra-web, namespace: zebra-space}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: zebra-web}}
+  template:
+    metadata: {labels: {app: zebra-web}}
+    spec:
+      affinity:
+        podAntiAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+            - topologyKey: kubernetes.io/hostname
+              labelSelector: {matchExpressions: [{key: app, operator: In, values: [zebra-web]}]}
+              namespaces: [zebra-space]
+      containers: [{name: zebra-main, image: x, resources: {requests: {cpu: 500m, memory: 1Gi}}}]
+      volumes: [{name: data, persistentVolumeClaim: {claimName: zebra-data}}]
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: zebra-web-5d4f-1
+  namespace: zebra-space
+  uid: u
+  labels: {app: zebra-web, pod-template-hash: 5d4f}
+  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: zebra-web-5d4f, controller: true}]
+spec: {containers: [{name: zebra-main, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: zebra-data, namespace: zebra-space}
+spec: {volumeName: zebra-volume}
+status: {phase: Bound}
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: zebra-volume, labels: {of: zebra-team}}
+spec: {csi: {driver: disk.csi.azure.com}, claimRef: {name: zebra-data, namespace: zebra-space}}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: zebra-db, namespace: zebra-space}
+spec:
+  replicas: 1
+  serviceName: zebra-headless
+  selector: {matchLabels: {app: zebra-db}}
+  template:
+    metadata: {labels: {app: zebra-db}}
+    spec:
+      containers: [{name: zebra-main, resources: {requests: {cpu: 500m, memory: 1Gi}}}]
+      volumes:
+        - {name: zebra-scratch, ephemeral: {volumeClaimTemplate: {metadata: {name: zebra-own}, spec: {storageClassName: fast}}}}
+  volumeClaimTemplates: [{metadata: {name: zebra-disk}, spec: {storageClassName: fast}}]
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: zebra-disk-zebra-db-7, namespace: zebra-space}
+spec: {storageClassName: fast}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: zebra-flow-zebra-step-1
+  namespace: zebra-space
+  uid: v
+  ownerReferences: [{apiVersion: argoproj.io/v1alpha1, kind: Workflow, name: zebra-flow, controller: true}]
+spec: {containers: [{name: zebra-main, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: zebra-scaler, namespace: zebra-space}
+spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: zebra-web}, minReplicas: 2, maxReplicas: 4}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: zebra-budget, namespace: zebra-space}
+spec: {minAvailable: 1, selector: {matchLabels: {app: zebra-web}}}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: zebra-release, namespace: zebra-space}
+spec: {chart: {spec: {chart: zebra-chart}}}
+---
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: zebra-widget, namespace: zebra-space}
+spec: {template: {spec: {containers: [{image: x}]}}}
+"#;
+
+#[test]
+fn hidden_names_stand_nowhere_and_owners_are_still_known() {
+    let (_, pools) =
+        worlds().into_iter().find(|(name, _)| name == "whole-packing").expect("a world with pools");
+    let pools: Vec<&str> = pools.split("\n---\n").filter(|text| text.contains("kind: NodePool")).collect();
+    let input = format!("{}\n---\n{SECRET_NAMES}", pools.join("\n---\n"));
+    for names in [Names::Hash, Names::Omit] {
+        let hidden = |text: &str| Request { names, ..request(text) };
+        let file = file::write(&offline::snapshot(hidden(&input)).expect("the input is right"));
+        let world = offline::world(hidden(&input)).expect("the input is right");
+        let plan = planned(hidden(&input)).expect("the input is right");
+        for (what, text) in [("snapshot", &file), ("plan", &plan), ("memory", &format!("{world:?}"))] {
+            let line = text.lines().find(|line| line.contains("zebra"));
+            assert_eq!(line.map(|line| line.chars().take(300).collect::<String>()), None, "{what} {names:?}");
+        }
+        let owned = world.snapshot.pods.iter().filter(|pod| pod.workload.is_some()).count();
+        assert_eq!((world.snapshot.pods.len(), owned), (5, 5), "the running pod counts for its Deployment");
+        let broken = input.replace("replicas: 3", "replicas: many").replace("cpu: 500m", "cpu: Zebra_1");
+        let said = messages(&offline::world(hidden(&broken)).expect_err("it is wrong")).join("\n");
+        assert!(said.contains("spec.replicas") && !said.to_lowercase().contains("zebra"), "{said}");
+    }
+}
+
+/// The objects of a snapshot's file of this kind.
+fn of_kind<'a>(file: &'a serde_json::Value, kind: &str) -> Vec<&'a serde_json::Value> {
+    let objects = file["objects"].as_array().into_iter().flatten();
+    objects.filter(|object| object["kind"] == kind).collect()
+}
+
+#[test]
+fn names_made_of_others_go_on_fitting_and_what_nodes_are_called_stays() {
+    let input = r#"
+apiVersion: v1
+kind: Node
+metadata: {name: aks-web-1, labels: {disk: zebra-ssd}}
+spec: {taints: [{key: team, value: zebra-team, effect: NoSchedule}], providerID: azure:///subscriptions/zebra}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      containers: [{name: c}]
+      nodeSelector: {disk: zebra-ssd}
+      tolerations: [{key: team, value: zebra-team}]
+      affinity:
+        nodeAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+            nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: In, values: [zebra-ssd]}]}]
+      topologySpreadConstraints:
+        - maxSkew: 1
+          topologyKey: kubernetes.io/hostname
+          whenUnsatisfiable: DoNotSchedule
+          labelSelector: {matchLabels: {app: db}}
+          matchLabelKeys: [pod-template-hash, app]
+  volumeClaimTemplates: [{metadata: {name: disk}, spec: {storageClassName: fast}}]
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: disk-db-7}
+spec: {storageClassName: fast}
+"#;
+    for names in [Names::Hash, Names::Omit] {
+        let text = file::write(&offline::snapshot(Request { names, ..request(input) }).expect("right"));
+        let file: serde_json::Value = serde_json::from_str(&text).expect("a snapshot is JSON");
+        let [node, set, claim] =
+            ["Node", "StatefulSet", "PersistentVolumeClaim"].map(|kind| of_kind(&file, kind)[0]);
+        let (name, spec) = (&set["metadata"]["name"], &set["spec"]);
+        let template = &spec["volumeClaimTemplates"][0]["metadata"]["name"];
+        let [name, template] = [name, template].map(|text| text.as_str().expect("a name"));
+        assert_ne!((name, template), ("db", "disk"), "{names:?}");
+        assert_eq!(claim["metadata"]["name"], format!("{template}-{name}-7"));
+        let pod = &spec["template"]["spec"];
+        let spread = &pod["topologySpreadConstraints"][0];
+        assert_eq!(spread["labelSelector"]["matchLabels"]["app"], *name);
+        assert_eq!(spread["matchLabelKeys"], serde_json::json!(["pod-template-hash", "app"]));
+        assert_eq!(spec["template"]["metadata"]["labels"]["app"], *name);
+        assert_eq!(
+            (&node["metadata"]["name"], &node["metadata"]["labels"]["disk"]),
+            (&"aks-web-1".into(), &"zebra-ssd".into())
+        );
+        assert_eq!(pod["nodeSelector"]["disk"], "zebra-ssd");
+        assert_eq!(pod["tolerations"][0]["value"], "zebra-team");
+        let term =
+            "/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0";
+        assert_eq!(pod.pointer(&format!("{term}/matchExpressions/0/values/0")), Some(&"zebra-ssd".into()));
+        let provider = node["spec"]["providerID"].as_str().expect("is still there");
+        assert!(provider.starts_with("azure:///") && !provider.contains("zebra"), "{provider}");
+    }
+}
+
+#[test]
+fn manifests_are_laid_over_a_snapshot_of_hashed_names_and_not_over_one_of_numbers() {
+    let (_, pools) =
+        worlds().into_iter().find(|(name, _)| name == "whole-packing").expect("a world with pools");
+    let pools: Vec<&str> = pools.split("\n---\n").filter(|text| text.contains("kind: NodePool")).collect();
+    let input = format!("{}\n---\n{SECRET_NAMES}", pools.join("\n---\n"));
+    let laid = |names| {
+        let file = file::write(&offline::snapshot(Request { names, ..request(&input) }).expect("right"));
+        let is_pruned =
+            |text: &&str| text.contains("\nkind: Deployment\n") || text.contains("\nkind: StatefulSet\n");
+        let prune: Vec<&str> = SECRET_NAMES.split("\n---\n").filter(is_pruned).collect();
+        let prune = vec![Source::new("gone.yaml", prune.join("\n---\n"))];
+        let laid = Laid { snapshot: Source::new("s", file), prune, ..Laid::default() };
+        offline::world(Request { laid: Some(laid), ..Request::default() })
+    };
+    let world = laid(Names::Hash).expect("hashed names are known");
+    assert_eq!(world.snapshot.pods.len(), 1, "only the Workflow's pod stays");
+    let said = messages(&laid(Names::Omit).expect_err("numbers are not")).join("\n");
+    assert!(said.contains("numbers instead of names"), "{said}");
 }
 
 /// Documents of all worlds, a few of them in any order.

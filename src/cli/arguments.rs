@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use super::gates::GateArguments;
 use super::input::InputArguments;
 use super::laid::LaidArguments;
+use super::names::NamesArguments;
 
 /// Plans the nodes of a Kubernetes cluster on Azure (AKS).
 #[derive(Parser, Debug)]
@@ -133,6 +134,8 @@ pub(super) struct PlanArguments {
     /// use: what is left out is still to do
     #[arg(long, value_name = "KIND/NAME")]
     pub(super) target: Vec<String>,
+    #[command(flatten)]
+    pub(super) names: NamesArguments,
     /// Save the plan to this file
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
@@ -286,6 +289,8 @@ pub(super) struct SnapshotArguments {
     /// The region whose sizes and prices are used; else the NodeFleet's, the nodes' or the pools'
     #[arg(long, alias = "region", value_name = "REGION")]
     pub(super) location: Option<String>,
+    #[command(flatten)]
+    pub(super) names: NamesArguments,
 }
 
 #[derive(Args, Debug)]

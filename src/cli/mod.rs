@@ -15,6 +15,7 @@ mod gates;
 mod init;
 mod input;
 mod laid;
+mod names;
 mod plan;
 mod plugin;
 mod process;

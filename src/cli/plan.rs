@@ -7,12 +7,14 @@ use super::exit::{Exit, Failure};
 use super::input::{Sides, real};
 use super::ui::Ui;
 use super::{compare, saved, world};
+use crate::manifests::Names;
 use crate::model::Target;
 use crate::offline::Request;
 use crate::plan::Plan;
 
 pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
-    let PlanArguments { world: from, before, target, out, output, all, detailed_exitcode, gates } = arguments;
+    let PlanArguments { world: from, names, before, target, out, output, all, detailed_exitcode, gates } =
+        arguments;
     if from.input.is_empty() && from.laid.snapshot.is_none() {
         return Err(Failure::error("there is nothing to plan: no input was named")
             .hint("name files or folders with manifests: `nodeform plan my-manifests/`")
@@ -29,11 +31,18 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     read.extend(from.catalog.iter().map(|list| real(list)));
     let Sides { before, after } = sides;
     let unread = after.unread_folders.clone();
-    let options = Request { targets, laid, ..world::options(from)? };
+    let names = Names::from(*names);
+    let options = Request { targets, laid, names, ..world::options(from)? };
     let (planned, patches) = match before {
         None => (world::planned(&world::inhabited(after, options.clone())?)?, Vec::new()),
+        Some(_) if names == Names::Omit => {
+            return Err(Failure::error("numbers instead of names mean nothing on two sides")
+                .hint("hide the names by `--names hash`, which is the same on both"));
+        }
         Some(before) => compare::compared(before, after, &options)?,
     };
+    // The text of manifests is full of names.
+    let patches = if names == Names::Show { patches } else { Vec::new() };
     world::say_unread(&unread, ui);
     known(planned.plan.plan(), &options.targets)?;
     let plan = planned.plan.plan();

@@ -8,7 +8,7 @@ use crate::offline::{self, Request};
 use crate::snapshot::file;
 
 pub(super) fn run(arguments: &SnapshotArguments, ui: Ui) -> Result<Exit, Failure> {
-    let SnapshotArguments { input, out, at, catalog, location } = arguments;
+    let SnapshotArguments { input, out, at, catalog, location, names } = arguments;
     if input.is_empty() {
         return Err(Failure::error("there is nothing to make a snapshot of: no input was named").hint(
             "name files or folders with manifests, or `-` for a dump of a cluster from standard input",
@@ -19,6 +19,7 @@ pub(super) fn run(arguments: &SnapshotArguments, ui: Ui) -> Result<Exit, Failure
     let request = Request {
         sources: inputs.sources(),
         gaps,
+        names: (*names).into(),
         catalogs: world::catalogs(catalog)?,
         location: location.as_deref().map(world::region),
         at: at.as_deref().map(world::time).transpose()?,

@@ -14,6 +14,7 @@ use super::exit::Failure;
 use super::input::Inputs;
 use super::progress::Progress;
 use super::ui::Ui;
+use crate::manifests::Names;
 use crate::manifests::{Hpa, ReadOptions, Scale};
 use crate::model::{NodeSelector, Region, Target};
 use crate::offline::{self, Planned, Problem, Request, World};
@@ -50,6 +51,7 @@ pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
         sources: Vec::new(),
         reading: reading(what_if)?,
         laid: None,
+        names: Names::Show,
         gaps: Vec::new(),
         at: at.as_deref().map(time).transpose()?,
         location: location.as_deref().map(region),

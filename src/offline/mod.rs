@@ -15,7 +15,7 @@ use jiff::Timestamp;
 
 use crate::api::Kind;
 use crate::catalog::Catalog;
-use crate::manifests::{self, Objects, ReadOptions, Remark, Source};
+use crate::manifests::{self, Names, Objects, ReadOptions, Remark, Source};
 use crate::model::{ClassName, Region, Target};
 use crate::plan::Plan;
 use crate::policy::{self, Policy, WireObject};
@@ -32,6 +32,8 @@ pub struct Request {
     pub sources: Vec<Source>,
     /// How the sources are to be read.
     pub reading: ReadOptions,
+    /// What is done with names of namespaces, workloads, pods and claims.
+    pub names: Names,
     /// What is there and could not be read.
     pub gaps: Vec<Gap>,
     /// A snapshot to plan from instead of `sources`, and what is laid over it.
@@ -150,12 +152,16 @@ fn located(object: &manifests::OurObject, fault: policy::Fault) -> manifests::Fa
 /// Everything that is wrong with the input.
 pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let without_system_daemons = request.without_system_daemons;
-    let Request { sources, reading, gaps, laid, catalogs, location, at, question, targets, .. } = request;
-    let recorded =
-        laid.map(|laid| recorded::read(laid, &reading)).transpose().map_err(|faults| problems(&faults))?;
+    let Request { sources, reading, names, gaps, laid, catalogs, location, at, question, targets, .. } =
+        request;
+    let recorded = laid
+        .map(|laid| recorded::read(laid, &reading, names))
+        .transpose()
+        .map_err(|faults| problems(&faults))?;
     let (read, recorded) = match recorded {
         Some((read, recorded)) => (read, Some(recorded)),
-        None => (read_with(sources, &reading), None),
+        None if names == Names::Show => (read_with(sources, &reading), None),
+        None => (recorded::hidden(sources, &reading, names), None),
     };
     let (objects, mut policy) = read.map_err(|faults| problems(&faults))?;
     let mut assumptions = Vec::new();

@@ -2,11 +2,14 @@
 //!
 //! What a snapshot's objects mean is found out as for any input; here they are only fetched and put together.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use super::{Problem, Request, catalog, problems, region, with_policy};
 use crate::catalog::Catalog;
-use crate::manifests::{self, Fault, Objects, Overlay, ReadOptions, Source};
+use crate::manifests::{self, Cover, Fault, Names, Objects, Overlay, ReadOptions, Source};
 use crate::model::Region;
 use crate::policy::Policy;
 use crate::snapshot::difference::{Side, SnapshotDifference};
@@ -63,28 +66,60 @@ impl Recorded {
 /// What reading an input comes to.
 type Read = Result<(Objects, Policy), Vec<Fault>>;
 
-/// Reads a snapshot with what is laid over it.
+/// Reads an input and hides the names in it.
+pub(super) fn hidden(sources: Vec<Source>, reading: &ReadOptions, names: Names) -> Read {
+    let (kept, faults) = manifests::keep(sources);
+    let cover = Cover::of(names, &[&kept], &BTreeSet::new());
+    let read = manifests::read_kept(cover.kept(kept), &cover.options(reading.clone()));
+    together(read, faults, &cover)
+}
+
+/// Reads a snapshot with what is laid over it, and hides the names in both.
 ///
 /// # Errors
-/// What is wrong with the snapshot's file itself; faults of objects are in the result.
-pub(super) fn read(laid: Laid, reading: &ReadOptions) -> Result<(Read, Recorded), Vec<Fault>> {
+/// What is wrong with the snapshot's file itself, or that nothing can be laid over it; faults of objects are in
+/// the result.
+pub(super) fn read(laid: Laid, reading: &ReadOptions, names: Names) -> Result<(Read, Recorded), Vec<Fault>> {
     let Laid { snapshot, with, prune } = laid;
-    let SnapshotFile { at, location, gaps, stock, kept } = file::read(&snapshot)?;
+    let SnapshotFile { at, location, names: recorded, gaps, stock, kept } = file::read(&snapshot)?;
+    let is_overlaid = !with.is_empty() || !prune.is_empty();
+    if recorded == Names::Omit && is_overlaid {
+        let fault = Fault::at(
+            &Arc::from(snapshot.name),
+            0,
+            "has numbers instead of names: no manifest is known by them",
+        );
+        return Err(vec![fault.with_hint("make the snapshot with `--names hash` to lay manifests over it")]);
+    }
     drop(snapshot);
-    let read = if with.is_empty() && prune.is_empty() {
-        manifests::read_kept(kept, reading)
-    } else {
-        let (with, mut faults) = manifests::keep(with);
-        let (prune, unreadable) = manifests::overlay::identities(prune);
-        let (objects, further) = manifests::read_laid(kept, Overlay { with, prune }, reading);
-        // What is wrong with one of the manifests is found when it is read, and once more in its place.
-        faults.extend(unreadable.into_iter().chain(further));
-        faults.sort();
-        faults.dedup();
-        (objects, faults)
+    let (mut with, mut faults) = manifests::keep(with);
+    let (mut prune, unreadable) = manifests::overlay::identities(prune);
+    faults.extend(unreadable);
+    if recorded == Names::Hash {
+        let cover = Cover::of(recorded, &[&with], &prune);
+        (with, prune) = (cover.kept(with), cover.identities(prune));
+        faults = faults.into_iter().map(|fault| cover.fault(fault)).collect();
+    }
+    // What is hidden already stays as it is, unless it is to be hidden better.
+    let names = if names > recorded { names } else { Names::Show };
+    let cover = Cover::of(names, &[&kept, &with], &prune);
+    let (kept, overlay) =
+        (cover.kept(kept), Overlay { with: cover.kept(with), prune: cover.identities(prune) });
+    let reading = cover.options(reading.clone());
+    let read = match is_overlaid {
+        true => manifests::read_laid(kept, overlay, &reading),
+        false => manifests::read_kept(kept, &reading),
     };
-    let read = with_policy(read);
-    Ok((read, Recorded { at, location, gaps, stock }))
+    Ok((together(read, faults, &cover), Recorded { at, location, gaps, stock }))
+}
+
+/// Puts faults together: what is wrong with a manifest is found when it is read, and once more in its place.
+fn together((objects, further): (Objects, Vec<Fault>), mut faults: Vec<Fault>, cover: &Cover) -> Read {
+    faults.extend(further);
+    let mut faults: Vec<Fault> = faults.into_iter().map(|fault| cover.fault(fault)).collect();
+    faults.sort();
+    faults.dedup();
+    with_policy((objects, faults))
 }
 
 /// Returns the catalogue of a snapshot, where it is of the region that is planned for.
@@ -103,19 +138,12 @@ pub(super) fn of_region(given: &Catalog, region: &Region) -> Result<Catalog, Vec
 /// # Errors
 /// Everything that is wrong with the input, as when it is planned from.
 pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
-    let Request { sources, gaps, catalogs, location, at, .. } = request;
-    let (kept, mut faults) = manifests::keep(sources);
-    let read = with_policy(manifests::read_kept(kept.clone(), &ReadOptions::default()));
-    let (objects, policy) = match read {
-        Ok(read) if faults.is_empty() => read,
-        Ok(_) => return Err(problems(&faults)),
-        Err(further) => {
-            faults.extend(further);
-            faults.sort();
-            faults.dedup();
-            return Err(problems(&faults));
-        }
-    };
+    let Request { sources, names, gaps, catalogs, location, at, .. } = request;
+    let (kept, faults) = manifests::keep(sources);
+    let cover = Cover::of(names, &[&kept], &BTreeSet::new());
+    let kept = cover.kept(kept);
+    let read = manifests::read_kept(kept.clone(), &ReadOptions::default());
+    let (objects, policy) = together(read, faults, &cover).map_err(|faults| problems(&faults))?;
     let stock = if catalogs.is_empty() {
         Stock::embedded()
     } else {
@@ -124,7 +152,7 @@ pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
         let region = region::region(location.clone(), (&policy, &objects), listed, &mut Vec::new());
         Stock::given(catalog(&catalogs, &region)?)
     };
-    Ok(SnapshotFile { at, location, gaps, stock, kept })
+    Ok(SnapshotFile { at, location, names, gaps, stock, kept })
 }
 
 /// A snapshot, read to be looked at.

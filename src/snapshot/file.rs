@@ -16,7 +16,7 @@ use super::{Gap, assemble};
 use crate::catalog::{self, Catalog};
 use crate::manifests::json::{Lines, Raw};
 use crate::manifests::source::DOCUMENT_BYTES_MAX;
-use crate::manifests::{DUMP_BYTES_MAX, Fault, Kept, KeptObject, NotUnderstood, Renders, Source, Why};
+use crate::manifests::{DUMP_BYTES_MAX, Fault, Kept, KeptObject, Names, NotUnderstood, Renders, Source, Why};
 use crate::model::{Digest, Region};
 
 /// The version of the format.
@@ -31,6 +31,8 @@ pub struct SnapshotFile {
     pub at: Option<Timestamp>,
     /// The region, where the user said it.
     pub location: Option<Region>,
+    /// What was done with the names in it.
+    pub names: Names,
     /// What was there and could not be read.
     pub gaps: Vec<Gap>,
     /// What Azure sells.
@@ -129,6 +131,10 @@ struct WireFile<'a> {
     kind: Cow<'a, str>,
     /// The region, where the user said it.
     location: Option<Region>,
+    /// What was done with names of namespaces, workloads, pods, claims and volumes, and with the values of their
+    /// labels. Absent: they are shown.
+    #[serde(default)]
+    names: Names,
     /// The objects, cut to the fields that planning reads; sorted by kind, namespace and name.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>"))]
     objects: &'a RawValue,
@@ -144,7 +150,7 @@ struct WireFile<'a> {
 #[must_use]
 pub fn write(file: &SnapshotFile) -> String {
     const WRITABLE: &str = "values of a snapshot have text keys and no floats";
-    let SnapshotFile { at, location, gaps, stock, kept } = file;
+    let SnapshotFile { at, location, names, gaps, stock, kept } = file;
     let mut objects: Vec<&KeptObject> = kept.objects.iter().collect();
     objects.sort_by_cached_key(|object| object.identity());
     let objects: Vec<WrittenObject<'_>> =
@@ -166,6 +172,7 @@ pub fn write(file: &SnapshotFile) -> String {
         gaps: kept.not_understood.iter().map(gap).collect(),
         kind: KIND,
         location,
+        names: *names,
         objects,
         passed_over: &kept.passed_over,
         unread: gaps,
@@ -188,6 +195,7 @@ struct Written<'a> {
     gaps: Vec<WireGap>,
     kind: &'static str,
     location: &'a Option<Region>,
+    names: Names,
     objects: Vec<WrittenObject<'a>>,
     passed_over: &'a BTreeMap<String, usize>,
     unread: &'a [Gap],
@@ -228,7 +236,14 @@ pub fn read(source: &Source) -> Result<SnapshotFile, Vec<Fault>> {
         documents: wire.documents,
         finished_pods: wire.finished_pods,
     };
-    Ok(SnapshotFile { at: wire.at, location: wire.location, gaps: wire.unread, stock, kept })
+    Ok(SnapshotFile {
+        at: wire.at,
+        location: wire.location,
+        names: wire.names,
+        gaps: wire.unread,
+        stock,
+        kept,
+    })
 }
 
 const AGAIN: &str = "make it again with `nodeform snapshot FILES --out FILE`";

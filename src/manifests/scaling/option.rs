@@ -47,7 +47,39 @@ const SHORT: [(&str, &str); 7] = [
     ("sts", "statefulset"),
 ];
 
+/// The kinds of workloads, in lower case.
+const KINDS: [&str; 9] = [
+    "cronjob",
+    "daemonset",
+    "deployment",
+    "job",
+    "replicaset",
+    "replicationcontroller",
+    "rollout",
+    "scaledjob",
+    "statefulset",
+];
+
 impl Scale {
+    /// Replaces the names in it, and leaves its kind.
+    pub fn rename(&mut self, hidden: impl Fn(&str) -> Arc<str>) {
+        let is_kind = |part: &str| {
+            let lower = part.to_ascii_lowercase();
+            let singular = lower.strip_suffix('s').unwrap_or(&lower);
+            KINDS.contains(&&*lower)
+                || KINDS.contains(&singular)
+                || SHORT.iter().any(|(short, _)| *short == lower)
+        };
+        let last = self.parts.len().saturating_sub(1);
+        for (place, part) in self.parts.iter_mut().enumerate() {
+            // Before two others stands a kind; before one, a kind or a namespace.
+            if place == last || place == 1 || (last == 1 && !is_kind(part)) {
+                *part = hidden(part).to_string();
+            }
+        }
+        self.text = format!("{}={}", self.parts.join("/"), self.pods);
+    }
+
     fn means(&self, workload: &Workload) -> bool {
         let kind = |written: &str| {
             let lower = written.to_ascii_lowercase();

@@ -1,0 +1,34 @@
+//! `--names`: what is done with names that a plan or a snapshot would show.
+
+use clap::{Args, ValueEnum};
+
+use crate::manifests::Names;
+
+/// What is done with names.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(super) struct NamesArguments {
+    /// Show names of namespaces, workloads, pods, claims and volumes, and values of their labels; or replace each
+    /// by a short digest (`hash`), always the same, so that a guess can be tested; or by a number (`omit`). Never
+    /// hidden: names of nodes, pools, classes and files, keys of labels, labels of nodes, priorities, the NodeFleet
+    #[arg(long = "names", value_enum, default_value_t = NamesChoice::Show, value_name = "HOW")]
+    choice: NamesChoice,
+}
+
+/// What can be done with names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum NamesChoice {
+    #[default]
+    Show,
+    Hash,
+    Omit,
+}
+
+impl From<NamesArguments> for Names {
+    fn from(arguments: NamesArguments) -> Self {
+        match arguments.choice {
+            NamesChoice::Show => Self::Show,
+            NamesChoice::Hash => Self::Hash,
+            NamesChoice::Omit => Self::Omit,
+        }
+    }
+}
