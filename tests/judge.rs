@@ -9,7 +9,7 @@ use std::sync::Arc;
 use nodeform::check::{Finding, Rule, check};
 use nodeform::model::{
     Budget, BudgetNodes, CapacityType, DisruptionReason, Effect, LabelKey, MicroUsd, MicroUsdPerHour,
-    NodeStage, Operator, PodKey, Price, Requirement, ResourceName, SchedulingRule, Strength, label,
+    NodeStage, Operator, PodKey, Price, Requirement, ResourceName, SchedulingRule, label,
 };
 use nodeform::plan::{
     Change, ChangeId, ClaimSpec, Create, Delete, Inputs, Placement, Plan, Reason, Step, Wave,
@@ -211,16 +211,6 @@ mod pods {
     }
 
     #[test]
-    fn a_pod_with_a_required_spread_that_is_placed_is_seen_and_one_that_only_wishes_is_not() {
-        let wishing = pod("spread").spread(Strength::Preferred);
-        let trial = |pod| by_hand(world().pool(pool("general")).pod(pod));
-        let choice = ("Standard_D2s_v5", "1", ON_DEMAND);
-        trial(wishing).making("general", choice, &["spread"]).planned();
-        let requiring = pod("spread").spread(Strength::Required);
-        objects_only(Rule::HeldBack, &trial(requiring).making("general", choice, &["spread"]).unjudged());
-    }
-
-    #[test]
     fn a_pod_with_any_required_rule_that_is_not_there_yet_is_seen() {
         let rules = [SchedulingRule::Volumes, SchedulingRule::ResourceClaims, SchedulingRule::MatchFields];
         for rule in rules {
@@ -228,16 +218,6 @@ mod pods {
             let plan = by_hand(world).making("general", ("Standard_D2s_v5", "1", ON_DEMAND), &["one"]);
             objects_only(Rule::HeldBack, &plan.unjudged());
         }
-    }
-
-    #[test]
-    fn a_pod_that_a_running_one_keeps_away_is_seen() {
-        let world = world()
-            .pool(pool("default"))
-            .node(node("busy"))
-            .pod(pod("hermit").apart_from("web").on("busy"))
-            .pod(pod("web-1").label("app", "web"));
-        objects_only(Rule::HeldBack, &by_hand(world).keeping("busy", &["web-1"]).unjudged());
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::crowd::Crowd;
 use super::daemons;
 use super::labels::Labels;
 use super::made::{Made, made_nodes};
@@ -34,12 +35,16 @@ pub(super) struct Case<'a> {
     pub(super) made: Vec<Made<'a>>,
     /// The nodes that pods are placed on, as far as both are known.
     pub(super) sites: Vec<Site<'a>>,
+    /// Who stands where when all is done.
+    pub(super) crowd: Crowd<'a>,
 }
 
 /// A node that pods are placed on.
 pub(super) struct Site<'a> {
     /// The node as findings name it.
     pub(super) title: String,
+    /// The node, where it exists.
+    pub(super) node: Option<&'a NodeName>,
     pub(super) labels: Labels,
     pub(super) taints: Vec<Taint>,
     /// What pods and daemonsets may use.
@@ -78,10 +83,12 @@ impl<'a> Case<'a> {
             removed: plan.spec.deletes().map(|(_, delete)| &delete.target.node).collect(),
             made: made_nodes(plan),
             sites: Vec::new(),
+            crowd: Crowd::default(),
         };
         let mut sites: Vec<Site<'a>> = case.made.iter().filter_map(|made| case.new_site(made)).collect();
         sites.extend(plan.evidence.kept.iter().filter_map(|(node, pods)| case.existing_site(node, pods)));
         case.sites = sites;
+        case.crowd = Crowd::of(&case);
         case
     }
 
@@ -141,6 +148,7 @@ impl<'a> Case<'a> {
         let daemons = daemons::on_new(self.snapshot, pool, &labels);
         Some(Site {
             title: made.title(),
+            node: None,
             labels,
             taints: pool.taints.clone(),
             allocatable: size.allocatable.clone(),
@@ -153,20 +161,23 @@ impl<'a> Case<'a> {
     fn existing_site(&self, name: &NodeName, pods: &[PodKey]) -> Option<Site<'a>> {
         let node = *self.nodes.get(name)?;
         let labels = Labels::of_node(node);
-        let mut taints = node.taints.clone();
-        if node.is_unschedulable {
-            taints.push(of_a_cordoned_node());
-        }
         let running = self.running_on(name).to_vec();
         let daemons = daemons::to_come(self.snapshot, node, &labels, &running);
         Some(Site {
             title: format!("node `{name}`"),
+            node: Some(&node.name),
             labels,
-            taints,
+            taints: taints_of(node),
             allocatable: node.allocatable.clone(),
             running,
             daemons,
             pods: self.known_pods(pods),
         })
     }
+}
+
+/// Returns the taints of a node that exists, with the one of a cordoned node.
+pub(super) fn taints_of(node: &Node) -> Vec<Taint> {
+    let cordoned = node.is_unschedulable.then(of_a_cordoned_node);
+    node.taints.iter().cloned().chain(cordoned).collect()
 }

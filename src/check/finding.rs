@@ -15,6 +15,14 @@ pub enum Rule {
     Taints,
     /// The labels of the node are those that its pods ask for.
     NodeAffinity,
+    /// Required topology spread: an order exists in which Kubernetes binds the placed pods.
+    Spread,
+    /// Required pod affinity: every placed pod has the pods near it that it must be near.
+    PodAffinity,
+    /// Required pod anti-affinity: no placed pod shares a domain with one that it, or that keeps it, away.
+    PodAntiAffinity,
+    /// The volumes of every placed pod exist, or are made, where its node is.
+    Volumes,
     /// No two pods of a node take the same port of it.
     HostPorts,
     /// The size can be had in that zone and capacity type, and is what the pool asks for.
@@ -45,12 +53,16 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order in which findings are listed.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 22] = [
         Self::Pods,
         Self::HeldBack,
         Self::Capacity,
         Self::Taints,
         Self::NodeAffinity,
+        Self::Spread,
+        Self::PodAffinity,
+        Self::PodAntiAffinity,
+        Self::Volumes,
         Self::HostPorts,
         Self::Offering,
         Self::Price,
@@ -75,6 +87,10 @@ impl Rule {
             Self::Capacity => "capacity",
             Self::Taints => "taints",
             Self::NodeAffinity => "node affinity",
+            Self::Spread => "topology spread",
+            Self::PodAffinity => "pod affinity",
+            Self::PodAntiAffinity => "pod anti-affinity",
+            Self::Volumes => "volumes",
             Self::HostPorts => "host ports",
             Self::Offering => "offering",
             Self::Price => "price",

@@ -32,6 +32,19 @@ pub(super) struct Labels {
     is_unnamed: bool,
 }
 
+/// Where a node stands in the topology of a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Domain<'l> {
+    /// With all nodes of this value.
+    Value(&'l str),
+    /// Alone: the value is its own name, which nobody knows yet.
+    Own,
+    /// Nobody knows: several values are open.
+    Open,
+    /// Nowhere: it has no such label.
+    Absent,
+}
+
 impl Labels {
     /// Returns the labels that stand on a node.
     pub(super) fn of_node(node: &Node) -> Self {
@@ -139,6 +152,16 @@ impl Labels {
             None if may_be_given(key) => true,
             Some(Value::Settled(_)) | None => self.meets(key, requirement).is_ok(),
         })
+    }
+
+    /// Returns where the node stands in the topology of a label.
+    pub(super) fn domain(&self, key: &LabelKey) -> Domain<'_> {
+        match self.values.get(key) {
+            Some(Value::Settled(value)) => Domain::Value(value),
+            Some(Value::Open(_)) => Domain::Open,
+            None if self.is_unnamed && key.as_str() == HOSTNAME => Domain::Own,
+            Some(Value::Optional(_)) | None => Domain::Absent,
+        }
     }
 
     /// Returns whether the node has, or may come to have, this value.

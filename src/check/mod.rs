@@ -8,10 +8,12 @@
 //! Each rule is a file with a function from the `Case` to findings.
 
 mod affinity;
+mod anti_affinity;
 mod budgets;
 mod capacity;
 mod case;
 mod content;
+mod crowd;
 mod daemons;
 mod finding;
 mod gaps;
@@ -27,9 +29,11 @@ mod ports;
 mod price;
 mod reasons;
 mod removal;
+mod spread;
 mod substitutes;
 mod supposed;
 mod taints;
+mod tally;
 mod totals;
 mod weight;
 
@@ -51,6 +55,8 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         capacity::findings,
         taints::findings,
         affinity::findings,
+        spread::findings,
+        anti_affinity::findings,
         ports::findings,
         offering::findings,
         substitutes::findings,

@@ -110,6 +110,12 @@ impl PodBuilder {
         self
     }
 
+    /// Anything else that the scheduler reads.
+    pub(crate) fn specified(mut self, change: impl FnOnce(&mut PodSpec)) -> Self {
+        change(&mut self.spec);
+        self
+    }
+
     /// A spread over zones of pods with `app: web`.
     pub(crate) fn spread(mut self, strength: Strength) -> Self {
         self.spec.spread.push(SpreadConstraint {

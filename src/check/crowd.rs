@@ -1,0 +1,301 @@
+//! Who stands where when all is done: pods that are alike, counted by node, and the nodes by domain.
+//!
+//! The rules about pods beside other pods read everything here. Nothing is judged here, and no pod is
+//! compared with another: selectors meet groups of pods with the same content and namespace.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::case::{Case, taints_of};
+use super::labels::{Domain, Labels};
+use crate::model::{
+    LabelKey, LabelSelector, Namespace, NamespaceLabels, NodeName, Pod, PodAffinityTerm, PodKey, PodSpec,
+    Strength, Taint, label,
+};
+use crate::snapshot::Daemon;
+
+/// The label that every namespace carries: its own name.
+const NAME_OF_NAMESPACE: &str = "kubernetes.io/metadata.name";
+
+/// Everybody, by group and node.
+#[derive(Default)]
+pub(super) struct Crowd<'a> {
+    /// The nodes of the final fleet, and those that are going and still carry pods.
+    pub(super) places: Vec<Place>,
+    /// Pods that are alike.
+    pub(super) groups: Vec<Group<'a>>,
+    /// Where each place stands, for every label that a required rule names.
+    topologies: BTreeMap<&'a LabelKey, Topology>,
+    /// The groups that have a label, by key and value.
+    by_label: BTreeMap<(&'a LabelKey, &'a str), Vec<usize>>,
+}
+
+/// A node that pods stand on, or may stand on.
+pub(super) struct Place {
+    /// The node as findings name it.
+    pub(super) title: String,
+    pub(super) labels: Labels,
+    pub(super) taints: Vec<Taint>,
+    /// Whether it is part of the final fleet.
+    pub(super) stays: bool,
+}
+
+/// Pods of one content in one namespace.
+pub(super) struct Group<'a> {
+    pub(super) spec: &'a PodSpec,
+    pub(super) namespace: &'a Namespace,
+    /// Who of them stands on which place.
+    pub(super) at: BTreeMap<usize, Present<'a>>,
+    /// Whether the plan places any of them.
+    pub(super) is_placed: bool,
+}
+
+/// The pods of a group on one place.
+#[derive(Default)]
+pub(super) struct Present<'a> {
+    /// Those that run there, also those that are being deleted.
+    pub(super) running: Vec<&'a Pod>,
+    /// Those that the plan places there.
+    pub(super) placed: Vec<&'a Pod>,
+    /// The daemonset that will put such a pod there.
+    pub(super) coming: Option<&'a Daemon>,
+}
+
+/// Where a place stands in the topology of a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spot {
+    /// In the domain of this number.
+    In(usize),
+    /// In a domain that is not settled.
+    Open,
+    /// In none.
+    Nowhere,
+}
+
+/// The domains of a label.
+#[derive(Default)]
+pub(super) struct Topology {
+    spots: Vec<Spot>,
+    titles: Vec<String>,
+}
+
+impl Topology {
+    /// Returns where a place stands.
+    pub(super) fn spot(&self, place: usize) -> Spot {
+        self.spots.get(place).copied().unwrap_or(Spot::Nowhere)
+    }
+
+    /// Returns the domain of a place, where it is settled.
+    pub(super) fn domain(&self, place: usize) -> Option<usize> {
+        match self.spot(place) {
+            Spot::In(domain) => Some(domain),
+            Spot::Open | Spot::Nowhere => None,
+        }
+    }
+
+    /// Returns a domain as findings name it.
+    pub(super) fn title(&self, domain: usize) -> &str {
+        self.titles.get(domain).map_or("nowhere", String::as_str)
+    }
+
+    /// Returns how many domains there are.
+    pub(super) const fn len(&self) -> usize {
+        self.titles.len()
+    }
+
+    fn of(places: &[Place], key: &LabelKey) -> Self {
+        let mut topology = Self::default();
+        let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+        for place in places {
+            let next = topology.titles.len();
+            let spot = match place.labels.domain(key) {
+                Domain::Value(value) => Spot::In(*numbers.entry(value).or_insert(next)),
+                Domain::Own => Spot::In(next),
+                Domain::Open => Spot::Open,
+                Domain::Absent => Spot::Nowhere,
+            };
+            if spot == Spot::In(next) {
+                topology.titles.push(title(key, place));
+            }
+            topology.spots.push(spot);
+        }
+        topology
+    }
+}
+
+fn title(key: &LabelKey, place: &Place) -> String {
+    match (place.labels.domain(key), key.as_str()) {
+        (Domain::Value(value), label::ZONE) => format!("zone `{value}`"),
+        (Domain::Value(value), label::CAPACITY_TYPE) => format!("capacity type `{value}`"),
+        (Domain::Value(value), label::HOSTNAME) => format!("node `{value}`"),
+        (Domain::Value(value), _) => format!("`{key}` `{value}`"),
+        (Domain::Own | Domain::Open | Domain::Absent, _) => place.title.clone(),
+    }
+}
+
+impl<'a> Crowd<'a> {
+    /// Gathers everybody. Pods of a node that is going are gone from there where the plan places them
+    /// elsewhere or says that it does not place them; the others stay as long as they can.
+    pub(super) fn of(case: &Case<'a>) -> Self {
+        let mut crowd = Self::default();
+        let mut numbers: BTreeMap<&NodeName, usize> = BTreeMap::new();
+        for node in case.nodes.values() {
+            numbers.insert(&node.name, crowd.places.len());
+            crowd.places.push(Place {
+                title: format!("node `{}`", node.name),
+                labels: Labels::of_node(node),
+                taints: taints_of(node),
+                stays: case.stays(node),
+            });
+        }
+        let leaves = leavers(case);
+        let mut gathering = Gathering::default();
+        for (node, pods) in &case.running {
+            let Some(place) = numbers.get(node).copied() else { continue };
+            let is_going = !crowd.places[place].stays;
+            for pod in pods.iter().filter(|pod| !is_going || !leaves.contains(&pod.key)) {
+                let present = gathering.present(&pod.spec, &pod.key.namespace, place);
+                present.running.push(pod);
+            }
+        }
+        for site in &case.sites {
+            let known = site.node.and_then(|node| numbers.get(node).copied());
+            let place = known.unwrap_or(crowd.places.len());
+            if place == crowd.places.len() {
+                let (title, labels) = (site.title.clone(), site.labels.clone());
+                crowd.places.push(Place { title, labels, taints: site.taints.clone(), stays: true });
+            }
+            for pod in &site.pods {
+                gathering.place(pod, place);
+            }
+            for daemon in &site.daemons {
+                gathering.present(&daemon.spec, &daemon.namespace, place).coming = Some(*daemon);
+            }
+        }
+        crowd.groups = gathering.groups;
+        crowd.index();
+        crowd
+    }
+
+    fn index(&mut self) {
+        let mut keys = BTreeSet::new();
+        for (number, group) in self.groups.iter().enumerate() {
+            keys.extend(topology_keys(group.spec));
+            for (key, value) in &group.spec.labels {
+                self.by_label.entry((key, value)).or_default().push(number);
+            }
+        }
+        self.topologies = keys.into_iter().map(|key| (key, Topology::of(&self.places, key))).collect();
+    }
+
+    /// Returns the domains of a label that a required rule of some group names.
+    pub(super) fn topology(&self, key: &LabelKey) -> &Topology {
+        const NONE: &Topology = &Topology { spots: Vec::new(), titles: Vec::new() };
+        self.topologies.get(key).unwrap_or(NONE)
+    }
+
+    /// Returns the groups of these namespaces that a selector selects; an absent one selects nothing.
+    pub(super) fn selected(
+        &self,
+        selector: Option<&LabelSelector>,
+        namespaces: &BTreeSet<&Namespace>,
+    ) -> Vec<usize> {
+        let Some(selector) = selector else { return Vec::new() };
+        let named = selector.0.iter().filter_map(|(key, wanted)| {
+            let value = wanted.single()?;
+            Some(self.by_label.get(&(key, &**value)).map_or(&[][..], Vec::as_slice))
+        });
+        let is_meant = |number: &usize| {
+            let group = &self.groups[*number];
+            namespaces.contains(group.namespace) && selector.selects(&group.spec.labels)
+        };
+        match named.min_by_key(|numbers| numbers.len()) {
+            Some(numbers) => numbers.iter().copied().filter(is_meant).collect(),
+            None => (0..self.groups.len()).filter(is_meant).collect(),
+        }
+    }
+
+    /// Returns the namespaces of pods that a term of a pod of this namespace speaks of.
+    pub(super) fn reach(
+        &self,
+        own: &'a Namespace,
+        term: &PodAffinityTerm,
+        labels: &NamespaceLabels,
+    ) -> BTreeSet<&'a Namespace> {
+        if term.namespaces.is_empty() && term.namespace_selector.is_none() {
+            return BTreeSet::from([own]);
+        }
+        let all: BTreeSet<&Namespace> = self.groups.iter().map(|group| group.namespace).collect();
+        let is_meant = |namespace: &&Namespace| {
+            let by_label = |selector| selects_namespace(selector, namespace, labels);
+            term.namespaces.contains(*namespace) || term.namespace_selector.as_ref().is_some_and(by_label)
+        };
+        all.into_iter().filter(is_meant).collect()
+    }
+}
+
+/// The pods that are not where they were when all is done: what the plan places, and what it says it does
+/// not place.
+fn leavers<'a>(case: &Case<'a>) -> BTreeSet<&'a PodKey> {
+    let evidence = &case.plan.evidence;
+    let placed = evidence.placements.values().flat_map(|placement| &placement.pods);
+    let unplaced = evidence.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
+    let held = evidence.report.held.iter().flat_map(|held| &held.pods);
+    placed.chain(evidence.kept.values().flatten()).chain(unplaced).chain(held).collect()
+}
+
+/// Returns the labels that are topologies of a required rule of a pod.
+pub(super) fn topology_keys(spec: &PodSpec) -> impl Iterator<Item = &LabelKey> {
+    let is_required = |strength| strength == Strength::Required;
+    let spread = spec.spread.iter().filter(move |constraint| is_required(constraint.strength));
+    let terms = spec.affinity.iter().chain(&spec.anti_affinity);
+    spread.map(|constraint| &constraint.topology_key).chain(terms.map(|term| &term.topology_key))
+}
+
+fn selects_namespace(selector: &LabelSelector, namespace: &Namespace, labels: &NamespaceLabels) -> bool {
+    let known = labels.get(namespace);
+    selector.0.iter().all(|(key, wanted)| {
+        let value = match known.and_then(|labels| labels.get(key)) {
+            Some(value) => Some(&**value),
+            None if key.as_str() == NAME_OF_NAMESPACE => Some(namespace.as_str()),
+            None => None,
+        };
+        value.map_or_else(|| wanted.accepts_absence(), |value| wanted.accepts(value))
+    })
+}
+
+/// Groups while they are gathered. Contents are compared once for each place in memory: thousands of pods
+/// share theirs.
+#[derive(Default)]
+struct Gathering<'a> {
+    groups: Vec<Group<'a>>,
+    contents_at: BTreeMap<*const PodSpec, usize>,
+    contents: BTreeMap<&'a PodSpec, usize>,
+    numbers: BTreeMap<(usize, &'a Namespace), usize>,
+}
+
+impl<'a> Gathering<'a> {
+    fn group(&mut self, spec: &'a PodSpec, namespace: &'a Namespace) -> usize {
+        let contents = &mut self.contents;
+        let content = *self.contents_at.entry(std::ptr::from_ref(spec)).or_insert_with(|| {
+            let next = contents.len();
+            *contents.entry(spec).or_insert(next)
+        });
+        let next = self.groups.len();
+        let number = *self.numbers.entry((content, namespace)).or_insert(next);
+        if number == next {
+            self.groups.push(Group { spec, namespace, at: BTreeMap::new(), is_placed: false });
+        }
+        number
+    }
+
+    fn present(&mut self, spec: &'a PodSpec, namespace: &'a Namespace, place: usize) -> &mut Present<'a> {
+        let group = self.group(spec, namespace);
+        self.groups[group].at.entry(place).or_default()
+    }
+
+    fn place(&mut self, pod: &'a Pod, place: usize) {
+        let group = self.group(&pod.spec, &pod.key.namespace);
+        self.groups[group].is_placed = true;
+        self.groups[group].at.entry(place).or_default().placed.push(pod);
+    }
+}

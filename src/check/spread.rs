@@ -1,0 +1,216 @@
+//! Required topology spread (`DoNotSchedule`), as kube-scheduler counts it on the final fleet.
+//!
+//! Each constraint is judged by itself: an objection says that no order exists in which the placed pods pass it.
+//! That several constraints leave no common order is not seen here, and pods that run are never objected to.
+
+use std::collections::BTreeMap;
+
+use super::case::Case;
+use super::crowd::{Crowd, Group, Place, Spot};
+use super::finding::{Finding, Rule};
+use super::labels::pod_meets;
+use super::taints::repels;
+use super::tally::{Count, Tally};
+use crate::model::{
+    LabelKey, LabelSelector, Namespace, Pod, PodSpec, Requirement, Requirements, SpreadConstraint, Strength,
+    Toleration,
+};
+
+/// One constraint, with everything of its pods that decides what it counts.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Rules<'a> {
+    namespace: &'a Namespace,
+    constraint: &'a SpreadConstraint,
+    /// The selector with what `matchLabelKeys` add to it.
+    selector: Option<LabelSelector>,
+    /// Whether that selects the pods themselves.
+    selects_own: bool,
+    filter: Filter<'a>,
+}
+
+/// Which nodes count.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Filter<'a> {
+    /// The labels that all of them have.
+    keys: Vec<&'a LabelKey>,
+    /// What the pods ask of labels, where that is honored.
+    asked: Option<(&'a Requirements, Option<&'a [Requirements]>)>,
+    /// What the pods tolerate, where that is honored.
+    tolerated: Option<&'a [Toleration]>,
+}
+
+/// Returns the domains in which more pods are placed than their constraints allow, and the pods on nodes that
+/// are in no domain.
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let crowd = &case.crowd;
+    let mut rules: BTreeMap<Rules<'_>, Vec<usize>> = BTreeMap::new();
+    for (number, group) in crowd.groups.iter().enumerate().filter(|(_, group)| group.is_placed) {
+        for constraint in required(group.spec) {
+            rules.entry(Rules::of(group, constraint)).or_default().push(number);
+        }
+    }
+    let mut found = Vec::new();
+    let mut counting: BTreeMap<&Filter<'_>, Vec<bool>> = BTreeMap::new();
+    for (rules, groups) in &rules {
+        let counts = counting.entry(&rules.filter).or_insert_with(|| {
+            crowd.places.iter().map(|place| rules.filter.counts(place, groups, crowd)).collect()
+        });
+        found.extend(nowhere(crowd, rules, groups));
+        found.extend(crowded(crowd, rules, groups, counts));
+    }
+    found
+}
+
+fn required(spec: &PodSpec) -> impl Iterator<Item = &SpreadConstraint> {
+    spec.spread.iter().filter(|constraint| constraint.strength == Strength::Required)
+}
+
+impl<'a> Rules<'a> {
+    fn of(group: &Group<'a>, constraint: &'a SpreadConstraint) -> Self {
+        let (spec, namespace) = (group.spec, group.namespace);
+        let selector = constraint.selector.clone().map(|mut selector| {
+            for key in &constraint.match_label_keys {
+                if let Some(value) = spec.labels.get(key) {
+                    selector.0.add(key.clone(), Requirement::one(value));
+                }
+            }
+            selector
+        });
+        let selects_own = selector.as_ref().is_some_and(|selector| selector.selects(&spec.labels));
+        let mut keys: Vec<&LabelKey> = required(spec).map(|constraint| &constraint.topology_key).collect();
+        keys.sort();
+        keys.dedup();
+        let asked = (&spec.node_selector, spec.node_affinity.required.as_deref());
+        let filter = Filter {
+            keys,
+            asked: constraint.honors_node_affinity.then_some(asked),
+            tolerated: constraint.honors_node_taints.then_some(&*spec.tolerations),
+        };
+        Self { namespace, constraint, selector, selects_own, filter }
+    }
+
+    /// Returns the groups that are counted. Kubernetes counts nobody by a selector that selects everything.
+    fn counted(&self, crowd: &Crowd<'_>) -> Vec<usize> {
+        match &self.selector {
+            Some(selector) if !selector.0.is_empty() => {
+                crowd.selected(Some(selector), &[self.namespace].into())
+            }
+            Some(_) | None => Vec::new(),
+        }
+    }
+}
+
+impl Filter<'_> {
+    /// Returns whether a node counts. The groups have the same content as far as the filter reads it.
+    fn counts(&self, place: &Place, groups: &[usize], crowd: &Crowd<'_>) -> bool {
+        let has = |key: &&LabelKey| place.labels.domain(key) != super::labels::Domain::Absent;
+        let spec = groups.first().map(|number| crowd.groups[*number].spec);
+        place.stays
+            && self.keys.iter().all(has)
+            && (self.asked.is_none() || spec.is_none_or(|spec| pod_meets(spec, &place.labels).is_ok()))
+            && self
+                .tolerated
+                .is_none_or(|tolerated| !place.taints.iter().any(|taint| repels(taint, tolerated)))
+    }
+}
+
+/// Pods on nodes that do not have the label, or of which nobody knows the value.
+fn nowhere(crowd: &Crowd<'_>, rules: &Rules<'_>, groups: &[usize]) -> Vec<Finding> {
+    let key = &rules.constraint.topology_key;
+    let topology = crowd.topology(key);
+    let mut found = Vec::new();
+    for (place, present) in groups.iter().flat_map(|number| &crowd.groups[*number].at) {
+        let Some(pod) = present.placed.first() else { continue };
+        let title = &crowd.places[*place].title;
+        let why = match topology.spot(*place) {
+            Spot::In(_) => continue,
+            Spot::Open => format!("must be spread over `{key}`, and {title} has it not settled"),
+            Spot::Nowhere => format!("must be spread over `{key}`, and {title} has no such label"),
+        };
+        found.push(Finding::new(Rule::Spread, format!("pod `{}`", pod.key), why));
+    }
+    found
+}
+
+fn crowded(crowd: &Crowd<'_>, rules: &Rules<'_>, groups: &[usize], counts: &[bool]) -> Vec<Finding> {
+    let key = &rules.constraint.topology_key;
+    let topology = crowd.topology(key);
+    let tally = tally(crowd, rules, groups, counts);
+    let left = tally.clone().bind();
+    let least = tally.least(Count::in_the_end);
+    let found = left.into_iter().filter_map(|domain| {
+        let here = tally.domains.get(domain)?;
+        let pod = first_placed(crowd, groups, |place| topology.domain(place) == Some(domain))?;
+        let would_have = here.in_the_end();
+        let measured = match least {
+            Some((emptiest, fewest)) if !tally.has_too_few_domains() => format!(
+                "{} more than {}",
+                would_have.saturating_sub(fewest),
+                topology.title(emptiest),
+            ),
+            Some(_) | None => {
+                let domains = tally.domains.iter().filter(|count| count.is_counted).count();
+                format!("and there are {domains} of {} domains of `{key}`", tally.domains_min)
+            }
+        };
+        let uncounted = if tally.selects_own { "" } else { ", which it is not itself" };
+        let why = format!(
+            "{} would have {would_have} of the pods it must be spread with{uncounted}, {measured}; maxSkew is {}",
+            topology.title(domain),
+            tally.max_skew,
+        );
+        Some(Finding::new(Rule::Spread, format!("pod `{}`", pod.key), why))
+    });
+    found.collect()
+}
+
+/// Counts who is there and who is to be bound, by domain.
+fn tally(crowd: &Crowd<'_>, rules: &Rules<'_>, groups: &[usize], counts: &[bool]) -> Tally {
+    let topology = crowd.topology(&rules.constraint.topology_key);
+    let number = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+    let mut tally = Tally {
+        max_skew: number(rules.constraint.max_skew),
+        domains_min: number(rules.constraint.min_domains.unwrap_or(1)),
+        selects_own: rules.selects_own,
+        domains: vec![Count::default(); topology.len()],
+    };
+    let counts = |place: usize| counts.get(place).copied().unwrap_or(false);
+    for domain in
+        (0..crowd.places.len()).filter(|place| counts(*place)).filter_map(|place| topology.domain(place))
+    {
+        tally.domains[domain].is_counted = true;
+    }
+    let counted = rules.counted(crowd);
+    let is_counted = |group: &usize| counted.binary_search(group).is_ok();
+    let is_own = |group: &usize| groups.binary_search(group).is_ok();
+    let uncounted = groups.iter().filter(|group| !is_counted(group));
+    for group in counted.iter().chain(uncounted) {
+        for (place, present) in &crowd.groups[*group].at {
+            let Some(domain) = topology.domain(*place) else { continue };
+            let count = &mut tally.domains[domain];
+            let placed = present.placed.len();
+            let adds = is_counted(group) && counts(*place);
+            if adds {
+                count.bound += present.running.iter().filter(|pod| !pod.is_terminating).count();
+            }
+            match (is_own(group), adds) {
+                (true, true) => count.own += placed,
+                (true, false) => count.uncounted += placed,
+                (false, true) => count.others += placed,
+                (false, false) => {}
+            }
+        }
+    }
+    tally
+}
+
+/// Returns the first pod of these groups, by name, that the plan places on such a place.
+fn first_placed<'a>(
+    crowd: &Crowd<'a>,
+    groups: &[usize],
+    is_meant: impl Fn(usize) -> bool,
+) -> Option<&'a Pod> {
+    let all = groups.iter().flat_map(|number| &crowd.groups[*number].at);
+    let placed = all.filter(|(place, _)| is_meant(**place)).filter_map(|(_, present)| present.placed.first());
+    placed.copied().min_by_key(|pod| &pod.key)
+}

@@ -1,0 +1,30 @@
+//! Planted bugs about pods beside other pods and about volumes: of every two plans of a world the judge must
+//! take the right one and object to the wrong one, by the right rule.
+
+#[expect(dead_code, unused_imports, reason = "each test binary uses a part of it")]
+#[path = "../support/worlds/mod.rs"]
+mod support;
+
+mod anti_affinity;
+mod orders;
+mod spread;
+
+use nodeform::check::{Finding, Rule, check};
+use support::build::World;
+use support::by_hand::{ByHand, by_hand};
+
+/// What the judge finds.
+fn findings(plan: ByHand) -> Vec<Finding> {
+    let (world, plan) = plan.unjudged();
+    check(&world.snapshot, &world.policy, &plan)
+}
+
+/// Judges two plans of a world: nothing is found in the first, and in the second this rule alone.
+#[track_caller]
+fn told_apart(world: &World, rule: Rule, right: fn(ByHand) -> ByHand, wrong: fn(ByHand) -> ByHand) {
+    right(by_hand(world.clone())).planned();
+    let found = findings(wrong(by_hand(world.clone())));
+    let mut rules: Vec<Rule> = found.iter().map(|finding| finding.rule).collect();
+    rules.dedup();
+    assert_eq!(rules, [rule], "{found:#?}");
+}
