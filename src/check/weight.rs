@@ -2,27 +2,33 @@
 //!
 //! Usage only grows while a plan is made, so a heavier pool that could still take the pod beside everything
 //! that the plan makes could have taken it all along. The pod must fit there by a term of its node affinity
-//! by which it sits where it is: by another term the lighter pool may be right.
+//! by which it sits where it is: by another term the lighter pool may be right. A pod that is tied to others, or
+//! to a volume, is judged only by offerings in the same domains as its node's: in others it may not be allowed.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use super::anti_affinity::repulsions;
 use super::case::Case;
+use super::crowd::topology_keys;
 use super::daemons;
 use super::finding::{Finding, Rule};
-use super::labels::Labels;
+use super::labels::{Domain, Labels};
 use super::limits::{Usage, pool_has_room};
 use super::made::Made;
 use super::offering::{may_be_chosen, suits};
 use super::taints::repels;
-use crate::model::{InstanceType, LabelKey, Offering, Pod, PodSpec, Pool, PoolName, Requirements};
+use crate::model::{
+    InstanceType, LabelKey, Namespace, Offering, Pod, PodSpec, Pool, PoolName, Requirements, label,
+};
 
 /// Returns the new nodes for whose first pod a heavier pool had room.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let usage = Usage::of(case);
     let mut pools: Vec<&Pool> = case.policy.pools.values().collect();
     pools.sort_by_key(|pool| (Reverse(pool.weight), &pool.name));
-    let mut memory = Memory::new();
+    let (ties, mut memory) = (ties(case), Memory::new());
     let mut found = Vec::new();
     for made in &case.made {
         let Some(pod) = case.pods.get(made.opened_for).copied() else {
@@ -35,8 +41,11 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
             found.push(Finding::new(Rule::PoolWeight, made.title(), message));
         }
         let Some(own) = case.pool(made.pool) else { continue };
-        let heavier = pools.iter().take_while(|pool| pool.weight > own.weight);
-        let taker = heavier.copied().find(|heavier| takes(case, &mut memory, (made, pod), (heavier, &usage)));
+        let mut heavier = pools.iter().take_while(|pool| pool.weight > own.weight).peekable();
+        let keys = ties.get(&(&*pod.spec, &pod.key.namespace));
+        let Some(tie) = heavier.peek().and_then(|_| Tie::of(case, made, keys)) else { continue };
+        let taker =
+            heavier.copied().find(|heavier| takes(case, &mut memory, (made, pod, &tie), (heavier, &usage)));
         if let Some(heavier) = taker {
             let message = format!(
                 "is opened for pod `{}`, which pool `{}` with weight {} could have taken",
@@ -48,21 +57,74 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// What was found out already: whether a pool could take pods of this content by this term.
-type Memory<'a> = BTreeMap<(&'a PodSpec, Option<&'a Requirements>, &'a PoolName), bool>;
+/// The labels by which pods of a group are tied.
+type Ties<'a> = BTreeMap<(&'a PodSpec, &'a Namespace), BTreeSet<&'a LabelKey>>;
+
+/// Returns the labels by which placed pods are tied to others or to a volume; nothing of pods that are not.
+fn ties<'a>(case: &Case<'a>) -> Ties<'a> {
+    let mut ties = Ties::new();
+    for group in case.crowd.groups.iter().filter(|group| group.is_placed) {
+        let keys: BTreeSet<&LabelKey> = topology_keys(group.spec).collect();
+        if !keys.is_empty() || !group.spec.volumes.is_empty() {
+            ties.entry((group.spec, group.namespace)).or_default().extend(keys);
+        }
+    }
+    for repulsion in repulsions(case) {
+        for group in repulsion.kept_away.iter().map(|number| &case.crowd.groups[*number]) {
+            ties.entry((group.spec, group.namespace)).or_default().insert(&repulsion.term.topology_key);
+        }
+    }
+    ties
+}
+
+/// The domains in which a node must be for a tied pod: the values of these labels, `None` where it has none.
+/// Nothing for a pod that is not tied.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Tie(BTreeMap<LabelKey, Option<Arc<str>>>);
+
+impl Tie {
+    /// Returns the domains of the node that was chosen; `None` where one is not settled.
+    fn of(case: &Case<'_>, made: &Made<'_>, keys: Option<&BTreeSet<&LabelKey>>) -> Option<Self> {
+        let Some(keys) = keys else { return Some(Self::default()) };
+        let labels = case.labels_of(made, case.bought(made)?);
+        let always = [label::ZONE, label::CAPACITY_TYPE].map(LabelKey::new);
+        // Every new node is a host of its own.
+        let keys = keys.iter().copied().chain(&always).filter(|key| key.as_str() != label::HOSTNAME);
+        let value = |key: &LabelKey| match labels.domain(key) {
+            Domain::Value(value) => Some((key.clone(), Some(Arc::from(value)))),
+            Domain::Absent => Some((key.clone(), None)),
+            Domain::Own | Domain::Open => None,
+        };
+        keys.map(value).collect::<Option<_>>().map(Self)
+    }
+
+    fn holds(&self, labels: &Labels) -> bool {
+        self.0.iter().all(|(key, value)| match (labels.domain(key), value) {
+            (Domain::Value(there), Some(value)) => *there == **value,
+            (Domain::Absent, None) => true,
+            (Domain::Value(_) | Domain::Own | Domain::Open | Domain::Absent, _) => false,
+        })
+    }
+}
+
+/// What is asked of a place: by a pod, by a term of its affinity, in these domains.
+type Asked<'p> = (&'p Pod, Option<&'p Requirements>, &'p Tie);
+
+/// What was found out already: whether a pool could take pods of this content by this term, in these domains.
+type Memory<'a> = BTreeMap<(&'a PodSpec, Option<&'a Requirements>, Tie, &'a PoolName), bool>;
 
 fn takes<'a>(
     case: &Case<'a>,
     memory: &mut Memory<'a>,
-    (made, pod): (&Made<'a>, &'a Pod),
+    (made, pod, tie): (&Made<'a>, &'a Pod, &Tie),
     (pool, usage): (&'a Pool, &Usage),
 ) -> bool {
     let terms = terms_in_use(case, made, &pod.spec);
     !terms.is_empty()
         && terms.into_iter().all(|term| {
             *memory
-                .entry((&*pod.spec, term, &pool.name))
-                .or_insert_with(|| has_place(case, pool, usage, (pod, term)))
+                .entry((&*pod.spec, term, tie.clone(), &pool.name))
+                .or_insert_with(|| has_place(case, pool, usage, (pod, term, tie)))
         })
 }
 
@@ -74,8 +136,8 @@ fn terms_in_use<'p>(case: &Case<'_>, made: &Made<'_>, spec: &'p PodSpec) -> Vec<
     terms.iter().filter(|term| labels.meet(term).is_ok()).map(Some).collect()
 }
 
-fn has_place(case: &Case<'_>, pool: &Pool, usage: &Usage, asked: (&Pod, Option<&Requirements>)) -> bool {
-    let (pod, _) = asked;
+fn has_place(case: &Case<'_>, pool: &Pool, usage: &Usage, asked: Asked<'_>) -> bool {
+    let (pod, _, _) = asked;
     if pool.is_deleting || pool.replicas.is_some() || may_be_full_of_others(case, pool) {
         return false;
     }
@@ -105,12 +167,15 @@ fn holds(
     case: &Case<'_>,
     pool: &Pool,
     (size, offering): (&InstanceType, &Offering),
-    (pod, term): (&Pod, Option<&Requirements>),
+    (pod, term, tie): Asked<'_>,
 ) -> bool {
     if !offering.is_available || offering.price.known().is_none() || suits(pool, size, offering).is_err() {
         return false;
     }
     let labels = Labels::of_offering(pool, size, offering);
+    if !tie.holds(&labels) {
+        return false;
+    }
     let given = |key: &LabelKey| case.snapshot.catalog.is_well_known(key);
     let mut wanted = pod.spec.node_selector.clone();
     if let Some(term) = term {

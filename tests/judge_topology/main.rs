@@ -8,6 +8,7 @@ mod support;
 mod anti_affinity;
 mod orders;
 mod spread;
+mod weight;
 
 use nodeform::check::{Finding, Rule, check};
 use support::build::World;
