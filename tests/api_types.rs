@@ -6,9 +6,11 @@ mod support;
 
 use nodeform::api::Kind;
 use nodeform::api::aks_node_class::{AksNodeClass, AksNodeClassSpec};
+use nodeform::api::capacity_buffer::CapacityBuffer;
 use nodeform::api::node_claim::NodeClaim;
 use nodeform::api::node_class_hash::{HASH_VERSION, static_hash};
 use nodeform::api::node_fleet::NodeFleet;
+use nodeform::api::node_overlay::NodeOverlay;
 use nodeform::api::node_pool::NodePool;
 use serde_json::{Value, json};
 
@@ -158,6 +160,12 @@ fn every_field_of_every_kind_is_written_again() {
             Kind::AksNodeClass => {
                 serde_json::to_value(serde_json::from_value::<AksNodeClass>(object.clone()).unwrap())
             }
+            Kind::CapacityBuffer => {
+                serde_json::to_value(serde_json::from_value::<CapacityBuffer>(object.clone()).unwrap())
+            }
+            Kind::NodeOverlay => {
+                serde_json::to_value(serde_json::from_value::<NodeOverlay>(object.clone()).unwrap())
+            }
             Kind::NodeClaim => {
                 serde_json::to_value(serde_json::from_value::<NodeClaim>(object.clone()).unwrap())
             }
@@ -194,6 +202,10 @@ fn sample(schema: &Value) -> Value {
 fn a_kind_is_found_by_its_group_and_version() {
     assert_eq!(Kind::of("karpenter.sh/v1", "NodePool"), Some(Kind::NodePool));
     assert_eq!(Kind::of("karpenter.azure.com/v1alpha2", "AKSNodeClass"), Some(Kind::AksNodeClass));
+    for version in ["v1beta1", "v1alpha1"] {
+        let version = format!("autoscaling.x-k8s.io/{version}");
+        assert_eq!(Kind::of(&version, "CapacityBuffer"), Some(Kind::CapacityBuffer));
+    }
     assert_eq!(Kind::of("karpenter.sh/v1beta1", "NodePool"), None);
     assert_eq!(Kind::of("v1", "Pod"), None);
     assert_eq!(Kind::of_group("karpenter.sh", "NodePool"), Some(Kind::NodePool));

@@ -124,7 +124,7 @@ fn fields() -> String {
     let mut page = format!(
         "# Fields of the kinds\n\n{HEAD}\nWhat `nodeform validate` accepts. Durations are Go's (`720h`), quantities Kubernetes'.\n"
     );
-    for kind in ["NodePool", "AKSNodeClass", "NodeClaim", "NodeFleet"] {
+    for kind in ["NodePool", "AKSNodeClass", "NodeClaim", "NodeOverlay", "CapacityBuffer", "NodeFleet"] {
         let schema = schema(&kind.to_lowercase());
         let about = schema["description"].as_str().unwrap_or_default();
         let _ = write!(page, "\n## {kind}\n\n{about}\n\n{TABLE}");

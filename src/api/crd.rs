@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 
 use super::Kind;
 use super::aks_node_class::{AksNodeClassSpec, AksNodeClassStatus};
+use super::capacity_buffer::{CapacityBufferSpec, CapacityBufferStatus};
 use super::node_claim::{NodeClaimSpec, NodeClaimStatus};
 use super::node_fleet::{NodeFleetSpec, NodeFleetStatus};
+use super::node_overlay::{NodeOverlaySpec, NodeOverlayStatus};
 use super::node_pool::{NodePoolSpec, NodePoolStatus};
 use super::structural::schema_of;
 
@@ -18,6 +20,11 @@ pub fn schema(kind: Kind) -> Value {
             schema_of::<AksNodeClassSpec>(),
             schema_of::<AksNodeClassStatus>(),
         ),
+        Kind::CapacityBuffer => (
+            "CapacityBuffer is room that is kept free for pods to come.",
+            schema_of::<CapacityBufferSpec>(),
+            schema_of::<CapacityBufferStatus>(),
+        ),
         Kind::NodeClaim => (
             "NodeClaim is one node that was asked for.",
             schema_of::<NodeClaimSpec>(),
@@ -27,6 +34,11 @@ pub fn schema(kind: Kind) -> Value {
             "NodeFleet says how nodeform treats one cluster as a whole. There is at most one in a cluster.",
             schema_of::<NodeFleetSpec>(),
             schema_of::<NodeFleetStatus>(),
+        ),
+        Kind::NodeOverlay => (
+            "NodeOverlay changes prices and resources of sizes.",
+            schema_of::<NodeOverlaySpec>(),
+            schema_of::<NodeOverlayStatus>(),
         ),
         Kind::NodePool => (
             "NodePool is a pool of nodes that are made when pods need them.",
@@ -53,7 +65,7 @@ pub fn schema(kind: Kind) -> Value {
 
 fn is_spec_required(kind: Kind) -> bool {
     match kind {
-        Kind::NodeClaim | Kind::NodePool => true,
+        Kind::CapacityBuffer | Kind::NodeClaim | Kind::NodeOverlay | Kind::NodePool => true,
         Kind::AksNodeClass | Kind::NodeFleet => false,
     }
 }
@@ -80,11 +92,12 @@ pub fn definition(kind: Kind) -> Value {
         versions.push(version);
     }
     versions.push(version_of(kind, facts.version));
+    let scope = if facts.is_namespaced { "Namespaced" } else { "Cluster" };
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": format!("{}.{}", facts.plural, facts.group)},
-        "spec": {"group": facts.group, "names": names, "scope": "Cluster", "versions": versions},
+        "spec": {"group": facts.group, "names": names, "scope": scope, "versions": versions},
     })
 }
 
@@ -112,6 +125,21 @@ fn columns(kind: Kind) -> Vec<Value> {
             age,
             wide(column("ImageFamily", ".spec.imageFamily", "string")),
         ],
+        Kind::CapacityBuffer => vec![
+            described(column("Strategy", ".spec.provisioningStrategy", "string"), "How the room is kept."),
+            described(
+                column("PodTemplate", ".status.podTemplateRef.name", "string"),
+                "The PodTemplate in use.",
+            ),
+            described(column("Replicas", ".status.replicas", "integer"), "For how many pods room is kept."),
+            described(column("ConditionsType", ".status.conditions[*].type", "string"), "The conditions."),
+            described(
+                column("ConditionsStatus", ".status.conditions[*].status", "string"),
+                "Whether they hold.",
+            ),
+            described(column("ConditionsReason", ".status.conditions[*].reason", "string"), "Why."),
+            described(age, "How old the buffer is."),
+        ],
         Kind::NodeClaim => vec![
             column("Type", r".metadata.labels.node\.kubernetes\.io/instance-type", "string"),
             column("Capacity", r".metadata.labels.karpenter\.sh/capacity-type", "string"),
@@ -133,6 +161,11 @@ fn columns(kind: Kind) -> Vec<Value> {
             wide(column("Strategy", ".spec.strategy", "string")),
             wide(column("Revision", ".status.lastAppliedRevision", "string")),
         ],
+        Kind::NodeOverlay => vec![
+            column("Ready", r#".status.conditions[?(@.type=="Ready")].status"#, "string"),
+            age,
+            wide(column("Weight", ".spec.weight", "integer")),
+        ],
         Kind::NodePool => vec![
             column("NodeClass", ".spec.template.spec.nodeClassRef.name", "string"),
             column("Nodes", ".status.nodes", "string"),
@@ -147,6 +180,12 @@ fn columns(kind: Kind) -> Vec<Value> {
 
 fn column(name: &str, path: &str, of_type: &str) -> Value {
     json!({"jsonPath": path, "name": name, "type": of_type})
+}
+
+/// Says what a column shows.
+fn described(mut column: Value, description: &str) -> Value {
+    column["description"] = json!(description);
+    column
 }
 
 /// Shows a column only with `kubectl get -o wide`.

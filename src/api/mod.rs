@@ -4,12 +4,14 @@
 //! what the user wrote. Must never judge: that a field has a type does not make its value valid, `policy` does that.
 
 pub mod aks_node_class;
+pub mod capacity_buffer;
 #[cfg(feature = "schema")]
 pub mod crd;
 pub mod meta;
 pub mod node_claim;
 pub mod node_class_hash;
 pub mod node_fleet;
+pub mod node_overlay;
 pub mod node_pool;
 pub mod path;
 pub mod pattern;
@@ -20,15 +22,19 @@ mod structural;
 pub mod template;
 pub mod text;
 
-/// The kinds that nodeform reads as its own: Karpenter's three and NodeFleet.
+/// The kinds that nodeform reads as its own: Karpenter's, the buffer that it shares, and NodeFleet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// `karpenter.azure.com` AKSNodeClass.
     AksNodeClass,
+    /// `autoscaling.x-k8s.io` CapacityBuffer.
+    CapacityBuffer,
     /// `karpenter.sh` NodeClaim.
     NodeClaim,
     /// `nodeform.dev` NodeFleet.
     NodeFleet,
+    /// `karpenter.sh` NodeOverlay.
+    NodeOverlay,
     /// `karpenter.sh` NodePool.
     NodePool,
 }
@@ -42,6 +48,10 @@ pub struct KindFacts {
     pub version: &'static str,
     /// An older version with the same fields, which is read as well.
     pub version_deprecated: Option<&'static str>,
+    /// An older version with the same fields, which is read as well and which the definition does not serve.
+    pub version_unserved: Option<&'static str>,
+    /// Whether objects stand in namespaces.
+    pub is_namespaced: bool,
     /// Name of the kind, as in `kind:`.
     pub kind: &'static str,
     /// Name of the kind in addresses and in `kubectl get`.
@@ -60,14 +70,23 @@ pub struct KindFacts {
 
 impl Kind {
     /// Every kind, by name.
-    pub const ALL: [Self; 4] = [Self::AksNodeClass, Self::NodeClaim, Self::NodeFleet, Self::NodePool];
+    pub const ALL: [Self; 6] = [
+        Self::AksNodeClass,
+        Self::CapacityBuffer,
+        Self::NodeClaim,
+        Self::NodeFleet,
+        Self::NodeOverlay,
+        Self::NodePool,
+    ];
 
     /// How an API server knows the kind.
     pub fn facts(self) -> &'static KindFacts {
         match self {
             Self::AksNodeClass => &AKS_NODE_CLASS,
+            Self::CapacityBuffer => &CAPACITY_BUFFER,
             Self::NodeClaim => &NODE_CLAIM,
             Self::NodeFleet => &NODE_FLEET,
+            Self::NodeOverlay => &NODE_OVERLAY,
             Self::NodePool => &NODE_POOL,
         }
     }
@@ -80,7 +99,8 @@ impl Kind {
             let facts = candidate.facts();
             facts.kind == kind
                 && facts.group == group
-                && (facts.version == version || facts.version_deprecated == Some(version))
+                && (facts.version == version
+                    || [facts.version_deprecated, facts.version_unserved].contains(&Some(version)))
         })
     }
 
@@ -96,6 +116,8 @@ static AKS_NODE_CLASS: KindFacts = KindFacts {
     group: "karpenter.azure.com",
     version: "v1beta1",
     version_deprecated: Some("v1alpha2"),
+    version_unserved: None,
+    is_namespaced: false,
     kind: "AKSNodeClass",
     plural: "aksnodeclasses",
     singular: "aksnodeclass",
@@ -105,10 +127,27 @@ static AKS_NODE_CLASS: KindFacts = KindFacts {
     crd: include_str!("../../crds/karpenter.azure.com_aksnodeclasses.yaml"),
 };
 
+static CAPACITY_BUFFER: KindFacts = KindFacts {
+    group: "autoscaling.x-k8s.io",
+    version: "v1beta1",
+    version_deprecated: None,
+    version_unserved: Some("v1alpha1"),
+    is_namespaced: true,
+    kind: "CapacityBuffer",
+    plural: "capacitybuffers",
+    singular: "capacitybuffer",
+    short_names: &["cb"],
+    categories: &["autoscaling"],
+    schema: include_str!("../../schemas/capacitybuffer.json"),
+    crd: include_str!("../../crds/autoscaling.x-k8s.io_capacitybuffers.yaml"),
+};
+
 static NODE_CLAIM: KindFacts = KindFacts {
     group: "karpenter.sh",
     version: "v1",
     version_deprecated: None,
+    version_unserved: None,
+    is_namespaced: false,
     kind: "NodeClaim",
     plural: "nodeclaims",
     singular: "nodeclaim",
@@ -122,6 +161,8 @@ static NODE_FLEET: KindFacts = KindFacts {
     group: "nodeform.dev",
     version: "v1alpha1",
     version_deprecated: None,
+    version_unserved: None,
+    is_namespaced: false,
     kind: "NodeFleet",
     plural: "nodefleets",
     singular: "nodefleet",
@@ -131,10 +172,27 @@ static NODE_FLEET: KindFacts = KindFacts {
     crd: include_str!("../../crds/nodeform.dev_nodefleets.yaml"),
 };
 
+static NODE_OVERLAY: KindFacts = KindFacts {
+    group: "karpenter.sh",
+    version: "v1alpha1",
+    version_deprecated: None,
+    version_unserved: None,
+    is_namespaced: false,
+    kind: "NodeOverlay",
+    plural: "nodeoverlays",
+    singular: "nodeoverlay",
+    short_names: &["overlays"],
+    categories: &["karpenter"],
+    schema: include_str!("../../schemas/nodeoverlay.json"),
+    crd: include_str!("../../crds/karpenter.sh_nodeoverlays.yaml"),
+};
+
 static NODE_POOL: KindFacts = KindFacts {
     group: "karpenter.sh",
     version: "v1",
     version_deprecated: None,
+    version_unserved: None,
+    is_namespaced: false,
     kind: "NodePool",
     plural: "nodepools",
     singular: "nodepool",

@@ -29,6 +29,13 @@ pub const SCHEDULE: &str =
 /// A count of nodes, or a percentage of them.
 pub const NODES_OR_PERCENT: &str = "^((100|[0-9]{1,2})%|[0-9]+)$";
 
+/// A price in dollars.
+pub const PRICE: &str = r"^\d+(\.\d+)?$";
+
+/// What a price differs by, in dollars or as a percentage.
+pub const PRICE_ADJUSTMENT: &str =
+    r"^(([+-]{1}(\d*\.?\d+))|(\+{1}\d*\.?\d+%)|(^(-\d{1,2}(\.\d+)?%)$)|(-100%))$";
+
 /// The type of a condition.
 pub const CONDITION_TYPE: &str = r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$";
 

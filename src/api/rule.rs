@@ -22,6 +22,35 @@ pub(crate) fn requirements() -> Value {
     ])
 }
 
+/// What the requirements of a NodeOverlay must hold to.
+pub(crate) fn overlay_requirements() -> Value {
+    json!([
+        {
+            "message": "requirements with operator 'NotIn' must have a value defined",
+            "rule": "self.all(x, x.operator == 'NotIn' ? x.values.size() != 0 : true)",
+        },
+        {
+            "message": "requirements with operator 'In' must have a value defined",
+            "rule": "self.all(x, x.operator == 'In' ? x.values.size() != 0 : true)",
+        },
+        {
+            "message": "requirements operator 'Gt', 'Lt', 'Gte' or 'Lte' must have a single positive integer value",
+            "rule": "self.all(x, (x.operator == 'Gt' || x.operator == 'Lt' || x.operator == 'Gte' || x.operator == 'Lte') ? (x.values.size() == 1 && int(x.values[0]) >= 0) : true)",
+        },
+    ])
+}
+
+/// What the key of a requirement must hold to.
+pub(crate) fn requirement_key() -> Value {
+    json!([
+        {
+            "message": "label domain \"karpenter.sh\" is restricted",
+            "rule": "self in [\"karpenter.sh/capacity-type\", \"karpenter.sh/nodepool\"] || !self.find(\"^([^/]+)\").endsWith(\"karpenter.sh\")",
+        },
+        {"message": "label \"kubernetes.io/hostname\" is restricted", "rule": "self != \"kubernetes.io/hostname\""},
+    ])
+}
+
 /// Adds to a list of requirements that its keys must not name the pool: a pool cannot choose among pools.
 pub(crate) fn forbid_pool_key(schema: &mut Schema) {
     let rules = schema

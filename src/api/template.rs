@@ -14,16 +14,7 @@ pub struct Requirement {
         schemars(extend(
             "maxLength" = 316,
             "pattern" = super::pattern::QUALIFIED_NAME,
-            "x-kubernetes-validations" = [
-                {
-                    "message": "label domain \"karpenter.sh\" is restricted",
-                    "rule": "self in [\"karpenter.sh/capacity-type\", \"karpenter.sh/nodepool\"] || !self.find(\"^([^/]+)\").endsWith(\"karpenter.sh\")",
-                },
-                {
-                    "message": "label \"kubernetes.io/hostname\" is restricted",
-                    "rule": "self != \"kubernetes.io/hostname\"",
-                },
-            ]
+            "x-kubernetes-validations" = super::rule::requirement_key()
         ))
     )]
     pub key: String,

@@ -200,7 +200,6 @@ impl Found {
         let treatment = kind::treatment(version, kind);
         match treatment {
             Treatment::OtherVersion(wanted) => other_version(object, kind, version, wanted),
-            Treatment::NotUnderstood(why) => self.not_understood(object, kind, why),
             Treatment::Renders => {
                 self.renders.insert(Renders::read(kind, object.tree));
             }
@@ -282,10 +281,7 @@ impl Found {
                     tree: object.tree.clone(),
                 });
             }
-            Treatment::OtherVersion(_)
-            | Treatment::NotUnderstood(_)
-            | Treatment::Renders
-            | Treatment::Other => return false,
+            Treatment::OtherVersion(_) | Treatment::Renders | Treatment::Other => return false,
         }
         true
     }

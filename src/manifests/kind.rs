@@ -30,12 +30,10 @@ pub enum Treatment {
     Storage(StorageKind),
     /// A PodDisruptionBudget.
     Budget,
-    /// NodePool, AKSNodeClass or NodeFleet, for `policy`.
+    /// NodePool, AKSNodeClass, NodeFleet, NodeOverlay or CapacityBuffer, for `policy`.
     Ours,
     /// A version that is not served, or not read, any more; the one to write instead.
     OtherVersion(&'static str),
-    /// Something that decides about pods or nodes and is not understood.
-    NotUnderstood(Why),
     /// It stands for objects that a controller renders in the cluster.
     Renders,
     /// Anything else: passed over, unless it holds a pod template.
@@ -89,8 +87,6 @@ pub enum WorkloadKind {
 pub enum Why {
     /// It holds a pod template: its pods are not planned for.
     PodTemplate,
-    /// It changes what nodes are, or how many spare ones there are.
-    ShapesNodes,
 }
 
 /// Objects of one kind that are not understood.
@@ -114,7 +110,11 @@ pub fn group_and_version(api_version: &str) -> (&str, &str) {
 pub fn treatment(api_version: &str, kind: &str) -> Treatment {
     let (group, version) = group_and_version(api_version);
     // Both versions are served, with the same fields.
-    if (api_version, kind) == ("karpenter.azure.com/v1alpha2", "AKSNodeClass") {
+    let both = [
+        ("karpenter.azure.com/v1alpha2", "AKSNodeClass"),
+        ("autoscaling.x-k8s.io/v1alpha1", "CapacityBuffer"),
+    ];
+    if both.contains(&(api_version, kind)) {
         return Treatment::Ours;
     }
     let known = match (group, kind) {
@@ -148,10 +148,12 @@ pub fn treatment(api_version: &str, kind: &str) -> Treatment {
         ("scheduling.k8s.io", "PriorityClass") => (Treatment::PriorityClass, "scheduling.k8s.io/v1"),
         ("karpenter.sh", "NodeClaim") => (Treatment::NodeClaim, "karpenter.sh/v1"),
         ("karpenter.sh", "NodePool") => (Treatment::Ours, "karpenter.sh/v1"),
+        ("karpenter.sh", "NodeOverlay") => (Treatment::Ours, "karpenter.sh/v1alpha1"),
+        ("autoscaling.x-k8s.io", "CapacityBuffer") => (Treatment::Ours, "autoscaling.x-k8s.io/v1beta1"),
         ("karpenter.azure.com", "AKSNodeClass") => (Treatment::Ours, "karpenter.azure.com/v1beta1"),
         ("nodeform.dev", "NodeFleet") => (Treatment::Ours, "nodeform.dev/v1alpha1"),
         _ if renders::renders(api_version, kind) => return Treatment::Renders,
-        _ => return unknown(group, kind),
+        _ => return Treatment::Other,
     };
     let (treatment, wanted) = known;
     if wanted == api_version || (group.is_empty() && version == wanted) {
@@ -161,17 +163,9 @@ pub fn treatment(api_version: &str, kind: &str) -> Treatment {
     }
 }
 
-fn unknown(group: &str, kind: &str) -> Treatment {
-    let why = match (group, kind) {
-        ("karpenter.sh", "NodeOverlay") | ("autoscaling.x-k8s.io", "CapacityBuffer") => Why::ShapesNodes,
-        _ => return Treatment::Other,
-    };
-    Treatment::NotUnderstood(why)
-}
-
 /// The kinds of Karpenter's groups, of ours, and of the groups of workloads that exist and are not read.
 const OTHER_KINDS: [(&str, &[&str]); 4] = [
-    ("karpenter.sh", &["NodeOverlay"]),
+    ("karpenter.sh", &[]),
     ("karpenter.azure.com", &[]),
     ("nodeform.dev", &[]),
     ("apps", &["ControllerRevision"]),
@@ -192,7 +186,7 @@ const CORE_KINDS: [&str; 10] = [
 ];
 
 /// The kinds that are read, with their groups.
-pub const READ_KINDS: [(&str, &str); 27] = [
+pub const READ_KINDS: [(&str, &str); 29] = [
     ("", "LimitRange"),
     ("", "Namespace"),
     ("", "Node"),
@@ -206,10 +200,12 @@ pub const READ_KINDS: [(&str, &str); 27] = [
     ("apps", "StatefulSet"),
     ("argoproj.io", "Rollout"),
     ("autoscaling", "HorizontalPodAutoscaler"),
+    ("autoscaling.x-k8s.io", "CapacityBuffer"),
     ("batch", "CronJob"),
     ("batch", "Job"),
     ("karpenter.azure.com", "AKSNodeClass"),
     ("karpenter.sh", "NodeClaim"),
+    ("karpenter.sh", "NodeOverlay"),
     ("karpenter.sh", "NodePool"),
     ("keda.sh", "ScaledJob"),
     ("keda.sh", "ScaledObject"),

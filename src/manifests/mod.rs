@@ -159,7 +159,7 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
         expand::Expanded::default()
     });
     found.budgets.sort();
-    ours.sort_by(|one, other| (&one.kind, &one.name).cmp(&(&other.kind, &other.name)));
+    ours.sort_by(|one, other| one.identity().cmp(&other.identity()));
     let is_silent = |pod: &&crate::model::Pod| pod.spec.is_without_requests && !pod.is_daemon;
     let objects = Objects {
         pods_without_requests: expanded.pods.iter().filter(is_silent).count(),

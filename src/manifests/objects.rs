@@ -24,8 +24,8 @@ pub struct DaemonSet {
     pub spec: Arc<PodSpec>,
 }
 
-/// A NodePool, an AKSNodeClass or a NodeFleet, for `policy` to judge. Two are equal when they say the same,
-/// wherever they stand.
+/// A NodePool, an AKSNodeClass, a NodeFleet, a NodeOverlay or a CapacityBuffer, for `policy` to judge. Two are equal
+/// when they say the same, wherever they stand.
 #[derive(Clone, Debug)]
 pub struct OurObject {
     /// The kind.
@@ -45,6 +45,22 @@ impl OurObject {
     #[must_use]
     pub fn line(&self, path: &[Segment]) -> usize {
         self.tree.line_of(path)
+    }
+
+    /// Returns kind, namespace (empty where the object says none) and name.
+    #[must_use]
+    pub fn identity(&self) -> (&str, &str, &str) {
+        let namespace = self.tree.at(&["metadata", "namespace"]).and_then(Tree::as_text);
+        (&self.kind, namespace.map_or("", |namespace| namespace), &self.name)
+    }
+
+    /// Returns the name as `namespace/name`, or alone where the object says no namespace.
+    #[must_use]
+    pub fn full_name(&self) -> String {
+        match self.identity() {
+            (_, "", name) => name.to_owned(),
+            (_, namespace, name) => format!("{namespace}/{name}"),
+        }
     }
 }
 
@@ -69,7 +85,7 @@ pub struct Objects {
     pub storage: Storage,
     /// PodDisruptionBudgets, sorted by namespace and name.
     pub budgets: Vec<DisruptionBudget>,
-    /// NodePools, AKSNodeClasses and NodeFleets, sorted by kind and name.
+    /// The objects that `policy` judges, sorted by kind, namespace and name.
     pub ours: Vec<OurObject>,
     /// Namespaces with their labels.
     pub namespaces: NamespaceLabels,
@@ -93,4 +109,18 @@ pub struct Objects {
     pub finished_pods: usize,
     /// How many pods, those of daemonsets aside, do not say what they need.
     pub pods_without_requests: usize,
+}
+
+impl Objects {
+    /// Returns the names of objects that are judged and have no effect on plans yet, by kind.
+    #[must_use]
+    pub fn without_effect(&self) -> BTreeMap<&str, Vec<String>> {
+        let mut names: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for object in &self.ours {
+            if matches!(&*object.kind, "CapacityBuffer" | "NodeOverlay") {
+                names.entry(&object.kind).or_default().push(object.full_name());
+            }
+        }
+        names
+    }
 }

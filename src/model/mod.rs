@@ -5,6 +5,7 @@
 //! of its own values.
 
 pub mod amount;
+pub mod buffer;
 pub mod canonical;
 pub mod disruption;
 pub mod disruption_budget;
@@ -15,6 +16,7 @@ pub mod name;
 pub mod node;
 pub mod node_class;
 pub mod node_selector;
+pub mod overlay;
 pub mod pod;
 pub mod pool;
 pub mod quantity;
@@ -28,17 +30,19 @@ pub mod what_if;
 pub mod written;
 
 pub use amount::{CapacityType, MicroUsd, MicroUsdPerHour, Price};
+pub use buffer::{Buffer, BufferPods};
 pub use canonical::Digest;
 pub use disruption::{Budget, BudgetNodes, ConsolidationPolicy, Disruption, DisruptionReason};
 pub use fleet::{Commitment, Discount, Fleet, FleetLimits, NetworkSetup, Prices};
 pub use instance_type::{InstanceType, Offering, OsDisk};
 pub use name::{
-    ClaimName, ClassName, LabelKey, Namespace, NamespaceLabels, NodeName, PodKey, PoolName, Region, SkuName,
-    Zone,
+    BufferName, ClaimName, ClassName, LabelKey, Namespace, NamespaceLabels, NodeName, OverlayName, PodKey,
+    PoolName, Region, SkuName, Zone,
 };
 pub use node::{Node, NodeStage};
 pub use node_class::{GpuMode, ImageFamily, NodeClass};
 pub use node_selector::NodeSelector;
+pub use overlay::{Overlay, Percent, PriceChange};
 pub use pod::{
     HostPort, NodeAffinity, Pod, PodAffinityTerm, PodPlace, PodSpec, Preferred, Protocol, SchedulingRule,
     SpreadConstraint, Strength, Workload,

@@ -87,6 +87,14 @@ name! {
     Namespace
 }
 name! {
+    /// The name of a NodeOverlay.
+    OverlayName
+}
+name! {
+    /// The name of a CapacityBuffer.
+    BufferName
+}
+name! {
     /// The key of a label, such as `kubernetes.io/arch`.
     LabelKey
 }

@@ -196,6 +196,7 @@ impl Plan {
             pools: pools.iter().map(|pool| (pool.name.clone(), pool.clone())).collect(),
             classes: classes.iter().map(|class| (class.name.clone(), class.clone())).collect(),
             fleet: fleet.clone(),
+            ..Policy::default()
         }
     }
 }

@@ -1,13 +1,15 @@
-//! What the user asks for: NodePools, AKSNodeClasses and the NodeFleet, parsed.
+//! What the user asks for: NodePools, AKSNodeClasses, the NodeFleet, NodeOverlays and CapacityBuffers, parsed.
 //!
 //! Wire types end here: a [`Policy`] that exists is valid. Every refusal has a field path and a hint, and
 //! all faults of an input come at once. This module never reads files and never decides about nodes.
 
+mod buffer;
 pub mod defaults;
 pub mod fault;
 mod fleet;
 pub(crate) mod nearest;
 mod node_class;
+mod overlay;
 mod parse;
 mod pattern_words;
 mod place;
@@ -25,7 +27,11 @@ pub use node_class::default_class;
 pub use parse::{WireObject, parse};
 
 use crate::api::Kind;
-use crate::model::{ClassName, Fleet, NodeClass, Pool, PoolName};
+use crate::api::text::ResourceMap;
+use crate::model::{
+    Buffer, BufferName, ClassName, Fleet, Namespace, NodeClass, Overlay, OverlayName, Pool, PoolName,
+    Quantity, ResourceName, Resources,
+};
 
 /// Everything that the user asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,6 +42,10 @@ pub struct Policy {
     pub classes: BTreeMap<ClassName, NodeClass>,
     /// The NodeFleet, or its defaults.
     pub fleet: Fleet,
+    /// NodeOverlays by name. Plans do not follow them yet, and say so.
+    pub overlays: BTreeMap<OverlayName, Overlay>,
+    /// CapacityBuffers by namespace and name. Plans do not follow them yet, and say so.
+    pub buffers: BTreeMap<(Namespace, BufferName), Buffer>,
 }
 
 /// Reads a path as it is written in this module: fields with dots between, `[0]` for places of a list.
@@ -47,6 +57,30 @@ fn path(text: &str) -> Vec<Segment> {
         path.extend(index.strip_suffix(']').and_then(|index| index.parse().ok()).map(Segment::Index));
     }
     path
+}
+
+/// Reads amounts of resources, rounded down.
+///
+/// # Errors
+/// Amounts that cannot be counted, as fields of `at`.
+fn amounts(map: Option<&ResourceMap>, at: &str) -> Result<Resources, Vec<Fault>> {
+    let mut amounts = Resources::none();
+    let mut faults = Vec::new();
+    for (name, amount) in map.into_iter().flatten() {
+        let text = amount.to_string();
+        if let Some(quantity) = Quantity::parse(&text).filter(|quantity| !quantity.is_negative()) {
+            let resource = ResourceName::parse(name);
+            let amount = resource.capacity(&quantity);
+            amounts.set(resource, amount);
+            continue;
+        }
+        let mut path = path(at);
+        path.push(Segment::Key(name.clone()));
+        let message = format!("`{text}` is no amount from 0 upward that Kubernetes can count");
+        let hint = Some("write an amount such as `100` or `1Ti`".to_owned());
+        faults.push(Fault { path, message, hint });
+    }
+    if faults.is_empty() { Ok(amounts) } else { Err(faults) }
 }
 
 /// Everything that is wrong with an object of a kind: what an API server would refuse it for, and what Karpenter would

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::defaults::with_defaults;
 use super::fault::Fault;
-use super::{Policy, fleet, node_class, pool};
+use super::{Policy, buffer, fleet, node_class, overlay, pool};
 use crate::api::Kind;
 use crate::model::{ClassName, Pool};
 
@@ -49,6 +49,12 @@ pub fn parse(objects: &[WireObject<'_>]) -> Result<Policy, Vec<(usize, Fault)>> 
                 fleet_seen = true;
                 typed(&stored).and_then(|wire| fleet::fleet(&wire)).map(|fleet| policy.fleet = fleet)
             }
+            Kind::CapacityBuffer => typed(&stored).and_then(|wire| buffer::buffer(&wire)).map(|buffer| {
+                policy.buffers.insert((buffer.namespace.clone(), buffer.name.clone()), buffer);
+            }),
+            Kind::NodeOverlay => typed(&stored).and_then(|wire| overlay::overlay(&wire)).map(|overlay| {
+                policy.overlays.insert(overlay.name.clone(), overlay);
+            }),
             Kind::NodeClaim => Ok(()),
         };
         if let Err(found) = added {

@@ -31,6 +31,11 @@ const WORDS: &[(&str, &str)] = &[
         "a cron schedule of five fields such as `0 9 * * 1-5`, or one of `@daily`, `@weekly` and the like",
     ),
     (pattern::NODES_OR_PERCENT, "a number of nodes such as `5`, or a percentage from `0%` to `100%`"),
+    (pattern::PRICE, "dollars per hour such as `0.25`"),
+    (
+        pattern::PRICE_ADJUSTMENT,
+        "a sign with dollars per hour such as `-0.5`, or with a percentage such as `+10%`, not below `-100%`",
+    ),
     (pattern::CONDITION_TYPE, "a CamelCase word"),
     (pattern::CONDITION_REASON, "a CamelCase word"),
     (pattern::CLAIM_CONDITION_REASON, "empty or a CamelCase word"),

@@ -8,15 +8,14 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use super::fault::{Fault, Segment};
+use super::fault::Fault;
 use super::path;
 use crate::api::node_pool::{self as wire, NodePool};
 use crate::api::template;
 use crate::api::text::{DurationText, ResourceMap};
 use crate::model::{
     Budget, BudgetNodes, ClassName, ConsolidationPolicy, Disruption, DisruptionReason, Effect, ExpireAfter,
-    LabelKey, Operator, Pool, PoolName, Quantity, Requirement, Requirements, ResourceName, Resources, Taint,
-    label,
+    LabelKey, Operator, Pool, PoolName, Requirement, Requirements, ResourceName, Resources, Taint, label,
 };
 
 /// Karpenter's default of `expireAfter`.
@@ -92,30 +91,14 @@ fn duration(text: Option<&DurationText>, at: &str, faults: &mut Vec<Fault>) -> O
 }
 
 fn limits(limits: Option<&ResourceMap>, faults: &mut Vec<Fault>) -> (Resources, Option<u64>) {
-    let mut most = Resources::none();
-    let mut nodes_max = None;
-    for (name, quantity) in limits.into_iter().flatten() {
-        let text = quantity.to_string();
-        let Some(quantity) = Quantity::parse(&text).filter(|quantity| !quantity.is_negative()) else {
-            let mut at = path("spec.limits");
-            at.push(Segment::Key(name.clone()));
-            let message = format!("`{text}` is no amount from 0 upward that Kubernetes can count");
-            faults.push(Fault {
-                path: at,
-                message,
-                hint: Some("write an amount such as `100` or `1Ti`".into()),
-            });
-            continue;
-        };
-        if name == "nodes" {
-            nodes_max = u64::try_from(quantity.units_down()).ok();
-        } else {
-            let resource = ResourceName::parse(name);
-            let amount = resource.capacity(&quantity);
-            most.set(resource, amount);
-        }
-    }
-    (most, nodes_max)
+    let nodes = ResourceName::parse("nodes");
+    let all = super::amounts(limits, "spec.limits").unwrap_or_else(|found| {
+        faults.extend(found);
+        Resources::none()
+    });
+    let nodes_max = all.names(&nodes).then(|| u64::try_from(all.get(&nodes)).ok()).flatten();
+    let most = all.iter().filter(|(name, _)| **name != nodes).map(|(name, amount)| (name.clone(), amount));
+    (most.collect(), nodes_max)
 }
 
 fn taints(taints: Option<&[template::Taint]>) -> Vec<Taint> {

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use super::{Policy, WireObject, admission_faults, faults, parse};
 use crate::api::Kind;
+use crate::model::buffer::ACTIVE_CAPACITY;
+use crate::model::{BufferPods, Namespace, PriceChange, ResourceName, Resources, Workload};
 
 fn pool(change: impl FnOnce(&mut Value)) -> Value {
     let mut pool = json!({
@@ -202,6 +204,49 @@ fn a_budget_without_nodes_and_a_null_limit_are_read_as_an_api_server_reads_them(
     let pool = policy.pools.values().next().unwrap();
     assert_eq!(pool.disruption.budgets[0].nodes, crate::model::BudgetNodes::Percent(10));
     assert_eq!(pool.limits.iter().count(), 1);
+}
+
+#[test]
+fn an_overlay_and_a_buffer_become_values() {
+    let overlay = json!({"apiVersion": "karpenter.sh/v1alpha1", "kind": "NodeOverlay", "metadata": {"name": "o"}, "spec": {
+        "requirements": [
+            {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["eastus-1"]},
+            {"key": "karpenter.sh/nodepool", "operator": "NotIn", "values": ["general"]},
+        ],
+        "priceAdjustment": "-10%",
+        "capacity": {"example.com/device": "2k"},
+    }});
+    let policy = parsed(Kind::NodeOverlay, &overlay);
+    let read = &policy.overlays["o"];
+    assert_eq!(read.price, PriceChange::parse_adjustment("-10%"));
+    assert_eq!((read.weight, read.capacity.get(&ResourceName::parse("example.com/device"))), (0, 2000));
+    assert_eq!(read.requirements.iter().count(), 2);
+
+    let buffer = |version: &str| {
+        json!({"apiVersion": version, "kind": "CapacityBuffer", "metadata": {"name": "b"}, "spec": {
+            "scalableRef": {"apiGroup": "apps", "kind": "Deployment", "name": "web"}, "percentage": 20, "limits": {"cpu": "500m"},
+        }})
+    };
+    let policy = parsed(Kind::CapacityBuffer, &buffer("autoscaling.x-k8s.io/v1beta1"));
+    assert_eq!(policy, parsed(Kind::CapacityBuffer, &buffer("autoscaling.x-k8s.io/v1alpha1")));
+    let read = policy.buffers.values().next().unwrap();
+    let workload =
+        Workload { kind: "Deployment".into(), namespace: Namespace::new("default"), name: "web".into() };
+    assert_eq!(read.pods, BufferPods::Workload { group: "apps".into(), workload });
+    assert_eq!((read.percent, read.replicas, &*read.strategy), (Some(20), None, ACTIVE_CAPACITY));
+    assert_eq!(read.limits, Some(Resources::none().with(ResourceName::Cpu, 500)));
+}
+
+#[test]
+fn what_no_overlay_and_no_buffer_can_mean_is_refused() {
+    let overlay = json!({"apiVersion": "karpenter.sh/v1alpha1", "kind": "NodeOverlay", "metadata": {"name": "o"},
+        "spec": {"requirements": [], "price": "9".repeat(20)}});
+    let buffer = json!({"apiVersion": "autoscaling.x-k8s.io/v1beta1", "kind": "CapacityBuffer", "metadata": {"name": "b"},
+        "spec": {"replicas": 1}});
+    let all = [(Kind::NodeOverlay, &overlay), (Kind::CapacityBuffer, &buffer)];
+    let refused = parse(&all.map(|(kind, value)| WireObject { kind, value })).unwrap_err();
+    let paths: Vec<String> = refused.iter().map(|(_, fault)| fault.path_text()).collect();
+    assert_eq!(paths, ["spec.price", "spec"]);
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn by_workload(pods: &[Pod]) -> BTreeMap<String, (usize, BTreeSet<&Arc<PodSpec>>
 fn configuration(before: &[OurObject], after: &[OurObject]) -> Vec<Changed> {
     let by_name = |ours: &'_ [OurObject]| -> BTreeMap<String, serde_json::Value> {
         let spec = |object: &OurObject| object.value.get("spec").cloned().unwrap_or_default();
-        ours.iter().map(|object| (format!("{}/{}", object.kind, object.name), spec(object))).collect()
+        ours.iter().map(|object| (format!("{}/{}", object.kind, object.full_name()), spec(object))).collect()
     };
     let changed = |old: &serde_json::Value, new: &serde_json::Value| {
         let none = serde_json::Map::new();

@@ -63,6 +63,8 @@ pub enum GapKind {
     Unread,
     /// It stands for objects that are rendered elsewhere.
     Unrendered,
+    /// It was read, and plans do not follow what it asks for yet.
+    WithoutEffect,
 }
 
 impl std::fmt::Display for Gap {
@@ -72,6 +74,7 @@ impl std::fmt::Display for Gap {
         let lead = match kind {
             GapKind::Unread => "Not read",
             GapKind::Unrendered => "Not in this plan",
+            GapKind::WithoutEffect => "Not planned with",
         };
         write!(formatter, "{lead}: {what}: {consequence}")
     }

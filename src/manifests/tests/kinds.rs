@@ -136,3 +136,24 @@ fn names_may_be_generated_and_stay_the_same() {
     assert!(name.starts_with("run-") && name.len() == 9, "{name}");
     assert_eq!(objects(text).pods[0].key.name, name);
 }
+
+#[test]
+fn overlays_and_buffers_are_kept_for_judging_and_named_as_without_effect() {
+    let text = "
+{apiVersion: karpenter.sh/v1alpha1, kind: NodeOverlay, metadata: {name: o}, spec: {requirements: []}}
+---
+{apiVersion: autoscaling.x-k8s.io/v1beta1, kind: CapacityBuffer, metadata: {name: b, namespace: shop}, spec: {}}
+---
+{apiVersion: autoscaling.x-k8s.io/v1alpha1, kind: CapacityBuffer, metadata: {name: b}, spec: {}}
+";
+    let read = objects(text);
+    let ours: Vec<_> = read.ours.iter().map(super::super::OurObject::identity).collect();
+    assert_eq!(
+        ours,
+        [("CapacityBuffer", "", "b"), ("CapacityBuffer", "shop", "b"), ("NodeOverlay", "", "o")]
+    );
+    let named: Vec<_> = read.without_effect().into_iter().collect();
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    assert_eq!(named, [("CapacityBuffer", names(&["b", "shop/b"])), ("NodeOverlay", names(&["o"]))]);
+    assert!(read.not_understood.is_empty());
+}

@@ -92,7 +92,7 @@ pub(crate) fn policy(pools: impl IntoIterator<Item = Pool>) -> Policy {
     Policy {
         pools: pools.into_iter().map(|pool| (pool.name.clone(), pool)).collect(),
         classes: BTreeMap::from([(ClassName::new("default"), class())]),
-        fleet: crate::model::Fleet::default(),
+        ..Policy::default()
     }
 }
 

@@ -5,9 +5,11 @@
 //! [`runtime`](super::runtime).
 
 mod aks_node_class;
+mod capacity_buffer;
 mod local_dns;
 mod node_claim;
 mod node_fleet;
+mod node_overlay;
 mod node_pool;
 mod requirements;
 mod sysctls;
@@ -24,8 +26,10 @@ pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
     let object = Place::root(object);
     let mut faults = match kind {
         Kind::AksNodeClass => aks_node_class::faults(&object),
+        Kind::CapacityBuffer => capacity_buffer::faults(&object),
         Kind::NodeClaim => node_claim::faults(&object),
         Kind::NodeFleet => node_fleet::faults(&object),
+        Kind::NodeOverlay => node_overlay::faults(&object),
         Kind::NodePool => node_pool::faults(&object),
     };
     faults.sort();
@@ -39,6 +43,6 @@ pub fn faults_of_change(kind: Kind, old: &Value, new: &Value) -> Vec<Fault> {
     match kind {
         Kind::NodeClaim => node_claim::faults_of_change(&old, &new),
         Kind::NodePool => node_pool::faults_of_change(&old, &new),
-        Kind::AksNodeClass | Kind::NodeFleet => Vec::new(),
+        Kind::AksNodeClass | Kind::CapacityBuffer | Kind::NodeFleet | Kind::NodeOverlay => Vec::new(),
     }
 }

@@ -10,6 +10,7 @@ mod taints;
 
 use serde_json::Value;
 
+use super::buffer::names_no_pods;
 use super::fault::Fault;
 use super::place::Place;
 use crate::api::Kind;
@@ -39,6 +40,16 @@ pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
                 faults.extend(taints::faults(&spec));
             }
             faults.extend(amount_faults(&object, "spec.resources.requests"));
+        }
+        Kind::CapacityBuffer => {
+            faults.extend(amount_faults(&object, "spec.limits"));
+            faults.extend(buffer_fault(&object));
+        }
+        Kind::NodeOverlay => {
+            if let Some(spec) = object.at("spec") {
+                faults.extend(labels::requirement_faults(&spec));
+            }
+            faults.extend(amount_faults(&object, "spec.capacity"));
         }
         Kind::NodeFleet => {
             faults.extend(amount_faults(&object, "spec.limits"));
@@ -91,6 +102,13 @@ fn amount_faults(object: &Place<'_>, map: &str) -> Vec<Fault> {
         }
     }
     faults
+}
+
+/// A buffer that names nothing keeps no room.
+fn buffer_fault(object: &Place<'_>) -> Option<Fault> {
+    let spec = object.at("spec")?;
+    let is_void = !spec.has("podTemplateRef") && !spec.has("scalableRef");
+    is_void.then(names_no_pods)
 }
 
 /// The kernel knows periods from 1 ms to 1 s.

@@ -1,0 +1,20 @@
+//! Rules of the CapacityBuffer.
+//! Must never look for what a buffer names: that is known where all objects are.
+
+use crate::policy::fault::Fault;
+use crate::policy::place::Place;
+
+/// What is wrong with a buffer.
+pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
+    let Some(spec) = object.at("spec") else { return Vec::new() };
+    let mut faults = Vec::new();
+    if spec.has("podTemplateRef") && spec.has("scalableRef") {
+        let fault = spec.fault_at("scalableRef", "stands beside `podTemplateRef`");
+        faults.push(fault.hint("a buffer is for one of the two: remove the other"));
+    }
+    if spec.has("podTemplateRef") && !spec.has("replicas") && !spec.has("limits") {
+        let fault = spec.fault_at("replicas", "is missing: a buffer for a PodTemplate needs it, or `limits`");
+        faults.push(fault.hint("say for how many pods room is kept"));
+    }
+    faults
+}
