@@ -9,8 +9,13 @@ const NONE: &str = "has no counterpart on AKS";
 
 /// Rewrites a class. `wanted` is what pools ask of it.
 pub(super) fn class(root: &mut Node, wanted: &[&Kubelet], job: &mut Job<'_>) {
-    super::head(root, "karpenter.azure.com/v1beta1", "AKSNodeClass");
-    super::drop_status(root, job);
+    const VERSION: &str = "karpenter.azure.com/v1beta1";
+    if root.get("kind").and_then(Node::as_text) == Some("AKSNodeClass") {
+        super::newer(root, VERSION, job);
+    } else {
+        super::head(root, VERSION, "AKSNodeClass");
+        super::drop_status(root, job);
+    }
     if root.get("spec").is_none() && wanted.is_empty() {
         return;
     }

@@ -40,10 +40,11 @@ pub struct Upgraded {
 }
 
 /// Words that every source holds that there is something to say about; others are not parsed.
-const WORDS: [&str; 12] = [
+const WORDS: [&str; 13] = [
     "karpenter.sh/v1alpha5",
     "karpenter.sh/v1beta1",
     "karpenter.azure.com/v1alpha",
+    "autoscaling.x-k8s.io/v1alpha1",
     "karpenter.sh/do-not-",
     "karpenter.sh/provisioner-name",
     "karpenter.k8s.",
@@ -83,6 +84,26 @@ fn head(root: &mut Node, version: &str, kind: &str) {
             is_old
         });
     }
+}
+
+/// Gives an object of an older version, which has the same fields, the present one, and says so.
+fn newer(root: &mut Node, version: &str, job: &mut Job<'_>) {
+    let Some((line, old)) =
+        root.get("apiVersion").and_then(|node| Some((node.line, node.as_text()?.to_owned())))
+    else {
+        return;
+    };
+    if old == version {
+        return;
+    }
+    let file = if &**job.file == "<stdin>" { "-" } else { job.file };
+    let hint = format!("`nodeform validate --fix {file}` rewrites it");
+    let message = format!("`{old}` is older than `{version}`, which has the same fields");
+    job.say(Sort::Foreign, (line, &["apiVersion"]), message, Some(hint));
+    root.edit_at("apiVersion", |node| {
+        *node = Node::text(version);
+        true
+    });
 }
 
 /// Leaves out the status of an object whose fields there have changed: the cluster writes it anew.

@@ -49,6 +49,7 @@ enum Sorted {
     Pool,
     Claim,
     Class,
+    Buffer,
     Other,
 }
 
@@ -63,6 +64,7 @@ fn sorted(root: &Node) -> Sorted {
         | ("karpenter.k8s.gcp", _, "GCENodeClass")
         | ("karpenter.azure.com", "v1alpha2" | "v1beta1", "AKSNodeClass")
         | ("karpenter.azure.com", "v1alpha1", "AzureNodeClass" | "NodeTemplate") => Sorted::Class,
+        ("autoscaling.x-k8s.io", "v1alpha1", "CapacityBuffer") => Sorted::Buffer,
         _ => Sorted::Other,
     }
 }
@@ -283,6 +285,7 @@ fn pool_or_other(
         Sorted::Pool => changed(root, |root| asked = pool::node_pool(root, job)),
         Sorted::Claim => changed(root, |root| claim::claim(root, job)),
         Sorted::Class => false,
+        Sorted::Buffer => changed(root, |root| super::newer(root, "autoscaling.x-k8s.io/v1beta1", job)),
         Sorted::Other => pods::look(root, &mut Vec::new(), job),
     };
     (is_changed, asked.and_then(|asked| ask(asked, job, classes, wanted)))

@@ -37,6 +37,31 @@ fn v1alpha2_of_azure_becomes_v1beta1() {
     let old =
         class("karpenter.azure.com/v1alpha2\nkind: AKSNodeClass", "  imageFamily: AzureLinux # small\n");
     assert_eq!(written(&old), old.replace("v1alpha2", "v1beta1"));
+    assert_eq!(
+        said(&old, Sort::Foreign),
+        [
+            "1 apiVersion: `karpenter.azure.com/v1alpha2` is older than `karpenter.azure.com/v1beta1`, which has the \
+             same fields"
+        ]
+    );
+}
+
+#[test]
+fn what_the_cluster_says_of_a_class_of_azure_stays() {
+    let old = class(
+        "karpenter.azure.com/v1alpha2\nkind: AKSNodeClass",
+        "  imageFamily: AzureLinux\nstatus: {kubernetesVersion: 1.34.2}\n",
+    );
+    let new = old.replace("v1alpha2", "v1beta1");
+    assert_eq!(written(&old), new);
+    let pool = "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: p}\n";
+    assert_eq!(one(&format!("{new}{pool}")).text, None);
+}
+
+#[test]
+fn an_older_buffer_gets_the_present_version() {
+    let old = "apiVersion: autoscaling.x-k8s.io/v1alpha1\nkind: CapacityBuffer\nmetadata: {name: b}\nspec: {replicas: 2} # two\n";
+    assert_eq!(written(old), old.replace("v1alpha1", "v1beta1"));
 }
 
 /// Returns what a requirement becomes; empty where it is left out.
