@@ -81,6 +81,10 @@ fn the_schema_names_every_part_of_the_file() {
     let schema = crate::plan::file::schema();
     let mut plan = example_plan();
     plan.evidence.comparison = Some(crate::plan::comparison::Comparison::default());
+    // What is empty is not written.
+    let world = &mut plan.evidence.world;
+    world.namespaces.insert("shop".into(), std::collections::BTreeMap::new());
+    world.storage.drivers.insert("node".into(), std::collections::BTreeMap::new());
     let text = write(&plan);
     assert_eq!(read(&text), Ok(plan), "what was compared is read again");
     let file: serde_json::Value = serde_json::from_str(&text).expect("is JSON");
