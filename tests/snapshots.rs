@@ -268,6 +268,17 @@ kind: PodDisruptionBudget
 metadata: {name: zebra-budget, namespace: zebra-space}
 spec: {minAvailable: 1, selector: {matchLabels: {app: zebra-web}}}
 ---
+apiVersion: autoscaling.x-k8s.io/v1beta1
+kind: CapacityBuffer
+metadata: {name: zebra-spare, namespace: zebra-space}
+spec: {scalableRef: {apiGroup: apps, kind: Deployment, name: zebra-web}, percentage: 20}
+---
+apiVersion: autoscaling.x-k8s.io/v1beta1
+kind: CapacityBuffer
+metadata: {name: zebra-chunks, namespace: zebra-space}
+spec: {podTemplateRef: {name: zebra-chunk}, replicas: 2}
+status: {podTemplateRef: {name: zebra-chunk}}
+---
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: zebra-release, namespace: zebra-space}

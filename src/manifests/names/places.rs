@@ -35,7 +35,7 @@ const PLACE_LABELS: [&str; 3] =
     ["failure-domain.beta.kubernetes.io/", "topology.disk.csi.azure.com/", "topology.kubernetes.io/"];
 
 /// The kinds of the cluster whose labels are those of nodes, or ask for them.
-const OF_NODES: [&str; 5] = ["AKSNodeClass", "Node", "NodeClaim", "NodeFleet", "NodePool"];
+const OF_NODES: [&str; 6] = ["AKSNodeClass", "Node", "NodeClaim", "NodeFleet", "NodeOverlay", "NodePool"];
 
 /// What is done with the text at a place.
 type Visit<'a> = &'a mut dyn FnMut(&mut Arc<str>, Role);
@@ -132,7 +132,11 @@ fn walk(tree: &mut Tree, visit: Visit<'_>) {
             "claimName" => at(value, &[], Role::Claim, visit),
             "volumeName" | "diskName" => at(value, &[], Role::Volume, visit),
             "hpaName" => at(value, &[], Role::Workload, visit),
-            "scaleTargetRef" | "workloadRef" | "horizontalPodAutoscalerConfig" => {
+            "horizontalPodAutoscalerConfig"
+            | "podTemplateRef"
+            | "scalableRef"
+            | "scaleTargetRef"
+            | "workloadRef" => {
                 at(value, &["name"], Role::Workload, visit);
             }
             "ownerReferences" => owners(value, visit),
