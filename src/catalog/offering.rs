@@ -86,7 +86,7 @@ impl<'a> Offerings<'a> {
         let made = self.made.entry(terms).or_insert_with_key(|terms| labels(region, terms));
         let (zone, requirements) = made.clone();
         let (price, is_available) = price(sold, capacity_type);
-        Offering { zone, capacity_type, price, is_available, requirements }
+        Offering { zone, capacity_type, price, is_available, reserved_count: None, requirements }
     }
 }
 

@@ -39,6 +39,9 @@ pub struct Offering {
     pub price: Price,
     /// Whether it can be had now.
     pub is_available: bool,
+    /// How many VMs of it are reserved and not used yet, where it is reserved and that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserved_count: Option<u32>,
     /// What the labels of a node from this offering are, beyond those of the type: zone, capacity type,
     /// placement scope and the like.
     pub requirements: Requirements,

@@ -12,7 +12,7 @@ use super::fault::{CatalogFault, syntax};
 use super::kind::Page;
 use crate::catalog::Catalog;
 use crate::catalog::price::listed;
-use crate::model::label::{CAPACITY_TYPE, INSTANCE_TYPE, ZONE, normalized};
+use crate::model::label::{CAPACITY_TYPE, INSTANCE_TYPE, RESERVATION_ID, ZONE, normalized};
 use crate::model::{
     CapacityType, InstanceType, LabelKey, MicroUsdPerHour, Offering, Operator, OsDisk, Price, Quantity,
     Region, Requirement, Requirements, ResourceName, Resources, SkuName, Zone,
@@ -20,8 +20,6 @@ use crate::model::{
 
 /// How many pods a type takes that does not say it: the kubelet's default.
 const PODS: i64 = 110;
-/// The label that tells reserved offerings apart where the list does not name one.
-const RESERVATION_ID: &str = "karpenter.azure.com/capacity-reservation-id";
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -67,6 +65,7 @@ struct PlainOffering {
     requirements: BTreeMap<String, OneOrMany>,
     #[serde(rename = "reservationID")]
     reservation_id: Option<String>,
+    reservation_capacity: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -217,6 +216,7 @@ impl Reader<'_> {
             capacity_type,
             price: self.price(index, plain.price.as_ref()),
             is_available: plain.available.unwrap_or(true),
+            reserved_count: plain.reservation_capacity,
             requirements,
         }
     }

@@ -107,6 +107,7 @@ pub(crate) fn instance_type(name: &str, cores: i64, price: Price) -> InstanceTyp
         capacity_type: CapacityType::OnDemand,
         price,
         is_available: true,
+        reserved_count: None,
         requirements: Requirements::none().with(label::ZONE, Requirement::one(zone)),
     };
     InstanceType {

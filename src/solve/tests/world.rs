@@ -108,6 +108,7 @@ pub(super) fn offering(zone: &str, capacity_type: CapacityType, price: i64) -> O
         capacity_type,
         price: if price == 0 { Price::Unknown } else { Price::Listed(MicroUsdPerHour(price)) },
         is_available: true,
+        reserved_count: None,
         requirements: Requirements::of_labels([
             (label::ZONE, zone),
             (label::CAPACITY_TYPE, capacity_type.as_str()),

@@ -152,6 +152,7 @@ fn offerings(size: &Size) -> Vec<Offering> {
                 capacity_type,
                 price: price.map_or(Price::Unknown, |price| Price::Listed(MicroUsdPerHour(price))),
                 is_available: !(is_spot && short == "3" && size.cpu == 2),
+                reserved_count: None,
                 requirements: Requirements::none()
                     .with(label::PLACEMENT_SCOPE, Requirement::one(scope))
                     .with(label::AKS_SCALE_SET_PRIORITY, Requirement::one(priority)),
