@@ -86,7 +86,8 @@ fn site<'a>(node: &'a Node, bound: &[&Pod], daemons: &Daemons<'_>) -> Site<'a> {
     site
 }
 
-fn taints(node: &Node) -> Cow<'_, [Taint]> {
+/// Returns the taints of a node, a cordon's among them.
+pub(super) fn taints(node: &Node) -> Cow<'_, [Taint]> {
     let cordon = Taint::new(UNSCHEDULABLE, "", Effect::NoSchedule);
     if !node.is_unschedulable || node.taints.contains(&cordon) {
         return Cow::Borrowed(&node.taints);

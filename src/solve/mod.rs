@@ -3,7 +3,8 @@
 //! Pure and total: it never fails, it explains. Nothing here knows how a change is carried out. The steps, in
 //! the order of [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`supply`], [`price`]), what
 //! there is and what fits there ([`existing`]), what may go ([`shrink`]), what limits leave ([`ledger`]), new
-//! nodes for the rest (`pack`), and why ([`report`], [`explain`]). The rules themselves are in [`fit`].
+//! nodes for the rest (`pack`), and why ([`report`], [`explain`]). The rules themselves are in [`fit`]. Beside it
+//! stands Karpenter's own way ([`karpenter`]).
 
 pub mod daemons;
 pub mod demand;
@@ -11,6 +12,7 @@ pub mod existing;
 pub mod explain;
 pub mod fit;
 mod intern;
+pub mod karpenter;
 pub mod ledger;
 pub mod market;
 mod pack;
@@ -44,6 +46,16 @@ pub use market::Market;
 pub use solution::{
     Cost, Held, Kept, NewNode, NodeRef, Removal, Report, Solution, Substitute, Target, Unplaced, Warning,
 };
+
+/// How the fleet is worked out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// nodeform's own: the cheapest fleet that holds the pods.
+    #[default]
+    Cheapest,
+    /// Karpenter's, by its defaults.
+    Karpenter,
+}
 
 /// Works out the fleet that should exist.
 #[must_use]

@@ -180,7 +180,7 @@ fn asked_keys<'d>(desk: &'d Desk<'_>, placed: &[Drawn]) -> BTreeSet<&'d LabelKey
 }
 
 /// Chooses a value for every label that was open and that pods ask for, or of which the pool lists values.
-fn chosen_labels(
+pub(in crate::solve) fn chosen_labels(
     pool: &PoolSupply<'_>,
     (before, after): (&Site<'_>, &Site<'_>),
     asked: &BTreeSet<&LabelKey>,

@@ -1,0 +1,328 @@
+//! Claims that are being filled: the order in which they are tried, and whether one holds one more pod.
+//!
+//! Those with the fewest pods are tried first, equal ones in the order that came about. What stays open of a claim
+//! is narrowed by every pod; the sizes that are left must hold all of them.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use crate::model::{HostPort, LabelKey, Requirement, Requirements};
+use crate::solve::fit::ports;
+use crate::solve::intern::Bits;
+
+use super::amounts::{self, Amounts};
+use super::meeting::{Asked, Meetings};
+use super::nodes::{Spot, tolerates};
+use super::refusal::No;
+use super::reserved::{self, Held, Reservations};
+use super::shelf;
+use super::template::{Shelves, Template};
+use super::topology::{Owned, Site, Subject, Topology};
+use super::variety;
+use super::wish::Wish;
+use super::{MinValues, ReservedMode, Settings};
+
+/// A claim that is being filled.
+#[derive(Clone, Debug)]
+pub(super) struct Open {
+    /// The place of its template.
+    pub(super) template: usize,
+    /// What is asked of its labels.
+    pub(super) asked: Asked,
+    /// Its own name, as a domain.
+    pub(super) host: Arc<str>,
+    host_label: Requirement,
+    /// The sizes that hold its pods.
+    pub(super) kinds: Bits,
+    /// The most that any of them leaves to pods.
+    most: Amounts,
+    /// What its pods ask for.
+    pub(super) used: Amounts,
+    ports: BTreeSet<HostPort>,
+    /// The reservations that it may be launched as.
+    pub(super) held: Held,
+    /// Whether it offers fewer distinct values than its pool wishes for.
+    pub(super) is_relaxed: bool,
+    /// Its pods, by their place in the queue.
+    pub(super) pods: Vec<usize>,
+}
+
+/// A pod's content at one step.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// What is asked for.
+    pub(super) wish: Wish,
+    /// What of that the node's labels must be.
+    pub(super) wanted: Asked,
+    /// The same without what is only preferred.
+    pub(super) strict: Requirements,
+    /// Its groups.
+    pub(super) owned: Owned,
+}
+
+/// A pod that is tried.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Attempt<'t> {
+    /// What of it counts.
+    pub(super) subject: Subject<'t>,
+    /// What is asked for it.
+    pub(super) step: &'t Step,
+    /// What it asks for of resources.
+    pub(super) requests: &'t [i64],
+    /// Where its volumes let it be: one of these; empty asks for nothing.
+    pub(super) volumes: &'t [Asked],
+    /// What its volumes take of drivers.
+    pub(super) mounts: &'t [super::volumes::Mount],
+}
+
+/// What a claim becomes when a pod joins it.
+#[derive(Debug)]
+pub(super) struct Fit {
+    asked: Asked,
+    kinds: Bits,
+    used: Amounts,
+    held: Held,
+    is_relaxed: bool,
+}
+
+/// What fitting looks things up in.
+pub(super) struct Bench<'a> {
+    pub(super) settings: Settings,
+    pub(super) meetings: Meetings<'a>,
+    pub(super) shelves: Shelves<'a>,
+    pub(super) templates: Vec<Template<'a>>,
+    pub(super) topology: Topology<'a>,
+    pub(super) reservations: Reservations,
+}
+
+impl<'a> Bench<'a> {
+    /// Starts a claim of a template that nothing is in yet, with the sizes that limits leave.
+    pub(super) fn empty(&self, template: usize, kinds: Bits, number: usize) -> Open {
+        let own = &self.templates[template];
+        let host: Arc<str> = Arc::from(format!("hostname-placeholder-{number:04}"));
+        Open {
+            template,
+            asked: own.base,
+            host_label: Requirement::one(&host),
+            host,
+            most: own.most(&kinds),
+            used: vec![0; own.rooms.first().map_or(0, Vec::len)],
+            kinds,
+            ports: BTreeSet::new(),
+            held: Held::new(),
+            is_relaxed: false,
+            pods: Vec::new(),
+        }
+    }
+
+    /// Returns what a claim becomes when a pod joins it.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub(super) fn fit(&mut self, claim: &Open, attempt: Attempt<'_>) -> Result<Fit, No> {
+        let used = amounts::plus(&claim.used, attempt.requests);
+        if !amounts::fits(&used, &claim.most) && !claim.pods.is_empty() {
+            return Err(No::Room);
+        }
+        let pool = self.templates[claim.template].pool;
+        if !tolerates(&attempt.step.wish.tolerations, &pool.taints) {
+            return Err(No::Taints);
+        }
+        let asked = self.meetings.join(claim.asked, attempt.step.wanted).ok_or(No::Labels)?;
+        if ports::why(&attempt.subject.spec.host_ports, &claim.ports).is_err() {
+            return Err(No::Ports);
+        }
+        if attempt.volumes.is_empty() {
+            return self.fit_there(claim, attempt, asked, used);
+        }
+        let mut no = No::Volumes;
+        for volumes in attempt.volumes {
+            let Some(there) = self.meetings.join(asked, *volumes) else { continue };
+            match self.fit_there(claim, attempt, there, used.clone()) {
+                Ok(fit) => return Ok(fit),
+                Err(other) => no = other,
+            }
+        }
+        Err(no)
+    }
+
+    fn fit_there(
+        &mut self,
+        claim: &Open,
+        attempt: Attempt<'_>,
+        asked: Asked,
+        used: Amounts,
+    ) -> Result<Fit, No> {
+        let pool = self.templates[claim.template].pool;
+        let site =
+            Site { labels: self.meetings.get(asked), host: Some(&claim.host_label), taints: &pool.taints };
+        let narrowed =
+            self.topology.narrowed(attempt.subject, &attempt.step.strict, site).map_err(No::Topology)?;
+        let asked = self.meetings.narrow(asked, &narrowed).ok_or(No::TopologyDisagrees)?;
+        let kinds = self.sizes(claim, attempt, asked, &used)?;
+        let (asked, is_relaxed) = self.with_variety(claim, asked, &kinds)?;
+        let held = self.held(claim, asked, &kinds)?;
+        Ok(Fit { asked, kinds, used, held, is_relaxed: is_relaxed || claim.is_relaxed })
+    }
+
+    /// Returns the sizes of a claim that hold so much and can be had as asked for.
+    fn sizes(&mut self, claim: &Open, attempt: Attempt<'_>, asked: Asked, used: &[i64]) -> Result<Bits, No> {
+        let template = &self.templates[claim.template];
+        let stock = self.shelves.all[template.shelf].stock(asked, &self.meetings);
+        let wanted = &attempt.subject.spec.host_ports;
+        let blocked: Vec<bool> =
+            template.groups.iter().map(|group| ports::why(wanted, &group.ports).is_err()).collect();
+        let mut kinds = claim.kinds.clone();
+        kinds.keep(&stock.sold);
+        let (mut has_room, mut has_ports) = (false, false);
+        for place in claim.kinds.iter() {
+            let holds = amounts::fits(used, &template.rooms[place]);
+            let is_open = !blocked[template.group_of[place]];
+            has_room |= holds;
+            has_ports |= is_open;
+            if !holds || !is_open {
+                kinds.remove(place);
+            }
+        }
+        if kinds.is_empty() {
+            let mut agreeing = claim.kinds.clone();
+            agreeing.keep(&stock.agreeing);
+            let mut sold = claim.kinds.clone();
+            sold.keep(&stock.sold);
+            return Err(No::Sizes {
+                has_labels: !agreeing.is_empty(),
+                has_offering: !sold.is_empty(),
+                has_room,
+                has_ports,
+            });
+        }
+        Ok(kinds)
+    }
+
+    /// Returns what is asked once the sizes that are left offer enough distinct values; where that is only a wish
+    /// it is lowered, for a claim that nothing is in yet.
+    fn with_variety(&mut self, claim: &Open, asked: Asked, kinds: &Bits) -> Result<(Asked, bool), No> {
+        let shelf = &self.shelves.all[self.templates[claim.template].shelf];
+        let wanted = self.meetings.get(asked);
+        let lacking = variety::lacking(wanted, shelf, kinds);
+        if lacking.is_empty() {
+            return Ok((asked, false));
+        }
+        match (self.settings.min_values, claim.pods.is_empty()) {
+            (MinValues::BestEffort, true) => {
+                let lowered = variety::lowered(wanted, &lacking);
+                Ok((self.meetings.number(&lowered), true))
+            }
+            (MinValues::BestEffort | MinValues::Strict, _) => Err(No::Variety(lacking)),
+        }
+    }
+
+    /// Returns the reservations that a claim may be launched as.
+    fn held(&self, claim: &Open, asked: Asked, kinds: &Bits) -> Result<Held, No> {
+        if self.reservations.is_empty() {
+            return Ok(Held::new());
+        }
+        let shelf = &self.shelves.all[self.templates[claim.template].shelf];
+        let wanted = self.meetings.get(asked);
+        let reserved = kinds.iter().flat_map(|place| {
+            shelf::offerings(shelf.kinds[place], wanted, &self.meetings).filter_map(reserved::of)
+        });
+        let reserved: BTreeSet<&Arc<str>> = reserved.collect();
+        let free = reserved.iter().filter(|id| self.reservations.is_free(id, &claim.held));
+        let held: Held = free.map(|id| Arc::clone(id)).collect();
+        let is_strict = match self.settings.reserved {
+            ReservedMode::Strict => true,
+            ReservedMode::Fallback => false,
+        };
+        let loses = held.is_empty() && (!reserved.is_empty() || !claim.held.is_empty());
+        if is_strict && loses { Err(No::Reserved) } else { Ok(held) }
+    }
+
+    /// Lets a pod join a claim.
+    pub(super) fn join(&mut self, claim: &mut Open, (waiting, attempt): (usize, Attempt<'_>), fit: Fit) {
+        let Fit { asked, kinds, used, held, is_relaxed } = fit;
+        self.reservations.exchange(&claim.held, &held);
+        let template = &self.templates[claim.template];
+        if kinds != claim.kinds {
+            claim.most = template.most(&kinds);
+        }
+        claim.asked = asked;
+        claim.kinds = kinds;
+        claim.used = used;
+        claim.held = held;
+        claim.is_relaxed = is_relaxed;
+        claim.ports.extend(attempt.subject.spec.host_ports.iter().cloned());
+        claim.pods.push(waiting);
+        let labels = self.meetings.get(asked);
+        let site = Site { labels, host: Some(&claim.host_label), taints: &template.pool.taints };
+        self.topology.record(attempt.subject, site);
+    }
+
+    /// Says whether a pod may join a node that exists and whose labels and taints are known to be right.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub(super) fn fit_spot(&mut self, spot: &Spot<'_>, attempt: Attempt<'_>) -> Result<(), No> {
+        if !amounts::fits(attempt.requests, &spot.room) {
+            return Err(No::Room);
+        }
+        if ports::why(&attempt.subject.spec.host_ports, &spot.ports).is_err() {
+            return Err(No::Ports);
+        }
+        let may_be = attempt.volumes.is_empty()
+            || attempt.volumes.iter().any(|volumes| self.meetings.holds(spot.labels, *volumes));
+        if !may_be || !spot.attached.has_room(attempt.mounts) {
+            return Err(No::Volumes);
+        }
+        let labels = self.meetings.get(spot.labels);
+        let site = Site { labels, host: None, taints: &spot.taints };
+        let narrowed =
+            self.topology.narrowed(attempt.subject, &attempt.step.strict, site).map_err(No::Topology)?;
+        let is_labelled = |(key, wanted): &(LabelKey, Requirement)| {
+            labels.get(key.as_str()).is_some_and(|there| there.intersects(wanted))
+        };
+        if narrowed.iter().all(is_labelled) { Ok(()) } else { Err(No::TopologyDisagrees) }
+    }
+
+    /// Lets a pod join a node that exists.
+    pub(super) fn join_spot(&mut self, spot: &mut Spot<'a>, (waiting, attempt): (usize, Attempt<'_>)) {
+        spot.room = amounts::minus(&spot.room, attempt.requests);
+        spot.ports.extend(attempt.subject.spec.host_ports.iter().cloned());
+        spot.attached.add(attempt.mounts);
+        spot.pods.push(waiting);
+        let site = Site { labels: self.meetings.get(spot.labels), host: None, taints: &spot.taints };
+        self.topology.record(attempt.subject, site);
+    }
+}
+
+/// The order in which claims are tried.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Order {
+    /// By number of pods, the claims with so many.
+    by_pods: Vec<VecDeque<usize>>,
+}
+
+impl Order {
+    /// Returns the claims, those with the fewest pods first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.by_pods.iter().flat_map(|claims| claims.iter().copied())
+    }
+
+    /// Adds a claim with one pod, behind those that have one already.
+    pub(super) fn open(&mut self, claim: usize) {
+        self.bucket(1).push_back(claim);
+    }
+
+    /// Moves a claim that now has so many pods before those that had as many.
+    pub(super) fn grow(&mut self, claim: usize, pods: usize) {
+        self.bucket(pods - 1).retain(|other| *other != claim);
+        self.bucket(pods).push_front(claim);
+    }
+
+    fn bucket(&mut self, pods: usize) -> &mut VecDeque<usize> {
+        if self.by_pods.len() <= pods {
+            self.by_pods.resize_with(pods + 1, VecDeque::new);
+        }
+        &mut self.by_pods[pods]
+    }
+}

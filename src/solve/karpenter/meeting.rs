@@ -1,0 +1,88 @@
+//! What is asked of labels, as numbers: which of it agrees, and what it comes to together, worked out once.
+//!
+//! Nothing here knows who asks.
+
+use std::collections::BTreeMap;
+
+use crate::catalog::Catalog;
+use crate::model::{LabelKey, Requirement, Requirements};
+use crate::solve::intern::Interner;
+
+/// The number of a set of requirements.
+pub(super) type Asked = usize;
+
+/// Sets of requirements by number, and what was found out about pairs of them.
+pub(super) struct Meetings<'a> {
+    catalog: &'a Catalog,
+    sets: Interner<Requirements>,
+    joined: BTreeMap<(Asked, Asked), Option<Asked>>,
+    held: BTreeMap<(Asked, Asked), bool>,
+}
+
+impl<'a> Meetings<'a> {
+    pub(super) const fn new(catalog: &'a Catalog) -> Self {
+        Self { catalog, sets: Interner::new(), joined: BTreeMap::new(), held: BTreeMap::new() }
+    }
+
+    /// Returns the number of a set.
+    pub(super) fn number(&mut self, requirements: &Requirements) -> Asked {
+        self.sets.number(requirements)
+    }
+
+    /// Returns the set of this number.
+    pub(super) fn get(&self, number: Asked) -> &Requirements {
+        &self.sets.values()[number]
+    }
+
+    /// Returns whether a pod may ask for this label without its pool naming it.
+    pub(super) fn is_well_known(&self, key: &LabelKey) -> bool {
+        self.catalog.is_well_known(key)
+    }
+
+    /// Returns what a node that is not there yet is once something more is asked of it; `None` where that
+    /// contradicts what it is. A label that it does not name may still become anything if it is well known.
+    pub(super) fn join(&mut self, node: Asked, wanted: Asked) -> Option<Asked> {
+        if let Some(known) = self.joined.get(&(node, wanted)) {
+            return *known;
+        }
+        let (there, more) = (self.get(node), self.get(wanted));
+        let agree = more.satisfied_by(there, |key| self.catalog.is_well_known(key)).is_ok();
+        let joined = agree.then(|| {
+            let mut both = there.clone();
+            both.add_all(more);
+            both
+        });
+        let joined = joined.map(|both| self.sets.number(&both));
+        self.joined.insert((node, wanted), joined);
+        joined
+    }
+
+    /// Returns whether a node that exists is what is wanted: a label that it does not have is not there.
+    pub(super) fn holds(&mut self, node: Asked, wanted: Asked) -> bool {
+        if let Some(known) = self.held.get(&(node, wanted)) {
+            return *known;
+        }
+        let holds = self.get(wanted).satisfied_by(self.get(node), |_| false).is_ok();
+        self.held.insert((node, wanted), holds);
+        holds
+    }
+
+    /// Returns what a node that is not there yet is once these labels are narrowed; `None` where nothing is
+    /// left of one.
+    pub(super) fn narrow(&mut self, node: Asked, narrowed: &[(LabelKey, Requirement)]) -> Option<Asked> {
+        let there = self.get(node);
+        let changes = |(key, wanted): &&(LabelKey, Requirement)| there.get(key.as_str()) != Some(wanted);
+        if !narrowed.iter().any(|pair| changes(&pair)) {
+            return Some(node);
+        }
+        let mut wanted = Requirements::none();
+        for (key, requirement) in narrowed {
+            wanted.add(key.clone(), requirement.clone());
+        }
+        if wanted.iter().any(|(_, requirement)| requirement.is_none()) {
+            return None;
+        }
+        let wanted = self.number(&wanted);
+        self.join(node, wanted)
+    }
+}

@@ -1,0 +1,165 @@
+//! Karpenter's own provisioning: first fit, the largest pods first, one claim after the other.
+//!
+//! Written anew from what Karpenter core v1.14 is known to do. [`first_pass`] is what one pass of its scheduler
+//! decides, whether kube-scheduler would agree or not; [`solve`] repeats passes until nothing changes. Where
+//! Karpenter takes any of several, the first by name is taken here. It never moves what runs and never removes a
+//! node; in reading order: the pods ([`roll`], [`wish`], [`volumes`]), what there is ([`nodes`], [`template`],
+//! [`shelf`]), what they demand of each other ([`topology`]), and the pass itself ([`claims`], [`pass`]).
+
+mod amounts;
+mod claims;
+mod fleet;
+mod meeting;
+mod nodes;
+mod outcome;
+mod pass;
+mod refusal;
+mod reserved;
+mod roll;
+mod settle;
+mod shelf;
+mod template;
+mod topology;
+mod variety;
+mod volumes;
+mod wish;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{CapacityType, NodeName, PodKey, PoolName, Price, Requirements, Resources, SkuName, Zone};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+
+use super::market::Market;
+use pass::{Pass, Start};
+
+pub use fleet::solve;
+
+/// What is made of preferences (`--preference-policy` of Karpenter).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preferences {
+    /// They are taken for required and given up one by one.
+    #[default]
+    Respect,
+    /// They are not looked at.
+    Ignore,
+}
+
+/// What is made of `minValues` (`--min-values-policy` of Karpenter).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MinValues {
+    /// A claim that cannot have them is not made.
+    #[default]
+    Strict,
+    /// A claim that cannot have them has as many as there are.
+    BestEffort,
+}
+
+/// What is done where everything that is reserved is held by other claims.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReservedMode {
+    /// The pod waits for a later pass: so Karpenter provisions.
+    #[default]
+    Strict,
+    /// It is done without: so Karpenter simulates disruption.
+    Fallback,
+}
+
+/// What is made of burstable (B) and HPC (H) sizes that nobody names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnnamedFamilies {
+    /// They are sizes like any other: so Karpenter has it.
+    #[default]
+    Use,
+    /// They are left to pods and pools that name them, as in every plan of nodeform: their credits and interconnect
+    /// cannot be planned.
+    LeaveOut,
+}
+
+/// How Karpenter is set up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// What is made of preferences.
+    pub preferences: Preferences,
+    /// What is made of `minValues`.
+    pub min_values: MinValues,
+    /// What is done where reserved capacity is held by others.
+    pub reserved: ReservedMode,
+    /// What is made of burstable and HPC sizes.
+    pub unnamed: UnnamedFamilies,
+}
+
+/// What a pass of the scheduler decides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The claims to make, in the order in which they were opened.
+    pub claims: Vec<Claim>,
+    /// The nodes that exist and get pods, with those, in the order in which they are tried.
+    pub existing: Vec<(NodeName, Vec<PodKey>)>,
+    /// The pods that no pool takes, by key.
+    pub errors: Vec<PodError>,
+    /// The pods that are not scheduled at all, by key.
+    pub ignored: Vec<Ignored>,
+}
+
+/// A claim to make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Its pool.
+    pub pool: PoolName,
+    /// What is asked of its labels, without those that stand for pool, class and stage.
+    pub requirements: Requirements,
+    /// The sizes that it may become, the cheapest first.
+    pub sizes: Vec<SkuName>,
+    /// The cheapest way to have it.
+    pub cheapest: Option<Chosen>,
+    /// Its pods, sorted.
+    pub pods: Vec<PodKey>,
+    /// What they ask for, with the least that daemonsets do on any of the sizes.
+    pub requests: Resources,
+    /// Whether it offers fewer distinct values than `minValues` asks for.
+    pub is_min_values_relaxed: bool,
+}
+
+/// A way to have a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// The size.
+    pub size: SkuName,
+    /// The zone.
+    pub zone: Zone,
+    /// How it is bought.
+    pub capacity_type: CapacityType,
+    /// What the VM costs by the list.
+    pub price: Price,
+}
+
+/// A pod that no pool takes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PodError {
+    /// The pod.
+    pub pod: PodKey,
+    /// For each pool that was tried its name, the rule that says no, and why; nothing where there is no pool.
+    pub reasons: Vec<(String, &'static str, String)>,
+}
+
+/// A pod that is not scheduled at all.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ignored {
+    /// The pod.
+    pub pod: PodKey,
+    /// Why.
+    pub because: String,
+}
+
+/// Returns what one pass of Karpenter's scheduler decides.
+#[must_use]
+pub fn first_pass(snapshot: &Snapshot, policy: &Policy, settings: Settings) -> Outcome {
+    let market = &Market::of(snapshot, policy);
+    let (placed, left_out) = (BTreeMap::new(), BTreeSet::new());
+    let start =
+        Start { snapshot, policy, market, settings, settled: &[], placed: &placed, left_out: &left_out };
+    let mut pass = Pass::of(start);
+    pass.run();
+    pass.outcome()
+}

@@ -1,0 +1,160 @@
+//! Nodes that exist, and the claims of earlier passes: their labels, what is left of them, and whether a pod may
+//! join.
+//!
+//! Initialized ones come first, then by name; the first that holds a pod gets it. Labels of a node that exists
+//! are what they are: a pod never changes them.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{
+    HostPort, LabelKey, Namespace, Node, NodeName, NodeStage, Pod, PodSpec, Requirement, Requirements,
+    Resources, Taint, label, taint,
+};
+use crate::snapshot::Snapshot;
+use crate::solve::existing;
+
+use super::amounts::{self, Amounts, Columns};
+use super::meeting::{Asked, Meetings};
+use super::settle::Settled;
+use super::volumes::{self, Attached};
+
+/// A node that may take pods.
+pub(super) struct Spot<'a> {
+    /// Its name; of the claim of an earlier pass, one that is made up.
+    pub(super) name: NodeName,
+    /// What its labels are.
+    pub(super) labels: Asked,
+    /// Its taints.
+    pub(super) taints: Cow<'a, [Taint]>,
+    /// What is left of it.
+    pub(super) room: Amounts,
+    /// The ports that are taken.
+    pub(super) ports: BTreeSet<HostPort>,
+    /// What volumes take of it.
+    pub(super) attached: Attached,
+    /// The waiting pods that are placed here, by their place in the queue.
+    pub(super) pods: Vec<usize>,
+    /// The place of the claim that it was, among those of earlier passes.
+    pub(super) settled: Option<usize>,
+}
+
+/// Returns the terms of which a daemonset's pod asks for one.
+pub(super) fn daemon_terms(spec: &PodSpec) -> Vec<Requirements> {
+    let Some(terms) = &spec.node_affinity.required else { return vec![spec.node_selector.clone()] };
+    let joined = terms.iter().map(|term| {
+        let mut both = spec.node_selector.clone();
+        both.add_all(term);
+        both
+    });
+    joined.collect()
+}
+
+/// Returns what the labels of a node are, its own name among them.
+pub(super) fn labels(node: &Node) -> Requirements {
+    let mut labels = Requirements::of_labels(node.labels.iter().map(|(key, value)| (key.as_str(), &**value)));
+    if labels.get(label::HOSTNAME).is_none() {
+        labels.add(LabelKey::new(label::HOSTNAME), Requirement::one(node.name.as_str()));
+    }
+    labels
+}
+
+/// Reads the nodes that may take pods, in the order in which they are tried. `bound` are the pods of each.
+pub(super) fn spots<'a>(
+    snapshot: &'a Snapshot,
+    bound: &BTreeMap<&NodeName, Vec<&Pod>>,
+    settled: &'a [Settled],
+    (meetings, columns): (&mut Meetings<'_>, &Columns),
+) -> Vec<Spot<'a>> {
+    let mut nodes: Vec<&Node> = snapshot.nodes.iter().filter(|node| !node.is_deleting).collect();
+    nodes.sort_by_key(|node| (node.stage != NodeStage::Initialized, &node.name));
+    let mut spots: Vec<Spot<'_>> = nodes
+        .into_iter()
+        .map(|node| {
+            let pods = bound.get(&node.name).map_or(&[][..], Vec::as_slice);
+            spot(node, pods, snapshot, (meetings, columns))
+        })
+        .collect();
+    for (place, settled) in settled.iter().enumerate() {
+        let pods = bound.get(&settled.name).map_or(&[][..], Vec::as_slice);
+        let mut room = columns.row(&settled.room);
+        let mut ports = settled.ports.clone();
+        for pod in pods {
+            room = amounts::minus(&room, &columns.row(&pod.spec.requests));
+            ports.extend(pod.spec.host_ports.iter().cloned());
+        }
+        spots.push(Spot {
+            name: settled.name.clone(),
+            labels: meetings.number(&settled.labels),
+            taints: Cow::Borrowed(&settled.taints),
+            room,
+            ports,
+            attached: Attached::default(),
+            pods: Vec::new(),
+            settled: Some(place),
+        });
+    }
+    spots
+}
+
+fn spot<'a>(
+    node: &'a Node,
+    bound: &[&Pod],
+    snapshot: &Snapshot,
+    (meetings, columns): (&mut Meetings<'_>, &Columns),
+) -> Spot<'a> {
+    let labels = meetings.number(&labels(node));
+    let taints = existing::taints(node);
+    let mut used = columns.row(&Resources::none());
+    let mut running = used.clone();
+    let mut ports = BTreeSet::new();
+    let mut attached = Attached::of(&node.name, &snapshot.storage);
+    for pod in bound {
+        let requests = columns.row(&pod.spec.requests);
+        used = amounts::plus(&used, &requests);
+        if pod.workload.as_ref().is_some_and(|owner| &*owner.kind == "DaemonSet") {
+            running = amounts::plus(&running, &requests);
+        }
+        ports.extend(pod.spec.host_ports.iter().cloned());
+        if let Ok(volumes) = volumes::of(pod, &snapshot.storage) {
+            attached.add(&volumes.mounts);
+        }
+    }
+    // What runs of daemonsets is taken off what is to come of them all, whichever they are.
+    let expected = expected(snapshot, bound, (labels, &node.taints), (meetings, columns));
+    let mut to_come = amounts::minus(&expected, &running);
+    amounts::raise(&mut to_come, &columns.row(&Resources::none()));
+    let room = amounts::minus(&amounts::minus(&columns.row(&node.allocatable), &used), &to_come);
+    Spot { name: node.name.clone(), labels, taints, room, ports, attached, pods: Vec::new(), settled: None }
+}
+
+/// Returns what all daemonsets ask for that may run on a node. An assumed one stands for those of its
+/// namespace that were not read: where one of those runs, nothing is assumed.
+fn expected(
+    snapshot: &Snapshot,
+    bound: &[&Pod],
+    (labels, taints): (Asked, &[Taint]),
+    (meetings, columns): (&mut Meetings<'_>, &Columns),
+) -> Amounts {
+    let there: BTreeSet<&Namespace> =
+        bound.iter().filter(|pod| pod.is_daemon).map(|pod| &pod.key.namespace).collect();
+    let mut sum = columns.row(&Resources::none());
+    for daemon in &snapshot.daemons {
+        let is_read = !daemon.is_assumed || !there.contains(&daemon.namespace);
+        if is_read
+            && taint::first_untolerated(taints, &daemon.spec.tolerations).is_none()
+            && daemon_terms(&daemon.spec).iter().any(|wanted| {
+                let wanted = meetings.number(wanted);
+                meetings.holds(labels, wanted)
+            })
+        {
+            sum = amounts::plus(&sum, &columns.row(&daemon.spec.requests));
+        }
+    }
+    sum
+}
+
+/// Returns whether all taints are tolerated, those that only discourage included.
+pub(super) fn tolerates(tolerations: &[crate::model::Toleration], taints: &[Taint]) -> bool {
+    taints.iter().all(|taint| tolerations.iter().any(|toleration| toleration.tolerates(taint)))
+}

@@ -1,0 +1,136 @@
+//! What a pass comes to: claims with their sizes in the order of price.
+//!
+//! Of equally cheap ways the first by name is named. Nothing is placed here any more.
+
+use crate::model::{
+    CapacityType, LabelKey, MicroUsdPerHour, NodeName, Operator, PodKey, Requirement, Requirements, SkuName,
+    label,
+};
+
+use super::claims::{Bench, Open};
+use super::pass::{Pass, without_own};
+use super::settle::{self, Settled};
+use super::shelf::{self, Cheapest};
+use super::{Chosen, Claim, Outcome};
+
+/// The most sizes that a claim lists (`MaxInstanceTypes` of Karpenter).
+const SIZES_MAX: usize = 600;
+
+/// A claim in the order of its sizes.
+struct Ranked<'k> {
+    asked: Requirements,
+    /// The sizes by number, the cheapest first.
+    sizes: Vec<SkuName>,
+    cheapest: Option<Cheapest<'k>>,
+}
+
+fn ranked<'k>(bench: &'k Bench<'_>, open: &Open) -> Ranked<'k> {
+    let mut asked = bench.meetings.get(open.asked).clone();
+    if !open.held.is_empty() {
+        let reserved = CapacityType::Reserved.as_str();
+        asked.set(LabelKey::new(label::CAPACITY_TYPE), Requirement::one(reserved));
+        let ids = Requirement::new(Operator::In, &open.held);
+        asked.set(LabelKey::new(label::RESERVATION_ID), ids);
+    }
+    let shelf = &bench.shelves.all[bench.templates[open.template].shelf];
+    let mut sizes: Vec<(MicroUsdPerHour, &SkuName, Option<Cheapest<'_>>)> = Vec::new();
+    for place in open.kinds.iter() {
+        let kind = shelf.kinds[place];
+        let offering = shelf::cheapest_offering(kind, &asked, &bench.meetings);
+        let price = offering.map_or(MicroUsdPerHour(i64::MAX), shelf::price);
+        sizes.push((price, &kind.name, offering.map(|offering| Cheapest { kind, offering })));
+    }
+    sizes.sort_by_key(|(price, name, offering)| (*price, offering.is_none(), *name));
+    sizes.truncate(SIZES_MAX);
+    let cheapest = sizes.first().and_then(|(_, _, cheapest)| *cheapest);
+    let sizes = sizes.into_iter().map(|(_, name, _)| name.clone()).collect();
+    Ranked { asked, sizes, cheapest }
+}
+
+impl Pass<'_> {
+    fn key(&self, waiting: usize) -> &PodKey {
+        &self.roll.waiting[waiting].pod.key
+    }
+
+    /// Returns what the pass came to.
+    pub(super) fn outcome(&self) -> Outcome {
+        let claims = self.claims.iter().map(|open| self.claim(open));
+        let existing = self.joined().into_iter().map(|(name, _, mut pods)| {
+            pods.sort();
+            (name, pods)
+        });
+        Outcome {
+            claims: claims.collect(),
+            existing: existing.collect(),
+            errors: self.errors.clone(),
+            ignored: self.roll.ignored.clone(),
+        }
+    }
+
+    fn claim(&self, open: &Open) -> Claim {
+        let Ranked { asked, sizes, cheapest } = ranked(&self.bench, open);
+        let template = &self.bench.templates[open.template];
+        let least = template.least_overhead(&open.kinds);
+        let mut pods: Vec<PodKey> = open.pods.iter().map(|waiting| self.key(*waiting).clone()).collect();
+        pods.sort();
+        Claim {
+            pool: template.pool.name.clone(),
+            requirements: without_own(&asked),
+            cheapest: cheapest.map(|Cheapest { kind, offering }| Chosen {
+                size: kind.name.clone(),
+                zone: offering.zone.clone(),
+                capacity_type: offering.capacity_type,
+                price: offering.price,
+            }),
+            sizes,
+            pods,
+            requests: self.columns.resources(&super::amounts::plus(&open.used, &least)),
+            is_min_values_relaxed: open.is_relaxed,
+        }
+    }
+
+    /// Returns the nodes that pods joined, with the place of the claim that each was in an earlier pass, and the pods.
+    pub(super) fn joined(&self) -> Vec<(NodeName, Option<usize>, Vec<PodKey>)> {
+        let joined = self.spots.iter().filter(|spot| !spot.pods.is_empty());
+        let named = joined.map(|spot| {
+            let pods = spot.pods.iter().map(|waiting| self.key(*waiting).clone());
+            (spot.name.clone(), spot.settled, pods.collect())
+        });
+        named.collect()
+    }
+
+    /// Returns the claims as the nodes that they become; `before` are there already.
+    pub(super) fn settled(&self, before: usize) -> Vec<Settled> {
+        let settled = self.claims.iter().filter_map(|open| {
+            let Ranked { asked, sizes, cheapest } = ranked(&self.bench, open);
+            let Cheapest { kind, offering } = cheapest?;
+            Some((open, asked, sizes, kind, offering))
+        });
+        let settled = settled.enumerate().map(|(number, (open, asked, sizes, kind, offering))| {
+            let template = &self.bench.templates[open.template];
+            let pool = template.pool;
+            let shelf = &self.bench.shelves.all[template.shelf];
+            let place = shelf.kinds.iter().position(|other| other.name == kind.name);
+            let group = &template.groups[place.map_or(0, |place| template.group_of[place])];
+            let name = format!("claim-{:06}", before + number).as_str().into();
+            Settled {
+                labels: settle::labels(&asked, &name, [&kind.requirements, &offering.requirements]),
+                pool: pool.name.clone(),
+                size: kind.name.clone(),
+                zone: offering.zone.clone(),
+                capacity_type: offering.capacity_type,
+                asked,
+                taints: pool.taints.clone(),
+                room: kind.allocatable.minus(&self.columns.resources(&group.requests)),
+                ports: group.ports.clone(),
+                capacity: kind.capacity.clone(),
+                sizes,
+                opened_for: self.key(open.pods[0]).clone(),
+                pods: open.pods.iter().map(|waiting| self.key(*waiting).clone()).collect(),
+                first: open.pods.len(),
+                name,
+            }
+        });
+        settled.collect()
+    }
+}

@@ -1,0 +1,407 @@
+//! One pass over the queue: every pod on a node that exists, else in a claim that is being filled, else in a new
+//! one; else it goes to the end of the queue until a whole round brings nothing.
+//!
+//! A pod gives up what it prefers before the next pod is tried. What failed once and cannot change is not tried
+//! again. Nothing here judges what comes out.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use crate::model::{Node, NodeName, Pod, PodKey, PodPlace, Requirements, Resources};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+use crate::solve::existing;
+use crate::solve::intern::Bits;
+use crate::solve::market::Market;
+use crate::solve::supply::named;
+
+use super::amounts::{Amounts, Columns};
+use super::claims::{Attempt, Bench, Open, Order, Step};
+use super::meeting::{Asked, Meetings};
+use super::nodes::{self, Spot};
+use super::refusal::No;
+use super::reserved::Reservations;
+use super::roll::Roll;
+use super::settle::Settled;
+use super::template::{self, Shelves};
+use super::topology::{Ground, Subject, Topology};
+use super::wish::Wish;
+use super::{PodError, Settings, UnnamedFamilies};
+
+/// What a pass starts from.
+#[derive(Clone, Copy)]
+pub(super) struct Start<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) policy: &'a Policy,
+    pub(super) market: &'a Market,
+    pub(super) settings: Settings,
+    /// The claims of earlier passes.
+    pub(super) settled: &'a [Settled],
+    /// Where earlier passes placed pods.
+    pub(super) placed: &'a BTreeMap<PodKey, NodeName>,
+    /// Pods that are not to be placed.
+    pub(super) left_out: &'a BTreeSet<PodKey>,
+}
+
+/// What is remembered of pods of one content.
+struct Content {
+    requests: Amounts,
+    volumes: Vec<Asked>,
+    steps: Vec<Remembered>,
+    /// How many pods were placed when one of them failed last.
+    failed_at: Option<usize>,
+}
+
+/// What is remembered of one step.
+struct Remembered {
+    step: Rc<Step>,
+    /// Claims that will never hold such a pod.
+    refused: Vec<bool>,
+    /// Nodes that may still hold one, in their order; `None` before it was looked.
+    spots: Option<Vec<usize>>,
+}
+
+/// One pass.
+pub(super) struct Pass<'a> {
+    pub(super) bench: Bench<'a>,
+    pub(super) spots: Vec<Spot<'a>>,
+    pub(super) claims: Vec<Open>,
+    pub(super) roll: Roll<'a>,
+    pub(super) columns: Columns,
+    pub(super) errors: Vec<PodError>,
+    order: Order,
+    contents: Vec<Content>,
+    has_soft_taints: bool,
+    placements: usize,
+}
+
+/// Why no pool takes a pod: one reason for each.
+type Refusals = Vec<(String, No)>;
+
+impl<'a> Pass<'a> {
+    /// Reads everything that a pass needs.
+    pub(super) fn of(start: Start<'a>) -> Self {
+        let Start { snapshot, policy, market, settings, settled, placed, left_out } = start;
+        let roll = Roll::of(snapshot, |pod| placed.contains_key(pod) || left_out.contains(pod));
+        let columns = columns(snapshot, &roll);
+        let mut meetings = Meetings::new(&snapshot.catalog);
+        let mut shelves = Shelves::of(market);
+        let taken = taken(snapshot, settled);
+        let templates =
+            template::templates((snapshot, policy, market), &mut shelves, &mut meetings, &columns, &taken);
+        let bound = bound(snapshot, placed);
+        let spots = nodes::spots(snapshot, &bound, settled, (&mut meetings, &columns));
+        let waiting: BTreeSet<&PodKey> = roll.waiting.iter().map(|waiting| &waiting.pod.key).collect();
+        let grounds = grounds(snapshot, settled, &bound, &waiting);
+        let topology = Topology::of((&templates, &shelves), &meetings, grounds, &snapshot.namespaces);
+        let reservations = Reservations::of(shelves.all.iter().flat_map(|shelf| shelf.kinds.iter().copied()));
+        let has_soft_taints = template::has_soft_taints(&templates);
+        let bench = Bench { settings, meetings, shelves, templates, topology, reservations };
+        let mut pass = Self {
+            bench,
+            spots,
+            claims: Vec::new(),
+            columns,
+            errors: Vec::new(),
+            order: Order::default(),
+            contents: Vec::new(),
+            has_soft_taints,
+            placements: 0,
+            roll,
+        };
+        pass.read_contents();
+        pass
+    }
+
+    /// Makes the first step of every content, in the order of the queue: groups count what is placed from the
+    /// start, whoever is placed first.
+    fn read_contents(&mut self) {
+        for class in &self.roll.classes {
+            let volumes = class.volumes.iter().map(|volumes| self.bench.meetings.number(volumes)).collect();
+            let requests = self.columns.row(&class.spec.requests);
+            self.contents.push(Content { requests, volumes, steps: Vec::new(), failed_at: None });
+        }
+        let mut order: Vec<usize> = self.roll.waiting.iter().map(|waiting| waiting.class).collect();
+        let mut seen = BTreeSet::new();
+        order.retain(|class| seen.insert(*class));
+        for class in order {
+            let wish = Wish::of(self.roll.classes[class].spec, self.bench.settings.preferences);
+            self.add_step(class, wish);
+        }
+    }
+
+    fn add_step(&mut self, class: usize, wish: Wish) {
+        let content = &self.roll.classes[class];
+        let wanted = self.bench.meetings.number(&wish.wanted(content.spec));
+        let strict = wish.strict(content.spec);
+        let owned = self.bench.topology.own(content.namespace, content.spec, &wish);
+        let step = Rc::new(Step { wish, wanted, strict, owned });
+        self.contents[class].steps.push(Remembered { step, refused: Vec::new(), spots: None });
+    }
+
+    /// Works through the queue.
+    pub(super) fn run(&mut self) {
+        let mut queue: VecDeque<usize> = (0..self.roll.waiting.len()).collect();
+        let mut length_at_push: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut last: BTreeMap<usize, Rc<Refusals>> = BTreeMap::new();
+        let mut of_class: BTreeMap<usize, Rc<Refusals>> = BTreeMap::new();
+        while let Some(waiting) = queue.pop_front() {
+            if length_at_push.get(&waiting) == Some(&(queue.len() + 1)) {
+                queue.push_front(waiting);
+                break;
+            }
+            let class = self.roll.waiting[waiting].class;
+            let is_hopeless = self.contents[class].failed_at == Some(self.placements);
+            let has_mounts = !self.roll.waiting[waiting].mounts.is_empty();
+            let known = of_class.get(&class).filter(|_| is_hopeless && !has_mounts).cloned();
+            let refusals = match known {
+                Some(known) => Err(known),
+                None => self.place(waiting).map_err(Rc::new),
+            };
+            match refusals {
+                Ok(()) => {
+                    self.placements += 1;
+                    last.remove(&waiting);
+                }
+                Err(refusals) => {
+                    self.contents[class].failed_at = Some(self.placements);
+                    of_class.insert(class, Rc::clone(&refusals));
+                    last.insert(waiting, refusals);
+                    queue.push_back(waiting);
+                    length_at_push.insert(waiting, queue.len());
+                }
+            }
+        }
+        for (waiting, refusals) in last {
+            let said =
+                refusals.iter().map(|(pool, no)| (pool.clone(), no.rule(), no.said(&self.bench.topology)));
+            let pod = self.roll.waiting[waiting].pod.key.clone();
+            self.errors.push(PodError { pod, reasons: said.collect() });
+        }
+        self.errors.sort();
+    }
+
+    /// Places a pod, giving up one preference after the other.
+    ///
+    /// # Errors
+    /// What each pool said at last.
+    fn place(&mut self, waiting: usize) -> Result<(), Refusals> {
+        let class = self.roll.waiting[waiting].class;
+        let mut number = 0;
+        loop {
+            let refusals = match self.place_at(waiting, number) {
+                Ok(()) => return Ok(()),
+                Err(refusals) => refusals,
+            };
+            // What is reserved and held elsewhere is waited for, not done without.
+            if refusals.iter().any(|(_, no)| matches!(no, No::Reserved)) {
+                return Err(refusals);
+            }
+            number += 1;
+            if self.contents[class].steps.len() == number {
+                let wish = &self.contents[class].steps[number - 1].step.wish;
+                match wish.relaxed(self.has_soft_taints) {
+                    Some(relaxed) => self.add_step(class, relaxed),
+                    None => return Err(refusals),
+                }
+            }
+        }
+    }
+
+    fn place_at(&mut self, waiting: usize, number: usize) -> Result<(), Refusals> {
+        let class = self.roll.waiting[waiting].class;
+        let content = &self.contents[class];
+        let step = Rc::clone(&content.steps[number].step);
+        let (requests, volumes) = (content.requests.clone(), content.volumes.clone());
+        let mounts = self.roll.waiting[waiting].mounts.clone();
+        let known = &self.roll.classes[class];
+        let subject = Subject { class, namespace: known.namespace, spec: known.spec, owned: &step.owned };
+        let attempt =
+            Attempt { subject, step: &step, requests: &requests, volumes: &volumes, mounts: &mounts };
+        if self.join_spot(waiting, number, attempt) || self.join_claim(waiting, number, attempt) {
+            return Ok(());
+        }
+        self.open_claim(waiting, attempt)
+    }
+
+    fn join_spot(&mut self, waiting: usize, number: usize, attempt: Attempt<'_>) -> bool {
+        let remembered = &mut self.contents[attempt.subject.class].steps[number];
+        let candidates = remembered.spots.take().unwrap_or_else(|| {
+            let meetings = &mut self.bench.meetings;
+            let may_join = |place: &usize| {
+                let spot = &self.spots[*place];
+                nodes::tolerates(&attempt.step.wish.tolerations, &spot.taints)
+                    && meetings.holds(spot.labels, attempt.step.wanted)
+            };
+            (0..self.spots.len()).filter(may_join).collect()
+        });
+        let mut kept = Vec::new();
+        let mut found = false;
+        for (index, place) in candidates.iter().enumerate() {
+            match self.bench.fit_spot(&self.spots[*place], attempt) {
+                Ok(()) => {
+                    self.bench.join_spot(&mut self.spots[*place], (waiting, attempt));
+                    kept.extend_from_slice(&candidates[index..]);
+                    found = true;
+                    break;
+                }
+                Err(no) if no.is_lasting(true) => {}
+                Err(_) => kept.push(*place),
+            }
+        }
+        self.contents[attempt.subject.class].steps[number].spots = Some(kept);
+        found
+    }
+
+    fn join_claim(&mut self, waiting: usize, number: usize, attempt: Attempt<'_>) -> bool {
+        let is_alone = !self.bench.topology.matters(attempt.subject);
+        let refused = &mut self.contents[attempt.subject.class].steps[number].refused;
+        refused.resize(self.claims.len(), false);
+        let mut found = None;
+        for place in self.order.iter().filter(|place| !refused[*place]).collect::<Vec<_>>() {
+            match self.bench.fit(&self.claims[place], attempt) {
+                Ok(fit) => {
+                    found = Some((place, fit));
+                    break;
+                }
+                Err(no) => refused[place] = no.is_lasting(is_alone),
+            }
+        }
+        let Some((place, fit)) = found else { return false };
+        let claim = &mut self.claims[place];
+        self.bench.join(claim, (waiting, attempt), fit);
+        self.order.grow(place, claim.pods.len());
+        true
+    }
+
+    fn open_claim(&mut self, waiting: usize, attempt: Attempt<'_>) -> Result<(), Refusals> {
+        let mut refusals = Vec::new();
+        for place in 0..self.bench.templates.len() {
+            let name = self.bench.templates[place].pool.name.to_string();
+            match self.open_of(place, waiting, attempt) {
+                Ok(()) => return Ok(()),
+                Err(no) => {
+                    let is_deferred = matches!(no, No::Reserved);
+                    refusals.push((name, no));
+                    // A lighter pool is no way around what is reserved in a heavier one.
+                    if is_deferred {
+                        break;
+                    }
+                }
+            }
+        }
+        Err(refusals)
+    }
+
+    fn open_of(&mut self, place: usize, waiting: usize, attempt: Attempt<'_>) -> Result<(), No> {
+        let template = &self.bench.templates[place];
+        if template.nodes_left.is_some_and(|left| left <= 0) {
+            return Err(No::NodesLimit);
+        }
+        let mut kinds = template.within_limits(&self.bench.shelves.all[template.shelf]);
+        if kinds.is_empty() {
+            return Err(No::Limits);
+        }
+        if self.bench.settings.unnamed == UnnamedFamilies::LeaveOut {
+            self.leave_out_unnamed(&mut kinds, place, attempt);
+        }
+        let mut claim = self.bench.empty(place, kinds, self.claims.len() + 1);
+        let fit = self.bench.fit(&claim, attempt)?;
+        self.bench.topology.register_host(&claim.host);
+        self.bench.join(&mut claim, (waiting, attempt), fit);
+        let shelf = &self.bench.shelves.all[self.bench.templates[place].shelf];
+        self.bench.templates[place].take_largest(shelf, &claim.kinds);
+        self.order.open(self.claims.len());
+        self.claims.push(claim);
+        Ok(())
+    }
+}
+
+impl Pass<'_> {
+    /// Leaves out the burstable and HPC sizes that neither the pool nor the pod names.
+    fn leave_out_unnamed(&self, kinds: &mut Bits, place: usize, attempt: Attempt<'_>) {
+        let Bench { templates, shelves, meetings, .. } = &self.bench;
+        let template = &templates[place];
+        let asked = [meetings.get(template.base), meetings.get(attempt.step.wanted)];
+        for number in template.to_name.iter() {
+            let kind = shelves.all[template.shelf].kinds[number];
+            if !asked.iter().any(|asked| named::names(asked, kind)) {
+                kinds.remove(number);
+            }
+        }
+    }
+}
+
+/// Gives every resource a column that a pod or a daemonset asks for.
+fn columns(snapshot: &Snapshot, roll: &Roll<'_>) -> Columns {
+    let pods = roll.classes.iter().map(|class| &class.spec.requests);
+    Columns::of(pods.chain(snapshot.daemons.iter().map(|daemon| &daemon.spec.requests)))
+}
+
+/// Returns what the nodes of each pool have, and how many they are.
+fn taken<'a>(snapshot: &'a Snapshot, settled: &'a [Settled]) -> BTreeMap<&'a str, (Resources, i64)> {
+    let there = snapshot.nodes.iter().filter(|node| !node.is_deleting);
+    let there = there.filter_map(|node| Some((node.pool.as_ref()?.as_str(), &node.capacity)));
+    let earlier = settled.iter().map(|settled| (settled.pool.as_str(), &settled.capacity));
+    let mut taken: BTreeMap<&str, (Resources, i64)> = BTreeMap::new();
+    for (pool, capacity) in there.chain(earlier) {
+        let (sum, nodes) = taken.entry(pool).or_default();
+        sum.add(capacity);
+        *nodes += 1;
+    }
+    taken
+}
+
+/// Returns the pods of each node, those that earlier passes placed included.
+fn bound<'a>(
+    snapshot: &'a Snapshot,
+    placed: &'a BTreeMap<PodKey, NodeName>,
+) -> BTreeMap<&'a NodeName, Vec<&'a Pod>> {
+    let mut bound: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
+    for pod in &snapshot.pods {
+        let node = match (placed.get(&pod.key), &pod.place) {
+            (Some(node), _) | (None, PodPlace::Bound(node)) => node,
+            (None, PodPlace::Waiting) => continue,
+        };
+        bound.entry(node).or_default().push(pod);
+    }
+    bound
+}
+
+/// Returns the nodes as they count for topology, with the pods that run there and are not in the queue.
+fn grounds<'a>(
+    snapshot: &'a Snapshot,
+    settled: &[Settled],
+    bound: &BTreeMap<&NodeName, Vec<&'a Pod>>,
+    waiting: &BTreeSet<&PodKey>,
+) -> Vec<Ground<'a>> {
+    let pods = |node: &NodeName| {
+        let pods = bound.get(node).into_iter().flatten();
+        let counted = pods.filter(|pod| !pod.is_terminating && !waiting.contains(&pod.key));
+        counted.map(|pod| (&pod.key.namespace, &*pod.spec)).collect()
+    };
+    let existing = |node: &Node| Ground {
+        labels: nodes::labels(node),
+        taints: existing::taints(node).into_owned(),
+        is_domain: !node.is_deleting && node.stage != crate::model::NodeStage::Launching,
+        pods: pods(&node.name),
+    };
+    let earlier = |settled: &Settled| Ground {
+        labels: settled.labels.clone(),
+        taints: settled.taints.clone(),
+        is_domain: true,
+        pods: pods(&settled.name),
+    };
+    snapshot.nodes.iter().map(existing).chain(settled.iter().map(earlier)).collect()
+}
+
+/// Returns requirements without the labels that only stand for the pool, the class and the stages of a node.
+pub(super) fn without_own(requirements: &Requirements) -> Requirements {
+    use crate::model::label::{INITIALIZED, NODE_CLASS, NODE_POOL, REGISTERED};
+    let own = [INITIALIZED, NODE_CLASS, NODE_POOL, REGISTERED];
+    let mut rest = Requirements::none();
+    for (key, requirement) in requirements.iter().filter(|(key, _)| !own.contains(&key.as_str())) {
+        rest.add(key.clone(), requirement.clone());
+    }
+    rest
+}

@@ -1,0 +1,116 @@
+//! Why a pod may not join: data while it is tried, words only when nothing else is left.
+//!
+//! Nothing is decided here.
+
+use crate::model::LabelKey;
+
+use super::topology::{Constraint, Topology};
+
+/// Why a pod may not join.
+#[derive(Clone, Debug)]
+pub(super) enum No {
+    /// A taint is not tolerated.
+    Taints,
+    /// Labels are other than asked for.
+    Labels,
+    /// A port is taken.
+    Ports,
+    /// Its volumes are elsewhere, or the node takes no more.
+    Volumes,
+    /// A constraint leaves no domain.
+    Topology(Constraint),
+    /// Several constraints choose domains that do not agree.
+    TopologyDisagrees,
+    /// There is not enough room.
+    Room,
+    /// No size is left.
+    Sizes {
+        /// Whether some size has the labels.
+        has_labels: bool,
+        /// Whether some size with the labels can be had so.
+        has_offering: bool,
+        /// Whether some size has the room.
+        has_room: bool,
+        /// Whether daemonsets leave the ports of some size.
+        has_ports: bool,
+    },
+    /// Too few distinct values of labels are left.
+    Variety(Vec<(LabelKey, u32)>),
+    /// Limits leave no size.
+    Limits,
+    /// Limits leave no node.
+    NodesLimit,
+    /// What is reserved is taken by other claims: a later pass may be luckier.
+    Reserved,
+}
+
+impl No {
+    /// Returns whether the same pod is refused by the same claim for ever, as long as `is_alone`: where it is
+    /// placed does not depend on other pods.
+    pub(super) const fn is_lasting(&self, is_alone: bool) -> bool {
+        match self {
+            Self::Taints | Self::Labels | Self::Ports | Self::Room => true,
+            Self::Sizes { .. } | Self::Variety(_) | Self::Limits | Self::NodesLimit => is_alone,
+            Self::Volumes | Self::Topology(_) | Self::TopologyDisagrees | Self::Reserved => false,
+        }
+    }
+
+    /// Returns the rule that says no, by the name that people read.
+    pub(super) const fn rule(&self) -> &'static str {
+        match self {
+            Self::Taints => "taints",
+            Self::Labels => "node affinity",
+            Self::Ports => "host ports",
+            Self::Volumes => "volumes",
+            Self::Topology(_) | Self::TopologyDisagrees => "topology",
+            Self::Room => "resources",
+            Self::Sizes { has_ports: false, .. } => "host ports",
+            Self::Sizes { has_room: false, .. } => "resources",
+            Self::Sizes { .. } => "offerings",
+            Self::Variety(_) => "minValues",
+            Self::Limits | Self::NodesLimit => "limits",
+            Self::Reserved => "reserved capacity",
+        }
+    }
+
+    /// Says why.
+    pub(super) fn said(&self, topology: &Topology<'_>) -> String {
+        match self {
+            Self::Taints => "a taint is not tolerated".to_owned(),
+            Self::Labels => "its labels are not what is asked for".to_owned(),
+            Self::Ports => "a host port is taken".to_owned(),
+            Self::Volumes => "the volumes do not let it be there".to_owned(),
+            Self::Topology(constraint) => topology.said(*constraint),
+            Self::TopologyDisagrees => "several constraints choose domains that do not agree".to_owned(),
+            Self::Room => "there is not enough room".to_owned(),
+            Self::Sizes { has_labels, has_offering, has_room, has_ports } => {
+                sizes([*has_labels, *has_offering, *has_room, *has_ports])
+            }
+            Self::Variety(lacking) => {
+                let keys = lacking.iter().map(|(key, count)| format!("`{key}` has {count}"));
+                let keys: Vec<String> = keys.collect();
+                format!(
+                    "the sizes that are left offer fewer values than `minValues` asks for: {}",
+                    keys.join(", ")
+                )
+            }
+            Self::Limits => "every size that is left is beyond what the pool's limits leave".to_owned(),
+            Self::NodesLimit => "the pool may have no more nodes".to_owned(),
+            Self::Reserved => "what is reserved is held by other nodes; it is tried again".to_owned(),
+        }
+    }
+}
+
+fn sizes(has: [bool; 4]) -> String {
+    const LACKS: [&str; 4] = [
+        "no size has the labels that are asked for",
+        "no size with the labels that are asked for can be had now",
+        "no size has the room",
+        "daemonsets take the host ports on every size",
+    ];
+    let lacks: Vec<&str> = LACKS.iter().zip(has).filter(|(_, has)| !has).map(|(lack, _)| *lack).collect();
+    match lacks.as_slice() {
+        [] => "no size has labels, room and offering at once".to_owned(),
+        lacks => lacks.join("; "),
+    }
+}

@@ -1,0 +1,127 @@
+//! The pods that are scheduled, in the order of the queue, and those that Karpenter passes over.
+//!
+//! The order is that of requested CPU, then memory, then age and identity; priority is not looked at. The input
+//! has no ages, so that names decide. Nothing here knows what could hold a pod.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{
+    LabelKey, Namespace, NodeName, Pod, PodKey, PodPlace, PodSpec, Requirements, ResourceName,
+    SchedulingRule, label,
+};
+use crate::snapshot::Snapshot;
+use crate::solve::demand::needs_place;
+
+use super::Ignored;
+use super::volumes::{self, Mount, Volumes};
+
+/// A pod in the queue.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting<'a> {
+    /// The pod.
+    pub(super) pod: &'a Pod,
+    /// The number of its content.
+    pub(super) class: usize,
+    /// What its volumes take of drivers.
+    pub(super) mounts: Vec<Mount>,
+}
+
+/// What pods have in common that nothing can tell apart but their names and volumes' places.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Class<'a> {
+    /// Their namespace.
+    pub(super) namespace: &'a Namespace,
+    /// What the scheduler reads of them.
+    pub(super) spec: &'a PodSpec,
+    /// Where their volumes let them be.
+    pub(super) volumes: Vec<Requirements>,
+}
+
+/// The pods of a pass.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Roll<'a> {
+    /// What is to be placed, first come first.
+    pub(super) waiting: Vec<Waiting<'a>>,
+    /// Their contents, by number.
+    pub(super) classes: Vec<Class<'a>>,
+    /// What is passed over.
+    pub(super) ignored: Vec<Ignored>,
+}
+
+impl<'a> Roll<'a> {
+    /// Reads the pods that need a place and have none yet. `done` are placed already or not to be placed.
+    pub(super) fn of(snapshot: &'a Snapshot, done: impl Fn(&PodKey) -> bool) -> Self {
+        let leaving: BTreeSet<&NodeName> =
+            snapshot.nodes.iter().filter(|node| node.is_deleting).map(|node| &node.name).collect();
+        let mut roll = Self::default();
+        let mut numbers: BTreeMap<Class<'a>, usize> = BTreeMap::new();
+        for pod in &snapshot.pods {
+            let moves = matches!(pod.place, PodPlace::Waiting) || !pod.is_do_not_disrupt;
+            if done(&pod.key) || !pod.spec.gates.is_empty() || !moves || !needs_place(pod, &leaving) {
+                continue;
+            }
+            match read(pod, snapshot) {
+                Err(because) => roll.ignored.push(Ignored { pod: pod.key.clone(), because }),
+                Ok(Volumes { alternatives, mounts }) => {
+                    let class =
+                        Class { namespace: &pod.key.namespace, spec: &pod.spec, volumes: alternatives };
+                    let classes = &mut roll.classes;
+                    let class = *numbers.entry(class).or_insert_with_key(|class| {
+                        classes.push(class.clone());
+                        classes.len() - 1
+                    });
+                    roll.waiting.push(Waiting { pod, class, mounts });
+                }
+            }
+        }
+        roll.ignored.sort();
+        roll.waiting.sort_by_cached_key(|waiting| {
+            let requests = &waiting.pod.spec.requests;
+            let of = |name| Reverse(requests.get(&name));
+            (of(ResourceName::Cpu), of(ResourceName::Memory), waiting.pod.key.clone())
+        });
+        roll
+    }
+}
+
+/// Reads what a pod asks for beyond its content.
+///
+/// # Errors
+/// Why it is passed over.
+fn read(pod: &Pod, snapshot: &Snapshot) -> Result<Volumes, String> {
+    let spec = &pod.spec;
+    if spec.other_rules.contains_key(&SchedulingRule::MatchFields) {
+        return Err("it uses `matchFields`, which Karpenter does not read".to_owned());
+    }
+    if spec.other_rules.contains_key(&SchedulingRule::ResourceClaims) {
+        return Err("it uses `resourceClaims`, which Karpenter does not plan with by default".to_owned());
+    }
+    let required = spec.node_affinity.required.iter().flatten();
+    let preferred = spec.node_affinity.preferred.iter().map(|preferred| &preferred.term);
+    for terms in std::iter::once(&spec.node_selector).chain(required).chain(preferred) {
+        if let Some(key) = terms.iter().map(|(key, _)| key).find(|key| is_restricted(key)) {
+            return Err(format!("it asks for label `{key}`, which Karpenter does not let pods ask for"));
+        }
+    }
+    let strict = std::iter::once(&spec.node_selector).chain(spec.node_affinity.required.iter().flatten());
+    let opts_out = |terms: &Requirements| terms.get(label::NODE_POOL).is_some_and(|pool| pool.is_none());
+    if strict.into_iter().any(opts_out) {
+        return Err(format!(
+            "it asks not to stand on nodes of Karpenter: `{}` DoesNotExist",
+            label::NODE_POOL
+        ));
+    }
+    volumes::of(pod, &snapshot.storage)
+}
+
+/// Returns whether a pod that asks for this label is passed over.
+fn is_restricted(key: &LabelKey) -> bool {
+    const DOMAIN: &str = "karpenter.sh";
+    const ASKABLE: [&str; 4] =
+        [label::NODE_POOL, label::CAPACITY_TYPE, label::REGISTERED, label::INITIALIZED];
+    let key = key.as_str();
+    let domain = key.split_once('/').map_or("", |(domain, _)| domain);
+    let is_own = domain == DOMAIN || domain.strip_suffix(DOMAIN).is_some_and(|rest| rest.ends_with('.'));
+    key == label::HOSTNAME || (is_own && !ASKABLE.contains(&key))
+}
