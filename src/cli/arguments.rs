@@ -136,6 +136,9 @@ pub(super) struct PlanArguments {
     pub(super) target: Vec<String>,
     #[command(flatten)]
     pub(super) names: NamesArguments,
+    /// How the nodes are chosen: as cheap as possible, or as Karpenter would
+    #[arg(long, value_enum, default_value_t = StrategyArgument::Cheapest)]
+    pub(super) strategy: StrategyArgument,
     /// Save the plan to this file
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
@@ -151,6 +154,16 @@ pub(super) struct PlanArguments {
     pub(super) detailed_exitcode: bool,
     #[command(flatten)]
     pub(super) gates: GateArguments,
+}
+
+/// How the nodes of a plan are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum StrategyArgument {
+    /// The cheapest fleet that holds the pods
+    #[default]
+    Cheapest,
+    /// First fit, pod after pod, as Karpenter provisions; nothing is removed
+    Karpenter,
 }
 
 /// How a plan is printed.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::arguments::{PlanArguments, PlanOutput};
+use super::arguments::{PlanArguments, PlanOutput, StrategyArgument};
 use super::exit::{Exit, Failure};
 use super::input::{Sides, real};
 use super::ui::Ui;
@@ -11,10 +11,21 @@ use crate::manifests::Names;
 use crate::model::Target;
 use crate::offline::Request;
 use crate::plan::Plan;
+use crate::solve::Strategy;
 
 pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
-    let PlanArguments { world: from, names, before, target, out, output, all, detailed_exitcode, gates } =
-        arguments;
+    let PlanArguments {
+        world: from,
+        names,
+        before,
+        target,
+        strategy,
+        out,
+        output,
+        all,
+        detailed_exitcode,
+        gates,
+    } = arguments;
     if from.input.is_empty() && from.laid.snapshot.is_none() {
         return Err(Failure::error("there is nothing to plan: no input was named")
             .hint("name files or folders with manifests: `nodeform plan my-manifests/`")
@@ -32,7 +43,11 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let Sides { before, after } = sides;
     let unread = after.unread_folders.clone();
     let names = Names::from(*names);
-    let options = Request { targets, laid, names, ..world::options(from)? };
+    let strategy = match strategy {
+        StrategyArgument::Cheapest => Strategy::Cheapest,
+        StrategyArgument::Karpenter => Strategy::Karpenter,
+    };
+    let options = Request { targets, laid, names, strategy, ..world::options(from)? };
     let (planned, patches) = match before {
         None => (world::planned(&world::inhabited(after, options.clone())?)?, Vec::new()),
         Some(_) if names == Names::Omit => {

@@ -58,6 +58,7 @@ pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
         catalogs: catalogs(catalog)?,
         question: question(what_if)?,
         targets: BTreeSet::new(),
+        strategy: crate::solve::Strategy::default(),
         without_system_daemons: *no_system_daemonsets,
     })
 }

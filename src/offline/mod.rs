@@ -7,6 +7,7 @@ pub mod compare;
 mod network;
 mod recorded;
 mod region;
+mod strategy;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,7 +22,7 @@ use crate::plan::Plan;
 use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
 use crate::snapshot::{AssembleOptions, Assumption, Gap, Question, Snapshot, assemble, suppose};
-use crate::solve::{Solution, Warning};
+use crate::solve::{Solution, Strategy, Warning};
 use recorded::Recorded;
 pub use recorded::{Laid, Seen, difference, seen, snapshot};
 
@@ -48,6 +49,8 @@ pub struct Request {
     pub question: Question,
     /// What the plan is narrowed to; without any it holds every change.
     pub targets: BTreeSet<Target>,
+    /// How the fleet is worked out.
+    pub strategy: Strategy,
     /// Whether the daemonsets that AKS puts on every node are left out where the input has none.
     pub without_system_daemons: bool,
 }
@@ -61,6 +64,8 @@ pub struct World {
     pub policy: Policy,
     /// What the plan is narrowed to; without any it holds every change.
     pub targets: BTreeSet<Target>,
+    /// How the fleet is worked out.
+    pub strategy: Strategy,
     /// How many objects were read, those that do not matter to a plan included.
     pub objects: usize,
     /// What looks wrong in the input and keeps nothing from being planned.
@@ -152,8 +157,20 @@ fn located(object: &manifests::OurObject, fault: policy::Fault) -> manifests::Fa
 /// Everything that is wrong with the input.
 pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let without_system_daemons = request.without_system_daemons;
-    let Request { sources, reading, names, gaps, laid, catalogs, location, at, question, targets, .. } =
-        request;
+    let Request {
+        sources,
+        reading,
+        names,
+        gaps,
+        laid,
+        catalogs,
+        location,
+        at,
+        question,
+        targets,
+        strategy,
+        ..
+    } = request;
     let recorded = laid
         .map(|laid| recorded::read(laid, &reading, names))
         .transpose()
@@ -191,7 +208,14 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         let problem = |(what, hint)| Problem { what, hint: Some(hint) };
         faults.into_iter().map(problem).collect::<Vec<_>>()
     })?;
-    Ok(World { snapshot, policy, targets, objects: objects.documents, remarks: objects.said.remarks })
+    Ok(World {
+        snapshot,
+        policy,
+        targets,
+        strategy,
+        objects: objects.documents,
+        remarks: objects.said.remarks,
+    })
 }
 
 /// Gives pools whose class the input does not hold a class with Karpenter's defaults, and says so, with the
@@ -280,9 +304,20 @@ pub fn judge(world: &World, proposed: Proposed) -> Result<Planned, RefusedPlan> 
 }
 
 fn unjudged(world: &World) -> (Solution, Plan) {
-    let World { snapshot, policy, targets, objects, remarks } = world;
-    let solution = crate::solve::solve(snapshot, policy);
-    let mut plan = crate::plan::plan_targets(snapshot, policy, &solution, targets);
+    match world.strategy {
+        Strategy::Cheapest => {
+            let solution = crate::solve::solve(&world.snapshot, &world.policy);
+            let plan = plan_of(world, &solution);
+            (solution, plan)
+        }
+        Strategy::Karpenter => strategy::as_karpenter(world),
+    }
+}
+
+/// Makes a plan of a fleet, with what was noticed when the world was read.
+fn plan_of(world: &World, solution: &Solution) -> Plan {
+    let World { snapshot, policy, targets, strategy: _, objects, remarks } = world;
+    let mut plan = crate::plan::plan_targets(snapshot, policy, solution, targets);
     plan.evidence.world.documents = Some(*objects);
     let warning = |Remark { object, what, hint }: &Remark| Warning {
         object: object.clone(),
@@ -290,5 +325,5 @@ fn unjudged(world: &World) -> (Solution, Plan) {
         hint: hint.clone(),
     };
     plan.evidence.report.warnings.extend(remarks.iter().map(warning));
-    (solution, plan)
+    plan
 }
