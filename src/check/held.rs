@@ -30,8 +30,5 @@ fn must_wait(spec: &PodSpec) -> Option<String> {
 /// Returns the first rule that the pod requires and that plans do not know yet.
 fn unplanned_rule(spec: &PodSpec) -> Option<SchedulingRule> {
     let others = spec.other_rules.iter().filter(|(_, strength)| **strength == Strength::Required);
-    others
-        .map(|(rule, _)| *rule)
-        .chain((!spec.affinity.is_empty()).then_some(SchedulingRule::PodAffinity))
-        .min()
+    others.map(|(rule, _)| *rule).min()
 }

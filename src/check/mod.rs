@@ -22,9 +22,11 @@ mod labels;
 mod limits;
 mod made;
 mod names;
+mod nearness;
 mod offering;
 mod order;
 mod placed;
+mod pod_affinity;
 mod ports;
 mod price;
 mod reasons;
@@ -56,6 +58,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         taints::findings,
         affinity::findings,
         spread::findings,
+        pod_affinity::findings,
         anti_affinity::findings,
         ports::findings,
         offering::findings,

@@ -5,6 +5,7 @@
 #[path = "../support/worlds/mod.rs"]
 mod support;
 
+mod affinity;
 mod anti_affinity;
 mod orders;
 mod spread;

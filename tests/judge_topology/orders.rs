@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nodeform::check::Rule;
 use nodeform::model::{
-    CapacityType, LabelKey, LabelSelector, Node, Operator, Pod, PodPlace, PodSpec, Requirement, Requirements,
-    SpreadConstraint, Strength, label,
+    CapacityType, LabelKey, LabelSelector, Node, Operator, Pod, PodAffinityTerm, PodPlace, PodSpec,
+    Requirement, Requirements, SpreadConstraint, Strength, label,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -20,14 +20,14 @@ use proptest::sample::select;
 use super::findings;
 use super::support::build::{PodBuilder, World};
 use super::support::by_hand::by_hand;
-use super::support::topology::{app, everything, over};
+use super::support::topology::{app, beside, everything, labelled, over};
 use super::support::{node, pod, pool, world};
 
 /// The most pods whose orders are searched.
 const PODS_MAX: usize = 7;
 
 /// Cases where nobody says another number; each plans and judges a small world.
-const CASES: u32 = 400;
+const CASES: u32 = 150;
 
 const RACK: &str = "example.com/rack";
 
@@ -218,6 +218,33 @@ fn selects(spec: &PodSpec, site: &Site) -> bool {
     spec.node_affinity.required.as_ref().is_none_or(|terms| terms.iter().any(holds))
 }
 
+/// `InterPodAffinity`, the affinity of the pod itself: pods that meet all its terms are counted by the domains of
+/// each; the first of a kind may go anywhere that has the labels.
+fn affinity_filter(next: &Bound<'_>, sites: &[Site], bound: &[Bound<'_>]) -> bool {
+    let terms = &next.pod.spec.affinity;
+    let meets_all = |pod: &Pod| {
+        let meets = |selector: &LabelSelector| selector.selects(&pod.spec.labels);
+        terms.iter().all(|term| term.selector.as_ref().is_some_and(meets))
+            && pod.key.namespace == next.pod.key.namespace
+    };
+    let mut counts: BTreeMap<(&LabelKey, &str), usize> = BTreeMap::new();
+    for other in bound.iter().filter(|other| meets_all(other.pod)) {
+        for term in terms {
+            if let Some(value) = sites[other.site].labels.get(&term.topology_key) {
+                *counts.entry((&term.topology_key, value)).or_default() += 1;
+            }
+        }
+    }
+    let labels = &sites[next.site].labels;
+    if terms.iter().any(|term| !labels.contains_key(&term.topology_key)) {
+        return false;
+    }
+    let is_near = |term: &PodAffinityTerm| {
+        counts.contains_key(&(&term.topology_key, labels[&term.topology_key].as_str()))
+    };
+    terms.iter().all(is_near) || (counts.is_empty() && meets_all(next.pod))
+}
+
 /// Nodes of some zones and racks; a rack is not everywhere.
 fn nodes() -> impl proptest::strategy::Strategy<Value = World> {
     let rack = option::of(select(&["a", "b"][..]));
@@ -303,8 +330,42 @@ fn spreads(
     )
 }
 
+fn term() -> impl proptest::strategy::Strategy<Value = PodAffinityTerm> {
+    let key = select(&[label::ZONE, label::ZONE, label::HOSTNAME, RACK][..]);
+    let selector = select(
+        &[("app", "web"), ("app", "web"), ("app", "db"), ("app", "cache"), ("tier", "back"), ("tier", "all")]
+            [..],
+    );
+    (key, selector).prop_map(|(key, (name, value))| PodAffinityTerm {
+        selector: Some(if value == "all" { everything() } else { labelled(name, value) }),
+        ..beside(key, "web")
+    })
+}
+
+/// Pods of three kinds: two with terms, of which one shares a label with the third.
+fn near(trials: Vec<Vec<PodAffinityTerm>>) -> Vec<PodBuilder> {
+    let small =
+        |app: &str, tier: &str| pod(app).cpu("10m").memory("16Mi").label("app", app).label("tier", tier);
+    let kinds = [small("web", "front"), small("db", "back"), small("web", "back")];
+    let tied = kinds.into_iter().zip(trials);
+    let tied = tied.map(|(pod, terms)| pod.specified(|spec| spec.affinity = terms));
+    tied.chain([small("cache", "back")]).collect()
+}
+
+fn nears() -> impl proptest::strategy::Strategy<Value = Trial> {
+    let terms = vec(vec(term(), 1..=2), 3);
+    let running = prop_oneof![2 => Just(Vec::new()), 1 => draws(2)];
+    (nodes(), terms, running, draws(PODS_MAX))
+        .prop_map(|(world, terms, running, placed)| peopled(world, &near(terms), running, placed))
+}
+
 proptest! {
     #![proptest_config(config())]
+
+    #[test]
+    fn an_affinity_is_refused_where_no_order_binds_the_pods(trial in nears()) {
+        prop_assert_eq!(trial.is_refused(Rule::PodAffinity), !trial.has_order(affinity_filter));
+    }
 
     #[test]
     fn a_spread_is_refused_where_no_order_binds_the_pods(trial in spreads(vec(constraint(), 1))) {
