@@ -27,8 +27,9 @@ fn must_wait(spec: &PodSpec) -> Option<String> {
         .map(|rule| format!("is placed although it requires `{}`, which is not planned with", rule.as_str()))
 }
 
-/// Returns the first rule that the pod requires and that plans do not know yet.
+/// Returns the first rule that the pod requires and that plans do not know yet: volumes where nobody says which.
 fn unplanned_rule(spec: &PodSpec) -> Option<SchedulingRule> {
+    let is_known = |rule: &SchedulingRule| *rule == SchedulingRule::Volumes && !spec.volumes.is_empty();
     let others = spec.other_rules.iter().filter(|(_, strength)| **strength == Strength::Required);
-    others.map(|(rule, _)| *rule).min()
+    others.map(|(rule, _)| *rule).find(|rule| !is_known(rule))
 }

@@ -9,6 +9,7 @@
 
 mod affinity;
 mod anti_affinity;
+mod attached;
 mod budgets;
 mod capacity;
 mod case;
@@ -37,6 +38,7 @@ mod supposed;
 mod taints;
 mod tally;
 mod totals;
+mod volumes;
 mod weight;
 
 pub use finding::{Finding, Rule};
@@ -60,6 +62,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         spread::findings,
         pod_affinity::findings,
         anti_affinity::findings,
+        volumes::findings,
         ports::findings,
         offering::findings,
         substitutes::findings,

@@ -9,6 +9,7 @@ mod affinity;
 mod anti_affinity;
 mod orders;
 mod spread;
+mod volumes;
 mod weight;
 
 use nodeform::check::{Finding, Rule, check};

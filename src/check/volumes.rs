@@ -1,0 +1,185 @@
+//! Volumes: what a placed pod mounts is there, or can be made, where its node is; and the node takes as many.
+//!
+//! A claim that would only be bound some time is not: Kubernetes does not bind its pod before. How large a
+//! volume is, and how many pods may mount it at once, is not known here.
+
+use std::collections::BTreeMap;
+
+use super::attached;
+use super::case::Case;
+use super::finding::{Finding, Rule};
+use super::labels::{Domain, Labels};
+use crate::model::storage::{
+    AskedClass, BindingMode, ClaimPhase, PodVolume, Storage, StorageClass, Volume, VolumeClaimKey,
+};
+use crate::model::{LabelKey, Operator, Pod, Requirement, Requirements, label};
+
+/// The provisioner of classes whose volumes somebody makes by hand.
+const NOBODY: &str = "kubernetes.io/no-provisioner";
+
+/// Drivers whose volumes can be mounted in every zone: file shares and blobs.
+const ZONELESS: [&str; 3] = ["file.csi.azure.com", "kubernetes.io/azure-file", "blob.csi.azure.com"];
+
+/// What a volume of a pod is, as far as it can be mounted at all.
+pub(super) enum Mount<'a> {
+    /// A volume that exists.
+    Bound(&'a Volume),
+    /// A claim whose volume is made where its first pod runs.
+    ToMake(VolumeClaimKey, &'a StorageClass),
+    /// An Azure disk by its name; where it is, nobody knows, and Kubernetes does not ask.
+    Disk(&'a str),
+}
+
+/// Returns the pods that are placed where their volumes are not.
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let storage = &case.snapshot.storage;
+    let mut found = Vec::new();
+    for site in &case.sites {
+        for pod in site.pods.iter().filter(|pod| !pod.spec.volumes.is_empty()) {
+            for why in faults(storage, pod, &site.labels) {
+                let why = format!("is placed on {}: {why}", site.title);
+                found.push(Finding::new(Rule::Volumes, format!("pod `{}`", pod.key), why));
+            }
+        }
+        found.extend(attached::too_many(case, site));
+    }
+    found.extend(torn(case));
+    found
+}
+
+/// Returns why a pod cannot mount its volumes on a node with these labels.
+pub(super) fn faults(storage: &Storage, pod: &Pod, labels: &Labels) -> Vec<String> {
+    let fault = |volume: &PodVolume| match mount(storage, pod, volume) {
+        Ok(mount) => refused(&mount, labels),
+        Err(why) => Some(why),
+    };
+    pod.spec.volumes.iter().filter_map(fault).collect()
+}
+
+/// Returns what a volume of a pod is.
+///
+/// # Errors
+/// Why it cannot be mounted anywhere.
+pub(super) fn mount<'a>(storage: &'a Storage, pod: &Pod, volume: &'a PodVolume) -> Result<Mount<'a>, String> {
+    let (is_made_for_it, own_class) = match volume {
+        PodVolume::Disk(name) => return Ok(Mount::Disk(name)),
+        PodVolume::Claim(_) => (false, &AskedClass::Default),
+        PodVolume::Ephemeral(own) | PodVolume::Template(own) => (true, &own.class),
+    };
+    let name = volume.claim_of(&pod.key.name).unwrap_or_default();
+    let key = VolumeClaimKey { namespace: pod.key.namespace.clone(), name };
+    let claim = match storage.claim(&key) {
+        Some(claim) => claim,
+        None if is_made_for_it => return to_make(storage, key, own_class),
+        None => return Err(format!("there is no claim `{key}`")),
+    };
+    if claim.is_deleting {
+        return Err(format!("claim `{key}` is being deleted"));
+    }
+    match (&claim.volume, claim.phase) {
+        (_, ClaimPhase::Lost) => Err(format!("claim `{key}` has lost its volume")),
+        (Some(name), ClaimPhase::Bound | ClaimPhase::Pending) => match storage.volume(name) {
+            None => Err(format!("claim `{key}` is bound to volume `{name}`, which is not known")),
+            Some(volume) if volume.is_deleting => {
+                Err(format!("claim `{key}` is bound to volume `{name}`, which is being deleted"))
+            }
+            Some(volume) => Ok(Mount::Bound(volume)),
+        },
+        (None, ClaimPhase::Bound) => Err(format!("claim `{key}` is bound, and nobody says to which volume")),
+        (None, ClaimPhase::Pending) => to_make(storage, key, &claim.class),
+    }
+}
+
+fn to_make<'a>(storage: &'a Storage, key: VolumeClaimKey, asked: &AskedClass) -> Result<Mount<'a>, String> {
+    let Some(class) = storage.class(asked) else {
+        return Err(match asked {
+            AskedClass::Default => format!("claim `{key}` is not bound, and there is no default class"),
+            AskedClass::None => format!("claim `{key}` is not bound, and asks for no class"),
+            AskedClass::Named(name) => {
+                format!("claim `{key}` is not bound, and its class `{name}` is not known")
+            }
+        });
+    };
+    match class.binding {
+        BindingMode::Immediate => Err(format!(
+            "claim `{key}` is not bound, and class `{}` does not wait for its pod (`Immediate`)",
+            class.name
+        )),
+        BindingMode::WaitForFirstConsumer if &*class.provisioner == NOBODY => {
+            Err(format!("claim `{key}` is not bound, and nobody makes volumes of class `{}`", class.name))
+        }
+        BindingMode::WaitForFirstConsumer => Ok(Mount::ToMake(key, class)),
+    }
+}
+
+/// Returns why a node with these labels cannot have it.
+fn refused(mount: &Mount<'_>, labels: &Labels) -> Option<String> {
+    let (terms, title) = match mount {
+        Mount::Disk(_) => return None,
+        Mount::Bound(volume) => (volume.node_affinity.as_ref()?, format!("volume `{}`", volume.name)),
+        // As in Kubernetes, a class without a term asks for nothing; a volume without one can be nowhere.
+        Mount::ToMake(key, class) => {
+            let terms = class.topologies.as_ref().filter(|terms| !terms.is_empty())?;
+            (terms, format!("a volume of class `{}` for claim `{key}`", class.name))
+        }
+    };
+    let mut nearest = format!("{title} can be mounted nowhere");
+    for term in terms.iter().filter(|term| !term.is_empty()) {
+        match labels.meet(&of_nodes(term)) {
+            Ok(()) => return None,
+            Err(why) => nearest = format!("{title} is not there: {why}"),
+        }
+    }
+    Some(nearest)
+}
+
+/// Returns what a topology of a volume asks of nodes: a disk outside of zones has an empty zone, and the nodes
+/// that can have it are those of zone `0`.
+fn of_nodes(term: &Requirements) -> Requirements {
+    let listed = term.get(label::ZONE).and_then(Requirement::listed);
+    let Some(zones) = listed.filter(|zones| zones.contains("")) else { return term.clone() };
+    let zones = zones.iter().map(|zone| if zone.is_empty() { "0" } else { &**zone });
+    let mut asked = term.clone();
+    asked.set(LabelKey::new(label::ZONE), Requirement::new(Operator::In, zones));
+    asked
+}
+
+/// Claims whose volume is still to be made, with pods in several zones: it is made in one of them.
+fn torn(case: &Case<'_>) -> Vec<Finding> {
+    let zone = LabelKey::new(label::ZONE);
+    let mut zones: BTreeMap<VolumeClaimKey, BTreeMap<Domain<'_>, &Pod>> = BTreeMap::new();
+    for site in &case.sites {
+        for (pod, volume) in
+            site.pods.iter().flat_map(|pod| pod.spec.volumes.iter().map(move |it| (*pod, it)))
+        {
+            if let Ok(Mount::ToMake(key, class)) = mount(&case.snapshot.storage, pod, volume)
+                && !ZONELESS.contains(&&*class.provisioner)
+            {
+                zones.entry(key).or_default().entry(site.labels.domain(&zone)).or_insert(pod);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (key, pods) in zones {
+        let mut pods = pods.into_iter();
+        let Some((first, one)) = pods.next() else { continue };
+        for (domain, other) in pods {
+            let why = format!(
+                "shares claim `{key}`, whose volume is still to be made, with pod `{}`: they are placed in {} and \
+                 {}",
+                one.key,
+                said(domain),
+                said(first),
+            );
+            found.push(Finding::new(Rule::Volumes, format!("pod `{}`", other.key), why));
+        }
+    }
+    found
+}
+
+fn said(zone: Domain<'_>) -> String {
+    match zone {
+        Domain::Value(zone) => format!("zone `{zone}`"),
+        Domain::Own | Domain::Open | Domain::Absent => "no known zone".to_owned(),
+    }
+}
