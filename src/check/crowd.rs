@@ -23,6 +23,8 @@ pub(super) struct Crowd<'a> {
     pub(super) places: Vec<Place>,
     /// Pods that are alike.
     pub(super) groups: Vec<Group<'a>>,
+    /// The namespaces of all groups.
+    namespaces: BTreeSet<&'a Namespace>,
     /// Where each place stands, for every label that a required rule names.
     topologies: BTreeMap<&'a LabelKey, Topology>,
     /// The groups that have a label, by key and value.
@@ -180,6 +182,7 @@ impl<'a> Crowd<'a> {
         let mut keys = BTreeSet::new();
         for (number, group) in self.groups.iter().enumerate() {
             keys.extend(topology_keys(group.spec));
+            self.namespaces.insert(group.namespace);
             for (key, value) in &group.spec.labels {
                 self.by_label.entry((key, value)).or_default().push(number);
             }
@@ -224,12 +227,11 @@ impl<'a> Crowd<'a> {
         if term.namespaces.is_empty() && term.namespace_selector.is_none() {
             return BTreeSet::from([own]);
         }
-        let all: BTreeSet<&Namespace> = self.groups.iter().map(|group| group.namespace).collect();
         let is_meant = |namespace: &&Namespace| {
             let by_label = |selector| selects_namespace(selector, namespace, labels);
             term.namespaces.contains(*namespace) || term.namespace_selector.as_ref().is_some_and(by_label)
         };
-        all.into_iter().filter(is_meant).collect()
+        self.namespaces.iter().copied().filter(is_meant).collect()
     }
 }
 

@@ -11,6 +11,9 @@ use std::collections::BTreeSet;
 /// than this are not known.
 const TRIES_MAX: usize = 200;
 
+/// How many batches are looked at in all tries: about a second of work.
+const LOOKS_MAX: usize = 4_000_000;
+
 /// A label of the terms of a class, by number, and a domain of it.
 pub(super) type Mark = (usize, usize);
 
@@ -123,7 +126,7 @@ impl Search<'_> {
         if left.is_empty() {
             return true;
         }
-        if self.tries >= TRIES_MAX {
+        if self.tries >= TRIES_MAX || self.tries * self.batches.len() >= LOOKS_MAX {
             return self.take_the_next(seen.clone(), left);
         }
         let mut choices: BTreeSet<(usize, &[Mark])> = BTreeSet::new();
