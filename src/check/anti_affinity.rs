@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::case::Case;
 use super::crowd::{Crowd, Present, Spot, Topology};
 use super::finding::{Finding, Rule};
-use crate::model::{Namespace, Pod, PodAffinityTerm};
+use crate::model::{LabelKey, Namespace, Pod, PodAffinityTerm};
 use crate::snapshot::Daemon;
 
 /// How many pods of a side are looked at in a domain: of two there is always one that is not the pod itself.
@@ -27,14 +27,19 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
 }
 
 /// A term, who has it, and whom it is against: groups.
-pub(super) struct Repulsion<'a> {
-    pub(super) term: &'a PodAffinityTerm,
+struct Repulsion<'a> {
+    term: &'a PodAffinityTerm,
     owners: Vec<usize>,
-    pub(super) kept_away: Vec<usize>,
+    kept_away: Vec<usize>,
+}
+
+/// Returns the labels by which somebody keeps groups away, with these.
+pub(super) fn kept_away<'a>(case: &Case<'a>) -> Vec<(&'a LabelKey, Vec<usize>)> {
+    repulsions(case).into_iter().map(|it| (&it.term.topology_key, it.kept_away)).collect()
 }
 
 /// Returns the terms that are against anybody, where pods of a side are placed.
-pub(super) fn repulsions<'a>(case: &Case<'a>) -> Vec<Repulsion<'a>> {
+fn repulsions<'a>(case: &Case<'a>) -> Vec<Repulsion<'a>> {
     let crowd = &case.crowd;
     let mut all: BTreeMap<(&PodAffinityTerm, &Namespace), Vec<usize>> = BTreeMap::new();
     for (number, group) in crowd.groups.iter().enumerate() {

@@ -7,6 +7,7 @@ use super::daemons;
 use super::labels::Labels;
 use super::made::{Made, made_nodes};
 use super::taints::of_a_cordoned_node;
+use super::tied::Ties;
 use crate::catalog::Offered;
 use crate::model::{
     ClassName, InstanceType, NetworkSetup, Node, NodeName, Offering, Pod, PodKey, PodPlace, Pool, PoolName,
@@ -37,6 +38,8 @@ pub(super) struct Case<'a> {
     pub(super) sites: Vec<Site<'a>>,
     /// Who stands where when all is done.
     pub(super) crowd: Crowd<'a>,
+    /// The labels by which placed pods are tied to their domains.
+    pub(super) ties: Ties<'a>,
 }
 
 /// A node that pods are placed on.
@@ -84,11 +87,13 @@ impl<'a> Case<'a> {
             made: made_nodes(plan),
             sites: Vec::new(),
             crowd: Crowd::default(),
+            ties: Ties::default(),
         };
         let mut sites: Vec<Site<'a>> = case.made.iter().filter_map(|made| case.new_site(made)).collect();
         sites.extend(plan.evidence.kept.iter().filter_map(|(node, pods)| case.existing_site(node, pods)));
         case.sites = sites;
         case.crowd = Crowd::of(&case);
+        case.ties = Ties::of_all(&case);
         case
     }
 

@@ -37,6 +37,7 @@ mod substitutes;
 mod supposed;
 mod taints;
 mod tally;
+mod tied;
 mod totals;
 mod volumes;
 mod weight;

@@ -24,21 +24,7 @@ struct Class<'a> {
 
 /// Returns the pods that are placed away from those that they must be near.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
-    let crowd = &case.crowd;
-    let mut numbers: BTreeMap<(&[PodAffinityTerm], &Namespace), usize> = BTreeMap::new();
-    let mut classes: Vec<Class<'_>> = Vec::new();
-    let mut class_of: BTreeMap<usize, usize> = BTreeMap::new();
-    for (number, group) in crowd.groups.iter().enumerate() {
-        let terms = group.spec.affinity.as_slice();
-        if !group.is_placed || terms.is_empty() {
-            continue;
-        }
-        let class = *numbers.entry((terms, group.namespace)).or_insert_with(|| {
-            classes.push(Class::of(case, terms, group.namespace));
-            classes.len() - 1
-        });
-        class_of.insert(number, class);
-    }
+    let (crowd, (classes, class_of)) = (&case.crowd, classes(case));
     if classes.is_empty() {
         return Vec::new();
     }
@@ -54,6 +40,34 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// Returns the classes of placed pods, and that of each group which has one.
+fn classes<'a>(case: &Case<'a>) -> (Vec<Class<'a>>, BTreeMap<usize, usize>) {
+    let mut numbers: BTreeMap<(&[PodAffinityTerm], &Namespace), usize> = BTreeMap::new();
+    let mut classes: Vec<Class<'_>> = Vec::new();
+    let mut class_of: BTreeMap<usize, usize> = BTreeMap::new();
+    for (number, group) in case.crowd.groups.iter().enumerate() {
+        let terms = group.spec.affinity.as_slice();
+        if !group.is_placed || terms.is_empty() {
+            continue;
+        }
+        let class = *numbers.entry((terms, group.namespace)).or_insert_with(|| {
+            classes.push(Class::of(case, terms, group.namespace));
+            classes.len() - 1
+        });
+        class_of.insert(number, class);
+    }
+    (classes, class_of)
+}
+
+/// Returns the labels by which placed pods need others near, with the groups that they need.
+pub(super) fn needed<'a>(case: &Case<'a>) -> Vec<(&'a LabelKey, Vec<usize>)> {
+    let (classes, _) = classes(case);
+    let pairs = classes
+        .into_iter()
+        .flat_map(|Class { keys, met_by, terms: _ }| keys.into_iter().map(move |key| (key, met_by.clone())));
+    pairs.collect()
 }
 
 impl<'a> Class<'a> {

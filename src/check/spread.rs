@@ -42,13 +42,7 @@ struct Filter<'a> {
 /// Returns the domains in which more pods are placed than their constraints allow, and the pods on nodes that
 /// are in no domain.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
-    let crowd = &case.crowd;
-    let mut rules: BTreeMap<Rules<'_>, Vec<usize>> = BTreeMap::new();
-    for (number, group) in crowd.groups.iter().enumerate().filter(|(_, group)| group.is_placed) {
-        for constraint in required(group.spec) {
-            rules.entry(Rules::of(group, constraint)).or_default().push(number);
-        }
-    }
+    let (crowd, rules) = (&case.crowd, rules(case));
     let mut found = Vec::new();
     let mut counting: BTreeMap<&Filter<'_>, Vec<bool>> = BTreeMap::new();
     for (rules, groups) in &rules {
@@ -59,6 +53,23 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         found.extend(crowded(crowd, rules, groups, counts));
     }
     found
+}
+
+/// Returns the constraints of placed pods, each with the groups that have it.
+fn rules<'a>(case: &Case<'a>) -> BTreeMap<Rules<'a>, Vec<usize>> {
+    let mut rules: BTreeMap<Rules<'_>, Vec<usize>> = BTreeMap::new();
+    for (number, group) in case.crowd.groups.iter().enumerate().filter(|(_, group)| group.is_placed) {
+        for constraint in required(group.spec) {
+            rules.entry(Rules::of(group, constraint)).or_default().push(number);
+        }
+    }
+    rules
+}
+
+/// Returns the labels over which placed pods must be spread, with the groups that are counted for it.
+pub(super) fn counted<'a>(case: &Case<'a>) -> Vec<(&'a LabelKey, Vec<usize>)> {
+    let rules = rules(case).into_keys();
+    rules.map(|rules| (&rules.constraint.topology_key, rules.counted(&case.crowd))).collect()
 }
 
 fn required(spec: &PodSpec) -> impl Iterator<Item = &SpreadConstraint> {

@@ -1,7 +1,7 @@
 //! Substitutes: whatever a claim lists may be launched in place of the first choice, so it must hold the
-//! same pods, and cost no more than the claim says.
+//! same pods, be in the domains that they are tied to, and cost no more than the claim says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::case::Case;
 use super::daemons;
@@ -10,7 +10,8 @@ use super::labels::{Labels, pod_meets};
 use super::made::Made;
 use super::offering::suits;
 use super::price::effective_price;
-use crate::model::{InstanceType, Offering, Pod, PodSpec, Pool, Requirement, Resources, label};
+use super::volumes;
+use crate::model::{InstanceType, LabelKey, Offering, Pod, PodSpec, Pool, Requirement, Resources, label};
 use crate::plan::ClaimSpecId;
 
 /// A size, where and how, that a claim lets be launched.
@@ -42,12 +43,24 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         let pods: Vec<&Pod> = made.pods.iter().filter_map(|key| case.pods.get(key).copied()).collect();
         let mut asked = Resources::none();
         pods.iter().for_each(|pod| asked.add(&pod.spec.requests));
-        let wrong = listed.iter_mut().find_map(|other| other.refuses(&pods, &asked));
+        let tied = tied(case, &pods);
+        let own = (!tied.is_empty()).then(|| case.labels_of(made, (pool, size, offering)));
+        let wrong = listed.iter_mut().find_map(|other| {
+            let refuses = other.refuses(&pods, &asked);
+            refuses
+                .or_else(|| other.is_elsewhere(own.as_ref(), &tied))
+                .or_else(|| other.is_without(case, &pods))
+        });
         if let Some(why) = wrong {
             object(why);
         }
     }
     found
+}
+
+/// Returns the labels by which pods are tied to the domains of their node.
+fn tied<'c, 'a: 'c>(case: &'c Case<'a>, pods: &[&'a Pod]) -> BTreeSet<&'c LabelKey> {
+    pods.iter().filter_map(|pod| case.ties.of(pod)).flatten().collect()
 }
 
 fn lists(made: &Made<'_>, size: &InstanceType, offering: &Offering) -> bool {
@@ -92,9 +105,8 @@ fn listed<'c>(case: &'c Case<'_>, made: &Made<'_>, pool: &Pool) -> Vec<Listed<'c
 
 impl<'c> Listed<'c> {
     fn refuses<'p: 'c>(&mut self, pods: &[&'p Pod], asked: &Resources) -> Option<String> {
-        let Self { size, offering, labels, daemons, met } = self;
-        let title =
-            format!("lists `{}` in zone `{}` as {}", size.name, offering.zone, offering.capacity_type);
+        let title = self.title();
+        let Self { size, offering: _, labels, daemons, met } = self;
         let all = asked.plus(daemons);
         let short =
             asked.iter().find(|(name, amount)| *amount > 0 && all.get(name) > size.allocatable.get(name));
@@ -105,5 +117,25 @@ impl<'c> Listed<'c> {
             .iter()
             .find(|pod| !*met.entry(&pod.spec).or_insert_with(|| pod_meets(&pod.spec, labels).is_ok()))?;
         Some(format!("{title}, where pod `{}` may not be", stranger.key))
+    }
+
+    fn is_elsewhere(&self, own: Option<&Labels>, tied: &BTreeSet<&LabelKey>) -> Option<String> {
+        let own = own?;
+        let key = tied.iter().find(|key| self.labels.domain(key) != own.domain(key))?;
+        Some(format!("{}, where `{key}` is not what pods of the node are tied to", self.title()))
+    }
+
+    fn is_without(&self, case: &Case<'_>, pods: &[&Pod]) -> Option<String> {
+        let storage = &case.snapshot.storage;
+        let with_volumes = pods.iter().filter(|pod| !pod.spec.volumes.is_empty());
+        let mut faults = with_volumes
+            .filter_map(|pod| volumes::faults(storage, pod, &self.labels).pop().map(|why| (&pod.key, why)));
+        let (pod, why) = faults.next()?;
+        Some(format!("{}, where pod `{pod}` does not find its volumes: {why}", self.title()))
+    }
+
+    fn title(&self) -> String {
+        let Self { size, offering, .. } = self;
+        format!("lists `{}` in zone `{}` as {}", size.name, offering.zone, offering.capacity_type)
     }
 }

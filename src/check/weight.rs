@@ -9,9 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::anti_affinity::repulsions;
 use super::case::Case;
-use super::crowd::topology_keys;
 use super::daemons;
 use super::finding::{Finding, Rule};
 use super::labels::{Domain, Labels};
@@ -19,16 +17,14 @@ use super::limits::{Usage, pool_has_room};
 use super::made::Made;
 use super::offering::{may_be_chosen, suits};
 use super::taints::repels;
-use crate::model::{
-    InstanceType, LabelKey, Namespace, Offering, Pod, PodSpec, Pool, PoolName, Requirements, label,
-};
+use crate::model::{InstanceType, LabelKey, Offering, Pod, PodSpec, Pool, PoolName, Requirements, label};
 
 /// Returns the new nodes for whose first pod a heavier pool had room.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let usage = Usage::of(case);
     let mut pools: Vec<&Pool> = case.policy.pools.values().collect();
     pools.sort_by_key(|pool| (Reverse(pool.weight), &pool.name));
-    let (ties, mut memory) = (ties(case), Memory::new());
+    let mut memory = Memory::new();
     let mut found = Vec::new();
     for made in &case.made {
         let Some(pod) = case.pods.get(made.opened_for).copied() else {
@@ -42,7 +38,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         }
         let Some(own) = case.pool(made.pool) else { continue };
         let mut heavier = pools.iter().take_while(|pool| pool.weight > own.weight).peekable();
-        let keys = ties.get(&(&*pod.spec, &pod.key.namespace));
+        let keys = case.ties.of(pod);
         let Some(tie) = heavier.peek().and_then(|_| Tie::of(case, made, keys)) else { continue };
         let taker =
             heavier.copied().find(|heavier| takes(case, &mut memory, (made, pod, &tie), (heavier, &usage)));
@@ -57,26 +53,6 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// The labels by which pods of a group are tied.
-type Ties<'a> = BTreeMap<(&'a PodSpec, &'a Namespace), BTreeSet<&'a LabelKey>>;
-
-/// Returns the labels by which placed pods are tied to others or to a volume; nothing of pods that are not.
-fn ties<'a>(case: &Case<'a>) -> Ties<'a> {
-    let mut ties = Ties::new();
-    for group in case.crowd.groups.iter().filter(|group| group.is_placed) {
-        let keys: BTreeSet<&LabelKey> = topology_keys(group.spec).collect();
-        if !keys.is_empty() || !group.spec.volumes.is_empty() {
-            ties.entry((group.spec, group.namespace)).or_default().extend(keys);
-        }
-    }
-    for repulsion in repulsions(case) {
-        for group in repulsion.kept_away.iter().map(|number| &case.crowd.groups[*number]) {
-            ties.entry((group.spec, group.namespace)).or_default().insert(&repulsion.term.topology_key);
-        }
-    }
-    ties
-}
-
 /// The domains in which a node must be for a tied pod: the values of these labels, `None` where it has none.
 /// Nothing for a pod that is not tied.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,12 +60,12 @@ struct Tie(BTreeMap<LabelKey, Option<Arc<str>>>);
 
 impl Tie {
     /// Returns the domains of the node that was chosen; `None` where one is not settled.
-    fn of(case: &Case<'_>, made: &Made<'_>, keys: Option<&BTreeSet<&LabelKey>>) -> Option<Self> {
+    fn of(case: &Case<'_>, made: &Made<'_>, keys: Option<&BTreeSet<LabelKey>>) -> Option<Self> {
         let Some(keys) = keys else { return Some(Self::default()) };
         let labels = case.labels_of(made, case.bought(made)?);
         let always = [label::ZONE, label::CAPACITY_TYPE].map(LabelKey::new);
         // Every new node is a host of its own.
-        let keys = keys.iter().copied().chain(&always).filter(|key| key.as_str() != label::HOSTNAME);
+        let keys = keys.iter().chain(&always).filter(|key| key.as_str() != label::HOSTNAME);
         let value = |key: &LabelKey| match labels.domain(key) {
             Domain::Value(value) => Some((key.clone(), Some(Arc::from(value)))),
             Domain::Absent => Some((key.clone(), None)),

@@ -9,6 +9,7 @@ mod affinity;
 mod anti_affinity;
 mod orders;
 mod spread;
+mod substitutes;
 mod volumes;
 mod weight;
 
