@@ -2,20 +2,18 @@
 //! away, or that keeps it away.
 //!
 //! As in Kubernetes, what is being deleted counts while it runs, and a node without the label is nobody's
-//! domain. Two pods that run already are never objected to.
+//! domain. A new node stands in every domain in which its claim lets it come up. Two pods that run already are
+//! never objected to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::case::Case;
-use super::crowd::{Crowd, Present, Spot, Topology};
+use super::crowd::{Crowd, Spot, Topology};
 use super::finding::{Finding, Rule};
-use crate::model::{LabelKey, Namespace, Pod, PodAffinityTerm};
+use crate::model::{LabelKey, Namespace, Pod, PodAffinityTerm, PodKey};
 use crate::snapshot::Daemon;
 
-/// How many pods of a side are looked at in a domain: of two there is always one that is not the pod itself.
-const LOOKED_AT: usize = 2;
-
-/// Returns the domains that pods share which must not.
+/// Returns the pods that share a domain with others with which they must not.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let crowd = &case.crowd;
     let mut found = Vec::new();
@@ -81,44 +79,62 @@ impl std::fmt::Display for Who<'_> {
 /// Who stands in a domain on one side of a term.
 #[derive(Default)]
 struct Side<'a> {
-    placed: Vec<&'a Pod>,
+    placed: BTreeMap<&'a PodKey, &'a Pod>,
     running: Vec<&'a Pod>,
     coming: Vec<&'a Daemon>,
-    count: usize,
 }
 
 impl<'a> Side<'a> {
-    fn add(&mut self, present: &Present<'a>) {
-        let room = |there: usize| LOOKED_AT.saturating_sub(there);
-        self.placed.extend(present.placed.iter().copied().take(room(self.placed.len())));
-        self.running.extend(present.running.iter().copied().take(room(self.running.len())));
-        self.coming.extend(present.coming.into_iter().take(room(self.coming.len())));
-        self.count += present.placed.len() + present.running.len();
-    }
-
     fn of(crowd: &Crowd<'a>, groups: &[usize], topology: &Topology) -> BTreeMap<usize, Self> {
         let mut sides: BTreeMap<usize, Self> = BTreeMap::new();
         for (place, present) in groups.iter().flat_map(|number| &crowd.groups[*number].at) {
-            if let Some(domain) = topology.domain(*place) {
-                sides.entry(domain).or_default().add(present);
+            for domain in topology.all(*place) {
+                let side = sides.entry(domain).or_default();
+                side.placed.extend(present.placed.iter().map(|pod| (&pod.key, *pod)));
+                side.running.extend(&present.running);
+                side.coming.extend(present.coming);
             }
         }
         sides
     }
 
-    /// Returns a pod that is placed and another that it must not be with, and whether the rule is the placed
-    /// one's. `self` has the rule.
-    fn clashes(&self, kept_away: &Self) -> Option<(&'a Pod, Who<'a>, bool)> {
-        let others = kept_away.placed.iter().chain(&kept_away.running).copied();
-        for own in &self.placed {
-            if let Some(other) = others.clone().find(|other| !std::ptr::eq(*own, *other)) {
-                return Some((own, Who::Pod(other), true));
-            }
-        }
-        let standing = self.running.iter().copied().map(Who::Pod);
-        let owner = standing.chain(self.coming.iter().copied().map(Who::Daemon)).next()?;
-        kept_away.placed.first().map(|placed| (*placed, owner, false))
+    fn placed(&self) -> impl Iterator<Item = &'a Pod> + Clone {
+        self.placed.values().copied()
     }
+}
+
+/// Somebody whom a pod must not be with, and whether it is the pod's own rule that says so.
+type Other<'a> = (Who<'a>, bool);
+
+/// Returns the placed pods that cannot be in a domain, each with another: all that clash with who is there
+/// already, and as few of the others as will do.
+fn clashing<'a>(owners: &Side<'a>, kept_away: &Side<'a>) -> Vec<(&'a Pod, Other<'a>)> {
+    let mut clashing: BTreeMap<&PodKey, (&Pod, Other<'_>)> = BTreeMap::new();
+    if let Some(other) = kept_away.running.first() {
+        clashing.extend(owners.placed().map(|pod| (&pod.key, (pod, (Who::Pod(other), true)))));
+    }
+    let daemon = owners.coming.first().map(|daemon| Who::Daemon(daemon));
+    if let Some(owner) = owners.running.first().map(|pod| Who::Pod(pod)).or(daemon) {
+        clashing.extend(kept_away.placed().map(|pod| (&pod.key, (pod, (owner, false)))));
+    }
+    let is_left = |pod: &&Pod| !clashing.contains_key(&pod.key);
+    let has: Vec<&Pod> = owners.placed().filter(is_left).collect();
+    let away: Vec<&Pod> = kept_away.placed().filter(is_left).collect();
+    let another = |pod: &Pod, of: &[&'a Pod]| of.iter().copied().find(|other| other.key != pod.key);
+    let is_own = has.len() <= away.len();
+    let (fewer, others) = if is_own { (&has, &away) } else { (&away, &has) };
+    let mut found = Vec::new();
+    // One that is on both sides may stay where nobody else does.
+    let all: BTreeMap<&PodKey, &Pod> = has.iter().chain(&away).map(|pod| (&pod.key, *pod)).collect();
+    let stays = has.iter().copied().find(|pod| kept_away.placed.contains_key(&pod.key));
+    if let Some(stays) = stays.filter(|_| all.len() <= fewer.len()) {
+        let goes = all.into_values().filter(|pod| pod.key != stays.key);
+        found.extend(goes.map(|pod| (pod, (Who::Pod(stays), owners.placed.contains_key(&pod.key)))));
+    } else {
+        let pairs = fewer.iter().filter_map(|pod| Some((*pod, (Who::Pod(another(pod, others)?), is_own))));
+        found.extend(pairs);
+    }
+    clashing.into_values().chain(found).collect()
 }
 
 fn shared(crowd: &Crowd<'_>, term: &PodAffinityTerm, owners: &[usize], kept_away: &[usize]) -> Vec<Finding> {
@@ -127,20 +143,16 @@ fn shared(crowd: &Crowd<'_>, term: &PodAffinityTerm, owners: &[usize], kept_away
     let mut found = Vec::new();
     for (domain, owners) in Side::of(crowd, owners, topology) {
         let Some(others) = kept_away.get(&domain) else { continue };
-        let Some((pod, other, is_own)) = owners.clashes(others) else { continue };
         let (title, key) = (topology.title(domain), &term.topology_key);
-        let (has, away) = (owners.count, others.count);
-        let why = match is_own {
-            true => format!(
-                "is placed in {title} with {other}, from which its anti-affinity by `{key}` keeps it: {has} with \
-                 the rule and {away} that it is against would be there"
-            ),
-            false => format!(
-                "is placed in {title} with {other}, whose anti-affinity by `{key}` is against it: {has} with the \
-                 rule and {away} that it is against would be there"
-            ),
-        };
-        found.push(Finding::new(Rule::PodAntiAffinity, format!("pod `{}`", pod.key), why));
+        for (pod, (other, is_own)) in clashing(&owners, others) {
+            let why = match is_own {
+                true => {
+                    format!("shares {title} with {other}, from which its anti-affinity by `{key}` keeps it")
+                }
+                false => format!("shares {title} with {other}, whose anti-affinity by `{key}` is against it"),
+            };
+            found.push(Finding::new(Rule::PodAntiAffinity, format!("pod `{}`", pod.key), why));
+        }
     }
     found
 }
@@ -148,12 +160,13 @@ fn shared(crowd: &Crowd<'_>, term: &PodAffinityTerm, owners: &[usize], kept_away
 /// Pods on nodes of which nobody knows the domain: somebody that they keep away may be there.
 fn unsettled(crowd: &Crowd<'_>, term: &PodAffinityTerm, owners: &[usize]) -> Vec<Finding> {
     let topology = crowd.topology(&term.topology_key);
-    let mut places = BTreeSet::new();
     let mut found = Vec::new();
     for (place, present) in owners.iter().flat_map(|number| &crowd.groups[*number].at) {
-        let Some(pod) = present.placed.first() else { continue };
-        if topology.spot(*place) == Spot::Open && places.insert(*place) {
-            let (key, title) = (&term.topology_key, &crowd.places[*place].title);
+        if topology.spot(*place) != Spot::Open {
+            continue;
+        }
+        let (key, title) = (&term.topology_key, &crowd.places[*place].title);
+        for pod in &present.placed {
             let why = format!("keeps others away by `{key}`, and {title} has it not settled");
             found.push(Finding::new(Rule::PodAntiAffinity, format!("pod `{}`", pod.key), why));
         }

@@ -1,11 +1,13 @@
 //! What is judged, laid out so that each rule reads plainly: who exists, what is made, and what stands where.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::crowd::Crowd;
 use super::daemons;
 use super::labels::Labels;
 use super::made::{Made, made_nodes};
+use super::substitutes::Substitutes;
 use super::taints::of_a_cordoned_node;
 use super::tied::Ties;
 use crate::catalog::Offered;
@@ -48,6 +50,8 @@ pub(super) struct Site<'a> {
     pub(super) title: String,
     /// The node, where it exists.
     pub(super) node: Option<&'a NodeName>,
+    /// What else may come up in its place, where it does not.
+    pub(super) others: Rc<[Labels]>,
     pub(super) labels: Labels,
     pub(super) taints: Vec<Taint>,
     /// What pods and daemonsets may use.
@@ -89,7 +93,13 @@ impl<'a> Case<'a> {
             crowd: Crowd::default(),
             ties: Ties::default(),
         };
-        let mut sites: Vec<Site<'a>> = case.made.iter().filter_map(|made| case.new_site(made)).collect();
+        let mut substitutes = Substitutes::default();
+        let new_site = |made| {
+            let mut site = case.new_site(made)?;
+            site.others = substitutes.of(&case, made);
+            Some(site)
+        };
+        let mut sites: Vec<Site<'a>> = case.made.iter().filter_map(new_site).collect();
         sites.extend(plan.evidence.kept.iter().filter_map(|(node, pods)| case.existing_site(node, pods)));
         case.sites = sites;
         case.crowd = Crowd::of(&case);
@@ -154,6 +164,7 @@ impl<'a> Case<'a> {
         Some(Site {
             title: made.title(),
             node: None,
+            others: Rc::from([]),
             labels,
             taints: pool.taints.clone(),
             allocatable: size.allocatable.clone(),
@@ -171,6 +182,7 @@ impl<'a> Case<'a> {
         Some(Site {
             title: format!("node `{name}`"),
             node: Some(&node.name),
+            others: Rc::from([]),
             labels,
             taints: taints_of(node),
             allocatable: node.allocatable.clone(),

@@ -4,6 +4,7 @@
 //! compared with another: selectors meet groups of pods with the same content and namespace.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::case::{Case, taints_of};
 use super::labels::{Domain, Labels};
@@ -36,6 +37,8 @@ pub(super) struct Place {
     /// The node as findings name it.
     pub(super) title: String,
     pub(super) labels: Labels,
+    /// The labels of what may come up in its place.
+    others: Rc<[Labels]>,
     pub(super) taints: Vec<Taint>,
     /// Whether it is part of the final fleet.
     pub(super) stays: bool,
@@ -77,6 +80,8 @@ pub(super) enum Spot {
 #[derive(Default)]
 pub(super) struct Topology {
     spots: Vec<Spot>,
+    /// In which other domains what may come up in its place stands, by place.
+    others: BTreeMap<usize, BTreeSet<usize>>,
     titles: Vec<String>,
 }
 
@@ -92,6 +97,12 @@ impl Topology {
             Spot::In(domain) => Some(domain),
             Spot::Open | Spot::Nowhere => None,
         }
+    }
+
+    /// Returns every domain in which a place may come to stand.
+    pub(super) fn all(&self, place: usize) -> BTreeSet<usize> {
+        let others = self.others.get(&place).into_iter().flatten().copied();
+        others.chain(self.domain(place)).collect()
     }
 
     /// Returns a domain as findings name it.
@@ -116,21 +127,32 @@ impl Topology {
                 Domain::Absent => Spot::Nowhere,
             };
             if spot == Spot::In(next) {
-                topology.titles.push(title(key, place));
+                topology.titles.push(title(key, place.labels.domain(key), &place.title));
             }
             topology.spots.push(spot);
+        }
+        for (number, place) in places.iter().enumerate() {
+            for domain in place.others.iter().map(|labels| labels.domain(key)) {
+                let Domain::Value(value) = domain else { continue };
+                let next = topology.titles.len();
+                let other = *numbers.entry(value).or_insert(next);
+                if other == next {
+                    topology.titles.push(title(key, domain, &place.title));
+                }
+                topology.others.entry(number).or_default().insert(other);
+            }
         }
         topology
     }
 }
 
-fn title(key: &LabelKey, place: &Place) -> String {
-    match (place.labels.domain(key), key.as_str()) {
+fn title(key: &LabelKey, domain: Domain<'_>, place: &str) -> String {
+    match (domain, key.as_str()) {
         (Domain::Value(value), label::ZONE) => format!("zone `{value}`"),
         (Domain::Value(value), label::CAPACITY_TYPE) => format!("capacity type `{value}`"),
         (Domain::Value(value), label::HOSTNAME) => format!("node `{value}`"),
         (Domain::Value(value), _) => format!("`{key}` `{value}`"),
-        (Domain::Own | Domain::Open | Domain::Absent, _) => place.title.clone(),
+        (Domain::Own | Domain::Open | Domain::Absent, _) => place.to_owned(),
     }
 }
 
@@ -145,6 +167,7 @@ impl<'a> Crowd<'a> {
             crowd.places.push(Place {
                 title: format!("node `{}`", node.name),
                 labels: Labels::of_node(node),
+                others: Rc::from([]),
                 taints: taints_of(node),
                 stays: case.stays(node),
             });
@@ -164,7 +187,8 @@ impl<'a> Crowd<'a> {
             let place = known.unwrap_or(crowd.places.len());
             if place == crowd.places.len() {
                 let (title, labels) = (site.title.clone(), site.labels.clone());
-                crowd.places.push(Place { title, labels, taints: site.taints.clone(), stays: true });
+                let (others, taints) = (Rc::clone(&site.others), site.taints.clone());
+                crowd.places.push(Place { title, labels, others, taints, stays: true });
             }
             for pod in &site.pods {
                 gathering.place(pod, place);
@@ -192,7 +216,7 @@ impl<'a> Crowd<'a> {
 
     /// Returns the domains of a label that a required rule of some group names.
     pub(super) fn topology(&self, key: &LabelKey) -> &Topology {
-        const NONE: &Topology = &Topology { spots: Vec::new(), titles: Vec::new() };
+        const NONE: &Topology = &Topology { spots: Vec::new(), others: BTreeMap::new(), titles: Vec::new() };
         self.topologies.get(key).unwrap_or(NONE)
     }
 

@@ -30,14 +30,14 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     }
     let gathered = Gathered::of(crowd, &classes, &class_of);
     let mut found = gathered.nowhere.clone();
-    let mut said = BTreeSet::new();
     for number in left(&gathered.batches, &gathered.seen) {
-        let (batch, pod) = (&gathered.batches[number], gathered.pods[number]);
-        let (Some(class), Some(pod)) = (batch.class, pod) else { continue };
-        if said.insert((class, &batch.needs)) {
-            let why = lonely(crowd, &classes[class], &batch.needs);
-            found.push(Finding::new(Rule::PodAffinity, format!("pod `{}`", pod.key), why));
-        }
+        let batch = &gathered.batches[number];
+        let Some(class) = batch.class else { continue };
+        let why = lonely(crowd, &classes[class], &batch.needs);
+        let pods = gathered.pods[number].iter();
+        found.extend(
+            pods.map(|pod| Finding::new(Rule::PodAffinity, format!("pod `{}`", pod.key), why.clone())),
+        );
     }
     found
 }
@@ -100,8 +100,8 @@ impl<'a> Class<'a> {
 /// What there is to bind, and what is seen before.
 struct Gathered<'a> {
     batches: Vec<Batch>,
-    /// The first pod of each batch; nothing for what comes by itself.
-    pods: Vec<Option<&'a Pod>>,
+    /// The pods of each batch; none for what comes by itself.
+    pods: Vec<Vec<&'a Pod>>,
     seen: Seen,
     /// Pods on nodes that are in no domain, which cannot be bound there in any order.
     nowhere: Vec<Finding>,
@@ -134,7 +134,7 @@ impl<'a> Gathered<'a> {
                 }
                 if comes(crowd, *place, present) {
                     gathered.batches.push(Batch { shows: shows.clone(), ..Batch::default() });
-                    gathered.pods.push(None);
+                    gathered.pods.push(Vec::new());
                 }
                 let own = class_of.get(&group).copied();
                 let can_be_first = own.is_some_and(|own| meets.contains(&own));
@@ -152,7 +152,9 @@ impl<'a> Gathered<'a> {
         (place, present): (usize, &Present<'a>),
         (shows, can_be_first): (Vec<(usize, Mark)>, bool),
     ) {
-        let Some(pod) = present.placed.first().copied() else { return };
+        if present.placed.is_empty() {
+            return;
+        }
         let class = own.map(|own| &classes[own]);
         let needs = class.map_or(Vec::new(), |class| class.marks(crowd, place));
         if let Some(class) = class
@@ -166,11 +168,13 @@ impl<'a> Gathered<'a> {
                     "must be near others by `{key}`, and {title} has no such label, or has it not settled"
                 )
             });
-            self.nowhere.push(Finding::new(Rule::PodAffinity, format!("pod `{}`", pod.key), why));
+            let lost =
+                |pod: &&Pod| Finding::new(Rule::PodAffinity, format!("pod `{}`", pod.key), why.clone());
+            self.nowhere.extend(present.placed.iter().map(lost));
             return;
         }
         self.batches.push(Batch { class: own, needs, shows, can_be_first });
-        self.pods.push(Some(pod));
+        self.pods.push(present.placed.clone());
     }
 }
 

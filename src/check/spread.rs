@@ -39,8 +39,8 @@ struct Filter<'a> {
     tolerated: Option<&'a [Toleration]>,
 }
 
-/// Returns the domains in which more pods are placed than their constraints allow, and the pods on nodes that
-/// are in no domain.
+/// Returns the pods that are placed in a domain beyond what their constraints allow, or on nodes that are in no
+/// domain.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let (crowd, rules) = (&case.crowd, rules(case));
     let mut found = Vec::new();
@@ -64,12 +64,6 @@ fn rules<'a>(case: &Case<'a>) -> BTreeMap<Rules<'a>, Vec<usize>> {
         }
     }
     rules
-}
-
-/// Returns the labels over which placed pods must be spread, with the groups that are counted for it.
-pub(super) fn counted<'a>(case: &Case<'a>) -> Vec<(&'a LabelKey, Vec<usize>)> {
-    let rules = rules(case).into_keys();
-    rules.map(|rules| (&rules.constraint.topology_key, rules.counted(&case.crowd))).collect()
 }
 
 fn required(spec: &PodSpec) -> impl Iterator<Item = &SpreadConstraint> {
@@ -131,14 +125,15 @@ fn nowhere(crowd: &Crowd<'_>, rules: &Rules<'_>, groups: &[usize]) -> Vec<Findin
     let topology = crowd.topology(key);
     let mut found = Vec::new();
     for (place, present) in groups.iter().flat_map(|number| &crowd.groups[*number].at) {
-        let Some(pod) = present.placed.first() else { continue };
         let title = &crowd.places[*place].title;
         let why = match topology.spot(*place) {
             Spot::In(_) => continue,
             Spot::Open => format!("must be spread over `{key}`, and {title} has it not settled"),
             Spot::Nowhere => format!("must be spread over `{key}`, and {title} has no such label"),
         };
-        found.push(Finding::new(Rule::Spread, format!("pod `{}`", pod.key), why));
+        for pod in &present.placed {
+            found.push(Finding::new(Rule::Spread, format!("pod `{}`", pod.key), why.clone()));
+        }
     }
     found
 }
@@ -149,30 +144,33 @@ fn crowded(crowd: &Crowd<'_>, rules: &Rules<'_>, groups: &[usize], counts: &[boo
     let tally = tally(crowd, rules, groups, counts);
     let left = tally.clone().bind();
     let least = tally.least(Count::in_the_end);
-    let found = left.into_iter().filter_map(|domain| {
-        let here = tally.domains.get(domain)?;
-        let pod = first_placed(crowd, groups, |place| topology.domain(place) == Some(domain))?;
-        let would_have = here.in_the_end();
+    let mut found = Vec::new();
+    for (domain, left) in left {
+        let Some(here) = tally.domains.get(domain) else { continue };
         let measured = match least {
-            Some((emptiest, fewest)) if !tally.has_too_few_domains() => format!(
-                "{} more than {}",
-                would_have.saturating_sub(fewest),
-                topology.title(emptiest),
-            ),
+            Some((emptiest, fewest)) if !tally.has_too_few_domains() => {
+                let more = here.in_the_end().saturating_sub(fewest);
+                format!("{more} more than {}", topology.title(emptiest))
+            }
             Some(_) | None => {
                 let domains = tally.domains.iter().filter(|count| count.is_counted).count();
                 format!("and there are {domains} of {} domains of `{key}`", tally.domains_min)
             }
         };
-        let uncounted = if tally.selects_own { "" } else { ", which it is not itself" };
         let why = format!(
-            "{} would have {would_have} of the pods it must be spread with{uncounted}, {measured}; maxSkew is {}",
+            "{} would have {} of the pods it must be spread with{}, {measured}; maxSkew is {}",
             topology.title(domain),
+            here.in_the_end(),
+            if tally.selects_own { "" } else { ", which it is not itself" },
             tally.max_skew,
         );
-        Some(Finding::new(Rule::Spread, format!("pod `{}`", pod.key), why))
-    });
-    found.collect()
+        let placed = placed_in(crowd, groups, |place| topology.domain(place) == Some(domain));
+        // Those that would be bound last; which these are, no order says.
+        for pod in placed.iter().rev().take(left) {
+            found.push(Finding::new(Rule::Spread, format!("pod `{}`", pod.key), why.clone()));
+        }
+    }
+    found
 }
 
 /// Counts who is there and who is to be bound, by domain.
@@ -215,13 +213,11 @@ fn tally(crowd: &Crowd<'_>, rules: &Rules<'_>, groups: &[usize], counts: &[bool]
     tally
 }
 
-/// Returns the first pod of these groups, by name, that the plan places on such a place.
-fn first_placed<'a>(
-    crowd: &Crowd<'a>,
-    groups: &[usize],
-    is_meant: impl Fn(usize) -> bool,
-) -> Option<&'a Pod> {
+/// Returns the pods of these groups, by name, that the plan places on such places.
+fn placed_in<'a>(crowd: &Crowd<'a>, groups: &[usize], is_meant: impl Fn(usize) -> bool) -> Vec<&'a Pod> {
     let all = groups.iter().flat_map(|number| &crowd.groups[*number].at);
-    let placed = all.filter(|(place, _)| is_meant(**place)).filter_map(|(_, present)| present.placed.first());
-    placed.copied().min_by_key(|pod| &pod.key)
+    let present = all.filter(|(place, _)| is_meant(**place));
+    let mut placed: Vec<&Pod> = present.flat_map(|(_, present)| present.placed.iter().copied()).collect();
+    placed.sort_by_key(|pod| &pod.key);
+    placed
 }

@@ -2,6 +2,7 @@
 //! same pods, be in the domains that they are tied to, and cost no more than the claim says.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::case::Case;
 use super::daemons;
@@ -23,6 +24,25 @@ struct Listed<'c> {
     daemons: Resources,
     /// What was found out about pods of this content.
     met: BTreeMap<&'c PodSpec, bool>,
+}
+
+/// What may come up in the place of new nodes beside their first choice, by claim.
+#[derive(Default)]
+pub(super) struct Substitutes<'a>(BTreeMap<&'a ClaimSpecId, Rc<[Labels]>>);
+
+impl<'a> Substitutes<'a> {
+    /// Returns the labels of each; of equal claims they are worked out once, and only where pods that run or wait
+    /// keep others away: nothing else reads them.
+    pub(super) fn of(&mut self, case: &Case<'_>, made: &Made<'a>) -> Rc<[Labels]> {
+        let has_repulsion = || case.snapshot.pods.iter().any(|pod| !pod.spec.anti_affinity.is_empty());
+        let others = self.0.entry(&made.create.spec).or_insert_with(|| match case.pool(made.pool) {
+            Some(pool) if has_repulsion() => {
+                listed(case, made, pool).into_iter().map(|other| other.labels).collect()
+            }
+            Some(_) | None => Rc::from([]),
+        });
+        Rc::clone(others)
+    }
 }
 
 /// Returns the claims that list what does not hold the pods of their node, or do not list the first choice.
@@ -58,9 +78,10 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns the labels by which pods are tied to the domains of their node.
+/// Returns the labels by which pods are tied to the domains of their node. Whom they keep away, in every domain
+/// that a claim lists, is judged by the rule about that.
 fn tied<'c, 'a: 'c>(case: &'c Case<'a>, pods: &[&'a Pod]) -> BTreeSet<&'c LabelKey> {
-    pods.iter().filter_map(|pod| case.ties.of(pod)).flatten().collect()
+    pods.iter().filter_map(|pod| case.ties.of(pod)).flat_map(|tie| &tie.fixed).collect()
 }
 
 fn lists(made: &Made<'_>, size: &InstanceType, offering: &Offering) -> bool {

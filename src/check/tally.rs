@@ -56,8 +56,8 @@ impl Tally {
         least.map(|(count, domain)| (domain, count))
     }
 
-    /// Binds what can be bound; returns the domains in which pods under the constraint are left.
-    pub(super) fn bind(mut self) -> Vec<usize> {
+    /// Binds what can be bound; returns the domains in which pods under the constraint are left, and how many.
+    pub(super) fn bind(mut self) -> Vec<(usize, usize)> {
         loop {
             let least = match self.least(|count| count.bound) {
                 Some((_, least)) if !self.has_too_few_domains() => least,
@@ -80,7 +80,7 @@ impl Tally {
             }
         }
         let waiting = self.domains.iter().enumerate().filter(|(_, count)| count.is_waiting());
-        waiting.map(|(domain, _)| domain).collect()
+        waiting.map(|(domain, count)| (domain, count.own + count.uncounted)).collect()
     }
 }
 
@@ -88,13 +88,13 @@ impl Tally {
 mod tests {
     use super::{Count, Tally};
 
-    const NOBODY: [usize; 0] = [];
+    const NOBODY: [(usize, usize); 0] = [];
 
     fn domain(bound: usize, own: usize) -> Count {
         Count { is_counted: true, bound, own, ..Count::default() }
     }
 
-    fn left(domains: &[Count]) -> Vec<usize> {
+    fn left(domains: &[Count]) -> Vec<(usize, usize)> {
         tally(1, domains).bind()
     }
 
@@ -105,15 +105,15 @@ mod tests {
     #[test]
     fn the_fullest_may_be_ahead_of_the_emptiest_by_the_skew_and_no_more() {
         assert_eq!(left(&[domain(0, 3), domain(0, 2)]), NOBODY);
-        assert_eq!(left(&[domain(0, 3), domain(0, 1)]), [0]);
+        assert_eq!(left(&[domain(0, 3), domain(0, 1)]), [(0, 1)]);
         assert_eq!(tally(2, &[domain(0, 3), domain(0, 1)]).bind(), NOBODY);
-        assert_eq!(left(&[domain(2, 1), domain(0, 1)]), [0]);
+        assert_eq!(left(&[domain(2, 1), domain(0, 1)]), [(0, 1)]);
     }
 
     #[test]
     fn what_runs_is_nobody_s_fault() {
         assert_eq!(left(&[domain(9, 0), domain(0, 3)]), NOBODY);
-        assert_eq!(left(&[domain(9, 1), domain(0, 3)]), [0]);
+        assert_eq!(left(&[domain(9, 1), domain(0, 3)]), [(0, 1)]);
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
     fn too_few_domains_leave_no_more_than_the_skew_in_each() {
         let few = |own| Tally { domains_min: 3, ..tally(1, &[domain(0, own), domain(0, 1)]) };
         assert_eq!(few(1).bind(), NOBODY);
-        assert_eq!(few(2).bind(), [0]);
+        assert_eq!(few(3).bind(), [(0, 2)]);
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
         let unselected = |bound| Count { is_counted: true, bound, uncounted: 5, ..Count::default() };
         let tally = |bound| Tally { selects_own: false, ..tally(1, &[unselected(bound), domain(0, 0)]) };
         assert_eq!(tally(1).bind(), NOBODY);
-        assert_eq!(tally(2).bind(), [0]);
+        assert_eq!(tally(2).bind(), [(0, 5)]);
     }
 
     #[test]

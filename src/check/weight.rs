@@ -6,7 +6,7 @@
 //! to a volume, is judged only by offerings in the same domains as its node's: in others it may not be allowed.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::case::Case;
@@ -17,6 +17,7 @@ use super::limits::{Usage, pool_has_room};
 use super::made::Made;
 use super::offering::{may_be_chosen, suits};
 use super::taints::repels;
+use super::tied;
 use crate::model::{InstanceType, LabelKey, Offering, Pod, PodSpec, Pool, PoolName, Requirements, label};
 
 /// Returns the new nodes for whose first pod a heavier pool had room.
@@ -38,8 +39,8 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         }
         let Some(own) = case.pool(made.pool) else { continue };
         let mut heavier = pools.iter().take_while(|pool| pool.weight > own.weight).peekable();
-        let keys = case.ties.of(pod);
-        let Some(tie) = heavier.peek().and_then(|_| Tie::of(case, made, keys)) else { continue };
+        let ties = case.ties.of(pod);
+        let Some(tie) = heavier.peek().and_then(|_| Tie::of(case, made, ties)) else { continue };
         let taker =
             heavier.copied().find(|heavier| takes(case, &mut memory, (made, pod, &tie), (heavier, &usage)));
         if let Some(heavier) = taker {
@@ -60,12 +61,12 @@ struct Tie(BTreeMap<LabelKey, Option<Arc<str>>>);
 
 impl Tie {
     /// Returns the domains of the node that was chosen; `None` where one is not settled.
-    fn of(case: &Case<'_>, made: &Made<'_>, keys: Option<&BTreeSet<LabelKey>>) -> Option<Self> {
-        let Some(keys) = keys else { return Some(Self::default()) };
+    fn of(case: &Case<'_>, made: &Made<'_>, tie: Option<&tied::Tie>) -> Option<Self> {
+        let Some(tied::Tie { fixed, apart }) = tie else { return Some(Self::default()) };
         let labels = case.labels_of(made, case.bought(made)?);
         let always = [label::ZONE, label::CAPACITY_TYPE].map(LabelKey::new);
         // Every new node is a host of its own.
-        let keys = keys.iter().chain(&always).filter(|key| key.as_str() != label::HOSTNAME);
+        let keys = fixed.iter().chain(apart).chain(&always).filter(|key| key.as_str() != label::HOSTNAME);
         let value = |key: &LabelKey| match labels.domain(key) {
             Domain::Value(value) => Some((key.clone(), Some(Arc::from(value)))),
             Domain::Absent => Some((key.clone(), None)),

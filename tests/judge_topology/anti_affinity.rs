@@ -219,3 +219,26 @@ fn running_pods_that_are_together_are_nobodys_fault() {
     let world = nodes().pods(apart(of("web").on("n1"), beside(label::ZONE, "web")).times(2)).pod(of("other"));
     super::by_hand(world).keeping("n1", &["other"]).planned();
 }
+
+/// The pods that the judge objects to.
+fn objected(world: World, placing: impl Fn(super::ByHand) -> super::ByHand) -> Vec<String> {
+    let found = super::findings(placing(super::by_hand(world)));
+    found.into_iter().map(|it| it.object.replace("pod `default/", "").replace('`', "")).collect()
+}
+
+#[test]
+fn no_more_pods_are_objected_to_than_must_go() {
+    let alone = apart(of("web"), beside(label::HOSTNAME, "web")).times(4);
+    let names = ["web-1", "web-2", "web-3", "web-4"];
+    assert_eq!(objected(nodes().pods(alone), |plan| plan.keeping("n1", &names)), names[1..]);
+    let hermit = || apart(of("hermit"), beside(label::HOSTNAME, "web"));
+    let beside_many = nodes().pod(hermit()).pods(of("web").times(3));
+    let all = ["hermit", "web-1", "web-2", "web-3"];
+    assert_eq!(objected(beside_many, |plan| plan.keeping("n1", &all)), ["hermit"]);
+    let many = nodes().pods(hermit().times(3)).pod(of("web"));
+    let all = ["hermit-1", "hermit-2", "hermit-3", "web"];
+    assert_eq!(objected(many, |plan| plan.keeping("n1", &all)), ["web"]);
+    // One that is on both sides, with one that only has the rule.
+    let both = nodes().pod(apart(of("web"), beside(label::HOSTNAME, "web"))).pod(hermit());
+    assert_eq!(objected(both, |plan| plan.keeping("n1", &["hermit", "web"])), ["web"]);
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nodeform::check::{Rule, check};
+use nodeform::check::{Finding, Rule, check};
 use nodeform::model::storage::{AskedClass, ClaimPhase, PodVolume, Volume, VolumeClaim, VolumeClaimKey};
 use nodeform::model::{
     CapacityType, LabelKey, Namespace, Operator, PodAffinityTerm, Requirement, Requirements,
@@ -14,15 +14,20 @@ use super::support::by_hand::by_hand;
 use super::support::topology::{beside, over};
 use super::support::{node, pod, pool, world};
 
-/// What is said of a node for `web` in zone 1 that may come up in zone 2 as well.
-fn said(world: World) -> Vec<String> {
+/// What is found where the node of `web` in zone 1 may come up in zone 2 as well.
+fn found(world: World) -> Vec<Finding> {
     let new = ("Standard_D2s_v5", "1", CapacityType::OnDemand);
     let (world, mut plan) = by_hand(world.pool(pool("default"))).making("default", new, &["web"]).planned();
     for claim in plan.spec.claims.values_mut() {
         let zones = Requirement::new(Operator::In, ["westeurope-1", "westeurope-2"]);
         claim.requirements.set(LabelKey::new(label::ZONE), zones);
     }
-    let found = check(&world.snapshot, &world.policy, &plan).into_iter();
+    check(&world.snapshot, &world.policy, &plan)
+}
+
+/// What is said of the node.
+fn said(world: World) -> Vec<String> {
+    let found = found(world).into_iter();
     found.filter(|it| it.rule == Rule::Offering).map(|it| it.message).collect()
 }
 
@@ -43,22 +48,45 @@ const ELSEWHERE: &str = "lists `Standard_D2s_v5` in zone `westeurope-2` as on-de
 
 #[test]
 fn a_node_of_pods_that_are_tied_to_its_zone_comes_up_there() {
-    let other_zone = world().node(node("far").zone("3"));
-    let hermit = apart(pod("hermit").on("far"), beside(label::ZONE, "web"));
     for tied in [
         world().pod(spread(web(), over(label::ZONE))),
-        world().pod(apart(web(), beside(label::ZONE, "web"))),
-        other_zone.pod(hermit).pod(web()),
+        world().pod(web().specified(|spec| spec.affinity.push(beside(label::ZONE, "web")))),
     ] {
         assert_eq!(said(tied), [ELSEWHERE]);
     }
     for free in [
         world().pod(web()),
         world().pod(spread(web(), over(label::HOSTNAME))),
-        world().pod(apart(web(), beside(label::HOSTNAME, "web"))),
+        world().pod(apart(web(), beside(label::ZONE, "web"))),
     ] {
         assert_eq!(said(free), [""; 0]);
     }
+}
+
+/// Who is kept from whom where the node of `web` in zone 1 may come up in zone 2 as well.
+fn kept_apart(world: World) -> Vec<String> {
+    let found = found(world).into_iter().filter(|it| it.rule == Rule::PodAntiAffinity);
+    found.map(|it| format!("{}: {}", it.object, it.message)).collect()
+}
+
+#[test]
+fn a_node_keeps_others_away_in_every_zone_that_its_claim_lists() {
+    let hermit = |zone: &str| {
+        let hermit = apart(pod("hermit").on("other"), beside(label::ZONE, "web"));
+        world().node(node("other").zone(zone)).pod(hermit).pod(web())
+    };
+    assert_eq!(kept_apart(hermit("3")), [""; 0]);
+    assert_eq!(
+        kept_apart(hermit("2")),
+        ["pod `default/web`: shares zone `westeurope-2` with pod `default/hermit`, whose anti-affinity by \
+             `topology.kubernetes.io/zone` is against it"]
+    );
+    let own = |zone: &str| {
+        let other = pod("old").label("app", "web").on("other");
+        world().node(node("other").zone(zone)).pod(other).pod(apart(web(), beside(label::ZONE, "web")))
+    };
+    assert_eq!(kept_apart(own("3")), [""; 0]);
+    assert_eq!(kept_apart(own("2")).len(), 1);
 }
 
 #[test]
