@@ -165,8 +165,8 @@ fn crowded(crowd: &Crowd<'_>, rules: &Rules<'_>, groups: &[usize], counts: &[boo
             tally.max_skew,
         );
         let placed = placed_in(crowd, groups, |place| topology.domain(place) == Some(domain));
-        // Those that would be bound last; which these are, no order says.
-        for pod in placed.iter().rev().take(left) {
+        // So many are left, whichever they are.
+        for pod in placed.iter().take(left) {
             found.push(Finding::new(Rule::Spread, format!("pod `{}`", pod.key), why.clone()));
         }
     }

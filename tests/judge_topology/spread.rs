@@ -44,7 +44,7 @@ fn the_numbers_are_said() {
     let plan = by_hand(world).keeping("n1", &["web-1", "web-2", "web-3"]).keeping("n2", &["web-4"]);
     assert_eq!(
         findings(plan).into_iter().map(|found| found.to_string()).collect::<Vec<_>>(),
-        ["topology spread: pod `default/web-3`: zone `westeurope-1` would have 3 of the pods it must be \
+        ["topology spread: pod `default/web-1`: zone `westeurope-1` would have 3 of the pods it must be \
              spread with, 2 more than zone `westeurope-2`; maxSkew is 1"]
     );
 }
