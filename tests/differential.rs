@@ -11,7 +11,7 @@ use nodeform::solve::{Strategy, karpenter};
 use similar::TextDiff;
 
 /// Worlds where we decide otherwise, each with its reason.
-const DEVIATIONS: &[(&str, &str)] = &[("62-node-overlay-price", "NodeOverlays are not read yet")];
+const DEVIATIONS: &[(&str, &str)] = &[];
 
 /// Worlds of disruption, which is compared once there is a strategy for it.
 const SKIPPED: usize = 9;

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use nodeform::manifests::Source;
 use nodeform::model::{PodKey, Region};
 use nodeform::offline::{self, Request, World};
-use nodeform::solve::karpenter::{Chosen, Claim, MinValues, Outcome, Preferences, ReservedMode, Settings};
+use nodeform::solve::karpenter::{
+    Chosen, Claim, MinValues, Outcome, OverlayGate, Preferences, ReservedMode, Settings,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -34,6 +36,7 @@ struct Recorded {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct RecordedSettings {
+    feature_gates: String,
     min_values_policy: String,
     preference_policy: String,
     reserved_mode: String,
@@ -93,6 +96,10 @@ fn case(folder: &Path, line: &str) -> Case {
             reserved: match settings.reserved_mode.as_str() {
                 "fallback" => ReservedMode::Fallback,
                 _ => ReservedMode::Strict,
+            },
+            overlays: match settings.feature_gates.contains("NodeOverlay=true") {
+                true => OverlayGate::Open,
+                false => OverlayGate::Closed,
             },
             ..Settings::default()
         },

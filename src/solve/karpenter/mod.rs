@@ -12,6 +12,7 @@ mod fleet;
 mod meeting;
 mod nodes;
 mod outcome;
+mod overlays;
 mod pass;
 mod refusal;
 mod reserved;
@@ -76,6 +77,16 @@ pub enum UnnamedFamilies {
     LeaveOut,
 }
 
+/// What is made of NodeOverlays (feature gate `NodeOverlay` of Karpenter).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OverlayGate {
+    /// They are not looked at.
+    #[default]
+    Closed,
+    /// They change prices and add resources.
+    Open,
+}
+
 /// How Karpenter is set up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
@@ -87,6 +98,8 @@ pub struct Settings {
     pub reserved: ReservedMode,
     /// What is made of burstable and HPC sizes.
     pub unnamed: UnnamedFamilies,
+    /// What is made of NodeOverlays.
+    pub overlays: OverlayGate,
 }
 
 /// What a pass of the scheduler decides.

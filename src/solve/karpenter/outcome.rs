@@ -3,11 +3,12 @@
 //! Of equally cheap ways the first by name is named. Nothing is placed here any more.
 
 use crate::model::{
-    CapacityType, LabelKey, MicroUsdPerHour, NodeName, Operator, PodKey, Requirement, Requirements, SkuName,
-    label,
+    CapacityType, LabelKey, MicroUsdPerHour, NodeName, Offering, Operator, PodKey, Requirement, Requirements,
+    SkuName, label,
 };
 
 use super::claims::{Bench, Open};
+use super::overlays;
 use super::pass::{Pass, without_own};
 use super::settle::{self, Settled};
 use super::shelf::{self, Cheapest};
@@ -32,15 +33,18 @@ fn ranked<'k>(bench: &'k Bench<'_>, open: &Open) -> Ranked<'k> {
         let ids = Requirement::new(Operator::In, &open.held);
         asked.set(LabelKey::new(label::RESERVATION_ID), ids);
     }
-    let shelf = &bench.shelves.all[bench.templates[open.template].shelf];
+    let template = &bench.templates[open.template];
+    let shelf = &bench.shelves.all[template.shelf];
+    let own = overlays::of_pool(template);
     let mut sizes: Vec<(MicroUsdPerHour, &SkuName, Option<Cheapest<'_>>)> = Vec::new();
     for place in open.kinds.iter() {
         let kind = shelf.kinds[place];
-        let offering = shelf::cheapest_offering(kind, &asked, &bench.meetings);
-        let price = offering.map_or(MicroUsdPerHour(i64::MAX), shelf::price);
-        sizes.push((price, &kind.name, offering.map(|offering| Cheapest { kind, offering })));
+        let price = |offering: &Offering| bench.overlays.price(&own, kind, offering);
+        let cheapest = shelf::cheapest_offering(kind, &asked, &bench.meetings, price);
+        let amount = cheapest.map_or(MicroUsdPerHour(i64::MAX), |cheapest| cheapest.amount());
+        sizes.push((amount, &kind.name, cheapest));
     }
-    sizes.sort_by_key(|(price, name, offering)| (*price, offering.is_none(), *name));
+    sizes.sort_by_key(|(amount, name, cheapest)| (*amount, cheapest.is_none(), *name));
     sizes.truncate(SIZES_MAX);
     let cheapest = sizes.first().and_then(|(_, _, cheapest)| *cheapest);
     let sizes = sizes.into_iter().map(|(_, name, _)| name.clone()).collect();
@@ -76,11 +80,11 @@ impl Pass<'_> {
         Claim {
             pool: template.pool.name.clone(),
             requirements: without_own(&asked),
-            cheapest: cheapest.map(|Cheapest { kind, offering }| Chosen {
+            cheapest: cheapest.map(|Cheapest { kind, offering, price }| Chosen {
                 size: kind.name.clone(),
                 zone: offering.zone.clone(),
                 capacity_type: offering.capacity_type,
-                price: offering.price,
+                price,
             }),
             sizes,
             pods,
@@ -103,7 +107,7 @@ impl Pass<'_> {
     pub(super) fn settled(&self, before: usize) -> Vec<Settled> {
         let settled = self.claims.iter().filter_map(|open| {
             let Ranked { asked, sizes, cheapest } = ranked(&self.bench, open);
-            let Cheapest { kind, offering } = cheapest?;
+            let Cheapest { kind, offering, price: _ } = cheapest?;
             Some((open, asked, sizes, kind, offering))
         });
         let settled = settled.enumerate().map(|(number, (open, asked, sizes, kind, offering))| {

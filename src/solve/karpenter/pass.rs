@@ -19,6 +19,7 @@ use super::amounts::{Amounts, Columns};
 use super::claims::{Attempt, Bench, Open, Order, Step};
 use super::meeting::{Asked, Meetings};
 use super::nodes::{self, Spot};
+use super::overlays::Overlays;
 use super::refusal::No;
 use super::reserved::Reservations;
 use super::roll::Roll;
@@ -26,7 +27,7 @@ use super::settle::Settled;
 use super::template::{self, Shelves};
 use super::topology::{Ground, Subject, Topology};
 use super::wish::Wish;
-use super::{PodError, Settings, UnnamedFamilies};
+use super::{OverlayGate, PodError, Settings, UnnamedFamilies};
 
 /// What a pass starts from.
 #[derive(Clone, Copy)]
@@ -87,8 +88,15 @@ impl<'a> Pass<'a> {
         let mut meetings = Meetings::new(&snapshot.catalog);
         let mut shelves = Shelves::of(market);
         let taken = taken(snapshot, settled);
-        let templates =
+        let mut templates =
             template::templates((snapshot, policy, market), &mut shelves, &mut meetings, &columns, &taken);
+        let overlays = match settings.overlays {
+            OverlayGate::Closed => Overlays::default(),
+            OverlayGate::Open => Overlays::of(policy, &templates, &shelves.all),
+        };
+        templates.iter_mut().for_each(|template| {
+            template.add_overlays(&overlays, &shelves.all, &columns);
+        });
         let bound = bound(snapshot, placed);
         let spots = nodes::spots(snapshot, &bound, settled, (&mut meetings, &columns));
         let waiting: BTreeSet<&PodKey> = roll.waiting.iter().map(|waiting| &waiting.pod.key).collect();
@@ -96,7 +104,7 @@ impl<'a> Pass<'a> {
         let topology = Topology::of((&templates, &shelves), &meetings, grounds, &snapshot.namespaces);
         let reservations = Reservations::of(shelves.all.iter().flat_map(|shelf| shelf.kinds.iter().copied()));
         let has_soft_taints = template::has_soft_taints(&templates);
-        let bench = Bench { settings, meetings, shelves, templates, topology, reservations };
+        let bench = Bench { settings, meetings, shelves, templates, topology, reservations, overlays };
         let mut pass = Self {
             bench,
             spots,

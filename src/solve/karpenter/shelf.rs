@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::model::{
-    CapacityType, InstanceType, LabelKey, MicroUsdPerHour, Offering, Requirement, Requirements, Zone, label,
+    CapacityType, InstanceType, LabelKey, MicroUsdPerHour, Offering, Price, Requirement, Requirements, Zone,
+    label,
 };
 use crate::solve::intern::{Bits, Interner};
 
@@ -42,6 +43,8 @@ pub(super) struct Cheapest<'k> {
     pub(super) kind: &'k InstanceType,
     /// The offering.
     pub(super) offering: &'k Offering,
+    /// What it costs.
+    pub(super) price: Price,
 }
 
 impl<'a> Shelf<'a> {
@@ -110,31 +113,36 @@ pub(super) fn offerings<'k>(
     available.filter(move |offering| may_be(&offering.requirements, wanted, meetings))
 }
 
-/// Returns the cheapest way to have a type as asked for. A reserved one counts only where it is asked for by
-/// the reservation; an unknown price is the last resort.
+/// Returns the cheapest way to have a type as asked for, at these prices. A reserved one counts only where it is
+/// asked for by the reservation; an unknown price is the last resort.
 pub(super) fn cheapest_offering<'k>(
     kind: &'k InstanceType,
     wanted: &Requirements,
     meetings: &Meetings<'_>,
-) -> Option<&'k Offering> {
+    price: impl Fn(&Offering) -> Price,
+) -> Option<Cheapest<'k>> {
     let names_reservation = wanted.get(label::RESERVATION_ID).is_some();
     let counted = offerings(kind, wanted, meetings)
         .filter(|offering| names_reservation || reserved::of(offering).is_none());
-    counted.min_by_key(|offering| rank(offering))
+    let priced = counted.map(|offering| Cheapest { kind, offering, price: price(offering) });
+    priced.min_by_key(Cheapest::rank)
 }
 
-/// What sorts offerings as the Azure provider would choose: the cheapest; reserved, then spot; in a zone
-/// rather than in none.
-fn rank(offering: &Offering) -> (MicroUsdPerHour, u8, bool, Zone) {
-    let kind = match offering.capacity_type {
-        CapacityType::Reserved => 0,
-        CapacityType::Spot => 1,
-        CapacityType::OnDemand => 2,
-    };
-    (price(offering), kind, offering.zone.as_str() == crate::catalog::NO_ZONE, offering.zone.clone())
-}
+impl Cheapest<'_> {
+    /// What sorts offerings as the Azure provider would choose: the cheapest; reserved, then spot; in a zone
+    /// rather than in none.
+    fn rank(&self) -> (MicroUsdPerHour, u8, bool, Zone) {
+        let Offering { zone, capacity_type, .. } = self.offering;
+        let kind = match capacity_type {
+            CapacityType::Reserved => 0,
+            CapacityType::Spot => 1,
+            CapacityType::OnDemand => 2,
+        };
+        (self.amount(), kind, zone.as_str() == crate::catalog::NO_ZONE, zone.clone())
+    }
 
-/// Returns what an offering costs; an unknown price is the highest.
-pub(super) fn price(offering: &Offering) -> MicroUsdPerHour {
-    offering.price.known().unwrap_or(MicroUsdPerHour(i64::MAX))
+    /// Returns what it costs; an unknown price is the highest.
+    pub(super) fn amount(&self) -> MicroUsdPerHour {
+        self.price.known().unwrap_or(MicroUsdPerHour(i64::MAX))
+    }
 }

@@ -14,6 +14,7 @@ use crate::solve::supply::{self, named};
 
 use super::amounts::{self, Amounts, Columns};
 use super::meeting::{Asked, Meetings};
+use super::overlays::{self, Overlays};
 use super::shelf::Shelf;
 
 /// What a pool's new nodes start as.
@@ -160,6 +161,14 @@ impl Template<'_> {
         for (kind, group) in shelf.kinds.iter().zip(&self.group_of) {
             let room = columns.row(&kind.allocatable);
             self.rooms.push(amounts::minus(&room, &self.groups[*group].requests));
+        }
+    }
+
+    /// Adds what overlays give to the sizes.
+    pub(super) fn add_overlays(&mut self, overlays: &Overlays<'_>, shelves: &[Shelf<'_>], columns: &Columns) {
+        let own = overlays::of_pool(self);
+        for (kind, room) in shelves[self.shelf].kinds.iter().zip(&mut self.rooms) {
+            *room = amounts::plus(room, &columns.row(&overlays.capacity(&own, kind)));
         }
     }
 
