@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{LabelKey, NodeName, Pod, PodKey, PodPlace, Requirements, Resources};
+use crate::model::{LabelKey, NodeName, Pod, PodKey, PodPlace, PodSpec, Requirements, Resources};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
@@ -57,7 +57,8 @@ pub fn solve(
     let there = price::cost(&snapshot.nodes, market, &book).effective;
     let mut ledger = ledger::opened(policy, &snapshot.nodes, &standing.left, there);
     let pods: BTreeMap<&PodKey, &Pod> = snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect();
-    let desk = Desk { supply: &supply, market, book: &book, pods: &pods };
+    let is_tied = pods.values().any(|pod| is_tied(pod));
+    let desk = Desk { supply: &supply, market, book: &book, pods: &pods, is_tied };
     let (new, beyond) = desk.nodes(&passed.settled, &mut ledger);
     let costs = standing.with_new(&new, &ledger, &book);
     let report = Report {
@@ -111,6 +112,8 @@ struct Desk<'d> {
     market: &'d Market,
     book: &'d PriceBook<'d>,
     pods: &'d BTreeMap<&'d PodKey, &'d Pod>,
+    /// Whether where some pod is depends on where others are.
+    is_tied: bool,
 }
 
 /// Pods of claims that are beyond limits, each with why.
@@ -234,7 +237,10 @@ impl Desk<'_> {
                     capacity_type: usable.offering.capacity_type,
                 };
                 let Substitute { size, zone, capacity_type, .. } = &substitute;
-                if (size, zone, *capacity_type) != (&claim.size, &claim.zone, claim.capacity_type) {
+                let is_own = (size, zone, *capacity_type) == (&claim.size, &claim.zone, claim.capacity_type);
+                // Other pods were placed with this domain in mind.
+                let is_elsewhere = (zone, *capacity_type) != (&claim.zone, claim.capacity_type);
+                if !is_own && (!self.is_tied || !is_elsewhere) {
                     found.push(substitute);
                 }
             }
@@ -258,6 +264,12 @@ impl Desk<'_> {
         };
         known.into_iter().filter(|(_, labels)| may_be(labels).is_ok()).map(|(number, _)| number).collect()
     }
+}
+
+/// Returns whether a pod minds where others are.
+fn is_tied(pod: &Pod) -> bool {
+    let PodSpec { spread, affinity, anti_affinity, .. } = &*pod.spec;
+    !spread.is_empty() || !affinity.is_empty() || !anti_affinity.is_empty()
 }
 
 fn asks_nothing(asked: &Requirements, key: &LabelKey) -> bool {
