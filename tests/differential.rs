@@ -59,6 +59,52 @@ fn decisions_are_those_of_karpenter() {
     assert!(faults.is_empty(), "{} worlds differ:\n\n{}", faults.len(), faults.join("\n"));
 }
 
+/// Worlds that were made up by chance, of pools, taints, labels, spreading, affinity, volumes and nodes. Karpenter was
+/// recorded less often, so that another outcome may be one that did not come up: then as many pods must be placed, and the
+/// new nodes cost the same within [`COST_PERCENT`].
+#[test]
+fn decisions_about_made_up_worlds_are_those_of_karpenter() {
+    let mut faults = Vec::new();
+    let mut exact = 0;
+    let all = cases("karpenter-generated");
+    for case in &all {
+        let decided = decided(case);
+        match difference(case, &decided) {
+            None => exact += 1,
+            Some(_) if case.is_varied() && is_as_good(case, &decided) => {}
+            Some(difference) => faults.push(difference),
+        }
+    }
+    eprintln!("{exact} of {} worlds are decided exactly as recorded", all.len());
+    assert!(faults.is_empty(), "{} worlds differ:\n\n{}", faults.len(), faults.join("\n"));
+}
+
+/// How much more or less the new nodes of a varied world may cost than in any of the recorded outcomes.
+const COST_PERCENT: u64 = 2;
+
+fn is_as_good(case: &Case, decided: &[String]) -> bool {
+    let ours = (refused(decided), cost(decided));
+    case.outcomes.iter().any(|outcome| {
+        let theirs = (refused(outcome), cost(outcome));
+        ours.0 == theirs.0 && ours.1.abs_diff(theirs.1) * 100 <= COST_PERCENT * theirs.1
+    })
+}
+
+fn refused(lines: &[String]) -> usize {
+    lines.iter().filter(|line| line.starts_with("refused ") || line.starts_with("ignored ")).count()
+}
+
+/// Sums the prices of the claims, in millionths of a dollar.
+fn cost(lines: &[String]) -> u64 {
+    let prices = lines.iter().filter_map(|line| {
+        let (before, _) = line.strip_prefix("new ")?.split_once(" sizes, ")?;
+        let (before, _) = before.rsplit_once(", ")?;
+        let (_, price) = before.rsplit_once(' ')?;
+        nodeform::model::MicroUsdPerHour::from_decimal_usd(price)
+    });
+    prices.map(|price| price.0.unsigned_abs()).sum()
+}
+
 #[test]
 fn every_deviation_names_a_world() {
     let all = cases("karpenter-cases");
@@ -68,22 +114,17 @@ fn every_deviation_names_a_world() {
     }
 }
 
-/// Pods that Karpenter places and the judge refuses there, with the reason.
-const REFUSED: &[(&str, &[&str], &str)] = &[
+/// How many pods Karpenter places and the judge refuses there, with the reason.
+const REFUSED: &[(&str, usize, &str)] = &[
     (
         "01-prefer-no-schedule-second-pool",
-        &["default/a"],
+        1,
         "a heavier pool could have taken it: its taint only discourages",
     ),
-    ("11-spread-node-affinity-policy-ignore", &["default/a0"], "kube-scheduler counts every zone"),
-    (
-        "17-anti-affinity-zone-batch",
-        &["default/a1", "default/a2"],
-        "the claim of the first lists their zones as well, and may come up there",
-    ),
+    ("11-spread-node-affinity-policy-ignore", 1, "kube-scheduler counts every zone"),
     (
         "41-min-values-strict",
-        &["default/a"],
+        1,
         "the judge does not know `minValues`, and a heavier pool could have taken it",
     ),
 ];
@@ -112,10 +153,10 @@ fn plans_by_karpenter_hold_before_the_judge() {
         let refused: Vec<String> =
             judged.clone().flat_map(|unplaced| unplaced.pods.iter().map(ToString::to_string)).collect();
         let known = REFUSED.iter().find(|(name, _, _)| *name == case.name);
-        let (known, why) = known.map_or((&[][..], ""), |(_, pods, why)| (*pods, *why));
-        if refused != known {
+        let (known, why) = known.map_or((0, ""), |(_, pods, why)| (*pods, *why));
+        if refused.len() != known {
             let said: Vec<&str> = judged.map(|unplaced| unplaced.because.as_str()).collect();
-            faults.push(format!("{}: refused {refused:?}, known {known:?} ({why}): {said:#?}", case.name));
+            faults.push(format!("{}: refused {refused:?}, known are {known} ({why}): {said:#?}", case.name));
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));

@@ -64,9 +64,13 @@ struct RecordedClaim {
 
 /// Reads all worlds of a folder.
 pub(crate) fn cases(folder: &str) -> Vec<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder);
+    let folder = fixtures().join(folder);
     let lines = read(&folder.join("expected.jsonl"));
     lines.lines().map(|line| case(&folder, line)).collect()
+}
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
 fn read(path: &Path) -> String {
@@ -192,7 +196,8 @@ impl Case {
         let config = objects.remove(config);
         let catalogue = match config.get("catalogue") {
             Some(own) => own.clone(),
-            None => serde_json::from_str(&read(&self.folder.join("types.json"))).expect("a catalogue"),
+            None => serde_json::from_str(&read(&fixtures().join("karpenter-cases/types.json")))
+                .expect("a catalogue"),
         };
         let types = types(&catalogue);
         objects.iter_mut().for_each(|object| complete(object, &types));
@@ -207,6 +212,11 @@ impl Case {
             ..Request::default()
         };
         offline::world(request).unwrap_or_else(|problems| panic!("{}: {problems:#?}", self.name))
+    }
+
+    /// Returns whether Karpenter decided one way or another.
+    pub(crate) fn is_varied(&self) -> bool {
+        self.outcomes.len() > 1
     }
 
     /// Returns the pods of the world that recorded outcomes speak of.

@@ -54,10 +54,3 @@ pub(super) fn raise(row: &mut [i64], other: &[i64]) {
         *amount = (*amount).max(*other);
     }
 }
-
-/// Lowers each amount to that of the other row where that is less.
-pub(super) fn lower(row: &mut [i64], other: &[i64]) {
-    for (amount, other) in row.iter_mut().zip(other) {
-        *amount = (*amount).min(*other);
-    }
-}

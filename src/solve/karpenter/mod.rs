@@ -20,6 +20,7 @@ mod roll;
 mod settle;
 mod shelf;
 mod template;
+mod there;
 mod topology;
 mod variety;
 mod volumes;

@@ -9,7 +9,7 @@ use crate::model::{
 
 use super::claims::{Bench, Open};
 use super::overlays;
-use super::pass::{Pass, without_own};
+use super::pass::Pass;
 use super::settle::{self, Settled};
 use super::shelf::{self, Cheapest};
 use super::{Chosen, Claim, Outcome};
@@ -137,4 +137,15 @@ impl Pass<'_> {
         });
         settled.collect()
     }
+}
+
+/// Returns requirements without the labels that only stand for the pool, the class and the stages of a node.
+fn without_own(requirements: &Requirements) -> Requirements {
+    use crate::model::label::{INITIALIZED, NODE_CLASS, NODE_POOL, REGISTERED};
+    let own = [INITIALIZED, NODE_CLASS, NODE_POOL, REGISTERED];
+    let mut rest = Requirements::none();
+    for (key, requirement) in requirements.iter().filter(|(key, _)| !own.contains(&key.as_str())) {
+        rest.add(key.clone(), requirement.clone());
+    }
+    rest
 }

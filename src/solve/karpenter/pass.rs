@@ -7,10 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use crate::model::{Node, NodeName, Pod, PodKey, PodPlace, Requirements, Resources};
+use crate::model::{NodeName, PodKey};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
-use crate::solve::existing;
 use crate::solve::intern::Bits;
 use crate::solve::market::Market;
 use crate::solve::supply::named;
@@ -25,7 +24,8 @@ use super::reserved::Reservations;
 use super::roll::Roll;
 use super::settle::Settled;
 use super::template::{self, Shelves};
-use super::topology::{Ground, Subject, Topology};
+use super::there;
+use super::topology::{Subject, Topology};
 use super::wish::Wish;
 use super::{OverlayGate, PodError, Settings, UnnamedFamilies};
 
@@ -84,10 +84,10 @@ impl<'a> Pass<'a> {
     pub(super) fn of(start: Start<'a>) -> Self {
         let Start { snapshot, policy, market, settings, settled, placed, left_out } = start;
         let roll = Roll::of(snapshot, |pod| placed.contains_key(pod) || left_out.contains(pod));
-        let columns = columns(snapshot, &roll);
+        let columns = there::columns(snapshot, &roll);
         let mut meetings = Meetings::new(&snapshot.catalog);
         let mut shelves = Shelves::of(market);
-        let taken = taken(snapshot, settled);
+        let taken = there::taken(snapshot, settled);
         let mut templates =
             template::templates((snapshot, policy, market), &mut shelves, &mut meetings, &columns, &taken);
         let overlays = match settings.overlays {
@@ -97,10 +97,10 @@ impl<'a> Pass<'a> {
         templates.iter_mut().for_each(|template| {
             template.add_overlays(&overlays, &shelves.all, &columns);
         });
-        let bound = bound(snapshot, placed);
+        let bound = there::bound(snapshot, placed);
         let spots = nodes::spots(snapshot, &bound, settled, (&mut meetings, &columns));
         let waiting: BTreeSet<&PodKey> = roll.waiting.iter().map(|waiting| &waiting.pod.key).collect();
-        let grounds = grounds(snapshot, settled, &bound, &waiting);
+        let grounds = there::grounds(snapshot, settled, &bound, &waiting);
         let topology = Topology::of((&templates, &shelves), &meetings, grounds, &snapshot.namespaces);
         let reservations = Reservations::of(shelves.all.iter().flat_map(|shelf| shelf.kinds.iter().copied()));
         let has_soft_taints = template::has_soft_taints(&templates);
@@ -338,78 +338,4 @@ impl Pass<'_> {
             }
         }
     }
-}
-
-/// Gives every resource a column that a pod or a daemonset asks for.
-fn columns(snapshot: &Snapshot, roll: &Roll<'_>) -> Columns {
-    let pods = roll.classes.iter().map(|class| &class.spec.requests);
-    Columns::of(pods.chain(snapshot.daemons.iter().map(|daemon| &daemon.spec.requests)))
-}
-
-/// Returns what the nodes of each pool have, and how many they are.
-fn taken<'a>(snapshot: &'a Snapshot, settled: &'a [Settled]) -> BTreeMap<&'a str, (Resources, i64)> {
-    let there = snapshot.nodes.iter().filter(|node| !node.is_deleting);
-    let there = there.filter_map(|node| Some((node.pool.as_ref()?.as_str(), &node.capacity)));
-    let earlier = settled.iter().map(|settled| (settled.pool.as_str(), &settled.capacity));
-    let mut taken: BTreeMap<&str, (Resources, i64)> = BTreeMap::new();
-    for (pool, capacity) in there.chain(earlier) {
-        let (sum, nodes) = taken.entry(pool).or_default();
-        sum.add(capacity);
-        *nodes += 1;
-    }
-    taken
-}
-
-/// Returns the pods of each node, those that earlier passes placed included.
-fn bound<'a>(
-    snapshot: &'a Snapshot,
-    placed: &'a BTreeMap<PodKey, NodeName>,
-) -> BTreeMap<&'a NodeName, Vec<&'a Pod>> {
-    let mut bound: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
-    for pod in &snapshot.pods {
-        let node = match (placed.get(&pod.key), &pod.place) {
-            (Some(node), _) | (None, PodPlace::Bound(node)) => node,
-            (None, PodPlace::Waiting) => continue,
-        };
-        bound.entry(node).or_default().push(pod);
-    }
-    bound
-}
-
-/// Returns the nodes as they count for topology, with the pods that run there and are not in the queue.
-fn grounds<'a>(
-    snapshot: &'a Snapshot,
-    settled: &[Settled],
-    bound: &BTreeMap<&NodeName, Vec<&'a Pod>>,
-    waiting: &BTreeSet<&PodKey>,
-) -> Vec<Ground<'a>> {
-    let pods = |node: &NodeName| {
-        let pods = bound.get(node).into_iter().flatten();
-        let counted = pods.filter(|pod| !pod.is_terminating && !waiting.contains(&pod.key));
-        counted.map(|pod| (&pod.key.namespace, &*pod.spec)).collect()
-    };
-    let existing = |node: &Node| Ground {
-        labels: nodes::labels(node),
-        taints: existing::taints(node).into_owned(),
-        is_domain: !node.is_deleting && node.stage != crate::model::NodeStage::Launching,
-        pods: pods(&node.name),
-    };
-    let earlier = |settled: &Settled| Ground {
-        labels: settled.labels.clone(),
-        taints: settled.taints.clone(),
-        is_domain: true,
-        pods: pods(&settled.name),
-    };
-    snapshot.nodes.iter().map(existing).chain(settled.iter().map(earlier)).collect()
-}
-
-/// Returns requirements without the labels that only stand for the pool, the class and the stages of a node.
-pub(super) fn without_own(requirements: &Requirements) -> Requirements {
-    use crate::model::label::{INITIALIZED, NODE_CLASS, NODE_POOL, REGISTERED};
-    let own = [INITIALIZED, NODE_CLASS, NODE_POOL, REGISTERED];
-    let mut rest = Requirements::none();
-    for (key, requirement) in requirements.iter().filter(|(key, _)| !own.contains(&key.as_str())) {
-        rest.add(key.clone(), requirement.clone());
-    }
-    rest
 }

@@ -37,7 +37,7 @@ pub(super) struct Template<'a> {
     pub(super) groups: Vec<Group>,
     /// What is left of its limits; a resource that is not named is not limited.
     pub(super) left: Resources,
-    /// How many more nodes it may have.
+    /// How many more nodes it might have when the pass began.
     pub(super) nodes_left: Option<i64>,
 }
 
@@ -143,10 +143,12 @@ impl Template<'_> {
             on.push((number, sizes));
         }
         let mut groups: Interner<Vec<usize>> = Interner::new();
-        for place in 0..shelf.kinds.len() {
+        // What the pool may not use is in no group of its own.
+        self.group_of = vec![0; shelf.kinds.len()];
+        for place in self.kinds.iter() {
             let here: Vec<usize> =
                 on.iter().filter(|(_, sizes)| sizes.has(place)).map(|(number, _)| *number).collect();
-            self.group_of.push(groups.number(&here));
+            self.group_of[place] = groups.number(&here);
         }
         for group in groups.values() {
             let mut requests = columns.row(&Resources::none());
@@ -184,7 +186,8 @@ impl Template<'_> {
         kinds
     }
 
-    /// Takes the largest of the sizes that a new claim may become.
+    /// Takes the largest of the sizes that a new claim may become. The number of nodes is not counted down: so
+    /// Karpenter has it, and a pass may go beyond it.
     pub(super) fn take_largest(&mut self, shelf: &Shelf<'_>, kinds: &Bits) {
         let names: Vec<ResourceName> = self.left.iter().map(|(name, _)| name.clone()).collect();
         for name in names {
@@ -192,7 +195,6 @@ impl Template<'_> {
             let left = self.left.get(&name).saturating_sub(largest);
             self.left.set(name, left);
         }
-        self.nodes_left = self.nodes_left.map(|left| left - 1);
     }
 
     /// Returns the most that any of these sizes leaves to pods, resource by resource.
@@ -207,16 +209,15 @@ impl Template<'_> {
         most.unwrap_or_default()
     }
 
-    /// Returns the least that daemonsets take of any of these sizes, resource by resource.
+    /// Returns what daemonsets take at least of these sizes, as Karpenter counts it: sizes of equal daemonsets one
+    /// after the other, the less of each resource that the later names, and nothing of those that it does not.
     pub(super) fn least_overhead(&self, kinds: &Bits) -> Amounts {
         let groups: BTreeSet<usize> = kinds.iter().map(|place| self.group_of[place]).collect();
-        let mut least: Option<Amounts> = None;
-        for group in groups {
-            match &mut least {
-                Some(least) => amounts::lower(least, &self.groups[group].requests),
-                None => least = Some(self.groups[group].requests.clone()),
-            }
-        }
-        least.unwrap_or_default()
+        let none = vec![0; self.rooms.first().map_or(0, Vec::len)];
+        let rows = groups.into_iter().map(|group| &self.groups[group].requests);
+        rows.fold(none, |least, row| {
+            let pairs = least.iter().zip(row);
+            pairs.map(|(least, amount)| if *least == 0 { *amount } else { *least.min(amount) }).collect()
+        })
     }
 }

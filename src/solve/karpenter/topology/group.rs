@@ -21,23 +21,27 @@ pub(in crate::solve::karpenter) enum Demand {
     AntiAffinity,
 }
 
-/// Which nodes count as places of a spread constraint.
+/// Which nodes count as places of a spread constraint. What is not minded still tells groups apart: so Karpenter has
+/// it, and a pod that gives up a preference may find a group in which nobody was counted yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::solve::karpenter) struct Filter {
-    /// What a node must be: one of these; `None` where that does not matter.
-    pub(super) terms: Option<Vec<Requirements>>,
-    /// What tolerates a node's taints; `None` where they do not matter.
-    pub(super) tolerations: Option<Vec<Toleration>>,
+    /// What a node must be: one of these.
+    pub(super) terms: Vec<Requirements>,
+    /// Whether that is minded.
+    pub(super) minds_labels: bool,
+    /// What is tolerated of a node's taints.
+    pub(super) tolerations: Vec<Toleration>,
+    /// Whether they are minded.
+    pub(super) minds_taints: bool,
 }
 
 impl Filter {
     /// Returns whether a node counts. A label that the node does not name is not there, well known or not: so
     /// Karpenter has it, for nodes that are still to be made too.
     pub(super) fn admits(&self, labels: &Requirements, taints: &[Taint]) -> bool {
-        let meets =
-            |terms: &Vec<Requirements>| terms.iter().any(|term| term.satisfied_by(labels, |_| false).is_ok());
-        self.terms.as_ref().is_none_or(meets)
-            && self.tolerations.as_ref().is_none_or(|tolerations| tolerates(tolerations, taints))
+        let Self { terms, minds_labels, tolerations, minds_taints } = self;
+        let meets = |term: &Requirements| term.satisfied_by(labels, |_| false).is_ok();
+        (!minds_labels || terms.iter().any(meets)) && (!minds_taints || tolerates(tolerations, taints))
     }
 }
 

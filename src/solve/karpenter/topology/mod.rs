@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::model::{
     LabelKey, LabelSelector, Namespace, NamespaceLabels, PodAffinityTerm, PodSpec, Requirement, Requirements,
-    SpreadConstraint, Taint, label,
+    SpreadConstraint, Taint, Toleration, label,
 };
 
 use super::meeting::Meetings;
@@ -119,18 +119,18 @@ impl<'a> Topology<'a> {
         let universe = Universe::of(templates, shelves, meetings);
         let mut topology =
             Self { universe, nodes, namespaces, groups: Groups::default(), inverse: Groups::default() };
-        let mut there: Vec<(Identity, Arc<str>)> = Vec::new();
+        let mut there: Vec<(Identity, &[Toleration], Arc<str>)> = Vec::new();
         for node in &topology.nodes {
             for (namespace, spec) in &node.pods {
                 for term in &spec.anti_affinity {
                     let domain = node.labels.get(term.topology_key.as_str()).and_then(Requirement::single);
                     let identity = topology.of_term(Demand::AntiAffinity, namespace, term);
-                    there.extend(domain.map(|domain| (identity, Arc::clone(domain))));
+                    there.extend(domain.map(|domain| (identity, &*spec.tolerations, Arc::clone(domain))));
                 }
             }
         }
-        for (identity, domain) in there {
-            let number = topology.inverse(identity);
+        for (identity, tolerations, domain) in there {
+            let number = topology.inverse(identity, tolerations);
             topology.inverse.all[number].record(&domain);
         }
         topology
@@ -141,19 +141,20 @@ impl<'a> Topology<'a> {
         let mut owned = Owned::default();
         for constraint in &wish.spread {
             let identity = of_constraint(namespace, constraint, spec, wish);
-            owned.groups.push(self.group(identity, constraint.min_domains));
+            let honored = constraint.honors_node_taints.then_some(&*wish.tolerations);
+            owned.groups.push(self.group(identity, constraint.min_domains, honored));
         }
         for term in wish.affinity(spec) {
             let identity = self.of_term(Demand::Affinity, namespace, term);
-            owned.groups.push(self.group(identity, None));
+            owned.groups.push(self.group(identity, None, Some(&wish.tolerations)));
         }
         for term in wish.anti_affinity(spec) {
             let identity = self.of_term(Demand::AntiAffinity, namespace, term);
-            owned.groups.push(self.group(identity, None));
+            owned.groups.push(self.group(identity, None, Some(&wish.tolerations)));
         }
         for term in &spec.anti_affinity {
             let identity = self.of_term(Demand::AntiAffinity, namespace, term);
-            owned.inverse.push(self.inverse(identity));
+            owned.inverse.push(self.inverse(identity, &wish.tolerations));
         }
         for groups in [&mut owned.groups, &mut owned.inverse] {
             groups.sort_unstable();
@@ -182,13 +183,19 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// Returns the number of a group; a new one counts what runs.
-    fn group(&mut self, identity: Identity, min_domains: Option<u32>) -> usize {
+    /// Returns the number of a group; a new one counts what runs. Its domains are those that can be had under taints
+    /// which the first pod tolerates, where they matter, and those of nodes: affinity always minds taints.
+    fn group(
+        &mut self,
+        identity: Identity,
+        min_domains: Option<u32>,
+        tolerations: Option<&[Toleration]>,
+    ) -> usize {
         if let Some(known) = self.groups.numbers.get(&identity) {
             return *known;
         }
         let key = identity.key.clone();
-        let mut domains = self.universe.domains(&key, &identity.filter);
+        let mut domains = self.universe.domains(&key, tolerations);
         let counting: Vec<&Ground<'_>> =
             self.nodes.iter().filter(|node| identity.filter.admits(&node.labels, &node.taints)).collect();
         let domain = |node: &Ground<'_>| node.labels.get(key.as_str()).and_then(Requirement::single).cloned();
@@ -205,11 +212,11 @@ impl<'a> Topology<'a> {
         self.groups.add(group)
     }
 
-    fn inverse(&mut self, identity: Identity) -> usize {
+    fn inverse(&mut self, identity: Identity, tolerations: &[Toleration]) -> usize {
         match self.inverse.numbers.get(&identity) {
             Some(known) => *known,
             None => {
-                let domains = self.universe.domains(&identity.key, &identity.filter);
+                let domains = self.universe.domains(&identity.key, Some(tolerations));
                 self.inverse.add(Group::new(identity, None, domains))
             }
         }
@@ -329,16 +336,16 @@ fn of_constraint(
         }
         LabelSelector(selector)
     });
-    let alternatives = wish.alternatives(spec);
-    let is_free = alternatives.iter().any(Requirements::is_empty);
     Identity {
         demand: Demand::Spread(constraint.max_skew),
         key: constraint.topology_key.clone(),
         namespaces: BTreeSet::from([namespace.clone()]),
         selector,
         filter: Filter {
-            terms: (constraint.honors_node_affinity && !is_free).then_some(alternatives),
-            tolerations: constraint.honors_node_taints.then(|| wish.tolerations.clone()),
+            terms: wish.alternatives(spec),
+            minds_labels: constraint.honors_node_affinity,
+            tolerations: wish.tolerations.clone(),
+            minds_taints: constraint.honors_node_taints,
         },
     }
 }

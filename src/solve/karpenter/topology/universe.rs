@@ -5,12 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{LabelKey, Requirement, Taint};
+use crate::model::{LabelKey, Requirement, Taint, Toleration};
 use crate::solve::karpenter::meeting::Meetings;
 use crate::solve::karpenter::nodes::tolerates;
 use crate::solve::karpenter::template::{Shelves, Template};
-
-use super::group::Filter;
 
 /// The values of labels that pools can make, each with the taints of those pools.
 #[derive(Clone, Debug, Default)]
@@ -53,12 +51,12 @@ impl<'a> Universe<'a> {
         }
     }
 
-    /// Returns the domains of a label. Where taints matter, those that can be had under tolerated ones.
-    pub(super) fn domains(&self, key: &LabelKey, filter: &Filter) -> BTreeSet<Arc<str>> {
+    /// Returns the domains of a label; where tolerations are given, those that can be had under taints which they
+    /// stand.
+    pub(super) fn domains(&self, key: &LabelKey, tolerations: Option<&[Toleration]>) -> BTreeSet<Arc<str>> {
         let all = self.0.get(key).into_iter().flatten();
-        let reachable = |taints: &BTreeSet<&[Taint]>| match &filter.tolerations {
-            None => true,
-            Some(tolerations) => taints.iter().any(|taints| tolerates(tolerations, taints)),
+        let reachable = |taints: &BTreeSet<&[Taint]>| {
+            tolerations.is_none_or(|tolerations| taints.iter().any(|taints| tolerates(tolerations, taints)))
         };
         all.filter(|(_, taints)| reachable(taints)).map(|(domain, _)| Arc::clone(domain)).collect()
     }
