@@ -670,3 +670,36 @@ fn a_snapshot_plans_as_what_it_was_made_of_and_manifests_are_laid_over_it() {
         assert!(aside(&output).contains(said), "{arguments:?}: {}", aside(&output));
     }
 }
+
+#[test]
+fn validate_warns_of_what_can_be_read_and_looks_wrong() {
+    let input = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: main, image: x, resources: {requests: {cpu: 100m}}}]}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: one}
+spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minReplicas: 2, maxReplicas: 4}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: two}
+spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minReplicas: 2, maxReplicas: 8}
+";
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let plain = start(&["validate", "-"], folder, input);
+    let said = String::from_utf8_lossy(&plain.stderr).into_owned();
+    assert_eq!(plain.status.code(), Some(0), "{said}");
+    assert!(said.starts_with("warning: ") && said.contains("web"), "{said}");
+    let github = start(&["validate", "-", "-o", "github"], folder, input);
+    let said = String::from_utf8_lossy(&github.stdout).into_owned();
+    assert!(said.starts_with("::warning::") && said.lines().count() == 2, "{said}");
+}

@@ -6,7 +6,7 @@ use super::exit::{Exit, Failure};
 use super::input::Inputs;
 use super::ui::Ui;
 use super::{fix, world};
-use crate::manifests::{Fault, Objects, Renders, path_text};
+use crate::manifests::{Fault, Objects, Remark, Renders, path_text};
 use crate::offline;
 use crate::upgrade::{Sort, upgrade};
 
@@ -58,6 +58,7 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
     }
     match (read, output) {
         (Ok((objects, _)), _) if faults.is_empty() => {
+            warn(&objects, *output, ui)?;
             ui.text(&valid(&objects))?;
             Ok(Exit::Done)
         }
@@ -67,6 +68,20 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
             Ok(Exit::Error)
         }
     }
+}
+
+/// Says what looks wrong and can be read all the same: a workload with two autoscalers, pods that a LimitRange
+/// refuses.
+fn warn(objects: &Objects, output: ValidateOutput, ui: Ui) -> Result<(), Failure> {
+    for Remark { object, what, hint } in &objects.said.remarks {
+        let hint = hint.as_ref().map_or(String::new(), |hint| format!("\nhint: {hint}"));
+        let text = format!("{object}: {what}{hint}");
+        match output {
+            ValidateOutput::Human => ui.aside(&format!("warning: {}\n", text.replace('\n', "\n  "))),
+            ValidateOutput::Github => ui.text(&format!("::warning::{}\n", data(&text)))?,
+        }
+    }
+    Ok(())
 }
 
 fn failure(faults: &[Fault]) -> Failure {
@@ -117,9 +132,12 @@ pub(super) fn annotations(level: &str, faults: &[Fault]) -> String {
     faults.iter().map(|fault| annotation(level, fault)).collect()
 }
 
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
 /// Writes a fault as GitHub Actions reads it; its escapes are the workflow commands' own.
 fn annotation(level: &str, fault: &Fault) -> String {
-    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
     let Fault { file, line, path, message, hint, object: _ } = fault;
     let at = if path.is_empty() { String::new() } else { format!("{}: ", path_text(path)) };
