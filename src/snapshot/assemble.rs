@@ -11,7 +11,7 @@ use crate::catalog::Catalog;
 use crate::manifests::{NotUnderstood, Objects, Renders, Why};
 use crate::model::{NetworkSetup, Node, NodeName, NodeStage, PodPlace, Resources};
 
-use super::{Assumption, Daemon, Gap, GapKind, Snapshot, system_daemons};
+use super::{Assumption, Daemon, Gap, GapKind, Snapshot, storage_classes, system_daemons};
 
 /// What the input cannot say itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,10 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
         daemons.extend(assumed);
         assumptions.push(assumption);
     }
+    let (classes, assumption) = storage_classes::assumed(&objects.storage, &objects.pods);
+    assumptions.extend(assumption);
+    let mut storage = objects.storage.clone();
+    storage.classes.extend(classes);
     daemons.sort();
     assumptions.sort();
     let mut gaps: Vec<Gap> =
@@ -67,7 +71,7 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
         nodes: objects.nodes.clone(),
         pods: objects.pods.clone(),
         namespaces: objects.namespaces.clone(),
-        storage: objects.storage.clone(),
+        storage,
         budgets: objects.budgets.clone(),
         daemons,
         catalog,

@@ -6,6 +6,7 @@
 pub mod assemble;
 pub mod difference;
 pub mod file;
+pub mod storage_classes;
 pub mod suppose;
 pub mod system_daemons;
 mod written;
@@ -45,7 +46,7 @@ pub struct Gap {
     /// What sort of gap it is.
     #[serde(default)]
     pub kind: GapKind,
-    /// What could not be read, such as `2 documents of kind Rollout`.
+    /// What could not be read, such as `2 objects of kind Widget that are not understood`.
     pub what: String,
     /// What follows from it for the plan.
     pub consequence: String,
