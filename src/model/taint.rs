@@ -112,6 +112,24 @@ impl Toleration {
             && value.as_ref().is_none_or(|value| *value == taint.value)
             && effect.is_none_or(|effect| effect == taint.effect)
     }
+
+    /// Returns the toleration that covers just what both cover; `None` where that is nothing.
+    #[must_use]
+    pub fn meet(&self, other: &Self) -> Option<Self> {
+        Some(Self {
+            key: met(self.key.as_ref(), other.key.as_ref())?,
+            value: met(self.value.as_ref(), other.value.as_ref())?,
+            effect: met(self.effect.as_ref(), other.effect.as_ref())?,
+        })
+    }
+}
+
+/// Returns what meets both wishes, of which `None` is met by everything.
+fn met<T: Clone + PartialEq>(one: Option<&T>, other: Option<&T>) -> Option<Option<T>> {
+    match (one, other) {
+        (Some(one), Some(other)) => (one == other).then(|| Some(one.clone())),
+        (one, other) => Some(one.or(other).cloned()),
+    }
 }
 
 /// Returns the first taint that repels a pod with these tolerations.

@@ -9,7 +9,9 @@ use crate::model::{Effect, HostPort, Namespace, Pod, Resources, Taint};
 use crate::snapshot::{Daemon, Snapshot};
 
 use super::demand::Ask;
+use super::fit::company::Company;
 use super::fit::{Site, labels, taints};
+use super::topology::Topology;
 
 /// The taints that the DaemonSet controller lets its pods tolerate, whatever their template says.
 const ALWAYS_TOLERATED: [(&str, Effect); 7] = [
@@ -35,6 +37,8 @@ pub struct Overhead {
     pub requests: Resources,
     /// Their host ports.
     pub ports: BTreeSet<HostPort>,
+    /// The parts that their pods play in rules between pods.
+    pub company: Company,
 }
 
 impl Overhead {
@@ -42,14 +46,19 @@ impl Overhead {
     pub fn add(&mut self, ask: &Ask) {
         self.requests.add(&ask.requests);
         self.ports.extend(ask.host_ports.iter().cloned());
+        self.company.put(&ask.company, 1);
     }
 }
 
 impl<'a> Daemons<'a> {
     /// Reads the daemonsets.
     #[must_use]
-    pub fn of(snapshot: &'a Snapshot) -> Self {
-        Self { daemons: snapshot.daemons.iter().map(|daemon| (daemon, Ask::of(&daemon.spec))).collect() }
+    pub fn of(snapshot: &'a Snapshot, topology: &Topology) -> Self {
+        let ask = |daemon: &'a Daemon| {
+            let roles = topology.roles_of(&daemon.spec, &daemon.namespace);
+            (daemon, Ask { company: topology.on_hosts(roles), ..Ask::of(&daemon.spec) })
+        };
+        Self { daemons: snapshot.daemons.iter().map(ask).collect() }
     }
 
     /// Returns what each asks for whose pods stand these taints.

@@ -13,8 +13,11 @@ use crate::model::{
 use crate::snapshot::Snapshot;
 
 use super::fit::claims::{self, ClaimState};
-use super::fit::{gates, not_yet};
+use super::fit::company::HostRole;
+use super::fit::volumes::{self, VolumeAsk};
+use super::fit::{Miss, gates, not_yet};
 use super::solution::{Held, Warning};
+use super::topology::{Role, Topology};
 
 /// What a pod, or a daemonset's pod, asks of its node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,10 +31,14 @@ pub struct Ask {
     pub tolerations: Vec<Toleration>,
     /// Which ports of the node it takes.
     pub host_ports: BTreeSet<HostPort>,
+    /// The parts that it plays in rules between pods on one node.
+    pub company: Vec<HostRole>,
+    /// How many volumes of each driver are attached for it.
+    pub volumes: BTreeMap<Arc<str>, usize>,
 }
 
 impl Ask {
-    /// Returns what a pod of this content asks for.
+    /// Returns what a pod of this content asks for, apart from its volumes and rules between pods.
     #[must_use]
     pub fn of(spec: &PodSpec) -> Self {
         Self {
@@ -39,13 +46,15 @@ impl Ask {
             alternatives: alternatives(spec),
             tolerations: spec.tolerations.clone(),
             host_ports: spec.host_ports.clone(),
+            company: Vec::new(),
+            volumes: BTreeMap::new(),
         }
     }
 }
 
 /// Returns the node selector joined with each term of the required node affinity. A term that contradicts
 /// the selector can never hold and is left out: as an intersection it would read like "no such label".
-fn alternatives(spec: &PodSpec) -> Vec<Requirements> {
+pub(super) fn alternatives(spec: &PodSpec) -> Vec<Requirements> {
     let Some(terms) = &spec.node_affinity.required else { return vec![spec.node_selector.clone()] };
     let joined: BTreeSet<Requirements> = terms
         .iter()
@@ -59,15 +68,36 @@ fn alternatives(spec: &PodSpec) -> Vec<Requirements> {
     joined.into_iter().collect()
 }
 
-/// Pods with the same priority and the same [`Ask`].
+/// Pods with the same priority, the same [`Ask`] and the same roles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Their priority.
     pub priority: i32,
     /// What each asks for.
     pub ask: Ask,
+    /// The parts that each plays in rules between pods whose domains are larger than a node.
+    pub roles: Vec<Role>,
     /// The pods, sorted.
     pub pods: Vec<PodKey>,
+}
+
+/// Pods that contradict themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Barred {
+    /// Their priority.
+    pub priority: i32,
+    /// The pods, sorted.
+    pub pods: Vec<PodKey>,
+    /// Why.
+    pub miss: Miss,
+}
+
+impl Barred {
+    fn of(priority: i32, pods: &[&Pod], miss: Miss) -> Self {
+        let mut pods: Vec<PodKey> = pods.iter().map(|pod| pod.key.clone()).collect();
+        pods.sort();
+        Self { priority, pods, miss }
+    }
 }
 
 /// Everything that waits for a node.
@@ -75,6 +105,8 @@ pub struct Shape {
 pub struct Demand {
     /// The pods to place; higher priorities first, then by content.
     pub shapes: Vec<Shape>,
+    /// The pods that could stand nowhere, whatever there was.
+    pub barred: Vec<Barred>,
     /// The pods that are held back, by what they wait for.
     pub held: Vec<Held>,
     /// The shapes of pods that are held back by a rule that is not there yet: they may need what looks
@@ -91,30 +123,27 @@ pub struct Demand {
 impl Demand {
     /// Groups what waits, and what stands on nodes that are being deleted.
     #[must_use]
-    pub fn of(snapshot: &Snapshot) -> Self {
-        let repelling = not_yet::Repelling::of(snapshot);
+    pub fn of(snapshot: &Snapshot, topology: &Topology) -> Self {
         let mut demand = Self::default();
         let mut held = HeldPods::default();
         let mut shapes = Groups::default();
         let mut held_shapes = Groups::default();
         for (spec, pods) in by_content(snapshot) {
-            let waits = gates::why(spec).or_else(|| not_yet::why(spec));
-            for pod in pods {
-                let repelled = || repelling.why(pod);
-                match waits.clone().or_else(repelled) {
-                    Some(wait) => {
+            for (ask, pods) in asks(spec, pods, &snapshot.storage) {
+                let ask = match (ask, gates::why(spec).or_else(|| not_yet::why(spec))) {
+                    (Err(wait), None) | (_, Some(wait)) => {
+                        pods.iter().for_each(|pod| held.add(wait.clone(), pod, &snapshot.storage));
                         if wait.rule.is_some() {
-                            held_shapes.add(spec, &pod.key);
+                            held_shapes.add(spec, &Ask::of(spec), &pods, topology);
                         }
-                        held.add(wait, pod, &snapshot.storage);
+                        continue;
                     }
-                    None => {
-                        shapes.add(spec, &pod.key);
-                        demand.without_requests += usize::from(spec.is_without_requests);
-                        for rule in not_yet::wished_for(spec) {
-                            *demand.passed_over.entry(rule).or_default() += 1;
-                        }
-                    }
+                    (Ok(ask), None) => ask,
+                };
+                demand.note(spec, pods.len());
+                match ask {
+                    Ok(ask) => shapes.add(spec, &ask, &pods, topology),
+                    Err(miss) => demand.barred.push(Barred::of(spec.priority, &pods, miss)),
                 }
             }
         }
@@ -124,11 +153,44 @@ impl Demand {
         demand
     }
 
+    /// Notes what pods of a content leave out, and wish for in vain.
+    fn note(&mut self, spec: &PodSpec, pods: usize) {
+        self.without_requests += if spec.is_without_requests { pods } else { 0 };
+        for rule in not_yet::wished_for(spec) {
+            *self.passed_over.entry(rule).or_default() += pods;
+        }
+    }
+
     /// Returns how many pods are to be placed.
     #[must_use]
     pub fn pods(&self) -> usize {
         self.shapes.iter().map(|shape| shape.pods.len()).sum()
     }
+}
+
+/// What pods of one content ask for, with their volumes: a wait, or a contradiction, or an [`Ask`].
+type Asked = Result<Result<Ask, Miss>, not_yet::Wait>;
+
+/// Returns the pods of one content by what they ask for: volumes may be in different zones.
+fn asks<'p>(spec: &PodSpec, pods: Vec<&'p Pod>, storage: &Storage) -> Vec<(Asked, Vec<&'p Pod>)> {
+    let ask = Ask::of(spec);
+    if spec.volumes.is_empty() {
+        return vec![(Ok(Ok(ask)), pods)];
+    }
+    let mut groups: BTreeMap<Option<VolumeAsk>, (Asked, Vec<&Pod>)> = BTreeMap::new();
+    for pod in pods {
+        let volumes = volumes::asked(pod, storage);
+        let asked = || match volumes.clone() {
+            Err(wait) => Err(wait),
+            Ok(volumes) => Ok(volumes::joined(&ask.alternatives, &volumes).map(|alternatives| Ask {
+                alternatives,
+                volumes: volumes.attached,
+                ..ask.clone()
+            })),
+        };
+        groups.entry(volumes.clone().ok()).or_insert_with(|| (asked(), Vec::new())).1.push(pod);
+    }
+    groups.into_values().collect()
 }
 
 /// Pods that are held back while they are gathered: by what they wait for, why, and how their volumes are.
@@ -201,24 +263,32 @@ fn by_content(snapshot: &Snapshot) -> BTreeMap<&PodSpec, Vec<&Pod>> {
 
 /// Shapes while they are gathered, the higher priority first.
 #[derive(Default)]
-struct Groups(BTreeMap<(std::cmp::Reverse<i32>, Ask), Vec<PodKey>>);
+struct Groups(BTreeMap<(std::cmp::Reverse<i32>, Ask, Vec<Role>), Vec<PodKey>>);
 
 impl Groups {
-    fn add(&mut self, spec: &PodSpec, pod: &PodKey) {
-        let key = (std::cmp::Reverse(spec.priority), Ask::of(spec));
-        self.0.entry(key).or_default().push(pod.clone());
+    /// Adds pods of one content.
+    fn add(&mut self, spec: &PodSpec, ask: &Ask, pods: &[&Pod], topology: &Topology) {
+        let mut by_roles: BTreeMap<&[Role], Vec<PodKey>> = BTreeMap::new();
+        for pod in pods {
+            by_roles.entry(topology.roles(pod)).or_default().push(pod.key.clone());
+        }
+        for (roles, pods) in by_roles {
+            let ask = Ask { company: topology.on_hosts(roles), ..ask.clone() };
+            let key = (std::cmp::Reverse(spec.priority), ask, topology.in_domains(roles));
+            self.0.entry(key).or_default().extend(pods);
+        }
     }
 
     fn shapes(self) -> Vec<Shape> {
-        let to_shape = |((std::cmp::Reverse(priority), ask), mut pods): ((_, Ask), Vec<PodKey>)| {
+        let to_shape = |((std::cmp::Reverse(priority), ask, roles), mut pods): ((_, Ask, _), Vec<PodKey>)| {
             pods.sort();
-            Shape { priority, ask, pods }
+            Shape { priority, ask, roles, pods }
         };
         self.0.into_iter().map(to_shape).collect()
     }
 }
 
-/// Returns the labels' keys that anybody asks about, as far as pods and daemonsets go.
+/// Returns the labels' keys that anybody asks about, as far as pods, their volumes and daemonsets go.
 pub(super) fn keys_asked_for(snapshot: &Snapshot) -> BTreeSet<crate::model::LabelKey> {
     let specs: BTreeSet<&Arc<PodSpec>> =
         snapshot.pods.iter().map(|pod| &pod.spec).chain(snapshot.daemons.iter().map(|d| &d.spec)).collect();
@@ -228,6 +298,18 @@ pub(super) fn keys_asked_for(snapshot: &Snapshot) -> BTreeSet<crate::model::Labe
         for requirements in terms.chain([&spec.node_selector]) {
             keys.extend(requirements.iter().map(|(key, _)| key.clone()));
         }
+        keys.extend(spec.spread.iter().map(|constraint| constraint.topology_key.clone()));
+        let terms = spec.affinity.iter().chain(&spec.anti_affinity);
+        keys.extend(terms.map(|term| term.topology_key.clone()));
+        if !spec.volumes.is_empty() {
+            keys.insert(crate::model::LabelKey::new(crate::model::label::ZONE));
+        }
+    }
+    let Storage { volumes, classes, .. } = &snapshot.storage;
+    let of_volumes = volumes.iter().filter_map(|volume| volume.node_affinity.as_ref());
+    let of_classes = classes.iter().filter_map(|class| class.topologies.as_ref());
+    for requirements in of_volumes.chain(of_classes).flatten() {
+        keys.extend(requirements.iter().map(|(key, _)| key.clone()));
     }
     keys
 }

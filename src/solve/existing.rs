@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::model::storage::Storage;
 use crate::model::{
     Effect, HostPort, LabelKey, Node, NodeName, NodeStage, Pod, PodKey, PodPlace, Requirements, Resources,
     Taint, label,
@@ -13,7 +14,9 @@ use crate::snapshot::Snapshot;
 
 use super::daemons::Daemons;
 use super::demand::{Demand, Shape};
-use super::fit::{Miss, Site, Undefined};
+use super::fit::company::Company;
+use super::fit::{Miss, Site, Undefined, volumes};
+use super::topology::Topology;
 
 /// The taint that stands for a cordon.
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
@@ -41,7 +44,7 @@ impl Standing<'_> {
 
 /// Reads every node, by name.
 #[must_use]
-pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons<'_>) -> Vec<Standing<'a>> {
+pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons<'_>, topology: &Topology) -> Vec<Standing<'a>> {
     let mut bound: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
     for pod in &snapshot.pods {
         if let PodPlace::Bound(node) = &pod.place {
@@ -54,14 +57,23 @@ pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons<'_>) -> Vec<Standi
         .map(|node| {
             let mut pods = bound.remove(&node.name).unwrap_or_default();
             pods.sort_by(|a, b| a.key.cmp(&b.key));
-            Standing { site: site(node, &pods, daemons), node, bound: pods, placed: Vec::new() }
+            Standing {
+                site: site(node, &pods, (daemons, topology, &snapshot.storage)),
+                node,
+                bound: pods,
+                placed: Vec::new(),
+            }
         })
         .collect();
     nodes.sort_by(|a, b| a.node.name.cmp(&b.node.name));
     nodes
 }
 
-fn site<'a>(node: &'a Node, bound: &[&Pod], daemons: &Daemons<'_>) -> Site<'a> {
+fn site<'a>(
+    node: &'a Node,
+    bound: &[&Pod],
+    (daemons, topology, storage): (&Daemons<'_>, &Topology, &Storage),
+) -> Site<'a> {
     let mut labels = Requirements::of_labels(node.labels.iter().map(|(key, value)| (key.as_str(), &**value)));
     if labels.get(label::HOSTNAME).is_none() && node.stage != NodeStage::Launching {
         labels.add(LabelKey::new(label::HOSTNAME), crate::model::Requirement::one(node.name.as_str()));
@@ -72,15 +84,20 @@ fn site<'a>(node: &'a Node, bound: &[&Pod], daemons: &Daemons<'_>) -> Site<'a> {
         taints: taints(node),
         room: Resources::none(),
         ports: BTreeSet::new(),
+        company: Company::default(),
+        volumes: BTreeMap::new(),
     };
     // A cordon is no reason for a daemonset to stay away, so that the node's own taints are asked.
     let to_come = daemons.to_come(&site, &node.taints, bound);
     let mut used = to_come.requests;
     let mut ports: BTreeSet<HostPort> = to_come.ports;
+    site.company = to_come.company;
     for pod in bound {
+        site.company.put(&topology.on_hosts(topology.roles(pod)), 1);
         used.add(&pod.spec.requests);
         ports.extend(pod.spec.host_ports.iter().cloned());
     }
+    site.volumes = volumes::left(&node.name, bound, storage);
     site.room = node.allocatable.minus(&used);
     site.ports = ports;
     site

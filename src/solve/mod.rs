@@ -1,11 +1,12 @@
 //! Which nodes should exist, and where each pod would go.
 //!
 //! Pure and total: it never fails, it explains. Nothing here knows how a change is carried out. The steps, in
-//! the order of [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`supply`], [`price`]), what
-//! there is and what fits there ([`existing`]), what may go ([`shrink`]), what limits leave ([`ledger`]), new
-//! nodes for the rest (`pack`), and why ([`report`], [`explain`]). The rules themselves are in [`fit`]. Beside it
-//! stands Karpenter's own way ([`karpenter`]).
+//! the order of [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`supply`], [`price`]), which
+//! domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]),
+//! what limits leave ([`ledger`]), new nodes for the rest (`pack`), and why ([`report`], [`explain`]). The rules
+//! themselves are in [`fit`]. Beside it stands Karpenter's own way ([`karpenter`]).
 
+mod attempt;
 pub mod daemons;
 pub mod demand;
 pub mod existing;
@@ -23,6 +24,7 @@ pub mod solution;
 pub mod supply;
 #[cfg(test)]
 mod tests;
+pub mod topology;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,16 +32,18 @@ use crate::model::{LabelKey, Node, NodeName, label};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
+use attempt::{Attempt, Ground};
 use daemons::Daemons;
 use demand::Demand;
 use existing::Standing;
 use fit::limits::{Counter, Ledger};
-use pack::finish::{Desk, Finished, ZoneCounts};
+use pack::finish::{Finished, ZoneCounts};
 use price::{PriceBook, Quote, Uncommitted};
 use report::nearest::World;
 use report::warnings;
 use shrink::Shrunk;
 use supply::Supply;
+use topology::Topology;
 
 pub use explain::{explain_node, explain_pod, explain_pool, explain_size};
 pub use market::Market;
@@ -61,29 +65,25 @@ pub enum Strategy {
 #[must_use]
 pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
     let market = &Market::of(snapshot, policy);
-    let demand = Demand::of(snapshot);
-    let daemons = Daemons::of(snapshot);
-    let book = PriceBook::new(&policy.fleet.prices);
-    let supply = Supply::of(policy, market, &book, &daemons);
+    let topology = &Topology::of(snapshot);
+    let demand = &Demand::of(snapshot, topology);
+    let daemons = Daemons::of(snapshot, topology);
+    let book = &PriceBook::new(&policy.fleet.prices);
+    let supply = &Supply::of(policy, market, book, &daemons);
+    let nodes = &existing::standing(snapshot, &daemons, topology);
+    let ground = Ground { snapshot, policy, market, book, topology, demand, supply, nodes };
+    let Attempt { assigned, nodes, shrunk, costs, ledger, finished } = attempt::best(&ground);
 
-    let mut nodes = existing::standing(snapshot, &daemons);
-    let left = existing::fill(&demand, &mut nodes);
-    let shrunk = shrink::shrink(snapshot, policy, &nodes, &demand);
-    let standing = Costs::of(snapshot, &shrunk, market, &book);
-    let there = price::cost(&snapshot.nodes, market, &book).effective;
-    let ledger = ledger::opened(policy, &snapshot.nodes, &standing.left, there);
-
-    let (problem, packing) = pack::pack((&demand, &left), &supply, &ledger, &book);
-    let ledger = packing.ledger.clone();
-    let desk = Desk { problem: &problem, supply: &supply, demand: &demand, book: &book };
-    let finished = pack::finish::finish(&desk, packing, &mut zones(&nodes, &shrunk));
-
-    let costs = standing.with_new(&finished.nodes, &ledger, &book);
-    let world = World { demand: &demand, supply: &supply, nodes: &nodes, ledger: &ledger };
-    let mut warnings = warnings::all(policy, market, (&demand, &supply));
-    warnings.extend(report::agent_labels::warnings(snapshot, &demand, &supply));
+    let costs = costs.with_new(&finished.nodes, &ledger, book);
+    let world = World { demand: &assigned.demand, supply, nodes: &nodes, ledger: &ledger };
+    let mut warnings = warnings::all(policy, market, (demand, supply));
+    warnings.extend(report::agent_labels::warnings(snapshot, demand, supply));
     let report = Report {
-        unplaced: report::nearest::unplaced(&world, finished.unplaced.clone()),
+        unplaced: report::nearest::unplaced(
+            &world,
+            &finished.unplaced,
+            (&assigned.refused, &assigned.demand.barred),
+        ),
         held: demand.held.clone(),
         passed_over: demand.passed_over.clone(),
         without_requests: demand.without_requests,

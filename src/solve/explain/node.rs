@@ -5,6 +5,7 @@ use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
 use crate::solve::existing;
 use crate::solve::solution::{NewNode, NodeRef, Solution, Substitute};
+use crate::solve::topology::Topology;
 
 /// What becomes of a node that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +73,8 @@ fn new(node: &NewNode) -> NodeExplanation {
 }
 
 fn existing_node(snapshot: &Snapshot, solution: &Solution, name: &NodeName) -> NodeExplanation {
-    let standing = existing::standing(snapshot, &Daemons::of(snapshot));
+    let topology = Topology::of(snapshot);
+    let standing = existing::standing(snapshot, &Daemons::of(snapshot, &topology), &topology);
     let Some(standing) = standing.into_iter().find(|standing| standing.node.name == *name) else {
         return NodeExplanation::Unknown;
     };

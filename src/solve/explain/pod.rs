@@ -4,7 +4,7 @@ use crate::model::{NodeName, Pod, PodKey, PodPlace, PodSpec, SchedulingRule};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
-use crate::solve::demand::{Ask, Demand, Shape};
+use crate::solve::demand::{Ask, Shape};
 use crate::solve::existing;
 use crate::solve::fit::{gates, not_yet};
 use crate::solve::market::Market;
@@ -12,6 +12,7 @@ use crate::solve::price::PriceBook;
 use crate::solve::report::chain::{self, PoolChain};
 use crate::solve::solution::{NodeRef, Solution};
 use crate::solve::supply::Supply;
+use crate::solve::topology::Topology;
 
 /// What becomes of a pod; what is worst comes first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,14 +72,18 @@ pub fn explain_pod(
         return PodExplanation { pod: key.clone(), outcome, without: None, pools, nodes };
     };
     let outcome = pod_outcome(solution, pod);
-    let daemons = Daemons::of(snapshot);
+    let topology = Topology::of(snapshot);
+    let daemons = Daemons::of(snapshot, &topology);
     let book = PriceBook::new(&policy.fleet.prices);
     let market = Market::of(snapshot, policy);
     let supply = Supply::of(policy, &market, &book, &daemons);
-    let mut standing = existing::standing(snapshot, &daemons);
-    let shape = Shape { priority: pod.spec.priority, ask: ask(&pod.spec), pods: vec![key.clone()] };
+    let mut standing = existing::standing(snapshot, &daemons, &topology);
+    let roles = topology.roles(pod);
+    let ask = Ask { company: topology.on_hosts(roles), ..ask(&pod.spec) };
+    let roles = topology.in_domains(roles);
+    let shape = Shape { priority: pod.spec.priority, ask, roles, pods: vec![key.clone()] };
     if matches!(outcome, PodOutcome::Unplaced { .. }) {
-        let _left = existing::fill(&Demand::of(snapshot), &mut standing);
+        fill_as(snapshot, solution, &topology, &mut standing);
     }
     let ledger = super::ledger_after((snapshot, policy), &market, &supply, solution);
     let pools = supply.pools.iter().map(|pool| chain::at_pool(pool, &shape.ask, &ledger)).collect();
@@ -92,6 +97,24 @@ pub fn explain_pod(
     };
     let without = without(&outcome, &pod.spec);
     PodExplanation { pod: key.clone(), outcome, without, pools, nodes: standing.iter().map(says).collect() }
+}
+
+/// Puts on nodes what the solution places there.
+fn fill_as(
+    snapshot: &Snapshot,
+    solution: &Solution,
+    topology: &Topology,
+    standing: &mut [existing::Standing<'_>],
+) {
+    let by_key = |key: &PodKey| snapshot.pods.binary_search_by(|pod| pod.key.cmp(key)).ok();
+    for kept in solution.target.kept.iter().filter(|kept| !kept.pods.is_empty()) {
+        let Ok(place) = standing.binary_search_by(|there| there.node.name.cmp(&kept.node)) else { continue };
+        for pod in kept.pods.iter().filter_map(by_key).map(|place| &snapshot.pods[place]) {
+            let company = topology.on_hosts(topology.roles(pod));
+            // What the solution placed there fits there.
+            let _ = standing[place].site.put(&Ask { company, ..Ask::of(&pod.spec) });
+        }
+    }
 }
 
 /// Returns what the pod asks for, as far as it is planned with. A term of nothing but match fields is for

@@ -8,6 +8,7 @@ use crate::solve::market::Market;
 use crate::solve::price::PriceBook;
 use crate::solve::solution::Solution;
 use crate::solve::supply::{Supply, narrowed, refusal};
+use crate::solve::topology::Topology;
 
 /// How much of a limit is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +66,7 @@ pub fn explain_pool(
     name: &PoolName,
 ) -> Option<PoolExplanation> {
     let pool = policy.pools.get(name)?;
-    let (market, daemons) = (Market::of(snapshot, policy), Daemons::of(snapshot));
+    let (market, daemons) = (Market::of(snapshot, policy), Daemons::of(snapshot, &Topology::of(snapshot)));
     let book = PriceBook::new(&policy.fleet.prices);
     let supply = Supply::of(policy, &market, &book, &daemons);
     let offered = refusal(pool, &market);

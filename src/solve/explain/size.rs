@@ -8,6 +8,7 @@ use crate::solve::market::Market;
 use crate::solve::price::PriceBook;
 use crate::solve::solution::{NewNode, Solution};
 use crate::solve::supply::{PoolSupply, Supply, refusal};
+use crate::solve::topology::Topology;
 
 /// What a pool makes of a size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +75,7 @@ pub fn explain_size(
     size: &SkuName,
 ) -> SizeExplanation {
     let market = Market::of(snapshot, policy);
-    let daemons = Daemons::of(snapshot);
+    let daemons = Daemons::of(snapshot, &Topology::of(snapshot));
     let book = PriceBook::new(&policy.fleet.prices);
     let supply = Supply::of(policy, &market, &book, &daemons);
     let use_of = |name: &PoolName| match supply.pools.iter().find(|pool| pool.pool.name == *name) {

@@ -1,10 +1,14 @@
 //! Whether a pod may stand on a node: one rule a file, each with one function that says yes, or no and why.
 //!
 //! The rules, in the order in which they are asked: [`gates`], [`not_yet`], [`taints`], [`labels`] (zone and
-//! capacity type are labels of an offering), [`ports`], [`resources`], [`limits`]. They are the authority:
+//! capacity type are labels of an offering), [`ports`], [`resources`], [`volumes`], [`company`] ([`spread`], [`anti_affinity`] and
+//! [`affinity`] on one node; other domains are given out by [`super::topology`]), [`limits`]. They are the authority:
 //! what the packing found is judged by them before it is reported.
 
+pub mod affinity;
+pub mod anti_affinity;
 pub mod claims;
+pub mod company;
 pub mod gates;
 pub mod labels;
 pub mod limits;
@@ -12,7 +16,9 @@ pub mod not_yet;
 pub mod ports;
 pub mod resources;
 pub mod site;
+pub mod spread;
 pub mod taints;
+pub mod volumes;
 
 pub use site::{Site, Undefined};
 
@@ -35,6 +41,14 @@ pub enum Rule {
     HostPorts,
     /// This resource suffices.
     Resource(crate::model::ResourceName),
+    /// Pods are spread over domains.
+    TopologySpread,
+    /// Pods that it has to stand beside are there.
+    PodAffinity,
+    /// Nobody there refuses it, and it refuses nobody.
+    PodAntiAffinity,
+    /// Its volumes are there, and the node takes them.
+    Volumes,
     /// Limits of the pool or the fleet leave room.
     Limits,
     /// There is something to be had at all.
@@ -55,7 +69,11 @@ impl Rule {
             Self::NamedFamily => 6,
             Self::HostPorts => 7,
             Self::Resource(_) => 8,
-            Self::Limits => 9,
+            Self::Volumes => 9,
+            Self::PodAffinity => 9,
+            Self::PodAntiAffinity => 10,
+            Self::TopologySpread => 11,
+            Self::Limits => 12,
         }
     }
 }
@@ -71,6 +89,10 @@ impl std::fmt::Display for Rule {
             Self::NamedFamily => "burstable and HPC sizes",
             Self::HostPorts => "host ports",
             Self::Resource(name) => name.as_str(),
+            Self::TopologySpread => "topologySpreadConstraints",
+            Self::PodAffinity => "podAffinity",
+            Self::PodAntiAffinity => "podAntiAffinity",
+            Self::Volumes => "volumes",
             Self::Limits => "limits",
             Self::Offerings => "offerings",
         })

@@ -1,11 +1,13 @@
 //! A place where a pod might stand: a node that exists, or one that could be made.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::model::{HostPort, LabelKey, Requirements, Resources, Taint};
 
-use super::{Miss, labels, ports, resources, taints};
+use super::company::{self, Company};
+use super::{Miss, labels, ports, resources, taints, volumes};
 use crate::solve::demand::Ask;
 
 /// What a label means that the node does not name.
@@ -41,6 +43,10 @@ pub struct Site<'a> {
     pub room: Resources,
     /// The ports that are taken.
     pub ports: BTreeSet<HostPort>,
+    /// The pods that stand here, as far as rules between pods on one node count them.
+    pub company: Company,
+    /// How many more volumes of each driver it takes, where that is limited.
+    pub volumes: BTreeMap<Arc<str>, usize>,
 }
 
 impl Site<'_> {
@@ -53,6 +59,8 @@ impl Site<'_> {
         let alternative = labels::why(&ask.alternatives, &self.labels, &self.undefined)?;
         ports::why(&ask.host_ports, &self.ports)?;
         resources::why(&ask.requests, &self.room)?;
+        volumes::why(&ask.volumes, &self.volumes)?;
+        company::why(&ask.company, &self.company)?;
         Ok(alternative)
     }
 
@@ -65,6 +73,12 @@ impl Site<'_> {
         self.narrow(&ask.alternatives[alternative]);
         self.room = self.room.minus(&ask.requests);
         self.ports.extend(ask.host_ports.iter().cloned());
+        self.company.put(&ask.company, 1);
+        for (driver, count) in &ask.volumes {
+            if let Some(left) = self.volumes.get_mut(driver) {
+                *left = left.saturating_sub(*count);
+            }
+        }
         Ok(())
     }
 

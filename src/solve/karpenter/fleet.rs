@@ -19,6 +19,7 @@ use crate::solve::report::{undecided, warnings};
 use crate::solve::shrink::Shrunk;
 use crate::solve::solution::{Held, Kept, NewNode, Report, Solution, Substitute, Target, Unplaced};
 use crate::solve::supply::{Kind, PoolSupply, Supply, Usable};
+use crate::solve::topology::Topology;
 use crate::solve::{Costs, ledger};
 
 use super::pass::{Pass, Start};
@@ -49,8 +50,8 @@ pub fn solve(
     let market = &Market::of(snapshot, policy);
     let left_out: BTreeSet<PodKey> = refused.keys().cloned().collect();
     let passed = passes((snapshot, policy, market), settings, &left_out);
-    let demand = Demand::of(snapshot);
-    let daemons = Daemons::of(snapshot);
+    let topology = Topology::of(snapshot);
+    let (demand, daemons) = (Demand::of(snapshot, &topology), Daemons::of(snapshot, &topology));
     let book = PriceBook::new(&policy.fleet.prices);
     let supply = Supply::of(policy, market, &book, &daemons);
     let standing = Costs::of(snapshot, &Shrunk::default(), market, &book);

@@ -3,8 +3,8 @@
 //! Written anew from what Karpenter core v1.14 is known to do. [`first_pass`] is what one pass of its scheduler
 //! decides, whether kube-scheduler would agree or not; [`solve`] repeats passes until nothing changes. Where
 //! Karpenter takes any of several, the first by name is taken here. It never moves what runs and never removes a
-//! node; in reading order: the pods ([`roll`], [`wish`], [`volumes`]), what there is ([`nodes`], [`template`],
-//! [`shelf`]), what they demand of each other ([`topology`]), and the pass itself ([`claims`], [`pass`]).
+//! node; in reading order: the pods (`roll`, `wish`, `volumes`), what there is (`nodes`, `template`,
+//! `shelf`), what they demand of each other (`topology`), and the pass itself (`claims`, `pass`).
 
 mod amounts;
 mod claims;

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{HostPort, LabelKey, PodKey, Requirements, ResourceName, Resources, Toleration};
 use crate::solve::demand::{Demand, Shape};
+use crate::solve::fit::company::HostRole;
 use crate::solve::fit::limits::{Charges, Ledger};
 use crate::solve::fit::taints;
 use crate::solve::intern::{Bits, Interner};
@@ -52,6 +53,8 @@ pub(in crate::solve) struct Class {
     pub(in crate::solve) terms: BTreeSet<usize>,
     /// Their host ports.
     pub(in crate::solve) ports: BTreeSet<HostPort>,
+    /// The parts that they play in rules between pods on one node.
+    pub(in crate::solve) company: Vec<HostRole>,
     /// The pods, higher priorities first, then by name, each with the place of its shape.
     pub(in crate::solve) pods: Vec<(Reverse<i32>, PodKey, usize)>,
 }
@@ -219,7 +222,7 @@ fn access(number: usize, columns: &[Column], pools: &[PoolReaches], supply: &Sup
     Access { columns: all, open }
 }
 
-type ClassKey<'a> = (Vec<i64>, usize, &'a BTreeSet<HostPort>);
+type ClassKey<'a> = (Vec<i64>, usize, &'a BTreeSet<HostPort>, &'a [HostRole]);
 
 fn classes(
     shapes: &[(usize, &Shape, usize)],
@@ -234,15 +237,16 @@ fn classes(
         let access = &accesses[*number];
         let own = (!access.open.is_empty()).then_some(*number);
         let first = *same.entry((&access.columns, own)).or_insert(*number);
-        let key = (vector(&shape.ask.requests, dimensions), first, &shape.ask.host_ports);
+        let key =
+            (vector(&shape.ask.requests, dimensions), first, &shape.ask.host_ports, &*shape.ask.company);
         let waiting = shape.pods.iter().skip(shape.pods.len() - left);
         let (terms, pods) = groups.entry(key).or_default();
         terms.insert(*number);
         pods.extend(waiting.map(|pod| (Reverse(shape.priority), pod.clone(), *place)));
     }
-    let to_class = |((need, access, ports), (terms, mut pods)): (ClassKey<'_>, (_, Vec<_>))| {
+    let to_class = |((need, access, ports, company), (terms, mut pods)): (ClassKey<'_>, (_, Vec<_>))| {
         pods.sort();
-        Class { need, access, terms, ports: ports.clone(), pods }
+        Class { need, access, terms, ports: ports.clone(), company: company.to_vec(), pods }
     };
     groups.into_iter().map(to_class).collect()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::{HostPort, Requirements};
+use crate::solve::fit::company::Company;
 use crate::solve::fit::labels;
 use crate::solve::supply::Supply;
 
@@ -15,6 +16,7 @@ pub(super) struct Room {
     free: Vec<i64>,
     ports: BTreeSet<HostPort>,
     open: Requirements,
+    company: Company,
 }
 
 impl Room {
@@ -36,7 +38,7 @@ impl Bench<'_> {
         let there = &self.problem.columns[column];
         let overhead = &self.supply.pools[there.pool].overheads[there.overhead];
         let (ports, open) = (overhead.ports.clone(), there.open.clone());
-        Room { column, free: there.room.clone(), ports, open }
+        Room { column, free: there.room.clone(), ports, open, company: overhead.company.clone() }
     }
 
     /// Returns a node of this column with these pods; `None` where they do not fit. Those with the fewest
@@ -80,6 +82,9 @@ impl Bench<'_> {
             let taken = |port: &HostPort| room.ports.iter().any(|there| port.conflicts_with(there));
             most = if pods.ports.iter().any(taken) { 0 } else { most.min(1) };
         }
+        if !pods.company.is_empty() {
+            most = most.min(room.company.most(&pods.company));
+        }
         if most > 0 && self.joined(room, class).is_none() { 0 } else { most }
     }
 
@@ -91,6 +96,7 @@ impl Bench<'_> {
             *free = free.saturating_sub(need.saturating_mul(times));
         }
         room.ports.extend(pods.ports.iter().cloned());
+        room.company.put(&pods.company, count);
         if let Some(Some(open)) = self.joined(room, class) {
             room.open = open;
         }

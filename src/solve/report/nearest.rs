@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::model::PodKey;
-use crate::solve::demand::{Demand, Shape};
+use crate::solve::demand::{Barred, Demand, Shape};
 use crate::solve::existing::{self, Standing};
 use crate::solve::fit::limits::Ledger;
 use crate::solve::fit::{Miss, Rule};
 use crate::solve::solution::Unplaced;
 use crate::solve::supply::Supply;
+use crate::solve::topology::assign::Refused;
 
 use super::chain;
 
@@ -32,11 +33,15 @@ pub struct World<'w> {
 
 /// Groups unplaced pods by shape and says why they are.
 #[must_use]
-pub fn unplaced(world: &World<'_>, pods: Vec<(usize, PodKey)>) -> Vec<Unplaced> {
+pub fn unplaced(
+    world: &World<'_>,
+    pods: &[(usize, PodKey)],
+    (refused, barred): (&[Refused], &[Barred]),
+) -> Vec<Unplaced> {
     let mut by_ask: BTreeMap<(&crate::solve::demand::Ask, i32), (usize, Vec<PodKey>)> = BTreeMap::new();
     for (shape, pod) in pods {
-        let Shape { ask, priority, .. } = &world.demand.shapes[shape];
-        by_ask.entry((ask, *priority)).or_insert_with(|| (shape, Vec::new())).1.push(pod);
+        let Shape { ask, priority, .. } = &world.demand.shapes[*shape];
+        by_ask.entry((ask, *priority)).or_insert_with(|| (*shape, Vec::new())).1.push(pod.clone());
     }
     let mut unplaced: Vec<Unplaced> = by_ask
         .into_values()
@@ -45,6 +50,15 @@ pub fn unplaced(world: &World<'_>, pods: Vec<(usize, PodKey)>) -> Vec<Unplaced> 
             explained(world, &world.demand.shapes[shape], pods)
         })
         .collect();
+    let refused = refused.iter().map(|refused| (&refused.pods, &refused.miss));
+    let barred = barred.iter().map(|barred| (&barred.pods, &barred.miss));
+    unplaced.extend(refused.chain(barred).map(|(pods, miss)| Unplaced {
+        pods: pods.clone(),
+        rule: miss.rule.to_string(),
+        because: miss.because.clone(),
+        nearest: None,
+        details: vec![format!("{}: {}", miss.rule, miss.because)],
+    }));
     unplaced.sort_by(|a, b| a.pods.cmp(&b.pods));
     unplaced
 }

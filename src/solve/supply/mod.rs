@@ -261,6 +261,8 @@ impl<'a> PoolSupply<'a> {
             taints: std::borrow::Cow::Borrowed(&self.pool.taints),
             room: kind.kind.allocatable.minus(&overhead.requests),
             ports: overhead.ports.clone(),
+            company: overhead.company.clone(),
+            volumes: BTreeMap::new(),
         }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::world::{PodWith, World, node, on, pod, pool};
 use crate::model::{
-    LabelKey, LabelSelector, Pod, PodAffinityTerm, PodKey, Preferred, Requirement, Requirements,
-    SchedulingRule, SpreadConstraint, Strength, Workload, label,
+    LabelKey, LabelSelector, Pod, PodAffinityTerm, Preferred, Requirement, Requirements, SchedulingRule,
+    SpreadConstraint, Strength, Workload, label,
 };
 
 fn term(app: &str) -> PodAffinityTerm {
@@ -31,18 +31,13 @@ fn spread(strength: Strength) -> SpreadConstraint {
     }
 }
 
-fn labelled(name: &str, app: &str) -> Pod {
-    pod(name).spec(|spec| {
-        spec.labels.insert("app".into(), app.into());
-    })
-}
-
 #[test]
 fn a_required_rule_that_is_not_there_yet_holds_the_pod_back_by_its_name() {
     let pods = [
         pod("plain"),
-        pod("spread").spec(|spec| spec.spread.push(spread(Strength::Required))),
-        pod("apart").spec(|spec| spec.anti_affinity.push(term("x"))),
+        pod("claim").spec(|spec| {
+            spec.other_rules.insert(SchedulingRule::ResourceClaims, Strength::Required);
+        }),
         pod("disk").spec(|spec| {
             spec.other_rules.insert(SchedulingRule::Volumes, Strength::Required);
         }),
@@ -50,7 +45,7 @@ fn a_required_rule_that_is_not_there_yet_holds_the_pod_back_by_its_name() {
     assert_eq!(
         World::of(vec![pool("default")]).pods(pods).text(),
         "+ default Standard_D2s_v5 eastus-1 on-demand 96000: plain\n\
-         ! apart: podAntiAffinity\n! spread: topologySpreadConstraints\n! disk: volumes\n"
+         ! claim: resourceClaims\n! disk: volumes\n"
     );
 }
 
@@ -78,19 +73,6 @@ fn a_gated_pod_waits_for_its_gates() {
     assert!(solution.target.new.is_empty());
     assert_eq!(solution.report.held[0].waits_for, "scheduling gates");
     assert!(solution.report.held[0].because.contains("example.com/quota"));
-}
-
-#[test]
-fn what_runs_and_refuses_a_waiting_pod_holds_it_back() {
-    let hermit = on("n1", labelled("hermit", "db")).spec(|spec| spec.anti_affinity.push(term("web")));
-    let elsewhere = Pod { key: PodKey::new("other", "web-2"), ..labelled("web-2", "web") };
-    let world = World::of(vec![pool("default")]).nodes([node("n1", "Standard_D4s_v5")]).pods([
-        hermit,
-        labelled("web-1", "web"),
-        labelled("api", "api"),
-        elsewhere,
-    ]);
-    assert_eq!(world.text(), "= n1: api web-2\n! web-1: podAntiAffinity\n");
 }
 
 #[test]

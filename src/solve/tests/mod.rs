@@ -9,4 +9,6 @@ mod packing;
 mod prices;
 mod reports;
 mod shrink;
+mod topology;
+mod volumes;
 mod world;

@@ -14,6 +14,7 @@ use proptest::sample::select;
 
 use super::build::{DaemonBuilder, PodBuilder, World, daemon, pod, world};
 use super::fleet::{NodeBuilder, PoolBuilder, node, pool};
+use super::ties::{APPS, ties};
 
 /// One requirement as tests write it.
 type Expression = (&'static str, Operator, &'static [&'static str]);
@@ -63,9 +64,10 @@ fn pods() -> impl Strategy<Value = (PodBuilder, usize)> {
     let selector = weighted(0.3, select(&EXPRESSIONS[..]));
     let terms = prop_oneof![3 => Just(Vec::new()), 1 => vec(term(), 1..3)];
     let tolerates = vec(select(&["team", "gpu"][..]), 0..3);
-    (cpu, memory, selector, terms, tolerates, extras(), 1..8_usize).prop_map(
-        |(cpu, memory, selector, terms, tolerates, extra, count)| {
-            let mut pod = pod("p").cpu(cpu).memory(memory).label("app", "web");
+    let tied = (select(&APPS[..]), prop_oneof![4 => Just(Vec::new()), 2 => vec(ties(), 1..3)]);
+    (cpu, memory, selector, terms, tolerates, (extras(), tied), 1..8_usize).prop_map(
+        |(cpu, memory, selector, terms, tolerates, (extra, (app, ties)), count)| {
+            let mut pod = pod("p").cpu(cpu).memory(memory).label("app", app);
             if let Some((key, Operator::In, [value, ..])) = selector {
                 pod = pod.selecting(key, value);
             }
@@ -75,7 +77,7 @@ fn pods() -> impl Strategy<Value = (PodBuilder, usize)> {
             for key in tolerates {
                 pod = pod.tolerating(key);
             }
-            (extra.apply(pod), count)
+            (ties.into_iter().fold(extra.apply(pod), |pod, tie| tie.apply(pod)), count)
         },
     )
 }
@@ -292,10 +294,10 @@ fn wished(world: World, wish: Wish) -> World {
 /// A world of at most four pools, twelve nodes and sixty waiting pods of twelve shapes.
 pub(crate) fn worlds() -> impl Strategy<Value = World> {
     let pods = prop_oneof![2 => vec(pods(), 0..4), 1 => vec(pods(), 0..12)];
-    let hermit = weighted(0.1, Just("web"));
+    let running = (select(&APPS[..]), weighted(0.3, ties()));
     let at = weighted(0.5, Just("2026-11-21T08:00:00Z"));
-    (pools(), nodes(), pods, daemons(), wishes(), hermit, at).prop_map(
-        |(pools, nodes, pods, daemons, wishes, hermit, at)| {
+    (pools(), nodes(), pods, daemons(), wishes(), vec(running, 12), at).prop_map(
+        |(pools, nodes, pods, daemons, wishes, running_pods, at)| {
             let mut built = pools.into_iter().fold(world(), World::pool);
             // Without any bound pod an empty node cannot be told from one whose pods were not listed.
             if !nodes.is_empty() {
@@ -307,10 +309,9 @@ pub(crate) fn worlds() -> impl Strategy<Value = World> {
                 if is_here {
                     built = built.pods(daemons.iter().take(number % 3).map(|daemon| daemon.on(&name)));
                 }
-                let mut pod = pod(&format!("running-{number}")).on(&name);
-                if let (Some(app), 0) = (hermit, number) {
-                    pod = pod.apart_from(app);
-                }
+                let (app, tie) = running_pods[number];
+                let pod = pod(&format!("running-{number}")).on(&name).label("app", app);
+                let pod = tie.into_iter().fold(pod, |pod, tie| tie.apply(pod));
                 built = built.node(node).pods(pod.times(running));
             }
             let mut left = 60;

@@ -2,7 +2,9 @@
 
 use std::fmt::{Debug, Formatter, Result};
 
-use nodeform::model::{Node, Pod, PodPlace, PodSpec, Pool, Requirements, Resources, label};
+use nodeform::model::{
+    LabelKey, LabelSelector, Node, Pod, PodPlace, PodSpec, Pool, Requirements, Resources, label,
+};
 
 use super::build::World;
 
@@ -84,7 +86,34 @@ fn spec_line(spec: &PodSpec) -> String {
         spec.priority,
         spec.gates,
         spec.rules()
-    )
+    ) + &ties(spec)
+}
+
+/// The rules between pods that a pod is bound by, and what it is counted by.
+fn ties(spec: &PodSpec) -> String {
+    let selected = |selector: &Option<LabelSelector>| {
+        selector.as_ref().map_or_else(|| "nobody".to_owned(), |selector| requirements(&selector.0))
+    };
+    let mut text = String::new();
+    if let Some(app) = spec.labels.get(&LabelKey::new("app")) {
+        text += &format!(" app {app}");
+    }
+    for spread in &spec.spread {
+        let policies = (spread.honors_node_affinity, spread.honors_node_taints);
+        text += &format!(
+            " spread {} over {} by {} domains {:?} policies {policies:?}",
+            selected(&spread.selector),
+            spread.topology_key,
+            spread.max_skew,
+            spread.min_domains
+        );
+    }
+    for (how, terms) in [("beside", &spec.affinity), ("apart from", &spec.anti_affinity)] {
+        for term in terms {
+            text += &format!(" {how} {} by {}", selected(&term.selector), term.topology_key);
+        }
+    }
+    text
 }
 
 fn requirements(requirements: &Requirements) -> String {

@@ -1,0 +1,286 @@
+//! One way through all steps, and the best of a counted number of them.
+//!
+//! Domains are given out before it is known what fits there. Where a place turns out to take fewer pods than it was
+//! given, the next attempt gives it no more than it took. No step is undone within an attempt.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::{LabelKey, PodKey, PoolName, Price};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+
+use super::demand::Demand;
+use super::existing::{self, Standing};
+use super::fit::Miss;
+use super::fit::limits::Ledger;
+use super::market::Market;
+use super::pack::finish::{Desk, Finished, finish};
+use super::price::PriceBook;
+use super::shrink::{self, Shrunk};
+use super::solution::NewNode;
+use super::supply::Supply;
+use super::topology::Topology;
+use super::topology::assign::{self, Assigned, Caps, Refused};
+use super::topology::bundle::{self, Riders};
+use super::topology::census::Census;
+use super::topology::domains::{THERE, tier_of_new};
+use super::topology::settle::{self, Place};
+use super::{Costs, ledger, pack, price, zones};
+
+/// How often pods are given out anew after the first time.
+const ROUNDS_MAX: usize = 5;
+
+/// What every attempt starts from.
+pub(super) struct Ground<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) policy: &'a Policy,
+    pub(super) market: &'a Market,
+    pub(super) book: &'a PriceBook<'a>,
+    pub(super) topology: &'a Topology,
+    pub(super) demand: &'a Demand,
+    pub(super) supply: &'a Supply<'a>,
+    /// What there is, with nothing placed yet.
+    pub(super) nodes: &'a [Standing<'a>],
+}
+
+/// What an attempt came to.
+pub(super) struct Attempt<'a> {
+    /// What waited, with its domains.
+    pub(super) assigned: Assigned,
+    /// What there is, filled.
+    pub(super) nodes: Vec<Standing<'a>>,
+    /// What goes.
+    pub(super) shrunk: Shrunk,
+    /// What stays of what there is, in money.
+    pub(super) costs: Costs,
+    /// What is left of limits.
+    pub(super) ledger: Ledger,
+    /// What is made, and which pods are on nothing.
+    pub(super) finished: Finished,
+}
+
+/// How good an attempt is; the smaller, the better: pods that went to lighter pools than they were given to, of which
+/// a heavier one might have taken them elsewhere; pods left over by priority; the price.
+type Score = (usize, Vec<(Reverse<i32>, usize)>, i64);
+
+/// Returns the best attempt.
+pub(super) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
+    let mut caps = Caps::new();
+    let mut best = attempt(ground, &caps);
+    let mut last = tightened(ground, &best, &mut caps);
+    for _ in 0..ROUNDS_MAX {
+        if !last {
+            break;
+        }
+        let next = attempt(ground, &caps);
+        last = tightened(ground, &next, &mut caps);
+        if score(ground, &next) < score(ground, &best) {
+            best = next;
+        }
+    }
+    best
+}
+
+fn attempt<'a>(ground: &Ground<'a>, caps: &Caps) -> Attempt<'a> {
+    let Ground { snapshot, policy, market, book, topology, demand, supply, nodes } = *ground;
+    let (bundled, riders) = bundle::bundled(demand, bundle::World { topology, supply, nodes });
+    let mut assigned = assign::assign(&bundled, topology, (supply, nodes), caps);
+    let mut nodes: Vec<Standing<'a>> = nodes.to_vec();
+    let open = assigned.open_demand();
+    let left = existing::fill(&open, &mut nodes);
+    let shrunk = shrink::shrink(snapshot, policy, &nodes, &open);
+    let costs = Costs::of(snapshot, &shrunk, market, book);
+    let there = price::cost(&snapshot.nodes, market, book).effective;
+    let ledger = ledger::opened(policy, &snapshot.nodes, &costs.left, there);
+    let (problem, packing) = pack::pack((&open, &left), supply, &ledger, book);
+    let ledger = packing.ledger.clone();
+    let desk = Desk { problem: &problem, supply, demand: &open, book };
+    let mut finished = finish(&desk, packing, &mut zones(&nodes, &shrunk));
+    finished.unplaced.extend(assigned.closed_pods());
+    let refused = settled(ground, &assigned, &mut nodes, &mut finished);
+    assigned.refused.extend(refused);
+    unbundle(&riders, &mut assigned, &mut nodes, &mut finished);
+    Attempt { assigned, nodes, shrunk, costs, ledger, finished }
+}
+
+/// Takes pods off whose domains came to something else than was meant.
+fn settled(
+    ground: &Ground<'_>,
+    assigned: &Assigned,
+    nodes: &mut [Standing<'_>],
+    finished: &mut Finished,
+) -> Vec<Refused> {
+    if ground.topology.is_empty() {
+        return Vec::new();
+    }
+    let labels: Vec<BTreeMap<LabelKey, Arc<str>>> =
+        finished.nodes.iter().map(|node| labels_of(ground.supply, node)).collect();
+    let running = Census::of(ground.topology, nodes);
+    let mut places: Vec<Place<'_>> = nodes
+        .iter()
+        .filter(|standing| !standing.node.is_deleting)
+        .map(|standing| Place {
+            labels: &standing.node.labels,
+            taints: &standing.site.taints,
+            pods: &standing.placed,
+        })
+        .collect();
+    places.extend(finished.nodes.iter().zip(&labels).map(|(node, labels)| Place {
+        labels,
+        taints: &ground.policy.pools[&node.pool].taints,
+        pods: &node.pods,
+    }));
+    let refused = settle::refused((&assigned.demand, ground.topology), &running, &places);
+    take_off(&refused, &assigned.demand, nodes, finished);
+    assign::grouped(&assigned.demand, refused)
+}
+
+/// Names the pods that come along with others, wherever those are.
+fn unbundle(riders: &Riders, assigned: &mut Assigned, nodes: &mut [Standing<'_>], finished: &mut Finished) {
+    if riders.is_empty() {
+        return;
+    }
+    let placed = nodes.iter_mut().map(|standing| &mut standing.placed);
+    let made = finished.nodes.iter_mut().map(|node| &mut node.pods);
+    let refused = assigned.refused.iter_mut().map(|refused| &mut refused.pods);
+    placed.chain(made).chain(refused).for_each(|pods| bundle::with_riders(pods, riders));
+    let along = |(shape, pod): &(usize, PodKey)| {
+        let pods = riders.get(pod).into_iter().flatten();
+        pods.map(|pod| (*shape, pod.clone())).collect::<Vec<_>>()
+    };
+    let more: Vec<(usize, PodKey)> = finished.unplaced.iter().flat_map(along).collect();
+    finished.unplaced.extend(more);
+}
+
+fn take_off(
+    refused: &BTreeMap<PodKey, Miss>,
+    demand: &Demand,
+    nodes: &mut [Standing<'_>],
+    finished: &mut Finished,
+) {
+    if refused.is_empty() {
+        return;
+    }
+    let stays = |pod: &PodKey| !refused.contains_key(pod);
+    for standing in nodes {
+        standing.placed.retain(stays);
+    }
+    let touched = |node: &&NewNode| node.pods.iter().any(|pod| !stays(pod));
+    let of_touched: BTreeSet<&PodKey> =
+        finished.nodes.iter().filter(touched).flat_map(|node| &node.pods).collect();
+    let shapes: BTreeMap<PodKey, usize> = demand
+        .shapes
+        .iter()
+        .enumerate()
+        .flat_map(|(place, shape)| shape.pods.iter().map(move |pod| (pod, place)))
+        .filter(|(pod, _)| of_touched.contains(pod))
+        .map(|(pod, place)| (pod.clone(), place))
+        .collect();
+    for node in &mut finished.nodes {
+        for pod in node.pods.iter().filter(|pod| !stays(pod)) {
+            node.requests = node.requests.minus(&demand.shapes[shapes[pod]].ask.requests);
+        }
+        node.pods.retain(stays);
+        if !stays(&node.opened_for) {
+            let own = shapes[&node.opened_for];
+            match node.pods.iter().find(|pod| shapes[*pod] == own) {
+                Some(pod) => node.opened_for = pod.clone(),
+                // The others came along: they alone may not be a reason for a node of this pool.
+                None => finished.unplaced.extend(node.pods.drain(..).map(|pod| (shapes[&pod], pod))),
+            }
+        }
+    }
+    finished.nodes.retain(|node| !node.pods.is_empty());
+}
+
+/// Returns the labels that a new node is sure to have.
+fn labels_of(supply: &Supply<'_>, node: &NewNode) -> BTreeMap<LabelKey, Arc<str>> {
+    let mut labels = node.labels.clone();
+    let Some(pool) = supply.pools.iter().find(|pool| pool.pool.name == node.pool) else { return labels };
+    let Some(kind) = pool.kinds.iter().find(|kind| kind.kind.name == node.size) else { return labels };
+    let bought = kind.offerings.iter().find(|usable| {
+        usable.offering.zone == node.zone && usable.offering.capacity_type == node.capacity_type
+    });
+    let Some(usable) = bought else { return labels };
+    for (key, requirement) in pool.site(kind, usable).labels.iter() {
+        if let Some(value) = requirement.single() {
+            labels.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+    }
+    labels
+}
+
+/// Caps every place at what it took, where it took less than it was given, or only by lighter pools; returns whether
+/// that says anything new.
+fn tightened(ground: &Ground<'_>, attempt: &Attempt<'_>, caps: &mut Caps) -> bool {
+    let mut is_new = false;
+    for (shape, tier, placed) in shortfalls(ground, attempt) {
+        if let (origin, Some(pin)) = &attempt.assigned.origins[shape] {
+            let before = caps.insert((*origin, pin.values.clone(), tier), placed);
+            is_new |= before != Some(placed);
+        }
+    }
+    is_new
+}
+
+/// Returns the places, by split shape and weight, that took fewer pods than they were given, with how many they took.
+fn shortfalls(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Vec<(usize, usize, usize)> {
+    let pinned: BTreeMap<&PodKey, usize> = attempt
+        .assigned
+        .origins
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, pin))| pin.is_some())
+        .flat_map(|(shape, _)| attempt.assigned.demand.shapes[shape].pods.iter().map(move |pod| (pod, shape)))
+        .collect();
+    if pinned.is_empty() {
+        return Vec::new();
+    }
+    let tiers: BTreeMap<&PoolName, usize> =
+        ground.supply.pools.iter().map(|pool| (&pool.pool.name, tier_of_new(pool.tier))).collect();
+    let mut placed: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    let there = attempt.nodes.iter().map(|standing| (THERE, None, &standing.placed));
+    let made = attempt.finished.nodes.iter();
+    let made = made.map(|node| (tiers[&node.pool], pinned.get(&node.opened_for), &node.pods));
+    for (tier, opened_for, pods) in there.chain(made) {
+        for shape in pods.iter().filter_map(|pod| pinned.get(pod)) {
+            // What comes along on a node that others needed takes nothing of a lighter pool.
+            let tier = if opened_for == Some(shape) { tier } else { THERE };
+            *placed.entry((*shape, tier)).or_default() += 1;
+        }
+    }
+    let mut short = Vec::new();
+    for (shape, (_, pin)) in attempt.assigned.origins.iter().enumerate() {
+        let (mut given, mut before) = (0, 0);
+        for (tier, count) in pin.iter().flat_map(|pin| &pin.tiers) {
+            let so_far: usize = placed.range((shape, 0)..=(shape, *tier)).map(|(_, count)| count).sum();
+            given += count;
+            if so_far < given {
+                short.push((shape, *tier, so_far - before));
+            }
+            before = so_far;
+        }
+    }
+    short
+}
+
+fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
+    let demand = ground.demand;
+    let mut unplaced: BTreeMap<Reverse<i32>, usize> =
+        demand.shapes.iter().map(|shape| (Reverse(shape.priority), 0)).collect();
+    for barred in &attempt.assigned.demand.barred {
+        *unplaced.entry(Reverse(barred.priority)).or_default() += barred.pods.len();
+    }
+    for (shape, _) in &attempt.finished.unplaced {
+        *unplaced.entry(Reverse(attempt.assigned.demand.shapes[*shape].priority)).or_default() += 1;
+    }
+    for refused in &attempt.assigned.refused {
+        *unplaced.entry(Reverse(refused.priority)).or_default() += refused.pods.len();
+    }
+    let lighter = shortfalls(ground, attempt).into_iter().filter(|(_, tier, _)| *tier != THERE).count();
+    let price = |price: Price| price.known().map_or(0, |price| price.0);
+    let cost = attempt.finished.nodes.iter().map(|node| price(node.effective_price)).sum();
+    (lighter, unplaced.into_iter().collect(), cost)
+}

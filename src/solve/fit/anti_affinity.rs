@@ -1,0 +1,27 @@
+//! Required pod anti-affinity, seen from both sides: who refuses, and who is refused.
+
+use super::company::Tally;
+use super::{Miss, Rule};
+
+/// Returns how many more pods may come to a domain where others of the group are. `is_bound`: they refuse those that
+/// are counted; `is_counted`: those that are bound refuse them.
+#[must_use]
+pub const fn more(is_bound: bool, is_counted: bool, there: Tally) -> usize {
+    match (is_bound, is_counted) {
+        (true, _) if there.counted > 0 => 0,
+        (_, true) if there.bound > 0 => 0,
+        (true, true) => 1,
+        (true, false) | (false, true | false) => usize::MAX,
+    }
+}
+
+/// Returns why no pod may come to a domain.
+#[must_use]
+pub fn miss(key: &str, domain: &str, is_bound: bool, there: Tally) -> Miss {
+    let because = if is_bound && there.counted > 0 {
+        format!("{} of the pods that it may not stand beside are in `{key}` `{domain}`", there.counted)
+    } else {
+        format!("pods in `{key}` `{domain}` refuse such a pod beside them")
+    };
+    Miss::new(Rule::PodAntiAffinity, because)
+}

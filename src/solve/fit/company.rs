@@ -1,0 +1,119 @@
+//! The company on one node: which pods of which groups stand there, and who may join them.
+//!
+//! Only groups whose domains are nodes are looked at; the rules themselves are [`super::spread`],
+//! [`super::anti_affinity`] and [`super::affinity`].
+
+use std::collections::BTreeMap;
+
+use super::{Miss, affinity, anti_affinity, spread};
+use crate::model::label;
+use crate::solve::topology::Role;
+use crate::solve::topology::group::{Group, GroupKind};
+
+/// How many pods of a group are in a domain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tally {
+    /// Those that the group binds.
+    pub bound: usize,
+    /// Those that it counts.
+    pub counted: usize,
+}
+
+impl Tally {
+    /// Adds pods of which each is bound or not and counts for so many.
+    pub const fn add(&mut self, is_bound: bool, counted: usize, pods: usize) {
+        self.bound += if is_bound { pods } else { 0 };
+        self.counted += counted * pods;
+    }
+}
+
+/// What a group asks of one node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HostRule {
+    /// None of the counted beside one that is bound.
+    Apart,
+    /// At most so many of the counted.
+    AtMost(usize),
+    /// Beside one of the counted.
+    Beside,
+}
+
+/// The part that a pod plays in a group on its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HostRole {
+    /// The group's number.
+    pub group: usize,
+    /// What it asks.
+    pub rule: HostRule,
+    /// Whether the pod is bound by it.
+    pub is_bound: bool,
+    /// How many pods are counted: one or none, and more of a bundle.
+    pub counted: usize,
+}
+
+impl HostRole {
+    /// Returns the part on a node, where the group's domains are nodes.
+    #[must_use]
+    pub fn of(group: &Group, role: Role) -> Option<Self> {
+        let rule = match &group.kind {
+            GroupKind::Spread(spread) => HostRule::AtMost(spread.max_skew),
+            GroupKind::AntiAffinity => HostRule::Apart,
+            GroupKind::Affinity | GroupKind::Volume(_) => HostRule::Beside,
+        };
+        let Role { group: number, is_bound, counted } = role;
+        group.is_of_hosts().then_some(Self { group: number, rule, is_bound, counted })
+    }
+
+    /// Returns how many more such pods may join.
+    const fn more(self, there: Tally) -> usize {
+        match self.rule {
+            HostRule::Apart => anti_affinity::more(self.is_bound, self.counted > 0, there),
+            HostRule::AtMost(most) if self.is_bound => spread::more(most, there.counted, 0, self.counted),
+            // What is bound here stands by a count that a pod which is only counted must not raise.
+            HostRule::AtMost(most) if there.bound > 0 => spread::more(most, there.counted, 0, self.counted),
+            HostRule::Beside if self.is_bound && there.counted == 0 => 0,
+            HostRule::AtMost(_) | HostRule::Beside => usize::MAX,
+        }
+    }
+}
+
+/// Which pods of which groups stand on a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Company(BTreeMap<usize, Tally>);
+
+impl Company {
+    /// Returns how many more pods of these parts may join.
+    #[must_use]
+    pub fn most(&self, roles: &[HostRole]) -> usize {
+        roles.iter().map(|role| role.more(self.there(role.group))).min().unwrap_or(usize::MAX)
+    }
+
+    /// Adds pods of these parts.
+    pub fn put(&mut self, roles: &[HostRole], pods: usize) {
+        for role in roles {
+            self.0.entry(role.group).or_default().add(role.is_bound, role.counted, pods);
+        }
+    }
+
+    /// Returns how many pods of a group are there.
+    #[must_use]
+    pub fn there(&self, group: usize) -> Tally {
+        self.0.get(&group).copied().unwrap_or_default()
+    }
+}
+
+/// Says whether a pod of these parts may join.
+///
+/// # Errors
+/// The first group that says no.
+pub fn why(roles: &[HostRole], company: &Company) -> Result<(), Miss> {
+    let Some(role) = roles.iter().find(|role| role.more(company.there(role.group)) == 0) else {
+        return Ok(());
+    };
+    let there = company.there(role.group);
+    Err(match role.rule {
+        HostRule::Apart => anti_affinity::miss(label::HOSTNAME, "the node", role.is_bound, there),
+        HostRule::Beside => affinity::miss(label::HOSTNAME, 0),
+        HostRule::AtMost(most) => spread::miss(label::HOSTNAME, "the node", (there.counted, 0), most),
+    })
+}

@@ -1,0 +1,229 @@
+//! Rules between pods: spread, affinity and anti-affinity, over zones, hosts and labels of one's own.
+
+use std::collections::BTreeSet;
+
+use super::world::{PodWith, World, any_pool, node, on, pod, pool};
+use crate::model::{
+    LabelKey, LabelSelector, Namespace, Pod, PodAffinityTerm, PodKey, PodSpec, Requirement, Requirements,
+    SpreadConstraint, Strength, label,
+};
+
+fn app(name: &str) -> LabelSelector {
+    LabelSelector(Requirements::none().with("app", Requirement::one(name)))
+}
+
+fn near(key: &str, name: &str) -> PodAffinityTerm {
+    PodAffinityTerm {
+        topology_key: LabelKey::new(key),
+        selector: Some(app(name)),
+        namespaces: BTreeSet::new(),
+        namespace_selector: None,
+    }
+}
+
+fn over(key: &str, name: &str) -> SpreadConstraint {
+    SpreadConstraint {
+        topology_key: LabelKey::new(key),
+        max_skew: 1,
+        strength: Strength::Required,
+        selector: Some(app(name)),
+        min_domains: None,
+        honors_node_affinity: true,
+        honors_node_taints: false,
+        match_label_keys: Vec::new(),
+    }
+}
+
+/// So many pods of an app, alike.
+fn pods(name: &str, count: usize, change: impl Fn(&mut PodSpec)) -> Vec<Pod> {
+    let of = |number: usize| {
+        pod(&format!("{name}-{number}")).spec(|spec| {
+            spec.labels.insert("app".into(), name.into());
+            change(spec);
+        })
+    };
+    (1..=count).map(of).collect()
+}
+
+/// The zones of the target's new nodes, with how many pods are in each.
+fn zones(world: &World) -> Vec<(String, usize)> {
+    let mut zones: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
+    for node in world.solve().target.new {
+        *zones.entry(node.zone.to_string()).or_default() += node.pods.len();
+    }
+    zones.into_iter().collect()
+}
+
+#[test]
+fn pods_are_spread_over_all_zones_evenly() {
+    let world = World::of(vec![pool("default")])
+        .pods(pods("web", 8, |spec| spec.spread.push(over(label::ZONE, "web"))));
+    let counts: Vec<usize> = zones(&world).into_iter().map(|(_, count)| count).collect();
+    assert_eq!(counts, [3, 3, 2]);
+}
+
+#[test]
+fn what_runs_counts_for_the_spread() {
+    let spread = |spec: &mut PodSpec| spec.spread.push(over(label::ZONE, "web"));
+    let mut running = pods("web", 2, spread);
+    for (number, pod) in running.iter_mut().enumerate() {
+        *pod = on("n1", Pod { key: PodKey::new("default", format!("old-{number}")), ..pod.clone() });
+    }
+    let world = World::of(vec![pool("default")])
+        .nodes([node("n1", "Standard_D2s_v5")])
+        .pods(running)
+        .pods(pods("web", 2, spread));
+    let zones: Vec<String> = zones(&world).into_iter().map(|(zone, _)| zone).collect();
+    assert_eq!(zones, ["eastus-2", "eastus-3"]);
+}
+
+#[test]
+fn pods_that_may_not_share_a_host_get_one_each() {
+    let apart = pods("db", 3, |spec| spec.anti_affinity.push(near(label::HOSTNAME, "db")));
+    assert_eq!(World::of(vec![pool("default")]).pods(apart).solve().target.new.len(), 3);
+    let spread = pods("web", 4, |spec| {
+        spec.spread.push(SpreadConstraint { max_skew: 2, ..over(label::HOSTNAME, "web") });
+    });
+    assert_eq!(World::of(vec![pool("default")]).pods(spread).solve().target.new.len(), 2);
+}
+
+#[test]
+fn pods_that_refuse_each_other_by_zone_take_a_zone_each_and_no_more() {
+    let apart = pods("db", 5, |spec| spec.anti_affinity.push(near(label::ZONE, "db")));
+    let solution = World::of(vec![pool("default")]).pods(apart).solve();
+    assert_eq!(solution.target.new.len(), 3);
+    let unplaced = &solution.report.unplaced[0];
+    assert_eq!((unplaced.pods.len(), &*unplaced.rule), (2, "podAntiAffinity"));
+    assert!(unplaced.because.contains("eastus-1"), "{}", unplaced.because);
+}
+
+#[test]
+fn what_runs_and_refuses_a_pod_keeps_it_off_its_node_and_no_other() {
+    let hermit = on("n1", pod("hermit")).spec(|spec| spec.anti_affinity.push(near(label::HOSTNAME, "web")));
+    let elsewhere = Pod { key: PodKey::new("other", "web-2"), ..pods("web", 1, |_| {}).remove(0) };
+    let world = World::of(vec![pool("default")])
+        .nodes([node("n1", "Standard_D4s_v5")])
+        .pods([hermit, pod("api"), elsewhere])
+        .pods(pods("web", 1, |_| {}));
+    assert_eq!(world.text(), "= n1: api web-2\n+ default Standard_D2s_v5 eastus-2 on-demand 96000: web-1\n");
+}
+
+#[test]
+fn followers_go_to_the_zone_of_what_they_follow() {
+    let leader = pod("leader").spec(|spec| {
+        spec.labels.insert("app".into(), "cache".into());
+        spec.node_selector.add(LabelKey::new(label::ZONE), Requirement::one("eastus-2"));
+    });
+    let followers = pods("web", 3, |spec| spec.affinity.push(near(label::ZONE, "cache")));
+    let world = World::of(vec![pool("default")]).pods([leader]).pods(followers);
+    assert_eq!(zones(&world), [("eastus-2".to_owned(), 4)]);
+}
+
+#[test]
+fn pods_that_follow_each_other_stay_in_one_zone() {
+    let followers = pods("web", 30, |spec| spec.affinity.push(near(label::ZONE, "web")));
+    assert_eq!(zones(&World::of(vec![pool("default")]).pods(followers)).len(), 1);
+}
+
+#[test]
+fn a_follower_of_nobody_is_not_placed_and_says_so() {
+    let lonely = pods("web", 1, |spec| spec.affinity.push(near(label::ZONE, "nobody")));
+    let solution = World::of(vec![pool("default")]).pods(lonely).solve();
+    assert_eq!(solution.report.unplaced[0].rule, "podAffinity");
+}
+
+#[test]
+fn other_namespaces_are_counted_only_where_they_are_named() {
+    let there = Pod { key: PodKey::new("other", "db"), ..pods("db", 1, |_| {}).remove(0) };
+    let refuse =
+        |term: PodAffinityTerm| pods("web", 1, move |spec| spec.anti_affinity.push(term.clone())).remove(0);
+    let world = |term| {
+        World::of(vec![pool("default")])
+            .nodes([node("n1", "Standard_D4s_v5")])
+            .pods([on("n1", there.clone()), refuse(term)])
+            .text()
+    };
+    let own = near(label::HOSTNAME, "db");
+    assert_eq!(world(own.clone()), "= n1: web-1\n");
+    let named = PodAffinityTerm { namespaces: BTreeSet::from([Namespace::new("other")]), ..own.clone() };
+    assert!(world(named).starts_with("+ default"));
+    let every = PodAffinityTerm { namespace_selector: Some(LabelSelector::default()), ..own };
+    assert!(world(every).starts_with("+ default"));
+}
+
+#[test]
+fn pods_are_spread_over_labels_of_the_pools() {
+    let team = |name: &str, team: &str| {
+        let mut pool = pool(name);
+        pool.labels.insert("team".into(), team.into());
+        pool
+    };
+    let world = World::of(vec![team("a", "blue"), team("b", "green")])
+        .pods(pods("web", 4, |spec| spec.spread.push(over("team", "web"))));
+    let pools: Vec<(String, usize)> =
+        world.solve().target.new.iter().map(|node| (node.pool.to_string(), node.pods.len())).collect();
+    assert_eq!(pools, [("b".to_owned(), 2), ("a".to_owned(), 2)]);
+}
+
+#[test]
+fn pods_are_spread_over_ways_to_buy() {
+    let world = World::of(vec![any_pool("default")])
+        .pods(pods("web", 6, |spec| spec.spread.push(over(label::CAPACITY_TYPE, "web"))));
+    let mut kinds: Vec<&str> = Vec::new();
+    let solution = world.solve();
+    for node in &solution.target.new {
+        kinds.extend(std::iter::repeat_n(node.capacity_type.as_str(), node.pods.len()));
+    }
+    kinds.sort_unstable();
+    assert_eq!(kinds, ["on-demand", "on-demand", "on-demand", "spot", "spot", "spot"]);
+}
+
+#[test]
+fn too_few_domains_let_in_no_more_than_the_skew_each() {
+    let world = World::of(vec![pool("default")]).pods(pods("web", 8, |spec| {
+        spec.spread.push(SpreadConstraint { min_domains: Some(5), ..over(label::ZONE, "web") });
+    }));
+    let solution = world.solve();
+    let unplaced = &solution.report.unplaced[0];
+    assert_eq!((unplaced.pods.len(), &*unplaced.rule), (5, "topologySpreadConstraints"));
+}
+
+#[test]
+fn pods_that_follow_each_other_by_host_share_a_node_as_far_as_one_holds_them() {
+    let followers = |count| pods("web", count, |spec| spec.affinity.push(near(label::HOSTNAME, "web")));
+    let solution = World::of(vec![pool("default")]).pods(followers(20)).solve();
+    let counts: Vec<usize> = solution.target.new.iter().map(|node| node.pods.len()).collect();
+    assert_eq!((counts, solution.report.unplaced.len()), (vec![20], 0));
+    let solution = World::of(vec![pool("default")]).pods(followers(500)).solve();
+    assert_eq!(solution.target.new.len(), 1);
+    let placed = solution.target.new[0].pods.len();
+    let unplaced = &solution.report.unplaced[0];
+    assert_eq!(placed + unplaced.pods.len(), 500);
+    assert_eq!(
+        unplaced.because,
+        format!("they have to share a node, and no node holds more than {placed} of them")
+    );
+}
+
+#[test]
+fn followers_by_host_come_with_one_that_they_follow() {
+    let leaders = pods("cache", 3, |_| {});
+    let followers = pods("web", 4, |spec| spec.affinity.push(near(label::HOSTNAME, "cache")));
+    let solution = World::of(vec![pool("default")]).pods(leaders).pods(followers).solve();
+    let names = |node: &crate::solve::NewNode| node.pods.iter().map(|pod| pod.name.to_string()).collect();
+    let nodes: Vec<Vec<String>> = solution.target.new.iter().map(names).collect();
+    let with_web = nodes.iter().filter(|pods| pods.iter().any(|pod| pod.starts_with("web")));
+    assert!(with_web.clone().all(|pods| pods.iter().any(|pod| pod.starts_with("cache"))), "{nodes:?}");
+    assert!(with_web.count() >= 1 && solution.report.unplaced.is_empty());
+}
+
+#[test]
+fn followers_by_host_join_what_runs() {
+    let leader = on("n1", pods("cache", 1, |_| {}).remove(0));
+    let followers = pods("web", 2, |spec| spec.affinity.push(near(label::HOSTNAME, "cache")));
+    let world = World::of(vec![pool("default")])
+        .nodes([node("n1", "Standard_D4s_v5"), node("n2", "Standard_D4s_v5")])
+        .pods([leader, on("n2", pod("other"))])
+        .pods(followers);
+    assert_eq!(world.text(), "= n1: web-1 web-2\n");
+}

@@ -1,0 +1,348 @@
+//! Which domain each pod goes to, before nodes are filled: shapes that groups bind or count are split, each part
+//! pinned to one place by its labels.
+//!
+//! Pods of groups are given out one by one: to the heaviest pool's places first, then to the emptiest domain, then
+//! to the cheapest. A pod that no place may take is refused with the reason. Nodes are never opened here.
+
+use std::collections::BTreeMap;
+
+use super::census::Census;
+use super::domains::{Cell, Places, Values};
+use super::group::GroupKind;
+use super::{Role, Topology};
+use crate::model::{LabelKey, PodKey, Requirement};
+use crate::solve::demand::{Demand, Shape};
+use crate::solve::existing::Standing;
+use crate::solve::fit::{Miss, Rule, affinity, anti_affinity, spread};
+use crate::solve::supply::Supply;
+
+/// How many pods of a shape a place takes at most, by the shape's place, the values, and the weight of the pools:
+/// what an earlier round of packing found out.
+pub type Caps = BTreeMap<(usize, Values, usize), usize>;
+
+/// A place that pods are pinned to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pin {
+    /// Its labels.
+    pub values: Values,
+    /// How many pods are to come to nodes of each tier, those that exist first.
+    pub tiers: Vec<(usize, usize)>,
+}
+
+/// A demand whose shapes all know their domains.
+#[derive(Clone, Debug, Default)]
+pub struct Assigned {
+    /// The demand, split.
+    pub demand: Demand,
+    /// Where each split shape comes from: the place of the whole one, with what it is pinned to.
+    pub origins: Vec<(usize, Option<Pin>)>,
+    /// Shapes, by place, of which nothing can be placed anywhere.
+    pub closed: Vec<usize>,
+    /// Pods that no place may take.
+    pub refused: Vec<Refused>,
+}
+
+impl Assigned {
+    /// Returns the demand with nothing in it of what can be placed nowhere.
+    #[must_use]
+    pub fn open_demand(&self) -> Demand {
+        let mut demand = self.demand.clone();
+        for place in &self.closed {
+            demand.shapes[*place].pods.clear();
+        }
+        demand
+    }
+
+    /// Returns the pods that can be placed nowhere, with the places of their shapes.
+    pub fn closed_pods(&self) -> impl Iterator<Item = (usize, PodKey)> + '_ {
+        let pods = |place: &usize| {
+            let place = *place;
+            self.demand.shapes[place].pods.iter().map(move |pod| (place, pod.clone()))
+        };
+        self.closed.iter().flat_map(pods)
+    }
+}
+
+/// Pods that rules between pods leave no place.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// Their priority.
+    pub priority: i32,
+    /// The pods, sorted.
+    pub pods: Vec<PodKey>,
+    /// Why.
+    pub miss: Miss,
+    /// Whether they had a place until it was seen what the others came to.
+    pub was_placed: bool,
+}
+
+/// Groups pods that were taken off by shape and reason.
+#[must_use]
+pub fn grouped(demand: &Demand, pods: BTreeMap<PodKey, Miss>) -> Vec<Refused> {
+    let mut groups: BTreeMap<(i32, Miss), Vec<PodKey>> = BTreeMap::new();
+    for (pod, miss) in pods {
+        let shape = demand.shapes.iter().find(|shape| shape.pods.binary_search(&pod).is_ok());
+        groups.entry((shape.map_or(0, |shape| shape.priority), miss)).or_default().push(pod);
+    }
+    let refused = |((priority, miss), pods)| Refused { priority, pods, miss, was_placed: true };
+    groups.into_iter().map(refused).collect()
+}
+
+/// Splits what waits.
+#[must_use]
+pub fn assign(
+    demand: &Demand,
+    topology: &Topology,
+    (supply, nodes): (&Supply<'_>, &[Standing<'_>]),
+    caps: &Caps,
+) -> Assigned {
+    let tied: Vec<usize> =
+        (0..demand.shapes.len()).filter(|place| !demand.shapes[*place].roles.is_empty()).collect();
+    if tied.is_empty() {
+        let origins = (0..demand.shapes.len()).map(|place| (place, None)).collect();
+        return Assigned { demand: demand.clone(), origins, ..Assigned::default() };
+    }
+    let mut places = Places::of(supply, nodes);
+    let mut parts: Vec<Part> =
+        tied.iter().map(|place| Part::of(*place, &demand.shapes[*place], topology, &mut places)).collect();
+    let mut round = Round { topology, census: Census::of(topology, nodes), caps };
+    for part in &parts {
+        round.open_domains(part);
+    }
+    // What is only counted comes first, so that what is bound can go by it.
+    parts.sort_by_key(|part| {
+        let shape = &demand.shapes[part.shape];
+        (std::cmp::Reverse(shape.priority), part.roles.iter().any(|role| role.is_bound), part.shape)
+    });
+    loop {
+        let before: usize = parts.iter().map(|part| part.left).sum();
+        for part in &mut parts {
+            round.give_out(part);
+        }
+        let after: usize = parts.iter().map(|part| part.left).sum();
+        if after == before || after == 0 {
+            break;
+        }
+    }
+    parts.sort_by_key(|part| part.shape);
+    split(demand, &parts, &round)
+}
+
+/// A shape whose pods are given out.
+struct Part {
+    shape: usize,
+    roles: Vec<Role>,
+    keys: Vec<LabelKey>,
+    cells: Vec<Cell>,
+    given: Vec<usize>,
+    left: usize,
+}
+
+impl Part {
+    fn of(place: usize, shape: &Shape, topology: &Topology, places: &mut Places<'_>) -> Self {
+        let mut keys: Vec<LabelKey> =
+            shape.roles.iter().map(|role| topology.groups[role.group].key.clone()).collect();
+        keys.sort();
+        keys.dedup();
+        let cells = places.cells(shape, &keys);
+        let given = vec![0; cells.len()];
+        Self { shape: place, roles: shape.roles.clone(), keys, cells, given, left: shape.pods.len() }
+    }
+
+    /// Returns the places that pods are given to, by their labels.
+    fn pins(&self) -> Vec<Pin> {
+        let mut pins: BTreeMap<&Values, Vec<(usize, usize)>> = BTreeMap::new();
+        for (cell, given) in self.cells.iter().zip(&self.given).filter(|(_, given)| **given > 0) {
+            pins.entry(&cell.values).or_default().push((cell.tier, *given));
+        }
+        pins.into_iter().map(|(values, tiers)| Pin { values: values.clone(), tiers }).collect()
+    }
+
+    /// Returns the domain of a group in a place.
+    fn domain<'p>(&self, cell: &'p Cell, key: &LabelKey) -> Option<&'p std::sync::Arc<str>> {
+        let place = self.keys.iter().position(|there| there == key)?;
+        cell.values[place].as_ref()
+    }
+}
+
+struct Round<'r> {
+    topology: &'r Topology,
+    census: Census,
+    caps: &'r Caps,
+}
+
+impl Round<'_> {
+    /// Makes the domains known that pods of a spread may open.
+    fn open_domains(&mut self, part: &Part) {
+        for role in part.roles.iter().filter(|role| role.is_bound) {
+            let group = &self.topology.groups[role.group];
+            let GroupKind::Spread(_) = &group.kind else { continue };
+            for cell in part.cells.iter().filter(|cell| cell.room.is_none()) {
+                if let Some(domain) = part.domain(cell, &group.key) {
+                    self.census.open(role.group, domain);
+                }
+            }
+        }
+    }
+
+    /// Gives out pods while some place may take them.
+    fn give_out(&mut self, part: &mut Part) {
+        while part.left > 0 {
+            let open =
+                |place: &usize| part.given[*place] < self.cap(part, *place) && self.why(part, *place).is_ok();
+            let best = (0..part.cells.len()).filter(open).min_by_key(|place| {
+                let cell = &part.cells[*place];
+                (cell.tier, self.crowd(part, cell), cell.price, *place)
+            });
+            let Some(best) = best else { return };
+            let given = self.at_once(part, best);
+            part.given[best] += given;
+            part.left -= given;
+            for role in &part.roles {
+                if let Some(domain) = part.domain(&part.cells[best], &self.topology.groups[role.group].key) {
+                    self.census.add(*role, domain, given);
+                }
+            }
+        }
+    }
+
+    /// Returns how many pods a place is given at once: all where one changes nothing for the next.
+    fn at_once(&self, part: &Part, place: usize) -> usize {
+        let is_even = part.roles.iter().all(|role| match self.topology.groups[role.group].kind {
+            GroupKind::Affinity | GroupKind::Volume(_) => true,
+            GroupKind::Spread(_) | GroupKind::AntiAffinity => false,
+        });
+        if is_even { part.left.min(self.cap(part, place) - part.given[place]) } else { 1 }
+    }
+
+    /// Returns how many pods a place takes at most.
+    fn cap(&self, part: &Part, place: usize) -> usize {
+        let Cell { values, tier, room, .. } = &part.cells[place];
+        let known = self.caps.get(&(part.shape, values.clone(), *tier)).copied();
+        known.or(*room).unwrap_or(usize::MAX)
+    }
+
+    /// Returns how full the domains of a place are.
+    fn crowd(&self, part: &Part, cell: &Cell) -> usize {
+        let spreads = part
+            .roles
+            .iter()
+            .filter(|role| matches!(self.topology.groups[role.group].kind, GroupKind::Spread(_)));
+        let counted = spreads.filter_map(|role| {
+            let domain = part.domain(cell, &self.topology.groups[role.group].key)?;
+            Some(self.census.tally(role.group, domain).counted)
+        });
+        counted.max().unwrap_or(0)
+    }
+
+    /// Says whether one more pod may come to a place.
+    fn why(&self, part: &Part, place: usize) -> Result<(), Miss> {
+        for role in &part.roles {
+            self.why_group(part, &part.cells[place], *role)?;
+        }
+        Ok(())
+    }
+
+    fn why_group(&self, part: &Part, cell: &Cell, role: Role) -> Result<(), Miss> {
+        let group = &self.topology.groups[role.group];
+        let key = group.key.as_str();
+        let Some(domain) = part.domain(cell, &group.key) else {
+            // Without the label there is no domain: nothing keeps pods apart there, and nothing brings them
+            // together.
+            return match (&group.kind, role.is_bound) {
+                (GroupKind::AntiAffinity | GroupKind::Volume(_), _) | (_, false) => Ok(()),
+                (GroupKind::Spread(_), true) => Err(without_label(Rule::TopologySpread, key)),
+                (GroupKind::Affinity, true) => Err(without_label(Rule::PodAffinity, key)),
+            };
+        };
+        let there = self.census.tally(role.group, domain);
+        match &group.kind {
+            GroupKind::Spread(spread) if role.is_bound => {
+                let least = self.census.least(role.group, spread);
+                let more = spread::more(spread.max_skew, there.counted, least, role.counted);
+                let miss = || spread::miss(key, domain, (there.counted, least), spread.max_skew);
+                if more > 0 { Ok(()) } else { Err(miss()) }
+            }
+            GroupKind::Spread(_) => Ok(()),
+            GroupKind::AntiAffinity => {
+                let more = anti_affinity::more(role.is_bound, role.counted > 0, there);
+                let miss = || anti_affinity::miss(key, domain, role.is_bound, there);
+                if more > 0 { Ok(()) } else { Err(miss()) }
+            }
+            GroupKind::Affinity | GroupKind::Volume(_) if role.is_bound => {
+                let anywhere = self.census.anywhere(role.group);
+                let may_come = affinity::may_come(there.counted, anywhere, role.counted > 0);
+                if may_come { Ok(()) } else { Err(affinity::miss(key, anywhere)) }
+            }
+            GroupKind::Affinity | GroupKind::Volume(_) => Ok(()),
+        }
+    }
+
+    /// Says why what is left of a part is refused.
+    fn refusal(&self, part: &Part) -> Miss {
+        let misses = (0..part.cells.len()).filter_map(|place| self.why(part, place).err());
+        let nearest = misses.min_by_key(|miss| (miss.distance(), miss.because.clone()));
+        nearest.unwrap_or_else(|| {
+            let keys: Vec<String> = part.keys.iter().map(|key| format!("`{key}`")).collect();
+            let because = format!("nothing that has {} holds such a pod", keys.join(" and "));
+            Miss::new(Rule::TopologySpread, because)
+        })
+    }
+}
+
+fn without_label(rule: Rule, key: &str) -> Miss {
+    Miss::new(rule, format!("the nodes that could hold it have no label `{key}`"))
+}
+
+fn split(demand: &Demand, parts: &[Part], round: &Round<'_>) -> Assigned {
+    let mut assigned = Assigned { demand: demand.clone(), ..Assigned::default() };
+    assigned.demand.shapes.clear();
+    let by_shape: BTreeMap<usize, &Part> = parts.iter().map(|part| (part.shape, part)).collect();
+    for (place, shape) in demand.shapes.iter().enumerate() {
+        let Some(part) = by_shape.get(&place) else {
+            assigned.demand.shapes.push(shape.clone());
+            assigned.origins.push((place, None));
+            continue;
+        };
+        let mut next = 0;
+        for pin in part.pins() {
+            let given: usize = pin.tiers.iter().map(|(_, given)| given).sum();
+            let pods = shape.pods[next..next + given].to_vec();
+            next += given;
+            assigned.demand.shapes.push(pinned(shape, &part.keys, &pin.values, pods));
+            assigned.origins.push((place, Some(pin)));
+        }
+        // Where no place has room for even one pod, the ordinary rules say better why.
+        if part.cells.is_empty() {
+            assigned.closed.push(assigned.demand.shapes.len());
+            assigned.demand.shapes.push(shape.clone());
+            assigned.origins.push((place, None));
+        } else if next < shape.pods.len() {
+            let (pods, miss) = (shape.pods[next..].to_vec(), round.refusal(part));
+            assigned.refused.push(Refused { priority: shape.priority, pods, miss, was_placed: false });
+        }
+    }
+    assigned
+}
+
+/// Returns pods of a shape that may stand only in one place.
+fn pinned(shape: &Shape, keys: &[LabelKey], values: &Values, pods: Vec<PodKey>) -> Shape {
+    let mut ask = shape.ask.clone();
+    // An alternative that does not agree is left out first: joined with the pin it would read like "no such label".
+    ask.alternatives.retain(|alternative| {
+        keys.iter().zip(values).all(|(key, value)| match (alternative.get(key.as_str()), value) {
+            (Some(wanted), Some(value)) => wanted.accepts(value),
+            (Some(wanted), None) => wanted.accepts_absence(),
+            (None, _) => true,
+        })
+    });
+    for alternative in &mut ask.alternatives {
+        for (key, value) in keys.iter().zip(values) {
+            let pin = value.as_ref().map_or_else(Requirement::none, |value| Requirement::one(value));
+            alternative.add(key.clone(), pin);
+        }
+    }
+    ask.alternatives.sort();
+    ask.alternatives.dedup();
+    Shape { priority: shape.priority, ask, roles: shape.roles.clone(), pods }
+}

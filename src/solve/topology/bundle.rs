@@ -1,0 +1,366 @@
+//! Pods that have to share a node, as one: a bundle asks for what all of them ask for together.
+//!
+//! Made where pod affinity by host binds pods that wait and none of those they mean runs. A bundle is placed like a
+//! pod, under the name of its first pod; the others come along. Bundles are as large as a node can hold.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::model::{PodKey, Requirements, Toleration, label};
+use crate::solve::demand::{Ask, Barred, Demand, Shape};
+use crate::solve::existing::{self, Standing};
+use crate::solve::fit::company::{Company, HostRole, HostRule, Tally};
+use crate::solve::fit::{affinity, anti_affinity, ports};
+use crate::solve::supply::Supply;
+
+use super::group::GroupKind;
+use super::{Role, Topology};
+
+/// The pods that come along, by the pod that stands for them.
+pub type Riders = BTreeMap<PodKey, Vec<PodKey>>;
+
+/// What bundles are looked at with.
+#[derive(Clone, Copy)]
+pub struct World<'w> {
+    /// The groups.
+    pub topology: &'w Topology,
+    /// What can be bought.
+    pub supply: &'w Supply<'w>,
+    /// What there is.
+    pub nodes: &'w [Standing<'w>],
+}
+
+/// Puts pods together that have to share a node.
+#[must_use]
+pub fn bundled(demand: &Demand, world: World<'_>) -> (Demand, Riders) {
+    let mut riders = Riders::new();
+    let parties = parties(demand, world.nodes);
+    if parties.is_empty() {
+        return (demand.clone(), riders);
+    }
+    let mut demand = demand.clone();
+    for party in parties {
+        let Party { bound, leaders, is_closed } = party;
+        if is_closed {
+            together(&mut demand, &mut riders, &bound, world);
+        } else {
+            behind_leaders(&mut demand, &mut riders, (&bound, &leaders), world);
+        }
+    }
+    demand.shapes.retain(|shape| !shape.pods.is_empty());
+    demand.shapes.sort_by(|one, other| {
+        let key = |shape: &Shape| (std::cmp::Reverse(shape.priority), shape.ask.clone(), shape.roles.clone());
+        key(one).cmp(&key(other)).then_with(|| one.pods.cmp(&other.pods))
+    });
+    (demand, riders)
+}
+
+/// Shapes that groups tie together.
+struct Party {
+    /// Those that are bound, by place.
+    bound: Vec<usize>,
+    /// Those that are only counted.
+    leaders: Vec<usize>,
+    /// Whether some are bound and counted: then all have to share one node.
+    is_closed: bool,
+}
+
+/// Returns the parties of which nobody runs that could be joined.
+fn parties(demand: &Demand, nodes: &[Standing<'_>]) -> Vec<Party> {
+    let mut members: BTreeMap<usize, (BTreeSet<usize>, BTreeSet<usize>)> = BTreeMap::new();
+    for (place, shape) in demand.shapes.iter().enumerate() {
+        for role in shape.ask.company.iter().filter(|role| role.rule == HostRule::Beside) {
+            let group = members.entry(role.group).or_default();
+            if role.is_bound { &mut group.0 } else { &mut group.1 }.insert(place);
+            if role.is_bound && role.counted > 0 {
+                group.1.insert(place);
+            }
+        }
+    }
+    let runs = |group: usize| {
+        let there = |standing: &Standing<'_>| standing.site.company.there(group).counted > 0;
+        nodes.iter().any(|standing| !standing.node.is_deleting && there(standing))
+    };
+    let mut taken: BTreeSet<usize> = BTreeSet::new();
+    let mut parties = Vec::new();
+    for (group, (bound, counted)) in members {
+        let is_new = bound.iter().all(|place| !taken.contains(place));
+        if bound.is_empty() || runs(group) || !is_new {
+            continue;
+        }
+        taken.extend(&bound);
+        let is_closed = bound.iter().any(|place| counted.contains(place));
+        let leaders = counted.difference(&bound).copied().collect();
+        parties.push(Party { bound: bound.into_iter().collect(), leaders, is_closed });
+    }
+    parties
+}
+
+/// Puts all pods of a party on one node: as many as one holds.
+fn together(demand: &mut Demand, riders: &mut Riders, bound: &[usize], world: World<'_>) {
+    let pods = taken(demand, bound);
+    let most = most(pods.len(), |count| fits(demand, &pods[..count], world).is_some());
+    let (placed, left) = pods.split_at(most);
+    add(demand, riders, placed, world);
+    bar(demand, left, most);
+}
+
+/// Puts pods beside others that wait: one of those and as many as fit in each bundle.
+fn behind_leaders(
+    demand: &mut Demand,
+    riders: &mut Riders,
+    (bound, leaders): (&[usize], &[usize]),
+    world: World<'_>,
+) {
+    let mut leaders: VecDeque<(usize, PodKey)> = taken(demand, leaders).into();
+    let all = taken(demand, bound);
+    let mut left = &all[..];
+    // How many followers of one shape a leader of another takes: found out once.
+    let mut known: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    while let Some((follower, _)) = left.first() {
+        let Some(leader) = leaders.pop_front() else { break };
+        let alike = left.iter().take_while(|(shape, _)| shape == follower).count();
+        let pair = (leader.0, *follower);
+        let most = match known.get(&pair).filter(|most| **most < alike) {
+            Some(most) => *most,
+            None => most_beside(demand, &leader, left, world),
+        };
+        if most < alike {
+            known.insert(pair, most);
+        }
+        let mut pods = vec![leader];
+        pods.extend_from_slice(&left[..most]);
+        left = &left[most..];
+        add(demand, riders, &pods, world);
+    }
+    for (shape, pod) in leaders {
+        demand.shapes[shape].pods.push(pod);
+    }
+    bar(demand, left, 0);
+}
+
+/// Returns how many of these pods fit on one node with their leader.
+fn most_beside(
+    demand: &Demand,
+    leader: &(usize, PodKey),
+    left: &[(usize, PodKey)],
+    world: World<'_>,
+) -> usize {
+    let holds = |count: usize| {
+        let mut pods = vec![leader.clone()];
+        pods.extend_from_slice(&left[..count]);
+        fits(demand, &pods, world).is_some()
+    };
+    most(left.len(), holds)
+}
+
+/// Returns the largest number up to `most` for which this holds; what holds for a number holds for smaller ones.
+fn most(most: usize, holds: impl Fn(usize) -> bool) -> usize {
+    if holds(most) {
+        return most;
+    }
+    let (mut most, mut least) = (most, 0);
+    while most - least > 1 {
+        let middle = usize::midpoint(most, least);
+        if holds(middle) { least = middle } else { most = middle }
+    }
+    least
+}
+
+/// Takes all pods of these shapes out of the demand.
+fn taken(demand: &mut Demand, shapes: &[usize]) -> Vec<(usize, PodKey)> {
+    let mut pods = Vec::new();
+    for shape in shapes {
+        pods.extend(std::mem::take(&mut demand.shapes[*shape].pods).into_iter().map(|pod| (*shape, pod)));
+    }
+    pods
+}
+
+/// Adds a bundle to the demand.
+fn add(demand: &mut Demand, riders: &mut Riders, pods: &[(usize, PodKey)], world: World<'_>) {
+    let Some(((_, first), others)) = pods.split_first() else { return };
+    let Some(mut bundle) = fits(demand, pods, world) else {
+        // One pod alone: the ordinary rules say why it fits nowhere.
+        demand.shapes[pods[0].0].pods.extend(pods.iter().map(|(_, pod)| pod.clone()));
+        return;
+    };
+    bundle.pods.push(first.clone());
+    riders.insert(first.clone(), others.iter().map(|(_, pod)| pod.clone()).collect());
+    demand.shapes.push(bundle);
+}
+
+fn bar(demand: &mut Demand, left: &[(usize, PodKey)], most: usize) {
+    if left.is_empty() {
+        return;
+    }
+    let mut miss = affinity::miss(label::HOSTNAME, 0);
+    if most > 0 {
+        miss.because = format!("they have to share a node, and no node holds more than {most} of them");
+    }
+    let mut by_priority: BTreeMap<i32, Vec<PodKey>> = BTreeMap::new();
+    for (shape, pod) in left {
+        by_priority.entry(demand.shapes[*shape].priority).or_default().push(pod.clone());
+    }
+    for (priority, mut pods) in by_priority {
+        pods.sort();
+        demand.barred.push(Barred { priority, pods, miss: miss.clone() });
+    }
+}
+
+/// Returns what these pods come to as one, where they may share a node and some node holds them.
+fn fits(demand: &Demand, pods: &[(usize, PodKey)], world: World<'_>) -> Option<Shape> {
+    let World { topology, supply, nodes } = world;
+    let shape = as_one(demand, pods, topology)?;
+    let ask = &shape.ask;
+    let stands =
+        |standing: &Standing<'_>| !standing.node.is_deleting && existing::why(standing, &shape).is_ok();
+    let of_new = || {
+        supply.pools.iter().any(|pool| {
+            pool.kinds.iter().any(|kind| {
+                ask.requests.fit_in(&kind.kind.allocatable)
+                    && kind.offerings.iter().any(|usable| pool.site(kind, usable).why(ask).is_ok())
+            })
+        })
+    };
+    (nodes.iter().any(stands) || of_new()).then_some(shape)
+}
+
+/// Returns what pods come to as one, without a name.
+fn as_one(demand: &Demand, pods: &[(usize, PodKey)], topology: &Topology) -> Option<Shape> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for (shape, _) in pods {
+        *counts.entry(*shape).or_default() += 1;
+    }
+    let mut bundle: Option<Shape> = None;
+    // On one node they are in one domain of every label.
+    let (mut company, mut domains) = (Company::default(), BTreeMap::<usize, Tally>::new());
+    for (place, count) in counts {
+        let shape = &demand.shapes[place];
+        let others: Vec<HostRole> =
+            shape.ask.company.iter().filter(|role| role.rule != HostRule::Beside).copied().collect();
+        if company.most(&others) < count || (count > 1 && !shape.ask.host_ports.is_empty()) {
+            return None;
+        }
+        company.put(&others, count);
+        for role in shape.roles.iter().filter(|role| keeps_apart(topology, **role)) {
+            let there = domains.entry(role.group).or_default();
+            if anti_affinity::more(role.is_bound, role.counted > 0, *there) < count {
+                return None;
+            }
+            there.add(role.is_bound, role.counted, count);
+        }
+        let several = times(shape, count);
+        bundle = Some(match bundle {
+            None => several,
+            Some(bundle) => joined(bundle, &several)?,
+        });
+    }
+    let mut bundle = bundle.filter(|_| has_order(demand, pods, topology))?;
+    for role in &mut bundle.ask.company {
+        // Those that it has to stand beside come along.
+        role.is_bound &= role.rule != HostRule::Beside;
+    }
+    Some(bundle)
+}
+
+/// Returns what so many pods of a shape come to as one, without a name. They may all stand by the same alternative.
+fn times(shape: &Shape, count: usize) -> Shape {
+    let mut several = Shape { pods: Vec::new(), ..shape.clone() };
+    let factor = i64::try_from(count).unwrap_or(i64::MAX);
+    for (name, amount) in shape.ask.requests.iter() {
+        several.ask.requests.set(name.clone(), amount.saturating_mul(factor));
+    }
+    several.ask.volumes.values_mut().for_each(|volumes| *volumes *= count);
+    several.ask.company.iter_mut().for_each(|role| role.counted *= count);
+    several.roles.iter_mut().for_each(|role| role.counted *= count);
+    several
+}
+
+/// Returns a bundle with more pods; `None` where no node could be what all ask for.
+fn joined(mut bundle: Shape, shape: &Shape) -> Option<Shape> {
+    let (ask, more) = (&mut bundle.ask, &shape.ask);
+    if ports::why(&more.host_ports, &ask.host_ports).is_err() {
+        return None;
+    }
+    ask.requests.add(&more.requests);
+    ask.host_ports.extend(more.host_ports.iter().cloned());
+    for (driver, count) in &more.volumes {
+        *ask.volumes.entry(driver.clone()).or_default() += count;
+    }
+    ask.alternatives = pairs(&ask.alternatives, &more.alternatives);
+    let both = ask.tolerations.iter().flat_map(|one| more.tolerations.iter().map(|other| one.meet(other)));
+    let both: BTreeSet<Toleration> = both.flatten().collect();
+    ask.tolerations = both.into_iter().collect();
+    ask.company = summed_hosts(ask, &more.company);
+    bundle.roles = summed(&bundle.roles, &shape.roles);
+    bundle.priority = bundle.priority.max(shape.priority);
+    (!bundle.ask.alternatives.is_empty()).then_some(bundle)
+}
+
+/// Returns whether the pods can be bound one after the other: each that has to stand beside others comes after one of
+/// them, or is the first of those that mean themselves.
+fn has_order(demand: &Demand, pods: &[(usize, PodKey)], topology: &Topology) -> bool {
+    let shapes: BTreeSet<usize> = pods.iter().map(|(shape, _)| *shape).collect();
+    let near = |shape: usize| {
+        let of_hosts = demand.shapes[shape].ask.company.iter();
+        let of_hosts = of_hosts.filter(|role| role.rule == HostRule::Beside);
+        let others = demand.shapes[shape].roles.iter();
+        let others = others.filter(|role| topology.groups[role.group].kind == GroupKind::Affinity);
+        let hosts = of_hosts.map(|role| (role.group, role.is_bound, role.counted > 0));
+        hosts.chain(others.map(|role| (role.group, role.is_bound, role.counted > 0))).collect::<Vec<_>>()
+    };
+    let mut waiting: BTreeMap<usize, Vec<_>> = shapes.iter().map(|shape| (*shape, near(*shape))).collect();
+    let mut there: BTreeSet<usize> = BTreeSet::new();
+    while let Some(shape) = waiting.iter().find_map(|(shape, near)| {
+        let comes = |(group, bound, counts): &(usize, bool, bool)| !bound || *counts || there.contains(group);
+        near.iter().all(comes).then_some(*shape)
+    }) {
+        let near = waiting.remove(&shape).unwrap_or_default();
+        there.extend(near.into_iter().filter(|(_, _, counts)| *counts).map(|(group, _, _)| group));
+    }
+    waiting.is_empty()
+}
+
+fn keeps_apart(topology: &Topology, role: Role) -> bool {
+    matches!(topology.groups[role.group].kind, GroupKind::AntiAffinity)
+}
+
+fn pairs(one: &[Requirements], other: &[Requirements]) -> Vec<Requirements> {
+    let mut pairs: BTreeSet<Requirements> = BTreeSet::new();
+    for first in one {
+        for second in other.iter().filter(|second| second.intersects(first).is_ok()) {
+            let mut both = first.clone();
+            both.add_all(second);
+            pairs.insert(both);
+        }
+    }
+    pairs.into_iter().collect()
+}
+
+fn summed(one: &[Role], other: &[Role]) -> Vec<Role> {
+    let mut sums: BTreeMap<usize, Role> = one.iter().map(|role| (role.group, *role)).collect();
+    for role in other {
+        let sum = sums.entry(role.group).or_insert(Role { group: role.group, is_bound: false, counted: 0 });
+        sum.is_bound |= role.is_bound;
+        sum.counted += role.counted;
+    }
+    sums.into_values().collect()
+}
+
+fn summed_hosts(ask: &Ask, other: &[HostRole]) -> Vec<HostRole> {
+    let mut sums: BTreeMap<usize, HostRole> = ask.company.iter().map(|role| (role.group, *role)).collect();
+    for role in other {
+        let sum = sums.entry(role.group).or_insert(HostRole { is_bound: false, counted: 0, ..*role });
+        sum.is_bound |= role.is_bound;
+        sum.counted += role.counted;
+    }
+    sums.into_values().collect()
+}
+
+/// Names the pods that come along after each that stands for them.
+pub fn with_riders(pods: &mut Vec<PodKey>, riders: &Riders) {
+    let more: Vec<PodKey> = pods.iter().filter_map(|pod| riders.get(pod)).flatten().cloned().collect();
+    if !more.is_empty() {
+        pods.extend(more);
+        pods.sort();
+    }
+}

@@ -1,0 +1,133 @@
+//! A last look at the target: what the domains really come to, once nodes are known.
+//!
+//! Pods that were promised a domain may have found no room, and nodes made for others may open a domain that makes
+//! the rest uneven. Pods that Kubernetes would not bind then are taken off again; nothing is ever added.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::census::Census;
+use super::group::{Group, GroupKind, Spread};
+use super::{Role, Topology};
+use crate::model::{LabelKey, PodKey, Requirements, Taint};
+use crate::solve::demand::Demand;
+use crate::solve::fit::{Miss, Undefined, affinity, labels, spread, taints};
+
+/// A node of the target, as groups see it.
+pub struct Place<'p> {
+    /// Its labels; of a new node, those that it is sure to have.
+    pub labels: &'p BTreeMap<LabelKey, Arc<str>>,
+    /// Its taints.
+    pub taints: &'p [Taint],
+    /// The pods that are newly placed there.
+    pub pods: &'p [PodKey],
+}
+
+/// Returns the newly placed pods that must come off, sorted. `running` counts what runs on nodes that stay.
+#[must_use]
+pub fn refused(
+    (demand, topology): (&Demand, &Topology),
+    running: &Census,
+    places: &[Place<'_>],
+) -> BTreeMap<PodKey, Miss> {
+    let roles: BTreeMap<&PodKey, &[Role]> = demand
+        .shapes
+        .iter()
+        .filter(|shape| !shape.roles.is_empty())
+        .flat_map(|shape| shape.pods.iter().map(|pod| (pod, &*shape.roles)))
+        .collect();
+    let mut refused = BTreeMap::new();
+    if roles.is_empty() {
+        return refused;
+    }
+    let mut census = running.clone();
+    let mut stand: Vec<(usize, &PodKey)> = Vec::new();
+    for (number, place) in places.iter().enumerate() {
+        for (group, rule) in topology.groups.iter().enumerate() {
+            if let GroupKind::Spread(spread) = &rule.kind
+                && let Some(domain) = place.labels.get(&rule.key)
+                && !rule.is_of_hosts()
+                && counts(place, spread)
+            {
+                census.open(group, domain);
+            }
+        }
+        for pod in place.pods.iter().filter(|pod| roles.contains_key(pod)) {
+            stand.push((number, pod));
+            note(&mut census, topology, (place, roles[pod]), true);
+        }
+    }
+    stand.sort_by(|one, other| other.1.cmp(one.1));
+    loop {
+        let before = refused.len();
+        for (number, pod) in &stand {
+            let (place, roles) = (&places[*number], roles[pod]);
+            if !refused.contains_key(*pod)
+                && let Err(miss) = stands(&census, topology, (place, roles))
+            {
+                note(&mut census, topology, (place, roles), false);
+                refused.insert((*pod).clone(), miss);
+            }
+        }
+        // What came off may have made others uneven.
+        if refused.len() == before {
+            return refused;
+        }
+    }
+}
+
+fn note(census: &mut Census, topology: &Topology, (place, roles): (&Place<'_>, &[Role]), comes: bool) {
+    for role in roles {
+        let group = &topology.groups[role.group];
+        let Some(domain) = place.labels.get(&group.key) else { continue };
+        let is_seen = match &group.kind {
+            GroupKind::Spread(spread) => counts(place, spread),
+            GroupKind::Affinity | GroupKind::AntiAffinity | GroupKind::Volume(_) => true,
+        };
+        if is_seen && !group.is_of_hosts() {
+            if comes { census.add(*role, domain, 1) } else { census.take(*role, domain) }
+        }
+    }
+}
+
+/// Says whether a pod may stand where it does.
+fn stands(census: &Census, topology: &Topology, (place, roles): (&Place<'_>, &[Role])) -> Result<(), Miss> {
+    for role in roles.iter().filter(|role| role.is_bound) {
+        let group: &Group = &topology.groups[role.group];
+        let key = group.key.as_str();
+        let domain = place.labels.get(&group.key).map_or("", |domain| &**domain);
+        let counted = census.tally(role.group, domain).counted;
+        match &group.kind {
+            GroupKind::Spread(spread) => {
+                let least = census.least(role.group, spread);
+                if domain.is_empty() || counted.saturating_sub(least) > spread.max_skew {
+                    return Err(spread::miss(key, domain, (counted, least), spread.max_skew));
+                }
+            }
+            GroupKind::Affinity if domain.is_empty() || counted == 0 => {
+                return Err(affinity::miss(key, census.anywhere(role.group)));
+            }
+            // Places were given out so that nothing refused stands together, and taking pods off keeps that.
+            GroupKind::Affinity | GroupKind::AntiAffinity | GroupKind::Volume(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a node counts for a spread.
+fn counts(place: &Place<'_>, spread: &Spread) -> bool {
+    let of_labels =
+        || Requirements::of_labels(place.labels.iter().map(|(key, value)| (key.as_str(), &**value)));
+    spread
+        .keys
+        .iter()
+        .all(|key| place.labels.contains_key(key) || key.as_str() == crate::model::label::HOSTNAME)
+        && spread.alternatives.as_ref().is_none_or(|alternatives| {
+            alternatives.iter().any(Requirements::is_empty)
+                || labels::why(alternatives, &of_labels(), &Undefined::Absent).is_ok()
+        })
+        && spread
+            .tolerations
+            .as_ref()
+            .is_none_or(|tolerations| taints::why(place.taints, tolerations).is_ok())
+}
