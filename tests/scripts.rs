@@ -248,7 +248,14 @@ fn output_that_cannot_be_written_is_an_error_and_a_reader_that_left_is_not() {
 #[test]
 fn an_input_without_any_object_is_a_failed_pipe_and_no_cluster() {
     for arguments in [&["plan", "-"][..], &["validate", "-"], &["explain", "pod/a", "-"]] {
-        for input in ["", "# nothing\n", "---\n---\n", "apiVersion: v1\nkind: List\nitems: []\n"] {
+        for input in [
+            "",
+            "# nothing\n",
+            "---\n---\n",
+            "apiVersion: v1\nkind: List\nitems: []\n",
+            "error: the server doesn't have a resource type\n",
+            "replicaCount: 3\n",
+        ] {
             let output = start(arguments, root(), input);
             assert_eq!(output.status.code(), Some(1), "{arguments:?} {input:?}");
             assert!(aside(&output).contains("the input is empty"), "{}", aside(&output));

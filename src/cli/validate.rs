@@ -6,7 +6,7 @@ use super::exit::{Exit, Failure};
 use super::input::Inputs;
 use super::ui::Ui;
 use super::{fix, world};
-use crate::manifests::{Fault, Objects, Remark, Renders, path_text};
+use crate::manifests::{Fault, NO_OBJECT, Objects, Remark, Renders, path_text};
 use crate::offline;
 use crate::upgrade::{Sort, upgrade};
 
@@ -104,13 +104,20 @@ pub(super) fn counted(count: usize, noun: &str) -> String {
 
 /// Says that everything is in order, and what was not looked into.
 pub(super) fn valid(objects: &Objects) -> String {
-    let passed: usize = objects.passed_over.values().sum();
+    let without_kind = objects.passed_over.get(NO_OBJECT).copied().unwrap_or_default();
+    let passed: usize = objects.passed_over.values().sum::<usize>() - without_kind;
     let (held, files) = (counted(objects.documents, "object"), counted(objects.sources, "file"));
     let mut text = format!("Valid: {held} in {files}.\n");
     if passed > 0 {
         text.push_str(&format!(
             "Not looked into, since they do not matter to a plan: {}.\n",
             counted(passed, "object")
+        ));
+    }
+    if without_kind > 0 {
+        text.push_str(&format!(
+            "No objects of Kubernetes: {} without a kind.\n",
+            counted(without_kind, "document")
         ));
     }
     for Renders { kind, name, points_at } in &objects.renders {

@@ -118,6 +118,8 @@ impl Taker for Found {
             return self.faults.add(Fault::at(file, tree.line, message).with_hint(hint));
         }
         if tree.get("kind").is_none() && tree.get("metadata").is_none() {
+            // An input of nothing else is a mistake: what a failed command wrote, or values of a chart.
+            self.objects -= 1;
             return self.pass_over(NO_OBJECT);
         }
         let digest = self.cut(&mut tree);

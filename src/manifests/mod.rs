@@ -43,6 +43,7 @@ pub mod workload;
 pub mod yaml;
 
 pub use fault::{Fault, Segment, path_text};
+pub use found::NO_OBJECT;
 pub use kept::{Identity, Kept, KeptObject};
 pub use kind::{NotUnderstood, Why};
 pub use names::{Cover, Names};

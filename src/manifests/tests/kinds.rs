@@ -61,7 +61,7 @@ replicaCount: 1
     let passed: Vec<String> =
         read.passed_over.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
     assert_eq!(passed, ["ClusterPolicy 1", "Secret 2", "Service 1", "documents without a kind 1"]);
-    assert_eq!((read.documents, read.sources, read.pods.len()), (9, 1, 0));
+    assert_eq!((read.documents, read.sources, read.pods.len()), (9, 1, 0), "values of a chart are no object");
 }
 
 #[test]
