@@ -265,6 +265,15 @@ fn an_input_without_any_object_is_a_failed_pipe_and_no_cluster() {
 }
 
 #[test]
+fn a_pipe_that_brings_nothing_is_an_error_beside_other_files_too() {
+    for arguments in [&["plan", "examples/quickstart", "-"][..], &["snapshot", "-", "examples/quickstart"]] {
+        let output = start(arguments, root(), "\n");
+        assert_eq!((output.status.code(), out(&output).as_str()), (Some(1), ""), "{arguments:?}");
+        assert!(aside(&output).contains("nothing came from standard input"), "{}", aside(&output));
+    }
+}
+
+#[test]
 fn output_is_plain_where_it_is_not_a_terminal() {
     assert!(!out(&nodeform(&["plan", "examples/quickstart"])).contains('\u{1b}'));
 }

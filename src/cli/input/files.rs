@@ -81,7 +81,10 @@ impl Reader {
         let mut bytes = Vec::new();
         // One byte more than the limit, so that too much is seen as too much.
         match std::io::stdin().lock().take(DUMP_BYTES_MAX + 1).read_to_end(&mut bytes) {
-            Ok(_) => self.keep("-".to_owned(), "<stdin>".to_owned(), bytes),
+            Ok(_) => {
+                self.inputs.is_standard_input_blank = bytes.iter().all(u8::is_ascii_whitespace);
+                self.keep("-".to_owned(), "<stdin>".to_owned(), bytes);
+            }
             Err(error) => self.faults.push(format!("standard input cannot be read: {error}")),
         }
     }

@@ -75,6 +75,8 @@ pub(super) struct Inputs {
     pub(super) rendered: BTreeMap<String, String>,
     /// What is there and could not be read.
     pub(super) gaps: Vec<Gap>,
+    /// Whether nothing came from standard input, though it was named.
+    is_standard_input_blank: bool,
     /// The files and folders that were read, every link followed.
     pub(super) read: BTreeSet<PathBuf>,
 }
@@ -249,8 +251,13 @@ fn shown_beside(paths: &[&PathBuf], inputs: &Inputs) -> BTreeSet<String> {
     named.iter().map(|path| path.display().to_string()).chain(others.map(str::to_owned)).collect()
 }
 
-/// Refuses an input of folders without any file to read.
+/// Refuses an input of folders without any file to read, and a pipe that brought nothing: a plan of the other
+/// files alone would be one without the nodes that exist.
 fn found(inputs: Inputs) -> Result<Inputs, Failure> {
+    if inputs.is_standard_input_blank {
+        return Err(Failure::error("the input is empty: nothing came from standard input")
+            .hint("look whether the command before the pipe failed; without `-` nothing is read from it"));
+    }
     if !inputs.files.is_empty() {
         return Ok(inputs);
     }
