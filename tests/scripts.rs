@@ -274,6 +274,17 @@ fn a_pipe_that_brings_nothing_is_an_error_beside_other_files_too() {
 }
 
 #[test]
+fn pods_and_nodes_are_explained_by_the_names_that_plans_print() {
+    let name = out(&nodeform(&["plan", "examples/quickstart", "-o", "name"]));
+    for asked in [name.trim(), "pod/default/inflate-0", "deployment.apps/inflate"] {
+        let output = nodeform(&["explain", asked, "examples/quickstart"]);
+        assert_eq!(output.status.code(), Some(0), "{asked}: {}", aside(&output));
+    }
+    let elsewhere = nodeform(&["explain", "pod/shop/inflate-0", "examples/quickstart"]);
+    assert!(aside(&elsewhere).contains("it is in namespace `default`"), "{}", aside(&elsewhere));
+}
+
+#[test]
 fn output_is_plain_where_it_is_not_a_terminal() {
     assert!(!out(&nodeform(&["plan", "examples/quickstart"])).contains('\u{1b}'));
 }

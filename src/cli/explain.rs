@@ -19,9 +19,10 @@ const WAYS: &str = "ask as in `nodeform explain pod/web-0 my-manifests/`, `deplo
 
 pub(super) fn run(arguments: &ExplainArguments, ui: Ui) -> Result<Exit, Failure> {
     let ExplainArguments { target, namespace, all_regions, world: from } = arguments;
-    let Some((kind, name)) = target.split_once('/').filter(|(_, name)| !name.is_empty()) else {
+    let Some((kind, space, name)) = asked(target) else {
         return Err(Failure::error(format!("`{target}` is not KIND/NAME")).hint(WAYS));
     };
+    let namespace = namespace.as_deref().or(space);
     let is_size = matches!(kind, "size" | "sizes");
     if *all_regions && !is_size {
         return Err(Failure::error("`--all-regions` goes with `size/NAME` alone"));
@@ -33,13 +34,11 @@ pub(super) fn run(arguments: &ExplainArguments, ui: Ui) -> Result<Exit, Failure>
     let world = world::world(from, ui)?;
     let planned = world::planned(&world)?;
     let mut lines = match kind {
-        "node" | "nodes" | "no" => node(&world, &planned, name)?,
+        "node" | "nodes" | "no" | "nodeclaim" | "nodeclaims" => node(&world, &planned, name)?,
         "pool" | "pools" | "nodepool" | "nodepools" => pool(&world, &planned, name)?,
         _ if is_size => size(&world, &planned, name)?,
-        "pod" | "pods" | "po" => pods(&world, &planned, (kind, name), namespace.as_deref())?,
-        other if is_workload_kind(&world.snapshot, other) => {
-            pods(&world, &planned, (kind, name), namespace.as_deref())?
-        }
+        "pod" | "pods" | "po" => pods(&world, &planned, (kind, name), namespace)?,
+        other if is_workload_kind(&world.snapshot, other) => pods(&world, &planned, (kind, name), namespace)?,
         other => return Err(Failure::error(format!("`{other}` cannot be explained")).hint(WAYS)),
     };
     if *all_regions {
@@ -47,6 +46,15 @@ pub(super) fn run(arguments: &ExplainArguments, ui: Ui) -> Result<Exit, Failure>
     }
     ui.lines(&lines)?;
     Ok(Exit::Done)
+}
+
+/// Returns kind, namespace and name of `KIND/NAME`: also as plans write pods, and with the kind's group, as
+/// `-o name` writes it here and in kubectl.
+fn asked(target: &str) -> Option<(&str, Option<&str>, &str)> {
+    let (kind, rest) = target.split_once('/')?;
+    let kind = kind.split_once('.').map_or(kind, |(kind, _)| kind);
+    let (space, name) = rest.split_once('/').map_or((None, rest), |(space, name)| (Some(space), name));
+    (!name.is_empty() && space.is_none_or(|space| !space.is_empty())).then_some((kind, space, name))
 }
 
 /// Explains one pod; of several, what becomes of them, and the one that fares worst.
