@@ -274,6 +274,14 @@ fn a_pipe_that_brings_nothing_is_an_error_beside_other_files_too() {
 }
 
 #[test]
+fn a_size_that_serves_no_node_is_told_by_the_catalogue() {
+    let output = nodeform(&["catalog", "dc2as_v5", "--location", "eastus"]);
+    let told = aside(&output);
+    assert!(told.contains("`Standard_DC2as_v5` serves no node: it is a confidential size"), "{told}");
+    assert!(!told.contains("did you mean"), "{told}");
+}
+
+#[test]
 fn pods_and_nodes_are_explained_by_the_names_that_plans_print() {
     let name = out(&nodeform(&["plan", "examples/quickstart", "-o", "name"]));
     for asked in [name.trim(), "pod/default/inflate-0", "deployment.apps/inflate"] {

@@ -4,6 +4,7 @@ use super::arguments::{CatalogArguments, CatalogOutput};
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::world;
+use crate::catalog::RefusedSize;
 use crate::catalog::filter::{Asked, CatalogFilter, GpuFilter};
 use crate::catalog::miss::{Instead, Miss, misses};
 use crate::model::{ClassName, MicroUsdPerHour, NetworkSetup, Price, Quantity, Region};
@@ -35,11 +36,25 @@ pub(super) fn run(arguments: &CatalogArguments, ui: Ui) -> Result<Exit, Failure>
         }
     };
     if shown == 0 {
+        let unfit = unfit(arguments.name.as_deref(), &offered.refused);
+        ui.aside(&unfit);
         for miss in misses(&filter, &offered.types) {
-            ui.aside(&missed(arguments, &miss, offered.types.len()));
+            if unfit.is_empty() || miss.asked != Asked::Name {
+                ui.aside(&missed(arguments, &miss, offered.types.len()));
+            }
         }
     }
     Ok(Exit::Done)
+}
+
+/// Says which sizes of this name are sold and serve no node.
+fn unfit(name: Option<&str>, refused: &[RefusedSize]) -> String {
+    const SHOWN_MAX: usize = 3;
+    let part = name.unwrap_or_default().to_ascii_lowercase();
+    let is_meant =
+        |one: &&RefusedSize| !part.is_empty() && one.size.as_str().to_ascii_lowercase().contains(&part);
+    let lines = refused.iter().filter(is_meant).take(SHOWN_MAX);
+    lines.map(|one| format!("`{}` serves no node: {}\n", one.size, one.because)).collect()
 }
 
 /// Says which flag leaves nothing, and what would not.
