@@ -121,7 +121,7 @@ pub(super) enum HpaArgument {
     kubectl get nodes,nodeclaims -o yaml | nodeform plan --git origin/main --path deploy -\n  \
     nodeform snapshot examples/existing-fleet --out prod.json\n  \
     nodeform plan --snapshot prod.json --with examples/quickstart\n  \
-    nodeform plan examples/quickstart -o md --fail-on delete,incomplete --max-monthly-increase 500\n\n\
+    nodeform plan examples/quickstart -o md --fail-on delete --max-monthly-increase 500\n\n\
     Exit codes: 0 done, 1 error, 2 changes are proposed (--detailed-exitcode), 4 a gate is not passed.\n")]
 pub(super) struct PlanArguments {
     #[command(flatten)]
@@ -285,7 +285,7 @@ pub(super) struct ExplainArguments {
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nodeform snapshot examples/existing-fleet --out prod.json\n  \
-    kubectl get nodes,nodeclaims,nodepools,aksnodeclasses,pods,deployments,daemonsets,statefulsets -A -o json \\\n    \
+    kubectl get nodes,nodeclaims,nodepools,aksnodeclasses,pods,deploy,ds,sts -A -o json \\\n    \
     | nodeform snapshot - --at 2026-11-21T09:00:00Z --out prod.json\n")]
 pub(super) struct SnapshotArguments {
     #[command(flatten)]

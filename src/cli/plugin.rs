@@ -88,7 +88,19 @@ pub(super) fn completions(words: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::completions;
+    use super::{Called, completions};
+
+    #[test]
+    fn no_example_is_so_long_that_help_breaks_its_line() {
+        const WIDTH: usize = 100;
+        for called in [Called::Nodeform, Called::Plugin] {
+            for command in called.command().get_subcommands() {
+                let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+                let commands = help.lines().filter(|line| line.starts_with("  "));
+                commands.for_each(|line| assert!(line.len() <= WIDTH, "{line}"));
+            }
+        }
+    }
 
     #[test]
     fn kubectl_is_told_what_may_come_next() {
