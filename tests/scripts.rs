@@ -540,6 +540,7 @@ fn called_by_kubectl_it_speaks_of_kubectl() {
         "{help}"
     );
     assert!(aside(&run(&plugin, &["plan"])).contains("`kubectl nodeform plan my-manifests/`"));
+    assert!(aside(&run(&plugin, &["plan"])).contains(" | kubectl nodeform plan -`"));
     assert!(out(&run(&plugin, &["plan", "examples/quickstart"])).contains("more: `kubectl nodeform plan"));
     assert_eq!(
         out(&run(&completer, &["plan", "--fail-on", ""])),

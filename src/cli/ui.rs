@@ -73,7 +73,8 @@ impl Ui {
 
     /// Puts the program's name of the user into the commands of a text.
     fn named(self, text: &str) -> String {
-        text.replace("`nodeform ", &format!("`{} ", self.name))
+        let (named, piped) = (format!("`{} ", self.name), format!("| {} ", self.name));
+        text.replace("`nodeform ", &named).replace("| nodeform ", &piped)
     }
 }
 
