@@ -109,7 +109,9 @@ impl Taker for Found {
             return self.faults.add(Fault::at(file, tree.line, message).with_hint(hint));
         }
         if tree.as_map().is_none() {
-            let message = format!("a document must be an object and is {}", tree.value.describe());
+            // A text that is the whole of a file may be a token: it is not repeated.
+            let is = if tree.as_text().is_some() { "text".to_owned() } else { tree.value.describe() };
+            let message = format!("a document must be an object and is {is}");
             let hint = if tree.as_list().is_some() {
                 "write objects one after another with `---` between them, or as `items` of a List; leave the file out if it is not a manifest"
             } else {
