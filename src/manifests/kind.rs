@@ -270,7 +270,7 @@ pub fn is_like_a_workload(object: &Tree) -> bool {
 }
 
 /// Returns whether an object holds a pod template: it is like a workload, or somewhere below it, beside
-/// `status`, stands a list `containers` with an image. Rules about manifests only look like one.
+/// `status`, stands a list `containers` with an image or requests. Rules about manifests only look like one.
 #[must_use]
 pub fn holds_pod_template(api_version: &str, object: &Tree) -> bool {
     let (group, _) = group_and_version(api_version);
@@ -285,7 +285,10 @@ pub fn holds_pod_template(api_version: &str, object: &Tree) -> bool {
 fn holds_containers(tree: &Tree) -> bool {
     match &tree.value {
         Value::Map(entries) => entries.iter().any(|entry| match (&*entry.key, &entry.value.value) {
-            ("containers", Value::List(items)) => items.iter().any(|item| item.get("image").is_some()),
+            // Operators that have an image of their own take a template without one.
+            ("containers", Value::List(items)) => {
+                items.iter().any(|item| item.get("image").is_some() || item.get("resources").is_some())
+            }
             (_, _) => holds_containers(&entry.value),
         }),
         Value::List(items) => items.iter().any(holds_containers),

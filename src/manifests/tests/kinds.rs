@@ -16,6 +16,11 @@ kind: Fleet
 metadata: {name: own}
 spec: {servers: [{pod: {spec: {containers: [{name: c, image: x}]}}}]}
 ---
+apiVersion: elasticsearch.k8s.elastic.co/v1
+kind: Elasticsearch
+metadata: {name: logs}
+spec: {nodeSets: [{count: 3, podTemplate: {spec: {containers: [{name: elasticsearch, resources: {requests: {cpu: 4}}}]}}}]}
+---
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: chart}
@@ -53,6 +58,7 @@ replicaCount: 1
     assert_eq!(
         named,
         [
+            "Elasticsearch PodTemplate {\"logs\": 1}",
             "Fleet PodTemplate {\"own\": 1}",
             "Service PodTemplate {\"fn\": 1}",
             "Workflow PodTemplate {\"shop/run\": 1}",
