@@ -1,6 +1,7 @@
 //! One expression - key, operator, values - in AKS' labels.
 
 use super::{foreign, foreign_place, place_hint, sorts};
+use crate::model::label;
 use crate::upgrade::remark::Job;
 use crate::upgrade::syntax::Node;
 
@@ -71,9 +72,11 @@ pub(crate) fn expression(node: &mut Node, path: &[&str], is_pool: bool, job: &mu
     Outcome::Changed
 }
 
-/// Returns whether the label says the same thing, so that `Exists` means the same.
-const fn is_same_kind(foreign: &super::Foreign) -> bool {
+/// Returns whether the label says the same thing, so that `Exists` means the same. Every node on AKS has a
+/// capacity type; elsewhere the label alone says that a node is spot.
+fn is_same_kind(foreign: &super::Foreign) -> bool {
     matches!(foreign.values, super::Values::Same | super::Values::Table(_))
+        && foreign.aks != Some(label::CAPACITY_TYPE)
 }
 
 fn quoted(values: &[String]) -> String {

@@ -100,6 +100,8 @@ fn requirements_are_carried_over_where_they_say_the_same() {
             "key: karpenter.azure.com/sku-gpu-name, operator: In, values: [T4]",
         ),
         ("key: karpenter.k8s.aws/instance-hypervisor, operator: In, values: [nitro]", ""),
+        ("key: cloud.google.com/gke-spot, operator: Exists", ""),
+        ("key: cloud.google.com/gke-spot, operator: DoesNotExist", ""),
         (
             "key: eks.amazonaws.com/instance-category, operator: In, values: [m]",
             "key: karpenter.azure.com/sku-family, operator: In, values: [D]",
