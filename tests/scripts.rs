@@ -619,7 +619,7 @@ fn scaling_down_shows_what_it_saves_and_an_unknown_name_is_told_with_the_nearest
     assert_eq!((unknown.status.code(), out(&unknown)), (Some(1), String::new()));
     assert_eq!(
         aside(&unknown),
-        "error: --scale wep=0: names no workload of the input\n\
+        "error: `--scale wep=0`: names no workload of the input\n\
          hint: the nearest is `--scale Deployment/shop/web=0`\n"
     );
     let wrong = scaled("web");

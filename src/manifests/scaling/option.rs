@@ -98,7 +98,7 @@ impl Scale {
     }
 
     fn fault(&self, message: impl Into<String>) -> Fault {
-        Fault::at(&Arc::from(format!("--scale {}", self.text)), 0, message)
+        Fault::at(&Arc::from(format!("`--scale {}`", self.text)), 0, message)
     }
 
     /// Returns the workload that is meant; `candidates` says of each whether it is a DaemonSet.

@@ -171,16 +171,16 @@ fn a_scaled_name_that_is_not_clear_is_a_fault() {
     let table = [
         (
             "wep=1",
-            "--scale wep=1: names no workload of the input\nhint: the nearest is `--scale Deployment/default/web=1`",
+            "`--scale wep=1`: names no workload of the input\nhint: the nearest is `--scale Deployment/default/web=1`",
         ),
         (
             "web=1",
-            "--scale web=1: may mean `Deployment/default/web` or `StatefulSet/default/web`\n\
+            "`--scale web=1`: may mean `Deployment/default/web` or `StatefulSet/default/web`\n\
              hint: write one of them: `--scale Deployment/default/web=1`",
         ),
         (
             "agent=1",
-            "--scale agent=1: `DaemonSet/default/agent` has a pod on every node that fits it\n\
+            "`--scale agent=1`: `DaemonSet/default/agent` has a pod on every node that fits it\n\
              hint: a DaemonSet grows and shrinks with the nodes",
         ),
     ];
