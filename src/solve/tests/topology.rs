@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::world::{PodWith, World, any_pool, node, on, pod, pool};
+use super::world::{PodWith, World, any_pool, daemon, node, on, pod, pool};
 use crate::model::{
     LabelKey, LabelSelector, Namespace, Pod, PodAffinityTerm, PodKey, PodSpec, Requirement, Requirements,
     SpreadConstraint, Strength, label,
@@ -226,4 +226,15 @@ fn followers_by_host_join_what_runs() {
         .pods([leader, on("n2", pod("other"))])
         .pods(followers);
     assert_eq!(world.text(), "= n1: web-1 web-2\n");
+}
+
+#[test]
+fn a_follower_of_a_daemonset_gets_a_new_node_where_its_pod_will_come() {
+    let mut agent = daemon("agent");
+    let mut spec = (*agent.spec).clone();
+    spec.labels.insert("app".into(), "agent".into());
+    (agent.spec, agent.namespace) = (spec.into(), "default".into());
+    let follower = pods("web", 1, |spec| spec.affinity.push(near(label::HOSTNAME, "agent")));
+    let text = World::of(vec![pool("default")]).daemons([agent]).pods(follower).text();
+    assert_eq!(text, "+ default Standard_D2s_v5 eastus-1 on-demand 96000: web-1\n");
 }

@@ -33,7 +33,7 @@ pub struct World<'w> {
 #[must_use]
 pub fn bundled(demand: &Demand, world: World<'_>) -> (Demand, Riders) {
     let mut riders = Riders::new();
-    let parties = parties(demand, world.nodes);
+    let parties = parties(demand, world);
     if parties.is_empty() {
         return (demand.clone(), riders);
     }
@@ -64,8 +64,8 @@ struct Party {
     is_closed: bool,
 }
 
-/// Returns the parties of which nobody runs that could be joined.
-fn parties(demand: &Demand, nodes: &[Standing<'_>]) -> Vec<Party> {
+/// Returns the parties of which nobody runs that could be joined, and nobody comes with a node.
+fn parties(demand: &Demand, world: World<'_>) -> Vec<Party> {
     let mut members: BTreeMap<usize, (BTreeSet<usize>, BTreeSet<usize>)> = BTreeMap::new();
     for (place, shape) in demand.shapes.iter().enumerate() {
         for role in shape.ask.company.iter().filter(|role| role.rule == HostRule::Beside) {
@@ -78,7 +78,9 @@ fn parties(demand: &Demand, nodes: &[Standing<'_>]) -> Vec<Party> {
     }
     let runs = |group: usize| {
         let there = |standing: &Standing<'_>| standing.site.company.there(group).counted > 0;
-        nodes.iter().any(|standing| !standing.node.is_deleting && there(standing))
+        let overheads = || world.supply.pools.iter().flat_map(|pool| &pool.overheads);
+        world.nodes.iter().any(|standing| !standing.node.is_deleting && there(standing))
+            || overheads().any(|overhead| overhead.company.there(group).counted > 0)
     };
     let mut taken: BTreeSet<usize> = BTreeSet::new();
     let mut parties = Vec::new();
