@@ -281,7 +281,8 @@ fn setting(name: &str) -> Option<usize> {
 fn changed_manifests_end_in_a_judged_plan_or_an_error() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut seeds = Vec::new();
-    for folder in ["examples", "fixtures"] {
+    // The worlds recorded from Karpenter are in a form of their own, which only their test completes.
+    for folder in ["examples", "fixtures/api", "fixtures/guides", "fixtures/worlds"] {
         manifests_below(&root.join(folder), &mut seeds);
     }
     let catalog = root.join("fixtures/catalog.json");

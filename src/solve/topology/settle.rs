@@ -41,6 +41,7 @@ pub fn refused(
         return refused;
     }
     let mut census = running.clone();
+    let mut late = Late::new();
     let mut stand: Vec<(usize, &PodKey)> = Vec::new();
     for (number, place) in places.iter().enumerate() {
         for (group, rule) in topology.groups.iter().enumerate() {
@@ -55,6 +56,14 @@ pub fn refused(
         for pod in place.pods.iter().filter(|pod| roles.contains_key(pod)) {
             stand.push((number, pod));
             note(&mut census, topology, (place, roles[pod]), true);
+            for role in roles[pod].iter().filter(|role| !role.is_bound) {
+                let group = &topology.groups[role.group];
+                if let (GroupKind::Spread(spread), Some(domain)) = (&group.kind, place.labels.get(&group.key))
+                    && counts(place, spread)
+                {
+                    *late.entry((role.group, domain)).or_default() += role.counted;
+                }
+            }
         }
     }
     stand.sort_by(|one, other| other.1.cmp(one.1));
@@ -63,7 +72,7 @@ pub fn refused(
         for (number, pod) in &stand {
             let (place, roles) = (&places[*number], roles[pod]);
             if !refused.contains_key(*pod)
-                && let Err(miss) = stands(&census, topology, (place, roles))
+                && let Err(miss) = stands((&census, &late), topology, (place, roles))
             {
                 note(&mut census, topology, (place, roles), false);
                 refused.insert((*pod).clone(), miss);
@@ -90,16 +99,26 @@ fn note(census: &mut Census, topology: &Topology, (place, roles): (&Place<'_>, &
     }
 }
 
+/// How many newly placed pods a group counts in a domain without binding them: they may come after those it binds.
+type Late<'p> = BTreeMap<(usize, &'p Arc<str>), usize>;
+
 /// Says whether a pod may stand where it does.
-fn stands(census: &Census, topology: &Topology, (place, roles): (&Place<'_>, &[Role])) -> Result<(), Miss> {
+fn stands(
+    (census, late): (&Census, &Late<'_>),
+    topology: &Topology,
+    (place, roles): (&Place<'_>, &[Role]),
+) -> Result<(), Miss> {
     for role in roles.iter().filter(|role| role.is_bound) {
         let group: &Group = &topology.groups[role.group];
         let key = group.key.as_str();
-        let domain = place.labels.get(&group.key).map_or("", |domain| &**domain);
+        let label = place.labels.get(&group.key);
+        let domain = label.map_or("", |domain| &**domain);
         let counted = census.tally(role.group, domain).counted;
         match &group.kind {
             GroupKind::Spread(spread) => {
                 let least = census.least(role.group, spread);
+                let late = label.and_then(|domain| late.get(&(role.group, domain))).copied().unwrap_or(0);
+                let counted = counted.saturating_sub(late);
                 if domain.is_empty() || counted.saturating_sub(least) > spread.max_skew {
                     return Err(spread::miss(key, domain, (counted, least), spread.max_skew));
                 }
