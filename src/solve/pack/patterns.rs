@@ -34,7 +34,11 @@ pub(super) fn values(bench: &Bench<'_>, columns: &[usize]) -> Vec<i128> {
 
 /// Covers what is left of `wanted` classes with nodes of these columns, as far as limits let it.
 pub(super) fn cover(bench: &Bench<'_>, columns: &[usize], values: &[i128], packing: &mut Packing) {
-    let mut wanted: Vec<usize> = (0..values.len()).filter(|class| values[*class] > 0).collect();
+    let mut wanted: Vec<usize> =
+        (0..values.len()).filter(|class| values[*class] > 0 && packing.left[*class] > 0).collect();
+    if wanted.is_empty() {
+        return;
+    }
     let orders: Vec<[Vec<usize>; 2]> = columns.iter().map(|column| orders(bench, *column, values)).collect();
     let mut best: Vec<Option<Pattern>> = (0..columns.len())
         .map(|place| pattern(bench, columns[place], &orders[place], values, packing))
