@@ -16,6 +16,7 @@ use super::labels::{Domain, Labels};
 use super::limits::{Usage, pool_has_room};
 use super::made::Made;
 use super::offering::{may_be_chosen, suits};
+use super::party;
 use super::taints::repels;
 use super::tied;
 use crate::model::{InstanceType, LabelKey, Offering, Pod, PodSpec, Pool, PoolName, Requirements, label};
@@ -41,8 +42,18 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         let mut heavier = pools.iter().take_while(|pool| pool.weight > own.weight).peekable();
         let ties = case.ties.of(pod);
         let Some(tie) = heavier.peek().and_then(|_| Tie::of(case, made, ties)) else { continue };
-        let taker =
-            heavier.copied().find(|heavier| takes(case, &mut memory, (made, pod, &tie), (heavier, &usage)));
+        let party = party::of(case, made, pod);
+        let together = party::as_one(pod, &party);
+        let has_room = |heavier: &Pool, pod: &Pod, spec: &Pod| {
+            let terms = terms_in_use(case, made, &spec.spec);
+            terms.into_iter().any(|term| has_place(case, heavier, &usage, (pod, term, &tie)))
+        };
+        let taker = heavier.copied().find(|heavier| {
+            takes(case, &mut memory, (made, pod, &tie), (heavier, &usage))
+                && (party.len() == 1
+                    || (has_room(heavier, &together, pod)
+                        && party.iter().all(|other| has_room(heavier, other, other))))
+        });
         if let Some(heavier) = taker {
             let message = format!(
                 "is opened for pod `{}`, which pool `{}` with weight {} could have taken",

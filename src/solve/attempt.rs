@@ -216,7 +216,7 @@ fn labels_of(supply: &Supply<'_>, node: &NewNode) -> BTreeMap<LabelKey, Arc<str>
 /// that says anything new.
 fn tightened(ground: &Ground<'_>, attempt: &Attempt<'_>, caps: &mut Caps) -> bool {
     let mut is_new = false;
-    for (shape, tier, placed) in shortfalls(ground, attempt) {
+    for (shape, tier, placed) in shortfalls(ground, attempt).0 {
         if let (origin, Some(pin)) = &attempt.assigned.origins[shape] {
             let before = caps.insert((*origin, pin.values.clone(), tier), placed);
             is_new |= before != Some(placed);
@@ -225,8 +225,9 @@ fn tightened(ground: &Ground<'_>, attempt: &Attempt<'_>, caps: &mut Caps) -> boo
     is_new
 }
 
-/// Returns the places, by split shape and weight, that took fewer pods than they were given, with how many they took.
-fn shortfalls(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Vec<(usize, usize, usize)> {
+/// Returns the places, by split shape and tier, that took fewer pods than they were given, with how many they took; and
+/// how many pods went to lighter pools though a heavier one might have taken them in another place.
+fn shortfalls(ground: &Ground<'_>, attempt: &Attempt<'_>) -> (Vec<(usize, usize, usize)>, usize) {
     let pinned: BTreeMap<&PodKey, usize> = attempt
         .assigned
         .origins
@@ -236,7 +237,7 @@ fn shortfalls(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Vec<(usize, usize, 
         .flat_map(|(shape, _)| attempt.assigned.demand.shapes[shape].pods.iter().map(move |pod| (pod, shape)))
         .collect();
     if pinned.is_empty() {
-        return Vec::new();
+        return (Vec::new(), 0);
     }
     let tiers: BTreeMap<&PoolName, usize> =
         ground.supply.pools.iter().map(|pool| (&pool.pool.name, tier_of_new(pool.tier))).collect();
@@ -251,7 +252,12 @@ fn shortfalls(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Vec<(usize, usize, 
             *placed.entry((*shape, tier)).or_default() += 1;
         }
     }
-    let mut short = Vec::new();
+    // What had room and came off again says nothing about room.
+    let came_off = attempt.assigned.refused.iter().filter(|refused| refused.was_placed);
+    for shape in came_off.flat_map(|refused| &refused.pods).filter_map(|pod| pinned.get(pod)) {
+        *placed.entry((*shape, THERE)).or_default() += 1;
+    }
+    let (mut short, mut lighter) = (Vec::new(), 0);
     for (shape, (_, pin)) in attempt.assigned.origins.iter().enumerate() {
         let (mut given, mut before) = (0, 0);
         for (tier, count) in pin.iter().flat_map(|pin| &pin.tiers) {
@@ -259,11 +265,18 @@ fn shortfalls(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Vec<(usize, usize, 
             given += count;
             if so_far < given {
                 short.push((shape, *tier, so_far - before));
+                lighter += if *tier == THERE { 0 } else { given - so_far };
             }
             before = so_far;
         }
+        let most = pin.iter().flat_map(|pin| &pin.tiers).map(|(tier, _)| *tier).max();
+        let most = most.max(pin.as_ref().map(|pin| pin.heaviest)).unwrap_or(usize::MAX);
+        lighter += placed
+            .range((shape, most.saturating_add(1))..=(shape, usize::MAX))
+            .map(|(_, n)| n)
+            .sum::<usize>();
     }
-    short
+    (short, lighter)
 }
 
 fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
@@ -279,7 +292,7 @@ fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
     for refused in &attempt.assigned.refused {
         *unplaced.entry(Reverse(refused.priority)).or_default() += refused.pods.len();
     }
-    let lighter = shortfalls(ground, attempt).into_iter().filter(|(_, tier, _)| *tier != THERE).count();
+    let (_, lighter) = shortfalls(ground, attempt);
     let price = |price: Price| price.known().map_or(0, |price| price.0);
     let cost = attempt.finished.nodes.iter().map(|node| price(node.effective_price)).sum();
     (lighter, unplaced.into_iter().collect(), cost)

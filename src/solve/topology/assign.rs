@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::census::Census;
-use super::domains::{Cell, Places, Values};
+use super::domains::{Cell, Places, THERE, Values};
 use super::group::GroupKind;
 use super::{Role, Topology};
 use crate::model::{LabelKey, PodKey, Requirement};
@@ -27,6 +27,8 @@ pub struct Pin {
     pub values: Values,
     /// How many pods are to come to nodes of each tier, those that exist first.
     pub tiers: Vec<(usize, usize)>,
+    /// The tier of the heaviest pools that could take such a pod in any place.
+    pub heaviest: usize,
 }
 
 /// A demand whose shapes all know their domains.
@@ -155,7 +157,9 @@ impl Part {
         for (cell, given) in self.cells.iter().zip(&self.given).filter(|(_, given)| **given > 0) {
             pins.entry(&cell.values).or_default().push((cell.tier, *given));
         }
-        pins.into_iter().map(|(values, tiers)| Pin { values: values.clone(), tiers }).collect()
+        let new = self.cells.iter().map(|cell| cell.tier).filter(|tier| *tier != THERE);
+        let heaviest = new.min().unwrap_or(THERE);
+        pins.into_iter().map(|(values, tiers)| Pin { values: values.clone(), tiers, heaviest }).collect()
     }
 
     /// Returns the domain of a group in a place.
