@@ -7,6 +7,7 @@ use super::crowd::Crowd;
 use super::daemons;
 use super::labels::Labels;
 use super::made::{Made, made_nodes};
+use super::overlays;
 use super::substitutes::Substitutes;
 use super::taints::of_a_cordoned_node;
 use super::tied::Ties;
@@ -32,6 +33,8 @@ pub(super) struct Case<'a> {
     pub(super) running: BTreeMap<&'a NodeName, Vec<&'a Pod>>,
     /// What the catalogue offers to each class.
     pub(super) offered: BTreeMap<&'a ClassName, Offered>,
+    /// What pools are offered that NodeOverlays are for.
+    pub(super) overlaid: BTreeMap<&'a PoolName, Offered>,
     /// The nodes that the plan removes.
     pub(super) removed: BTreeSet<&'a NodeName>,
     /// The nodes that the plan makes.
@@ -68,7 +71,7 @@ impl<'a> Case<'a> {
     /// Lays out a plan.
     pub(super) fn of(snapshot: &'a Snapshot, policy: &'a Policy, plan: &'a Plan) -> Self {
         let network = policy.fleet.network.unwrap_or(NetworkSetup::AzureOverlay { is_cilium: false });
-        let offered = policy
+        let offered: BTreeMap<&ClassName, Offered> = policy
             .classes
             .iter()
             .map(|(name, class)| (name, snapshot.catalog.offered(class, network)))
@@ -86,6 +89,7 @@ impl<'a> Case<'a> {
             pods: snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect(),
             nodes: snapshot.nodes.iter().map(|node| (&node.name, node)).collect(),
             running,
+            overlaid: overlays::of_pools(policy, &offered),
             offered,
             removed: plan.spec.deletes().map(|(_, delete)| &delete.target.node).collect(),
             made: made_nodes(plan),
@@ -111,12 +115,24 @@ impl<'a> Case<'a> {
     /// exist.
     pub(super) fn bought(&self, made: &Made<'_>) -> Option<(&'a Pool, &InstanceType, &Offering)> {
         let pool = self.pool(made.pool)?;
-        let size = self.offered.get(&pool.class)?.types.iter().find(|size| size.name == *made.size)?;
+        let size = self.offered_to(pool)?.types.iter().find(|size| size.name == *made.size)?;
         let offering = size
             .offerings
             .iter()
             .find(|offering| offering.zone == *made.zone && offering.capacity_type == made.capacity_type)?;
         Some((pool, size, offering))
+    }
+
+    /// Returns what nodes of a pool may be made of.
+    pub(super) fn offered_to(&self, pool: &Pool) -> Option<&Offered> {
+        self.overlaid.get(&pool.name).or_else(|| self.offered.get(&pool.class))
+    }
+
+    /// Returns what a node's own class is offered, as its pool has it.
+    pub(super) fn offered_to_node(&self, node: &Node) -> Option<&Offered> {
+        let class = node.class.as_ref()?;
+        let pool = node.pool.as_ref().and_then(|name| self.pool(name)).filter(|pool| pool.class == *class);
+        pool.and_then(|pool| self.overlaid.get(&pool.name)).or_else(|| self.offered.get(class))
     }
 
     /// Returns a pool of the policy.

@@ -26,6 +26,7 @@ mod names;
 mod nearness;
 mod offering;
 mod order;
+mod overlays;
 mod party;
 mod placed;
 mod pod_affinity;

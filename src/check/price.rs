@@ -6,8 +6,7 @@ use super::case::Case;
 use super::finding::{Finding, Rule};
 use super::made::Made;
 use crate::model::{
-    CapacityType, ClassName, Commitment, InstanceType, MicroUsdPerHour, Node, Offering, OsDisk, Price,
-    SkuName, label,
+    CapacityType, Commitment, InstanceType, MicroUsdPerHour, Node, Offering, OsDisk, Price, SkuName, label,
 };
 
 /// Returns the new nodes whose price is another, and the commitments that are used more often than there
@@ -152,7 +151,7 @@ fn free_commitments(case: &Case<'_>, size: &SkuName) -> usize {
 /// Returns the least that a node that exists can cost the user, by its labels: a commitment may pay for it.
 pub(super) fn least_price(case: &Case<'_>, node: &Node) -> Option<MicroUsdPerHour> {
     let (size, offering) = bought_as(case, node)?;
-    let own = node.class.as_ref().and_then(|class| case.offered.get(class));
+    let own = case.offered_to_node(node);
     let has_own = own.is_some_and(|offered| offered.types.iter().any(|own| own.name == size.name));
     let assumed = || OsDisk::Managed(case.snapshot.catalog.assumed_os_disk(&size.name));
     let os_disk = if has_own { size.os_disk.clone() } else { assumed() };
@@ -161,10 +160,10 @@ pub(super) fn least_price(case: &Case<'_>, node: &Node) -> Option<MicroUsdPerHou
     committed_prices(case, size, offering).into_iter().chain([plain]).filter_map(Price::known).min()
 }
 
-/// Returns the offering that a node was bought as; prices are the same in all zones.
+/// Returns the offering that a node was bought as; prices without overlays are the same in all zones.
 fn bought_as<'c>(case: &'c Case<'_>, node: &Node) -> Option<(&'c InstanceType, &'c Offering)> {
     let value = |key: &str| node.labels.get(key).map(|value| &**value);
-    let size = find_size(case, value(label::INSTANCE_TYPE)?, node.class.as_ref())?;
+    let size = find_size(case, value(label::INSTANCE_TYPE)?, node)?;
     let capacity_type = match (value(label::CAPACITY_TYPE), value(label::AKS_SCALE_SET_PRIORITY)) {
         (Some(text), _) => CapacityType::parse(text)?,
         (None, Some("spot")) => CapacityType::Spot,
@@ -176,8 +175,8 @@ fn bought_as<'c>(case: &'c Case<'_>, node: &Node) -> Option<(&'c InstanceType, &
     Some((size, offering))
 }
 
-fn find_size<'c>(case: &'c Case<'_>, name: &str, class: Option<&ClassName>) -> Option<&'c InstanceType> {
-    let own = class.and_then(|class| case.offered.get(class));
+fn find_size<'c>(case: &'c Case<'_>, name: &str, node: &Node) -> Option<&'c InstanceType> {
+    let own = case.offered_to_node(node);
     let mut all = own.into_iter().chain(case.offered.values()).flat_map(|offered| &offered.types);
     all.find(|size| size.name.as_str() == name)
 }

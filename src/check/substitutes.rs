@@ -97,7 +97,7 @@ fn accepts(requirement: Option<&Requirement>, value: &str) -> bool {
 
 /// Returns all combinations that the claim's lists let be launched now at no more than its price.
 fn listed<'c>(case: &'c Case<'_>, made: &Made<'_>, pool: &Pool) -> Vec<Listed<'c>> {
-    let Some(offered) = case.offered.get(&pool.class) else { return Vec::new() };
+    let Some(offered) = case.offered_to(pool) else { return Vec::new() };
     let all =
         offered.types.iter().flat_map(|size| size.offerings.iter().map(move |offering| (size, offering)));
     let is_affordable =

@@ -160,9 +160,14 @@ fn prices(
     (name, capacity_type): (&SkuName, CapacityType),
     committed: Option<MicroUsdPerHour>,
 ) -> (Price, Price) {
-    let size = find(case, name, node.class.as_ref());
-    let offering =
-        size.and_then(|size| size.offerings.iter().find(|offering| offering.capacity_type == capacity_type));
+    let size = find(case, name, node);
+    let zone = node.labels.get(label::ZONE).map(|zone| &**zone);
+    let alike = || {
+        let offerings = size.into_iter().flat_map(|size| &size.offerings);
+        offerings.filter(|offering| offering.capacity_type == capacity_type)
+    };
+    let here = alike().find(|offering| Some(offering.zone.as_str()) == zone);
+    let offering = here.or_else(|| alike().next());
     let vm =
         offering.map_or_else(|| case.snapshot.catalog.price(name, capacity_type), |offering| offering.price);
     let disk = disk(case, node, name);
@@ -193,10 +198,11 @@ fn used_classes<'c>(case: &'c Case<'_>) -> impl Iterator<Item = &'c ClassName> {
     case.offered.keys().filter(is_used).copied()
 }
 
-/// Returns the size as the node's class has it, else the first class that does.
-fn find<'c>(case: &'c Case<'_>, name: &SkuName, class: Option<&ClassName>) -> Option<&'c InstanceType> {
-    let own = used_classes(case).filter(|known| Some(*known) == class);
-    let mut types = own.chain(used_classes(case)).flat_map(|class| &case.offered[class].types);
+/// Returns the size as the node's pool and class have it, else the first class that does.
+fn find<'c>(case: &'c Case<'_>, name: &SkuName, node: &Node) -> Option<&'c InstanceType> {
+    let own = case.offered_to_node(node).into_iter();
+    let mut types =
+        own.chain(used_classes(case).map(|class| &case.offered[class])).flat_map(|offered| &offered.types);
     types.find(|size| size.name == *name)
 }
 

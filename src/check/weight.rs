@@ -132,7 +132,7 @@ fn has_place(case: &Case<'_>, pool: &Pool, usage: &Usage, asked: Asked<'_>) -> b
     if pool.taints.iter().any(|taint| repels(taint, &pod.spec.tolerations)) {
         return false;
     }
-    let Some(offered) = case.offered.get(&pool.class) else { return false };
+    let Some(offered) = case.offered_to(pool) else { return false };
     offered.types.iter().any(|size| {
         pod.spec.requests.fit_in(&size.allocatable)
             && may_be_chosen(pool, size, std::iter::once(pod))

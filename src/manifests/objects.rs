@@ -117,7 +117,7 @@ impl Objects {
     pub fn without_effect(&self) -> BTreeMap<&str, Vec<String>> {
         let mut names: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for object in &self.ours {
-            if matches!(&*object.kind, "CapacityBuffer" | "NodeOverlay") {
+            if &*object.kind == "CapacityBuffer" {
                 names.entry(&object.kind).or_default().push(object.full_name());
             }
         }

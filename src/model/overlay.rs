@@ -3,7 +3,9 @@
 use super::{MicroUsdPerHour, OverlayName, Requirements, Resources};
 
 /// A NodeOverlay: which nodes it is for, and what is different about them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Overlay {
     /// Its name.
     pub name: OverlayName,
@@ -12,13 +14,16 @@ pub struct Overlay {
     /// What a node must be that it is for, with normalised keys.
     pub requirements: Requirements,
     /// What the price becomes, where it changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<PriceChange>,
     /// Resources that the nodes have beside their own.
     pub capacity: Resources,
 }
 
 /// What a price becomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum PriceChange {
     /// This one, whatever it was.
     To(MicroUsdPerHour),
@@ -29,8 +34,14 @@ pub enum PriceChange {
 }
 
 /// A percentage, in billionths of one percent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Percent(i64);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Percent(
+    #[serde(with = "super::written::integer")]
+    #[cfg_attr(feature = "schema", schemars(with = "super::written::Integer"))]
+    i64,
+);
 
 /// A hundred percent.
 const WHOLE: i128 = 100 * 1_000_000_000;

@@ -10,7 +10,7 @@ use crate::check::{Finding, check};
 use crate::model::PodKey;
 use crate::plan::Plan;
 use crate::solve::Solution;
-use crate::solve::karpenter::{self, Settings, UnnamedFamilies};
+use crate::solve::karpenter::{self, OverlayGate, Settings, UnnamedFamilies};
 
 /// How often what the judge objects to is left out: each time brings fewer pods, and most worlds need one.
 const ROUNDS_MAX: usize = 20;
@@ -18,7 +18,12 @@ const ROUNDS_MAX: usize = 20;
 /// Plans as Karpenter does, without the pods that the judge objects to.
 pub(super) fn as_karpenter(world: &World) -> (Solution, Plan) {
     let World { snapshot, policy, .. } = world;
-    let settings = Settings { unnamed: UnnamedFamilies::LeaveOut, ..Settings::default() };
+    let settings = Settings {
+        unnamed: UnnamedFamilies::LeaveOut,
+        // Whoever has NodeOverlays has opened Karpenter's gate for them.
+        overlays: OverlayGate::Open,
+        ..Settings::default()
+    };
     let mut refused = BTreeMap::new();
     let mut round = 0;
     loop {

@@ -13,13 +13,13 @@ use super::precondition::Precondition;
 use super::reason::Reason;
 use super::spec::{Inputs, PlannedChange};
 use crate::model::{
-    ClassName, InstanceType, LabelKey, NetworkSetup, Node, NodeName, Pool, Requirement, Requirements,
-    SkuName, label,
+    ClassName, InstanceType, LabelKey, NetworkSetup, Node, NodeName, Pool, PoolName, Requirement,
+    Requirements, SkuName, label,
 };
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::price::PriceBook;
-use crate::solve::{NewNode, Removal, Solution, Warning};
+use crate::solve::{Market, NewNode, Removal, Solution, Warning};
 
 /// The changes of a plan before they are ordered.
 #[derive(Debug, Default)]
@@ -107,28 +107,31 @@ fn names_in_use(snapshot: &Snapshot) -> BTreeSet<String> {
     claims.chain(nodes).collect()
 }
 
-/// The instance types of each class, looked up once.
+/// The instance types of each class, and of each pool that NodeOverlays are for, looked up once.
 #[derive(Debug)]
 pub struct Types<'a> {
     ground: Ground<'a>,
-    by_class: BTreeMap<ClassName, BTreeMap<SkuName, InstanceType>>,
+    market: Option<Market>,
+    known: BTreeMap<(ClassName, Option<PoolName>), BTreeMap<SkuName, InstanceType>>,
 }
 
 impl<'a> Types<'a> {
     /// Looks nothing up yet.
     #[must_use]
     pub const fn of(ground: Ground<'a>) -> Self {
-        Self { ground, by_class: BTreeMap::new() }
+        Self { ground, market: None, known: BTreeMap::new() }
     }
 
-    /// Returns what the catalogue offers to a class; nothing for a class that is not in the input.
-    pub fn offered(&mut self, class: &ClassName) -> &BTreeMap<SkuName, InstanceType> {
+    /// Returns what nodes of a pool may be made of; nothing where its class is not in the input.
+    pub fn offered(&mut self, pool: &Pool) -> &BTreeMap<SkuName, InstanceType> {
         let Ground { snapshot, policy, .. } = self.ground;
-        self.by_class.entry(class.clone()).or_insert_with(|| {
-            let offered =
-                policy.classes.get(class).map(|class| snapshot.catalog.offered(class, network(policy)));
-            let types = offered.into_iter().flat_map(|offered| offered.types);
-            types.map(|kind| (kind.name.clone(), kind)).collect()
+        let market = self.market.get_or_insert_with(|| Market::of(snapshot, policy));
+        let own = (pool.name.clone(), pool.class.clone());
+        let has_own = market.overlaid.by_pool.contains_key(&own);
+        let (pool_name, class) = own;
+        self.known.entry((class, has_own.then_some(pool_name))).or_insert_with(|| {
+            let types = market.offered_to(pool).into_iter().flat_map(|offered| &offered.types);
+            types.map(|kind| (kind.name.clone(), kind.clone())).collect()
         })
     }
 }
@@ -154,7 +157,7 @@ fn propose_creates(
             proposal.warnings.push(unknown_pool(node));
             continue;
         };
-        let offered = types.offered(&pool.class);
+        let offered = types.offered(pool);
         let (spec_id, spec) = match last {
             Some((known, id, spec)) if is_alike(known, node) => (id, spec),
             Some(_) | None => {

@@ -98,8 +98,9 @@ pub(super) fn cost_after(ground: Ground<'_>, proposal: &Proposal, held: &BTreeSe
         let change = proposal.changes.get(id).map(|planned| &planned.change);
         if let Some(Change::Create(create)) = change
             && let Some(claim) = proposal.claims.get(&create.spec)
+            && let Some(pool) = policy.pools.get(&claim.pool)
         {
-            let shelf = Shelf { offered: types.offered(&claim.class), book: &book };
+            let shelf = Shelf { offered: types.offered(pool), book: &book };
             if claim.primary.capacity_type == CapacityType::OnDemand {
                 use_commitment(&mut left, shelf, (&claim.primary.size, placement));
             }

@@ -15,10 +15,12 @@ use crate::catalog::Catalog;
 use crate::model::storage::Storage;
 use crate::model::{
     AbsentNode, CapacityType, ClassName, Fleet, InstanceType, LabelKey, Namespace, NamespaceLabels, Node,
-    NodeClass, Pod, PodKey, PodPlace, PodSpec, Pool, Price, Region, SkuName, Supposed, Workload, label,
+    NodeClass, Overlay, Pod, PodKey, PodPlace, PodSpec, Pool, Price, Region, SkuName, Supposed, Workload,
+    label,
 };
 use crate::policy::Policy;
 use crate::snapshot::{Assumption, Daemon, Gap, Snapshot};
+use crate::solve::Market;
 use crate::solve::price::bought_as;
 
 /// What a plan was made from.
@@ -44,6 +46,9 @@ pub struct World {
     pub pools: Vec<Pool>,
     /// AKSNodeClasses.
     pub classes: Vec<NodeClass>,
+    /// NodeOverlays that count, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlays: Vec<Overlay>,
     /// The NodeFleet or its defaults.
     pub fleet: Fleet,
     /// Nodes by name.
@@ -124,6 +129,7 @@ impl World {
             well_known: well_known(snapshot),
             pools: policy.pools.values().cloned().collect(),
             classes: policy.classes.values().cloned().collect(),
+            overlays: overlays(snapshot, policy),
             fleet: policy.fleet.clone(),
             nodes,
             absent: snapshot.supposed.absent.clone(),
@@ -191,10 +197,11 @@ impl Plan {
     /// Rebuilds the policy that the plan follows from.
     #[must_use]
     pub fn policy(&self) -> Policy {
-        let World { pools, classes, fleet, .. } = &self.evidence.world;
+        let World { pools, classes, overlays, fleet, .. } = &self.evidence.world;
         Policy {
             pools: pools.iter().map(|pool| (pool.name.clone(), pool.clone())).collect(),
             classes: classes.iter().map(|class| (class.name.clone(), class.clone())).collect(),
+            overlays: overlays.iter().map(|overlay| (overlay.name.clone(), overlay.clone())).collect(),
             fleet: fleet.clone(),
             ..Policy::default()
         }
@@ -248,6 +255,15 @@ fn grouped(pods: &[Pod]) -> (Vec<Arc<PodSpec>>, Vec<PodGroup>) {
         }
     };
     (contents.into_iter().cloned().collect(), groups.into_iter().map(group).collect())
+}
+
+/// Returns the overlays that count: which those are follows from sizes that do not travel with the plan.
+fn overlays(snapshot: &Snapshot, policy: &Policy) -> Vec<Overlay> {
+    if policy.overlays.is_empty() {
+        return Vec::new();
+    }
+    let counting = Market::of(snapshot, policy).overlaid.counting;
+    policy.overlays.values().filter(|overlay| counting.contains(&overlay.name)).cloned().collect()
 }
 
 /// Returns the instance types of planned and running nodes, by class.

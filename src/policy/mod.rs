@@ -42,7 +42,7 @@ pub struct Policy {
     pub classes: BTreeMap<ClassName, NodeClass>,
     /// The NodeFleet, or its defaults.
     pub fleet: Fleet,
-    /// NodeOverlays by name. Plans do not follow them yet, and say so.
+    /// NodeOverlays by name.
     pub overlays: BTreeMap<OverlayName, Overlay>,
     /// CapacityBuffers by namespace and name. Plans do not follow them yet, and say so.
     pub buffers: BTreeMap<(Namespace, BufferName), Buffer>,

@@ -14,7 +14,7 @@ use super::wrap::wrapped;
 use super::{money, question, whole};
 use crate::catalog::NO_ZONE;
 use crate::model::{DisruptionReason, NodeName, ResourceName, Resources, label};
-use crate::plan::{Change, Reason};
+use crate::plan::{Change, Reason, World};
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +164,7 @@ pub(super) fn read(view: &PlanView<'_>) -> Vec<Line> {
     let at = evidence.seen_at.map_or(String::new(), |at| format!(", at {at}"));
     let mut lines = vec![
         Line::new(Style::Plain, format!("Read: {}{at}", parts.join(", "))),
-        Line::new(Style::Plain, format!("Prices and sizes: {}", world.catalog)),
+        Line::new(Style::Plain, format!("Prices and sizes: {}{}", world.catalog, overlays(world))),
     ];
     for gap in &world.gaps {
         lines.push(Line::new(Style::Warning, gap.to_string()));
@@ -179,6 +179,17 @@ pub(super) fn read(view: &PlanView<'_>) -> Vec<Line> {
         lines.push(Line::new(Style::Warning, text));
     }
     lines
+}
+
+/// Names the overlays by which sizes differ from the catalogue.
+fn overlays(world: &World) -> String {
+    let names: Vec<_> = world.overlays.iter().map(|overlay| &overlay.name).collect();
+    match names.len() {
+        0 => String::new(),
+        several => {
+            format!(", changed by {} {}", verb(several, "NodeOverlay", "NodeOverlays"), some(&names, 5))
+        }
+    }
 }
 
 /// Removals by name, then what changes in place, then what comes, by group.

@@ -5,10 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::Offered;
-use crate::model::{CapacityType, ClassName, InstanceType, LabelKey, NetworkSetup, Price, SkuName};
+use crate::model::{
+    CapacityType, ClassName, InstanceType, LabelKey, NetworkSetup, Node, Pool, Price, SkuName,
+};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
+use super::overlay::Overlaid;
 use super::{demand, price};
 
 /// The network set-up of AKS that is planned with where the fleet does not name one.
@@ -20,6 +23,8 @@ const NETWORK_DEFAULT: NetworkSetup = NetworkSetup::AzureOverlay { is_cilium: fa
 pub struct Market {
     /// What each class may use, and what it may not.
     pub offered: BTreeMap<ClassName, Offered>,
+    /// What NodeOverlays make of that.
+    pub overlaid: Overlaid,
     /// What VMs of the sizes cost that nodes have today, offered to anybody or not.
     pub today: BTreeMap<(SkuName, CapacityType), Price>,
     /// What the OS disks of those sizes are taken to cost where a node's class is not known.
@@ -41,6 +46,7 @@ impl Market {
         let used: BTreeSet<&ClassName> = of_pools.chain(of_nodes).collect();
         let classes = policy.classes.iter().filter(|(name, _)| used.contains(name));
         let offered = classes.map(|(name, class)| (name.clone(), catalog.offered(class, network))).collect();
+        let overlaid = Overlaid::of(policy, &offered);
         let bought = snapshot.nodes_today().filter_map(price::bought_as).collect::<BTreeSet<_>>();
         let disks = bought.iter().map(|(size, _)| (size.clone(), catalog.assumed_os_disk(size))).collect();
         let today = bought.into_iter().map(|(size, capacity_type)| {
@@ -52,21 +58,34 @@ impl Market {
             keys.extend(pool.node_requirements().iter().map(|(key, _)| key.clone()));
         }
         let well_known = keys.iter().filter(|key| catalog.is_well_known(key)).cloned().collect();
-        Self { offered, today: today.collect(), disks, spoken_of: keys, well_known }
+        Self { offered, overlaid, today: today.collect(), disks, spoken_of: keys, well_known }
     }
 
-    /// Returns the instance type of this name that the class is offered.
+    /// Returns what nodes of a pool may be made of; `None` where its class is not in the input.
     #[must_use]
-    pub fn find_own(&self, size: &SkuName, class: &ClassName) -> Option<&InstanceType> {
-        self.offered.get(class)?.types.iter().find(|kind| kind.name == *size)
+    pub fn offered_to(&self, pool: &Pool) -> Option<&Offered> {
+        let own = (pool.name.clone(), pool.class.clone());
+        self.overlaid.by_pool.get(&own).or_else(|| self.offered.get(&pool.class))
     }
 
-    /// Returns the instance type of this name, of the class where one is given and has it, else of the
-    /// first class by name that does.
+    /// Returns what a node is of this size, as its own pool and class are offered it.
     #[must_use]
-    pub fn find(&self, size: &SkuName, class: Option<&ClassName>) -> Option<&InstanceType> {
-        let own = class.and_then(|class| self.offered.get(class));
-        let mut all = own.into_iter().chain(self.offered.values()).flat_map(|offered| &offered.types);
+    pub fn find_own(&self, size: &SkuName, node: &Node) -> Option<&InstanceType> {
+        self.own(node)?.types.iter().find(|kind| kind.name == *size)
+    }
+
+    /// Returns the instance type of this name, as the node's own pool and class are offered it, else of the
+    /// first class by name that has it.
+    #[must_use]
+    pub fn find(&self, size: &SkuName, node: &Node) -> Option<&InstanceType> {
+        let own = self.own(node).into_iter();
+        let mut all = own.chain(self.offered.values()).flat_map(|offered| &offered.types);
         all.find(|kind| kind.name == *size)
+    }
+
+    fn own(&self, node: &Node) -> Option<&Offered> {
+        let class = node.class.as_ref()?;
+        let pool = node.pool.as_ref().map(|pool| (pool.clone(), class.clone()));
+        pool.and_then(|pool| self.overlaid.by_pool.get(&pool)).or_else(|| self.offered.get(class))
     }
 }

@@ -1,7 +1,8 @@
 //! Which nodes should exist, and where each pod would go.
 //!
 //! Pure and total: it never fails, it explains. Nothing here knows how a change is carried out. The steps, in
-//! the order of [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`supply`], [`price`]), which
+//! the order of [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`overlay`],
+//! [`supply`], [`price`]), which
 //! domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]),
 //! what limits leave ([`ledger`]), new nodes for the rest (`pack`), and why ([`report`], [`explain`]). The rules
 //! themselves are in [`fit`]. Beside it stands Karpenter's own way ([`karpenter`]).
@@ -16,6 +17,7 @@ mod intern;
 pub mod karpenter;
 pub mod ledger;
 pub mod market;
+pub mod overlay;
 mod pack;
 pub mod price;
 pub mod report;

@@ -151,10 +151,10 @@ fn quote_node(
     committed: Option<&Commitment>,
 ) -> Option<Quote> {
     let (size, capacity_type) = &bought;
-    let kind = market.find(size, node.class.as_ref());
-    let offering = kind.and_then(|kind| kind.offerings.iter().find(|o| o.capacity_type == *capacity_type));
+    let kind = market.find(size, node);
+    let offering = kind.and_then(|kind| offering_of(kind, node, *capacity_type));
     let vm = offering.map(|offering| offering.price).or_else(|| market.today.get(&bought).copied())?;
-    let own = node.class.as_ref().and_then(|class| market.find_own(size, class));
+    let own = market.find_own(size, node);
     let assumed = || market.disks.get(size).copied().unwrap_or(Price::Unknown);
     let disk = own.map_or_else(assumed, |kind| kind.os_disk.price());
     let quote = book.total(vm, *capacity_type, (kind, disk));
@@ -165,8 +165,15 @@ fn quote_node(
     Some(Quote { effective: effective.unwrap_or(quote.effective), ..quote })
 }
 
-/// Returns the size and the capacity type that a node is of, by its labels. Zones do not matter: Azure's
-/// prices are the same in all of them.
+/// Returns the offering that a node was bought as, by its zone where it is known. Azure's prices are the same in all
+/// zones; those of overlays need not be.
+fn offering_of<'k>(kind: &'k InstanceType, node: &Node, capacity_type: CapacityType) -> Option<&'k Offering> {
+    let zone = node.labels.get(label::ZONE).map(|zone| &**zone);
+    let alike = || kind.offerings.iter().filter(|offering| offering.capacity_type == capacity_type);
+    alike().find(|offering| Some(offering.zone.as_str()) == zone).or_else(|| alike().next())
+}
+
+/// Returns the size and the capacity type that a node is of, by its labels.
 #[must_use]
 pub fn bought_as(node: &Node) -> Option<(SkuName, CapacityType)> {
     let value = |key: &str| node.labels.get(&LabelKey::new(key)).map(|value| &**value);

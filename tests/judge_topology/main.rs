@@ -1,4 +1,4 @@
-//! Planted bugs about pods beside other pods and about volumes: of every two plans of a world the judge must
+//! Planted bugs about pods beside other pods, volumes and overlays: of every two plans of a world the judge must
 //! take the right one and object to the wrong one, by the right rule.
 
 #[expect(dead_code, unused_imports, reason = "each test binary uses a part of it")]
@@ -8,6 +8,7 @@ mod support;
 mod affinity;
 mod anti_affinity;
 mod orders;
+mod overlays;
 mod spread;
 mod substitutes;
 mod volumes;

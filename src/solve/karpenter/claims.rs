@@ -13,7 +13,6 @@ use crate::solve::intern::Bits;
 use super::amounts::{self, Amounts};
 use super::meeting::{Asked, Meetings};
 use super::nodes::{Spot, tolerates};
-use super::overlays::Overlays;
 use super::refusal::No;
 use super::reserved::{self, Held, Reservations};
 use super::shelf;
@@ -94,7 +93,6 @@ pub(super) struct Bench<'a> {
     pub(super) templates: Vec<Template<'a>>,
     pub(super) topology: Topology<'a>,
     pub(super) reservations: Reservations,
-    pub(super) overlays: Overlays<'a>,
 }
 
 impl<'a> Bench<'a> {

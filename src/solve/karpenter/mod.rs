@@ -12,7 +12,6 @@ mod fleet;
 mod meeting;
 mod nodes;
 mod outcome;
-mod overlays;
 mod pass;
 mod refusal;
 mod reserved;

@@ -3,12 +3,11 @@
 //! Of equally cheap ways the first by name is named. Nothing is placed here any more.
 
 use crate::model::{
-    CapacityType, LabelKey, MicroUsdPerHour, NodeName, Offering, Operator, PodKey, Requirement, Requirements,
-    SkuName, label,
+    CapacityType, LabelKey, MicroUsdPerHour, NodeName, Operator, PodKey, Requirement, Requirements, SkuName,
+    label,
 };
 
 use super::claims::{Bench, Open};
-use super::overlays;
 use super::pass::Pass;
 use super::settle::{self, Settled};
 use super::shelf::{self, Cheapest};
@@ -35,12 +34,10 @@ fn ranked<'k>(bench: &'k Bench<'_>, open: &Open) -> Ranked<'k> {
     }
     let template = &bench.templates[open.template];
     let shelf = &bench.shelves.all[template.shelf];
-    let own = overlays::of_pool(template);
     let mut sizes: Vec<(MicroUsdPerHour, &SkuName, Option<Cheapest<'_>>)> = Vec::new();
     for place in open.kinds.iter() {
         let kind = shelf.kinds[place];
-        let price = |offering: &Offering| bench.overlays.price(&own, kind, offering);
-        let cheapest = shelf::cheapest_offering(kind, &asked, &bench.meetings, price);
+        let cheapest = shelf::cheapest_offering(kind, &asked, &bench.meetings);
         let amount = cheapest.map_or(MicroUsdPerHour(i64::MAX), |cheapest| cheapest.amount());
         sizes.push((amount, &kind.name, cheapest));
     }
@@ -80,11 +77,11 @@ impl Pass<'_> {
         Claim {
             pool: template.pool.name.clone(),
             requirements: without_own(&asked),
-            cheapest: cheapest.map(|Cheapest { kind, offering, price }| Chosen {
+            cheapest: cheapest.map(|Cheapest { kind, offering }| Chosen {
                 size: kind.name.clone(),
                 zone: offering.zone.clone(),
                 capacity_type: offering.capacity_type,
-                price,
+                price: offering.price,
             }),
             sizes,
             pods,
@@ -107,7 +104,7 @@ impl Pass<'_> {
     pub(super) fn settled(&self, before: usize) -> Vec<Settled> {
         let settled = self.claims.iter().filter_map(|open| {
             let Ranked { asked, sizes, cheapest } = ranked(&self.bench, open);
-            let Cheapest { kind, offering, price: _ } = cheapest?;
+            let Cheapest { kind, offering } = cheapest?;
             Some((open, asked, sizes, kind, offering))
         });
         let settled = settled.enumerate().map(|(number, (open, asked, sizes, kind, offering))| {

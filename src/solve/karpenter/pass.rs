@@ -18,7 +18,6 @@ use super::amounts::{Amounts, Columns};
 use super::claims::{Attempt, Bench, Open, Order, Step};
 use super::meeting::{Asked, Meetings};
 use super::nodes::{self, Spot};
-use super::overlays::Overlays;
 use super::refusal::No;
 use super::reserved::Reservations;
 use super::roll::Roll;
@@ -27,7 +26,7 @@ use super::template::{self, Shelves};
 use super::there;
 use super::topology::{Subject, Topology};
 use super::wish::Wish;
-use super::{OverlayGate, PodError, Settings, UnnamedFamilies};
+use super::{PodError, Settings, UnnamedFamilies};
 
 /// What a pass starts from.
 #[derive(Clone, Copy)]
@@ -86,17 +85,10 @@ impl<'a> Pass<'a> {
         let roll = Roll::of(snapshot, |pod| placed.contains_key(pod) || left_out.contains(pod));
         let columns = there::columns(snapshot, &roll);
         let mut meetings = Meetings::new(&snapshot.catalog);
-        let mut shelves = Shelves::of(market);
+        let mut shelves = Shelves::of(market, settings.overlays);
         let taken = there::taken(snapshot, settled);
-        let mut templates =
+        let templates =
             template::templates((snapshot, policy, market), &mut shelves, &mut meetings, &columns, &taken);
-        let overlays = match settings.overlays {
-            OverlayGate::Closed => Overlays::default(),
-            OverlayGate::Open => Overlays::of(policy, &templates, &shelves.all),
-        };
-        templates.iter_mut().for_each(|template| {
-            template.add_overlays(&overlays, &shelves.all, &columns);
-        });
         let bound = there::bound(snapshot, placed);
         let spots = nodes::spots(snapshot, &bound, settled, (&mut meetings, &columns));
         let waiting: BTreeSet<&PodKey> = roll.waiting.iter().map(|waiting| &waiting.pod.key).collect();
@@ -104,7 +96,7 @@ impl<'a> Pass<'a> {
         let topology = Topology::of((&templates, &shelves), &meetings, grounds, &snapshot.namespaces);
         let reservations = Reservations::of(shelves.all.iter().flat_map(|shelf| shelf.kinds.iter().copied()));
         let has_soft_taints = template::has_soft_taints(&templates);
-        let bench = Bench { settings, meetings, shelves, templates, topology, reservations, overlays };
+        let bench = Bench { settings, meetings, shelves, templates, topology, reservations };
         let mut pass = Self {
             bench,
             spots,

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::model::{
-    CapacityType, InstanceType, LabelKey, MicroUsdPerHour, Offering, Price, Requirement, Requirements, Zone,
-    label,
+    CapacityType, InstanceType, LabelKey, MicroUsdPerHour, Offering, Requirement, Requirements, Zone, label,
 };
 use crate::solve::intern::{Bits, Interner};
 
@@ -43,8 +42,6 @@ pub(super) struct Cheapest<'k> {
     pub(super) kind: &'k InstanceType,
     /// The offering.
     pub(super) offering: &'k Offering,
-    /// What it costs.
-    pub(super) price: Price,
 }
 
 impl<'a> Shelf<'a> {
@@ -113,19 +110,17 @@ pub(super) fn offerings<'k>(
     available.filter(move |offering| may_be(&offering.requirements, wanted, meetings))
 }
 
-/// Returns the cheapest way to have a type as asked for, at these prices. A reserved one counts only where it is
+/// Returns the cheapest way to have a type as asked for. A reserved one counts only where it is
 /// asked for by the reservation; an unknown price is the last resort.
 pub(super) fn cheapest_offering<'k>(
     kind: &'k InstanceType,
     wanted: &Requirements,
     meetings: &Meetings<'_>,
-    price: impl Fn(&Offering) -> Price,
 ) -> Option<Cheapest<'k>> {
     let names_reservation = wanted.get(label::RESERVATION_ID).is_some();
     let counted = offerings(kind, wanted, meetings)
         .filter(|offering| names_reservation || reserved::of(offering).is_none());
-    let priced = counted.map(|offering| Cheapest { kind, offering, price: price(offering) });
-    priced.min_by_key(Cheapest::rank)
+    counted.map(|offering| Cheapest { kind, offering }).min_by_key(Cheapest::rank)
 }
 
 impl Cheapest<'_> {
@@ -143,6 +138,6 @@ impl Cheapest<'_> {
 
     /// Returns what it costs; an unknown price is the highest.
     pub(super) fn amount(&self) -> MicroUsdPerHour {
-        self.price.known().unwrap_or(MicroUsdPerHour(i64::MAX))
+        self.offering.price.known().unwrap_or(MicroUsdPerHour(i64::MAX))
     }
 }

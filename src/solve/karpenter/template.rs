@@ -10,11 +10,12 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::intern::{Bits, Interner};
 use crate::solve::market::Market;
+use crate::solve::overlay::PoolClass;
 use crate::solve::supply::{self, named};
 
+use super::OverlayGate;
 use super::amounts::{self, Amounts, Columns};
 use super::meeting::{Asked, Meetings};
-use super::overlays::{self, Overlays};
 use super::shelf::Shelf;
 
 /// What a pool's new nodes start as.
@@ -58,13 +59,32 @@ pub(super) fn has_soft_taints(templates: &[Template<'_>]) -> bool {
 pub(super) struct Shelves<'a> {
     pub(super) all: Vec<Shelf<'a>>,
     by_class: BTreeMap<&'a ClassName, usize>,
+    /// The shelves of pools that NodeOverlays are for.
+    by_pool: BTreeMap<&'a PoolClass, usize>,
 }
 
 impl<'a> Shelves<'a> {
-    pub(super) fn of(market: &'a Market) -> Self {
+    pub(super) fn of(market: &'a Market, gate: OverlayGate) -> Self {
         let by_class = market.offered.keys().zip(0..).collect();
-        let all = market.offered.values().map(|offered| Shelf::of(&offered.types)).collect();
-        Self { all, by_class }
+        let mut all: Vec<Shelf<'_>> =
+            market.offered.values().map(|offered| Shelf::of(&offered.types)).collect();
+        let mut by_pool = BTreeMap::new();
+        match gate {
+            OverlayGate::Closed => {}
+            OverlayGate::Open => {
+                for (pool, offered) in &market.overlaid.by_pool {
+                    by_pool.insert(pool, all.len());
+                    all.push(Shelf::of(&offered.types));
+                }
+            }
+        }
+        Self { all, by_class, by_pool }
+    }
+
+    /// Returns the number of a pool's shelf.
+    fn of_pool(&self, pool: &Pool) -> Option<usize> {
+        let own = (pool.name.clone(), pool.class.clone());
+        self.by_pool.get(&own).or_else(|| self.by_class.get(&pool.class)).copied()
     }
 }
 
@@ -82,7 +102,7 @@ pub(super) fn templates<'a>(
     pools.retain(|pool| supply::refusal(pool, market).is_ok());
     let mut made = Vec::new();
     for pool in pools {
-        let Some(shelf) = shelves.by_class.get(&pool.class).copied() else { continue };
+        let Some(shelf) = shelves.of_pool(pool) else { continue };
         let base = meetings.number(&pool.node_requirements());
         let kinds = shelves.all[shelf].stock(base, meetings).sold.clone();
         let (used, nodes) = taken.get(pool.name.as_str()).cloned().unwrap_or_default();
@@ -163,14 +183,6 @@ impl Template<'_> {
         for (kind, group) in shelf.kinds.iter().zip(&self.group_of) {
             let room = columns.row(&kind.allocatable);
             self.rooms.push(amounts::minus(&room, &self.groups[*group].requests));
-        }
-    }
-
-    /// Adds what overlays give to the sizes.
-    pub(super) fn add_overlays(&mut self, overlays: &Overlays<'_>, shelves: &[Shelf<'_>], columns: &Columns) {
-        let own = overlays::of_pool(self);
-        for (kind, room) in shelves[self.shelf].kinds.iter().zip(&mut self.rooms) {
-            *room = amounts::plus(room, &columns.row(&overlays.capacity(&own, kind)));
         }
     }
 

@@ -120,7 +120,7 @@ pub(super) fn refusal<'a>(pool: &Pool, market: &'a Market) -> Result<&'a Offered
         let what = "static pools are not planned yet (`replicas`): no node is made or removed".to_owned();
         return warning(what, "remove `spec.replicas`, or leave the pool to Karpenter");
     }
-    match market.offered.get(&pool.class) {
+    match market.offered_to(pool) {
         None => {
             let what =
                 format!("its AKSNodeClass `{}` is not in the input: no node is made of it", pool.class);

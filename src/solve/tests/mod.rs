@@ -5,6 +5,7 @@ mod existing;
 mod explained;
 mod labels;
 mod limits;
+mod overlays;
 mod packing;
 mod prices;
 mod reports;

@@ -109,6 +109,11 @@ impl ByHand {
         self
     }
 
+    /// Changes the new nodes.
+    pub(crate) fn change(&mut self, change: impl FnMut(&mut NewNode)) {
+        self.solution.target.new.iter_mut().for_each(change);
+    }
+
     /// Returns the plan, which the judge has nothing against.
     pub(crate) fn planned(self) -> (World, Plan) {
         let (world, plan) = self.unjudged();
