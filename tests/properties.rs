@@ -6,9 +6,14 @@
 #[path = "support/worlds/mod.rs"]
 mod support;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use nodeform::model::{FleetLimits, Pod, PodKey, PodPlace, ResourceName, Resources};
 use nodeform::plan::{Change, Plan};
 use nodeform::sim;
+use nodeform::solve::bound::bound;
+use nodeform::solve::karpenter::{self, Settings, UnnamedFamilies};
+use nodeform::solve::{Solution, solve};
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
 use proptest::sample::Index;
 use proptest::test_runner::{RngSeed, TestCaseError};
@@ -121,6 +126,28 @@ proptest! {
         prop_assert_eq!(one.evidence.kept, two.evidence.kept);
     }
 
+    // Of both strategies, as far as the judge accepts their fleets; where they place the same pods, each bound holds
+    // for the other fleet too.
+    #[test]
+    fn no_fleet_costs_less_than_the_bound(world in worlds()) {
+        let settings = Settings { unnamed: UnnamedFamilies::LeaveOut, ..Settings::default() };
+        let karpenter = karpenter::solve(&world.snapshot, &world.policy, settings, &BTreeMap::new());
+        let solutions = [solve(&world.snapshot, &world.policy), karpenter];
+        let accepted = |solution: &&Solution| {
+            let plan = support::judged::plan_of(&world, solution);
+            nodeform::check::check(&world.snapshot, &world.policy, &plan).is_empty()
+        };
+        let judged: Vec<&Solution> = solutions.iter().filter(accepted).collect();
+        for one in &judged {
+            let Some(bound) = bound(&world.snapshot, &world.policy, one) else { continue };
+            for other in judged.iter().filter(|other| placed(other) == placed(one)) {
+                let unpriced = other.target.new.iter().any(|node| node.effective_price.known().is_none());
+                let cost = other.report.cost_after.effective;
+                prop_assert!(unpriced || bound.least <= cost, "{bound:?} is above {cost:?}");
+            }
+        }
+    }
+
     // A fleet that has settled gets one node for one more pod, or none where the pod fits on what is there:
     // running pods are never moved, so nothing else can follow from it.
     #[test]
@@ -138,6 +165,12 @@ proptest! {
         let only_creates = plan.spec.changes.values().all(|planned| matches!(planned.change, Change::Create(_)));
         prop_assert!(plan.spec.changes.len() <= 1 && only_creates, "{:#?}", shown(&plan));
     }
+}
+
+/// The pods that a fleet places.
+fn placed(solution: &Solution) -> BTreeSet<&PodKey> {
+    let kept = solution.target.kept.iter().flat_map(|kept| &kept.pods);
+    kept.chain(solution.target.new.iter().flat_map(|node| &node.pods)).collect()
 }
 
 /// Whether pods are left over for want of others: one more, or the nodes of those that were placed, may let them in.

@@ -5,9 +5,11 @@
 //! [`supply`], [`price`]), which
 //! domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]),
 //! what limits leave ([`ledger`]), new nodes for the rest (`pack`), and why ([`report`], [`explain`]). The rules
-//! themselves are in [`fit`]. Beside it stands Karpenter's own way ([`karpenter`]).
+//! themselves are in [`fit`]. Beside it stands Karpenter's own way ([`karpenter`]), and what any fleet costs at least
+//! ([`bound`](mod@bound)).
 
 mod attempt;
+pub mod bound;
 pub mod daemons;
 pub mod demand;
 pub mod existing;
@@ -50,7 +52,8 @@ use topology::Topology;
 pub use explain::{explain_node, explain_pod, explain_pool, explain_size};
 pub use market::Market;
 pub use solution::{
-    Cost, Held, Kept, NewNode, NodeRef, Removal, Report, Solution, Substitute, Target, Unplaced, Warning,
+    Bound, Cost, Held, Kept, NewNode, NodeRef, Removal, Report, Solution, Substitute, Target, Unplaced,
+    Warning,
 };
 
 /// How the fleet is worked out.
@@ -94,6 +97,7 @@ pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
         undecided: report::undecided::undecided(snapshot, policy),
         cost_before: costs.0,
         cost_after: costs.1,
+        bound: None,
     };
     Solution { target: target(&nodes, shrunk.removed, finished), report }
 }

@@ -125,6 +125,22 @@ pub struct Report {
     pub cost_before: Cost,
     /// What the target costs.
     pub cost_after: Cost,
+    /// What any fleet costs at least that places the same pods, where that was asked for and is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Bound>,
+}
+
+/// What any fleet costs at least by the hour that places the pods which this one places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Bound {
+    /// The proven lower bound, for the user: discounts, commitments and `costPerNode` included.
+    pub least: MicroUsdPerHour,
+    /// Whether the fleet costs no more than that.
+    pub is_proven_cheapest: bool,
+    /// Whether an estimated price has a part in the bound.
+    pub is_estimate: bool,
 }
 
 /// What a fleet costs by the hour. Nodes without a known price are counted, never summed as nothing.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use nodeform::check::check;
 use nodeform::model::Target;
 use nodeform::plan::{Plan, plan, plan_targets};
-use nodeform::solve::solve;
+use nodeform::solve::{Solution, solve};
 
 use super::build::World;
 
@@ -31,6 +31,11 @@ pub(crate) fn planned_for(world: &World, targets: &[Target]) -> Plan {
     let plan = plan_targets(&world.snapshot, &world.policy, &solution, &targets);
     assert_right(world, &plan);
     plan
+}
+
+/// Makes the plan of a fleet, which the caller has judged.
+pub(crate) fn plan_of(world: &World, solution: &Solution) -> Plan {
+    plan(&world.snapshot, &world.policy, solution)
 }
 
 /// Panics with the findings when the judge objects to a plan.

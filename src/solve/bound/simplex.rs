@@ -1,0 +1,197 @@
+//! A covering programme over the patterns that are known, solved by the revised simplex method in fixed-point numbers.
+//!
+//! Its answer is a good guess and nothing more: whoever uses it proves what follows from it.
+
+/// Parts into which numbers are divided.
+pub(super) const ONE: i128 = 1 << 40;
+
+/// Entries of a direction below this are taken for nothing.
+const PIVOT_MIN: i128 = ONE >> 20;
+
+/// A way to fill a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pattern {
+    /// How much it takes of each row: pods that it covers, and the node itself where there are only so many.
+    pub(super) takes: Vec<(usize, i64)>,
+    /// What it costs.
+    pub(super) cost: i128,
+}
+
+impl Pattern {
+    /// Returns by how much it is worth more than it costs, in parts of [`ONE`].
+    pub(super) fn gain(&self, duals: &[i128]) -> i128 {
+        let worth: i128 = self.takes.iter().map(|(row, count)| duals[*row] * i128::from(*count)).sum();
+        worth - self.cost * ONE
+    }
+
+    /// Returns the least gain that is more than a mistake of rounding.
+    pub(super) fn gain_min(&self) -> i128 {
+        (self.cost.max(1) * ONE) >> 24
+    }
+}
+
+/// What enters the basis: a pattern, or what is left over in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Pattern(usize),
+    Slack(usize),
+}
+
+/// The programme: the first rows are covered at least so often, the rows after them are used at most so often.
+#[derive(Clone, Debug)]
+pub(super) struct Programme {
+    /// The patterns that are known.
+    pub(super) patterns: Vec<Pattern>,
+    covered: usize,
+    basis: Vec<Column>,
+    inverse: Vec<Vec<i128>>,
+    amounts: Vec<i128>,
+}
+
+impl Programme {
+    /// Starts with one pattern of its own for each row that is covered.
+    pub(super) fn new(singles: Vec<(i64, i128)>, wanted: &[i64], there: &[i64]) -> Self {
+        let (covered, rows) = (wanted.len(), wanted.len() + there.len());
+        let mut programme = Self {
+            patterns: Vec::new(),
+            covered,
+            basis: Vec::new(),
+            inverse: vec![vec![0; rows]; rows],
+            amounts: Vec::new(),
+        };
+        for (row, ((count, cost), wanted)) in singles.into_iter().zip(wanted).enumerate() {
+            programme.basis.push(Column::Pattern(row));
+            programme.inverse[row][row] = ONE / i128::from(count);
+            programme.amounts.push(i128::from(*wanted) * ONE / i128::from(count));
+            programme.patterns.push(Pattern { takes: vec![(row, count)], cost });
+        }
+        for (place, there) in there.iter().enumerate() {
+            let row = covered + place;
+            programme.basis.push(Column::Slack(row));
+            programme.inverse[row][row] = ONE;
+            programme.amounts.push(i128::from(*there) * ONE);
+        }
+        programme
+    }
+
+    /// Improves the solution by at most so many steps, and returns what is left of them.
+    pub(super) fn optimise(&mut self, mut steps: usize) -> usize {
+        while steps > 0 {
+            let duals = self.duals();
+            let Some(column) = self.entering(&duals) else { break };
+            if !self.enter(column) {
+                break;
+            }
+            steps -= 1;
+        }
+        steps
+    }
+
+    /// Returns what one more of each row is worth, in parts of [`ONE`]; below zero where a row limits.
+    pub(super) fn duals(&self) -> Vec<i128> {
+        let mut duals = vec![0; self.basis.len()];
+        for (place, column) in self.basis.iter().enumerate() {
+            let Column::Pattern(pattern) = column else { continue };
+            let cost = self.patterns[*pattern].cost;
+            if cost != 0 {
+                for (dual, entry) in duals.iter_mut().zip(&self.inverse[place]) {
+                    *dual += cost * entry;
+                }
+            }
+        }
+        duals
+    }
+
+    /// Returns the column that lowers the cost most; `None` where none does by a millionth.
+    fn entering(&self, duals: &[i128]) -> Option<Column> {
+        let patterns = self.patterns.iter().enumerate().map(|(place, pattern)| {
+            let gain = pattern.gain(duals);
+            (gain, gain > pattern.gain_min(), Column::Pattern(place))
+        });
+        let slacks = duals.iter().enumerate().map(|(row, dual)| {
+            let gain = if row < self.covered { -dual } else { *dual };
+            (gain, gain > ONE >> 10, Column::Slack(row))
+        });
+        let gaining = patterns.chain(slacks).filter(|(_, is_gain, _)| *is_gain);
+        // The first among equals.
+        let best = gaining.reduce(|best, other| if other.0 > best.0 { other } else { best });
+        best.map(|(_, _, column)| column)
+    }
+
+    /// Returns how the basis changes with one more of a column.
+    fn direction(&self, column: Column) -> Vec<i128> {
+        let takes = match column {
+            Column::Pattern(pattern) => self.patterns[pattern].takes.clone(),
+            Column::Slack(row) => vec![(row, if row < self.covered { -1 } else { 1 })],
+        };
+        let along =
+            |row: &Vec<i128>| takes.iter().map(|(place, count)| row[*place] * i128::from(*count)).sum();
+        self.inverse.iter().map(along).collect()
+    }
+
+    /// Takes a column into the basis; returns whether that is possible.
+    fn enter(&mut self, column: Column) -> bool {
+        let direction = self.direction(column);
+        let mut leaving: Option<usize> = None;
+        for (row, step) in direction.iter().enumerate().filter(|(_, step)| **step > PIVOT_MIN) {
+            let is_first = leaving.is_none_or(|best| {
+                let (ours, theirs) =
+                    (self.amounts[row] * direction[best], self.amounts[best] * direction[row]);
+                ours < theirs || (ours == theirs && *step > direction[best])
+            });
+            if is_first {
+                leaving = Some(row);
+            }
+        }
+        let Some(leaving) = leaving else { return false };
+        let pivot = direction[leaving];
+        for entry in &mut self.inverse[leaving] {
+            *entry = (*entry * ONE).div_euclid(pivot);
+        }
+        self.amounts[leaving] = (self.amounts[leaving] * ONE).div_euclid(pivot);
+        let (row, amount) = (self.inverse[leaving].clone(), self.amounts[leaving]);
+        for (place, step) in
+            direction.iter().enumerate().filter(|(place, step)| *place != leaving && **step != 0)
+        {
+            for (entry, there) in self.inverse[place].iter_mut().zip(&row) {
+                if *there != 0 {
+                    *entry -= (*step * there) >> 40;
+                }
+            }
+            self.amounts[place] = (self.amounts[place] - ((*step * amount) >> 40)).max(0);
+        }
+        self.basis[leaving] = column;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ONE, Pattern, Programme};
+
+    #[test]
+    fn a_shared_pattern_lowers_what_pods_are_worth() {
+        let mut programme = Programme::new(vec![(1, 10), (1, 10)], &[4, 2], &[]);
+        programme.patterns.push(Pattern { takes: vec![(0, 1), (1, 1)], cost: 12 });
+        programme.optimise(100);
+        let duals = programme.duals();
+        let worth = 4 * duals[0] + 2 * duals[1];
+        assert!((worth - 44 * ONE).abs() < ONE >> 20, "{duals:?}");
+    }
+
+    #[test]
+    fn nodes_that_are_paid_already_come_first() {
+        let mut programme = Programme::new(vec![(2, 10)], &[10], &[3]);
+        programme.patterns.push(Pattern { takes: vec![(0, 2), (1, 1)], cost: 0 });
+        programme.optimise(100);
+        let duals = programme.duals();
+        assert!(
+            (duals[0] - 5 * ONE).abs() < ONE >> 20 && (duals[1] + 10 * ONE).abs() < ONE >> 20,
+            "{duals:?}"
+        );
+        let mut plenty = Programme::new(vec![(2, 10)], &[10], &[8]);
+        plenty.patterns.push(Pattern { takes: vec![(0, 2), (1, 1)], cost: 0 });
+        plenty.optimise(100);
+        assert!(plenty.duals().iter().all(|dual| dual.abs() < ONE >> 20), "{:?}", plenty.duals());
+    }
+}
