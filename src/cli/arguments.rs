@@ -148,6 +148,9 @@ pub(super) struct PlanArguments {
     /// Print every node and pod instead of a page (with `-o human`)
     #[arg(long)]
     pub(super) all: bool,
+    /// Prove what any fleet costs at least that places the same pods, and print it beside the cost
+    #[arg(short, long)]
+    pub(super) verbose: bool,
     /// Exit with 2 when the plan proposes changes; where two inputs are compared, that is the plan of the second.
     /// A gate that is not passed comes first, with 4
     #[arg(long)]

@@ -23,6 +23,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         out,
         output,
         all,
+        verbose,
         detailed_exitcode,
         gates,
     } = arguments;
@@ -47,7 +48,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         StrategyArgument::Cheapest => Strategy::Cheapest,
         StrategyArgument::Karpenter => Strategy::Karpenter,
     };
-    let options = Request { targets, laid, names, strategy, ..world::options(from)? };
+    let options = Request { targets, laid, names, strategy, proves_bound: *verbose, ..world::options(from)? };
     let (planned, patches) = match before {
         None => (world::planned(&world::inhabited(after, options.clone())?)?, Vec::new()),
         Some(_) if names == Names::Omit => {
@@ -68,9 +69,23 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     if let (Some(file), PlanOutput::Human) = (out, output) {
         ui.aside(&format!("Saved to `{0}`; show it with `nodeform show {0}`.\n", file.display()));
     }
+    if *verbose {
+        say_unbounded(plan, ui);
+    }
     gates.hold(plan)?;
     let is_changed = !plan.spec.waves.is_empty();
     Ok(if is_changed && *detailed_exitcode { Exit::Changes } else { Exit::Done })
+}
+
+/// Says why nothing is known of what any fleet costs at least, where that is so.
+fn say_unbounded(plan: &Plan, ui: Ui) {
+    let because = match plan.spec.targets.is_empty() {
+        true => "the price of a new node is not known",
+        false => "`--target` leaves a part of the fleet out",
+    };
+    if plan.evidence.report.bound.is_none() {
+        ui.aside(&format!("No lower bound of the cost: {because}.\n"));
+    }
 }
 
 /// Refuses targets that name nothing: an empty plan would look as if there were nothing to do.

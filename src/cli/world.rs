@@ -59,6 +59,7 @@ pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
         question: question(what_if)?,
         targets: BTreeSet::new(),
         strategy: crate::solve::Strategy::default(),
+        proves_bound: false,
         without_system_daemons: *no_system_daemonsets,
     })
 }

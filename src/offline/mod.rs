@@ -51,6 +51,8 @@ pub struct Request {
     pub targets: BTreeSet<Target>,
     /// How the fleet is worked out.
     pub strategy: Strategy,
+    /// Whether the plan says what any fleet costs at least: of thousands of pods that takes seconds.
+    pub proves_bound: bool,
     /// Whether the daemonsets that AKS puts on every node are left out where the input has none.
     pub without_system_daemons: bool,
 }
@@ -66,6 +68,8 @@ pub struct World {
     pub targets: BTreeSet<Target>,
     /// How the fleet is worked out.
     pub strategy: Strategy,
+    /// Whether the plan says what any fleet costs at least.
+    pub proves_bound: bool,
     /// How many objects were read, those that do not matter to a plan included.
     pub objects: usize,
     /// What looks wrong in the input and keeps nothing from being planned.
@@ -169,6 +173,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         question,
         targets,
         strategy,
+        proves_bound,
         ..
     } = request;
     let recorded = laid
@@ -213,6 +218,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         policy,
         targets,
         strategy,
+        proves_bound,
         objects: objects.documents,
         remarks: objects.said.remarks,
     })
@@ -289,7 +295,12 @@ pub struct Proposed {
 /// Plans a world: the longest step, so that whoever waits can be told.
 #[must_use]
 pub fn propose(world: &World) -> Proposed {
-    let (solution, plan) = unjudged(world);
+    let (mut solution, mut plan) = unjudged(world);
+    // What targets leave out is no fleet of its own.
+    if world.proves_bound && world.targets.is_empty() {
+        solution.report.bound = crate::solve::bound::bound(&world.snapshot, &world.policy, &solution);
+        plan.evidence.report.bound = solution.report.bound;
+    }
     Proposed { solution, plan }
 }
 
@@ -316,7 +327,7 @@ fn unjudged(world: &World) -> (Solution, Plan) {
 
 /// Makes a plan of a fleet, with what was noticed when the world was read.
 fn plan_of(world: &World, solution: &Solution) -> Plan {
-    let World { snapshot, policy, targets, strategy: _, objects, remarks } = world;
+    let World { snapshot, policy, targets, strategy: _, proves_bound: _, objects, remarks } = world;
     let mut plan = crate::plan::plan_targets(snapshot, policy, solution, targets);
     plan.evidence.world.documents = Some(*objects);
     let warning = |Remark { object, what, hint }: &Remark| Warning {

@@ -1,7 +1,7 @@
 //! Dollars for people, by the month of 730 hours. Integers only.
 
 use crate::model::{Commitment, MicroUsd, MicroUsdPerHour, Prices};
-use crate::solve::Cost;
+use crate::solve::{Bound, Cost};
 
 /// Micro-dollars in a cent.
 const CENT: i64 = 10_000;
@@ -146,6 +146,29 @@ pub fn commitments(prices: &Prices) -> Option<String> {
     })
 }
 
+/// Says how far the cost is above what any fleet costs at least that places the same pods.
+#[must_use]
+pub fn bound(after: Cost, bound: Bound) -> String {
+    let Bound { least, is_proven_cheapest, is_estimate } = bound;
+    let is_estimate = is_estimate || after.is_estimate;
+    let cost = per_month(after.effective, Sureness::of(after.is_estimate));
+    let estimates = if is_estimate { ", at prices of which some are estimated" } else { "" };
+    if is_proven_cheapest && after.effective <= least {
+        return format!("{cost} is proven cheapest for these pods{estimates}");
+    }
+    let least_shown = per_month(least, Sureness::of(is_estimate));
+    let gap = match least.0 {
+        ..=0 => "nothing can be said of the cheapest possible".to_owned(),
+        least => {
+            // Rounded up, so that it is never said to be nearer than it is.
+            let above = i128::from(after.effective.0) - i128::from(least);
+            let tenths = (above.max(0) * 1000 + i128::from(least) - 1) / i128::from(least);
+            format!("at most {}.{} % above the cheapest possible", tenths / 10, tenths % 10)
+        }
+    };
+    format!("{cost} beside a proven lower bound of {least_shown}: {gap}{estimates}")
+}
+
 /// What amounts are rounded to.
 #[derive(Clone, Copy)]
 enum Unit {
@@ -182,7 +205,7 @@ const fn cents(amount: MicroUsd) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cost, MicroUsd, MicroUsdPerHour, Sureness, dollars};
+    use super::{Bound, Cost, MicroUsd, MicroUsdPerHour, Sureness, dollars};
 
     fn change(before: Cost, after: Cost) -> String {
         super::change(before, after, 0)
@@ -200,6 +223,22 @@ mod tests {
         let small = change(cost(0, false), cost(7_534, true));
         assert_eq!(small, "Monthly cost will increase by ~$5.50 ($0 → ~$5.50)");
         assert_eq!(change(cost(0, false), cost(0, false)), "Monthly cost will stay at $0");
+    }
+
+    #[test]
+    fn the_bound_is_said_in_percent_and_never_nearer_than_it_is() {
+        let bound = |least: i64, is_estimate: bool| {
+            let is_proven_cheapest = least >= 1_000_000;
+            let bound = Bound { least: MicroUsdPerHour(least), is_proven_cheapest, is_estimate };
+            super::bound(cost(1_000_000, false), bound)
+        };
+        let lines = [bound(982_320, false), bound(1_000_000, false), bound(999_999, true), bound(0, false)];
+        let expected = "\
+$730/month beside a proven lower bound of $717/month: at most 1.8 % above the cheapest possible
+$730/month is proven cheapest for these pods
+$730/month beside a proven lower bound of ~$730/month: at most 0.1 % above the cheapest possible, at prices of which some are estimated
+$730/month beside a proven lower bound of $0/month: nothing can be said of the cheapest possible";
+        assert_eq!(lines.join("\n"), expected);
     }
 
     #[test]

@@ -106,7 +106,8 @@ pub(super) fn cost(view: &PlanView<'_>) -> Vec<Line> {
     let mut lines = vec![Line::new(Style::Plain, change)];
     let prices = &view.plan.evidence.world.fleet.prices;
     let asides = [money::list_change(before, after, prices), money::commitments(prices)];
-    lines.extend(asides.into_iter().flatten().map(|text| Line::new(Style::Dim, text)));
+    let bound = view.plan.evidence.report.bound.map(|bound| money::bound(after, bound));
+    lines.extend(asides.into_iter().flatten().chain(bound).map(|text| Line::new(Style::Dim, text)));
     let unpriced = before.unpriced_nodes.max(after.unpriced_nodes);
     if unpriced > 0 {
         let text = format!(
