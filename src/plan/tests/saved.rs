@@ -84,6 +84,13 @@ fn the_schema_names_every_part_of_the_file() {
     // What is empty is not written.
     let world = &mut plan.evidence.world;
     world.namespaces.insert("shop".into(), std::collections::BTreeMap::new());
+    world.overlays.push(crate::model::Overlay {
+        name: "cheap".into(),
+        weight: 1,
+        requirements: crate::model::Requirements::none(),
+        price: None,
+        capacity: crate::model::Resources::none(),
+    });
     world.storage.drivers.insert("node".into(), std::collections::BTreeMap::new());
     let text = write(&plan);
     assert_eq!(read(&text), Ok(plan), "what was compared is read again");
