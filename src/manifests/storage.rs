@@ -106,7 +106,8 @@ fn volume(object: Cursor<'_>, meta: Meta) -> Option<Volume> {
         driver: driver.or_else(in_tree),
         node_affinity: required.map(|required| {
             let terms = required.items("nodeSelectorTerms").into_iter();
-            terms.map(|term| selector::expressions(term, "matchExpressions", About::Nodes)).collect()
+            let terms = terms.map(|term| selector::expressions(term, "matchExpressions", About::Nodes));
+            asking(terms)
         }),
         claim,
         class: spec.text("storageClassName").or(old_class).filter(|class| !class.is_empty()).cloned(),
@@ -128,9 +129,8 @@ fn class(object: Cursor<'_>, meta: Meta) -> Option<StorageClass> {
         Some(1) => BindingMode::WaitForFirstConsumer,
         Some(_) | None => BindingMode::Immediate,
     };
-    let topologies = object
-        .get("allowedTopologies")
-        .map(|_| object.items("allowedTopologies").into_iter().map(topology).collect::<Vec<Requirements>>());
+    let topologies = object.items("allowedTopologies");
+    let topologies = (!topologies.is_empty()).then(|| asking(topologies.into_iter().map(topology)));
     let is_default =
         DEFAULT_CLASS.iter().any(|key| meta.annotations.get(*key).is_some_and(|value| &**value == "true"));
     Some(StorageClass {
@@ -140,6 +140,11 @@ fn class(object: Cursor<'_>, meta: Meta) -> Option<StorageClass> {
         topologies,
         is_default,
     })
+}
+
+/// Leaves out terms that ask for nothing: Kubernetes lets them select nothing.
+fn asking(terms: impl Iterator<Item = Requirements>) -> Vec<Requirements> {
+    terms.filter(|term| !term.is_empty()).collect()
 }
 
 fn topology(term: Cursor<'_>) -> Requirements {

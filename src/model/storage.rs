@@ -106,7 +106,8 @@ pub struct Volume {
     pub name: Arc<str>,
     /// The CSI driver that mounts it, in-tree kinds by the driver that took their place; `None` for the rest.
     pub driver: Option<Arc<str>>,
-    /// What a node must be, with normalised keys: one of these must hold; `None` asks for nothing.
+    /// What a node must be, with normalised keys: one of these must hold, so that an empty list is
+    /// met nowhere; `None` asks for nothing.
     pub node_affinity: Option<Vec<Requirements>>,
     /// The claim that it is kept for.
     pub claim: Option<VolumeClaimKey>,
@@ -139,7 +140,8 @@ pub struct StorageClass {
     pub provisioner: Arc<str>,
     /// When.
     pub binding: BindingMode,
-    /// Where it may make them, with normalised keys: one of these must hold; `None` asks for nothing.
+    /// Where it may make them, with normalised keys: one of these must hold, so that an empty list
+    /// is met nowhere; `None` asks for nothing.
     pub topologies: Option<Vec<Requirements>>,
     /// Whether claims that name no class are of it.
     pub is_default: bool,

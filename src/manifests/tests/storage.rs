@@ -124,3 +124,46 @@ fn pods_keep_which_claims_they_use() {
     assert_eq!(names, [Some("data".into()), Some("db-0-scratch".into())]);
     assert!(matches!(read.pods[0].spec.volumes[1], PodVolume::Ephemeral(_)));
 }
+
+const TERMS: &str = "
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: one-of-two}
+spec: {nodeAffinity: {required: {nodeSelectorTerms: [{}, {matchExpressions: [{key: disk, operator: Exists}]}]}}}
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: nowhere}
+spec: {nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: []}]}}}
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: without-terms}
+spec: {nodeAffinity: {required: {nodeSelectorTerms: []}}}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: everywhere}
+provisioner: disk.csi.azure.com
+allowedTopologies: []
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: nowhere}
+provisioner: disk.csi.azure.com
+allowedTopologies: [{}]
+";
+
+#[test]
+fn a_term_that_asks_for_nothing_selects_no_node() {
+    let read = objects(TERMS).storage;
+    let volumes: Vec<_> = read
+        .volumes
+        .iter()
+        .map(|volume| (&*volume.name, volume.node_affinity.as_ref().map(Vec::len)))
+        .collect();
+    assert_eq!(volumes, [("nowhere", Some(0)), ("one-of-two", Some(1)), ("without-terms", Some(0))]);
+    let classes: Vec<_> =
+        read.classes.iter().map(|class| (&*class.name, class.topologies.as_ref().map(Vec::len))).collect();
+    assert_eq!(classes, [("everywhere", None), ("nowhere", Some(0))]);
+}

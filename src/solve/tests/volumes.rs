@@ -146,3 +146,14 @@ fn a_node_takes_no_more_volumes_than_its_driver_says() {
     ]);
     assert_eq!(world.text(), "= n1: plain\n+ default Standard_D2s_v5 eastus-2 on-demand 96000: disk\n");
 }
+
+#[test]
+fn a_volume_whose_affinity_has_no_terms_can_be_mounted_nowhere() {
+    let storage = Storage {
+        claims: vec![claim("data", Some("pv"), "disk")],
+        volumes: vec![Volume { node_affinity: Some(Vec::new()), ..volume("pv", &[]) }],
+        ..Storage::default()
+    };
+    let text = world(storage).pods([using("db", &[of_claim("data")])]).text();
+    assert_eq!(text, "? db: volumes: its volume can be mounted nowhere\n");
+}
