@@ -93,7 +93,7 @@ fn attempt<'a>(ground: &Ground<'a>, caps: &Caps) -> Attempt<'a> {
     let shrunk = shrink::shrink(snapshot, policy, &nodes, &open);
     let costs = Costs::of(snapshot, &shrunk, market, book);
     let there = price::cost(&snapshot.nodes, market, book).effective;
-    let ledger = ledger::opened(policy, &snapshot.nodes, &costs.left, there);
+    let ledger = ledger::opened(policy, &snapshot.nodes, &costs.free, there);
     let (problem, packing) = pack::pack((&open, &left), supply, &ledger, book);
     let ledger = packing.ledger.clone();
     let desk = Desk { problem: &problem, supply, demand: &open, book };

@@ -135,30 +135,35 @@ struct Costs {
     before: Cost,
     staying: Vec<Option<Quote>>,
     /// The commitments that nodes which stay do not use.
-    left: Uncommitted,
+    unused: Uncommitted,
+    /// Those of them that new nodes may use: what goes uses its own until it is gone, and a budget may keep it.
+    free: Uncommitted,
 }
 
 impl Costs {
     fn of(snapshot: &Snapshot, shrunk: &Shrunk, market: &Market, book: &PriceBook<'_>) -> Self {
         let gone: BTreeSet<&NodeName> = shrunk.removed.iter().map(|removal| &removal.node).collect();
         let before = price::cost(snapshot.nodes_today(), market, book);
-        let mut nodes: Vec<&Node> = snapshot.nodes.iter().collect();
+        let mut nodes: Vec<&Node> = snapshot.nodes.iter().filter(|node| !node.is_deleting).collect();
         nodes.sort_by(|one, other| one.name.cmp(&other.name));
-        let stays = nodes.into_iter().filter(|node| !node.is_deleting && !gone.contains(&node.name));
-        let (staying, left) = price::quote_nodes(stays, market, book);
-        Self { before, staying, left }
+        let (_, free) = price::quote_nodes(nodes.iter().copied(), market, book);
+        let stays = nodes.into_iter().filter(|node| !gone.contains(&node.name));
+        let (staying, unused) = price::quote_nodes(stays, market, book);
+        Self { before, staying, unused, free }
     }
 
-    /// Returns what everything costs before and after, with the new nodes.
+    /// Returns what everything costs before and after, with the new nodes; the ledger says which commitments they
+    /// left free.
     fn with_new(self, new: &[NewNode], ledger: &Ledger, book: &PriceBook<'_>) -> (Cost, Cost) {
-        let mut left = self.left;
-        for (_, counter, unused) in ledger.iter() {
+        let mut unused = self.unused;
+        for (_, counter, left) in ledger.iter() {
             if let Counter::Commitment(number) = counter {
-                left.0[*number] = u32::try_from(unused).unwrap_or(0);
+                let left = u32::try_from(left).unwrap_or(0);
+                unused.0[*number] -= self.free.0[*number].saturating_sub(left);
             }
         }
         let quote = |node: &NewNode| Some(Quote { list: node.list_price, effective: node.effective_price });
         let quotes = self.staying.into_iter().chain(new.iter().map(quote));
-        (self.before, price::sum(quotes, &left, book))
+        (self.before, price::sum(quotes, &unused, book))
     }
 }

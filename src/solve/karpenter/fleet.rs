@@ -56,7 +56,7 @@ pub fn solve(
     let supply = Supply::of(policy, market, &book, &daemons);
     let standing = Costs::of(snapshot, &Shrunk::default(), market, &book);
     let there = price::cost(&snapshot.nodes, market, &book).effective;
-    let mut ledger = ledger::opened(policy, &snapshot.nodes, &standing.left, there);
+    let mut ledger = ledger::opened(policy, &snapshot.nodes, &standing.free, there);
     let pods: BTreeMap<&PodKey, &Pod> = snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect();
     let is_tied = pods.values().any(|pod| is_tied(pod));
     let desk = Desk { supply: &supply, market, book: &book, pods: &pods, is_tied };

@@ -1,7 +1,7 @@
 //! What nodes cost: by the list, for the user, and where it is not known.
 
 use super::world::{PodWith, World, node, on, pod, pool};
-use crate::model::{Commitment, Discount, MicroUsdPerHour, Node, OsDisk, Price, Requirement, label};
+use crate::model::{Commitment, Discount, MicroUsdPerHour, Node, OsDisk, Pod, Price, Requirement, label};
 
 fn micro(amount: i64) -> Price {
     Price::Listed(MicroUsdPerHour(amount))
@@ -132,4 +132,19 @@ fn a_disk_of_an_unknown_class_is_assumed_and_never_nothing() {
         let cost = cost(world, node);
         assert_eq!((cost.effective.0, cost.is_estimate, cost.unpriced_nodes), (vm + disk, true, 0));
     }
+}
+
+#[test]
+fn a_commitment_of_a_node_that_goes_is_not_free_yet() {
+    let mut going = node("n1", "Standard_D2s_v5");
+    going.is_unschedulable = true;
+    let agent = Pod { is_daemon: true, ..on("n1", pod("agent")) };
+    let mut world = World::of(vec![pool("default")]).nodes([going]).pods([agent, pod("web")]);
+    let commitment = Commitment { size: "Standard_D2s_v5".into(), count: 1, price: MicroUsdPerHour(60_000) };
+    world.policy.fleet.prices.commitments = vec![commitment];
+    // A budget may keep the node; until it is gone, it uses the commitment.
+    assert_eq!(world.text(), "+ default Standard_D2s_v5 eastus-1 on-demand 96000: web\n- n1: Empty\n");
+    let solution = world.solve();
+    assert_eq!(solution.report.cost_before.effective, MicroUsdPerHour(60_000));
+    assert_eq!(solution.report.cost_after.effective, MicroUsdPerHour(60_000 + 96_000));
 }
