@@ -23,6 +23,7 @@ pub mod terminal;
 pub mod tf_json;
 pub mod view;
 mod whole;
+mod withheld;
 pub mod words;
 pub mod wrap;
 

@@ -1,12 +1,14 @@
 //! The text of manifests on two sides, line by line, as `diff -u` writes it.
 //!
-//! Work is bounded by the number of lines. The text of Secrets is counted and never shown.
+//! Work is bounded by the number of lines. The text of Secrets and the values of environment
+//! variables are counted and never shown.
 
 use std::collections::BTreeMap;
 
 use similar::{Algorithm, ChangeTag, TextDiff, TextDiffConfig};
 
 use super::line::{Line, Style};
+use super::withheld;
 use crate::plan::comparison::{FileDifference, FileWay};
 
 /// Above this many lines that are not the same at start and end, a text is new as a whole: comparing takes time
@@ -107,6 +109,8 @@ fn compared(old: &str, new: &str) -> (usize, usize, Vec<Line>) {
         TextDiffConfig::default().algorithm(Algorithm::Myers).diff_lines(old, new);
     let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
     let (added, removed) = (count(ChangeTag::Insert), count(ChangeTag::Delete));
+    let (old_shown, new_shown) =
+        (withheld::shown(diff.iter_old_slices()), withheld::shown(diff.iter_new_slices()));
     let mut unified = diff.unified_diff();
     let mut lines = Vec::new();
     for hunk in unified.context_radius(CONTEXT).iter_hunks() {
@@ -117,8 +121,9 @@ fn compared(old: &str, new: &str) -> (usize, usize, Vec<Line>) {
                 ChangeTag::Delete => ("-", Style::Remove),
                 ChangeTag::Insert => ("+", Style::Add),
             };
-            let text = change.value().trim_end_matches(['\n', '\r']);
-            lines.push(Line::new(style, format!("{sign}{text}")));
+            let of_new = || change.new_index().and_then(|number| new_shown.get(number));
+            let text = change.old_index().and_then(|number| old_shown.get(number)).or_else(of_new);
+            lines.push(Line::new(style, format!("{sign}{}", text.map_or("", String::as_str))));
         }
     }
     (added, removed, lines)
