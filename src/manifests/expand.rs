@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{Namespace, Pod, PodKey, PodPlace, PodSpec, SchedulingRule, Workload};
+use crate::model::{Namespace, Pod, PodKey, PodPlace, PodSpec, PodState, SchedulingRule, Workload};
 
 use super::fault::Fault;
 use super::found::Place;
@@ -143,6 +143,7 @@ fn made_up(workload: &WorkloadObject, key: PodKey, spec: &Arc<PodSpec>) -> Pod {
         is_daemon: false,
         is_do_not_disrupt: workload.is_do_not_disrupt,
         is_terminating: false,
+        state: PodState::default(),
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::model::{NodeName, Pod, PodKey, PodPlace, PodSpec, Workload};
+use crate::model::{NodeName, Pod, PodKey, PodPlace, PodSpec, PodState, Workload};
 
+use super::claimed;
 use super::cursor::Cursor;
 use super::meta::{self, Meta, Owner};
 use super::owners::Maker;
 use super::pod::{self, PodBody};
-use super::scaling::leaving::Standing;
+use super::scaling::leaving::{DELETION_COST, Standing};
 
 /// A pod that stands in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub struct LivePod {
     pub is_do_not_disrupt: bool,
     /// Whether it is being deleted.
     pub is_terminating: bool,
+    /// What else matters before it is evicted.
+    pub state: PodState,
     /// What decides when it goes, should its workload be scaled down.
     pub standing: Standing,
 }
@@ -75,9 +78,27 @@ pub fn read(object: Cursor<'_>) -> Option<PodObject> {
         is_daemon,
         is_do_not_disrupt: meta.do_not_disrupt().is_some_and(meta::is_do_not_disrupt),
         is_terminating: meta.is_deleting,
+        state: state(&meta, status),
         standing: Standing::read(&meta, status),
     };
     Some(PodObject::Live(Box::new(pod), Box::new(body)))
+}
+
+/// Reads what matters of a pod before it is evicted.
+fn state(meta: &Meta, status: Option<Cursor<'_>>) -> PodState {
+    let started = status.and_then(|status| status.time("startTime"));
+    let protection = meta.do_not_disrupt().and_then(claimed::duration);
+    let until = started.zip(protection).and_then(|(start, protection)| start.checked_add(protection).ok());
+    let cost = meta.annotations.get(DELETION_COST).and_then(|cost| cost.parse().ok());
+    let is_unready = |item: &Cursor<'_>| {
+        let is = |key: &str, wanted: &str| item.text(key).is_some_and(|text| &**text == wanted);
+        is("type", "Ready") && !is("status", "True")
+    };
+    PodState {
+        protected_until: until,
+        deletion_cost: cost.unwrap_or(0),
+        is_unready: status.is_some_and(|status| status.items("conditions").iter().any(is_unready)),
+    }
 }
 
 /// Returns what owns a pod; a node that does is no workload.
@@ -99,6 +120,7 @@ impl LivePod {
             is_daemon: self.is_daemon,
             is_do_not_disrupt: self.is_do_not_disrupt,
             is_terminating: self.is_terminating,
+            state: self.state,
         }
     }
 }

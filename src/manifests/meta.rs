@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::model::{LabelKey, Namespace, label};
 
+use super::claimed;
 use super::cursor::Cursor;
 
 /// The owner that controls an object.
@@ -78,11 +79,12 @@ impl Meta {
     }
 }
 
-/// Returns whether a pod with this value of `karpenter.sh/do-not-disrupt` keeps disruption away: `true`, or a
-/// duration from the pod's start.
+/// Returns whether a pod with this value of `karpenter.sh/do-not-disrupt` keeps disruption away, be it for a time:
+/// `true`, or a duration from the pod's start. A duration that is not understood keeps it away for good.
 #[must_use]
 pub fn is_do_not_disrupt(value: &str) -> bool {
-    value == "true" || value.starts_with(|first: char| first.is_ascii_digit())
+    let is_over = || claimed::duration(value).is_some_and(|duration| duration.is_zero());
+    value == "true" || (value.starts_with(|first: char| first.is_ascii_digit()) && !is_over())
 }
 
 /// Reads a field of labels, keys as written.

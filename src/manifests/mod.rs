@@ -7,6 +7,7 @@
 pub mod admission;
 pub mod allow;
 pub mod budget;
+pub mod claimed;
 pub mod counting;
 pub mod cron;
 pub mod cursor;

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::model::{
-    ClaimName, ClassName, LabelKey, Node, NodeName, NodeStage, PoolName, Requirements, Resources, Taint,
-    label,
+    ClaimName, Claimed, ClassName, LabelKey, Node, NodeName, NodeStage, PoolName, Requirements, Resources,
+    Taint, Trouble, label,
 };
 
+use super::claimed;
 use super::cursor::{Amounts, Cursor};
 use super::job::is_condition_true;
 use super::meta::{self, Meta};
@@ -25,6 +26,7 @@ pub struct NodeObject {
     is_unschedulable: bool,
     capacity: Resources,
     allocatable: Resources,
+    troubles: Vec<Trouble>,
 }
 
 /// A NodeClaim as it stands in the input.
@@ -42,6 +44,7 @@ pub struct ClaimObject {
     is_initialized: bool,
     quiet_since: Option<Timestamp>,
     is_consolidatable: bool,
+    claimed: Claimed,
 }
 
 fn not_empty<'a>(parent: Option<Cursor<'a>>, key: &str) -> Option<Arc<str>> {
@@ -74,6 +77,7 @@ impl NodeObject {
             taints,
             capacity,
             allocatable,
+            troubles: status.map(claimed::troubles).unwrap_or_default(),
             meta: Meta::read(object)?,
         })
     }
@@ -137,6 +141,8 @@ impl NodeObject {
             created: self.meta.created,
             quiet_since: claim.as_ref().and_then(|claim| claim.quiet_since),
             is_consolidatable: claim.as_ref().is_some_and(|claim| claim.is_consolidatable),
+            claimed: claim.as_ref().map(|claim| claim.claimed.clone()).unwrap_or_default(),
+            troubles: self.troubles,
             claim: claim.map(|claim| ClaimName::new(&*claim.meta.name)),
         }
     }
@@ -169,6 +175,7 @@ impl ClaimObject {
             return None;
         };
         let class = spec.get("nodeClassRef").and_then(|class| class.text("name"));
+        let meta = Meta::read(object)?;
         Some(Self {
             class: class.map(|name| ClassName::new(&**name)),
             requirements: selector::expressions(spec, "requirements", About::Claims),
@@ -181,7 +188,8 @@ impl ClaimObject {
             is_initialized: status.is_some_and(|status| is_condition_true(status, "Initialized")),
             quiet_since: status.and_then(quiet_since),
             is_consolidatable: status.is_some_and(|status| is_condition_true(status, "Consolidatable")),
-            meta: Meta::read(object)?,
+            claimed: claimed::read(&meta, spec, status),
+            meta,
         })
     }
 
@@ -221,6 +229,8 @@ impl ClaimObject {
             created: self.meta.created,
             quiet_since: None,
             is_consolidatable: false,
+            claimed: self.claimed,
+            troubles: Vec::new(),
         }
     }
 }

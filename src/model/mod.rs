@@ -7,6 +7,7 @@
 pub mod amount;
 pub mod buffer;
 pub mod canonical;
+pub mod claimed;
 pub mod disruption;
 pub mod disruption_budget;
 pub mod fleet;
@@ -32,6 +33,7 @@ pub mod written;
 pub use amount::{CapacityType, MicroUsd, MicroUsdPerHour, Price};
 pub use buffer::{Buffer, BufferPods};
 pub use canonical::Digest;
+pub use claimed::{Claimed, Drift, Stamp, Trouble};
 pub use disruption::{Budget, BudgetNodes, ConsolidationPolicy, Disruption, DisruptionReason};
 pub use fleet::{Commitment, Discount, Fleet, FleetLimits, NetworkSetup, Prices};
 pub use instance_type::{InstanceType, Offering, OsDisk};
@@ -44,8 +46,8 @@ pub use node_class::{GpuMode, ImageFamily, NodeClass};
 pub use node_selector::NodeSelector;
 pub use overlay::{Overlay, Percent, PriceChange};
 pub use pod::{
-    HostPort, NodeAffinity, Pod, PodAffinityTerm, PodPlace, PodSpec, Preferred, Protocol, SchedulingRule,
-    SpreadConstraint, Strength, Workload,
+    HostPort, NodeAffinity, Pod, PodAffinityTerm, PodPlace, PodSpec, PodState, Preferred, Protocol,
+    SchedulingRule, SpreadConstraint, Strength, Workload,
 };
 pub use pool::{ExpireAfter, Pool};
 pub use quantity::Quantity;

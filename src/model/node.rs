@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{ClaimName, ClassName, LabelKey, NodeName, PoolName, Resources, Taint};
+use super::{ClaimName, Claimed, ClassName, LabelKey, NodeName, PoolName, Resources, Taint, Trouble};
 
 /// How far a node has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -70,4 +70,18 @@ pub struct Node {
     /// Whether its claim says that it has been quiet for as long as its pool asks (`Consolidatable`).
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub is_consolidatable: bool,
+    /// What its claim says beyond this.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub claimed: Claimed,
+    /// What is not as it is on a healthy node, sorted.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub troubles: Vec<Trouble>,
+}
+
+impl Node {
+    /// Returns whether the node says that it takes pods: it has no trouble with `Ready`.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        !self.troubles.iter().any(|trouble| &*trouble.kind == "Ready")
+    }
 }

@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use super::storage::PodVolume;
 use super::{LabelKey, LabelSelector, Namespace, NodeName, PodKey, Requirements, Resources, Toleration};
 
@@ -329,4 +331,34 @@ pub struct Pod {
     pub is_do_not_disrupt: bool,
     /// Whether it is being deleted.
     pub is_terminating: bool,
+    /// What else matters before it is evicted.
+    pub state: PodState,
+}
+
+/// What a pod that exists says of itself that matters before it is evicted.
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodState {
+    /// When its wish not to be disrupted ends; `None` is never, or nobody knows since when it runs.
+    #[serde(with = "super::written::optional_text", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub protected_until: Option<Timestamp>,
+    /// `controller.kubernetes.io/pod-deletion-cost`: how dear it is beside others of its workload.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub deletion_cost: i32,
+    /// Whether it says that it is not ready.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub is_unready: bool,
+}
+
+impl Pod {
+    /// Returns whether the pod keeps disruption away at this time; where no time is known, as long as it ever does.
+    #[must_use]
+    pub fn is_protected(&self, at: Option<Timestamp>) -> bool {
+        let is_over = self.state.protected_until.zip(at).is_some_and(|(until, at)| at >= until);
+        self.is_do_not_disrupt && !is_over
+    }
 }

@@ -15,8 +15,8 @@ use crate::catalog::Catalog;
 use crate::model::storage::Storage;
 use crate::model::{
     AbsentNode, CapacityType, ClassName, Fleet, InstanceType, LabelKey, Namespace, NamespaceLabels, Node,
-    NodeClass, Overlay, Pod, PodKey, PodPlace, PodSpec, Pool, Price, Region, SkuName, Supposed, Workload,
-    label,
+    NodeClass, Overlay, Pod, PodKey, PodPlace, PodSpec, PodState, Pool, Price, Region, SkuName, Supposed,
+    Workload, label,
 };
 use crate::policy::Policy;
 use crate::snapshot::{Assumption, Daemon, Gap, Snapshot};
@@ -108,6 +108,9 @@ pub struct PodGroup {
     pub is_do_not_disrupt: bool,
     /// Whether they are being deleted.
     pub is_terminating: bool,
+    /// What else matters before they are evicted.
+    #[serde(default, skip_serializing_if = "crate::model::written::is_default")]
+    pub state: PodState,
     /// Their names, sorted.
     pub names: Vec<Arc<str>>,
 }
@@ -162,6 +165,7 @@ impl World {
                 is_daemon: group.is_daemon,
                 is_do_not_disrupt: group.is_do_not_disrupt,
                 is_terminating: group.is_terminating,
+                state: group.state.clone(),
             }));
         }
         pods.sort_by(|one, other| one.key.cmp(&other.key));
@@ -232,16 +236,16 @@ fn grouped(pods: &[Pod]) -> (Vec<Arc<PodSpec>>, Vec<PodGroup>) {
         contents.iter().enumerate().map(|(place, spec)| (&***spec, place)).collect();
     let mut groups: BTreeMap<_, Vec<Arc<str>>> = BTreeMap::new();
     for pod in pods {
-        let Pod { key, workload, spec, place, is_daemon, is_do_not_disrupt, is_terminating } = pod;
+        let Pod { key, workload, spec, place, is_daemon, is_do_not_disrupt, is_terminating, state } = pod;
         let spec = places.get(&**spec).copied().unwrap_or(0);
         let flags = (*is_daemon, *is_do_not_disrupt, *is_terminating);
-        let alike = (spec, &key.namespace, workload, place, flags);
+        let alike = (spec, &key.namespace, workload, place, (flags, state));
         groups.entry(alike).or_default().push(key.name.clone());
     }
-    let group = |((spec, namespace, workload, place, flags), mut names): (_, Vec<Arc<str>>)| {
+    let group = |((spec, namespace, workload, place, (flags, state)), mut names): (_, Vec<Arc<str>>)| {
         let (is_daemon, is_do_not_disrupt, is_terminating) = flags;
-        let (namespace, workload, place): (&Namespace, &Option<Workload>, &PodPlace) =
-            (namespace, workload, place);
+        let (namespace, workload): (&Namespace, &Option<Workload>) = (namespace, workload);
+        let (place, state): (&PodPlace, &PodState) = (place, state);
         names.sort();
         PodGroup {
             spec,
@@ -251,6 +255,7 @@ fn grouped(pods: &[Pod]) -> (Vec<Arc<PodSpec>>, Vec<PodGroup>) {
             is_daemon,
             is_do_not_disrupt,
             is_terminating,
+            state: state.clone(),
             names,
         }
     };

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::model::taint::first_untolerated;
-use crate::model::{Node, Pod, PodKey, PodPlace, PodSpec, Requirements, Taint, Workload};
+use crate::model::{Node, Pod, PodKey, PodPlace, PodSpec, PodState, Requirements, Taint, Workload};
 use crate::snapshot::Daemon;
 
 /// Returns the pods that daemonsets have on this node.
@@ -37,5 +37,6 @@ fn pod_of(daemon: &Daemon, node: &Node) -> Pod {
         is_daemon: true,
         is_do_not_disrupt: false,
         is_terminating: false,
+        state: PodState::default(),
     }
 }

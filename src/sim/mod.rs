@@ -8,7 +8,7 @@ mod daemon;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{ClaimName, LabelKey, Node, NodeName, NodeStage, Pod, PodKey, PodPlace, label};
+use crate::model::{ClaimName, Claimed, LabelKey, Node, NodeName, NodeStage, Pod, PodKey, PodPlace, label};
 use crate::plan::{Adopt, Change, ChangeId, ClaimSpec, Create, NodeShape, OldNew, Plan, Step, Update};
 use crate::snapshot::Snapshot;
 
@@ -148,6 +148,12 @@ fn joined(create: &Create, claim: &ClaimSpec, shape: &NodeShape, seen: &Snapshot
         created: seen.at,
         quiet_since: seen.at,
         is_consolidatable: false,
+        claimed: Claimed {
+            expire_after: Some(claim.expire_after),
+            termination_grace_period: claim.termination_grace_period,
+            ..Claimed::default()
+        },
+        troubles: Vec::new(),
     }
 }
 

@@ -162,6 +162,7 @@ const POD: Rule = Fields(&[
         "status",
         Fields(&[
             ("phase", Scalar),
+            ("startTime", Scalar),
             CONDITIONS,
             ("containerStatuses", CONTAINER_STATUSES),
             ("initContainerStatuses", CONTAINER_STATUSES),
@@ -245,7 +246,7 @@ const NODE: Rule = Fields(&[
     KIND,
     METADATA,
     ("spec", Fields(&[("providerID", Scalar), ("taints", Whole), ("unschedulable", Scalar)])),
-    ("status", Fields(&[("capacity", Whole), ("allocatable", Whole)])),
+    ("status", Fields(&[("capacity", Whole), ("allocatable", Whole), CONDITIONS])),
 ]);
 
 const AUTOSCALER: Rule = Fields(&[

@@ -41,7 +41,8 @@ pub struct Standing {
     created: Option<Timestamp>,
 }
 
-const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
+/// The annotation that says how dear a pod is beside others of its workload.
+pub const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 impl Standing {
     /// Reads how a pod stands.

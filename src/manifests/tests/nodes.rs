@@ -1,6 +1,8 @@
 //! Nodes and NodeClaims: which are one machine, how far it has come, and what it has.
 
-use crate::model::{Node, NodeStage, ResourceName};
+use jiff::SignedDuration;
+
+use crate::model::{ExpireAfter, Node, NodeStage, ResourceName};
 
 use super::objects;
 
@@ -139,4 +141,44 @@ fn old_label_keys_become_the_stable_ones_and_lose_against_them() {
 fn without_allocatable_the_capacity_counts() {
     let node = only("{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {capacity: {cpu: 2}}}");
     assert_eq!(node.allocatable.get(&ResourceName::Cpu), 2000);
+}
+
+#[test]
+fn a_claim_says_that_it_drifted_how_old_it_may_become_and_what_it_was_made_from() {
+    let claim = "{apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: {name: c1, annotations: {karpenter.sh/nodepool-hash: '12', karpenter.sh/nodepool-hash-version: v3, karpenter.azure.com/aksnodeclass-hash: '34'}}, spec: {nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: d}, requirements: [], expireAfter: 720h, terminationGracePeriod: 1h30m}, status: {providerID: 'azure:///vm/n1', conditions: [{type: Drifted, status: 'True', reason: NodePoolDrifted, lastTransitionTime: '2026-11-21T09:00:00Z'}]}}";
+    let claimed = only(claim).claimed;
+    let drift = claimed.drift.as_ref().expect("it drifted");
+    assert_eq!(
+        (&*drift.reason, drift.since.map(|at| at.to_string())),
+        ("NodePoolDrifted", Some("2026-11-21T09:00:00Z".to_owned()))
+    );
+    let stamp = claimed.pool_stamp.as_ref().expect("a stamp");
+    assert_eq!((&*stamp.hash, &*stamp.version), ("12", "v3"));
+    assert_eq!(claimed.class_stamp, None, "a hash without its version says nothing");
+    assert_eq!(claimed.expire_after, Some(ExpireAfter::Age(SignedDuration::from_hours(720))));
+    assert_eq!(claimed.termination_grace_period, Some(SignedDuration::from_mins(90)));
+    let steady = claim.replace("status: 'True', reason", "status: 'False', reason").replace("720h", "Never");
+    assert_eq!(
+        (only(&steady).claimed.drift, only(&steady).claimed.expire_after),
+        (None, Some(ExpireAfter::Never))
+    );
+    let joined = only(&format!("{claim}\n---\n{}", node("n1", "labels: {}", "providerID: 'azure:///vm/n1'")));
+    assert_eq!(joined.claimed, claimed);
+}
+
+#[test]
+fn a_node_tells_what_is_not_as_on_a_healthy_one() {
+    let of = |conditions: &str| {
+        let node = only(&format!(
+            "{{apiVersion: v1, kind: Node, metadata: {{name: n1}}, status: {{conditions: [{conditions}]}}}}"
+        ));
+        let troubles: Vec<String> =
+            node.troubles.iter().map(|trouble| format!("{}={}", trouble.kind, trouble.status)).collect();
+        (troubles.join(" "), node.is_ready())
+    };
+    let sound = "{type: Ready, status: 'True'}, {type: DiskPressure, status: 'False'}";
+    assert_eq!(of(sound), (String::new(), true));
+    assert_eq!(of(""), (String::new(), true));
+    let ill = "{type: Ready, status: Unknown}, {type: DiskPressure, status: 'True'}";
+    assert_eq!(of(ill), ("DiskPressure=True Ready=Unknown".to_owned(), false));
 }

@@ -143,4 +143,25 @@ fn pods_that_ask_not_to_be_disrupted_are_marked() {
         objects(&text).pods[0].is_do_not_disrupt
     };
     assert!(marked("true") && marked("30m") && !marked("false") && !marked(""));
+    assert!(!marked("0s"), "a duration that is over at once keeps nothing away");
+    assert!(marked("1.5h"), "a duration that is not understood keeps disruption away for good");
+}
+
+#[test]
+fn what_matters_before_a_pod_is_evicted_is_read() {
+    let pod = |value: &str, ready: &str| {
+        let text = format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: a, annotations: {{karpenter.sh/do-not-disrupt: '{value}', controller.kubernetes.io/pod-deletion-cost: '-5'}}}}, spec: {{nodeName: n1, containers: [{{name: c}}]}}, status: {{startTime: '2026-11-21T09:00:00Z', conditions: [{{type: Ready, status: '{ready}'}}]}}}}"
+        );
+        objects(&text).pods[0].clone()
+    };
+    let at = |text: &str| Some(text.parse::<jiff::Timestamp>().expect("a time"));
+    let timed = pod("30m", "False");
+    assert_eq!((timed.state.deletion_cost, timed.state.is_unready), (-5, true));
+    assert!(
+        timed.is_protected(at("2026-11-21T09:29:59Z")) && !timed.is_protected(at("2026-11-21T09:30:00Z"))
+    );
+    assert!(timed.is_protected(None), "where no time is known it is protected");
+    let always = pod("true", "True");
+    assert!(always.is_protected(at("2030-01-01T00:00:00Z")) && !always.state.is_unready);
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::model::{
-    CapacityType, ClassName, Disruption, DisruptionReason, Effect, ExpireAfter, InstanceType, LabelKey,
-    MicroUsdPerHour, Node, NodeClass, NodeName, NodeStage, Offering, OsDisk, Pod, PodKey, PodPlace, PodSpec,
-    Pool, PoolName, Price, Region, Requirement, Requirements, ResourceName, Resources, SkuName, Taint,
-    Toleration, Zone, label,
+    CapacityType, Claimed, ClassName, Disruption, DisruptionReason, Effect, ExpireAfter, InstanceType,
+    LabelKey, MicroUsdPerHour, Node, NodeClass, NodeName, NodeStage, Offering, OsDisk, Pod, PodKey, PodPlace,
+    PodSpec, PodState, Pool, PoolName, Price, Region, Requirement, Requirements, ResourceName, Resources,
+    SkuName, Taint, Toleration, Zone, label,
 };
 use crate::plan::{Plan, plan};
 use crate::policy::Policy;
@@ -169,6 +169,7 @@ pub(crate) fn pod(name: &str) -> Pod {
         is_daemon: false,
         is_do_not_disrupt: false,
         is_terminating: false,
+        state: PodState::default(),
     }
 }
 
@@ -196,6 +197,8 @@ pub(crate) fn node(name: &str, pool: &str) -> Node {
         created: None,
         quiet_since: None,
         is_consolidatable: false,
+        claimed: Claimed::default(),
+        troubles: Vec::new(),
     }
 }
 

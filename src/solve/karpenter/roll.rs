@@ -57,7 +57,7 @@ impl<'a> Roll<'a> {
         let mut roll = Self::default();
         let mut numbers: BTreeMap<Class<'a>, usize> = BTreeMap::new();
         for pod in &snapshot.pods {
-            let moves = matches!(pod.place, PodPlace::Waiting) || !pod.is_do_not_disrupt;
+            let moves = matches!(pod.place, PodPlace::Waiting) || !pod.is_protected(snapshot.at);
             if done(&pod.key) || !pod.spec.gates.is_empty() || !moves || !needs_place(pod, &leaving) {
                 continue;
             }

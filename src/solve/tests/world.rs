@@ -7,9 +7,10 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::model::label;
 use crate::model::{
-    CapacityType, Disruption, Effect, ExpireAfter, HostPort, InstanceType, LabelKey, MicroUsdPerHour, Node,
-    NodeClass, NodeStage, Offering, OsDisk, Pod, PodKey, PodPlace, PodSpec, Pool, PoolName, Price, Protocol,
-    Quantity, Requirement, Requirements, ResourceName, Resources, Toleration, Zone,
+    CapacityType, Claimed, Disruption, Effect, ExpireAfter, HostPort, InstanceType, LabelKey,
+    MicroUsdPerHour, Node, NodeClass, NodeStage, Offering, OsDisk, Pod, PodKey, PodPlace, PodSpec, PodState,
+    Pool, PoolName, Price, Protocol, Quantity, Requirement, Requirements, ResourceName, Resources,
+    Toleration, Zone,
 };
 use crate::policy::Policy;
 use crate::snapshot::{Daemon, Snapshot};
@@ -127,6 +128,7 @@ pub(super) fn pod(name: &str) -> Pod {
         is_daemon: false,
         is_do_not_disrupt: false,
         is_terminating: false,
+        state: PodState::default(),
     }
 }
 
@@ -255,6 +257,8 @@ pub(super) fn node(name: &str, size: &str) -> Node {
         created: None,
         quiet_since: None,
         is_consolidatable: false,
+        claimed: Claimed::default(),
+        troubles: Vec::new(),
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use nodeform::model::{
     Fleet, HostPort, LabelKey, LabelSelector, Namespace, Node, Operator, Pod, PodAffinityTerm, PodKey,
-    PodPlace, PodSpec, Pool, Protocol, Quantity, Requirement, Requirements, ResourceName, SchedulingRule,
-    SpreadConstraint, Strength, Toleration, Workload, label,
+    PodPlace, PodSpec, PodState, Pool, Protocol, Quantity, Requirement, Requirements, ResourceName,
+    SchedulingRule, SpreadConstraint, Strength, Toleration, Workload, label,
 };
 use nodeform::policy::Policy;
 use nodeform::snapshot::{Daemon, Gap, GapKind, Snapshot};
@@ -24,6 +24,7 @@ pub(crate) fn pod(name: &str) -> PodBuilder {
         is_daemon: false,
         is_do_not_disrupt: false,
         is_terminating: false,
+        state: PodState::default(),
     };
     let mut spec = PodSpec::default();
     spec.requests.set(ResourceName::Pods, 1);

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use nodeform::model::{
-    Budget, BudgetNodes, CapacityType, ClaimName, ClassName, Digest, Disruption, DisruptionReason, Effect,
-    ExpireAfter, GpuMode, ImageFamily, LabelKey, Node, NodeClass, NodeName, NodeStage, Operator, Pool,
-    PoolName, Quantity, Requirement, Requirements, ResourceName, Resources, Taint, label,
+    Budget, BudgetNodes, CapacityType, ClaimName, Claimed, ClassName, Digest, Disruption, DisruptionReason,
+    Effect, ExpireAfter, GpuMode, ImageFamily, LabelKey, Node, NodeClass, NodeName, NodeStage, Operator,
+    Pool, PoolName, Quantity, Requirement, Requirements, ResourceName, Resources, Taint, label,
 };
 
 use super::sizes;
@@ -127,6 +127,8 @@ pub(crate) fn node(name: &str) -> NodeBuilder {
             created: None,
             quiet_since: None,
             is_consolidatable: false,
+            claimed: Claimed::default(),
+            troubles: Vec::new(),
         },
         size: "Standard_D4s_v5".to_owned(),
         zone: "1".to_owned(),

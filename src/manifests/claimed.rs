@@ -1,0 +1,82 @@
+//! What NodeClaims and Nodes say of drift, age and trouble.
+//!
+//! Reads only: an amount of time that cannot be read is left out, as where nobody said it.
+
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+
+use crate::api::text::DurationText;
+use crate::model::{Claimed, Drift, ExpireAfter, Stamp, Trouble};
+
+use super::cursor::Cursor;
+use super::meta::Meta;
+
+/// Annotations of a claim: the hash of what it was made from, and the version of that hash.
+const POOL_STAMP: [&str; 2] = ["karpenter.sh/nodepool-hash", "karpenter.sh/nodepool-hash-version"];
+const CLASS_STAMP: [&str; 2] =
+    ["karpenter.azure.com/aksnodeclass-hash", "karpenter.azure.com/aksnodeclass-hash-version"];
+
+/// Reads what a NodeClaim says of its node.
+#[must_use]
+pub fn read(meta: &Meta, spec: Cursor<'_>, status: Option<Cursor<'_>>) -> Claimed {
+    Claimed {
+        drift: status.and_then(drift),
+        pool_stamp: stamp(meta, POOL_STAMP),
+        class_stamp: stamp(meta, CLASS_STAMP),
+        expire_after: expire_after(spec),
+        termination_grace_period: spec.text("terminationGracePeriod").and_then(|text| duration(text)),
+    }
+}
+
+fn stamp(meta: &Meta, [hash, version]: [&str; 2]) -> Option<Stamp> {
+    let of = |key: &str| meta.annotations.get(key).filter(|value| !value.is_empty()).cloned();
+    Some(Stamp { hash: of(hash)?, version: of(version)? })
+}
+
+fn drift(status: Cursor<'_>) -> Option<Drift> {
+    let conditions = status.items("conditions");
+    let drifted = conditions.into_iter().find(|item| is(*item, "type", "Drifted"))?;
+    is(drifted, "status", "True").then(|| Drift {
+        reason: drifted.text("reason").cloned().unwrap_or_default(),
+        since: drifted.time("lastTransitionTime"),
+    })
+}
+
+fn is(item: Cursor<'_>, key: &str, wanted: &str) -> bool {
+    item.text(key).is_some_and(|text| &**text == wanted)
+}
+
+fn expire_after(spec: Cursor<'_>) -> Option<ExpireAfter> {
+    let text = spec.text("expireAfter")?;
+    if &**text == "Never" {
+        return Some(ExpireAfter::Never);
+    }
+    duration(text).map(ExpireAfter::Age)
+}
+
+/// Reads a duration as Go writes it.
+#[must_use]
+pub fn duration(text: &str) -> Option<SignedDuration> {
+    DurationText(text.to_owned()).nanoseconds().map(SignedDuration::from_nanos)
+}
+
+/// Reads the conditions of a Node that are not as on a healthy one.
+#[must_use]
+pub fn troubles(status: Cursor<'_>) -> Vec<Trouble> {
+    let mut troubles: Vec<Trouble> = status.items("conditions").into_iter().filter_map(trouble).collect();
+    troubles.sort();
+    troubles
+}
+
+/// `Ready` is well when it is true; every other condition that kubelet and the node problem detector set, when it
+/// is false.
+fn trouble(item: Cursor<'_>) -> Option<Trouble> {
+    let (kind, status) = (item.text("type")?, item.text("status")?);
+    let healthy = if &**kind == "Ready" { "True" } else { "False" };
+    (&**status != healthy).then(|| Trouble {
+        kind: Arc::clone(kind),
+        status: Arc::clone(status),
+        since: item.time("lastTransitionTime"),
+    })
+}
