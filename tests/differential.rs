@@ -122,11 +122,6 @@ const REFUSED: &[(&str, usize, &str)] = &[
         "a heavier pool could have taken it: its taint only discourages",
     ),
     ("11-spread-node-affinity-policy-ignore", 1, "kube-scheduler counts every zone"),
-    (
-        "41-min-values-strict",
-        1,
-        "the judge does not know `minValues`, and a heavier pool could have taken it",
-    ),
 ];
 
 /// Pods that the judge refuses until it knows a rule that they require.

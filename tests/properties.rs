@@ -130,7 +130,11 @@ proptest! {
     // for the other fleet too.
     #[test]
     fn no_fleet_costs_less_than_the_bound(world in worlds()) {
-        let settings = Settings { unnamed: UnnamedFamilies::LeaveOut, ..Settings::default() };
+        let settings = Settings {
+            unnamed: UnnamedFamilies::LeaveOut,
+            min_values: world.policy.fleet.min_values_policy,
+            ..Settings::default()
+        };
         let karpenter = karpenter::solve(&world.snapshot, &world.policy, settings, &BTreeMap::new());
         let solutions = [solve(&world.snapshot, &world.policy), karpenter];
         let accepted = |solution: &&Solution| {

@@ -27,6 +27,8 @@ pub enum Rule {
     HostPorts,
     /// The size can be had in that zone and capacity type, and is what the pool asks for.
     Offering,
+    /// A claim lists as many distinct values as its pool asks for.
+    MinValues,
     /// Prices are those of the catalogue and of the fleet; an unknown one is never a number.
     Price,
     /// A pool stays within its limits.
@@ -53,7 +55,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order in which findings are listed.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Pods,
         Self::HeldBack,
         Self::Capacity,
@@ -65,6 +67,7 @@ impl Rule {
         Self::Volumes,
         Self::HostPorts,
         Self::Offering,
+        Self::MinValues,
         Self::Price,
         Self::PoolLimits,
         Self::FleetLimits,
@@ -93,6 +96,7 @@ impl Rule {
             Self::Volumes => "volumes",
             Self::HostPorts => "host ports",
             Self::Offering => "offering",
+            Self::MinValues => "minValues",
             Self::Price => "price",
             Self::PoolLimits => "pool limits",
             Self::FleetLimits => "fleet limits",

@@ -41,6 +41,7 @@ mod taints;
 mod tally;
 mod tied;
 mod totals;
+mod variety;
 mod volumes;
 mod weight;
 
@@ -69,6 +70,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         ports::findings,
         offering::findings,
         substitutes::findings,
+        variety::findings,
         price::findings,
         totals::findings,
         limits::findings,

@@ -95,8 +95,13 @@ fn accepts(requirement: Option<&Requirement>, value: &str) -> bool {
     requirement.is_none_or(|requirement| requirement.accepts(value))
 }
 
-/// Returns all combinations that the claim's lists let be launched now at no more than its price.
-fn listed<'c>(case: &'c Case<'_>, made: &Made<'_>, pool: &Pool) -> Vec<Listed<'c>> {
+/// Returns all combinations that the claim's lists let be launched now at no more than its price, beside the first
+/// choice.
+pub(super) fn buyable<'c>(
+    case: &'c Case<'_>,
+    made: &Made<'_>,
+    pool: &Pool,
+) -> Vec<(&'c InstanceType, &'c Offering)> {
     let Some(offered) = case.offered_to(pool) else { return Vec::new() };
     let all =
         offered.types.iter().flat_map(|size| size.offerings.iter().map(move |offering| (size, offering)));
@@ -113,6 +118,12 @@ fn listed<'c>(case: &'c Case<'_>, made: &Made<'_>, pool: &Pool) -> Vec<Listed<'c
     all.filter(|(size, offering)| lists(made, size, offering) && !is_first(size, offering))
         .filter(|(size, offering)| offering.is_available && suits(pool, size, offering).is_ok())
         .filter(|(size, offering)| is_affordable(size, offering))
+        .collect()
+}
+
+fn listed<'c>(case: &'c Case<'_>, made: &Made<'_>, pool: &Pool) -> Vec<Listed<'c>> {
+    buyable(case, made, pool)
+        .into_iter()
         .map(|(size, offering)| {
             let labels = case.labels_of(made, (pool, size, offering));
             let mut daemons = Resources::none();

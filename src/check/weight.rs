@@ -19,7 +19,10 @@ use super::offering::{may_be_chosen, suits};
 use super::party;
 use super::taints::repels;
 use super::tied;
-use crate::model::{InstanceType, LabelKey, Offering, Pod, PodSpec, Pool, PoolName, Requirements, label};
+use super::variety::{self, Way};
+use crate::model::{
+    InstanceType, LabelKey, MinValuesPolicy, Offering, Pod, PodSpec, Pool, PoolName, Requirements, label,
+};
 
 /// Returns the new nodes for whose first pod a heavier pool had room.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
@@ -133,12 +136,26 @@ fn has_place(case: &Case<'_>, pool: &Pool, usage: &Usage, asked: Asked<'_>) -> b
         return false;
     }
     let Some(offered) = case.offered_to(pool) else { return false };
-    offered.types.iter().any(|size| {
-        pod.spec.requests.fit_in(&size.allocatable)
-            && may_be_chosen(pool, size, std::iter::once(pod))
-            && pool_has_room(case, pool, usage, size)
-            && size.offerings.iter().any(|offering| holds(case, pool, (size, offering), asked))
-    })
+    let may_hold = |size: &&InstanceType| {
+        pod.spec.requests.fit_in(&size.allocatable) && may_be_chosen(pool, size, std::iter::once(pod))
+    };
+    let ways = offered.types.iter().filter(may_hold).flat_map(|size| {
+        let holding = size.offerings.iter().filter(|offering| holds(case, pool, (size, offering), asked));
+        holding.map(move |offering| (size, offering))
+    });
+    ways.clone().any(|(size, _)| pool_has_room(case, pool, usage, size)) && has_variety(case, pool, ways)
+}
+
+/// Returns whether these are enough of a choice for the pool (`minValues`). What other rules leave of them is not
+/// looked at: where it is too little, the pool could not take the pod.
+fn has_variety<'c>(case: &Case<'_>, pool: &Pool, ways: impl Iterator<Item = Way<'c>>) -> bool {
+    let is_strict = case.policy.fleet.min_values_policy == MinValuesPolicy::Strict;
+    let mut asked = variety::asked(pool).filter(|_| is_strict).peekable();
+    if asked.peek().is_none() {
+        return true;
+    }
+    let ways: Vec<Way<'_>> = ways.collect();
+    asked.all(|(key, least)| variety::distinct(key, &ways) >= least)
 }
 
 /// Returns whether what a narrowed plan leaves out may have used up the limits: what other changes take of

@@ -94,6 +94,25 @@ pub struct FleetLimits {
     pub cost_per_month: Option<MicroUsd>,
 }
 
+/// What is made of `minValues` where fewer values can be had (`--min-values-policy` of Karpenter).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum MinValuesPolicy {
+    /// No such node is made.
+    #[default]
+    Strict,
+    /// It is made with as many values as can be had.
+    BestEffort,
+}
+
+impl MinValuesPolicy {
+    /// Returns whether this is the default; for formats that leave defaults out.
+    #[must_use]
+    pub fn is_strict(&self) -> bool {
+        *self == Self::Strict
+    }
+}
+
 /// What a NodeFleet says, or its defaults where there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -111,4 +130,7 @@ pub struct Fleet {
     pub prices: Prices,
     /// Limits of the whole cluster.
     pub limits: FleetLimits,
+    /// What is made of `minValues` where fewer values can be had.
+    #[serde(default, skip_serializing_if = "MinValuesPolicy::is_strict")]
+    pub min_values_policy: MinValuesPolicy,
 }

@@ -35,7 +35,7 @@ pub use buffer::{Buffer, BufferPods};
 pub use canonical::Digest;
 pub use claimed::{Claimed, Drift, Stamp, Trouble};
 pub use disruption::{Budget, BudgetNodes, ConsolidationPolicy, Disruption, DisruptionReason};
-pub use fleet::{Commitment, Discount, Fleet, FleetLimits, NetworkSetup, Prices};
+pub use fleet::{Commitment, Discount, Fleet, FleetLimits, MinValuesPolicy, NetworkSetup, Prices};
 pub use instance_type::{InstanceType, Offering, OsDisk};
 pub use name::{
     BufferName, ClaimName, ClassName, LabelKey, Namespace, NamespaceLabels, NodeName, OverlayName, PodKey,

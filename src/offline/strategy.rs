@@ -20,6 +20,7 @@ pub(super) fn as_karpenter(world: &World) -> (Solution, Plan) {
     let World { snapshot, policy, .. } = world;
     let settings = Settings {
         unnamed: UnnamedFamilies::LeaveOut,
+        min_values: policy.fleet.min_values_policy,
         // Whoever has NodeOverlays has opened Karpenter's gate for them.
         overlays: OverlayGate::Open,
         ..Settings::default()

@@ -32,7 +32,7 @@ pub struct Shelf<'a> {
 /// Returns what the NodeClaim of this node asks for.
 #[must_use]
 pub fn claim_spec(node: &NewNode, pool: &Pool, shelf: Shelf<'_>) -> ClaimSpec {
-    let listed = listed_substitutes(node, pool, shelf);
+    let listed = listed_substitutes(node, shelf);
     let prices = listed.iter().map(|substitute| substitute.effective_price).chain([node.effective_price]);
     let price_max: Option<Vec<MicroUsdPerHour>> = prices.map(crate::model::Price::known).collect();
     let requirements = claim_requirements(node, pool, &listed);
@@ -55,19 +55,19 @@ pub fn claim_spec(node: &NewNode, pool: &Pool, shelf: Shelf<'_>) -> ClaimSpec {
     }
 }
 
-/// Returns the substitutes that the claim lists, cheapest first. A pool that asks for a variety of sizes
-/// (`minValues`) gets the dearer ones too.
-fn listed_substitutes<'a>(node: &'a NewNode, pool: &Pool, shelf: Shelf<'a>) -> Vec<&'a Substitute> {
-    let wants_variety = pool.requirements.iter().any(|(_, requirement)| requirement.min_values().is_some());
+/// Returns the substitutes that the claim lists, cheapest first: before all others those that `minValues` needs, also
+/// the dearer ones.
+fn listed_substitutes<'a>(node: &'a NewNode, shelf: Shelf<'a>) -> Vec<&'a Substitute> {
+    let is_needed = |substitute: &Substitute| node.variety.among.contains(substitute);
     let cap = node.effective_price.known().map(|price| price.percent(SUBSTITUTE_PRICE_PERCENT_MAX));
     let is_affordable = |substitute: &Substitute| match (substitute.effective_price.known(), cap) {
-        (Some(price), Some(cap)) => wants_variety || price <= cap,
+        (Some(price), Some(cap)) => price <= cap || is_needed(substitute),
         (Some(_) | None, None) => true,
         (None, Some(_)) => false,
     };
     let mut listing = Listing::of(node, shelf);
     let mut listed: Vec<&Substitute> = node.substitutes.iter().filter(|other| is_affordable(other)).collect();
-    listed.sort();
+    listed.sort_by_key(|substitute| (!is_needed(substitute), *substitute));
     listed.retain(|substitute| listing.take(substitute));
     listed
 }
@@ -164,6 +164,15 @@ fn claim_requirements(node: &NewNode, pool: &Pool, listed: &[&Substitute]) -> Re
     requirements.add(LabelKey::new(label::INSTANCE_TYPE), Requirement::new(Operator::In, sizes));
     requirements.add(LabelKey::new(label::ZONE), Requirement::new(Operator::In, zones));
     requirements.add(LabelKey::new(label::CAPACITY_TYPE), Requirement::new(Operator::In, kinds));
+    let asked: Vec<(LabelKey, Requirement)> = requirements
+        .iter()
+        .filter(|(_, requirement)| requirement.min_values().is_some())
+        .map(|(key, requirement)| (key.clone(), requirement.clone()))
+        .collect();
+    for (key, requirement) in asked {
+        let least = node.variety.asked.get(&key).copied();
+        requirements.set(key, requirement.with_min_values(least));
+    }
     requirements
 }
 

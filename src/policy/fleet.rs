@@ -7,8 +7,8 @@ use super::path;
 use crate::api::node_fleet::{self as wire, NodeFleet, NodeFleetSpec};
 use crate::api::text::{NumberOrWord, Quantity as WireQuantity};
 use crate::model::{
-    Commitment, Discount, Fleet, FleetLimits, MicroUsd, MicroUsdPerHour, NetworkSetup, Prices, Quantity,
-    Region, SkuName,
+    Commitment, Discount, Fleet, FleetLimits, MicroUsd, MicroUsdPerHour, MinValuesPolicy, NetworkSetup,
+    Prices, Quantity, Region, SkuName,
 };
 
 /// Returns what holds for the whole cluster.
@@ -31,6 +31,10 @@ pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
         region: cluster.location.as_deref().map(region),
         prices,
         limits,
+        min_values_policy: match spec.min_values_policy {
+            Some(wire::MinValuesPolicy::BestEffort) => MinValuesPolicy::BestEffort,
+            Some(wire::MinValuesPolicy::Strict) | None => MinValuesPolicy::Strict,
+        },
     })
 }
 

@@ -53,7 +53,7 @@ pub use explain::{explain_node, explain_pod, explain_pool, explain_size};
 pub use market::Market;
 pub use solution::{
     Bound, Cost, Held, Kept, NewNode, NodeRef, Removal, Report, Solution, Substitute, Target, Unplaced,
-    Warning,
+    Variety, Warning,
 };
 
 /// How the fleet is worked out.
@@ -83,6 +83,7 @@ pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
     let world = World { demand: &assigned.demand, supply, nodes: &nodes, ledger: &ledger };
     let mut warnings = warnings::all(policy, market, (demand, supply));
     warnings.extend(report::agent_labels::warnings(snapshot, demand, supply));
+    warnings.extend(report::variety::warnings(policy, &finished.nodes));
     let report = Report {
         unplaced: report::nearest::unplaced(
             &world,

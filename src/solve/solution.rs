@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{
-    CapacityType, DisruptionReason, MicroUsdPerHour, NodeName, PodKey, PoolName, Price, Resources,
+    CapacityType, DisruptionReason, LabelKey, MicroUsdPerHour, NodeName, PodKey, PoolName, Price, Resources,
     SchedulingRule, SkuName, Zone,
 };
 
@@ -67,6 +67,8 @@ pub struct NewNode {
     pub opened_for: PodKey,
     /// The other ways to have a node that holds the same pods, cheapest first.
     pub substitutes: Vec<Substitute>,
+    /// What `minValues` of its pool asks of what it may become.
+    pub variety: Variety,
     /// Whether its shape or zones are estimated from the size's name.
     pub is_estimate: bool,
 }
@@ -82,6 +84,16 @@ pub struct Substitute {
     pub zone: Zone,
     /// How it is bought.
     pub capacity_type: CapacityType,
+}
+
+/// What `minValues` asks of a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variety {
+    /// How many distinct values of each label its claim must list: as many as the pool asks for or, where those
+    /// cannot be had and the fleet puts up with that, as many as can.
+    pub asked: BTreeMap<LabelKey, u32>,
+    /// The substitutes by which it has them, beside its own size; all of them are also among its substitutes.
+    pub among: Vec<Substitute>,
 }
 
 /// A node to remove.

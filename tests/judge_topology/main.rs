@@ -11,6 +11,7 @@ mod orders;
 mod overlays;
 mod spread;
 mod substitutes;
+mod variety;
 mod volumes;
 mod weight;
 

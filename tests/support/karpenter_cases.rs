@@ -7,11 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nodeform::manifests::Source;
-use nodeform::model::{PodKey, Region};
+use nodeform::model::{MinValuesPolicy, PodKey, Region};
 use nodeform::offline::{self, Request, World};
-use nodeform::solve::karpenter::{
-    Chosen, Claim, MinValues, Outcome, OverlayGate, Preferences, ReservedMode, Settings,
-};
+use nodeform::solve::karpenter::{Chosen, Claim, Outcome, OverlayGate, Preferences, ReservedMode, Settings};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -94,8 +92,8 @@ fn case(folder: &Path, line: &str) -> Case {
                 _ => Preferences::Respect,
             },
             min_values: match settings.min_values_policy.as_str() {
-                "BestEffort" => MinValues::BestEffort,
-                _ => MinValues::Strict,
+                "BestEffort" => MinValuesPolicy::BestEffort,
+                _ => MinValuesPolicy::Strict,
             },
             reserved: match settings.reserved_mode.as_str() {
                 "fallback" => ReservedMode::Fallback,

@@ -77,6 +77,10 @@ pub struct NodeFleetSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("default" = "price")))]
     pub prefer: Option<Prefer>,
+    /// What is made of `minValues` of NodePools where fewer values can be had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "Strict")))]
+    pub min_values_policy: Option<MinValuesPolicy>,
     /// What soft wishes of pods may cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preferences: Option<Preferences>,
@@ -145,6 +149,17 @@ pub enum Prefer {
     Price,
     /// The better chance of getting and keeping the VM.
     Availability,
+}
+
+/// What is made of `minValues` where fewer values can be had; the values are those of Karpenter's
+/// `--min-values-policy`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum MinValuesPolicy {
+    /// No such node is made.
+    Strict,
+    /// It is made with as many values as can be had.
+    BestEffort,
 }
 
 /// What soft wishes of pods may cost.

@@ -15,7 +15,7 @@ use crate::policy::Policy;
 use crate::review::CheckedPlan;
 use crate::snapshot::{Daemon, Snapshot};
 use crate::solve::price::{PriceBook, Quote, quote_nodes, sum};
-use crate::solve::{Cost, Market, NewNode, Removal, Report, Solution, Substitute, Target, Unplaced};
+use crate::solve::{Cost, Market, NewNode, Removal, Report, Solution, Substitute, Target, Unplaced, Variety};
 
 const GIB: i64 = 1 << 30;
 
@@ -235,6 +235,7 @@ pub(crate) fn new_node(pool: &str, pods: &[&str]) -> NewNode {
             substitute("Standard_D8s_v5", "eastus-1", 400_000),
             substitute("Standard_D8s_v5", "eastus-2", 400_000),
         ],
+        variety: Variety::default(),
         is_estimate: false,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The rules, in the order in which they are asked: [`gates`], [`not_yet`], [`taints`], [`labels`] (zone and
 //! capacity type are labels of an offering), [`ports`], [`resources`], [`volumes`], [`company`] ([`spread`], [`anti_affinity`] and
-//! [`affinity`] on one node; other domains are given out by [`super::topology`]), [`limits`]. They are the authority:
+//! [`affinity`] on one node; other domains are given out by [`super::topology`]), [`variety`] and [`limits`]. They are the authority:
 //! what the packing found is judged by them before it is reported.
 
 pub mod affinity;
@@ -18,6 +18,7 @@ pub mod resources;
 pub mod site;
 pub mod spread;
 pub mod taints;
+pub mod variety;
 pub mod volumes;
 
 pub use site::{Site, Undefined};
@@ -49,6 +50,8 @@ pub enum Rule {
     PodAntiAffinity,
     /// Its volumes are there, and the node takes them.
     Volumes,
+    /// What it may become has as many values as the pool asks for.
+    MinValues,
     /// Limits of the pool or the fleet leave room.
     Limits,
     /// There is something to be had at all.
@@ -73,6 +76,7 @@ impl Rule {
             Self::PodAffinity => 9,
             Self::PodAntiAffinity => 10,
             Self::TopologySpread => 11,
+            Self::MinValues => 11,
             Self::Limits => 12,
         }
     }
@@ -93,6 +97,7 @@ impl std::fmt::Display for Rule {
             Self::PodAffinity => "podAffinity",
             Self::PodAntiAffinity => "podAntiAffinity",
             Self::Volumes => "volumes",
+            Self::MinValues => "minValues",
             Self::Limits => "limits",
             Self::Offerings => "offerings",
         })

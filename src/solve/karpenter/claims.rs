@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::model::{HostPort, LabelKey, Requirement, Requirements};
+use crate::model::{HostPort, LabelKey, MinValuesPolicy, Requirement, Requirements};
 use crate::solve::fit::ports;
 use crate::solve::intern::Bits;
 
@@ -20,7 +20,7 @@ use super::template::{Shelves, Template};
 use super::topology::{Owned, Site, Subject, Topology};
 use super::variety;
 use super::wish::Wish;
-use super::{MinValues, ReservedMode, Settings};
+use super::{ReservedMode, Settings};
 
 /// A claim that is being filled.
 #[derive(Clone, Debug)]
@@ -209,11 +209,11 @@ impl<'a> Bench<'a> {
             return Ok((asked, false));
         }
         match (self.settings.min_values, claim.pods.is_empty()) {
-            (MinValues::BestEffort, true) => {
+            (MinValuesPolicy::BestEffort, true) => {
                 let lowered = variety::lowered(wanted, &lacking);
                 Ok((self.meetings.number(&lowered), true))
             }
-            (MinValues::BestEffort | MinValues::Strict, _) => Err(No::Variety(lacking)),
+            (MinValuesPolicy::BestEffort | MinValuesPolicy::Strict, _) => Err(No::Variety(lacking)),
         }
     }
 

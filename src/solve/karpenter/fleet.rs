@@ -4,20 +4,25 @@
 //! that runs is moved or removed. What a node costs is said with the user's prices; Karpenter chooses by the list.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use crate::model::{LabelKey, NodeName, Pod, PodKey, PodPlace, PodSpec, Requirements, Resources};
+use crate::model::{
+    CapacityType, LabelKey, NodeName, Pod, PodKey, PodPlace, PodSpec, Requirements, Resources, SkuName, Zone,
+};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::Demand;
 use crate::solve::fit::limits::Ledger;
-use crate::solve::fit::{Site, gates, labels, limits};
+use crate::solve::fit::variety::Asked;
+use crate::solve::fit::{Site, gates, labels, limits, variety};
 use crate::solve::market::Market;
 use crate::solve::pack::finish::chosen_labels;
 use crate::solve::price::{self, PriceBook, Quote};
+use crate::solve::report::variety::warnings as variety_warnings;
 use crate::solve::report::{undecided, warnings};
 use crate::solve::shrink::Shrunk;
-use crate::solve::solution::{Held, Kept, NewNode, Report, Solution, Substitute, Target, Unplaced};
+use crate::solve::solution::{Held, Kept, NewNode, Report, Solution, Substitute, Target, Unplaced, Variety};
 use crate::solve::supply::{Kind, PoolSupply, Supply, Usable};
 use crate::solve::topology::Topology;
 use crate::solve::{Costs, ledger};
@@ -62,11 +67,13 @@ pub fn solve(
     let desk = Desk { supply: &supply, market, book: &book, pods: &pods, is_tied };
     let (new, beyond) = desk.nodes(&passed.settled, &mut ledger);
     let costs = standing.with_new(&new, &ledger, &book);
+    let mut warnings = warnings::all(policy, market, (&demand, &supply));
+    warnings.extend(variety_warnings(policy, &new));
     let report = Report {
         unplaced: unplaced(&passed, refused, beyond),
         held: held(snapshot),
         without_requests: demand.without_requests,
-        warnings: warnings::all(policy, market, (&demand, &supply)),
+        warnings,
         undecided: undecided::undecided(snapshot, policy),
         cost_before: costs.0,
         cost_after: costs.1,
@@ -169,6 +176,7 @@ impl Desk<'_> {
         let empty = pool.site(kind, usable);
         let after = narrowed(&empty, &claim.asked);
         let asked = pods.flat_map(asked_keys).collect();
+        let (substitutes, variety) = self.substitutes(claim, pool, memory);
         let mut names = claim.pods.clone();
         names.sort();
         Ok(NewNode {
@@ -185,7 +193,8 @@ impl Desk<'_> {
             labels: chosen_labels(pool, (&empty, &after), &asked),
             opened_for: claim.opened_for.clone(),
             pods: names,
-            substitutes: self.substitutes(claim, pool, memory),
+            substitutes,
+            variety,
             is_estimate: kind.kind.is_estimate,
         })
     }
@@ -222,11 +231,16 @@ impl Desk<'_> {
         claim: &Settled,
         pool: &PoolSupply<'_>,
         memory: &mut BTreeMap<Requirements, BTreeSet<usize>>,
-    ) -> Vec<Substitute> {
+    ) -> (Vec<Substitute>, Variety) {
+        let wanted = claim.asked.iter();
+        let wanted: Vec<Asked> =
+            wanted.filter_map(|(key, wanted)| Some((key.clone(), wanted.min_values()?))).collect();
+        let asked: BTreeMap<LabelKey, u32> = wanted.iter().cloned().collect();
         if claim.pods.len() > claim.first {
-            return Vec::new();
+            return (Vec::new(), Variety { asked, among: Vec::new() });
         }
-        let sizes: BTreeSet<_> = claim.sizes.iter().take(SUBSTITUTES_MAX).collect();
+        let most = if wanted.is_empty() { SUBSTITUTES_MAX } else { usize::MAX };
+        let sizes: BTreeSet<_> = claim.sizes.iter().take(most).collect();
         let open = memory.entry(claim.asked.clone()).or_insert_with(|| self.placements(pool, &claim.asked));
         let mut found = Vec::new();
         for kind in pool.kinds.iter().filter(|kind| sizes.contains(&kind.kind.name)) {
@@ -251,8 +265,14 @@ impl Desk<'_> {
             let price = effective_price.known().map_or(i64::MAX, |price| price.0);
             (price, size.clone(), zone.as_str() == crate::catalog::NO_ZONE, zone.clone(), *capacity_type)
         });
-        found.truncate(SUBSTITUTES_MAX);
-        found
+        let (mut first, rest): (Vec<_>, Vec<_>) = match among(&wanted, claim, pool, &found) {
+            needed if needed.is_empty() => (Vec::new(), found),
+            needed => found.into_iter().partition(|substitute| needed.contains(substitute)),
+        };
+        let among = first.clone();
+        first.extend(rest);
+        first.truncate(SUBSTITUTES_MAX.max(among.len()));
+        (first, Variety { asked, among })
     }
 
     /// Returns the numbers of the placements of a pool that a claim may be launched in.
@@ -265,6 +285,40 @@ impl Desk<'_> {
         };
         known.into_iter().filter(|(_, labels)| may_be(labels).is_ok()).map(|(number, _)| number).collect()
     }
+}
+
+/// Returns the substitutes that bring the values which `minValues` of a claim asks for, the cheapest first.
+fn among(
+    wanted: &[Asked],
+    claim: &Settled,
+    pool: &PoolSupply<'_>,
+    found: &[Substitute],
+) -> BTreeSet<Substitute> {
+    let values = |size: &SkuName, zone: &Zone, capacity_type: CapacityType| -> Vec<Vec<Arc<str>>> {
+        let kind = pool.kinds.iter().find(|kind| kind.kind.name == *size);
+        let offering = kind.and_then(|kind| {
+            let mut offerings = kind.offerings.iter().map(|usable| (kind.kind, usable.offering));
+            offerings.find(|(_, offering)| offering.zone == *zone && offering.capacity_type == capacity_type)
+        });
+        let of_key = |(key, _): &Asked| {
+            offering.map(|(kind, offering)| variety::values(key, kind, offering)).unwrap_or_default()
+        };
+        wanted.iter().map(of_key).collect()
+    };
+    let own = values(&claim.size, &claim.zone, claim.capacity_type);
+    let mut has: Vec<BTreeSet<Arc<str>>> = own.into_iter().map(|own| own.into_iter().collect()).collect();
+    let mut among = BTreeSet::new();
+    for substitute in found {
+        let brings = values(&substitute.size, &substitute.zone, substitute.capacity_type);
+        let is_short = has.iter().zip(wanted).zip(&brings).any(|((has, (_, least)), brings)| {
+            has.len() < *least as usize && brings.iter().any(|value| !has.contains(value))
+        });
+        if is_short {
+            has.iter_mut().zip(brings).for_each(|(has, brings)| has.extend(brings));
+            among.insert(substitute.clone());
+        }
+    }
+    among
 }
 
 /// Returns whether a pod minds where others are.

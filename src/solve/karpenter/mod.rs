@@ -27,7 +27,9 @@ mod wish;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{CapacityType, NodeName, PodKey, PoolName, Price, Requirements, Resources, SkuName, Zone};
+use crate::model::{
+    CapacityType, MinValuesPolicy, NodeName, PodKey, PoolName, Price, Requirements, Resources, SkuName, Zone,
+};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -44,16 +46,6 @@ pub enum Preferences {
     Respect,
     /// They are not looked at.
     Ignore,
-}
-
-/// What is made of `minValues` (`--min-values-policy` of Karpenter).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MinValues {
-    /// A claim that cannot have them is not made.
-    #[default]
-    Strict,
-    /// A claim that cannot have them has as many as there are.
-    BestEffort,
 }
 
 /// What is done where everything that is reserved is held by other claims.
@@ -93,7 +85,7 @@ pub struct Settings {
     /// What is made of preferences.
     pub preferences: Preferences,
     /// What is made of `minValues`.
-    pub min_values: MinValues,
+    pub min_values: MinValuesPolicy,
     /// What is done where reserved capacity is held by others.
     pub reserved: ReservedMode,
     /// What is made of burstable and HPC sizes.

@@ -11,6 +11,7 @@ use crate::solve::price::PriceBook;
 use crate::solve::supply::{Kind, PoolSupply, Supply, Usable, reach::Reach};
 
 use super::problem::{Column, PoolReaches, vector};
+use super::variety;
 
 /// What a node of unknown price counts as beside its size: more than any fleet costs, so that it is tried
 /// only when nothing priced fits.
@@ -27,8 +28,12 @@ const UNKNOWN_COST_PER_MILLI_CPU: i64 = 10_000;
 
 /// Returns whether a column's nodes can be what an alternative asks for.
 pub(super) fn serves(column: &Column, reach: &Reach, supply: &Supply<'_>) -> bool {
-    let usable = &supply.pools[column.pool].kinds[column.kind].offerings[column.usables[0]];
-    reach.kinds.has(column.kind) && reach.placements.has(usable.placement)
+    let kinds = &supply.pools[column.pool].kinds;
+    let has = |(kind, usable): (usize, usize)| {
+        reach.kinds.has(kind) && reach.placements.has(kinds[kind].offerings[usable].placement)
+    };
+    let others = column.choice.iter().flat_map(|choice| choice.among.values().flatten());
+    has((column.kind, column.usables[0])) && others.copied().all(has)
 }
 
 /// Returns every column: the cheapest offerings of a size that serve the same pods.
@@ -37,6 +42,7 @@ pub(super) fn all(
     reaches: &[PoolReaches],
     dimensions: &[ResourceName],
     (ledger, book): (&Ledger, &PriceBook<'_>),
+    ways: &[Option<variety::Ways<'_>>],
 ) -> Vec<Column> {
     let mut columns = Vec::new();
     for (place, pool) in supply.pools.iter().enumerate() {
@@ -57,11 +63,18 @@ pub(super) fn all(
                     charges: Charges::new(),
                     open: open(pool, (kind, usable), &reaches[place]),
                     usables,
+                    choice: None,
                 };
                 column.charges = charges(&column, supply, ledger, book);
-                if column.room.iter().all(|amount| *amount >= 0) {
-                    columns.extend(committed(&column, supply, ledger, book));
-                    columns.push(column);
+                let made = match &ways[place] {
+                    Some(ways) => ways.columns(&column),
+                    None => vec![column],
+                };
+                for column in made {
+                    if column.room.iter().all(|amount| *amount >= 0) {
+                        columns.extend(committed(&column, supply, ledger, book));
+                        columns.push(column);
+                    }
                 }
             }
         }
@@ -155,7 +168,7 @@ fn groups(kind: &Kind<'_>, alike: &BTreeMap<usize, usize>) -> Vec<Vec<usize>> {
 }
 
 /// Returns what the labels may still become that pods ask different values of.
-fn open(
+pub(super) fn open(
     pool: &PoolSupply<'_>,
     (kind, usable): (&Kind<'_>, &Usable<'_>),
     reaches: &PoolReaches,
@@ -187,7 +200,9 @@ pub(super) fn undominated(
         .map(|column| {
             let mut bits = Bits::none(terms);
             for (number, reached) in reaches[column.pool].by_terms.iter().enumerate() {
-                if reached.iter().any(|(reach, _)| serves(&column, reach, supply)) {
+                if variety::suffices(&column, reaches[column.pool].least(number))
+                    && reached.iter().any(|(reach, _)| serves(&column, reach, supply))
+                {
                     bits.insert(number);
                 }
             }

@@ -10,11 +10,11 @@ use crate::model::{LabelKey, PodKey, PoolName, Requirement, Resources, Zone};
 use crate::solve::demand::Demand;
 use crate::solve::fit::{Site, labels};
 use crate::solve::price::{PriceBook, Quote};
-use crate::solve::solution::NewNode;
+use crate::solve::solution::{NewNode, Substitute, Variety};
 use crate::solve::supply::{Kind, PoolSupply, Supply, Usable};
 
 use super::packing::{Opened, Packing};
-use super::problem::Problem;
+use super::problem::{Column, Problem};
 use super::substitutes;
 
 /// Named nodes, and the pods that are on none.
@@ -57,8 +57,9 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
             let offerings = known
                 .entry(pattern.clone())
                 .or_insert_with(|| substitutes::sorted(desk, &rooms, opened, &node.labels));
-            let substitutes =
-                of_choice.entry((pattern, own.clone())).or_insert_with(|| substitutes::of(offerings, &own));
+            let substitutes = of_choice
+                .entry((pattern, own.clone()))
+                .or_insert_with(|| substitutes::of(offerings, &own, &node.variety.among));
             node.substitutes.clone_from(substitutes);
             finished.nodes.push(node);
         }
@@ -100,7 +101,8 @@ fn named(
     let column = &desk.problem.columns[opened.column];
     let pool = &desk.supply.pools[column.pool];
     let kind = &pool.kinds[column.kind];
-    let usable = emptiest(pool, kind, &column.usables, zones);
+    let place = emptiest(pool, kind, &column.usables, zones);
+    let usable = &kind.offerings[place];
     let empty = pool.site(kind, usable);
     let mut site = empty.clone();
     // Pods with the fewest alternatives first: the others choose what agrees with them.
@@ -139,6 +141,7 @@ fn named(
         opened_for: opened_for.clone(),
         pods,
         substitutes: Vec::new(),
+        variety: variety_of(pool, column, place),
         is_estimate: kind.kind.is_estimate,
     };
     (Some(node), refused)
@@ -151,19 +154,34 @@ fn quote(book: &PriceBook<'_>, kind: &Kind<'_>, usable: &Usable<'_>, commitment:
     }
 }
 
-/// Returns the offering in the zone that has the fewest nodes of the pool.
-fn emptiest<'a, 'p>(
-    pool: &PoolSupply<'_>,
-    kind: &'a Kind<'p>,
-    usables: &[usize],
-    zones: &ZoneCounts,
-) -> &'a Usable<'p> {
+/// Returns what `minValues` asks of a node of this column and offering.
+fn variety_of(pool: &PoolSupply<'_>, column: &Column, usable: usize) -> Variety {
+    let Some(choice) = &column.choice else { return Variety::default() };
+    let substitute = |(kind, usable): &(usize, usize)| {
+        let Kind { kind, offerings, needs_name: _ } = &pool.kinds[*kind];
+        let Usable { offering, quote, .. } = &offerings[*usable];
+        Substitute {
+            effective_price: quote.effective,
+            size: kind.name.clone(),
+            zone: offering.zone.clone(),
+            capacity_type: offering.capacity_type,
+        }
+    };
+    let asked = pool.variety.iter().zip(&choice.asked).filter(|(_, least)| **least > 0);
+    Variety {
+        asked: asked.map(|((key, _), least)| (key.clone(), *least)).collect(),
+        among: choice.among.get(&usable).into_iter().flatten().map(substitute).collect(),
+    }
+}
+
+/// Returns the place of the offering in the zone that has the fewest nodes of the pool.
+fn emptiest(pool: &PoolSupply<'_>, kind: &Kind<'_>, usables: &[usize], zones: &ZoneCounts) -> usize {
     let count = |zone: &Zone| zones.get(&(pool.pool.name.clone(), zone.clone())).copied().unwrap_or(0);
-    let emptiest = usables.iter().map(|place| &kind.offerings[*place]).min_by_key(|usable| {
-        let zone = &usable.offering.zone;
+    let emptiest = usables.iter().min_by_key(|place| {
+        let zone = &kind.offerings[**place].offering.zone;
         (zone.as_str() == "0", count(zone), zone.clone())
     });
-    emptiest.expect("a column has at least one offering")
+    *emptiest.expect("a column has at least one offering")
 }
 
 /// Returns whether pods refuse values of a label that a node has in any case.

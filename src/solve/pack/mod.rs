@@ -13,6 +13,7 @@ mod patterns;
 pub(super) mod problem;
 mod room;
 mod substitutes;
+mod variety;
 
 use std::collections::BTreeSet;
 

@@ -15,7 +15,7 @@ use crate::solve::intern::{Bits, Interner};
 use crate::solve::price::PriceBook;
 use crate::solve::supply::{PoolSupply, Supply};
 
-use super::columns;
+use super::{columns, variety};
 
 /// A way to have a node: a size of a pool in one of several zones that cost the same.
 #[derive(Clone, Debug)]
@@ -40,6 +40,8 @@ pub(in crate::solve) struct Column {
     pub(in crate::solve) charges: Charges,
     /// What its labels may still become, as far as pods ask for different values.
     pub(in crate::solve) open: Requirements,
+    /// What it is a choice among, where the pool asks for a variety (`minValues`): its room is the least of theirs.
+    pub(in crate::solve) choice: Option<variety::Choice>,
 }
 
 /// Pods that are alike for packing.
@@ -107,12 +109,14 @@ impl Problem {
         for (_, shape, _) in &shapes {
             numbers.push(terms.number(&(&shape.ask.alternatives, &shape.ask.tolerations)));
         }
-        let pools: Vec<PoolReaches> =
+        let mut pools: Vec<PoolReaches> =
             supply.pools.iter().map(|pool| PoolReaches::of(pool, terms.values())).collect();
-        let raw = columns::all(supply, &pools, &dimensions, (ledger, book));
-        let columns = columns::undominated(raw, &pools, supply, terms.values().len());
+        let ways = varied(&shapes, &mut numbers, &mut pools, supply, &dimensions);
+        let terms = numbers.iter().map(|number| number + 1).max().unwrap_or(0);
+        let raw = columns::all(supply, &pools, &dimensions, (ledger, book), &ways);
+        let columns = columns::undominated(raw, &pools, supply, terms);
         let accesses: Vec<Access> =
-            (0..terms.values().len()).map(|number| access(number, &columns, &pools, supply)).collect();
+            (0..terms).map(|number| access(number, &columns, &pools, supply)).collect();
         let classes = classes(&shapes, &numbers, &accesses, &dimensions);
         let mut tiers = vec![Vec::new(); supply.tiers()];
         for (place, column) in columns.iter().enumerate() {
@@ -154,6 +158,8 @@ pub(in crate::solve) struct PoolReaches {
     pub(in crate::solve) by_terms: Vec<Vec<(super::super::supply::reach::Reach, Requirements)>>,
     /// The labels that are open in this pool and that somebody asks about.
     pub(in crate::solve) open_keys: BTreeSet<LabelKey>,
+    /// For each set of terms how much of a choice its nodes must be; empty where that is the same for all.
+    pub(in crate::solve) least: Vec<Vec<u32>>,
 }
 
 impl PoolReaches {
@@ -180,8 +186,49 @@ impl PoolReaches {
             }
             by_terms.push(reached);
         }
-        Self { by_terms, open_keys }
+        Self { by_terms, open_keys, least: Vec::new() }
     }
+
+    /// Returns how much of a choice a node must be for these terms.
+    pub(super) fn least(&self, number: usize) -> &[u32] {
+        self.least.get(number).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Looks at what may be had of pools that ask for a variety. Where a fleet puts up with less, node terms of pods that
+/// can have more of it are told apart from equal ones of pods that cannot.
+fn varied<'a>(
+    shapes: &[(usize, &Shape, usize)],
+    numbers: &mut [usize],
+    pools: &mut [PoolReaches],
+    supply: &'a Supply<'a>,
+    dimensions: &[ResourceName],
+) -> Vec<Option<variety::Ways<'a>>> {
+    let mut ways = variety::Ways::of_all(supply, pools, dimensions);
+    if ways.iter().all(Option::is_none) {
+        return ways;
+    }
+    let shapes = shapes.iter().zip(numbers.iter());
+    let asking: Vec<variety::Asking<'_>> = shapes
+        .map(|((_, shape, _), number)| (*number, *shape, vector(&shape.ask.requests, dimensions)))
+        .collect();
+    let mut least: Vec<Vec<Vec<u32>>> = vec![Vec::new(); asking.len()];
+    for (ways, pool) in ways.iter_mut().zip(pools.iter()) {
+        let of_pool = ways.as_mut().map(|ways| ways.note(&asking, pool));
+        for (place, least) in least.iter_mut().enumerate() {
+            least.push(of_pool.as_ref().map(|of_pool| of_pool[place].clone()).unwrap_or_default());
+        }
+    }
+    let mut apart: Interner<(usize, Vec<Vec<u32>>)> = Interner::new();
+    for (number, least) in numbers.iter_mut().zip(least) {
+        *number = apart.number(&(*number, least));
+    }
+    for (place, pool) in pools.iter_mut().enumerate() {
+        let (before, all) = (std::mem::take(&mut pool.by_terms), apart.values());
+        pool.by_terms = all.iter().map(|(number, _)| before[*number].clone()).collect();
+        pool.least = all.iter().map(|(_, least)| least[place].clone()).collect();
+    }
+    ways
 }
 
 /// Returns every resource that anything asks for, and pods.
@@ -208,7 +255,8 @@ fn access(number: usize, columns: &[Column], pools: &[PoolReaches], supply: &Sup
         for (reach, part) in reached {
             let mut bits = Bits::none(columns.len());
             for (place, column) in columns.iter().enumerate().filter(|(_, column)| column.pool == pool) {
-                if columns::serves(column, reach, supply) {
+                if columns::serves(column, reach, supply) && variety::suffices(column, reaches.least(number))
+                {
                     bits.insert(place);
                 }
             }

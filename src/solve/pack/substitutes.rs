@@ -98,22 +98,25 @@ pub(super) fn sorted(desk: &Desk<'_>, rooms: &Rooms, opened: &Opened, chosen: &C
 
 /// Returns the cheapest substitutes of a node of this size, zone and capacity type. A claim lists sizes,
 /// zones and capacity types each for itself, so that any of them may come together: what would bring
-/// together an offering that does not hold the pods is left out.
-pub(super) fn of(sorted: &Sorted, own: &Choice) -> Vec<Substitute> {
-    let Sorted { holding, others } = sorted;
+/// together an offering that does not hold the pods is left out. Those that `minValues` needs come before all others.
+pub(super) fn of(sorted: &Sorted, own: &Choice, needed: &[Substitute]) -> Vec<Substitute> {
+    let Sorted { holding, others: strangers } = sorted;
     let mut listed = Listed {
         sizes: BTreeSet::from([&own.0]),
         zones: BTreeSet::from([&own.1]),
         kinds: BTreeSet::from([own.2]),
     };
     let mut kept = Vec::new();
-    for substitute in holding.iter().take(LOOKED_MAX) {
+    let is_needed = |substitute: &&Substitute| needed.contains(substitute);
+    let needed_first = holding.iter().filter(is_needed);
+    let others = holding.iter().take(LOOKED_MAX).filter(|substitute| !is_needed(substitute));
+    for substitute in needed_first.chain(others) {
         let Substitute { size, zone, capacity_type, effective_price: _ } = substitute;
-        if kept.len() == MAX {
+        if kept.len() == MAX.max(needed.len()) {
             break;
         }
         let is_own = (size, zone, *capacity_type) == (&own.0, &own.1, own.2);
-        if !is_own && !listed.brings_another((size, zone, *capacity_type), others) {
+        if !is_own && !listed.brings_another((size, zone, *capacity_type), strangers) {
             listed.sizes.insert(size);
             listed.zones.insert(zone);
             listed.kinds.insert(*capacity_type);

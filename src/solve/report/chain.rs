@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{LabelKey, PoolName, Requirements, SkuName};
+use crate::model::{LabelKey, MinValuesPolicy, PoolName, Requirements, SkuName};
 use crate::solve::demand::Ask;
 use crate::solve::fit::limits::{self, Charges, Ledger};
-use crate::solve::fit::{Miss, Rule, labels, ports, resources, taints};
+use crate::solve::fit::{Miss, Rule, labels, ports, resources, taints, variety};
 use crate::solve::intern::Bits;
 use crate::solve::ledger;
 use crate::solve::supply::reach::Reach;
@@ -73,6 +73,7 @@ impl Walk {
         let ways = self.named(pool, ask, ways)?;
         let ways = self.with_ports(pool, ask, ways)?;
         let ways = self.with_room(pool, ask, ways)?;
+        self.with_variety(pool, &ways)?;
         self.within_limits(pool, ways, ledger)
     }
 
@@ -193,6 +194,15 @@ impl Walk {
         }
     }
 
+    fn with_variety(&mut self, pool: &PoolSupply<'_>, ways: &[Way<'_, '_>]) -> Result<(), Miss> {
+        if pool.variety.is_empty() || pool.min_values_policy == MinValuesPolicy::BestEffort {
+            return Ok(());
+        }
+        self.nearest = None;
+        let counts = variety::counts(&pool.variety, counted(ways));
+        self.step(Rule::MinValues, sizes(ways), variety::why(&pool.variety, &counts))
+    }
+
     fn within_limits(
         &mut self,
         pool: &PoolSupply<'_>,
@@ -222,6 +232,17 @@ impl Walk {
         self.nearest = Some(kind.kind.name.clone());
         self.step(Rule::Limits, 0, limits::why(ledger, charges))
     }
+}
+
+/// Returns the offerings among which a node is a choice: next to those with a price the others do not count, since
+/// no highest price could be said of them.
+fn counted<'p>(
+    ways: &'p [Way<'_, '_>],
+) -> impl Iterator<Item = (&'p crate::model::InstanceType, &'p crate::model::Offering)> + Clone {
+    let is_priced = |(_, _, usable): &Way<'_, '_>| usable.quote.effective.known().is_some();
+    let has_price = ways.iter().any(is_priced);
+    let counted = ways.iter().filter(move |way| !has_price || is_priced(way));
+    counted.map(|(_, kind, usable)| (kind.kind, usable.offering))
 }
 
 /// Returns the most that any of these take of each counter, where that is known.

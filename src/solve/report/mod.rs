@@ -6,4 +6,5 @@ pub mod chain;
 pub mod contradictions;
 pub mod nearest;
 pub mod undecided;
+pub mod variety;
 pub mod warnings;

@@ -169,10 +169,6 @@ pub fn unmet(policy: &Policy, demand: &Demand, known: &Known) -> BTreeSet<Warnin
             if let Some((what, hint)) = known.fault(key, requirement) {
                 warnings.insert(Warning { object: format!("pool `{name}`"), what, hint });
             }
-            if requirement.min_values().is_some() {
-                let what = format!("`minValues` of `{key}` is not planned with yet");
-                warnings.insert(Warning { object: format!("pool `{name}`"), what, hint: None });
-            }
         }
     }
     let mut by_fault: BTreeMap<(String, Option<String>), Vec<&Shape>> = BTreeMap::new();

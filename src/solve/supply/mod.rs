@@ -10,11 +10,14 @@ pub mod reach;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::Offered;
-use crate::model::{InstanceType, LabelKey, Offering, Pool, Requirement, Requirements, SkuName, label};
+use crate::model::{
+    InstanceType, LabelKey, MinValuesPolicy, Offering, Pool, Requirement, Requirements, SkuName, label,
+};
 use crate::policy::Policy;
 
 use super::daemons::{Daemons, Overhead};
 use super::demand::Ask;
+use super::fit::variety::{self, Asked};
 use super::fit::{Miss, Rule, Site, Undefined, labels};
 use super::intern::{Bits, Interner};
 use super::market::Market;
@@ -45,6 +48,10 @@ pub struct PoolSupply<'a> {
     pub kinds: Vec<Kind<'a>>,
     /// The sizes that it may not use, by name, with the reason.
     pub left_out: Vec<(SkuName, Miss)>,
+    /// How many distinct values of labels its nodes must be a choice among.
+    pub variety: Vec<Asked>,
+    /// What is made of that where fewer can be had.
+    pub min_values_policy: MinValuesPolicy,
     /// Why it may use no size at all, where that is so.
     pub emptied: Option<Miss>,
     /// What daemonsets take, by number.
@@ -90,7 +97,8 @@ impl<'a> Supply<'a> {
                 Err(warning) => supply.warnings.push(warning),
                 Ok(offered) => {
                     let tier = tiers[&pool.weight];
-                    let pool = PoolSupply::of(pool, tier, offered, market);
+                    let mut pool = PoolSupply::of(pool, tier, offered, market);
+                    pool.min_values_policy = policy.fleet.min_values_policy;
                     supply.pools.push(pool.priced(book).with_daemons(daemons));
                 }
             }
@@ -156,7 +164,19 @@ impl<'a> PoolSupply<'a> {
         let tables = Tables::of(&kinds, placements.values(), &market.spoken_of);
         let well_known = &market.well_known;
         let emptied = kinds.is_empty().then(|| emptied::why(&base, &offered.types));
-        Self { pool, tier, base, kinds, left_out, emptied, overheads: Vec::new(), well_known, tables }
+        Self {
+            pool,
+            tier,
+            base,
+            kinds,
+            left_out,
+            variety: variety::asked(pool),
+            min_values_policy: MinValuesPolicy::default(),
+            emptied,
+            overheads: Vec::new(),
+            well_known,
+            tables,
+        }
     }
 
     fn priced(mut self, book: &PriceBook<'_>) -> Self {

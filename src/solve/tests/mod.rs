@@ -11,5 +11,6 @@ mod prices;
 mod reports;
 mod shrink;
 mod topology;
+mod variety;
 mod volumes;
 mod world;

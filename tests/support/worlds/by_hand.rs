@@ -7,7 +7,7 @@ use nodeform::model::{
 };
 use nodeform::plan::{Plan, plan};
 use nodeform::solve::price::{PriceBook, Quote, quote_nodes, sum};
-use nodeform::solve::{Cost, Held, Kept, Market, NewNode, Removal, Solution, Unplaced};
+use nodeform::solve::{Cost, Held, Kept, Market, NewNode, Removal, Solution, Unplaced, Variety};
 
 use super::build::World;
 use super::judged::assert_right;
@@ -73,6 +73,7 @@ impl ByHand {
             opened_for: PodKey::new("default", pods[0]),
             pods: keys(pods),
             substitutes: Vec::new(),
+            variety: Variety::default(),
             is_estimate: false,
         });
         self

@@ -56,6 +56,13 @@ impl PoolBuilder {
         self
     }
 
+    /// Asks that every node is a choice among so many values of a label.
+    pub(crate) fn min_values(mut self, key: &str, least: u32) -> Self {
+        let least = Requirement::any().with_min_values(Some(least));
+        self.0.requirements.add(LabelKey::new(key), least);
+        self
+    }
+
     pub(crate) fn label(mut self, key: &str, value: &str) -> Self {
         self.0.labels.insert(LabelKey::new(key), Arc::from(value));
         self

@@ -4,8 +4,8 @@
 //! taints and ports come up on all sides, beside some that nothing has.
 
 use nodeform::model::{
-    BudgetNodes, Commitment, Discount, Effect, MicroUsd, MicroUsdPerHour, NodeStage, Operator,
-    SchedulingRule, Strength, label,
+    BudgetNodes, Commitment, Discount, Effect, MicroUsd, MicroUsdPerHour, MinValuesPolicy, NodeStage,
+    Operator, SchedulingRule, Strength, label,
 };
 use proptest::collection::vec;
 use proptest::option::weighted;
@@ -138,6 +138,7 @@ enum Twist {
     Team(&'static str),
     Never,
     Deleting,
+    Variety(&'static str, u32),
 }
 
 fn twist() -> impl Strategy<Value = Twist> {
@@ -151,6 +152,8 @@ fn twist() -> impl Strategy<Value = Twist> {
         2 => select(&["blue", "red"][..]).prop_map(Twist::Team),
         1 => Just(Twist::Never),
         1 => Just(Twist::Deleting),
+        2 => (select(&[label::INSTANCE_TYPE, label::SKU_FAMILY, label::ZONE, label::CAPACITY_TYPE][..]), 1..6_u32)
+            .prop_map(|(key, least)| Twist::Variety(key, least)),
     ]
 }
 
@@ -178,6 +181,7 @@ fn pools() -> impl Strategy<Value = Vec<PoolBuilder>> {
                         Twist::Team(team) => built.label(TEAM, team),
                         Twist::Never => built.never_consolidating(),
                         Twist::Deleting => built.deleting(),
+                        Twist::Variety(key, least) => built.min_values(key, least),
                     };
                 }
                 built
@@ -259,6 +263,7 @@ enum Wish {
     NodeCost(i64),
     Discount(&'static str, u32),
     Commitment(&'static str, u32),
+    BestEffort,
 }
 
 fn wishes() -> impl Strategy<Value = Vec<Wish>> {
@@ -271,12 +276,14 @@ fn wishes() -> impl Strategy<Value = Vec<Wish>> {
             .prop_map(|(family, percent)| Wish::Discount(family, percent)),
         (select(&["Standard_D4s_v5", "Standard_D8s_v5"][..]), 0..4_u32)
             .prop_map(|(size, count)| Wish::Commitment(size, count)),
+        Just(Wish::BestEffort),
     ];
     prop_oneof![3 => Just(Vec::new()), 2 => vec(one, 1..3)]
 }
 
 fn wished(world: World, wish: Wish) -> World {
     world.fleet(|fleet| match wish {
+        Wish::BestEffort => fleet.min_values_policy = MinValuesPolicy::BestEffort,
         Wish::Nodes(most) => fleet.limits.nodes = Some(most),
         Wish::Cpu(most) => fleet.limits.cpu_milli = Some(most * 1000),
         Wish::Cost(dollars) => fleet.limits.cost_per_month = Some(MicroUsd(dollars * 1_000_000)),
