@@ -4,6 +4,7 @@
 //! `manifests` and `policy`), never decides (that is `solve`), and holds no behaviour beyond the algebra
 //! of its own values.
 
+pub mod allowance;
 pub mod amount;
 pub mod buffer;
 pub mod canonical;

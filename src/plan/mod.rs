@@ -3,7 +3,6 @@
 //! Pure and total: a plan may be empty, planning never fails. This module decides what is done and in which
 //! order, never which nodes should exist (that is `solve`).
 
-pub mod budget;
 pub mod change;
 pub mod claim;
 pub mod comparison;

@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::budget::Allowance;
 use super::change::{Change, ChangeId, Delete, Replace};
 use super::evidence::HeldRemoval;
 use super::spec::{PlannedChange, Step, Wave};
+use crate::model::allowance::Allowance;
 use crate::model::{DisruptionReason, Node, NodeStage, PoolName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;

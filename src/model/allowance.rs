@@ -8,7 +8,7 @@ use croner::parser::{CronParser, Seconds};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::model::{Budget, DisruptionReason, Pool};
+use super::{Budget, DisruptionReason, Pool};
 
 /// Whether a budget holds at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
