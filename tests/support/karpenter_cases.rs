@@ -6,10 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::karpenter_commands::{shown_recorded, with_claims};
 use nodeform::manifests::Source;
 use nodeform::model::{MinValuesPolicy, PodKey, Region};
 use nodeform::offline::{self, Request, World};
-use nodeform::solve::karpenter::{Chosen, Claim, Outcome, OverlayGate, Preferences, ReservedMode, Settings};
+use nodeform::solve::karpenter::{
+    Chosen, Claim, Outcome, OverlayGate, Preferences, ReservedMode, Settings, SpotToSpot,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -83,6 +86,7 @@ fn case(folder: &Path, line: &str) -> Case {
         outcome.shown()
     };
     let is_solved = command == "solve";
+    let shown = |outcome| if is_solved { shown(outcome) } else { shown_recorded(outcome) };
     Case {
         name: case,
         command,
@@ -103,9 +107,13 @@ fn case(folder: &Path, line: &str) -> Case {
                 true => OverlayGate::Open,
                 false => OverlayGate::Closed,
             },
+            spot_to_spot: match settings.feature_gates.contains("SpotToSpotConsolidation=true") {
+                true => SpotToSpot::Open,
+                false => SpotToSpot::Closed,
+            },
             ..Settings::default()
         },
-        outcomes: outcomes.into_iter().filter(|_| is_solved).map(shown).collect(),
+        outcomes: outcomes.into_iter().map(shown).collect(),
         folder: folder.to_owned(),
     }
 }
@@ -137,7 +145,7 @@ impl RecordedOutcome {
 }
 
 /// Writes an amount in the resource's unit.
-fn amount_of(name: &str, amount: &str) -> i64 {
+pub(crate) fn amount_of(name: &str, amount: &str) -> i64 {
     let quantity = nodeform::model::Quantity::parse(amount).expect("a quantity");
     nodeform::model::ResourceName::parse(name).request(&quantity)
 }
@@ -145,7 +153,6 @@ fn amount_of(name: &str, amount: &str) -> i64 {
 /// Writes an outcome of ours in the same words.
 pub(crate) fn shown(outcome: &Outcome) -> Vec<String> {
     let Outcome { claims, existing, errors, ignored } = outcome;
-    let joined = |pods: &[PodKey]| pods.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let mut lines: Vec<String> =
         claims.iter().map(|claim| shown_claim(claim, &joined(&claim.pods))).collect();
     lines.extend(existing.iter().map(|(node, pods)| format!("on {node}: {}", joined(pods))));
@@ -155,7 +162,23 @@ pub(crate) fn shown(outcome: &Outcome) -> Vec<String> {
     lines
 }
 
-fn shown_claim(claim: &Claim, pods: &str) -> String {
+/// Writes the names of pods after each other.
+pub(crate) fn joined(pods: &[PodKey]) -> String {
+    pods.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// Writes millionths as a decimal, without zeros at its end.
+pub(crate) fn decimal(millionths: i64) -> String {
+    let sign = if millionths < 0 { "-" } else { "" };
+    let amount = millionths.unsigned_abs();
+    let fraction = format!("{:06}", amount % 1_000_000);
+    let fraction = fraction.trim_end_matches('0');
+    let dot = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{}{dot}{fraction}", amount / 1_000_000)
+}
+
+/// Writes a claim of ours.
+pub(crate) fn shown_claim(claim: &Claim, pods: &str) -> String {
     let entries = claim.requirements.entries().into_iter().map(|entry| {
         let values: Vec<&str> = entry.values.iter().map(|value| &**value).collect();
         let least = entry.min_values.map(|least| format!(" min {least}")).unwrap_or_default();
@@ -165,11 +188,7 @@ fn shown_claim(claim: &Claim, pods: &str) -> String {
     let requirements: Vec<String> = entries.collect();
     let cheapest = claim.cheapest.as_ref().map_or("nothing".to_owned(), |chosen| {
         let Chosen { size, zone, capacity_type, price } = chosen;
-        let millionths = price.known().map_or(0, |price| price.0);
-        let fraction = format!("{:06}", millionths % 1_000_000);
-        let fraction = fraction.trim_end_matches('0');
-        let dot = if fraction.is_empty() { "" } else { "." };
-        format!("{size} {zone} {capacity_type} {}{dot}{fraction}", millionths / 1_000_000)
+        format!("{size} {zone} {capacity_type} {}", decimal(price.known().map_or(0, |price| price.0)))
     });
     let requests: Vec<String> =
         claim.requests.iter().map(|(name, amount)| format!("{name}={amount}")).collect();
@@ -199,6 +218,10 @@ impl Case {
         };
         let types = types(&catalogue);
         objects.iter_mut().for_each(|object| complete(object, &types));
+        let now = config["settings"]["now"].as_str().unwrap_or_default();
+        if self.command == "consolidate" {
+            with_claims(&mut objects);
+        }
         let request = Request {
             sources: vec![Source::new(
                 "world.json",
@@ -206,6 +229,7 @@ impl Case {
             )],
             catalogs: vec![("types.json".into(), catalogue.to_string())],
             location: Some(Region::new("eastus")),
+            at: now.parse().ok(),
             without_system_daemons: true,
             ..Request::default()
         };

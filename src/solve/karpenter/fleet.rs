@@ -27,12 +27,17 @@ use crate::solve::supply::{Kind, PoolSupply, Supply, Usable};
 use crate::solve::topology::Topology;
 use crate::solve::{Costs, ledger};
 
+use super::leaving::Leaving;
 use super::pass::{Pass, Start};
 use super::settle::Settled;
 use super::{Ignored, PodError, Settings};
 
 /// The most substitutes that a node keeps, as many as nodeform's own strategy does.
 const SUBSTITUTES_MAX: usize = 60;
+
+/// Why nothing is made for a pod whose node is going.
+const STUCK: &str =
+    "its node is going, and a PodDisruptionBudget never lets it be evicted: Karpenter makes nothing for it";
 
 /// What all passes together come to.
 #[derive(Default)]
@@ -42,6 +47,7 @@ struct Passed {
     placed: BTreeMap<PodKey, NodeName>,
     errors: Vec<PodError>,
     ignored: Vec<Ignored>,
+    stuck: Vec<PodKey>,
 }
 
 /// Plans as Karpenter does. `refused` are pods that are not to be placed, each with the reason.
@@ -92,10 +98,20 @@ fn passes(
     let mut passed = Passed::default();
     loop {
         let Passed { settled, placed, .. } = &passed;
-        let mut pass = Pass::of(Start { snapshot, policy, market, settings, settled, placed, left_out });
+        let mut pass = Pass::of(Start {
+            snapshot,
+            policy,
+            market,
+            settings,
+            settled,
+            placed,
+            left_out,
+            leaving: Leaving::default(),
+        });
         pass.run();
         let new = pass.settled(passed.settled.len());
         let joined = pass.joined();
+        let stuck = pass.roll.stuck.into_iter().cloned().collect();
         let (errors, ignored) = (pass.errors, pass.roll.ignored);
         let is_over = new.is_empty() && joined.is_empty();
         for (node, claim, pods) in joined {
@@ -109,7 +125,7 @@ fn passes(
         }
         passed.settled.extend(new);
         if is_over {
-            return Passed { errors, ignored, ..passed };
+            return Passed { errors, ignored, stuck, ..passed };
         }
     }
 }
@@ -380,6 +396,9 @@ fn unplaced(passed: &Passed, refused: &BTreeMap<PodKey, String>, beyond: Beyond)
     }
     for Ignored { pod, because } in &passed.ignored {
         add(pod, "not scheduled", &format!("Karpenter passes it over: {because}"), Vec::new());
+    }
+    for pod in &passed.stuck {
+        add(pod, "not scheduled", STUCK, Vec::new());
     }
     for (pod, because) in &beyond {
         add(pod, "limits", because, Vec::new());

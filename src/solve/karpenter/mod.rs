@@ -8,7 +8,10 @@
 
 mod amounts;
 mod claims;
+mod disruption;
 mod fleet;
+mod guard;
+mod leaving;
 mod meeting;
 mod nodes;
 mod outcome;
@@ -34,8 +37,10 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
 use super::market::Market;
+use leaving::Leaving;
 use pass::{Pass, Start};
 
+pub use disruption::{Command, Method, first_command};
 pub use fleet::solve;
 
 /// What is made of preferences (`--preference-policy` of Karpenter).
@@ -79,6 +84,16 @@ pub enum OverlayGate {
     Open,
 }
 
+/// What is made of spot nodes that another spot node could replace (feature gate `SpotToSpotConsolidation` of Karpenter).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SpotToSpot {
+    /// They stay, unless they can go without a replacement.
+    #[default]
+    Closed,
+    /// They are replaced where there are enough cheaper sizes.
+    Open,
+}
+
 /// How Karpenter is set up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
@@ -92,6 +107,8 @@ pub struct Settings {
     pub unnamed: UnnamedFamilies,
     /// What is made of NodeOverlays.
     pub overlays: OverlayGate,
+    /// What is made of spot nodes that another spot node could replace.
+    pub spot_to_spot: SpotToSpot,
 }
 
 /// What a pass of the scheduler decides.
@@ -162,8 +179,8 @@ pub struct Ignored {
 pub fn first_pass(snapshot: &Snapshot, policy: &Policy, settings: Settings) -> Outcome {
     let market = &Market::of(snapshot, policy);
     let (placed, left_out) = (BTreeMap::new(), BTreeSet::new());
-    let start =
-        Start { snapshot, policy, market, settings, settled: &[], placed: &placed, left_out: &left_out };
+    let (placed, left_out, leaving) = (&placed, &left_out, Leaving::default());
+    let start = Start { snapshot, policy, market, settings, settled: &[], placed, left_out, leaving };
     let mut pass = Pass::of(start);
     pass.run();
     pass.outcome()

@@ -15,6 +15,7 @@ use crate::snapshot::Snapshot;
 use crate::solve::existing;
 
 use super::amounts::{self, Amounts, Columns};
+use super::leaving::Leaving;
 use super::meeting::{Asked, Meetings};
 use super::settle::Settled;
 use super::volumes::{self, Attached};
@@ -33,6 +34,8 @@ pub(super) struct Spot<'a> {
     pub(super) ports: BTreeSet<HostPort>,
     /// What volumes take of it.
     pub(super) attached: Attached,
+    /// Whether it wants quiet: it takes no pod that need not move.
+    pub(super) is_shy: bool,
     /// The waiting pods that are placed here, by their place in the queue.
     pub(super) pods: Vec<usize>,
     /// The place of the claim that it was, among those of earlier passes.
@@ -61,12 +64,12 @@ pub(super) fn labels(node: &Node) -> Requirements {
 
 /// Reads the nodes that may take pods, in the order in which they are tried. `bound` are the pods of each.
 pub(super) fn spots<'a>(
-    snapshot: &'a Snapshot,
+    (snapshot, leaving): (&'a Snapshot, Leaving<'_>),
     bound: &BTreeMap<&NodeName, Vec<&Pod>>,
     settled: &'a [Settled],
     (meetings, columns): (&mut Meetings<'_>, &Columns),
 ) -> Vec<Spot<'a>> {
-    let mut nodes: Vec<&Node> = snapshot.nodes.iter().filter(|node| !node.is_deleting).collect();
+    let mut nodes: Vec<&Node> = snapshot.nodes.iter().filter(|node| !leaving.has(node)).collect();
     nodes.sort_by_key(|node| (node.stage != NodeStage::Initialized, &node.name));
     let mut spots: Vec<Spot<'_>> = nodes
         .into_iter()
@@ -90,6 +93,7 @@ pub(super) fn spots<'a>(
             room,
             ports,
             attached: Attached::default(),
+            is_shy: false,
             pods: Vec::new(),
             settled: Some(place),
         });
@@ -125,7 +129,8 @@ fn spot<'a>(
     let mut to_come = amounts::minus(&expected, &running);
     amounts::raise(&mut to_come, &columns.row(&Resources::none()));
     let room = amounts::minus(&amounts::minus(&columns.row(&node.allocatable), &used), &to_come);
-    Spot { name: node.name.clone(), labels, taints, room, ports, attached, pods: Vec::new(), settled: None }
+    let name = node.name.clone();
+    Spot { name, labels, taints, room, ports, attached, is_shy: false, pods: Vec::new(), settled: None }
 }
 
 /// Returns what all daemonsets ask for that may run on a node. An assumed one stands for those of its

@@ -16,6 +16,7 @@ use crate::solve::supply::named;
 
 use super::amounts::{Amounts, Columns};
 use super::claims::{Attempt, Bench, Open, Order, Step};
+use super::leaving::Leaving;
 use super::meeting::{Asked, Meetings};
 use super::nodes::{self, Spot};
 use super::refusal::No;
@@ -41,6 +42,8 @@ pub(super) struct Start<'a> {
     pub(super) placed: &'a BTreeMap<PodKey, NodeName>,
     /// Pods that are not to be placed.
     pub(super) left_out: &'a BTreeSet<PodKey>,
+    /// Which nodes are taken to be going.
+    pub(super) leaving: Leaving<'a>,
 }
 
 /// What is remembered of pods of one content.
@@ -81,18 +84,20 @@ type Refusals = Vec<(String, No)>;
 impl<'a> Pass<'a> {
     /// Reads everything that a pass needs.
     pub(super) fn of(start: Start<'a>) -> Self {
-        let Start { snapshot, policy, market, settings, settled, placed, left_out } = start;
-        let roll = Roll::of(snapshot, |pod| placed.contains_key(pod) || left_out.contains(pod));
+        let Start { snapshot, policy, market, settings, settled, placed, left_out, leaving } = start;
+        let roll = Roll::of(snapshot, leaving, |pod| placed.contains_key(pod) || left_out.contains(pod));
         let columns = there::columns(snapshot, &roll);
         let mut meetings = Meetings::new(&snapshot.catalog);
         let mut shelves = Shelves::of(market, settings.overlays);
-        let taken = there::taken(snapshot, settled);
+        let taken = there::taken(snapshot, leaving, settled);
         let templates =
             template::templates((snapshot, policy, market), &mut shelves, &mut meetings, &columns, &taken);
         let bound = there::bound(snapshot, placed);
-        let spots = nodes::spots(snapshot, &bound, settled, (&mut meetings, &columns));
+        let mut spots = nodes::spots((snapshot, leaving), &bound, settled, (&mut meetings, &columns));
+        let shy = leaving.wanting_quiet(snapshot, policy);
+        spots.iter_mut().for_each(|spot| spot.is_shy = shy.contains(&spot.name));
         let waiting: BTreeSet<&PodKey> = roll.waiting.iter().map(|waiting| &waiting.pod.key).collect();
-        let grounds = there::grounds(snapshot, settled, &bound, &waiting);
+        let grounds = there::grounds((snapshot, leaving), settled, &bound, &waiting);
         let topology = Topology::of((&templates, &shelves), &meetings, grounds, &snapshot.namespaces);
         let reservations = Reservations::of(shelves.all.iter().flat_map(|shelf| shelf.kinds.iter().copied()));
         let has_soft_taints = template::has_soft_taints(&templates);
@@ -228,9 +233,11 @@ impl<'a> Pass<'a> {
         let remembered = &mut self.contents[attempt.subject.class].steps[number];
         let candidates = remembered.spots.take().unwrap_or_else(|| {
             let meetings = &mut self.bench.meetings;
+            let is_chosen = self.roll.classes[attempt.subject.class].is_chosen;
             let may_join = |place: &usize| {
                 let spot = &self.spots[*place];
-                nodes::tolerates(&attempt.step.wish.tolerations, &spot.taints)
+                !(spot.is_shy && is_chosen)
+                    && nodes::tolerates(&attempt.step.wish.tolerations, &spot.taints)
                     && meetings.holds(spot.labels, attempt.step.wanted)
             };
             (0..self.spots.len()).filter(may_join).collect()

@@ -13,8 +13,9 @@ use crate::model::{
 use crate::snapshot::Snapshot;
 use crate::solve::demand::needs_place;
 
-use super::Ignored;
+use super::leaving::Leaving;
 use super::volumes::{self, Mount, Volumes};
+use super::{Ignored, guard};
 
 /// A pod in the queue.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ pub(super) struct Class<'a> {
     pub(super) spec: &'a PodSpec,
     /// Where their volumes let them be.
     pub(super) volumes: Vec<Requirements>,
+    /// Whether they need not move: nodes that want quiet do not take them.
+    pub(super) is_chosen: bool,
 }
 
 /// The pods of a pass.
@@ -47,25 +50,35 @@ pub(super) struct Roll<'a> {
     pub(super) classes: Vec<Class<'a>>,
     /// What is passed over.
     pub(super) ignored: Vec<Ignored>,
+    /// What must leave its node and is kept there by a budget, for good as far as that says.
+    pub(super) stuck: Vec<&'a PodKey>,
 }
 
 impl<'a> Roll<'a> {
     /// Reads the pods that need a place and have none yet. `done` are placed already or not to be placed.
-    pub(super) fn of(snapshot: &'a Snapshot, done: impl Fn(&PodKey) -> bool) -> Self {
+    pub(super) fn of(snapshot: &'a Snapshot, going: Leaving<'_>, done: impl Fn(&PodKey) -> bool) -> Self {
         let leaving: BTreeSet<&NodeName> =
-            snapshot.nodes.iter().filter(|node| node.is_deleting).map(|node| &node.name).collect();
+            snapshot.nodes.iter().filter(|node| going.has(node)).map(|node| &node.name).collect();
         let mut roll = Self::default();
         let mut numbers: BTreeMap<Class<'a>, usize> = BTreeMap::new();
         for pod in &snapshot.pods {
-            let moves = matches!(pod.place, PodPlace::Waiting) || !pod.is_protected(snapshot.at);
-            if done(&pod.key) || !pod.spec.gates.is_empty() || !moves || !needs_place(pod, &leaving) {
+            if done(&pod.key) || !pod.spec.gates.is_empty() || !needs_place(pod, &leaving) {
                 continue;
             }
+            let is_chosen = match &pod.place {
+                PodPlace::Waiting => false,
+                PodPlace::Bound(_) if pod.is_protected(snapshot.at) && !pod.is_terminating => continue,
+                PodPlace::Bound(_) if guard::is_stuck(pod, snapshot) => {
+                    roll.stuck.push(&pod.key);
+                    continue;
+                }
+                PodPlace::Bound(node) => going.is_chosen(node),
+            };
             match read(pod, snapshot) {
                 Err(because) => roll.ignored.push(Ignored { pod: pod.key.clone(), because }),
                 Ok(Volumes { alternatives, mounts }) => {
-                    let class =
-                        Class { namespace: &pod.key.namespace, spec: &pod.spec, volumes: alternatives };
+                    let (namespace, spec) = (&pod.key.namespace, &*pod.spec);
+                    let class = Class { namespace, spec, volumes: alternatives, is_chosen };
                     let classes = &mut roll.classes;
                     let class = *numbers.entry(class).or_insert_with_key(|class| {
                         classes.push(class.clone());

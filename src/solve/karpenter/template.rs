@@ -82,7 +82,7 @@ impl<'a> Shelves<'a> {
     }
 
     /// Returns the number of a pool's shelf.
-    fn of_pool(&self, pool: &Pool) -> Option<usize> {
+    pub(super) fn of_pool(&self, pool: &Pool) -> Option<usize> {
         let own = (pool.name.clone(), pool.class.clone());
         self.by_pool.get(&own).or_else(|| self.by_class.get(&pool.class)).copied()
     }

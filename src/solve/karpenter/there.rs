@@ -9,6 +9,7 @@ use crate::snapshot::Snapshot;
 use crate::solve::existing;
 
 use super::amounts::Columns;
+use super::leaving::Leaving;
 use super::nodes;
 use super::roll::Roll;
 use super::settle::Settled;
@@ -23,9 +24,10 @@ pub(super) fn columns(snapshot: &Snapshot, roll: &Roll<'_>) -> Columns {
 /// Returns what the nodes of each pool have, and how many they are.
 pub(super) fn taken<'a>(
     snapshot: &'a Snapshot,
+    leaving: Leaving<'_>,
     settled: &'a [Settled],
 ) -> BTreeMap<&'a str, (Resources, i64)> {
-    let there = snapshot.nodes.iter().filter(|node| !node.is_deleting);
+    let there = snapshot.nodes.iter().filter(|node| !leaving.has(node));
     let there = there.filter_map(|node| Some((node.pool.as_ref()?.as_str(), &node.capacity)));
     let earlier = settled.iter().map(|settled| (settled.pool.as_str(), &settled.capacity));
     let mut taken: BTreeMap<&str, (Resources, i64)> = BTreeMap::new();
@@ -55,7 +57,7 @@ pub(super) fn bound<'a>(
 
 /// Returns the nodes as they count for topology, with the pods that run there and are not in the queue.
 pub(super) fn grounds<'a>(
-    snapshot: &'a Snapshot,
+    (snapshot, leaving): (&'a Snapshot, Leaving<'_>),
     settled: &[Settled],
     bound: &BTreeMap<&NodeName, Vec<&'a Pod>>,
     waiting: &BTreeSet<&PodKey>,
@@ -68,7 +70,7 @@ pub(super) fn grounds<'a>(
     let existing = |node: &Node| Ground {
         labels: nodes::labels(node),
         taints: existing::taints(node).into_owned(),
-        is_domain: !node.is_deleting && node.stage != NodeStage::Launching,
+        is_domain: !leaving.has(node) && node.stage != NodeStage::Launching,
         pods: pods(&node.name),
     };
     let earlier = |settled: &Settled| Ground {

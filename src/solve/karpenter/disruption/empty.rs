@@ -1,0 +1,26 @@
+//! Emptiness: nodes with nothing to lose go, as many as budgets let, and nothing is made for them.
+
+use crate::model::MicroUsdPerHour;
+
+use super::allowance::Left;
+use super::candidate::{self, Candidate, Class};
+use super::scene::Scene;
+use super::{Command, Method, names};
+
+/// Returns the command that takes empty nodes away.
+pub(super) fn command(scene: &Scene<'_>) -> Option<Command> {
+    let method = Method::Emptiness;
+    let mut candidates = candidate::all(scene, Class::Graceful);
+    candidates.retain(|one| one.is_empty() && one.is_consolidatable(scene));
+    candidate::sort(&mut candidates);
+    let mut left = Left::of(scene, method.reason());
+    let going: Vec<&Candidate<'_>> = candidates.iter().filter(|one| left.take(one.pool)).collect();
+    let savings = going.iter().map(|one| one.amount()).sum();
+    (!going.is_empty()).then(|| Command {
+        method,
+        nodes: names(&going),
+        replacements: Vec::new(),
+        moved: Vec::new(),
+        savings: MicroUsdPerHour(savings),
+    })
+}

@@ -1,0 +1,57 @@
+//! What would be without some nodes: a pass of the scheduler with their pods among those that wait.
+//!
+//! Nothing is decided here about whether that is better.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{NodeName, NodeStage, PodKey, PodPlace};
+use crate::solve::karpenter::leaving::{Leaving, Quiet};
+use crate::solve::karpenter::pass::{Pass, Start};
+use crate::solve::karpenter::{Claim, Outcome};
+
+use super::candidate::Candidate;
+use super::scene::Scene;
+
+/// What would be without some nodes, where every pod that runs has a place.
+pub(super) struct Without {
+    /// What is made for pods that do not fit on what is there.
+    pub(super) claims: Vec<Claim>,
+    /// The nodes that get pods.
+    pub(super) moved: Vec<(NodeName, Vec<PodKey>)>,
+}
+
+/// Returns what would be without the nodes of these candidates; `None` where some pod that runs would have no place, or
+/// one on a node that is not ready for pods yet and may never be.
+pub(super) fn without(scene: &Scene<'_>, candidates: &[&Candidate<'_>], quiet: Quiet) -> Option<Without> {
+    let Scene { snapshot, policy, market, settings, .. } = *scene;
+    let names: BTreeSet<NodeName> = candidates.iter().map(|one| one.node.name.clone()).collect();
+    let leaving = Leaving { candidates: &names, quiet };
+    let (placed, left_out) = (&BTreeMap::new(), &BTreeSet::new());
+    let start = Start { snapshot, policy, market, settings, settled: &[], placed, left_out, leaving };
+    let mut pass = Pass::of(start);
+    pass.run();
+    let Outcome { claims, existing, errors, ignored } = pass.outcome();
+    let places: BTreeMap<&PodKey, &PodPlace> =
+        snapshot.pods.iter().map(|pod| (&pod.key, &pod.place)).collect();
+    let runs = |pod: &PodKey| matches!(places.get(pod), Some(PodPlace::Bound(_)));
+    let mut homeless =
+        errors.iter().map(|error| &error.pod).chain(ignored.iter().map(|ignored| &ignored.pod));
+    if homeless.any(runs) {
+        return None;
+    }
+    let is_chosen = |pod: &PodKey| match places.get(pod) {
+        Some(PodPlace::Bound(node)) => names.contains(node),
+        Some(PodPlace::Waiting) | None => false,
+    };
+    let unready: BTreeSet<&NodeName> = snapshot
+        .nodes
+        .iter()
+        .filter(|node| node.stage != NodeStage::Initialized)
+        .map(|node| &node.name)
+        .collect();
+    let mut unsure = existing.iter().filter(|(node, _)| unready.contains(node)).flat_map(|(_, pods)| pods);
+    if unsure.any(is_chosen) {
+        return None;
+    }
+    Some(Without { claims, moved: existing })
+}

@@ -1,0 +1,182 @@
+//! Whether the one node that would be made for others is cheaper than they are, and which sizes it may be of.
+//!
+//! A size counts with the most that it may cost as it would be bought: what is reserved first, then spot, then on
+//! demand. Spot nodes are replaced by spot nodes only where the gate is open, and one alone only where there are
+//! enough cheaper sizes, so that the next pass does not replace it again.
+
+use crate::model::{CapacityType, InstanceType, LabelKey, MicroUsdPerHour, Pool, Requirement, label};
+use crate::solve::intern::Bits;
+use crate::solve::karpenter::meeting::Meetings;
+use crate::solve::karpenter::shelf::{self, Cheapest};
+use crate::solve::karpenter::{Chosen, Claim, SpotToSpot, variety};
+
+use super::candidate::Candidate;
+use super::probe::Without;
+use super::scene::Scene;
+use super::{Command, Method, names};
+
+/// How many cheaper sizes there must be before one spot node is replaced by another.
+const SPOT_SIZES_MIN: usize = 15;
+
+/// Returns the command that takes these nodes away, if that pays: without them at most one cheaper node is made.
+pub(super) fn command(
+    scene: &Scene<'_>,
+    method: Method,
+    candidates: &[&Candidate<'_>],
+    without: Without,
+) -> Option<Command> {
+    let Without { mut claims, moved } = without;
+    if claims.len() > 1 {
+        return None;
+    }
+    let total: i64 = candidates.iter().map(|one| one.amount()).sum();
+    let mut savings = total;
+    if let Some(claim) = claims.first_mut() {
+        let pool = scene.policy.pools.get(&claim.pool)?;
+        let narrowing = Narrowing { scene, pool };
+        if !narrowing.cheaper(claim, candidates, total) {
+            return None;
+        }
+        savings -= narrowing.first_price(claim);
+    }
+    Some(Command {
+        method,
+        nodes: names(candidates),
+        replacements: claims,
+        moved,
+        savings: MicroUsdPerHour(savings),
+    })
+}
+
+/// Sorts the sizes of what is made by what they cost once everything is asked of them.
+pub(super) fn ranked(scene: &Scene<'_>, mut command: Command) -> Command {
+    for claim in &mut command.replacements {
+        if let Some(pool) = scene.policy.pools.get(&claim.pool) {
+            Narrowing { scene, pool }.rank(claim);
+        }
+    }
+    command
+}
+
+/// Narrows down the sizes of a claim of a pool.
+pub(super) struct Narrowing<'s, 'a> {
+    pub(super) scene: &'s Scene<'a>,
+    pub(super) pool: &'s Pool,
+}
+
+impl<'a> Narrowing<'_, 'a> {
+    fn kind(&self, size: &str) -> Option<&'a InstanceType> {
+        self.scene.kind(self.pool, size)
+    }
+
+    /// Keeps the sizes that cost less than the candidates; returns whether any is left that may be had.
+    fn cheaper(&self, claim: &mut Claim, candidates: &[&Candidate<'_>], total: i64) -> bool {
+        let bought = claim.requirements.get(label::CAPACITY_TYPE).cloned();
+        let may_be = |bought: &Option<Requirement>, how: CapacityType| {
+            bought.as_ref().is_none_or(|requirement| requirement.accepts(how.as_str()))
+        };
+        let is_spot = |candidate: &&Candidate<'_>| {
+            let how = candidate.node.labels.get(label::CAPACITY_TYPE);
+            how.is_some_and(|how| &**how == CapacityType::Spot.as_str())
+        };
+        if candidates.iter().all(is_spot) && may_be(&bought, CapacityType::Spot) {
+            return self.spot_for_spot(claim, candidates.len(), total);
+        }
+        if !self.keep_cheaper(claim, total) || claim.sizes.is_empty() {
+            return false;
+        }
+        // Should spot capacity be short, a launch must fail rather than cost more than what is there.
+        if may_be(&bought, CapacityType::Spot) && may_be(&bought, CapacityType::OnDemand) {
+            pin_to_spot(claim);
+        }
+        true
+    }
+
+    fn spot_for_spot(&self, claim: &mut Claim, candidates: usize, total: i64) -> bool {
+        match self.scene.settings.spot_to_spot {
+            SpotToSpot::Closed => return false,
+            SpotToSpot::Open => pin_to_spot(claim),
+        }
+        let asked = claim.requirements.clone();
+        let meetings = &self.scene.meetings;
+        claim.sizes.retain(|size| {
+            let kind = self.kind(size.as_str());
+            kind.is_some_and(|kind| shelf::offerings(kind, &asked, meetings).next().is_some())
+        });
+        if !self.keep_cheaper(claim, total) || claim.sizes.is_empty() {
+            return false;
+        }
+        if candidates > 1 {
+            return true;
+        }
+        if claim.sizes.len() < SPOT_SIZES_MIN {
+            return false;
+        }
+        let wanted = (1..=claim.sizes.len()).find(|count| self.has_variety(claim, *count));
+        claim.sizes.truncate(wanted.unwrap_or(0).max(SPOT_SIZES_MIN));
+        true
+    }
+
+    /// Keeps the sizes that cost less than this; returns whether those that are left offer enough distinct values.
+    pub(super) fn keep_cheaper(&self, claim: &mut Claim, than: i64) -> bool {
+        let asked = claim.requirements.clone();
+        let meetings = &self.scene.meetings;
+        let dearest = |kind: &InstanceType| dearest(kind, &asked, meetings);
+        claim.sizes.retain(|size| self.kind(size.as_str()).is_some_and(|kind| dearest(kind) < than));
+        self.has_variety(claim, claim.sizes.len())
+    }
+
+    /// Returns whether the first so many sizes offer enough distinct values (`minValues`).
+    fn has_variety(&self, claim: &Claim, count: usize) -> bool {
+        let Some(shelf) = self.scene.shelf(self.pool) else { return false };
+        let mut kinds = Bits::none(shelf.kinds.len());
+        for size in claim.sizes.iter().take(count) {
+            let place = shelf.kinds.iter().position(|kind| kind.name == *size);
+            place.into_iter().for_each(|place| kinds.insert(place));
+        }
+        variety::lacking(&claim.requirements, shelf, &kinds).is_empty()
+    }
+
+    /// Returns the least that the first size of a claim may cost; nothing where that cannot be had or is not known.
+    pub(super) fn first_price(&self, claim: &Claim) -> i64 {
+        let first = claim.sizes.first().and_then(|size| self.kind(size.as_str()));
+        let cheapest =
+            first.and_then(|kind| shelf::cheapest_offering(kind, &claim.requirements, &self.scene.meetings));
+        cheapest.and_then(|cheapest| cheapest.offering.price.known()).map_or(0, |price| price.0)
+    }
+
+    /// Sorts the sizes of a claim by what they cost now, and says which is cheapest.
+    fn rank(&self, claim: &mut Claim) {
+        let asked = &claim.requirements;
+        let sizes = claim.sizes.iter().map(|size| {
+            let kind = self.kind(size.as_str());
+            let way = kind.and_then(|kind| shelf::cheapest_offering(kind, asked, &self.scene.meetings));
+            (way.map_or(i64::MAX, |way| way.amount().0), size.clone(), way)
+        });
+        let mut ranked: Vec<_> = sizes.collect();
+        ranked.sort_by(|(one, size, _), (other, name, _)| (one, size).cmp(&(other, name)));
+        let cheapest = ranked.first().and_then(|(_, _, way)| *way);
+        claim.cheapest = cheapest.map(|Cheapest { kind, offering }| Chosen {
+            size: kind.name.clone(),
+            zone: offering.zone.clone(),
+            capacity_type: offering.capacity_type,
+            price: offering.price,
+        });
+        claim.sizes = ranked.into_iter().map(|(_, size, _)| size).collect();
+    }
+}
+
+fn pin_to_spot(claim: &mut Claim) {
+    let spot = Requirement::one(CapacityType::Spot.as_str());
+    claim.requirements.add(LabelKey::new(label::CAPACITY_TYPE), spot);
+}
+
+/// Returns the most that a size may cost as it would be bought; what cannot be had or has no price is dearest of all.
+fn dearest(kind: &InstanceType, asked: &crate::model::Requirements, meetings: &Meetings<'_>) -> i64 {
+    let most = |how: CapacityType| {
+        let ways = shelf::offerings(kind, asked, meetings).filter(|way| way.capacity_type == how);
+        ways.map(|way| way.price.known().map_or(i64::MAX, |price| price.0)).max()
+    };
+    let order = [CapacityType::Reserved, CapacityType::Spot, CapacityType::OnDemand];
+    order.into_iter().find_map(most).unwrap_or(i64::MAX)
+}

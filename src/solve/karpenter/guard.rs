@@ -1,0 +1,93 @@
+//! What keeps pods from being evicted: PodDisruptionBudgets, and their own wish.
+//!
+//! A pod of several budgets cannot be evicted at all, as the eviction API has it. Nothing here knows of nodes.
+
+use crate::model::disruption_budget::{DisruptionBudget, PodBound, PodShare, UnhealthyPods};
+use crate::model::{Effect, Pod, PodPlace, Taint};
+use crate::snapshot::Snapshot;
+
+/// The taint of nodes that Karpenter empties.
+const DISRUPTED: &str = "karpenter.sh/disrupted";
+
+/// The budgets, and how many evictions each lets happen now.
+pub(super) struct Guards<'a> {
+    snapshot: &'a Snapshot,
+    allowed: Vec<u32>,
+}
+
+impl<'a> Guards<'a> {
+    /// Reads the budgets; what the cluster has not counted is counted here.
+    pub(super) fn of(snapshot: &'a Snapshot) -> Self {
+        let allowed = |budget: &DisruptionBudget| match budget.counts {
+            Some(counts) => counts.disruptions_allowed,
+            None => counted(budget, snapshot),
+        };
+        Self { snapshot, allowed: snapshot.budgets.iter().map(allowed).collect() }
+    }
+
+    /// Returns whether a budget keeps a pod from being evicted now.
+    pub(super) fn blocks(&self, pod: &Pod) -> bool {
+        if !is_evictable(pod, self.snapshot) {
+            return false;
+        }
+        let budgets = self.snapshot.budgets.iter().zip(&self.allowed);
+        let own: Vec<_> = budgets.filter(|(budget, _)| is_of(pod, budget)).collect();
+        own.len() > 1 || own.iter().any(|(budget, allowed)| **allowed == 0 && !lets_go(budget, pod))
+    }
+}
+
+/// Returns whether budgets keep a pod on its node until someone changes them, however few others are gone: then
+/// nothing is made for it.
+pub(super) fn is_stuck(pod: &Pod, snapshot: &Snapshot) -> bool {
+    if !is_evictable(pod, snapshot) {
+        return false;
+    }
+    let own: Vec<_> = snapshot.budgets.iter().filter(|budget| is_of(pod, budget)).collect();
+    own.len() > 1 || own.iter().any(|budget| is_shut(budget) && !lets_go(budget, pod))
+}
+
+/// Returns whether a pod would be evicted at all: not one that is going, nor one that stands the taint of its node or
+/// is its node's own, nor one that asks not to be.
+fn is_evictable(pod: &Pod, snapshot: &Snapshot) -> bool {
+    let taint = Taint { key: DISRUPTED.into(), value: "".into(), effect: Effect::NoSchedule };
+    let is_own = pod.is_daemon && pod.workload.as_ref().is_none_or(|owner| &*owner.kind != "DaemonSet");
+    let stands = pod.spec.tolerations.iter().any(|toleration| toleration.tolerates(&taint));
+    !pod.is_terminating && !stands && !is_own && !pod.is_protected(snapshot.at)
+}
+
+fn is_of(pod: &Pod, budget: &DisruptionBudget) -> bool {
+    budget.namespace == pod.key.namespace
+        && budget.selector.as_ref().is_some_and(|selector| selector.selects(&pod.spec.labels))
+}
+
+/// Returns whether a budget lets a pod go because it is not ready.
+fn lets_go(budget: &DisruptionBudget, pod: &Pod) -> bool {
+    budget.unhealthy == UnhealthyPods::AlwaysAllow && pod.state.is_unready
+}
+
+/// Returns whether a budget never lets anything go.
+fn is_shut(budget: &DisruptionBudget) -> bool {
+    match budget.bound {
+        Some(PodBound::MaxUnavailable(PodShare::Count(most) | PodShare::Percent(most))) => most == 0,
+        Some(PodBound::MinAvailable(PodShare::Percent(least))) => least == 100,
+        Some(PodBound::MinAvailable(PodShare::Count(_))) | None => false,
+    }
+}
+
+/// Counts as the cluster does: healthy pods less those that must be, which is a share of all, rounded up.
+fn counted(budget: &DisruptionBudget, snapshot: &Snapshot) -> u32 {
+    let pods = || snapshot.pods.iter().filter(|pod| is_of(pod, budget));
+    let is_healthy = |pod: &&Pod| matches!(pod.place, PodPlace::Bound(_)) && !pod.state.is_unready;
+    let count = |pods: usize| u32::try_from(pods).unwrap_or(u32::MAX);
+    let (all, healthy) = (count(pods().count()), count(pods().filter(is_healthy).count()));
+    let of_all = |share: PodShare| match share {
+        PodShare::Count(count) => count,
+        PodShare::Percent(percent) => all.saturating_mul(percent).div_ceil(100),
+    };
+    let wanted = match budget.bound {
+        Some(PodBound::MinAvailable(least)) => of_all(least),
+        Some(PodBound::MaxUnavailable(most)) => all.saturating_sub(of_all(most)),
+        None => 0,
+    };
+    healthy.saturating_sub(wanted)
+}
