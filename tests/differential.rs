@@ -8,7 +8,7 @@ mod karpenter_cases;
 mod karpenter_commands;
 
 use karpenter_cases::{Case, cases, shown};
-use karpenter_commands::shown_command;
+use karpenter_commands::{Sequence, sequences, shown_command, shown_sequence};
 use nodeform::offline::{self, World};
 use nodeform::solve::{Strategy, karpenter};
 use similar::TextDiff;
@@ -87,6 +87,26 @@ fn commands_about_made_up_worlds_are_those_of_karpenter() {
     let differs = |case: &Case| difference(case, &decided(case));
     let faults: Vec<String> = all.iter().filter_map(differs).collect();
     eprintln!("{} of {} commands are as recorded", all.len() - faults.len(), all.len());
+    assert!(faults.is_empty(), "{} worlds differ:\n\n{}", faults.len(), faults.join("\n"));
+}
+
+/// Command after command until nothing more is done, in worlds where Karpenter always takes the same way.
+#[test]
+fn commands_one_after_the_other_are_those_of_karpenter() {
+    let recorded = sequences("karpenter-generated-disruption");
+    let all = cases("karpenter-generated-disruption");
+    let mut faults = Vec::new();
+    for Sequence { name, steps } in &recorded {
+        let case = all.iter().find(|case| case.name == *name).expect("the world");
+        let World { snapshot, policy, .. } = &case.world();
+        let ours = shown_sequence(&karpenter::commands(snapshot, policy, case.settings));
+        if ours != *steps {
+            let (theirs, ours) = (steps.join("\n"), ours.join("\n"));
+            let diff = TextDiff::from_lines(theirs.as_str(), ours.as_str());
+            faults.push(format!("{name}\n{}", diff.unified_diff().header("Karpenter", "nodeform")));
+        }
+    }
+    eprintln!("{} of {} sequences are as recorded", recorded.len() - faults.len(), recorded.len());
     assert!(faults.is_empty(), "{} worlds differ:\n\n{}", faults.len(), faults.join("\n"));
 }
 

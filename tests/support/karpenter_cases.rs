@@ -65,9 +65,14 @@ struct RecordedClaim {
 
 /// Reads all worlds of a folder.
 pub(crate) fn cases(folder: &str) -> Vec<Case> {
+    let lines = recorded_lines(folder, "expected.jsonl");
     let folder = fixtures().join(folder);
-    let lines = read(&folder.join("expected.jsonl"));
     lines.lines().map(|line| case(&folder, line)).collect()
+}
+
+/// Reads a file of a folder of recorded worlds.
+pub(crate) fn recorded_lines(folder: &str, file: &str) -> String {
+    read(&fixtures().join(folder).join(file))
 }
 
 fn fixtures() -> PathBuf {

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use nodeform::model::MicroUsdPerHour;
-use nodeform::solve::karpenter::{Command, Method};
+use nodeform::solve::karpenter::{self, Command, Method};
 use serde::Deserialize;
 use serde_json::{Number, Value, json};
 
-use super::karpenter_cases::{amount_of, decimal, joined, shown_claim};
+use super::karpenter_cases::{amount_of, decimal, joined, recorded_lines, shown_claim};
 
 /// What was recorded of a world: which method decided, and what.
 #[derive(Deserialize)]
@@ -192,4 +192,62 @@ fn claim_of(node: &Value) -> Value {
             "conditions": conditions,
         },
     })
+}
+
+/// What Karpenter did command after command until it found nothing more.
+pub(crate) struct Sequence {
+    /// The world.
+    pub(crate) name: String,
+    /// The commands, and what there is after them.
+    pub(crate) steps: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RecordedSequence {
+    case: String,
+    steps: Vec<RecordedStep>,
+    nodes: usize,
+}
+
+#[derive(Deserialize)]
+struct RecordedStep {
+    by: String,
+    nodes: Vec<String>,
+    replacement: Option<String>,
+}
+
+/// Reads the recorded sequences of a folder.
+pub(crate) fn sequences(folder: &str) -> Vec<Sequence> {
+    let text = recorded_lines(folder, "sequences.jsonl");
+    let lines = text.lines().map(|line| {
+        let RecordedSequence { case, steps, nodes } =
+            serde_json::from_str(line).expect("a recorded sequence");
+        let steps = steps.into_iter().map(|RecordedStep { by, nodes, replacement }| {
+            let made = replacement.map_or(String::new(), |text| {
+                // Prices are written with six decimals there.
+                let (way, _price) = text.rsplit_once(' ').expect("a price");
+                format!(": {way}")
+            });
+            format!("{by} {}{made}", nodes.join(" "))
+        });
+        let end = format!("{nodes} nodes are left");
+        Sequence { name: case, steps: steps.chain([end]).collect() }
+    });
+    lines.collect()
+}
+
+/// Writes our commands in the same words.
+pub(crate) fn shown_sequence(sequence: &karpenter::Sequence) -> Vec<String> {
+    let steps = sequence.commands.iter().map(|command| {
+        let shown = shown_command(Some(command));
+        let by = shown[0].split(' ').next().unwrap_or_default().to_owned();
+        let nodes: Vec<&str> = command.nodes.iter().map(|node| node.as_str()).collect();
+        let made = command.replacements.iter().filter_map(|claim| claim.cheapest.as_ref());
+        let made: Vec<String> =
+            made.map(|way| format!(": {} {} {}", way.size, way.zone, way.capacity_type)).collect();
+        format!("{by} {}{}", nodes.join(" "), made.concat())
+    });
+    let end = format!("{} nodes are left", sequence.after.nodes.len());
+    steps.chain([end]).collect()
 }

@@ -40,7 +40,7 @@ use super::market::Market;
 use leaving::Leaving;
 use pass::{Pass, Start};
 
-pub use disruption::{Command, Method, first_command};
+pub use disruption::{Command, Method, Sequence, commands, first_command};
 pub use fleet::solve;
 
 /// What is made of preferences (`--preference-policy` of Karpenter).

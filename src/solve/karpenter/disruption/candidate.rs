@@ -72,7 +72,7 @@ fn stays(scene: &Scene<'_>, pod: &Pod) -> bool {
 }
 
 /// Returns whether a pod would be placed elsewhere: one of a StatefulSet also while it is being deleted.
-fn moves(pod: &Pod) -> bool {
+pub(super) fn moves(pod: &Pod) -> bool {
     let comes_back =
         !pod.is_terminating || pod.workload.as_ref().is_some_and(|owner| &*owner.kind == "StatefulSet");
     comes_back && !pod.is_daemon

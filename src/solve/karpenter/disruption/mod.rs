@@ -2,8 +2,8 @@
 //!
 //! In reading order: what can be disrupted (`candidate`) at what cost (`cost`), how many at once (`allowance`), what
 //! would be without some nodes (`probe`) and whether that pays (`replacement`, `balanced`), and the methods in their
-//! order: `empty`, `drift`, `multi`, `single`. Nothing here waits, repeats or carries out; Karpenter's limits on its
-//! own time are left out, so that the same world always gives the same command.
+//! order: `empty`, `drift`, `multi`, `single`; then all commands one after the other (`sequence`). Nothing here waits;
+//! Karpenter's limits on its own time are left out, so that the same world always gives the same command.
 
 mod allowance;
 mod balanced;
@@ -16,6 +16,7 @@ mod multi;
 mod probe;
 mod replacement;
 mod scene;
+mod sequence;
 mod single;
 
 use crate::model::{DisruptionReason, MicroUsdPerHour, NodeName, PodKey};
@@ -23,7 +24,9 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::market::Market;
 
-use super::{Claim, ReservedMode, Settings};
+pub use sequence::{Sequence, commands};
+
+use super::{Claim, Settings};
 use candidate::Candidate;
 use scene::Scene;
 
@@ -77,8 +80,10 @@ pub struct Command {
 #[must_use]
 pub fn first_command(snapshot: &Snapshot, policy: &Policy, settings: Settings) -> Option<Command> {
     let market = &Market::of(snapshot, policy);
-    let settings = Settings { reserved: ReservedMode::Fallback, ..settings };
-    let scene = &Scene::of(snapshot, policy, market, settings);
+    first_of(&Scene::of(snapshot, policy, market, settings))
+}
+
+fn first_of(scene: &Scene<'_>) -> Option<Command> {
     Method::ALL.into_iter().find_map(|method| match method {
         Method::Emptiness => empty::command(scene),
         Method::StaticDrift => drift::of_static_pools(scene),

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use crate::model::{InstanceType, Node, NodeName, Pod, PodPlace, Pool};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
-use crate::solve::karpenter::Settings;
 use crate::solve::karpenter::guard::Guards;
 use crate::solve::karpenter::meeting::Meetings;
 use crate::solve::karpenter::shelf::Shelf;
 use crate::solve::karpenter::template::Shelves;
+use crate::solve::karpenter::{ReservedMode, Settings};
 use crate::solve::market::Market;
 
 /// What all methods look things up in.
@@ -33,6 +33,8 @@ impl<'a> Scene<'a> {
         market: &'a Market,
         settings: Settings,
     ) -> Self {
+        // Where reserved capacity is held by others, disruption does without.
+        let settings = Settings { reserved: ReservedMode::Fallback, ..settings };
         let mut running: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
         for pod in &snapshot.pods {
             if let PodPlace::Bound(node) = &pod.place {
