@@ -7,9 +7,11 @@ mod support;
 use std::sync::Arc;
 
 use nodeform::check::{Finding, Rule, check};
+use nodeform::model::disruption_budget::{BudgetCounts, DisruptionBudget, UnhealthyPods};
 use nodeform::model::{
-    Budget, BudgetNodes, CapacityType, DisruptionReason, Effect, LabelKey, MicroUsd, MicroUsdPerHour,
-    NodeStage, Operator, PodKey, Price, Requirement, ResourceName, SchedulingRule, label,
+    Budget, BudgetNodes, CapacityType, ConsolidationPolicy, DisruptionReason, Effect, LabelKey,
+    LabelSelector, MicroUsd, MicroUsdPerHour, NodeStage, Operator, PodKey, Price, Requirement, ResourceName,
+    SchedulingRule, label,
 };
 use nodeform::plan::{
     Change, ChangeId, ClaimSpec, Create, Delete, Inputs, Placement, Plan, Reason, Step, Wave,
@@ -598,7 +600,91 @@ mod removals {
     fn a_busy_node_that_goes_is_seen() {
         let mut case = aging();
         case.0 = case.0.pod(pod("late").on("empty-1"));
+        objects(Rule::Removal, &case);
+    }
+
+    /// Two nodes of which one goes, with its pod on the other then.
+    fn sharing() -> (World, Plan) {
+        let world = world()
+            .pool(pool("default"))
+            .node(node("a"))
+            .node(node("b"))
+            .pod(pod("one").label("app", "one").cpu("1").on("a"))
+            .pod(pod("two").cpu("1").on("b"));
+        by_hand(world).keeping("b", &["one"]).moving_off("a").planned()
+    }
+
+    #[test]
+    fn an_underused_node_of_a_pool_that_lets_only_empty_ones_go_is_seen() {
+        let mut case = sharing();
+        let pools = case.0.policy.pools.values_mut();
+        pools.for_each(|pool| pool.disruption.policy = ConsolidationPolicy::WhenEmpty);
         objects_only(Rule::Removal, &case);
+    }
+
+    #[test]
+    fn a_pod_that_is_forgotten_when_its_node_goes_is_seen() {
+        let mut case = sharing();
+        case.1.evidence.kept.clear();
+        objects(Rule::Pods, &case);
+        let mut case = sharing();
+        case.1.evidence.kept.clear();
+        case.1.evidence.report.held.push(nodeform::solve::Held {
+            pods: keys(&["one"]),
+            waits_for: "nothing".to_owned(),
+            because: "nobody knows".to_owned(),
+        });
+        objects_only(Rule::Pods, &case);
+    }
+
+    #[test]
+    fn a_pod_that_keeps_its_node_is_seen() {
+        let mut case = sharing();
+        case.0.snapshot.pods.iter_mut().for_each(|pod| pod.is_do_not_disrupt = true);
+        objects_only(Rule::Removal, &case);
+        let budget = |name: &str, allowed: u32| DisruptionBudget {
+            namespace: "default".into(),
+            name: name.into(),
+            selector: Some(LabelSelector::default()),
+            bound: None,
+            unhealthy: UnhealthyPods::IfHealthyBudget,
+            counts: Some(BudgetCounts {
+                disruptions_allowed: allowed,
+                current_healthy: 2,
+                desired_healthy: 1,
+                expected_pods: 2,
+            }),
+        };
+        for budgets in [vec![budget("none", 0)], vec![budget("one", 1), budget("two", 1)]] {
+            let mut case = sharing();
+            case.0.snapshot.budgets = budgets;
+            objects_only(Rule::Removal, &case);
+        }
+        let mut case = sharing();
+        case.0.snapshot.budgets = vec![budget("one", 1)];
+        assert_eq!(rules(&case), []);
+    }
+
+    #[test]
+    fn a_pod_that_moves_to_a_node_which_has_not_come_up_is_seen() {
+        let mut case = sharing();
+        node_mut(&mut case, "b").stage = NodeStage::Registered;
+        objects(Rule::Removal, &case);
+    }
+
+    #[test]
+    fn an_empty_node_that_is_called_underused_is_seen() {
+        let mut case = sharing();
+        case.0.snapshot.pods.retain(|pod| &*pod.key.name != "one");
+        case.1.evidence.kept.clear();
+        objects_only(Rule::Removal, &case);
+    }
+
+    #[test]
+    fn a_node_that_goes_for_nothing_is_seen() {
+        let world = world().pool(pool("default")).node(node("a")).pod(pod("one").cpu("1").on("a"));
+        let making = by_hand(world).making("default", ("Standard_D4s_v5", "1", ON_DEMAND), &["one"]);
+        objects_only(Rule::Removal, &making.moving_off("a").unjudged());
     }
 
     #[test]
@@ -834,8 +920,9 @@ mod files {
         let mut case = shop();
         let (arm, opened_for) = (id_with(&case.1, "arm"), PodKey::new("default", "arm"));
         let wrong = [
-            Reason::PodsWait { pods: 2, opened_for: opened_for.clone() },
-            Reason::PodsWait { pods: 1, opened_for: PodKey::new("default", "web-1") },
+            Reason::PodsWait { pods: 2, moved: 0, opened_for: opened_for.clone() },
+            Reason::PodsWait { pods: 1, moved: 1, opened_for: opened_for.clone() },
+            Reason::PodsWait { pods: 1, moved: 0, opened_for: PodKey::new("default", "web-1") },
             Reason::Empty,
         ];
         for reason in wrong {

@@ -41,6 +41,7 @@ mod taints;
 mod tally;
 mod tied;
 mod totals;
+mod underused;
 mod variety;
 mod volumes;
 mod weight;

@@ -48,14 +48,23 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
             object(&pod.key, "waits, and is neither placed nor reported as not placed".to_owned());
         }
     }
+    for pod in &case.snapshot.pods {
+        if let PodPlace::Bound(node) = &pod.place
+            && case.removed.contains(node)
+            && excused.contains(&pod.key)
+        {
+            object(&pod.key, format!("has no place, and the plan removes node `{node}`, where it runs"));
+        }
+    }
     for (node, why) in unknown_nodes(case) {
         found.push(Finding::new(Rule::Pods, format!("node `{node}`"), why));
     }
     found
 }
 
+/// Whether what runs on a node needs another place: it is being deleted, or the plan removes it.
 fn is_going(case: &Case<'_>, node: &NodeName) -> bool {
-    case.nodes.get(node).is_some_and(|node| node.is_deleting)
+    case.removed.contains(node) || case.nodes.get(node).is_some_and(|node| node.is_deleting)
 }
 
 /// Returns every place of every pod that the plan places.

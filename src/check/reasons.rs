@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use crate::model::{DisruptionReason, NodeName, PoolName};
+use crate::model::{DisruptionReason, NodeName, PodKey, PodPlace, PoolName};
 use crate::plan::{Adopt, Change, ChangeId, Create, Delete, Reason};
 
 /// Returns the reasons that are not those of their changes, and the counts of unchanged nodes that are wrong.
@@ -38,12 +38,20 @@ fn fault(case: &Case<'_>, id: &ChangeId, change: &Change, reason: &Reason) -> Op
 /// A node is made for the pods that are placed on it.
 fn waiting(case: &Case<'_>, id: &ChangeId, reason: &Reason) -> Option<String> {
     let placement = case.plan.evidence.placements.get(id)?;
-    let Reason::PodsWait { pods, opened_for } = reason else {
+    let Reason::PodsWait { pods, moved, opened_for } = reason else {
         return Some(format!("is not made because of what is said: {reason}"));
     };
     let placed = placement.pods.len();
     if *pods != placed {
         return Some(format!("is said to be made for {pods} pods, {placed} are placed on it"));
+    }
+    let moves = |key: &&PodKey| match case.pods.get(*key).map(|pod| &pod.place) {
+        Some(PodPlace::Bound(node)) => case.removed.contains(node),
+        Some(PodPlace::Waiting) | None => false,
+    };
+    let moving = placement.pods.iter().filter(moves).count();
+    if *moved != moving {
+        return Some(format!("is said to be made for {moved} pods that move, {moving} do"));
     }
     (*opened_for != placement.opened_for).then(|| {
         format!("is said to be made for pod `{opened_for}`, it was opened for `{}`", placement.opened_for)

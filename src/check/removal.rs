@@ -1,10 +1,11 @@
-//! Removals: only nodes that Karpenter manages, that carry nothing but daemons and that may be disrupted go.
+//! Removals: only nodes that Karpenter manages and that may be disrupted go, empty ones and underused ones.
 
 use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use crate::model::{DisruptionReason, Node, NodeName};
+use super::underused;
+use crate::model::{DisruptionReason, Node, NodeName, Pod};
 use crate::plan::{Change, ExistingNode};
 
 /// Returns the nodes that the plan touches and must not.
@@ -67,23 +68,27 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
     if node.is_deleting {
         faults.push("is removed, but is being deleted already".to_owned());
     }
-    if reason != DisruptionReason::Empty {
-        faults.push(format!("is removed as {reason}, which is not planned with: only empty nodes go"));
-    }
-    let busy: Vec<String> = case
-        .running_on(&node.name)
-        .iter()
-        .filter(|pod| !pod.is_daemon)
-        .map(|pod| format!("`{}`", pod.key))
-        .collect();
-    if let Some(first) = busy.first() {
-        faults.push(format!("is removed as empty, but carries {} pods, such as {first}", busy.len()));
+    match reason {
+        DisruptionReason::Empty => faults.extend(carries(case, node)),
+        DisruptionReason::Underutilized => faults.extend(underused::faults(case, node)),
+        DisruptionReason::Drifted => {
+            faults.push(format!("is removed as {reason}, which is not planned with"));
+        }
     }
     // Karpenter lets a daemon that asks not to be disrupted keep its node.
-    if let Some(pod) = case.running_on(&node.name).iter().find(|pod| pod.is_daemon && pod.is_do_not_disrupt) {
+    if let Some(pod) =
+        case.running_on(&node.name).iter().find(|pod| pod.is_daemon && pod.is_protected(case.snapshot.at))
+    {
         faults.push(format!("is removed, but pod `{}` there asks not to be disrupted", pod.key));
     }
     faults
+}
+
+/// Returns what an empty node carries.
+fn carries(case: &Case<'_>, node: &Node) -> Option<String> {
+    let busy: Vec<&Pod> = case.running_on(&node.name).iter().copied().filter(|pod| !pod.is_daemon).collect();
+    let first = busy.first()?;
+    Some(format!("is removed as empty, but carries {} pods, such as `{}`", busy.len(), first.key))
 }
 
 /// Returns every existing node that a change is about.

@@ -180,3 +180,17 @@ impl fmt::Display for CapacityType {
         formatter.pad(self.as_str())
     }
 }
+
+/// Returns a number with a comma at each thousand.
+#[must_use]
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -34,7 +34,7 @@ pub use change::{
 pub use evidence::{Evidence, HeldRemoval, NodeShape, Placement};
 pub use file::{API_VERSION, KIND, PlanFileFault, read, write};
 pub use precondition::Precondition;
-pub use reason::Reason;
+pub use reason::{PodsFor, Reason};
 pub use spec::{Inputs, PlanSpec, PlannedChange, Step, Wave};
 pub use world::{PodGroup, VmPrice, World};
 

@@ -13,13 +13,13 @@ use super::precondition::Precondition;
 use super::reason::Reason;
 use super::spec::{Inputs, PlannedChange};
 use crate::model::{
-    ClassName, InstanceType, LabelKey, NetworkSetup, Node, NodeName, Pool, PoolName, Requirement,
-    Requirements, SkuName, label,
+    ClassName, InstanceType, LabelKey, NetworkSetup, Node, NodeName, Pod, PodKey, PodPlace, Pool, PoolName,
+    Requirement, Requirements, SkuName, label,
 };
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::price::PriceBook;
-use crate::solve::{Market, NewNode, Removal, Solution, Warning};
+use crate::solve::{Market, NewNode, Removal, Solution, Target, Warning};
 
 /// The changes of a plan before they are ordered.
 #[derive(Debug, Default)]
@@ -80,7 +80,7 @@ pub struct Ground<'a> {
 pub fn propose(ground: Ground<'_>, solution: &Solution) -> Proposal {
     let mut proposal = Proposal::default();
     let mut taken = names_in_use(ground.snapshot);
-    propose_creates(ground, &solution.target.new, &mut taken, &mut proposal);
+    propose_creates(ground, &solution.target, &mut taken, &mut proposal);
     let nodes: BTreeMap<&NodeName, &Node> =
         ground.snapshot.nodes.iter().map(|node| (&node.name, node)).collect();
     for removal in &solution.target.removed {
@@ -142,9 +142,16 @@ pub fn network(policy: &Policy) -> NetworkSetup {
     policy.fleet.network.unwrap_or(NetworkSetup::AzureOverlay { is_cilium: false })
 }
 
+/// Returns the pods that run on nodes which are removed.
+fn moving<'a>(snapshot: &'a Snapshot, removed: &[Removal]) -> BTreeSet<&'a PodKey> {
+    let gone: BTreeSet<&NodeName> = removed.iter().map(|removal| &removal.node).collect();
+    let moves = |pod: &&Pod| matches!(&pod.place, PodPlace::Bound(node) if gone.contains(node));
+    snapshot.pods.iter().filter(moves).map(|pod| &pod.key).collect()
+}
+
 fn propose_creates(
     ground: Ground<'_>,
-    nodes: &[NewNode],
+    target: &Target,
     taken: &mut BTreeSet<String>,
     proposal: &mut Proposal,
 ) {
@@ -152,7 +159,8 @@ fn propose_creates(
     let book = PriceBook::new(&ground.policy.fleet.prices);
     let mut ordinals: BTreeMap<ClaimSpecId, u64> = BTreeMap::new();
     let mut last: Option<(&NewNode, ClaimSpecId, ClaimSpec)> = None;
-    for node in nodes {
+    let moving = moving(ground.snapshot, &target.removed);
+    for node in &target.new {
         let Some(pool) = ground.policy.pools.get(&node.pool) else {
             proposal.warnings.push(unknown_pool(node));
             continue;
@@ -179,7 +187,8 @@ fn propose_creates(
         let mut preconditions = inputs_unchanged(ground.inputs, pool);
         preconditions.push(Precondition::NameFree { claim: claim.clone() });
         preconditions.push(Precondition::WithinLimits { pool: pool.name.clone() });
-        let reason = Reason::PodsWait { pods: node.pods.len(), opened_for: node.opened_for.clone() };
+        let moved = node.pods.iter().filter(|pod| moving.contains(pod)).count();
+        let reason = Reason::PodsWait { pods: node.pods.len(), moved, opened_for: node.opened_for.clone() };
         let vm = identity::vm_name(&claim);
         let create = Create { claim, vm, spec: spec_id.clone(), requests: node.requests.clone() };
         proposal.claims.entry(spec_id.clone()).or_insert_with(|| spec.clone());

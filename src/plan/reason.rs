@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::amount::grouped;
 use crate::model::{PodKey, PoolName};
 
 /// Why a change is made.
@@ -14,10 +15,13 @@ use crate::model::{PodKey, PoolName};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "why", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Reason {
-    /// Pods wait for it.
+    /// Pods wait for it, or move there from nodes that go.
     PodsWait {
-        /// How many.
+        /// How many, those included that move.
         pods: usize,
+        /// How many of them run on nodes that the plan removes.
+        #[serde(default, skip_serializing_if = "crate::model::written::is_default")]
+        moved: usize,
         /// The pod for which it was opened.
         opened_for: PodKey,
     },
@@ -42,12 +46,41 @@ pub enum Reason {
     },
 }
 
+/// Says what a node is made for: `2 pods wait`, `1 pod moves there`, `1 pod waits and 2 move there`.
+#[derive(Clone, Copy, Debug)]
+pub struct PodsFor {
+    /// How many pods in all.
+    pub pods: usize,
+    /// How many of them move there from nodes that go.
+    pub moved: usize,
+}
+
+impl fmt::Display for PodsFor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pods, moved } = *self;
+        let waiting = pods.saturating_sub(moved);
+        let of = |count: usize| if count == 1 { "pod" } else { "pods" };
+        let number = |count: usize| grouped(u64::try_from(count).unwrap_or(u64::MAX));
+        let waits = if waiting == 1 { "waits" } else { "wait" };
+        let moves = if moved == 1 { "moves" } else { "move" };
+        match (waiting, moved) {
+            (_, 0) => write!(formatter, "{} {} {waits}", number(waiting), of(waiting)),
+            (0, _) => write!(formatter, "{} {} {moves} there", number(moved), of(moved)),
+            (_, _) => {
+                let (waiting, pods) = (number(waiting), of(waiting));
+                write!(formatter, "{waiting} {pods} {waits} and {} {moves} there", number(moved))
+            }
+        }
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::PodsWait { pods: 1, opened_for } => write!(formatter, "1 pod waits: `{opened_for}`"),
-            Self::PodsWait { pods, opened_for } => {
-                write!(formatter, "{pods} pods wait, opened for `{opened_for}`")
+            Self::PodsWait { pods, moved, opened_for } => {
+                write!(formatter, "{}", PodsFor { pods: *pods, moved: *moved })?;
+                let opened = if *pods == 1 { ":" } else { ", opened for" };
+                write!(formatter, "{opened} `{opened_for}`")
             }
             Self::Empty => formatter.write_str("empty: it carries no pods but those of DaemonSets"),
             Self::Drifted { what } => write!(formatter, "drifted: {what}"),

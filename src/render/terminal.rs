@@ -14,7 +14,7 @@ use super::wrap::wrapped;
 use super::{money, question, whole};
 use crate::catalog::NO_ZONE;
 use crate::model::{DisruptionReason, NodeName, ResourceName, Resources, label};
-use crate::plan::{Change, Reason, World};
+use crate::plan::{Change, PodsFor, Reason, World};
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -302,7 +302,7 @@ pub(super) fn reasons(view: &PlanView<'_>) -> Vec<Line> {
         .collect();
     lines.sort_by(|one, other| (other.0, &one.1).cmp(&(one.0, &other.1)));
     let mut made: Vec<(usize, String)> =
-        view.groups().iter().map(|(key, group)| made_for(key, group)).collect();
+        view.groups().iter().map(|(key, group)| made_for(view, key, group)).collect();
     made.sort_by(|one, other| (other.0, &one.1).cmp(&(one.0, &other.1)));
     let kept = waiting_on_kept(view);
     lines
@@ -314,18 +314,17 @@ pub(super) fn reasons(view: &PlanView<'_>) -> Vec<Line> {
         .collect()
 }
 
-fn made_for(key: &GroupKey<'_>, group: &Group<'_>) -> (usize, String) {
+fn made_for(view: &PlanView<'_>, key: &GroupKey<'_>, group: &Group<'_>) -> (usize, String) {
     let first = group.nodes.iter().map(|node| &node.placement.opened_for).min();
     let among = if group.pods == 1 { ":" } else { ", among them" };
     let opened = first.map_or(String::new(), |pod| format!("{among} `{pod}`"));
-    let waits = verb(group.pods, "pod waits", "pods wait");
-    let text = format!(
-        "  {} of {} in `{}`: {} {waits}{opened}",
-        count(group.nodes.len(), "node"),
-        key.size,
-        key.pool,
-        super::words::grouped(u64::try_from(group.pods).unwrap_or(u64::MAX)),
-    );
+    let moved = group.nodes.iter().filter_map(|node| match view.plan.evidence.reasons.get(node.id) {
+        Some(Reason::PodsWait { moved, .. }) => Some(moved),
+        Some(_) | None => None,
+    });
+    let pods = PodsFor { pods: group.pods, moved: moved.sum() };
+    let text =
+        format!("  {} of {} in `{}`: {pods}{opened}", count(group.nodes.len(), "node"), key.size, key.pool,);
     (group.pods, text)
 }
 

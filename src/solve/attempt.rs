@@ -196,7 +196,7 @@ fn take_off(
 }
 
 /// Returns the labels that a new node is sure to have.
-fn labels_of(supply: &Supply<'_>, node: &NewNode) -> BTreeMap<LabelKey, Arc<str>> {
+pub(super) fn labels_of(supply: &Supply<'_>, node: &NewNode) -> BTreeMap<LabelKey, Arc<str>> {
     let mut labels = node.labels.clone();
     let Some(pool) = supply.pools.iter().find(|pool| pool.pool.name == node.pool) else { return labels };
     let Some(kind) = pool.kinds.iter().find(|kind| kind.kind.name == node.size) else { return labels };
@@ -279,21 +279,25 @@ fn shortfalls(ground: &Ground<'_>, attempt: &Attempt<'_>) -> (Vec<(usize, usize,
     (short, lighter)
 }
 
-fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
-    let demand = ground.demand;
-    let mut unplaced: BTreeMap<Reverse<i32>, usize> =
-        demand.shapes.iter().map(|shape| (Reverse(shape.priority), 0)).collect();
+/// Returns how many pods are on nothing, by priority.
+pub(super) fn unplaced(demand: &Demand, attempt: &Attempt<'_>) -> BTreeMap<i32, usize> {
+    let mut unplaced: BTreeMap<i32, usize> = demand.shapes.iter().map(|shape| (shape.priority, 0)).collect();
     for barred in &attempt.assigned.demand.barred {
-        *unplaced.entry(Reverse(barred.priority)).or_default() += barred.pods.len();
+        *unplaced.entry(barred.priority).or_default() += barred.pods.len();
     }
     for (shape, _) in &attempt.finished.unplaced {
-        *unplaced.entry(Reverse(attempt.assigned.demand.shapes[*shape].priority)).or_default() += 1;
+        *unplaced.entry(attempt.assigned.demand.shapes[*shape].priority).or_default() += 1;
     }
     for refused in &attempt.assigned.refused {
-        *unplaced.entry(Reverse(refused.priority)).or_default() += refused.pods.len();
+        *unplaced.entry(refused.priority).or_default() += refused.pods.len();
     }
+    unplaced
+}
+
+fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
+    let unplaced = unplaced(ground.demand, attempt).into_iter().rev();
     let (_, lighter) = shortfalls(ground, attempt);
     let price = |price: Price| price.known().map_or(0, |price| price.0);
     let cost = attempt.finished.nodes.iter().map(|node| price(node.effective_price)).sum();
-    (lighter, unplaced.into_iter().collect(), cost)
+    (lighter, unplaced.map(|(priority, count)| (Reverse(priority), count)).collect(), cost)
 }

@@ -155,10 +155,10 @@ pub fn fill(demand: &Demand, nodes: &mut [Standing<'_>]) -> Vec<usize> {
     left
 }
 
-/// What sorts the node first that is to be filled first: one that carries pods, since an empty one may go;
+/// What sorts the node first that is to be filled first: one that carries pods, since an empty one of a pool may go;
 /// one that is there already; the fullest; by name.
 fn preference(standing: &Standing<'_>, largest: &Resources) -> (bool, NodeStage, i64, NodeName) {
-    let is_spare = standing.is_empty() && standing.placed.is_empty();
+    let is_spare = standing.node.pool.is_some() && standing.is_empty() && standing.placed.is_empty();
     // A node that has joined is better than one that may still fail to.
     let stage = match standing.node.stage {
         NodeStage::Initialized | NodeStage::Registered => NodeStage::Launching,

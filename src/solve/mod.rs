@@ -32,7 +32,7 @@ pub mod topology;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{LabelKey, Node, NodeName, label};
+use crate::model::{DisruptionReason, LabelKey, Node, NodeName, PodPlace, PoolName, label};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -45,7 +45,8 @@ use pack::finish::{Finished, ZoneCounts};
 use price::{PriceBook, Quote, Uncommitted};
 use report::nearest::World;
 use report::warnings;
-use shrink::Shrunk;
+use shrink::trial::{self, Scene};
+use shrink::{Shrunk, candidate, composed, consolidate, imagined};
 use supply::Supply;
 use topology::Topology;
 
@@ -70,15 +71,80 @@ pub enum Strategy {
 #[must_use]
 pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
     let market = &Market::of(snapshot, policy);
-    let topology = &Topology::of(snapshot);
-    let demand = &Demand::of(snapshot, topology);
-    let daemons = Daemons::of(snapshot, topology);
     let book = &PriceBook::new(&policy.fleet.prices);
-    let supply = &Supply::of(policy, market, book, &daemons);
-    let nodes = &existing::standing(snapshot, &daemons, topology);
+    let lets_go = &candidate::pools(snapshot, policy);
+    let given = (policy, market, book, lets_go);
+    let may_go = staged(snapshot, given, |scene| consolidate::candidates(scene, snapshot));
+    // Rules between pods are read with the pods of all that may go, so that every set is planned alike.
+    let all = trial::marked(snapshot, &may_go);
+    staged(&all, given, |scene| {
+        let mut solution = step(scene, snapshot);
+        solution.report.cost_before = price::cost(snapshot.nodes_today(), market, book);
+        if may_go.is_empty() {
+            return solution;
+        }
+        for _ in 0..STEPS_MAX {
+            let between = imagined::after(scene, snapshot, &solution.target);
+            let next = step(scene, &between);
+            if next.target.is_reached() {
+                break;
+            }
+            solution = composed::composed(scene, &between, (solution, next));
+        }
+        let busy = busy(snapshot);
+        for removal in &mut solution.target.removed {
+            // What never carried more than it was planned to is removed for being empty.
+            if !busy.contains(&removal.node) {
+                removal.reason = DisruptionReason::Empty;
+            }
+        }
+        solution
+    })
+}
+
+/// Returns the nodes that carry pods other than daemonsets'.
+fn busy(snapshot: &Snapshot) -> BTreeSet<&NodeName> {
+    let bound = snapshot.pods.iter().filter(|pod| !pod.is_daemon).map(|pod| &pod.place);
+    bound
+        .filter_map(|place| match place {
+            PodPlace::Bound(node) => Some(node),
+            PodPlace::Waiting => None,
+        })
+        .collect()
+}
+
+/// How often what is left to gain is looked for in the world that was planned.
+const STEPS_MAX: usize = 4;
+
+/// Works out the fleet without the nodes whose going saves most.
+fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
+    let leaving = consolidate::leaving(scene, snapshot);
+    let mut solution = without(scene, &trial::marked(snapshot, &leaving));
+    let moved = leaving.into_iter().map(|node| Removal { node, reason: DisruptionReason::Underutilized });
+    solution.target.removed.extend(moved);
+    solution.target.removed.sort_by(|one, other| one.node.cmp(&other.node));
+    solution
+}
+
+/// Reads what is the same whatever goes.
+fn staged<T>(
+    snapshot: &Snapshot,
+    (policy, market, book, lets_go): (&Policy, &Market, &PriceBook<'_>, &BTreeSet<PoolName>),
+    then: impl FnOnce(&Scene<'_>) -> T,
+) -> T {
+    let topology = &Topology::of(snapshot);
+    let daemons = &Daemons::of(snapshot, topology);
+    let supply = &Supply::of(policy, market, book, daemons);
+    then(&Scene { policy, market, book, topology, supply, daemons, lets_go })
+}
+
+/// Works out the fleet that takes the place of nodes that are being deleted.
+fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
+    let Scene { policy, market, book, topology, supply, daemons, lets_go: _ } = *scene;
+    let demand = &Demand::of(snapshot, topology);
+    let nodes = &existing::standing(snapshot, daemons, topology);
     let ground = Ground { snapshot, policy, market, book, topology, demand, supply, nodes };
     let Attempt { assigned, nodes, shrunk, costs, ledger, finished } = attempt::best(&ground);
-
     let costs = costs.with_new(&finished.nodes, &ledger, book);
     let world = World { demand: &assigned.demand, supply, nodes: &nodes, ledger: &ledger };
     let mut warnings = warnings::all(policy, market, (demand, supply));

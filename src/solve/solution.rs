@@ -27,6 +27,14 @@ pub struct Target {
     pub removed: Vec<Removal>,
 }
 
+impl Target {
+    /// Returns whether nothing is to be done.
+    #[must_use]
+    pub fn is_reached(&self) -> bool {
+        self.new.is_empty() && self.removed.is_empty() && self.kept.iter().all(|kept| kept.pods.is_empty())
+    }
+}
+
 /// A node that exists, or is on its way, and stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {

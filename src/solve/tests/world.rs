@@ -7,9 +7,9 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::model::label;
 use crate::model::{
-    CapacityType, Claimed, Disruption, Effect, ExpireAfter, HostPort, InstanceType, LabelKey,
-    MicroUsdPerHour, Node, NodeClass, NodeStage, Offering, OsDisk, Pod, PodKey, PodPlace, PodSpec, PodState,
-    Pool, PoolName, Price, Protocol, Quantity, Requirement, Requirements, ResourceName, Resources,
+    CapacityType, Claimed, ConsolidationPolicy, Disruption, Effect, ExpireAfter, HostPort, InstanceType,
+    LabelKey, MicroUsdPerHour, Node, NodeClass, NodeStage, Offering, OsDisk, Pod, PodKey, PodPlace, PodSpec,
+    PodState, Pool, PoolName, Price, Protocol, Quantity, Requirement, Requirements, ResourceName, Resources,
     Toleration, Zone,
 };
 use crate::policy::Policy;
@@ -216,7 +216,8 @@ pub(super) fn any_pool(name: &str) -> Pool {
         limits: Resources::none(),
         nodes_max: None,
         replicas: None,
-        disruption: Disruption::default(),
+        // What carries pods stays, unless a test is about that.
+        disruption: Disruption { policy: ConsolidationPolicy::WhenEmpty, ..Disruption::default() },
         expire_after: ExpireAfter::Never,
         termination_grace_period: None,
         is_deleting: false,

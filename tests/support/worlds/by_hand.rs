@@ -91,6 +91,13 @@ impl ByHand {
         self
     }
 
+    /// Removes a node for what that saves.
+    pub(crate) fn moving_off(mut self, node: &str) -> Self {
+        let reason = DisruptionReason::Underutilized;
+        self.solution.target.removed.push(Removal { node: node.into(), reason });
+        self
+    }
+
     /// Says that pods fit nowhere.
     pub(crate) fn leaving(mut self, pods: &[&str]) -> Self {
         self.solution.report.unplaced.push(Unplaced {

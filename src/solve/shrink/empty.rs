@@ -1,4 +1,4 @@
-//! What may go: nodes of a pool that carry nothing but daemonsets' pods.
+//! Nodes that carry nothing but daemonsets' pods once everything is placed.
 //!
 //! Whatever cannot be known to be empty stays, with the reason. Budgets space removals out later; they do not
 //! decide which.
@@ -9,9 +9,9 @@ use crate::model::{DisruptionReason, Node, NodeName, NodeStage, PodPlace, Pool};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
-use super::demand::{Demand, Shape};
-use super::existing::{self, Standing};
-use super::solution::Removal;
+use crate::solve::demand::{Demand, Shape};
+use crate::solve::existing::{self, Standing};
+use crate::solve::solution::Removal;
 
 /// Which empty nodes go, and why others stay.
 #[derive(Clone, Debug, Default)]
@@ -33,13 +33,7 @@ pub fn shrink(snapshot: &Snapshot, policy: &Policy, nodes: &[Standing<'_>], dema
         if !is_candidate {
             continue;
         }
-        let is_stranger = has_claims && standing.node.pool.is_some() && standing.node.claim.is_none();
-        let stays = match (has_pods, is_stranger) {
-            (false, _) => Some(without_pods()),
-            (true, true) => Some("it has no NodeClaim, where others have theirs: adopt it first".to_owned()),
-            (true, false) => None,
-        };
-        match stays
+        match unknown(standing.node, has_claims, has_pods)
             .or_else(|| why_stays(snapshot, policy, standing))
             .or_else(|| wanted_by(standing, &demand.held_shapes))
         {
@@ -53,14 +47,23 @@ pub fn shrink(snapshot: &Snapshot, policy: &Policy, nodes: &[Standing<'_>], dema
     shrunk
 }
 
+/// Returns why it cannot be told what runs on a node, or whose it is.
+pub(super) fn unknown(node: &Node, has_claims: bool, has_pods: bool) -> Option<String> {
+    if !has_pods {
+        return Some(without_pods());
+    }
+    let is_stranger = has_claims && node.pool.is_some() && node.claim.is_none();
+    is_stranger.then(|| "it has no NodeClaim, where others have theirs: adopt it first".to_owned())
+}
+
 fn without_pods() -> String {
     "no pod of the input is bound to any node, so that an empty node cannot be told from pods that were not \
      listed"
         .to_owned()
 }
 
-/// Returns why an empty node is not removed.
-fn why_stays(snapshot: &Snapshot, policy: &Policy, standing: &Standing<'_>) -> Option<String> {
+/// Returns why a node is not removed, for the sake of its own and its pool's settings.
+pub(super) fn why_stays(snapshot: &Snapshot, policy: &Policy, standing: &Standing<'_>) -> Option<String> {
     let Node { pool, stage, is_do_not_disrupt, .. } = standing.node;
     let Some(name) = pool else {
         return Some("it belongs to no NodePool: nodes of others are never removed".to_owned());
@@ -80,7 +83,7 @@ fn why_stays(snapshot: &Snapshot, policy: &Policy, standing: &Standing<'_>) -> O
     if *stage != NodeStage::Initialized {
         return Some("it is not initialized yet".to_owned());
     }
-    if let Some(pod) = standing.bound.iter().find(|pod| pod.is_do_not_disrupt) {
+    if let Some(pod) = standing.bound.iter().find(|pod| pod.is_protected(snapshot.at)) {
         return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
     }
     not_quiet(snapshot.at, standing.node, pool)

@@ -1,0 +1,74 @@
+//! Underused nodes: their pool lets them go, every pod of theirs may be evicted and has a sure place, and the fleet
+//! costs less without them.
+
+use super::case::Case;
+use crate::model::disruption_budget::{DisruptionBudget, UnhealthyPods};
+use crate::model::{ConsolidationPolicy, Node, NodeStage, Pod, PodKey};
+
+/// Returns why a node may not be removed as underused.
+pub(super) fn faults(case: &Case<'_>, node: &Node) -> Vec<String> {
+    let mut faults = Vec::new();
+    let policy = node.pool.as_ref().and_then(|name| case.pool(name)).map(|pool| pool.disruption.policy);
+    if policy == Some(ConsolidationPolicy::WhenEmpty) {
+        faults.push("is removed as underused, but its pool lets only empty nodes go".to_owned());
+    }
+    if node.stage != NodeStage::Initialized {
+        faults.push("is removed as underused, but never carried pods".to_owned());
+    }
+    let pods: Vec<&Pod> = case.running_on(&node.name).iter().copied().filter(|pod| !pod.is_daemon).collect();
+    if pods.is_empty() {
+        faults.push("is removed as underused, but is empty".to_owned());
+    }
+    for pod in pods {
+        faults.extend(
+            kept(case, pod).map(|why| format!("is removed as underused, but pod `{}` {why}", pod.key)),
+        );
+    }
+    let report = &case.plan.evidence.report;
+    let (before, after) = (&report.cost_before, &report.cost_after);
+    let waits = case.snapshot.pods.iter().any(|pod| is_new(case, pod));
+    if !waits && after.unpriced_nodes == before.unpriced_nodes && after.effective >= before.effective {
+        faults.push("is removed as underused, but that saves nothing".to_owned());
+    }
+    faults
+}
+
+/// Whether a pod waits, or stands on a node that somebody else takes away: it may cost what it costs.
+fn is_new(case: &Case<'_>, pod: &Pod) -> bool {
+    use crate::model::PodPlace::{Bound, Waiting};
+    match &pod.place {
+        Waiting => true,
+        Bound(node) => case.nodes.get(node).is_none_or(|node| node.is_deleting),
+    }
+}
+
+/// Returns why a pod keeps its node.
+fn kept(case: &Case<'_>, pod: &Pod) -> Option<String> {
+    if pod.is_protected(case.snapshot.at) {
+        return Some("asks not to be disrupted".to_owned());
+    }
+    let selects = |budget: &&DisruptionBudget| {
+        budget.namespace == pod.key.namespace
+            && budget.selector.as_ref().is_some_and(|selector| selector.selects(&pod.spec.labels))
+    };
+    let budgets: Vec<&DisruptionBudget> = case.snapshot.budgets.iter().filter(selects).collect();
+    if budgets.len() > 1 {
+        return Some(format!("has {} PodDisruptionBudgets, so that it cannot be evicted", budgets.len()));
+    }
+    let is_exempt =
+        |budget: &DisruptionBudget| pod.state.is_unready && budget.unhealthy == UnhealthyPods::AlwaysAllow;
+    let is_used_up =
+        |budget: &DisruptionBudget| budget.counts.is_some_and(|counts| counts.disruptions_allowed == 0);
+    if let Some(budget) = budgets.iter().find(|budget| is_used_up(budget) && !is_exempt(budget)) {
+        return Some(format!("may not be evicted now, as PodDisruptionBudget `{}` says", budget.name));
+    }
+    on_its_way(case, &pod.key)
+}
+
+/// A pod that runs is not moved to a node that may still fail to come up.
+fn on_its_way(case: &Case<'_>, pod: &PodKey) -> Option<String> {
+    let place = case.plan.evidence.kept.iter().find(|(_, pods)| pods.contains(pod));
+    let node = place.and_then(|(node, _)| case.nodes.get(node))?;
+    (node.stage != NodeStage::Initialized)
+        .then(|| format!("is to move to node `{}`, which has not come up yet", node.name))
+}

@@ -1,0 +1,79 @@
+//! `consolidationPolicy: Balanced`: what is saved must be worth the disturbance.
+//!
+//! Karpenter's rule: the part of the pool's cost that is saved, over the part of all disturbance that it takes, is at
+//! least a half (its `k` of 2). Savings over several pools are shared out by what the nodes that go cost. Nothing
+//! else is asked here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{ConsolidationPolicy, NodeName, Pod, PodPlace, Pool, PoolName};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+
+/// Weights are in millionths of Karpenter's.
+const WHOLE: i128 = 1_000_000;
+
+/// What it takes to move the pods of every node, and what every node costs.
+pub(super) struct Scales<'a> {
+    policy: &'a Policy,
+    /// By node: its pool, what moving its pods takes, what it costs by the hour.
+    nodes: BTreeMap<&'a NodeName, (&'a PoolName, i128, i128)>,
+}
+
+/// Sums over nodes of one pool.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    disturbance: i128,
+    price: i128,
+}
+
+impl<'a> Scales<'a> {
+    /// Weighs every node of a pool. `price` says what a node costs by the hour.
+    pub(super) fn of(snapshot: &'a Snapshot, policy: &'a Policy, price: impl Fn(&NodeName) -> i64) -> Self {
+        let mut weights: BTreeMap<&NodeName, i128> = BTreeMap::new();
+        for pod in snapshot.pods.iter().filter(|pod| !pod.is_daemon) {
+            if let PodPlace::Bound(node) = &pod.place {
+                *weights.entry(node).or_default() += eviction_cost(pod).max(0);
+            }
+        }
+        let weighed = snapshot.nodes.iter().filter_map(|node| {
+            let weight = WHOLE + weights.get(&node.name).copied().unwrap_or(0);
+            Some((&node.name, (node.pool.as_ref()?, weight, i128::from(price(&node.name)))))
+        });
+        Self { policy, nodes: weighed.collect() }
+    }
+
+    /// Returns whether every pool with that policy gains enough where these nodes go and so much is saved.
+    pub(super) fn agree(&self, leaving: &BTreeSet<NodeName>, saving: i64) -> bool {
+        let going = self.sums(|node| leaving.contains(node));
+        let price_of_all = going.values().map(|sum| sum.price).sum::<i128>().max(1);
+        let is_balanced = |pool: &Pool| pool.disruption.policy == ConsolidationPolicy::Balanced;
+        let whole = self.sums(|_| true);
+        going.iter().all(|(name, part)| {
+            let all = whole[name];
+            let own = i128::from(saving) * part.price;
+            // saving / price of all, over the pool's price, against the disturbance over the pool's: at least 1/2.
+            let gained = own * all.disturbance * 2;
+            let taken = part.disturbance * all.price * price_of_all;
+            !self.policy.pools.get(*name).is_some_and(is_balanced) || gained >= taken
+        })
+    }
+
+    fn sums(&self, counts: impl Fn(&NodeName) -> bool) -> BTreeMap<&'a PoolName, Sum> {
+        let mut sums: BTreeMap<&PoolName, Sum> = BTreeMap::new();
+        for (_, (pool, disturbance, price)) in self.nodes.iter().filter(|(node, _)| counts(node)) {
+            let sum = sums.entry(pool).or_default();
+            sum.disturbance += disturbance;
+            sum.price += price;
+        }
+        sums
+    }
+}
+
+/// Returns what evicting a pod weighs: one, and more by its priority (2^25 weighs one) and its deletion cost (2^27
+/// weighs one), within ten.
+fn eviction_cost(pod: &Pod) -> i128 {
+    let by_priority = i128::from(pod.spec.priority) * WHOLE / (1 << 25);
+    let by_deletion = i128::from(pod.state.deletion_cost) * WHOLE / (1 << 27);
+    (WHOLE + by_priority + by_deletion).clamp(-10 * WHOLE, 10 * WHOLE)
+}

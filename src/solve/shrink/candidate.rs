@@ -1,0 +1,98 @@
+//! Which nodes may be taken away though they carry pods, or will, and what taking one away costs beside money.
+//!
+//! Karpenter's rules: the pool lets underused nodes go and they were quiet for long enough, neither the node nor a
+//! pod on it asks not to be disrupted, no PodDisruptionBudget stands in the way, and some budget lets one go. What
+//! the node costs must be known. Whether its pods fit elsewhere is not asked here.
+
+use std::collections::BTreeSet;
+
+use crate::model::allowance::Allowance;
+use crate::model::disruption_budget::{DisruptionBudget, UnhealthyPods};
+use crate::model::{
+    ConsolidationPolicy, DisruptionReason, MicroUsdPerHour, Node, NodeName, NodeStage, Pod, PodPlace, Pool,
+    PoolName,
+};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+use crate::solve::existing::Standing;
+use crate::solve::price;
+
+use super::empty;
+use super::trial::Scene;
+
+/// A node that may be taken away for what that saves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Candidate {
+    /// The node.
+    pub(super) node: NodeName,
+    /// What it costs by the hour.
+    pub(super) price: MicroUsdPerHour,
+}
+
+impl Candidate {
+    /// Returns what taking the node away must save at least: two of a hundred, and half a cent an hour. Less than that
+    /// is no reason to move pods.
+    pub(super) fn threshold(&self) -> i64 {
+        const LEAST: i64 = 5_000;
+        (self.price.0 / 50).max(LEAST)
+    }
+}
+
+/// Returns the pools whose budgets let an underused node go now.
+pub(in crate::solve) fn pools(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<PoolName> {
+    let lets_go = |pool: &&Pool| {
+        pool.disruption.policy != ConsolidationPolicy::WhenEmpty && at_once(snapshot, pool) > 0
+    };
+    policy.pools.values().filter(lets_go).map(|pool| pool.name.clone()).collect()
+}
+
+/// Returns the nodes that may go, by name.
+pub(super) fn candidates(scene: &Scene<'_>, snapshot: &Snapshot, nodes: &[Standing<'_>]) -> Vec<Candidate> {
+    let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
+    let has_pods = snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)));
+    let may_go = |standing: &&Standing<'_>| {
+        let node = standing.node;
+        node.pool.as_ref().is_some_and(|pool| scene.lets_go.contains(pool))
+            && !node.is_deleting
+            && empty::unknown(node, has_claims, has_pods).is_none()
+            && empty::why_stays(snapshot, scene.policy, standing).is_none()
+            && standing.bound.iter().all(|pod| may_leave(pod, &snapshot.budgets))
+    };
+    let priced = |standing: &Standing<'_>| {
+        let (quotes, _) = price::quote_nodes([standing.node], scene.market, scene.book);
+        let price = quotes.into_iter().next()??.effective.known()?;
+        Some(Candidate { node: standing.node.name.clone(), price })
+    };
+    nodes.iter().filter(may_go).filter_map(priced).collect()
+}
+
+/// Returns how many more underused nodes of a pool its budgets let go now.
+fn at_once(snapshot: &Snapshot, pool: &Pool) -> usize {
+    let of_pool = || snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name));
+    let stays = |node: &&Node| node.stage == NodeStage::Initialized && !node.is_deleting;
+    let leaving = of_pool().filter(|node| node.is_deleting).count();
+    let allowance = Allowance::of(pool, snapshot.at);
+    allowance
+        .nodes(DisruptionReason::Underutilized, of_pool().filter(stays).count().max(1))
+        .saturating_sub(leaving)
+}
+
+/// Returns whether a pod may be evicted: at most one budget is about it, and that one lets a pod go.
+fn may_leave(pod: &Pod, budgets: &[DisruptionBudget]) -> bool {
+    if pod.is_daemon {
+        return true;
+    }
+    let about = |budget: &&DisruptionBudget| {
+        budget.namespace == pod.key.namespace
+            && budget.selector.as_ref().is_some_and(|selector| selector.selects(&pod.spec.labels))
+    };
+    let about: Vec<&DisruptionBudget> = budgets.iter().filter(about).collect();
+    match about[..] {
+        [] => true,
+        [budget] => {
+            let is_exempt = pod.state.is_unready && budget.unhealthy == UnhealthyPods::AlwaysAllow;
+            is_exempt || budget.counts.is_none_or(|counts| counts.disruptions_allowed > 0)
+        }
+        [..] => false,
+    }
+}

@@ -1,0 +1,68 @@
+//! The world as it will be when a set of nodes is gone and what replaces them is there.
+//!
+//! Only the solver looks at it, to see whether anything would be left to do; it is never shown and never carried out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::{Claimed, LabelKey, Node, NodeName, NodeStage, PodKey, PodPlace, label};
+use crate::snapshot::Snapshot;
+use crate::solve::attempt::labels_of;
+use crate::solve::solution::{NewNode, Target};
+
+use super::trial::{Scene, marked};
+
+/// Returns the world when the target is reached. What goes is there still, as being deleted: it counts for limits while
+/// nodes are made.
+pub(in crate::solve) fn after(scene: &Scene<'_>, snapshot: &Snapshot, target: &Target) -> Snapshot {
+    let gone: BTreeSet<NodeName> = target.removed.iter().map(|removal| removal.node.clone()).collect();
+    let mut after = marked(snapshot, &gone);
+    let mut places: BTreeMap<&PodKey, NodeName> = BTreeMap::new();
+    for kept in &target.kept {
+        places.extend(kept.pods.iter().map(|pod| (pod, kept.node.clone())));
+    }
+    for (number, new) in target.new.iter().enumerate() {
+        let node = joined(scene, snapshot, number, new);
+        places.extend(new.pods.iter().map(|pod| (pod, node.name.clone())));
+        after.nodes.push(node);
+    }
+    after.nodes.sort_by(|one, other| one.name.cmp(&other.name));
+    for pod in &mut after.pods {
+        if let Some(node) = places.get(&pod.key) {
+            pod.place = PodPlace::Bound(node.clone());
+        }
+    }
+    after
+}
+
+/// Returns the name of an imagined node: no real one has it, since a name has no blank.
+pub(super) fn name(number: usize) -> NodeName {
+    NodeName::new(&*format!("new {number}"))
+}
+
+fn joined(scene: &Scene<'_>, snapshot: &Snapshot, number: usize, new: &NewNode) -> Node {
+    let name = name(number);
+    let pool = scene.policy.pools.get(&new.pool);
+    let mut labels = labels_of(scene.supply, new);
+    labels.insert(LabelKey::new(label::HOSTNAME), Arc::from(name.as_str()));
+    Node {
+        claim: Some(name.as_str().into()),
+        pool: Some(new.pool.clone()),
+        class: pool.map(|pool| pool.class.clone()),
+        provider_id: None,
+        stage: NodeStage::Initialized,
+        labels,
+        taints: pool.map(|pool| pool.taints.clone()).unwrap_or_default(),
+        capacity: new.capacity.clone(),
+        allocatable: new.allocatable.clone(),
+        is_unschedulable: false,
+        is_do_not_disrupt: false,
+        is_deleting: false,
+        created: snapshot.at,
+        quiet_since: snapshot.at,
+        is_consolidatable: false,
+        claimed: Claimed::default(),
+        troubles: Vec::new(),
+        name,
+    }
+}

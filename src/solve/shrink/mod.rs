@@ -1,0 +1,16 @@
+//! What may go: nodes that carry nothing, and nodes whose pods fit elsewhere for less.
+//!
+//! A node that goes is planned like one that is being deleted: its pods are part of the demand, and everything else
+//! is as always. So a set of nodes is judged by planning without it ([`trial`]), and [`consolidate`] looks for the set
+//! that saves most. Nothing here drains a node or says in which order they go.
+
+mod balanced;
+pub(super) mod candidate;
+pub(super) mod composed;
+pub(super) mod consolidate;
+pub mod empty;
+pub(super) mod imagined;
+pub(super) mod trial;
+mod worth;
+
+pub use empty::{Shrunk, shrink};

@@ -1,0 +1,137 @@
+//! What the fleet comes to when a set of nodes goes: planned as always, with those nodes as if they were being deleted.
+//!
+//! Nothing is chosen here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{MicroUsdPerHour, Node, NodeName, NodeStage, PodKey, PodPlace, PoolName};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+use crate::solve::attempt::{self, Attempt, Ground};
+use crate::solve::daemons::Daemons;
+use crate::solve::demand::Demand;
+use crate::solve::existing;
+use crate::solve::market::Market;
+use crate::solve::price::PriceBook;
+use crate::solve::solution::NewNode;
+use crate::solve::supply::Supply;
+use crate::solve::topology::Topology;
+
+/// What is the same for every set of nodes.
+pub(in crate::solve) struct Scene<'a> {
+    pub(in crate::solve) policy: &'a Policy,
+    pub(in crate::solve) market: &'a Market,
+    pub(in crate::solve) book: &'a PriceBook<'a>,
+    pub(in crate::solve) topology: &'a Topology,
+    pub(in crate::solve) supply: &'a Supply<'a>,
+    pub(in crate::solve) daemons: &'a Daemons<'a>,
+    /// The pools whose budgets let an underused node go now.
+    pub(in crate::solve) lets_go: &'a BTreeSet<PoolName>,
+}
+
+/// What the fleet would come to.
+pub(super) struct Trial {
+    /// How many pods are on nothing, by priority.
+    pub(super) unplaced: BTreeMap<i32, usize>,
+    /// Whether the cost is known.
+    pub(super) is_priced: bool,
+    /// What the fleet costs by the hour when the nodes are gone.
+    pub(super) cost: MicroUsdPerHour,
+    /// The nodes to make.
+    pub(super) new: Vec<NewNode>,
+    /// Nodes of the set some of whose pods have no place, or one on a node that has not come up yet.
+    pub(super) stranded: BTreeSet<NodeName>,
+    /// Where waiting and moved pods go on nodes that stay.
+    pub(super) placed: BTreeMap<NodeName, Vec<PodKey>>,
+}
+
+/// Marks the nodes of the set, and no others of those that stay, as if they were being deleted.
+pub(in crate::solve) fn marked(snapshot: &Snapshot, leaving: &BTreeSet<NodeName>) -> Snapshot {
+    let mut shadow = snapshot.clone();
+    for node in &mut shadow.nodes {
+        node.is_deleting |= leaving.contains(&node.name);
+    }
+    shadow
+}
+
+/// A world of which other nodes go with every trial.
+pub(super) struct Stage {
+    shadow: Snapshot,
+    /// The nodes that are being deleted whatever is tried.
+    gone: BTreeSet<NodeName>,
+}
+
+impl Stage {
+    pub(super) fn of(snapshot: &Snapshot) -> Self {
+        let gone = snapshot.nodes.iter().filter(|node| node.is_deleting).map(|node| node.name.clone());
+        Self { gone: gone.collect(), shadow: snapshot.clone() }
+    }
+
+    /// Plans without these nodes.
+    pub(super) fn trial(&mut self, scene: &Scene<'_>, leaving: &BTreeSet<NodeName>) -> Trial {
+        for node in &mut self.shadow.nodes {
+            node.is_deleting = leaving.contains(&node.name) || self.gone.contains(&node.name);
+        }
+        trial(scene, &self.shadow, leaving)
+    }
+}
+
+fn trial(scene: &Scene<'_>, shadow: &Snapshot, leaving: &BTreeSet<NodeName>) -> Trial {
+    let Scene { policy, market, book, topology, supply, daemons, lets_go: _ } = *scene;
+    let demand = &Demand::of(shadow, topology);
+    let nodes = &existing::standing(shadow, daemons, topology);
+    let ground = Ground { snapshot: shadow, policy, market, book, topology, demand, supply, nodes };
+    let attempt = attempt::best(&ground);
+    let unplaced = attempt::unplaced(demand, &attempt);
+    let lost = stranded(shadow, leaving, &attempt, demand);
+    let Attempt { nodes, costs, ledger, finished, .. } = attempt;
+    let cost = costs.with_new(&finished.nodes, &ledger, book).1;
+    let placed = nodes.into_iter().filter(|standing| !standing.placed.is_empty());
+    Trial {
+        unplaced,
+        is_priced: finished.nodes.iter().all(|node| node.effective_price.known().is_some()),
+        cost: cost.effective,
+        new: finished.nodes,
+        stranded: lost,
+        placed: placed.map(|standing| (standing.node.name.clone(), standing.placed)).collect(),
+    }
+}
+
+/// Returns the nodes of the set that may not go: what runs there has no sure place elsewhere.
+fn stranded(
+    shadow: &Snapshot,
+    leaving: &BTreeSet<NodeName>,
+    attempt: &Attempt<'_>,
+    demand: &Demand,
+) -> BTreeSet<NodeName> {
+    let barred = attempt.assigned.demand.barred.iter().flat_map(|barred| &barred.pods);
+    let refused = attempt.assigned.refused.iter().flat_map(|refused| &refused.pods);
+    let held = demand.held.iter().flat_map(|held| &held.pods);
+    let left = attempt.finished.unplaced.iter().map(|(_, pod)| pod);
+    let early = attempt.nodes.iter().filter(|standing| standing.node.stage != NodeStage::Initialized);
+    let early = early.flat_map(|standing| &standing.placed);
+    let lost: BTreeSet<&PodKey> = barred.chain(refused).chain(held).chain(left).chain(early).collect();
+    let on = |node: &NodeName| leaving.contains(node).then(|| node.clone());
+    let pods = shadow.pods.iter().filter(|pod| lost.contains(&pod.key));
+    pods.filter_map(|pod| match &pod.place {
+        PodPlace::Bound(node) => on(node),
+        PodPlace::Waiting => None,
+    })
+    .collect()
+}
+
+/// Returns the nodes of a snapshot by name.
+pub(super) fn by_name(snapshot: &Snapshot) -> BTreeMap<&NodeName, &Node> {
+    snapshot.nodes.iter().map(|node| (&node.name, node)).collect()
+}
+
+/// Returns whether one leaves more pods without a place than the other, the highest priority first.
+pub(super) fn is_worse(one: &BTreeMap<i32, usize>, other: &BTreeMap<i32, usize>) -> bool {
+    let priorities: BTreeSet<&i32> = one.keys().chain(other.keys()).collect();
+    let counts = priorities.into_iter().rev().map(|priority| {
+        let count = |unplaced: &BTreeMap<i32, usize>| unplaced.get(priority).copied().unwrap_or(0);
+        (count(one), count(other))
+    });
+    let mut differing = counts.filter(|(one, other)| one != other);
+    differing.next().is_some_and(|(one, other)| one > other)
+}
