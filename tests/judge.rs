@@ -687,6 +687,51 @@ mod removals {
         objects_only(Rule::Removal, &making.moving_off("a").unjudged());
     }
 
+    /// A node whose claim says that it drifted goes, with its pod on a like one.
+    fn drifting() -> (World, Plan) {
+        let mut world = world().pool(pool("default")).node(node("a")).pod(pod("one").cpu("1").on("a"));
+        let drift = nodeform::model::Drift { reason: "ImageDrift".into(), since: None };
+        world.snapshot.nodes[0].claimed.drift = Some(drift);
+        let making = by_hand(world).making("default", ("Standard_D4s_v5", "1", ON_DEMAND), &["one"]);
+        making.moving_off_drifted("a").planned()
+    }
+
+    #[test]
+    fn a_node_that_is_called_drifted_and_is_not_is_seen() {
+        let mut case = drifting();
+        node_mut(&mut case, "a").claimed.drift = None;
+        objects_only(Rule::Removal, &case);
+        let stamp = |version: &str| {
+            let mut case = drifting();
+            let claimed = &mut node_mut(&mut case, "a").claimed;
+            claimed.drift = None;
+            claimed.class_stamp = Some(nodeform::model::Stamp { hash: "1".into(), version: version.into() });
+            case
+        };
+        assert_eq!(rules(&stamp("v3")), []);
+        objects_only(Rule::Removal, &stamp("v1"));
+    }
+
+    #[test]
+    fn a_drifted_node_needs_neither_quiet_nor_a_pool_that_consolidates() {
+        let mut case = drifting();
+        let disruption = &mut pool_mut(&mut case.0, "default").disruption;
+        (disruption.policy, disruption.consolidate_after) = (ConsolidationPolicy::WhenEmpty, None);
+        assert_eq!(rules(&case), []);
+    }
+
+    #[test]
+    fn a_protected_pod_of_a_drifted_node_is_seen_unless_the_node_drains_only_for_so_long() {
+        let mut case = drifting();
+        case.0.snapshot.pods[0].is_do_not_disrupt = true;
+        objects_only(Rule::Removal, &case);
+        let hour = Some("PT1H".parse().expect("is a duration"));
+        node_mut(&mut case, "a").claimed.termination_grace_period = hour;
+        assert_eq!(rules(&case), []);
+        node_mut(&mut case, "a").is_do_not_disrupt = true;
+        objects_only(Rule::Removal, &case);
+    }
+
     #[test]
     fn a_foreign_node_that_goes_is_seen() {
         let mut case = aging();

@@ -16,6 +16,7 @@ mod case;
 mod content;
 mod crowd;
 mod daemons;
+mod drifted;
 mod finding;
 mod gaps;
 mod held;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
+use crate::model::NodeName;
 use crate::plan::{Change, ChangeId, Precondition, Step};
 
 /// Returns what is wrong with the waves and with what must hold before each change.
@@ -129,7 +130,11 @@ fn missing_conditions(change: &Change, conditions: &[Precondition]) -> BTreeSet<
         if !holds(&|it| matches!(it, Precondition::SameNode { node, .. } if node == name)) {
             missing.insert("sameNode");
         }
-        if !holds(&|it| matches!(it, Precondition::NotProtected { node } if node == name)) {
+        let may_be_node_only = delete.reason == crate::model::DisruptionReason::Drifted;
+        let is_it = |node: &NodeName, node_only: bool| node == name && (may_be_node_only || !node_only);
+        if !holds(
+            &|it| matches!(it, Precondition::NotProtected { node, node_only } if is_it(node, *node_only)),
+        ) {
             missing.insert("notProtected");
         }
         let is_empty = delete.reason == crate::model::DisruptionReason::Empty;

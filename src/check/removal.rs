@@ -1,11 +1,11 @@
-//! Removals: only nodes that Karpenter manages and that may be disrupted go, empty ones and underused ones.
+//! Removals: only nodes that Karpenter manages and that may be disrupted go: empty, underused and drifted ones.
 
 use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use super::underused;
-use crate::model::{DisruptionReason, Node, NodeName, Pod};
+use super::{drifted, underused};
+use crate::model::{DisruptionReason, Node, NodeName, Pod, Pool};
 use crate::plan::{Change, ExistingNode};
 
 /// Returns the nodes that the plan touches and must not.
@@ -44,23 +44,9 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
                 "is removed, but its pool `{name}` is not known: what it allows is not either"
             ));
         }
-        Some((name, Some(pool))) if pool.disruption.consolidate_after.is_none() => {
-            faults.push(format!(
-                "is removed, but pool `{name}` never consolidates (`consolidateAfter: Never`)"
-            ));
-        }
-        Some((name, Some(pool))) => {
-            let asked = pool.disruption.consolidate_after.unwrap_or_default();
-            let known = node.quiet_since.zip(case.snapshot.at).map(|(since, at)| at.duration_since(since));
-            let is_quiet =
-                asked.is_zero() || node.is_consolidatable || known.is_some_and(|quiet| quiet >= asked);
-            if !is_quiet {
-                faults.push(format!(
-                    "is removed, but pool `{name}` waits {asked:#} after the last change of pods, and that \
-                     much quiet is not known"
-                ));
-            }
-        }
+        // Only what goes to save money waits for quiet.
+        Some(_) if reason == DisruptionReason::Drifted => {}
+        Some((_, Some(pool))) => faults.extend(not_quiet(case, node, pool)),
     }
     if node.is_do_not_disrupt {
         faults.push("is removed, but asks not to be disrupted".to_owned());
@@ -71,17 +57,30 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
     match reason {
         DisruptionReason::Empty => faults.extend(carries(case, node)),
         DisruptionReason::Underutilized => faults.extend(underused::faults(case, node)),
-        DisruptionReason::Drifted => {
-            faults.push(format!("is removed as {reason}, which is not planned with"));
-        }
+        DisruptionReason::Drifted => faults.extend(drifted::faults(case, node)),
     }
     // Karpenter lets a daemon that asks not to be disrupted keep its node.
-    if let Some(pod) =
-        case.running_on(&node.name).iter().find(|pod| pod.is_daemon && pod.is_protected(case.snapshot.at))
-    {
+    let is_kept = |pod: &&&Pod| pod.is_daemon && pod.is_protected(case.snapshot.at);
+    let is_bounded = reason == DisruptionReason::Drifted && node.claimed.termination_grace_period.is_some();
+    if let Some(pod) = case.running_on(&node.name).iter().find(is_kept).filter(|_| !is_bounded) {
         faults.push(format!("is removed, but pod `{}` there asks not to be disrupted", pod.key));
     }
     faults
+}
+
+fn not_quiet(case: &Case<'_>, node: &Node, pool: &Pool) -> Option<String> {
+    let name = &pool.name;
+    let Some(asked) = pool.disruption.consolidate_after else {
+        return Some(format!("is removed, but pool `{name}` never consolidates (`consolidateAfter: Never`)"));
+    };
+    let known = node.quiet_since.zip(case.snapshot.at).map(|(since, at)| at.duration_since(since));
+    let is_quiet = asked.is_zero() || node.is_consolidatable || known.is_some_and(|quiet| quiet >= asked);
+    (!is_quiet).then(|| {
+        format!(
+            "is removed, but pool `{name}` waits {asked:#} after the last change of pods, and that much \
+             quiet is not known"
+        )
+    })
 }
 
 /// Returns what an empty node carries.

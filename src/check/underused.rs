@@ -3,7 +3,7 @@
 
 use super::case::Case;
 use crate::model::disruption_budget::{DisruptionBudget, UnhealthyPods};
-use crate::model::{ConsolidationPolicy, Node, NodeStage, Pod, PodKey};
+use crate::model::{ConsolidationPolicy, DisruptionReason, Node, NodeName, NodeStage, Pod, PodKey};
 
 /// Returns why a node may not be removed as underused.
 pub(super) fn faults(case: &Case<'_>, node: &Node) -> Vec<String> {
@@ -21,7 +21,9 @@ pub(super) fn faults(case: &Case<'_>, node: &Node) -> Vec<String> {
     }
     for pod in pods {
         faults.extend(
-            kept(case, pod).map(|why| format!("is removed as underused, but pod `{}` {why}", pod.key)),
+            kept(case, pod)
+                .or_else(|| on_its_way(case, &pod.key))
+                .map(|why| format!("is removed as underused, but pod `{}` {why}", pod.key)),
         );
     }
     let report = &case.plan.evidence.report;
@@ -33,17 +35,23 @@ pub(super) fn faults(case: &Case<'_>, node: &Node) -> Vec<String> {
     faults
 }
 
-/// Whether a pod waits, or stands on a node that somebody else takes away: it may cost what it costs.
+/// Whether a pod waits, or stands on a node that goes whatever that costs.
 fn is_new(case: &Case<'_>, pod: &Pod) -> bool {
     use crate::model::PodPlace::{Bound, Waiting};
+    let is_due = |node: &NodeName| {
+        let delete = case.plan.spec.deletes().find(|(_, delete)| delete.target.node == *node);
+        delete.is_some_and(|(_, delete)| {
+            !matches!(delete.reason, DisruptionReason::Empty | DisruptionReason::Underutilized)
+        })
+    };
     match &pod.place {
         Waiting => true,
-        Bound(node) => case.nodes.get(node).is_none_or(|node| node.is_deleting),
+        Bound(node) => case.nodes.get(node).is_none_or(|node| node.is_deleting) || is_due(node),
     }
 }
 
-/// Returns why a pod keeps its node.
-fn kept(case: &Case<'_>, pod: &Pod) -> Option<String> {
+/// Returns why a pod may not be evicted now.
+pub(super) fn kept(case: &Case<'_>, pod: &Pod) -> Option<String> {
     if pod.is_protected(case.snapshot.at) {
         return Some("asks not to be disrupted".to_owned());
     }
@@ -62,11 +70,11 @@ fn kept(case: &Case<'_>, pod: &Pod) -> Option<String> {
     if let Some(budget) = budgets.iter().find(|budget| is_used_up(budget) && !is_exempt(budget)) {
         return Some(format!("may not be evicted now, as PodDisruptionBudget `{}` says", budget.name));
     }
-    on_its_way(case, &pod.key)
+    None
 }
 
 /// A pod that runs is not moved to a node that may still fail to come up.
-fn on_its_way(case: &Case<'_>, pod: &PodKey) -> Option<String> {
+pub(super) fn on_its_way(case: &Case<'_>, pod: &PodKey) -> Option<String> {
     let place = case.plan.evidence.kept.iter().find(|(_, pods)| pods.contains(pod));
     let node = place.and_then(|(node, _)| case.nodes.get(node))?;
     (node.stage != NodeStage::Initialized)

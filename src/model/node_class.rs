@@ -57,6 +57,9 @@ pub struct NodeClass {
     /// Tags of its VMs, as the class says them.
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub tags: BTreeMap<Arc<str>, Arc<str>>,
+    /// Whether it is not in the input and its pool's nodes are planned with Karpenter's defaults.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub is_assumed: bool,
     /// The static hash of its spec, as Karpenter writes it.
     pub hash: Arc<str>,
     /// The digest of its whole spec.

@@ -59,6 +59,9 @@ pub enum Precondition {
     NotProtected {
         /// The node.
         node: NodeName,
+        /// Whether its pods are not asked, as they go within the node's grace period whatever they say.
+        #[serde(default, skip_serializing_if = "crate::model::written::is_default")]
+        node_only: bool,
     },
     /// The node has no NodeClaim.
     WithoutClaim {

@@ -245,7 +245,9 @@ fn inputs_unchanged(inputs: &Inputs, pool: &Pool) -> Vec<Precondition> {
 fn propose_delete(ground: Ground<'_>, removal: &Removal, node: &Node, proposal: &mut Proposal) {
     use crate::model::DisruptionReason as Why;
     let target = existing(node);
-    let mut preconditions = vec![same_node(node), Precondition::NotProtected { node: node.name.clone() }];
+    let node_only = removal.reason == Why::Drifted && node.claimed.termination_grace_period.is_some();
+    let protected = Precondition::NotProtected { node: node.name.clone(), node_only };
+    let mut preconditions = vec![same_node(node), protected];
     let pool = node.pool.as_ref().and_then(|pool| ground.policy.pools.get(pool));
     let digest = pool.and_then(|pool| Some((pool, ground.inputs.pools.get(&pool.name)?)));
     preconditions.extend(
@@ -256,7 +258,7 @@ fn propose_delete(ground: Ground<'_>, removal: &Removal, node: &Node, proposal: 
             preconditions.push(Precondition::NodeEmpty { node: node.name.clone() });
             Reason::Empty
         }
-        Why::Drifted => Reason::Drifted { what: "its pool or class says something else now".into() },
+        Why::Drifted => Reason::Drifted { what: removal.what.clone().unwrap_or_default() },
         Why::Underutilized => Reason::Underutilized,
     };
     let id = identity::target_id("delete", &target);

@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+pub use crate::api::node_class_hash::HASH_VERSION as CLASS_HASH_VERSION;
 pub use fault::{Fault, Segment};
 pub use node_class::default_class;
 pub use parse::{WireObject, parse};

@@ -57,6 +57,7 @@ fn of_spec(name: ClassName, spec: &AksNodeClassSpec) -> NodeClass {
             .flatten()
             .map(|(key, value)| (Arc::from(key.as_str()), Arc::from(value.as_str())))
             .collect(),
+        is_assumed: false,
         hash: Arc::from(static_hash(spec)),
         spec_digest: Digest::of_json(spec).expect("a spec has a JSON form: its maps have text keys"),
     }

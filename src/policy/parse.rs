@@ -9,7 +9,7 @@ use super::defaults::with_defaults;
 use super::fault::Fault;
 use super::{Policy, buffer, fleet, node_class, overlay, pool};
 use crate::api::Kind;
-use crate::model::{ClassName, Pool};
+use crate::model::{ClassName, NodeClass, Pool};
 
 /// An object as it came, with its kind.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,8 @@ impl Policy {
             }
         }
         for name in assumed.keys() {
-            self.classes.insert(name.clone(), node_class::default_class(name.clone()));
+            let class = node_class::default_class(name.clone());
+            self.classes.insert(name.clone(), NodeClass { is_assumed: true, ..class });
         }
         assumed
     }

@@ -45,6 +45,7 @@ use pack::finish::{Finished, ZoneCounts};
 use price::{PriceBook, Quote, Uncommitted};
 use report::nearest::World;
 use report::warnings;
+use shrink::due::Due;
 use shrink::trial::{self, Scene};
 use shrink::{Shrunk, candidate, composed, consolidate, imagined};
 use supply::Supply;
@@ -73,33 +74,66 @@ pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
     let market = &Market::of(snapshot, policy);
     let book = &PriceBook::new(&policy.fleet.prices);
     let lets_go = &candidate::pools(snapshot, policy);
-    let given = (policy, market, book, lets_go);
+    let due = Due::of(snapshot, policy);
+    let asked = &due.names();
+    let given = Given { policy, market, book, lets_go, asked };
     let may_go = staged(snapshot, given, |scene| consolidate::candidates(scene, snapshot));
     // Rules between pods are read with the pods of all that may go, so that every set is planned alike.
-    let all = trial::marked(snapshot, &may_go);
+    let all = trial::marked(snapshot, &may_go.union(asked).cloned().collect());
     staged(&all, given, |scene| {
-        let mut solution = step(scene, snapshot);
+        let due = due.settled(scene, snapshot);
+        let without_due = &trial::marked(snapshot, &due.names());
+        let mut solution = step(scene, without_due);
         solution.report.cost_before = price::cost(snapshot.nodes_today(), market, book);
-        if may_go.is_empty() {
-            return solution;
+        if !(may_go.is_empty() && due.names().is_empty()) {
+            solution = repeated(scene, without_due, solution);
         }
-        for _ in 0..STEPS_MAX {
-            let between = imagined::after(scene, snapshot, &solution.target);
-            let next = step(scene, &between);
-            if next.target.is_reached() {
-                break;
-            }
-            solution = composed::composed(scene, &between, (solution, next));
-        }
-        let busy = busy(snapshot);
-        for removal in &mut solution.target.removed {
-            // What never carried more than it was planned to is removed for being empty.
-            if !busy.contains(&removal.node) {
-                removal.reason = DisruptionReason::Empty;
-            }
-        }
-        solution
+        with_due(solution, due)
     })
+}
+
+/// Looks for what is left to gain in the world that was planned, a counted number of times.
+fn repeated(scene: &Scene<'_>, snapshot: &Snapshot, mut solution: Solution) -> Solution {
+    for _ in 0..STEPS_MAX {
+        let between = imagined::after(scene, snapshot, &solution.target);
+        let next = step(scene, &between);
+        if next.target.is_reached() {
+            break;
+        }
+        solution = composed::composed(scene, &between, (solution, next));
+    }
+    let busy = busy(snapshot);
+    for removal in &mut solution.target.removed {
+        // What never carried more than it was planned to is removed for being empty.
+        if !busy.contains(&removal.node) {
+            removal.reason = DisruptionReason::Empty;
+        }
+    }
+    solution
+}
+
+/// Lists the due nodes with what is removed, and with what stays though it might go.
+fn with_due(mut solution: Solution, due: Due) -> Solution {
+    let (going, staying) = due.listed();
+    let Solution { target, report } = &mut solution;
+    target.removed.extend(going);
+    target.removed.sort_by(|one, other| one.node.cmp(&other.node));
+    let is_due = |name: &NodeName| staying.iter().any(|(node, _)| node == name);
+    report.staying.retain(|(node, _)| !is_due(node));
+    let is_removed = |name: &NodeName| target.removed.iter().any(|removal| removal.node == *name);
+    report.staying.extend(staying.iter().filter(|(node, _)| !is_removed(node)).cloned());
+    report.staying.sort();
+    solution
+}
+
+/// What every stage of planning is given.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    policy: &'a Policy,
+    market: &'a Market,
+    book: &'a PriceBook<'a>,
+    lets_go: &'a BTreeSet<PoolName>,
+    asked: &'a BTreeSet<NodeName>,
 }
 
 /// Returns the nodes that carry pods other than daemonsets'.
@@ -120,27 +154,25 @@ const STEPS_MAX: usize = 4;
 fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     let leaving = consolidate::leaving(scene, snapshot);
     let mut solution = without(scene, &trial::marked(snapshot, &leaving));
-    let moved = leaving.into_iter().map(|node| Removal { node, reason: DisruptionReason::Underutilized });
+    let moved =
+        leaving.into_iter().map(|node| Removal { node, reason: DisruptionReason::Underutilized, what: None });
     solution.target.removed.extend(moved);
     solution.target.removed.sort_by(|one, other| one.node.cmp(&other.node));
     solution
 }
 
 /// Reads what is the same whatever goes.
-fn staged<T>(
-    snapshot: &Snapshot,
-    (policy, market, book, lets_go): (&Policy, &Market, &PriceBook<'_>, &BTreeSet<PoolName>),
-    then: impl FnOnce(&Scene<'_>) -> T,
-) -> T {
+fn staged<T>(snapshot: &Snapshot, given: Given<'_>, then: impl FnOnce(&Scene<'_>) -> T) -> T {
+    let Given { policy, market, book, lets_go, asked } = given;
     let topology = &Topology::of(snapshot);
     let daemons = &Daemons::of(snapshot, topology);
     let supply = &Supply::of(policy, market, book, daemons);
-    then(&Scene { policy, market, book, topology, supply, daemons, lets_go })
+    then(&Scene { policy, market, book, topology, supply, daemons, lets_go, asked })
 }
 
 /// Works out the fleet that takes the place of nodes that are being deleted.
 fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
-    let Scene { policy, market, book, topology, supply, daemons, lets_go: _ } = *scene;
+    let Scene { policy, market, book, topology, supply, daemons, .. } = *scene;
     let demand = &Demand::of(snapshot, topology);
     let nodes = &existing::standing(snapshot, daemons, topology);
     let ground = Ground { snapshot, policy, market, book, topology, demand, supply, nodes };

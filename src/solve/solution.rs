@@ -1,6 +1,7 @@
 //! What solving gives: the target fleet, and why it is so.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::model::{
     CapacityType, DisruptionReason, LabelKey, MicroUsdPerHour, NodeName, PodKey, PoolName, Price, Resources,
@@ -111,6 +112,8 @@ pub struct Removal {
     pub node: NodeName,
     /// Why it may go.
     pub reason: DisruptionReason,
+    /// In what it is not as it should be, for people, where that is the reason.
+    pub what: Option<Arc<str>>,
 }
 
 /// A node in a report: one that exists, or a new one by its place in [`Target::new`].

@@ -241,7 +241,8 @@ pub(crate) fn new_node(pool: &str, pods: &[&str]) -> NewNode {
 }
 
 pub(crate) fn solution(new: Vec<NewNode>, removed: &[&str]) -> Solution {
-    let removal = |name: &&str| Removal { node: NodeName::new(name), reason: DisruptionReason::Empty };
+    let removal =
+        |name: &&str| Removal { node: NodeName::new(name), reason: DisruptionReason::Empty, what: None };
     let removed = removed.iter().map(removal).collect();
     Solution { target: Target { kept: Vec::new(), new, removed }, report: Report::default() }
 }

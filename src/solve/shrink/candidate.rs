@@ -41,7 +41,8 @@ impl Candidate {
 /// Returns the pools whose budgets let an underused node go now.
 pub(in crate::solve) fn pools(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<PoolName> {
     let lets_go = |pool: &&Pool| {
-        pool.disruption.policy != ConsolidationPolicy::WhenEmpty && at_once(snapshot, pool) > 0
+        pool.disruption.policy != ConsolidationPolicy::WhenEmpty
+            && at_once(snapshot, pool, DisruptionReason::Underutilized) > 0
     };
     policy.pools.values().filter(lets_go).map(|pool| pool.name.clone()).collect()
 }
@@ -66,19 +67,17 @@ pub(super) fn candidates(scene: &Scene<'_>, snapshot: &Snapshot, nodes: &[Standi
     nodes.iter().filter(may_go).filter_map(priced).collect()
 }
 
-/// Returns how many more underused nodes of a pool its budgets let go now.
-fn at_once(snapshot: &Snapshot, pool: &Pool) -> usize {
+/// Returns how many more nodes of a pool its budgets let go now for a reason.
+pub(super) fn at_once(snapshot: &Snapshot, pool: &Pool, reason: DisruptionReason) -> usize {
     let of_pool = || snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name));
     let stays = |node: &&Node| node.stage == NodeStage::Initialized && !node.is_deleting;
     let leaving = of_pool().filter(|node| node.is_deleting).count();
     let allowance = Allowance::of(pool, snapshot.at);
-    allowance
-        .nodes(DisruptionReason::Underutilized, of_pool().filter(stays).count().max(1))
-        .saturating_sub(leaving)
+    allowance.nodes(reason, of_pool().filter(stays).count().max(1)).saturating_sub(leaving)
 }
 
 /// Returns whether a pod may be evicted: at most one budget is about it, and that one lets a pod go.
-fn may_leave(pod: &Pod, budgets: &[DisruptionBudget]) -> bool {
+pub(super) fn may_leave(pod: &Pod, budgets: &[DisruptionBudget]) -> bool {
     if pod.is_daemon {
         return true;
     }

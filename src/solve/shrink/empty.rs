@@ -40,7 +40,7 @@ pub fn shrink(snapshot: &Snapshot, policy: &Policy, nodes: &[Standing<'_>], dema
             Some(reason) => shrunk.staying.push((standing.node.name.clone(), reason)),
             None => {
                 let node = standing.node.name.clone();
-                shrunk.removed.push(Removal { node, reason: DisruptionReason::Empty });
+                shrunk.removed.push(Removal { node, reason: DisruptionReason::Empty, what: None });
             }
         }
     }

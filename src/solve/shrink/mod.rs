@@ -1,13 +1,15 @@
-//! What may go: nodes that carry nothing, and nodes whose pods fit elsewhere for less.
+//! What may go: nodes that carry nothing, nodes whose pods fit elsewhere for less, and nodes that are due.
 //!
 //! A node that goes is planned like one that is being deleted: its pods are part of the demand, and everything else
 //! is as always. So a set of nodes is judged by planning without it ([`trial`]), and [`consolidate`] looks for the set
-//! that saves most. Nothing here drains a node or says in which order they go.
+//! that saves most; [`due`] finds those that differ from what is asked for. Nothing here drains a node or says in which order they go.
 
 mod balanced;
 pub(super) mod candidate;
 pub(super) mod composed;
 pub(super) mod consolidate;
+mod drift;
+pub(super) mod due;
 pub mod empty;
 pub(super) mod imagined;
 pub(super) mod trial;

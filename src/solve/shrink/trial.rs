@@ -27,6 +27,8 @@ pub(in crate::solve) struct Scene<'a> {
     pub(in crate::solve) daemons: &'a Daemons<'a>,
     /// The pools whose budgets let an underused node go now.
     pub(in crate::solve) lets_go: &'a BTreeSet<PoolName>,
+    /// The nodes that are to go for other reasons than cost.
+    pub(in crate::solve) asked: &'a BTreeSet<NodeName>,
 }
 
 /// What the fleet would come to.
@@ -39,7 +41,8 @@ pub(super) struct Trial {
     pub(super) cost: MicroUsdPerHour,
     /// The nodes to make.
     pub(super) new: Vec<NewNode>,
-    /// Nodes of the set some of whose pods have no place, or one on a node that has not come up yet.
+    /// Nodes of the set, and due ones that go, some of whose pods have no place, or one on a node that has not come
+    /// up yet.
     pub(super) stranded: BTreeSet<NodeName>,
     /// Where waiting and moved pods go on nodes that stay.
     pub(super) placed: BTreeMap<NodeName, Vec<PodKey>>,
@@ -77,13 +80,13 @@ impl Stage {
 }
 
 fn trial(scene: &Scene<'_>, shadow: &Snapshot, leaving: &BTreeSet<NodeName>) -> Trial {
-    let Scene { policy, market, book, topology, supply, daemons, lets_go: _ } = *scene;
+    let Scene { policy, market, book, topology, supply, daemons, .. } = *scene;
     let demand = &Demand::of(shadow, topology);
     let nodes = &existing::standing(shadow, daemons, topology);
     let ground = Ground { snapshot: shadow, policy, market, book, topology, demand, supply, nodes };
     let attempt = attempt::best(&ground);
     let unplaced = attempt::unplaced(demand, &attempt);
-    let lost = stranded(shadow, leaving, &attempt, demand);
+    let lost = stranded(shadow, (leaving, scene.asked), &attempt, demand);
     let Attempt { nodes, costs, ledger, finished, .. } = attempt;
     let cost = costs.with_new(&finished.nodes, &ledger, book).1;
     let placed = nodes.into_iter().filter(|standing| !standing.placed.is_empty());
@@ -97,10 +100,10 @@ fn trial(scene: &Scene<'_>, shadow: &Snapshot, leaving: &BTreeSet<NodeName>) -> 
     }
 }
 
-/// Returns the nodes of the set that may not go: what runs there has no sure place elsewhere.
+/// Returns the nodes of the set, and due ones, that may not go: what runs there has no sure place elsewhere.
 fn stranded(
     shadow: &Snapshot,
-    leaving: &BTreeSet<NodeName>,
+    (leaving, asked): (&BTreeSet<NodeName>, &BTreeSet<NodeName>),
     attempt: &Attempt<'_>,
     demand: &Demand,
 ) -> BTreeSet<NodeName> {
@@ -111,7 +114,7 @@ fn stranded(
     let early = attempt.nodes.iter().filter(|standing| standing.node.stage != NodeStage::Initialized);
     let early = early.flat_map(|standing| &standing.placed);
     let lost: BTreeSet<&PodKey> = barred.chain(refused).chain(held).chain(left).chain(early).collect();
-    let on = |node: &NodeName| leaving.contains(node).then(|| node.clone());
+    let on = |node: &NodeName| (leaving.contains(node) || asked.contains(node)).then(|| node.clone());
     let pods = shadow.pods.iter().filter(|pod| lost.contains(&pod.key));
     pods.filter_map(|pod| match &pod.place {
         PodPlace::Bound(node) => on(node),

@@ -2,6 +2,7 @@
 
 mod consolidation;
 mod demand;
+mod due;
 mod existing;
 mod explained;
 mod labels;

@@ -87,14 +87,29 @@ impl ByHand {
 
     /// Removes an empty node.
     pub(crate) fn removing(mut self, node: &str) -> Self {
-        self.solution.target.removed.push(Removal { node: node.into(), reason: DisruptionReason::Empty });
+        self.solution.target.removed.push(Removal {
+            node: node.into(),
+            reason: DisruptionReason::Empty,
+            what: None,
+        });
         self
     }
 
     /// Removes a node for what that saves.
     pub(crate) fn moving_off(mut self, node: &str) -> Self {
         let reason = DisruptionReason::Underutilized;
-        self.solution.target.removed.push(Removal { node: node.into(), reason });
+        self.solution.target.removed.push(Removal { node: node.into(), reason, what: None });
+        self
+    }
+
+    /// Removes a node because it differs from what is asked for.
+    pub(crate) fn moving_off_drifted(mut self, node: &str) -> Self {
+        let what = Some("it says so".into());
+        self.solution.target.removed.push(Removal {
+            node: node.into(),
+            reason: DisruptionReason::Drifted,
+            what,
+        });
         self
     }
 

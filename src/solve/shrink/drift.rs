@@ -1,0 +1,62 @@
+//! In what a node differs from what its pool and its class ask for.
+//!
+//! Karpenter's rules, as far as their facts are known: what the NodeClaim says itself, the stamp of the AKSNodeClass,
+//! labels that the pool's requirements no longer accept, and labels and taints of the pool's template that the node
+//! does not have. What a node has beyond the template says nothing: anybody may add labels and taints. Whether a node
+//! may go is not asked here.
+
+use crate::model::{Drift, LabelKey, Node, NodeClass, NodeStage, Pool, label};
+use crate::policy::{CLASS_HASH_VERSION, Policy};
+
+/// Returns in what the node differs, for people; nothing where it is as it should be. A node without a NodeClaim, and
+/// one that has not come up, is not judged.
+pub(super) fn what(node: &Node, pool: &Pool, policy: &Policy) -> Option<String> {
+    if node.claim.is_none() || node.stage != NodeStage::Initialized {
+        return None;
+    }
+    let class = node.class.as_ref().filter(|class| **class == pool.class);
+    said(node.claimed.drift.as_ref())
+        .or_else(|| stamped(node, policy.classes.get(class?)?))
+        .or_else(|| class_changed(node, pool))
+        .or_else(|| not_required(node, pool))
+        .or_else(|| unlike_template(node, pool))
+}
+
+fn said(drift: Option<&Drift>) -> Option<String> {
+    match &*drift?.reason {
+        "" => Some("its NodeClaim says so".to_owned()),
+        reason => Some(format!("its NodeClaim says `{reason}`")),
+    }
+}
+
+/// Hashes of different versions are never compared, nor is one with a class that nobody has read.
+fn stamped(node: &Node, class: &NodeClass) -> Option<String> {
+    let stamp = node.claimed.class_stamp.as_ref()?;
+    (!class.is_assumed && &*stamp.version == CLASS_HASH_VERSION && stamp.hash != class.hash)
+        .then(|| format!("AKSNodeClass `{}` is not what it was made with", class.name))
+}
+
+fn class_changed(node: &Node, pool: &Pool) -> Option<String> {
+    let class = node.class.as_ref().filter(|class| **class != pool.class)?;
+    Some(format!("it was made with AKSNodeClass `{class}`, its pool has `{}` now", pool.class))
+}
+
+/// A label that Karpenter or AKS sets may be missing where nobody looked for it; one of the user's own may not.
+fn not_required(node: &Node, pool: &Pool) -> Option<String> {
+    let is_known = |key: &str| label::WELL_KNOWN.contains(&key) || label::WELL_KNOWN_AZURE.contains(&key);
+    pool.requirements.iter().find_map(|(key, asked)| match node.labels.get(key) {
+        Some(value) if asked.accepts(value) => None,
+        Some(value) => Some(format!("its pool does not accept label `{key}: {value}` any more")),
+        None if is_known(key.as_str()) || asked.accepts_absence() => None,
+        None => Some(format!("it has no label `{key}`, which its pool asks for")),
+    })
+}
+
+fn unlike_template(node: &Node, pool: &Pool) -> Option<String> {
+    let lacks = |(key, value): &(&LabelKey, &std::sync::Arc<str>)| node.labels.get(*key) != Some(*value);
+    if let Some((key, value)) = pool.labels.iter().find(lacks) {
+        return Some(format!("its pool has label `{key}: {value}` and it does not"));
+    }
+    let taint = pool.taints.iter().find(|taint| !node.taints.contains(taint))?;
+    Some(format!("its pool has taint `{taint}` and it does not"))
+}

@@ -1,0 +1,182 @@
+//! Nodes that are to go for other reasons than cost, and which of them can.
+//!
+//! What a node costs, how long it was quiet and what its pool says of consolidation do not matter here. A due node
+//! stays where its pods would have no sure place, or others would lose theirs for it. Nothing here knows waves.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::allowance::Allowance;
+use crate::model::{DisruptionReason, Node, NodeName, NodeStage, Pod, PodPlace, Pool};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+use crate::solve::solution::Removal;
+
+use super::trial::{Scene, Stage, is_worse};
+use super::{candidate, drift, empty};
+
+/// How often the nodes are tried without those whose pods had no place.
+const MENDS_MAX: usize = 8;
+
+/// How many nodes are tried one after another where all at once would cost others their place.
+const SINGLES_MAX: usize = 16;
+
+/// The nodes that are due.
+#[derive(Debug, Default)]
+pub(in crate::solve) struct Due {
+    /// Those that may go, by name.
+    going: BTreeMap<NodeName, Cause>,
+    /// Those that stay, with the reason.
+    staying: Vec<(NodeName, String)>,
+}
+
+/// Why a node is due.
+#[derive(Clone, Debug)]
+struct Cause {
+    reason: DisruptionReason,
+    what: Arc<str>,
+}
+
+impl Due {
+    /// Finds the due nodes, and which of them budgets and protection keep.
+    pub(in crate::solve) fn of(snapshot: &Snapshot, policy: &Policy) -> Self {
+        let mut due = Self::default();
+        let mut causes: BTreeMap<&NodeName, (&Node, &Pool, Cause)> = BTreeMap::new();
+        for node in snapshot.nodes.iter().filter(|node| !node.is_deleting) {
+            let pool = node.pool.as_ref().and_then(|name| policy.pools.get(name));
+            let Some(pool) = pool.filter(|pool| !pool.is_deleting) else { continue };
+            if let Some(cause) = cause(node, pool, policy) {
+                causes.insert(&node.name, (node, pool, cause));
+            }
+        }
+        if causes.is_empty() {
+            return due;
+        }
+        let mut bound: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
+        for pod in &snapshot.pods {
+            if let PodPlace::Bound(node) = &pod.place {
+                bound.entry(node).or_default().push(pod);
+            }
+        }
+        for (name, (node, pool, cause)) in causes {
+            let pods = bound.get(name).map_or(&[][..], Vec::as_slice);
+            match kept(snapshot, (node, pool), pods, cause.reason) {
+                Some(why) => due.stay(name.clone(), &cause, &why),
+                None => drop(due.going.insert(name.clone(), cause)),
+            }
+        }
+        due
+    }
+
+    /// Returns the names of those that may go.
+    pub(in crate::solve) fn names(&self) -> BTreeSet<NodeName> {
+        self.going.keys().cloned().collect()
+    }
+
+    /// Keeps those whose going would leave pods without a place.
+    pub(in crate::solve) fn settled(mut self, scene: &Scene<'_>, snapshot: &Snapshot) -> Self {
+        if self.going.is_empty() {
+            return self;
+        }
+        let mut stage = Stage::of(snapshot);
+        let base = stage.trial(scene, &BTreeSet::new());
+        let mut set = self.names();
+        for _ in 0..MENDS_MAX {
+            let trial = stage.trial(scene, &set);
+            if trial.stranded.is_empty() && !is_worse(&trial.unplaced, &base.unplaced) {
+                return self.without_others(&set, LOSES);
+            }
+            if trial.stranded.is_empty() {
+                break;
+            }
+            self = self.without(&trial.stranded, STRANDED);
+            set = set.difference(&trial.stranded).cloned().collect();
+        }
+        let mut good = BTreeSet::new();
+        for node in set.into_iter().take(SINGLES_MAX) {
+            let mut more = good.clone();
+            more.insert(node);
+            let trial = stage.trial(scene, &more);
+            if trial.stranded.is_empty() && !is_worse(&trial.unplaced, &base.unplaced) {
+                good = more;
+            }
+        }
+        self.without_others(&good, LOSES)
+    }
+
+    /// Returns what is to be removed, and why others stay.
+    pub(in crate::solve) fn listed(self) -> (Vec<Removal>, Vec<(NodeName, String)>) {
+        let removal =
+            |(node, Cause { reason, what }): (NodeName, Cause)| Removal { node, reason, what: Some(what) };
+        (self.going.into_iter().map(removal).collect(), self.staying)
+    }
+
+    fn without_others(self, set: &BTreeSet<NodeName>, why: &str) -> Self {
+        let others = self.going.keys().filter(|node| !set.contains(*node)).cloned().collect();
+        self.without(&others, why)
+    }
+
+    fn without(mut self, nodes: &BTreeSet<NodeName>, why: &str) -> Self {
+        for node in nodes {
+            if let Some(cause) = self.going.remove(node) {
+                self.stay(node.clone(), &cause, why);
+            }
+        }
+        self
+    }
+
+    fn stay(&mut self, node: NodeName, cause: &Cause, why: &str) {
+        self.staying.push((node, format!("it has drifted: {}; but {why}", cause.what)));
+    }
+}
+
+const STRANDED: &str = "its pods have no sure place elsewhere";
+const LOSES: &str = "other pods would have no place then";
+
+fn cause(node: &Node, pool: &Pool, policy: &Policy) -> Option<Cause> {
+    let what = drift::what(node, pool, policy)?;
+    Some(Cause { reason: DisruptionReason::Drifted, what: Arc::from(what) })
+}
+
+/// Returns what keeps a due node: its own wish, its pods', or its pool's budgets. Pods keep no node that drains only
+/// for so long (`terminationGracePeriod`).
+fn kept(
+    snapshot: &Snapshot,
+    (node, pool): (&Node, &Pool),
+    pods: &[&Pod],
+    reason: DisruptionReason,
+) -> Option<String> {
+    if pool.replicas.is_some() {
+        return Some(format!("its pool `{}` is static (`replicas`)", pool.name));
+    }
+    if node.is_do_not_disrupt {
+        return Some("it asks not to be disrupted (`karpenter.sh/do-not-disrupt`)".to_owned());
+    }
+    let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
+    let has_pods = snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)));
+    if let Some(unknown) = empty::unknown(node, has_claims, has_pods) {
+        return Some(unknown);
+    }
+    if let Some(refusal) = refusal(snapshot, pool, reason) {
+        return Some(refusal);
+    }
+    if node.claimed.termination_grace_period.is_some() {
+        return None;
+    }
+    if let Some(pod) = pods.iter().find(|pod| pod.is_protected(snapshot.at)) {
+        return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
+    }
+    let pod = pods.iter().find(|pod| !candidate::may_leave(pod, &snapshot.budgets))?;
+    Some(format!("PodDisruptionBudgets keep its pod `{}`", pod.key))
+}
+
+/// Returns why the budgets of a pool let nothing more go now.
+fn refusal(snapshot: &Snapshot, pool: &Pool, reason: DisruptionReason) -> Option<String> {
+    let of_pool = || snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name));
+    let nodes = of_pool().filter(|node| node.stage == NodeStage::Initialized && !node.is_deleting).count();
+    let allowance = Allowance::of(pool, snapshot.at);
+    allowance.refusal(reason, nodes.max(1)).or_else(|| {
+        (candidate::at_once(snapshot, pool, reason) == 0)
+            .then(|| "nodes of its pool on the way out use up its disruption budgets".to_owned())
+    })
+}

@@ -1,0 +1,194 @@
+//! Nodes that differ from what is asked for are replaced, and stay where anybody asks for that.
+
+use super::world::{PodWith, World, node, on, pod, pool, text, toleration};
+use crate::model::disruption_budget::{BudgetCounts, DisruptionBudget, UnhealthyPods};
+use crate::model::{
+    Budget, BudgetNodes, Claimed, DisruptionReason, Drift, Effect, LabelKey, LabelSelector, Node, Pod, Pool,
+    Requirement, Stamp, Taint,
+};
+
+const SMALL: &str = "Standard_D2s_v5";
+const MIDDLE: &str = "Standard_D4s_v5";
+
+fn drifted(name: &str) -> Node {
+    let drift = Some(Drift { reason: "ImageDrift".into(), since: None });
+    Node { claimed: Claimed { drift, ..Claimed::default() }, ..node(name, SMALL) }
+}
+
+fn one(node: Node) -> World {
+    World::of(vec![pool("default")]).nodes([node]).pods([on("n1", pod("one").cpu("1"))])
+}
+
+const REPLACED: &str = "+ default Standard_D2s_v5 eastus-1 on-demand 96000: one\n- n1: Drifted\n";
+
+#[test]
+fn a_node_whose_claim_says_that_it_drifted_is_replaced_though_nothing_else_goes() {
+    let world = one(drifted("n1"));
+    assert_eq!(world.text(), REPLACED);
+    let removal = world.solve().target.removed.remove(0);
+    assert_eq!(removal.what.as_deref(), Some("its NodeClaim says `ImageDrift`"));
+    assert_eq!(one(node("n1", SMALL)).text(), "");
+}
+
+#[test]
+fn pods_of_drifted_nodes_go_to_nodes_that_stay_first() {
+    let mut world = one(drifted("n1"));
+    world.snapshot.nodes.push(node("n2", MIDDLE));
+    world.snapshot.pods.push(on("n2", pod("two")));
+    assert_eq!(world.text(), "= n2: one\n- n1: Drifted\n");
+    world.snapshot.nodes[1] = Node { claimed: drifted("n2").claimed, ..node("n2", MIDDLE) };
+    assert_eq!(
+        world.text(),
+        "+ default Standard_D2s_v5 eastus-1 on-demand 96000: one two\n- n1: Drifted\n- n2: Drifted\n"
+    );
+}
+
+fn what(world: &World) -> Option<String> {
+    let removed = world.solve().target.removed;
+    removed.first().and_then(|removal| removal.what.as_deref().map(str::to_owned))
+}
+
+#[test]
+fn hashes_of_the_class_are_compared_where_they_are_of_one_version() {
+    let stamped = |hash: &str, version: &str| {
+        let stamp = Stamp { hash: hash.into(), version: version.into() };
+        let mut world = one(node("n1", SMALL));
+        world.snapshot.nodes[0].claimed.class_stamp = Some(stamp);
+        world
+    };
+    let said = Some("AKSNodeClass `default` is not what it was made with".to_owned());
+    assert_eq!(what(&stamped("1", "v3")), said);
+    assert_eq!(what(&stamped("1", "v2")), None);
+    let hash = stamped("1", "v3").policy.classes["default"].hash.clone();
+    assert_eq!(what(&stamped(&hash, "v3")), None);
+    let mut unread = stamped("1", "v3");
+    unread.policy.classes.values_mut().for_each(|class| class.is_assumed = true);
+    assert_eq!(what(&unread), None, "nobody knows what the class says");
+}
+
+#[test]
+fn a_node_that_its_pool_would_not_make_any_more_is_replaced() {
+    let of = |change: fn(&mut Pool)| {
+        let mut world = one(node("n1", SMALL));
+        world.snapshot.pods[0] = on("n1", pod("one").tolerates(toleration("new", None, None)));
+        world.policy.pools.values_mut().for_each(change);
+        what(&world)
+    };
+    assert_eq!(
+        of(|pool| pool
+            .requirements
+            .add(LabelKey::new("node.kubernetes.io/instance-type"), Requirement::one(MIDDLE))),
+        Some(format!("its pool does not accept label `node.kubernetes.io/instance-type: {SMALL}` any more"))
+    );
+    assert_eq!(
+        of(|pool| pool.requirements.add(LabelKey::new("team"), Requirement::one("red"))),
+        Some("it has no label `team`, which its pool asks for".to_owned())
+    );
+    assert_eq!(
+        of(|pool| pool.requirements.add(LabelKey::new("karpenter.azure.com/sku-cpu"), Requirement::one("2"))),
+        None,
+        "nobody looked for that label"
+    );
+    assert_eq!(
+        of(|pool| drop(pool.labels.insert(LabelKey::new("team"), "red".into()))),
+        Some("its pool has label `team: red` and it does not".to_owned())
+    );
+    assert_eq!(
+        of(|pool| pool.taints.push(Taint::new("new", "", Effect::NoSchedule))),
+        Some("its pool has taint `new:NoSchedule` and it does not".to_owned())
+    );
+    assert_eq!(of(|pool| pool.startup_taints.push(Taint::new("new", "", Effect::NoSchedule))), None);
+}
+
+#[test]
+fn what_a_node_has_beyond_its_template_is_no_drift() {
+    let mut world = one(node("n1", SMALL));
+    world.snapshot.nodes[0].labels.insert(LabelKey::new("team"), "red".into());
+    world.snapshot.nodes[0].taints.push(Taint::new("mine", "", Effect::NoSchedule));
+    assert_eq!(what(&world), None);
+    world.policy.pools.clear();
+    assert_eq!(what(&world), None);
+}
+
+fn staying(world: &World) -> String {
+    let solution = world.solve();
+    assert!(solution.target.removed.is_empty(), "{}", text(&solution));
+    solution.report.staying.iter().map(|(node, why)| format!("{node}: {why}\n")).collect()
+}
+
+#[test]
+fn budgets_for_drift_keep_drifted_nodes() {
+    let budget =
+        |reason| Budget { reasons: Some([reason].into()), nodes: BudgetNodes::Count(0), window: None };
+    let mut world = one(drifted("n1"));
+    let mut with = |reason| {
+        world.policy.pools.values_mut().for_each(|pool| pool.disruption.budgets = vec![budget(reason)]);
+        world.clone()
+    };
+    assert_eq!(with(DisruptionReason::Underutilized).text(), REPLACED);
+    assert_eq!(
+        staying(&with(DisruptionReason::Drifted)),
+        "n1: it has drifted: its NodeClaim says `ImageDrift`; but a disruption budget lets no node go \
+         for reason Drifted\n"
+    );
+}
+
+fn guarded(bounded: bool, change: fn(&mut World)) -> World {
+    let mut world = one(drifted("n1"));
+    if bounded {
+        world.snapshot.nodes[0].claimed.termination_grace_period = Some(jiff::SignedDuration::from_hours(1));
+    }
+    change(&mut world);
+    world
+}
+
+fn shy(world: &mut World) {
+    world.snapshot.pods[0] = Pod { is_do_not_disrupt: true, ..world.snapshot.pods[0].clone() };
+}
+
+fn budgeted(world: &mut World) {
+    world.snapshot.budgets = vec![DisruptionBudget {
+        namespace: "default".into(),
+        name: "all".into(),
+        selector: Some(LabelSelector::default()),
+        bound: None,
+        unhealthy: UnhealthyPods::IfHealthyBudget,
+        counts: Some(BudgetCounts {
+            disruptions_allowed: 0,
+            current_healthy: 1,
+            desired_healthy: 1,
+            expected_pods: 1,
+        }),
+    }];
+}
+
+#[test]
+fn pods_keep_their_drifted_node_unless_it_drains_only_for_so_long() {
+    for change in [shy, budgeted] {
+        assert!(staying(&guarded(false, change)).contains("its pod `default/one`"));
+        assert_eq!(guarded(true, change).text(), REPLACED);
+    }
+    let asks = guarded(true, |world| world.snapshot.nodes[0].is_do_not_disrupt = true);
+    assert!(staying(&asks).contains("it asks not to be disrupted"));
+}
+
+#[test]
+fn a_drifted_node_stays_where_its_pods_have_no_other_place() {
+    let mut world = one(drifted("n1"));
+    world.policy.pools.values_mut().for_each(|pool| pool.nodes_max = Some(1));
+    assert!(staying(&world).contains("; but its pods have no sure place elsewhere"));
+    // The limit lets one more node stand beside both that are there: one of the two can go, then the other.
+    world.policy.pools.values_mut().for_each(|pool| pool.nodes_max = Some(3));
+    world.snapshot.nodes.push(drifted("n2"));
+    world.snapshot.pods.push(on("n2", pod("two").cpu("1500m")));
+    assert_eq!(world.solve().target.removed.len(), 2, "{}", world.text());
+}
+
+#[test]
+fn a_waiting_pod_keeps_the_place_that_a_replacement_would_take() {
+    let mut world = one(drifted("n1"));
+    world.policy.pools.values_mut().for_each(|pool| pool.nodes_max = Some(2));
+    world.snapshot.nodes[0].is_unschedulable = true;
+    world.snapshot.pods.push(pod("big").cpu("15"));
+    assert!(world.text().contains(": big\n~ n1: it has drifted"), "{}", world.text());
+}
