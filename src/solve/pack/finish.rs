@@ -57,9 +57,9 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
             let offerings = known
                 .entry(pattern.clone())
                 .or_insert_with(|| substitutes::sorted(desk, &rooms, opened, &node.labels));
-            let substitutes = of_choice
-                .entry((pattern, own.clone()))
-                .or_insert_with(|| substitutes::of(offerings, &own, &node.variety.among));
+            let substitutes = of_choice.entry((pattern, own.clone())).or_insert_with(|| {
+                substitutes::of((desk, &rooms), opened, offerings, &own, &node.variety.among)
+            });
             node.substitutes.clone_from(substitutes);
             finished.nodes.push(node);
         }

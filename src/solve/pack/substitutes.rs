@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{CapacityType, LabelKey, MicroUsdPerHour, Requirement, SkuName, Zone};
+use crate::model::{CapacityType, LabelKey, MicroUsdPerHour, Requirement, ResourceName, SkuName, Zone};
 use crate::solve::daemons::Overhead;
 use crate::solve::fit::{Site, ports};
+use crate::solve::intern::{Bits, Interner};
 use crate::solve::solution::Substitute;
 use crate::solve::supply::{PoolSupply, Usable};
 
@@ -23,40 +24,86 @@ const LOOKED_MAX: usize = 1000;
 
 /// The offerings of a node's pool by whether they hold its pods.
 pub(super) struct Sorted {
-    /// Those that do, cheapest first.
-    holding: Vec<Substitute>,
-    /// The others, by size, zone and capacity type.
-    others: BTreeSet<Choice>,
+    /// Those that do, cheapest first, by their places on the shelf.
+    holding: Vec<usize>,
+    /// The others, by the number of size, zone and capacity type.
+    others: Bits,
 }
 
 /// Size, zone and capacity type.
 type Choice = (SkuName, Zone, CapacityType);
 
-/// Amounts of one thing each, one amount a dimension.
-type Vectors = Vec<Vec<i64>>;
-
-/// What nodes of every size of every pool offer, and what daemonsets take of them.
-pub(super) struct Rooms {
-    pools: Vec<(Vectors, Vectors)>,
+/// The offerings of a pool, cheapest first, with numbers for their names.
+struct Shelf {
+    offers: Vec<Offer>,
+    /// The place of each offering.
+    places: BTreeMap<Choice, usize>,
+    /// How many zones and capacity types there are.
+    widths: (usize, usize),
+    /// What nodes of each size offer, one amount a dimension.
+    rooms: Vec<Vec<i64>>,
+    /// What daemonsets take of them.
+    overheads: Vec<Vec<i64>>,
 }
 
-impl Rooms {
-    pub(super) fn of(desk: &Desk<'_>) -> Self {
-        let dimensions = &desk.problem.dimensions;
-        let of_pool = |pool: &PoolSupply<'_>| {
-            let kinds = pool.kinds.iter().map(|kind| vector(&kind.kind.allocatable, dimensions));
-            let overheads = pool.overheads.iter().map(|overhead| vector(&overhead.requests, dimensions));
-            (kinds.collect(), overheads.collect())
-        };
-        Self { pools: desk.supply.pools.iter().map(of_pool).collect() }
+struct Offer {
+    /// The size and the offering, by their places in the pool.
+    kind: usize,
+    usable: usize,
+    /// The numbers of the zone and of the capacity type.
+    zone: usize,
+    bought: usize,
+    substitute: Substitute,
+}
+
+impl Shelf {
+    fn of(pool: &PoolSupply<'_>, dimensions: &[ResourceName]) -> Self {
+        let (mut zones, mut types) = (Interner::<Zone>::new(), Interner::<CapacityType>::new());
+        let mut offers = Vec::new();
+        for (kind, there) in pool.kinds.iter().enumerate() {
+            for (usable, Usable { offering, quote, .. }) in there.offerings.iter().enumerate() {
+                let (zone, bought) = (zones.number(&offering.zone), types.number(&offering.capacity_type));
+                let substitute = Substitute {
+                    effective_price: quote.effective,
+                    size: there.kind.name.clone(),
+                    zone: offering.zone.clone(),
+                    capacity_type: offering.capacity_type,
+                };
+                offers.push(Offer { kind, usable, zone, bought, substitute });
+            }
+        }
+        offers.sort_by_cached_key(|Offer { substitute: other, .. }| {
+            let price = other.effective_price.known().unwrap_or(MicroUsdPerHour(i64::MAX));
+            (price, other.size.clone(), other.zone.as_str() == "0", other.zone.clone(), other.capacity_type)
+        });
+        let choice = |other: &Substitute| (other.size.clone(), other.zone.clone(), other.capacity_type);
+        let places = offers.iter().enumerate().map(|(place, offer)| (choice(&offer.substitute), place));
+        let places = places.collect();
+        let rooms = pool.kinds.iter().map(|kind| vector(&kind.kind.allocatable, dimensions)).collect();
+        let overheads =
+            pool.overheads.iter().map(|overhead| vector(&overhead.requests, dimensions)).collect();
+        Self { offers, places, widths: (zones.values().len(), types.values().len()), rooms, overheads }
+    }
+
+    /// Returns the number of a size, zone and capacity type, whether or not that is offered.
+    const fn number(&self, kind: usize, zone: usize, bought: usize) -> usize {
+        (kind * self.widths.0 + zone) * self.widths.1 + bought
     }
 
     /// Returns whether a node of this offering holds so much beside its daemonsets.
-    fn hold(&self, need: &[i64], pool: usize, (kind, usable): (usize, &Usable<'_>)) -> bool {
-        let (kinds, overheads) = &self.pools[pool];
-        let overhead = &overheads[usable.overhead];
-        let mut sums = need.iter().zip(overhead).zip(&kinds[kind]);
+    fn hold(&self, need: &[i64], (kind, usable): (usize, &Usable<'_>)) -> bool {
+        let overhead = &self.overheads[usable.overhead];
+        let mut sums = need.iter().zip(overhead).zip(&self.rooms[kind]);
         sums.all(|((need, overhead), there)| need.saturating_add(*overhead) <= *there)
+    }
+}
+
+/// What nodes of every offering of every pool offer.
+pub(super) struct Rooms(Vec<Shelf>);
+
+impl Rooms {
+    pub(super) fn of(desk: &Desk<'_>) -> Self {
+        Self(desk.supply.pools.iter().map(|pool| Shelf::of(pool, &desk.problem.dimensions)).collect())
     }
 }
 
@@ -64,102 +111,107 @@ impl Rooms {
 pub(super) fn sorted(desk: &Desk<'_>, rooms: &Rooms, opened: &Opened, chosen: &Chosen) -> Sorted {
     let column = &desk.problem.columns[opened.column];
     let pool = &desk.supply.pools[column.pool];
-    let mut found: Vec<(MicroUsdPerHour, Substitute)> = Vec::new();
-    let mut others = BTreeSet::new();
+    let shelf = &rooms.0[column.pool];
     let need = desk.problem.need(&opened.load);
-    for (place, kind) in pool.kinds.iter().enumerate() {
-        for usable in &kind.offerings {
-            let substitute = Substitute {
-                effective_price: usable.quote.effective,
-                size: kind.kind.name.clone(),
-                zone: usable.offering.zone.clone(),
-                capacity_type: usable.offering.capacity_type,
-            };
-            let does = rooms.hold(&need, column.pool, (place, usable))
-                && reached(desk, opened, (place, usable))
-                && has_ports(desk, opened, &pool.overheads[usable.overhead])
-                && (column.open.is_empty() || agrees(desk, opened, pool.site(kind, usable), chosen));
-            if does {
-                let price = usable.quote.effective.known().unwrap_or(MicroUsdPerHour(i64::MAX));
-                found.push((price, substitute));
-            } else {
-                others.insert((substitute.size, substitute.zone, substitute.capacity_type));
-            }
+    let terms: BTreeSet<usize> =
+        opened.load.iter().flat_map(|(class, _)| &desk.problem.classes[*class].terms).copied().collect();
+    let mut sorted = Sorted { holding: Vec::new(), others: Bits::none(shelf.number(pool.kinds.len(), 0, 0)) };
+    for (place, offer) in shelf.offers.iter().enumerate() {
+        let kind = &pool.kinds[offer.kind];
+        let usable = &kind.offerings[offer.usable];
+        let does = shelf.hold(&need, (offer.kind, usable))
+            && reached(desk, (column.pool, &terms), (offer.kind, usable))
+            && has_ports(desk, opened, &pool.overheads[usable.overhead])
+            && (column.open.is_empty() || agrees(desk, opened, pool.site(kind, usable), chosen));
+        if does {
+            sorted.holding.push(place);
+        } else {
+            sorted.others.insert(shelf.number(offer.kind, offer.zone, offer.bought));
         }
     }
-    found.sort_by(|a, b| {
-        let key = |(price, other): &(MicroUsdPerHour, Substitute)| {
-            (*price, other.size.clone(), other.zone.as_str() == "0", other.zone.clone(), other.capacity_type)
-        };
-        key(a).cmp(&key(b))
-    });
-    Sorted { holding: found.into_iter().map(|(_, substitute)| substitute).collect(), others }
+    sorted
 }
 
-/// Returns the cheapest substitutes of a node of this size, zone and capacity type. A claim lists sizes,
-/// zones and capacity types each for itself, so that any of them may come together: what would bring
+/// Returns the cheapest substitutes of a node of this column that has this size, zone and capacity type. A claim lists
+/// sizes, zones and capacity types each for itself, so that any of them may come together: what would bring
 /// together an offering that does not hold the pods is left out. Those that `minValues` needs come before all others.
-pub(super) fn of(sorted: &Sorted, own: &Choice, needed: &[Substitute]) -> Vec<Substitute> {
-    let Sorted { holding, others: strangers } = sorted;
-    let mut listed = Listed {
-        sizes: BTreeSet::from([&own.0]),
-        zones: BTreeSet::from([&own.1]),
-        kinds: BTreeSet::from([own.2]),
-    };
+pub(super) fn of(
+    (desk, rooms): (&Desk<'_>, &Rooms),
+    opened: &Opened,
+    sorted: &Sorted,
+    own: &Choice,
+    needed: &[Substitute],
+) -> Vec<Substitute> {
+    let shelf = &rooms.0[desk.problem.columns[opened.column].pool];
+    let Some(own) = shelf.places.get(own).copied() else { return Vec::new() };
+    let offer = &shelf.offers[own];
+    let mut listed =
+        Listed { shelf, sizes: vec![offer.kind], zones: vec![offer.zone], types: vec![offer.bought] };
     let mut kept = Vec::new();
-    let is_needed = |substitute: &&Substitute| needed.contains(substitute);
-    let needed_first = holding.iter().filter(is_needed);
-    let others = holding.iter().take(LOOKED_MAX).filter(|substitute| !is_needed(substitute));
-    for substitute in needed_first.chain(others) {
-        let Substitute { size, zone, capacity_type, effective_price: _ } = substitute;
+    let needed: BTreeSet<usize> = needed
+        .iter()
+        .filter_map(|other| {
+            shelf.places.get(&(other.size.clone(), other.zone.clone(), other.capacity_type)).copied()
+        })
+        .collect();
+    let needed_first = sorted.holding.iter().filter(|place| needed.contains(place));
+    let others = sorted.holding.iter().take(LOOKED_MAX).filter(|place| !needed.contains(place));
+    for place in needed_first.chain(others) {
         if kept.len() == MAX.max(needed.len()) {
             break;
         }
-        let is_own = (size, zone, *capacity_type) == (&own.0, &own.1, own.2);
-        if !is_own && !listed.brings_another((size, zone, *capacity_type), strangers) {
-            listed.sizes.insert(size);
-            listed.zones.insert(zone);
-            listed.kinds.insert(*capacity_type);
-            kept.push(substitute.clone());
+        let offer = &shelf.offers[*place];
+        if *place != own && !listed.brings_another(offer, &sorted.others) {
+            listed.add(offer);
+            kept.push(offer.substitute.clone());
         }
     }
     kept
 }
 
-/// What a claim lists.
+/// What a claim lists, by numbers.
 struct Listed<'s> {
-    sizes: BTreeSet<&'s SkuName>,
-    zones: BTreeSet<&'s Zone>,
-    kinds: BTreeSet<CapacityType>,
+    shelf: &'s Shelf,
+    sizes: Vec<usize>,
+    zones: Vec<usize>,
+    types: Vec<usize>,
 }
 
 impl Listed<'_> {
+    fn add(&mut self, Offer { kind, zone, bought, .. }: &Offer) {
+        let lists = [(&mut self.sizes, kind), (&mut self.zones, zone), (&mut self.types, bought)];
+        for (list, number) in lists {
+            if !list.contains(number) {
+                list.push(*number);
+            }
+        }
+    }
+
     /// Returns whether one more choice would let something be launched that does not hold the pods. Only
     /// combinations with what is new of it are looked at.
-    fn brings_another(
-        &self,
-        (size, zone, kind): (&SkuName, &Zone, CapacityType),
-        others: &BTreeSet<Choice>,
-    ) -> bool {
-        let sizes = || self.sizes.iter().copied().chain([size]);
-        let zones = || self.zones.iter().copied().chain([zone]);
-        let kinds = || self.kinds.iter().copied().chain([kind]);
-        let fails = |size: &SkuName, zone: &Zone, kind| others.contains(&(size.clone(), zone.clone(), kind));
+    fn brings_another(&self, Offer { kind, zone, bought, .. }: &Offer, others: &Bits) -> bool {
+        let sizes = || self.sizes.iter().chain([kind]);
+        let zones = || self.zones.iter().chain([zone]);
+        let types = || self.types.iter().chain([bought]);
+        let fails =
+            |size: &usize, zone: &usize, bought: &usize| others.has(self.shelf.number(*size, *zone, *bought));
         let new_size =
-            !self.sizes.contains(size) && zones().any(|zone| kinds().any(|kind| fails(size, zone, kind)));
+            !self.sizes.contains(kind) && zones().any(|zone| types().any(|bought| fails(kind, zone, bought)));
         let new_zone =
-            !self.zones.contains(zone) && sizes().any(|size| kinds().any(|kind| fails(size, zone, kind)));
-        let new_kind =
-            !self.kinds.contains(&kind) && sizes().any(|size| zones().any(|zone| fails(size, zone, kind)));
-        new_size || new_zone || new_kind
+            !self.zones.contains(zone) && sizes().any(|size| types().any(|bought| fails(size, zone, bought)));
+        let new_type =
+            !self.types.contains(bought) && sizes().any(|size| zones().any(|zone| fails(size, zone, bought)));
+        new_size || new_zone || new_type
     }
 }
 
 /// Returns whether an offering can be what every pod of the node asks for.
-fn reached(desk: &Desk<'_>, opened: &Opened, (kind, usable): (usize, &Usable<'_>)) -> bool {
-    let pool = desk.problem.columns[opened.column].pool;
-    let mut terms = opened.load.iter().flat_map(|(class, _)| &desk.problem.classes[*class].terms);
-    terms.all(|terms| {
+fn reached(
+    desk: &Desk<'_>,
+    (pool, terms): (usize, &BTreeSet<usize>),
+    (kind, usable): (usize, &Usable<'_>),
+) -> bool {
+    terms.iter().all(|terms| {
         let alternatives = &desk.problem.reaches[pool].by_terms[*terms];
         alternatives.iter().any(|(reach, _)| reach.kinds.has(kind) && reach.placements.has(usable.placement))
     })

@@ -141,7 +141,7 @@ struct Part {
 }
 
 impl Part {
-    fn of(place: usize, shape: &Shape, topology: &Topology, places: &mut Places<'_>) -> Self {
+    fn of<'w>(place: usize, shape: &'w Shape, topology: &Topology, places: &mut Places<'w>) -> Self {
         let mut keys: Vec<LabelKey> =
             shape.roles.iter().map(|role| topology.groups[role.group].key.clone()).collect();
         keys.sort();

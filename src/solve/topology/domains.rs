@@ -2,10 +2,10 @@
 //!
 //! Says what there is and what the cheapest node there costs; it never chooses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{LabelKey, Requirement, Requirements, label};
+use crate::model::{HostPort, LabelKey, Requirement, Requirements, Resources, Toleration, label};
 use crate::solve::demand::Shape;
 use crate::solve::existing::{self, Standing};
 use crate::solve::fit::{labels, taints};
@@ -45,7 +45,15 @@ pub struct Places<'w> {
     supply: &'w Supply<'w>,
     nodes: &'w [Standing<'w>],
     pools: BTreeMap<(usize, Vec<LabelKey>), Vec<Entry>>,
+    /// The new places of pods that ask for the same.
+    new: BTreeMap<(Vec<LabelKey>, Asked<'w>), Found>,
 }
+
+/// Cells by their values and tier.
+type Found = BTreeMap<(Values, usize), Cell>;
+
+/// What of a pod decides where a new node for it may be.
+type Asked<'w> = (&'w Resources, &'w Vec<Requirements>, &'w Vec<Toleration>, &'w BTreeSet<HostPort>);
 
 /// A way to have a node of a pool, with the places where it would be.
 struct Entry {
@@ -60,15 +68,12 @@ impl<'w> Places<'w> {
     /// Looks at what can be bought and what there is.
     #[must_use]
     pub const fn of(supply: &'w Supply<'w>, nodes: &'w [Standing<'w>]) -> Self {
-        Self { supply, nodes, pools: BTreeMap::new() }
+        Self { supply, nodes, pools: BTreeMap::new(), new: BTreeMap::new() }
     }
 
     /// Returns every place where one pod of the shape fits, by weight and price: once for each weight.
-    pub fn cells(&mut self, shape: &Shape, keys: &[LabelKey]) -> Vec<Cell> {
-        let mut found: BTreeMap<(Values, usize), Cell> = BTreeMap::new();
-        for number in 0..self.supply.pools.len() {
-            self.of_pool(number, shape, keys, &mut found);
-        }
+    pub fn cells(&mut self, shape: &'w Shape, keys: &[LabelKey]) -> Vec<Cell> {
+        let mut found = self.new_cells(shape, keys);
         for standing in self.nodes.iter().filter(|standing| !standing.node.is_deleting) {
             let room = room(standing, shape);
             if room > 0 {
@@ -89,13 +94,21 @@ impl<'w> Places<'w> {
         cells
     }
 
-    fn of_pool(
-        &mut self,
-        number: usize,
-        shape: &Shape,
-        keys: &[LabelKey],
-        found: &mut BTreeMap<(Values, usize), Cell>,
-    ) {
+    fn new_cells(&mut self, shape: &'w Shape, keys: &[LabelKey]) -> Found {
+        let ask = &shape.ask;
+        let asked = (keys.to_vec(), (&ask.requests, &ask.alternatives, &ask.tolerations, &ask.host_ports));
+        if let Some(found) = self.new.get(&asked) {
+            return found.clone();
+        }
+        let mut found = BTreeMap::new();
+        for number in 0..self.supply.pools.len() {
+            self.of_pool(number, shape, keys, &mut found);
+        }
+        self.new.insert(asked, found.clone());
+        found
+    }
+
+    fn of_pool(&mut self, number: usize, shape: &Shape, keys: &[LabelKey], found: &mut Found) {
         let pool = &self.supply.pools[number];
         let ask = &shape.ask;
         if taints::why(&pool.pool.taints, &ask.tolerations).is_err() {
