@@ -9,7 +9,7 @@ mod knapsack;
 mod merge;
 mod problem;
 mod proof;
-mod simplex;
+pub(super) mod simplex;
 #[cfg(test)]
 mod tests;
 mod tiny;

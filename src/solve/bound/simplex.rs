@@ -3,29 +3,29 @@
 //! Its answer is a good guess and nothing more: whoever uses it proves what follows from it.
 
 /// Parts into which numbers are divided.
-pub(super) const ONE: i128 = 1 << 40;
+pub(in crate::solve) const ONE: i128 = 1 << 40;
 
 /// Entries of a direction below this are taken for nothing.
 const PIVOT_MIN: i128 = ONE >> 20;
 
 /// A way to fill a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pattern {
+pub(in crate::solve) struct Pattern {
     /// How much it takes of each row: pods that it covers, and the node itself where there are only so many.
-    pub(super) takes: Vec<(usize, i64)>,
+    pub(in crate::solve) takes: Vec<(usize, i64)>,
     /// What it costs.
-    pub(super) cost: i128,
+    pub(in crate::solve) cost: i128,
 }
 
 impl Pattern {
     /// Returns by how much it is worth more than it costs, in parts of [`ONE`].
-    pub(super) fn gain(&self, duals: &[i128]) -> i128 {
+    pub(in crate::solve) fn gain(&self, duals: &[i128]) -> i128 {
         let worth: i128 = self.takes.iter().map(|(row, count)| duals[*row] * i128::from(*count)).sum();
         worth - self.cost * ONE
     }
 
     /// Returns the least gain that is more than a mistake of rounding.
-    pub(super) fn gain_min(&self) -> i128 {
+    pub(in crate::solve) fn gain_min(&self) -> i128 {
         (self.cost.max(1) * ONE) >> 24
     }
 }
@@ -39,9 +39,9 @@ enum Column {
 
 /// The programme: the first rows are covered at least so often, the rows after them are used at most so often.
 #[derive(Clone, Debug)]
-pub(super) struct Programme {
+pub(in crate::solve) struct Programme {
     /// The patterns that are known.
-    pub(super) patterns: Vec<Pattern>,
+    pub(in crate::solve) patterns: Vec<Pattern>,
     covered: usize,
     basis: Vec<Column>,
     inverse: Vec<Vec<i128>>,
@@ -50,7 +50,7 @@ pub(super) struct Programme {
 
 impl Programme {
     /// Starts with one pattern of its own for each row that is covered.
-    pub(super) fn new(singles: Vec<(i64, i128)>, wanted: &[i64], there: &[i64]) -> Self {
+    pub(in crate::solve) fn new(singles: Vec<(i64, i128)>, wanted: &[i64], there: &[i64]) -> Self {
         let (covered, rows) = (wanted.len(), wanted.len() + there.len());
         let mut programme = Self {
             patterns: Vec::new(),
@@ -75,7 +75,7 @@ impl Programme {
     }
 
     /// Improves the solution by at most so many steps, and returns what is left of them.
-    pub(super) fn optimise(&mut self, mut steps: usize) -> usize {
+    pub(in crate::solve) fn optimise(&mut self, mut steps: usize) -> usize {
         while steps > 0 {
             let duals = self.duals();
             let Some(column) = self.entering(&duals) else { break };
@@ -88,7 +88,7 @@ impl Programme {
     }
 
     /// Returns what one more of each row is worth, in parts of [`ONE`]; below zero where a row limits.
-    pub(super) fn duals(&self) -> Vec<i128> {
+    pub(in crate::solve) fn duals(&self) -> Vec<i128> {
         let mut duals = vec![0; self.basis.len()];
         for (place, column) in self.basis.iter().enumerate() {
             let Column::Pattern(pattern) = column else { continue };

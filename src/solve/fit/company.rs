@@ -3,8 +3,6 @@
 //! Only groups whose domains are nodes are looked at; the rules themselves are [`super::spread`],
 //! [`super::anti_affinity`] and [`super::affinity`].
 
-use std::collections::BTreeMap;
-
 use super::{Miss, affinity, anti_affinity, spread};
 use crate::model::label;
 use crate::solve::topology::Role;
@@ -77,9 +75,9 @@ impl HostRole {
     }
 }
 
-/// Which pods of which groups stand on a node.
+/// Which pods of which groups stand on a node, by group: few, so that a list is quicker than a map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Company(BTreeMap<usize, Tally>);
+pub struct Company(Vec<(usize, Tally)>);
 
 impl Company {
     /// Returns how many more pods of these parts may join.
@@ -91,14 +89,25 @@ impl Company {
     /// Adds pods of these parts.
     pub fn put(&mut self, roles: &[HostRole], pods: usize) {
         for role in roles {
-            self.0.entry(role.group).or_default().add(role.is_bound, role.counted, pods);
+            let place = match self.place(role.group) {
+                Ok(place) => place,
+                Err(place) => {
+                    self.0.insert(place, (role.group, Tally::default()));
+                    place
+                }
+            };
+            self.0[place].1.add(role.is_bound, role.counted, pods);
         }
     }
 
     /// Returns how many pods of a group are there.
     #[must_use]
     pub fn there(&self, group: usize) -> Tally {
-        self.0.get(&group).copied().unwrap_or_default()
+        self.place(group).map_or_else(|_| Tally::default(), |place| self.0[place].1)
+    }
+
+    fn place(&self, group: usize) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&group, |(group, _)| *group)
     }
 }
 

@@ -6,56 +6,61 @@
 
 use std::collections::BTreeMap;
 
-use super::packing::{Load, Opened, Packing, add};
+use super::packing::{Opened, Packing, add};
 use super::room::{Bench, Room};
 
 /// The most pairs of nodes that are looked at for merging.
 const MERGES_MAX: usize = 20_000;
-/// The most nodes that others are dissolved into or dissolved from: beyond, a packing is left as it is.
-const DISSOLVED_MAX: usize = 10_000;
+/// The most pairs of a node and a class that are looked at for dissolving: beyond, a packing is left as it is. Of many
+/// nodes few are badly filled.
+const DISSOLVED_MAX: usize = 2_000_000;
 
 /// Improves the nodes that are of these columns.
 pub(super) fn improve(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
     resize(bench, columns, packing);
-    dissolve(bench, packing, |node| columns.contains(&node.column));
+    let is_ours = own(bench, columns);
+    dissolve(bench, packing, |node| is_ours[node.column]);
     merge(bench, columns, packing);
     resize(bench, columns, packing);
 }
 
 /// Gives every node the cheapest column of its pool that holds its pods and that limits leave.
 fn resize(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
-    let mut known: BTreeMap<(usize, Load), Vec<usize>> = BTreeMap::new();
+    let mut by_cost: Vec<usize> = columns.to_vec();
+    by_cost.sort_by_key(|column| (bench.problem.columns[*column].cost, *column));
+    let is_ours = own(bench, columns);
     for node in &mut packing.nodes {
         let there = &bench.problem.columns[node.column];
-        if !columns.contains(&node.column) {
+        if !is_ours[node.column] {
             continue;
         }
-        let holding = known.entry((there.pool, node.load.clone())).or_insert_with(|| {
-            let same_pool =
-                columns.iter().filter(|column| bench.problem.columns[**column].pool == there.pool);
-            let need = bench.problem.need(&node.load);
-            let holds = |column: &usize| {
-                let room = &bench.problem.columns[*column].room;
-                need.iter().zip(room).all(|(need, room)| need <= room)
-                    && bench.filled(*column, &node.load).is_some()
-            };
-            let mut holding: Vec<usize> = same_pool.copied().filter(holds).collect();
-            holding.sort_by_key(|column| (bench.problem.columns[*column].cost, *column));
-            holding
-        });
+        let need = bench.problem.need(&node.load);
         packing.ledger.give_back(&there.charges);
-        let uses = |column: &&usize| packing.ledger.uses(&bench.problem.columns[**column].charges) > 0;
-        let cheapest = holding.iter().find(uses).copied().unwrap_or(node.column);
-        if bench.problem.columns[cheapest].cost < there.cost {
+        let does = |column: &usize| {
+            let other = &bench.problem.columns[*column];
+            other.pool == there.pool
+                && need.iter().zip(&other.room).all(|(need, room)| need <= room)
+                && packing.ledger.uses(&other.charges) > 0
+                && bench.filled(*column, &node.load).is_some()
+        };
+        let cheaper = by_cost.iter().take_while(|column| bench.problem.columns[**column].cost < there.cost);
+        if let Some(cheapest) = cheaper.copied().find(does) {
             node.column = cheapest;
         }
         packing.ledger.take(&bench.problem.columns[node.column].charges, 1);
     }
 }
 
+/// Says of every column whether it is one of these.
+fn own(bench: &Bench<'_>, columns: &[usize]) -> Vec<bool> {
+    let mut own = vec![false; bench.problem.columns.len()];
+    columns.iter().for_each(|column| own[*column] = true);
+    own
+}
+
 /// Moves the pods of nodes into the room of others, the dearest for its load first, where all of them fit.
 pub(super) fn dissolve(bench: &Bench<'_>, packing: &mut Packing, may_go: impl Fn(&Opened) -> bool) {
-    if packing.nodes.len() > DISSOLVED_MAX {
+    if packing.nodes.len().saturating_mul(bench.problem.classes.len()) > DISSOLVED_MAX {
         return;
     }
     let mut rooms: Vec<Option<Room>> =
@@ -133,15 +138,16 @@ fn merge(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
         *counts.entry(node.clone()).or_default() += 1;
     }
     let mut kinds: Vec<(Opened, usize)> = counts.into_iter().collect();
+    let is_ours = own(bench, columns);
     let mut looked = 0;
     let mut second = 0;
     while second < kinds.len() && looked < MERGES_MAX {
         for first in 0..=second {
-            let pair = (kinds[first].0.clone(), kinds[second].0.clone());
-            let is_ours = |node: &Opened| columns.contains(&node.column);
-            if kinds[second].1 == 0 || !is_ours(&pair.0) || !is_ours(&pair.1) {
+            let (one, two) = (&kinds[first].0, &kinds[second].0);
+            if kinds[second].1 == 0 || !is_ours[one.column] || !is_ours[two.column] {
                 continue;
             }
+            let pair = (one.clone(), two.clone());
             looked += 1;
             let enough = |kinds: &[(Opened, usize)]| {
                 kinds[first].1 > usize::from(first == second) && kinds[second].1 > 0

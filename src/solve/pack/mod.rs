@@ -12,8 +12,11 @@ mod packing;
 mod patterns;
 pub(super) mod problem;
 mod room;
+mod rows;
 mod substitutes;
+mod thinned;
 mod variety;
+mod worth;
 
 use std::collections::BTreeSet;
 
@@ -28,6 +31,12 @@ use room::Bench;
 
 /// How often the values of pods are corrected by what was paid; more rounds rarely find more.
 const ROUNDS: usize = 3;
+
+/// Up to how many pairs of a column and a class candidates are tried that are good only where there is little to place.
+const LITTLE_MAX: usize = 20_000;
+
+/// Up to how many pairs values are corrected: beyond, one round costs more than it finds.
+const CORRECTED_MAX: usize = 500_000;
 
 /// How many candidates are improved: the best ones before that.
 const IMPROVED_MAX: usize = 2;
@@ -125,7 +134,7 @@ fn candidates(bench: &Bench<'_>, columns: &[usize], classes: &[usize], start: &P
     let values = patterns::values(bench, columns);
     let mut first = start.clone();
     patterns::cover(bench, &committed, &values, &mut first);
-    let mut candidates = covered(bench, columns, &values, start);
+    let mut candidates = covered(bench, columns, (&values, ROUNDS), start);
     candidates.extend(uncommitted(bench, &plain, classes, start));
     candidates.extend(uncommitted(bench, &plain, classes, &first));
     candidates
@@ -139,18 +148,31 @@ fn uncommitted(bench: &Bench<'_>, columns: &[usize], classes: &[usize], start: &
     if let Some(exact) = exact {
         return vec![exact];
     }
-    let mut candidates = covered(bench, columns, &patterns::values(bench, columns), start);
-    let mut first_fit = start.clone();
-    first_fit::place(bench, columns, &mut first_fit);
-    candidates.extend(Some(first_fit).filter(keeps_limits));
+    let first = patterns::values(bench, columns);
+    let few = thinned::thinned(bench, columns);
+    let values = worth::values(bench, &few, &first, &start.left);
+    let pairs = columns.len() * bench.problem.classes.len();
+    let rounds = if pairs <= CORRECTED_MAX { ROUNDS } else { 1 };
+    let mut candidates = covered(bench, &few, (&values, rounds), start);
+    if pairs <= LITTLE_MAX {
+        candidates.extend(covered(bench, columns, (&first, ROUNDS), start));
+        let mut first_fit = start.clone();
+        first_fit::place(bench, columns, &mut first_fit);
+        candidates.extend(Some(first_fit).filter(keeps_limits));
+    }
     candidates
 }
 
 /// Covers by patterns, with values that are corrected from round to round.
-fn covered(bench: &Bench<'_>, columns: &[usize], values: &[i128], start: &Packing) -> Vec<Packing> {
+fn covered(
+    bench: &Bench<'_>,
+    columns: &[usize],
+    (values, rounds): (&[i128], usize),
+    start: &Packing,
+) -> Vec<Packing> {
     let mut values = values.to_vec();
     let mut candidates = Vec::new();
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         let mut packing = start.clone();
         patterns::cover(bench, columns, &values, &mut packing);
         values = patterns::corrected(bench, &values, &packing);

@@ -59,9 +59,13 @@ impl Packing {
 
     /// Puts what is left into the room of the nodes that are open, the largest pods first.
     pub(super) fn fill_open(&mut self, bench: &Bench<'_>, classes: &[usize]) {
+        let classes: Vec<usize> = classes.iter().copied().filter(|class| self.left[*class] > 0).collect();
+        if classes.is_empty() {
+            return;
+        }
         for node in &mut self.nodes {
             let Some(mut room) = bench.filled(node.column, &node.load) else { continue };
-            for class in classes {
+            for class in &classes {
                 let count = bench.most(&room, *class).min(self.left[*class]);
                 if count > 0 {
                     bench.put(&mut room, *class, count);

@@ -1,91 +1,119 @@
 //! Packing by patterns: again and again the node whose pods are worth most for its price.
 //!
-//! What a pod is worth is its share of the cheapest node for pods of its class, corrected by what earlier
-//! rounds really paid: a guess at the dual of the covering problem. Rounds and steps are counted.
+//! What a pod is worth is a guess at the dual of the covering problem: see [`super::worth`]. Patterns are looked for
+//! anew only when they come up and pods of theirs are placed already. Rounds and steps are counted.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use super::packing::Packing;
-use super::room::{Bench, Room};
+use super::room::{Bench, Room, at_once, fits, holds, part, scarcity};
 
 /// Parts into which values and sizes are divided, so that integers suffice.
-const SCALE: i128 = 1 << 24;
+pub(super) const SCALE: i128 = 1 << 24;
 
 /// A way to fill a node of some column.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Pattern {
     load: Vec<(usize, usize)>,
     value: i128,
+    cost: i128,
+    /// The column, by its place among those that are looked at.
+    place: usize,
+}
+
+impl Ord for Pattern {
+    /// What is worth most for its price comes last; at equal worth the one with the larger value, then the first.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let worth = (self.value * other.cost).cmp(&(other.value * self.cost));
+        worth.then(self.value.cmp(&other.value)).then(other.place.cmp(&self.place))
+    }
+}
+
+impl PartialOrd for Pattern {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// Returns what one pod of each class is worth at first: its share of the node that holds it at the least
 /// price a pod. Zero where no column of these holds it.
 pub(super) fn values(bench: &Bench<'_>, columns: &[usize]) -> Vec<i128> {
-    let mut values = Vec::new();
     let rooms: Vec<Room> = columns.iter().map(|column| bench.room(*column)).collect();
-    for (class, pods) in bench.problem.classes.iter().enumerate() {
-        let shares = rooms.iter().filter_map(|room| {
-            let count = bench.most(room, class).min(pods.pods.len());
-            let cost = i128::from(bench.problem.columns[room.column].cost);
-            (count > 0).then(|| cost * SCALE / count as i128)
-        });
-        values.push(shares.min().unwrap_or(0));
+    let problem = bench.problem;
+    let mut values = Vec::with_capacity(problem.classes.len());
+    for family in &problem.families {
+        let need = &problem.classes[family.start].need;
+        let held: Vec<(&Room, usize)> = rooms
+            .iter()
+            .map(|room| (room, if bench.reaches(room, family.start) { fits(need, &room.free) } else { 0 }))
+            .filter(|(_, most)| *most > 0)
+            .collect();
+        for class in family.clone() {
+            let pods = &problem.classes[class];
+            let shares = held.iter().filter_map(|(room, most)| {
+                let count = bench.most_of(room, class, *most).min(pods.pods.len());
+                let cost = i128::from(problem.columns[room.column].cost);
+                (count > 0).then(|| cost * SCALE / count as i128)
+            });
+            values.push(shares.min().unwrap_or(0));
+        }
     }
     values
 }
 
-/// Covers what is left of `wanted` classes with nodes of these columns, as far as limits let it.
-pub(super) fn cover(bench: &Bench<'_>, columns: &[usize], values: &[i128], packing: &mut Packing) {
-    let mut wanted: Vec<usize> =
-        (0..values.len()).filter(|class| values[*class] > 0 && packing.left[*class] > 0).collect();
-    if wanted.is_empty() {
-        return;
-    }
-    let orders: Vec<[Vec<usize>; 2]> = columns.iter().map(|column| orders(bench, *column, values)).collect();
-    let mut best: Vec<Option<Pattern>> = (0..columns.len())
-        .map(|place| pattern(bench, columns[place], &orders[place], values, packing))
-        .collect();
-    loop {
-        wanted.retain(|class| packing.left[*class] > 0);
-        if wanted.is_empty() {
-            return;
-        }
-        let Some(place) = richest(bench, columns, &best, packing) else { return };
-        let Some(found) = &best[place] else { return };
-        let times = times(found, packing);
-        if times == 0 {
-            // Pods of it are placed already: find out what is the best of the rest.
-            best[place] = pattern(bench, columns[place], &orders[place], values, packing);
-            continue;
-        }
-        let times = times.min(packing.ledger.uses(&bench.problem.columns[columns[place]].charges));
-        packing.open(bench.problem, columns[place], &found.load.clone(), times);
-    }
+/// Classes of one family that are worth the same: they differ in what they bear beside them alone.
+struct Block {
+    value: i128,
+    /// Those of which some are left.
+    classes: Vec<usize>,
 }
 
-/// Returns the column whose pattern is worth most for its price, among those that limits leave; at equal
-/// worth the one with the larger value, then the first.
-fn richest(
-    bench: &Bench<'_>,
-    columns: &[usize],
-    best: &[Option<Pattern>],
-    packing: &Packing,
-) -> Option<usize> {
-    let mut chosen: Option<(usize, i128, i128)> = None;
-    for (place, pattern) in best.iter().enumerate() {
-        let Some(pattern) = pattern else { continue };
-        let column = &bench.problem.columns[columns[place]];
-        if packing.ledger.uses(&column.charges) == 0 {
+fn blocks(bench: &Bench<'_>, values: &[i128], packing: &Packing) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for family in &bench.problem.families {
+        let mut by_value: BTreeMap<i128, Vec<usize>> = BTreeMap::new();
+        for class in family.clone().filter(|class| values[*class] > 0 && packing.left[*class] > 0) {
+            by_value.entry(values[class]).or_default().push(class);
+        }
+        blocks.extend(by_value.into_iter().map(|(value, classes)| Block { value, classes }));
+    }
+    blocks
+}
+
+/// Covers what is left of `wanted` classes with nodes of these columns, as far as limits let it.
+pub(super) fn cover(bench: &Bench<'_>, columns: &[usize], values: &[i128], packing: &mut Packing) {
+    let mut blocks = blocks(bench, values, packing);
+    if blocks.is_empty() {
+        return;
+    }
+    let orders: Vec<Vec<usize>> = columns.iter().map(|column| order(bench, *column, &blocks)).collect();
+    let look = |place: usize, blocks: &[Block], packing: &Packing| {
+        let uses = packing.ledger.uses(&bench.problem.columns[columns[place]].charges);
+        let found = pattern(bench, columns[place], &orders[place], (blocks, values), packing);
+        found.filter(|_| uses > 0).map(|pattern| Pattern { place, ..pattern })
+    };
+    let mut best: BinaryHeap<Pattern> =
+        (0..columns.len()).filter_map(|place| look(place, &blocks, packing)).collect();
+    while let Some(found) = best.pop() {
+        let column = columns[found.place];
+        let times = times(&found, packing);
+        if times == 0 {
+            // Pods of it are placed already: find out what is the best of the rest.
+            best.extend(look(found.place, &blocks, packing));
             continue;
         }
-        let cost = i128::from(column.cost);
-        let is_better = chosen.is_none_or(|(_, value, price)| {
-            let (ours, theirs) = (pattern.value * price, value * cost);
-            ours > theirs || (ours == theirs && pattern.value > value)
-        });
-        if is_better {
-            chosen = Some((place, pattern.value, cost));
+        let times = times.min(packing.ledger.uses(&bench.problem.columns[column].charges));
+        // What limits leave never grows.
+        if times == 0 {
+            continue;
         }
+        packing.open(bench.problem, column, &found.load, times);
+        for block in &mut blocks {
+            block.classes.retain(|class| packing.left[*class] > 0);
+        }
+        best.push(found);
     }
-    chosen.map(|(place, _, _)| place)
 }
 
 /// Returns how often a pattern can be used with what is left.
@@ -93,59 +121,128 @@ fn times(pattern: &Pattern, packing: &Packing) -> usize {
     pattern.load.iter().map(|(class, count)| packing.left[*class] / count).min().unwrap_or(0)
 }
 
-/// Returns two orders in which a node of this column is filled: by value for the room taken, and the largest
-/// pods first.
-fn orders(bench: &Bench<'_>, column: usize, values: &[i128]) -> [Vec<usize>; 2] {
-    let room = &bench.problem.columns[column].room;
-    let fits = bench.room(column);
-    let mut sized: Vec<(usize, i128, i128)> = Vec::new();
-    for (class, pods) in bench.problem.classes.iter().enumerate() {
-        if values[class] > 0 && bench.most(&fits, class) > 0 {
-            let parts = pods.need.iter().zip(room);
-            let size: i128 =
-                parts.map(|(need, room)| i128::from(*need) * SCALE / i128::from((*room).max(1))).sum();
-            sized.push((class, values[class] * SCALE / size.max(1), size));
+/// Returns the blocks of which a node of this column may hold pods, the largest pods first.
+fn order(bench: &Bench<'_>, column: usize, blocks: &[Block]) -> Vec<usize> {
+    let empty = bench.room(column);
+    let scarcity = scarcity(&empty.free);
+    let mut sized: Vec<(i128, usize)> = Vec::new();
+    for (place, block) in blocks.iter().enumerate() {
+        let need = &bench.problem.classes[block.classes[0]].need;
+        if bench.reaches(&empty, block.classes[0]) && holds(&empty.free, need) {
+            sized.push((-part(need, &scarcity), place));
         }
     }
-    let mut by_density = sized.clone();
-    by_density.sort_by_key(|(class, density, size)| (-density, -size, *class));
-    sized.sort_by_key(|(class, density, size)| (-size, -density, *class));
-    [by_density, sized].map(|order| order.into_iter().map(|(class, _, _)| class).collect())
+    sized.sort_unstable();
+    sized.into_iter().map(|(_, place)| place).collect()
 }
 
-/// Returns the more valuable of the patterns that the two orders give.
+/// Returns the more valuable of two patterns: what brings most for what it takes comes first, or the largest pods.
 fn pattern(
     bench: &Bench<'_>,
     column: usize,
-    orders: &[Vec<usize>; 2],
-    values: &[i128],
+    order: &[usize],
+    (blocks, values): (&[Block], &[i128]),
     packing: &Packing,
 ) -> Option<Pattern> {
-    let least = &bench.problem.least;
-    let filled = orders.iter().map(|order| {
-        let mut room = bench.room(column);
-        let (mut load, mut value) = (Vec::new(), 0);
-        for class in order {
-            let left = packing.left[*class];
-            if left > 0 && room.is_full(least) {
+    let cost = i128::from(bench.problem.columns[column].cost);
+    let of = |(load, value)| Pattern { load, value, cost, place: 0 };
+    let first = of(balanced(bench, column, order, blocks, packing));
+    let second = of(largest_first(bench, column, order, blocks, packing));
+    let best = if second.value > first.value { second } else { first };
+    Some(agreeing(bench, column, best, values)).filter(|pattern| pattern.value > 0)
+}
+
+/// Fills a node of a column with what is left, again and again with what is worth most for what it takes of the rest.
+fn balanced(
+    bench: &Bench<'_>,
+    column: usize,
+    order: &[usize],
+    blocks: &[Block],
+    packing: &Packing,
+) -> (Vec<(usize, usize)>, i128) {
+    let mut room = bench.room(column);
+    let mut load: Vec<(usize, usize)> = Vec::new();
+    let mut value = 0;
+    let need = |block: &Block| &bench.problem.classes[block.classes[0]].need;
+    // Blocks that may still give pods, with the place of the first class that may.
+    let mut open: Vec<(usize, usize)> =
+        order.iter().filter(|place| !blocks[**place].classes.is_empty()).map(|place| (*place, 0)).collect();
+    let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
+    loop {
+        let scarcity = scarcity(&room.free);
+        open.retain(|(place, _)| holds(&room.free, need(&blocks[*place])));
+        let richest = open.iter().enumerate().map(|(number, (place, _))| {
+            let block = &blocks[*place];
+            (block.value, part(need(block), &scarcity), number)
+        });
+        let richest =
+            richest.reduce(|best, other| if other.0 * best.1 > best.0 * other.1 { other } else { best });
+        let Some((_, _, number)) = richest else { return (load, value) };
+        let (place, from) = open[number];
+        let block = &blocks[place];
+        let most = at_once(fits(need(block), &room.free));
+        let mut found = None;
+        for (number, class) in block.classes.iter().enumerate().skip(from) {
+            let left = packing.left[*class] - taken.get(class).copied().unwrap_or(0);
+            let count = bench.most_of(&room, *class, most.min(left));
+            if count > 0 {
+                found = Some((number, *class, count));
                 break;
             }
-            let count = if left == 0 { 0 } else { bench.most(&room, *class).min(left) };
+        }
+        // Rooms only shrink, and company only grows: what does not fit now never will.
+        let Some((next, class, count)) = found else {
+            open.remove(number);
+            continue;
+        };
+        open[number].1 = next;
+        bench.put(&mut room, class, count);
+        *taken.entry(class).or_default() += count;
+        value += block.value * count as i128;
+        super::packing::add(&mut load, class, count);
+    }
+}
+
+/// Fills a node of a column with what is left, block after block.
+fn largest_first(
+    bench: &Bench<'_>,
+    column: usize,
+    order: &[usize],
+    blocks: &[Block],
+    packing: &Packing,
+) -> (Vec<(usize, usize)>, i128) {
+    let least = &bench.problem.least;
+    let mut room = bench.room(column);
+    let (mut load, mut value) = (Vec::new(), 0);
+    for block in order.iter().map(|place| &blocks[*place]) {
+        let Some(first) = block.classes.first() else { continue };
+        let need = &bench.problem.classes[*first].need;
+        let mut by_need = fits(need, &room.free);
+        for class in &block.classes {
+            if by_need == 0 {
+                break;
+            }
+            let count = bench.most_of(&room, *class, by_need.min(packing.left[*class]));
             if count > 0 {
                 bench.put(&mut room, *class, count);
                 load.push((*class, count));
-                value += values[*class] * count as i128;
+                value += block.value * count as i128;
+                by_need -= count;
             }
         }
-        Pattern { load, value }
-    });
-    let best = filled.reduce(|first, second| if second.value > first.value { second } else { first })?;
-    Some(agreeing(bench, column, best, values)).filter(|pattern| pattern.value > 0)
+        if room.is_full(least) {
+            break;
+        }
+    }
+    (load, value)
 }
 
 /// Cuts a pattern down to what also fits when the pods with the fewest alternatives come first, as nodes are
 /// filled for good. Only pods that ask for labels which are still open make a difference.
 fn agreeing(bench: &Bench<'_>, column: usize, mut pattern: Pattern, values: &[i128]) -> Pattern {
+    if bench.problem.reaches[bench.problem.columns[column].pool].open_keys.is_empty() {
+        return pattern;
+    }
     while bench.filled(column, &pattern.load).is_none() {
         let Some((class, count)) = pattern.load.pop() else { break };
         pattern.value -= values[class] * count as i128;

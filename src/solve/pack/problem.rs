@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use crate::model::{HostPort, LabelKey, PodKey, Requirements, ResourceName, Resources, Toleration};
 use crate::solve::demand::{Demand, Shape};
@@ -78,6 +79,8 @@ pub(in crate::solve) struct Problem {
     pub(in crate::solve) columns: Vec<Column>,
     pub(in crate::solve) classes: Vec<Class>,
     pub(in crate::solve) accesses: Vec<Access>,
+    /// Classes beside each other that need the same and may stand in the same places.
+    pub(in crate::solve) families: Vec<Range<usize>>,
     /// The least that any pod needs, one amount a dimension.
     pub(in crate::solve) least: Vec<i64>,
     /// The columns of each weight, the heaviest first.
@@ -118,13 +121,14 @@ impl Problem {
         let accesses: Vec<Access> =
             (0..terms).map(|number| access(number, &columns, &pools, supply)).collect();
         let classes = classes(&shapes, &numbers, &accesses, &dimensions);
+        let families = families(&classes);
         let mut tiers = vec![Vec::new(); supply.tiers()];
         for (place, column) in columns.iter().enumerate() {
             tiers[column.tier].push(place);
         }
         let least = |place: usize| classes.iter().map(|class| class.need[place]).min().unwrap_or(0);
         let least = (0..dimensions.len()).map(least).collect();
-        Self { dimensions, columns, classes, accesses, least, tiers, reaches: pools }
+        Self { dimensions, columns, classes, accesses, families, least, tiers, reaches: pools }
     }
 
     /// Counts what every column takes of other limits than it was made with.
@@ -297,4 +301,19 @@ fn classes(
         Class { need, access, terms, ports: ports.clone(), company: company.to_vec(), pods }
     };
     groups.into_iter().map(to_class).collect()
+}
+
+fn families(classes: &[Class]) -> Vec<Range<usize>> {
+    let mut families: Vec<Range<usize>> = Vec::new();
+    for (place, class) in classes.iter().enumerate() {
+        let is_like = |family: &&mut Range<usize>| {
+            let first = &classes[family.start];
+            first.access == class.access && first.need == class.need
+        };
+        match families.last_mut().filter(is_like) {
+            Some(family) => family.end += 1,
+            None => families.push(place..place + 1),
+        }
+    }
+    families
 }

@@ -13,7 +13,8 @@ use super::problem::Problem;
 #[derive(Clone, Debug)]
 pub(super) struct Room {
     pub(super) column: usize,
-    free: Vec<i64>,
+    /// What is left, one amount a dimension.
+    pub(super) free: Vec<i64>,
     ports: BTreeSet<HostPort>,
     open: Requirements,
     company: Company,
@@ -24,6 +25,43 @@ impl Room {
     pub(super) fn is_full(&self, least: &[i64]) -> bool {
         self.free.iter().zip(least).any(|(free, least)| free < least)
     }
+}
+
+/// Returns how often a need fits into what is free.
+pub(super) fn fits(need: &[i64], free: &[i64]) -> usize {
+    let mut most = usize::MAX;
+    for (need, free) in need.iter().zip(free) {
+        if *need > 0 {
+            if free < need {
+                return 0;
+            }
+            most = most.min(usize::try_from(*free / need).unwrap_or(0));
+        }
+    }
+    most
+}
+
+/// Returns whether a need fits into what is free.
+pub(super) fn holds(free: &[i64], need: &[i64]) -> bool {
+    need.iter().zip(free).all(|(need, free)| *need <= 0 || need <= free)
+}
+
+/// Returns what a part of each dimension counts, the more the less of it is free: what is scarce is kept for those that
+/// bring most for it, and both ends of a node fill up together.
+pub(super) fn scarcity(free: &[i64]) -> Vec<i64> {
+    free.iter().map(|free| if *free > 0 { (1 << 60) / free } else { 0 }).collect()
+}
+
+/// Returns how much of what is free a pod takes, all dimensions together, where it fits; never nothing.
+pub(super) fn part(need: &[i64], scarcity: &[i64]) -> i128 {
+    let parts =
+        need.iter().zip(scarcity).map(|(need, scarce)| (i128::from(*need) * i128::from(*scarce)) >> 20);
+    parts.sum::<i128>().max(1)
+}
+
+/// Returns how many pods to put at once of which so many fit: few enough that others have their turn.
+pub(super) const fn at_once(fits: usize) -> usize {
+    fits.div_ceil(4)
 }
 
 /// A problem with the ports that daemonsets take.
@@ -64,19 +102,22 @@ impl Bench<'_> {
 
     /// Returns how many more pods of a class fit.
     pub(super) fn most(&self, room: &Room, class: usize) -> usize {
-        let pods = &self.problem.classes[class];
-        let access = &self.problem.accesses[pods.access];
-        if !access.columns.has(room.column) {
+        if !self.reaches(room, class) {
             return 0;
         }
-        let mut most = usize::MAX;
-        for (need, free) in pods.need.iter().zip(&room.free) {
-            if *need > 0 {
-                most = most.min(usize::try_from(*free / need).unwrap_or(0));
-                if most == 0 {
-                    return 0;
-                }
-            }
+        self.most_of(room, class, fits(&self.problem.classes[class].need, &room.free))
+    }
+
+    /// Returns whether pods of a class may stand on nodes of this column at all.
+    pub(super) fn reaches(&self, room: &Room, class: usize) -> bool {
+        self.problem.accesses[self.problem.classes[class].access].columns.has(room.column)
+    }
+
+    /// Returns how many of so many pods of a class fit, for which there is room and whose class reaches the column.
+    pub(super) fn most_of(&self, room: &Room, class: usize, mut most: usize) -> usize {
+        let pods = &self.problem.classes[class];
+        if most == 0 {
+            return 0;
         }
         if !pods.ports.is_empty() {
             let taken = |port: &HostPort| room.ports.iter().any(|there| port.conflicts_with(there));
@@ -95,7 +136,9 @@ impl Bench<'_> {
         for (need, free) in pods.need.iter().zip(&mut room.free) {
             *free = free.saturating_sub(need.saturating_mul(times));
         }
-        room.ports.extend(pods.ports.iter().cloned());
+        if !pods.ports.is_empty() {
+            room.ports.extend(pods.ports.iter().cloned());
+        }
         room.company.put(&pods.company, count);
         if let Some(Some(open)) = self.joined(room, class) {
             room.open = open;
