@@ -9,6 +9,7 @@
 )]
 
 mod dump;
+mod rows;
 
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -16,43 +17,26 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use rows::Rows;
+use serde_json::Value;
 
 /// How often a command is run; an odd number has a middle.
 const RUNS: usize = 7;
 
-/// One measured figure.
-struct Figure {
-    name: &'static str,
-    value: f64,
-    unit: &'static str,
-}
-
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    println!("machine: {} cores, {}; {RUNS} runs each, medians", cores, processor());
-    let mut figures = Vec::new();
+    println!("machine: {} cores, {}; {RUNS} runs each, medians", cores, rows::processor());
+    let mut figures = Rows::default();
     let seconds = plan_seconds(&[root.join("examples/quickstart")]);
-    report(&mut figures, "quickstart_seconds", seconds, "s");
+    figures.add("quickstart_seconds", seconds, "s");
     openb(root, &mut figures);
     dumps(root, &mut figures);
-    write(root, &figures);
-}
-
-fn processor() -> String {
-    let facts = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = facts.lines().find(|line| line.starts_with("model name"));
-    model.and_then(|line| line.split(": ").nth(1)).unwrap_or("unknown processor").to_owned()
-}
-
-fn report(figures: &mut Vec<Figure>, name: &'static str, value: f64, unit: &'static str) {
-    println!("{name:<32} {value:>14.4} {unit}");
-    figures.push(Figure { name, value, unit });
+    figures.write(root);
 }
 
 /// The pods of the openb trace on the embedded catalogue of East US.
-fn openb(root: &Path, figures: &mut Vec<Figure>) {
+fn openb(root: &Path, figures: &mut Rows) {
     let trace = root.join("../shared/data/traces/normalised_openb_default.csv");
     let Ok(trace) = File::open(&trace) else {
         println!("openb: LEFT OUT, 1 world: `{}` is not there", trace.display());
@@ -63,7 +47,7 @@ fn openb(root: &Path, figures: &mut Vec<Figure>) {
     let made = Command::new(env!("CARGO_BIN_EXE_trace_manifests")).stdin(trace).stdout(output).status();
     assert!(made.is_ok_and(|status| status.success()), "the trace becomes manifests");
     let inputs = [root.join("fixtures/openb/pools.yaml"), manifests];
-    report(figures, "openb_seconds", plan_seconds(&inputs), "s");
+    figures.add("openb_seconds", plan_seconds(&inputs), "s");
     let plan = plan_json(&inputs);
     let evidence = &plan["evidence"];
     let nodes = evidence["placements"].as_object().expect("a plan says what its nodes hold").len();
@@ -74,9 +58,9 @@ fn openb(root: &Path, figures: &mut Vec<Figure>) {
         groups.iter().map(|group| group["pods"].as_array().expect("a group has pods").len()).sum();
     #[expect(clippy::cast_precision_loss, clippy::float_arithmetic, reason = "figures for people")]
     {
-        report(figures, "openb_nodes", nodes as f64, "nodes");
-        report(figures, "openb_usd_per_hour", cost as f64 / 1e6, "USD/h");
-        report(figures, "openb_unplaced_pods", unplaced as f64, "pods");
+        figures.add("openb_nodes", nodes as f64, "nodes");
+        figures.add("openb_usd_per_hour", cost as f64 / 1e6, "USD/h");
+        figures.add("openb_unplaced_pods", unplaced as f64, "pods");
     }
 }
 
@@ -84,7 +68,7 @@ fn openb(root: &Path, figures: &mut Vec<Figure>) {
 const CLUSTER: dump::Cluster = dump::Cluster { nodes: 960, running: 23_490, waiting: 200 };
 
 /// The dump of a cluster of 23,690 pods, as YAML and as JSON.
-fn dumps(root: &Path, figures: &mut Vec<Figure>) {
+fn dumps(root: &Path, figures: &mut Rows) {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let (yaml, json) = (folder.join("dump.yaml"), folder.join("dump.json"));
     let file = |path: &Path| BufWriter::new(File::create(path).expect("the target folder takes files"));
@@ -98,10 +82,10 @@ fn dumps(root: &Path, figures: &mut Vec<Figure>) {
         let bytes = fs::metadata(&path).expect("the dump is there").len();
         let inputs = [pools.clone(), path];
         #[expect(clippy::cast_precision_loss, clippy::float_arithmetic, reason = "figures for people")]
-        report(figures, names[0], bytes as f64 / 1e6, "MB");
-        report(figures, names[1], plan_seconds(&inputs), "s");
+        figures.add(names[0], bytes as f64 / 1e6, "MB");
+        figures.add(names[1], plan_seconds(&inputs), "s");
         #[expect(clippy::cast_precision_loss, clippy::float_arithmetic, reason = "figures for people")]
-        report(figures, names[2], peak_kib(&inputs) as f64 / 1024.0, "MiB");
+        figures.add(names[2], peak_kib(&inputs) as f64 / 1024.0, "MiB");
     }
 }
 
@@ -144,15 +128,4 @@ fn plan_seconds(inputs: &[PathBuf]) -> f64 {
 fn plan_json(inputs: &[PathBuf]) -> Value {
     let output = command(inputs).args(["-o", "json"]).output().expect("the program starts");
     serde_json::from_slice(&output.stdout).expect("a plan is JSON")
-}
-
-fn write(root: &Path, figures: &[Figure]) {
-    let list: Vec<Value> = figures
-        .iter()
-        .map(|Figure { name, value, unit }| json!({"name": name, "value": value, "unit": unit}))
-        .collect();
-    let file = root.join("target/figures.json");
-    fs::create_dir_all(root.join("target")).expect("the target folder can be made");
-    fs::write(&file, format!("{:#}\n", Value::from(list))).expect("the figures can be written");
-    println!("written to {}", file.display());
 }

@@ -1,0 +1,198 @@
+//! Measures planning of thousands of pods from values in memory: how long it takes, and how far above the proven
+//! bound the fleets are, beside Karpenter's strategy for the same pods.
+//!
+//! Nothing is asserted about time or cost. Names of figures as arguments leave out the others.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "it measures, and says what it measured"
+)]
+
+mod rows;
+mod worlds;
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use nodeform::offline::{self, World};
+use nodeform::solve::{Solution, Strategy, bound, solve};
+
+use rows::Rows;
+
+/// How often planning is timed; the least counts, since only other work makes it longer.
+const RUNS: usize = 3;
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    println!("machine: {cores} cores, {}; the least of {RUNS} runs", rows::processor());
+    let only: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let is_asked = |name: &str| only.is_empty() || only.iter().any(|only| only == name);
+    let mut figures = Rows::default();
+    if is_asked("diverse_20k_seconds") {
+        let (seconds, _) = timed(&worlds::on_types(worlds::diverse_pods(20_000)));
+        figures.add("diverse_20k_seconds", seconds, "s");
+    }
+    if is_asked("impossible_ratio") {
+        figures.add("impossible_ratio", impossible(), "");
+    }
+    let mut worst = f64::MIN;
+    type Make = fn(&Path) -> Vec<Named>;
+    let all: [(&str, Make); 3] = [
+        ("over_bound_plain_percent", plain),
+        ("over_bound_zone_percent", zone),
+        ("over_bound_300_percent", small),
+    ];
+    for (name, make) in all.into_iter().filter(|(name, _)| is_asked(name)) {
+        let measured: Vec<Measured> = make(root).into_iter().map(measured).collect();
+        let over = measured.iter().map(|world| world.over_bound).fold(f64::MIN, f64::max);
+        worst = measured.iter().map(|world| world.over_karpenter).fold(worst, f64::max);
+        figures.add(name, over, "%");
+    }
+    if only.is_empty() {
+        figures.add("over_karpenter_worst_percent", worst, "%");
+    }
+    figures.write(root);
+}
+
+/// Returns the least time that planning took, without the judge, and the fleet.
+fn timed(world: &World) -> (f64, Solution) {
+    let mut best: Option<(f64, Solution)> = None;
+    for _ in 0..RUNS {
+        let start = Instant::now();
+        let solution = solve(&world.snapshot, &world.policy);
+        let seconds = start.elapsed().as_secs_f64();
+        if best.as_ref().is_none_or(|(least, _)| seconds < *least) {
+            best = Some((seconds, solution));
+        }
+    }
+    best.expect("at least one run")
+}
+
+fn impossible() -> f64 {
+    let alone = worlds::on_types(worlds::generic_pods(1000));
+    let mut pods = worlds::generic_pods(1000);
+    pods.extend(worlds::impossible_pods(15_000));
+    let beside = worlds::on_types(pods);
+    let ((without, _), (with, solution)) = (timed(&alone), timed(&beside));
+    let unplaced: usize = solution.report.unplaced.iter().map(|group| group.pods.len()).sum();
+    assert_eq!(unplaced, 15_000, "impossible pods are placed nowhere");
+    #[expect(clippy::float_arithmetic, reason = "a figure for people")]
+    let ratio = with / without;
+    ratio
+}
+
+/// A world with a name for the table.
+type Named = (String, World);
+
+fn plain(root: &Path) -> Vec<Named> {
+    let mut all = vec![
+        ("plain, 2,000 of the benchmark's sizes".to_owned(), worlds::on_types(worlds::generic_pods(2000))),
+        ("plain, 3,000 of workloads".to_owned(), worlds::on_azure(worlds::workloads((3000, 1), 1, false))),
+        ("plain, 8,000 of workloads".to_owned(), worlds::on_azure(worlds::workloads((8000, 1), 2, false))),
+    ];
+    all.extend(traces(root, (2000, 1)));
+    all
+}
+
+fn zone(_: &Path) -> Vec<Named> {
+    vec![
+        ("zone, 2,000 of workloads".to_owned(), worlds::on_azure(worlds::workloads((2000, 1), 3, true))),
+        ("zone, 6,000 of workloads".to_owned(), worlds::on_azure(worlds::workloads((6000, 1), 4, true))),
+    ]
+}
+
+fn small(root: &Path) -> Vec<Named> {
+    let mut all = vec![
+        ("300 of workloads".to_owned(), worlds::on_azure(worlds::workloads((300, 4), 5, false))),
+        ("300 of workloads, by zone".to_owned(), worlds::on_azure(worlds::workloads((300, 4), 6, true))),
+    ];
+    all.extend(traces(root, (300, 4)));
+    all
+}
+
+/// So many pods of each trace, as far as the traces are beside the checkout; those of the small sizes times a factor.
+fn traces(root: &Path, (count, factor): (usize, usize)) -> Vec<Named> {
+    let folder = root.join("../shared/data/traces");
+    let mut all = Vec::new();
+    for (name, file, factor) in [
+        ("Azure VMs", "normalised_azure_vm_v1_dev.csv.gz", factor),
+        ("openb", "normalised_openb_default.csv", 1),
+    ] {
+        let Some(text) = text(&folder.join(file)) else {
+            println!("{name}: LEFT OUT: `{}` is not there", folder.join(file).display());
+            continue;
+        };
+        let rows: Vec<(usize, usize)> =
+            rows(&text).map(|(cpu, memory)| (cpu * factor, memory * factor)).collect();
+        // Evenly over the whole trace: arrivals beside each other are often one batch.
+        let step = (rows.len() / count).max(1);
+        let pods = worlds::trace_pods(rows.into_iter().step_by(step).take(count));
+        all.push((format!("{} of {name}", pods.len()), worlds::on_azure(pods)));
+    }
+    all
+}
+
+fn text(path: &Path) -> Option<String> {
+    if !path.exists() {
+        return None;
+    }
+    if path.extension().is_some_and(|extension| extension == "csv") {
+        return fs::read_to_string(path).ok();
+    }
+    let mut child = Command::new("gzip").arg("-dc").arg(path).stdout(Stdio::piped()).spawn().ok()?;
+    let mut text = String::new();
+    child.stdout.take()?.read_to_string(&mut text).ok()?;
+    child.wait().ok().filter(std::process::ExitStatus::success).map(|_| text)
+}
+
+/// The cores in thousandths and the memory in MiB of every row that asks for no GPU and that a large node holds.
+fn rows(text: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap_or_default().trim().split(',').collect();
+    let place = |name: &str| names.iter().position(|there| *there == name);
+    let (cpu, memory, gpu) = (place("cpu_milli"), place("memory_mib"), place("gpu"));
+    lines.filter_map(move |line| {
+        let cells: Vec<&str> = line.trim().split(',').collect();
+        let amount = |place: Option<usize>| cells.get(place?)?.parse::<usize>().ok();
+        let has_gpu = amount(gpu).is_some_and(|gpus| gpus > 0);
+        (!has_gpu).then_some((amount(cpu)?, amount(memory)?))
+    })
+}
+
+/// How a world came out, in percent.
+struct Measured {
+    over_bound: f64,
+    over_karpenter: f64,
+}
+
+#[expect(clippy::cast_precision_loss, clippy::float_arithmetic, reason = "figures for people")]
+fn measured((name, mut world): Named) -> Measured {
+    let (seconds, solution) = timed(&world);
+    let start = Instant::now();
+    let bound = bound::bound(&world.snapshot, &world.policy, &solution).expect("all sizes have a price");
+    let bound_seconds = start.elapsed().as_secs_f64();
+    offline::plan(&world).expect("the judge agrees with the fleet");
+    world.strategy = Strategy::Karpenter;
+    let other = offline::plan(&world).expect("the judge agrees with Karpenter's fleet").solution;
+    let unplaced = |solution: &Solution| -> usize {
+        solution.report.unplaced.iter().map(|group| group.pods.len()).sum()
+    };
+    let cost = |solution: &Solution| solution.report.cost_after.effective.0 as f64 / 1e6;
+    let (ours, theirs, least) = (cost(&solution), cost(&other), bound.least.0 as f64 / 1e6);
+    let over = |least: f64| (ours / least - 1.0) * 100.0;
+    println!(
+        "  {name}: {} nodes, {ours:.2} $/h in {seconds:.2} s, {:.2} % over the bound (found in {bound_seconds:.1} s), \
+         Karpenter {} nodes, {theirs:.2} $/h; unplaced {} and {}",
+        solution.target.new.len(),
+        over(least),
+        other.target.new.len(),
+        unplaced(&solution),
+        unplaced(&other),
+    );
+    let is_comparable = unplaced(&solution) == unplaced(&other);
+    Measured { over_bound: over(least), over_karpenter: if is_comparable { over(theirs) } else { f64::MIN } }
+}
