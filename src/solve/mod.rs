@@ -161,6 +161,17 @@ fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     solution
 }
 
+/// Returns the nodes that may go though they carry pods, where it saves enough.
+fn may_go(
+    snapshot: &Snapshot,
+    (policy, market, book): (&Policy, &Market, &PriceBook<'_>),
+) -> BTreeSet<NodeName> {
+    let lets_go = &candidate::pools(snapshot, policy);
+    let asked = &Due::of(snapshot, policy).names();
+    let given = Given { policy, market, book, lets_go, asked };
+    staged(snapshot, given, |scene| consolidate::candidates(scene, snapshot))
+}
+
 /// Reads what is the same whatever goes.
 fn staged<T>(snapshot: &Snapshot, given: Given<'_>, then: impl FnOnce(&Scene<'_>) -> T) -> T {
     let Given { policy, market, book, lets_go, asked } = given;

@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{CapacityType, NodeName, PodKey, Requirements, ResourceName, Resources, Toleration};
+use crate::model::{
+    CapacityType, NodeName, PodKey, PodPlace, Requirements, ResourceName, Resources, Toleration,
+};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
@@ -33,15 +35,16 @@ type Terms<'a> = (&'a Vec<Requirements>, &'a Vec<Toleration>);
 type Open = (Bin, Bits);
 
 /// The problem of a fleet, and whether an estimated price has a part in it.
-pub(super) fn problem(snapshot: &Snapshot, policy: &Policy, solution: &Solution) -> (Problem, bool) {
-    let market = Market::of(snapshot, policy);
+pub(super) fn problem(seen: &Snapshot, policy: &Policy, solution: &Solution) -> (Problem, bool) {
+    let market = Market::of(seen, policy);
+    let (snapshot, moving) = &emptied(seen, &may_go(seen, policy, &market, solution));
     let topology = Topology::of(snapshot);
     let demand = Demand::of(snapshot, &topology);
     let daemons = Daemons::of(snapshot, &topology);
     let book = PriceBook::new(&policy.fleet.prices);
     let supply = Supply::of(policy, &market, &book, &daemons);
     let nodes = existing::standing(snapshot, &daemons, &topology);
-    let shapes = placed(&demand, solution);
+    let shapes = placed(&demand, solution, moving);
     let mut terms: Interner<Terms<'_>> = Interner::new();
     let numbers: Vec<usize> = shapes
         .iter()
@@ -69,11 +72,32 @@ pub(super) fn problem(snapshot: &Snapshot, policy: &Policy, solution: &Solution)
     (Problem { classes, bins, uncommitted, fixed }.without_the_rest(), is_estimate)
 }
 
-/// Returns the shapes of which the fleet places pods, with how many.
-fn placed<'d>(demand: &'d Demand, solution: &Solution) -> Vec<(&'d Shape, i64)> {
+/// Returns the nodes that some fleet may do without, though they carry pods.
+fn may_go(snapshot: &Snapshot, policy: &Policy, market: &Market, solution: &Solution) -> BTreeSet<NodeName> {
+    let book = PriceBook::new(&policy.fleet.prices);
+    let mut may_go = crate::solve::may_go(snapshot, (policy, market, &book));
+    may_go.extend(solution.target.removed.iter().map(|removal| removal.node.clone()));
+    may_go
+}
+
+/// Returns the world in which the pods of these nodes wait, and which pods those are: where they run says nothing about
+/// what any fleet costs.
+fn emptied(snapshot: &Snapshot, nodes: &BTreeSet<NodeName>) -> (Snapshot, BTreeSet<PodKey>) {
+    let (mut emptied, mut moving) = (snapshot.clone(), BTreeSet::new());
+    for pod in emptied.pods.iter_mut().filter(|pod| !pod.is_daemon && !pod.is_terminating) {
+        if matches!(&pod.place, PodPlace::Bound(node) if nodes.contains(node)) {
+            pod.place = PodPlace::Waiting;
+            moving.insert(pod.key.clone());
+        }
+    }
+    (emptied, moving)
+}
+
+/// Returns the shapes of which the fleet has pods on nodes that are new or may go, with how many.
+fn placed<'d>(demand: &'d Demand, solution: &Solution, moving: &BTreeSet<PodKey>) -> Vec<(&'d Shape, i64)> {
     let kept = solution.target.kept.iter().flat_map(|kept| &kept.pods);
     let new = solution.target.new.iter().flat_map(|node| &node.pods);
-    let pods: BTreeSet<&PodKey> = kept.chain(new).collect();
+    let pods: BTreeSet<&PodKey> = kept.chain(new).chain(moving).collect();
     let count = |shape: &Shape| shape.pods.iter().filter(|pod| pods.contains(pod)).count();
     let counted = demand.shapes.iter().map(|shape| (shape, i64::try_from(count(shape)).unwrap_or(i64::MAX)));
     counted.filter(|(_, count)| *count > 0).collect()
