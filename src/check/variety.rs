@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::case::Case;
+use super::crowd::topology_keys;
 use super::daemons;
 use super::finding::{Finding, Rule};
 use super::labels::Labels;
@@ -72,6 +73,10 @@ fn lowered(
 ) -> Option<String> {
     if case.policy.fleet.min_values_policy == MinValuesPolicy::Strict {
         return Some(format!("its pool asks for {least} values of `{key}`, and its claim for {said}"));
+    }
+    // Whom others count may have to be in one domain for their sake.
+    if case.snapshot.pods.iter().any(|pod| topology_keys(&pod.spec).any(|other| other == key)) {
+        return None;
     }
     let pod = case.pods.get(made.opened_for)?;
     // What has to stand together is looked at as one.
