@@ -693,7 +693,7 @@ mod removals {
         let drift = nodeform::model::Drift { reason: "ImageDrift".into(), since: None };
         world.snapshot.nodes[0].claimed.drift = Some(drift);
         let making = by_hand(world).making("default", ("Standard_D4s_v5", "1", ON_DEMAND), &["one"]);
-        making.moving_off_drifted("a").planned()
+        making.moving_off_due("a", DisruptionReason::Drifted).planned()
     }
 
     #[test]
@@ -710,6 +710,58 @@ mod removals {
         };
         assert_eq!(rules(&stamp("v3")), []);
         objects_only(Rule::Removal, &stamp("v1"));
+    }
+
+    /// One of five nodes has been unready for an hour and was made a day ago; it goes, with its pod on a like one.
+    fn failing(reason: DisruptionReason) -> (World, Plan) {
+        let mut world = world().pool(pool("default")).pod(pod("one").cpu("1").on("a"));
+        for name in ["a", "b", "c", "d", "e"] {
+            world = world.node(node(name));
+        }
+        for name in ["b", "c", "d", "e"] {
+            world = world.pod(pod(&format!("of-{name}")).cpu("1").on(name));
+        }
+        let time = |text: &str| Some(text.parse().expect("is a time"));
+        world.snapshot.at = time("2026-11-21T12:00:00Z");
+        for owner in world.policy.pools.values_mut() {
+            let day = "PT24H".parse().expect("is a duration");
+            owner.expire_after = nodeform::model::ExpireAfter::Age(day);
+        }
+        let sick = &mut world.snapshot.nodes[0];
+        sick.created = time("2026-11-20T11:00:00Z");
+        sick.troubles = vec![nodeform::model::Trouble {
+            kind: "Ready".into(),
+            status: "False".into(),
+            since: time("2026-11-21T11:00:00Z"),
+        }];
+        let making = by_hand(world).making("default", ("Standard_D4s_v5", "1", ON_DEMAND), &["one"]);
+        making.moving_off_due("a", reason).planned()
+    }
+
+    #[test]
+    fn a_node_that_is_called_too_old_and_is_not_is_seen() {
+        let mut case = failing(DisruptionReason::Expired);
+        node_mut(&mut case, "a").created = case.0.snapshot.at;
+        objects_only(Rule::Removal, &case);
+        let mut case = failing(DisruptionReason::Expired);
+        node_mut(&mut case, "a").claimed.expire_after = Some(nodeform::model::ExpireAfter::Never);
+        objects_only(Rule::Removal, &case);
+        let mut case = failing(DisruptionReason::Expired);
+        case.0.snapshot.pods.iter_mut().for_each(|pod| pod.is_do_not_disrupt = true);
+        objects_only(Rule::Removal, &case);
+    }
+
+    #[test]
+    fn a_repair_of_a_node_that_is_well_or_of_too_many_is_seen() {
+        let mut case = failing(DisruptionReason::Unhealthy);
+        case.0.snapshot.pods.iter_mut().for_each(|pod| pod.is_do_not_disrupt = true);
+        assert_eq!(rules(&case), [], "its pods are not asked");
+        node_mut(&mut case, "a").troubles.clear();
+        objects_only(Rule::Removal, &case);
+        let mut case = failing(DisruptionReason::Unhealthy);
+        let troubles = node_mut(&mut case, "a").troubles.clone();
+        node_mut(&mut case, "b").troubles = troubles;
+        objects_only(Rule::Removal, &case);
     }
 
     #[test]

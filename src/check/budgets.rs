@@ -66,6 +66,12 @@ fn allowed(case: &Case<'_>, pool: &Pool, reason: DisruptionReason, gone: Option<
             Some(_) => {}
         }
     }
+    let least = match reason {
+        DisruptionReason::Empty | DisruptionReason::Drifted | DisruptionReason::Underutilized => least,
+        // Budgets pace what they cannot list, and one node may always go.
+        DisruptionReason::Expired => least.max(1),
+        DisruptionReason::Unhealthy => at_once(BudgetNodes::Percent(20), joined).max(1),
+    };
     if least == usize::MAX { least } else { least.saturating_sub(going) }
 }
 

@@ -16,7 +16,7 @@ mod case;
 mod content;
 mod crowd;
 mod daemons;
-mod drifted;
+mod due;
 mod finding;
 mod gaps;
 mod held;

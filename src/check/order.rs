@@ -130,7 +130,7 @@ fn missing_conditions(change: &Change, conditions: &[Precondition]) -> BTreeSet<
         if !holds(&|it| matches!(it, Precondition::SameNode { node, .. } if node == name)) {
             missing.insert("sameNode");
         }
-        let may_be_node_only = delete.reason == crate::model::DisruptionReason::Drifted;
+        let may_be_node_only = delete.reason.is_due();
         let is_it = |node: &NodeName, node_only: bool| node == name && (may_be_node_only || !node_only);
         if !holds(
             &|it| matches!(it, Precondition::NotProtected { node, node_only } if is_it(node, *node_only)),

@@ -61,6 +61,8 @@ fn waiting(case: &Case<'_>, id: &ChangeId, reason: &Reason) -> Option<String> {
 const fn is_of(why: DisruptionReason, reason: &Reason) -> bool {
     match why {
         DisruptionReason::Empty => matches!(reason, Reason::Empty),
+        DisruptionReason::Expired => matches!(reason, Reason::Expired { .. }),
+        DisruptionReason::Unhealthy => matches!(reason, Reason::Unhealthy { .. }),
         DisruptionReason::Drifted => matches!(reason, Reason::Drifted { .. }),
         DisruptionReason::Underutilized => matches!(reason, Reason::Underutilized),
     }

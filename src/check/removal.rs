@@ -1,10 +1,10 @@
-//! Removals: only nodes that Karpenter manages and that may be disrupted go: empty, underused and drifted ones.
+//! Removals: only nodes that Karpenter manages and that may be disrupted go: empty, underused and due ones.
 
 use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use super::{drifted, underused};
+use super::{due, underused};
 use crate::model::{DisruptionReason, Node, NodeName, Pod, Pool};
 use crate::plan::{Change, ExistingNode};
 
@@ -45,7 +45,7 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
             ));
         }
         // Only what goes to save money waits for quiet.
-        Some(_) if reason == DisruptionReason::Drifted => {}
+        Some(_) if reason.is_due() => {}
         Some((_, Some(pool))) => faults.extend(not_quiet(case, node, pool)),
     }
     if node.is_do_not_disrupt {
@@ -57,11 +57,14 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
     match reason {
         DisruptionReason::Empty => faults.extend(carries(case, node)),
         DisruptionReason::Underutilized => faults.extend(underused::faults(case, node)),
-        DisruptionReason::Drifted => faults.extend(drifted::faults(case, node)),
+        DisruptionReason::Drifted | DisruptionReason::Expired | DisruptionReason::Unhealthy => {
+            faults.extend(due::faults(case, node, reason));
+        }
     }
     // Karpenter lets a daemon that asks not to be disrupted keep its node.
     let is_kept = |pod: &&&Pod| pod.is_daemon && pod.is_protected(case.snapshot.at);
-    let is_bounded = reason == DisruptionReason::Drifted && node.claimed.termination_grace_period.is_some();
+    let is_bounded = reason == DisruptionReason::Unhealthy
+        || reason.is_due() && node.claimed.termination_grace_period.is_some();
     if let Some(pod) = case.running_on(&node.name).iter().find(is_kept).filter(|_| !is_bounded) {
         faults.push(format!("is removed, but pod `{}` there asks not to be disrupted", pod.key));
     }

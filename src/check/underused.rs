@@ -3,7 +3,7 @@
 
 use super::case::Case;
 use crate::model::disruption_budget::{DisruptionBudget, UnhealthyPods};
-use crate::model::{ConsolidationPolicy, DisruptionReason, Node, NodeName, NodeStage, Pod, PodKey};
+use crate::model::{ConsolidationPolicy, Node, NodeName, NodeStage, Pod, PodKey};
 
 /// Returns why a node may not be removed as underused.
 pub(super) fn faults(case: &Case<'_>, node: &Node) -> Vec<String> {
@@ -40,9 +40,7 @@ fn is_new(case: &Case<'_>, pod: &Pod) -> bool {
     use crate::model::PodPlace::{Bound, Waiting};
     let is_due = |node: &NodeName| {
         let delete = case.plan.spec.deletes().find(|(_, delete)| delete.target.node == *node);
-        delete.is_some_and(|(_, delete)| {
-            !matches!(delete.reason, DisruptionReason::Empty | DisruptionReason::Underutilized)
-        })
+        delete.is_some_and(|(_, delete)| delete.reason.is_due())
     };
     match &pod.place {
         Waiting => true,

@@ -69,11 +69,14 @@ pub fn troubles(status: Cursor<'_>) -> Vec<Trouble> {
     troubles
 }
 
-/// `Ready` is well when it is true; every other condition that kubelet and the node problem detector set, when it
-/// is false.
+/// `Ready` and what AKS calls a healthy node are well when they are true; every other condition that kubelet and the
+/// node problem detector set, when it is false.
 fn trouble(item: Cursor<'_>) -> Option<Trouble> {
     let (kind, status) = (item.text("type")?, item.text("status")?);
-    let healthy = if &**kind == "Ready" { "True" } else { "False" };
+    let healthy = match &**kind {
+        "Ready" | "kubernetes.azure.com/NodeHealthy" => "True",
+        _ => "False",
+    };
     (&**status != healthy).then(|| Trouble {
         kind: Arc::clone(kind),
         status: Arc::clone(status),

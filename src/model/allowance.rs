@@ -8,7 +8,11 @@ use croner::parser::{CronParser, Seconds};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Budget, DisruptionReason, Pool};
+use super::{Budget, BudgetNodes, DisruptionReason, Pool};
+
+/// The most nodes of a pool that are repaired at once (Karpenter's rule): where more are unhealthy, something else is
+/// wrong than they.
+pub const UNHEALTHY_MAX: BudgetNodes = BudgetNodes::Percent(20);
 
 /// Whether a budget holds at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,19 +80,26 @@ impl<'a> Allowance<'a> {
         allowance
     }
 
-    /// Returns how many of so many nodes may go at once for this reason; without any budget all may.
+    /// Returns how many of so many nodes may go at once for this reason; without any budget all may. What no budget can
+    /// list is paced by them, and never held back: one node may always go, and of unhealthy ones no more than
+    /// [`UNHEALTHY_MAX`].
     #[must_use]
     pub fn nodes(&self, reason: DisruptionReason, pool_nodes: usize) -> usize {
-        if !self.unreadable.is_empty() {
-            return 0;
+        if reason == DisruptionReason::Unhealthy {
+            return UNHEALTHY_MAX.of(pool_nodes).max(1);
         }
         let limits = self.holding.iter().filter(|budget| budget.limits(reason));
-        limits.map(|budget| budget.nodes.of(pool_nodes)).min().unwrap_or(usize::MAX)
+        let least = limits.map(|budget| budget.nodes.of(pool_nodes)).min().unwrap_or(usize::MAX);
+        let least = if self.unreadable.is_empty() { least } else { 0 };
+        if reason.is_budgeted() { least } else { least.max(1) }
     }
 
     /// Returns why nothing may go for this reason, if that is so, for people.
     #[must_use]
     pub fn refusal(&self, reason: DisruptionReason, pool_nodes: usize) -> Option<String> {
+        if !reason.is_budgeted() {
+            return None;
+        }
         if let Some(schedule) = self.unreadable.first() {
             return Some(format!("the schedule `{schedule}` of a disruption budget cannot be read"));
         }

@@ -6,12 +6,16 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-/// Why a node is disrupted, in Karpenter's words.
+/// Why a node is disrupted, in Karpenter's words. Budgets list only some of the reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum DisruptionReason {
+    /// It has been unhealthy for too long; no budget lists this.
+    Unhealthy,
     /// It carries no pods but those of DaemonSets.
     Empty,
+    /// It is too old; no budget lists this.
+    Expired,
     /// It differs from what its pool asks for.
     Drifted,
     /// Its pods fit elsewhere or on something cheaper.
@@ -23,10 +27,24 @@ impl DisruptionReason {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Unhealthy => "Unhealthy",
             Self::Empty => "Empty",
+            Self::Expired => "Expired",
             Self::Drifted => "Drifted",
             Self::Underutilized => "Underutilized",
         }
+    }
+
+    /// Returns whether budgets may list the reason: they hold nothing else back, they only pace it.
+    #[must_use]
+    pub const fn is_budgeted(self) -> bool {
+        matches!(self, Self::Empty | Self::Drifted | Self::Underutilized)
+    }
+
+    /// Returns whether a node goes for what it is, whatever that costs and however long it was quiet.
+    #[must_use]
+    pub const fn is_due(self) -> bool {
+        matches!(self, Self::Unhealthy | Self::Expired | Self::Drifted)
     }
 }
 

@@ -245,7 +245,8 @@ fn inputs_unchanged(inputs: &Inputs, pool: &Pool) -> Vec<Precondition> {
 fn propose_delete(ground: Ground<'_>, removal: &Removal, node: &Node, proposal: &mut Proposal) {
     use crate::model::DisruptionReason as Why;
     let target = existing(node);
-    let node_only = removal.reason == Why::Drifted && node.claimed.termination_grace_period.is_some();
+    let is_bounded = node.claimed.termination_grace_period.is_some();
+    let node_only = removal.reason == Why::Unhealthy || removal.reason.is_due() && is_bounded;
     let protected = Precondition::NotProtected { node: node.name.clone(), node_only };
     let mut preconditions = vec![same_node(node), protected];
     let pool = node.pool.as_ref().and_then(|pool| ground.policy.pools.get(pool));
@@ -253,12 +254,15 @@ fn propose_delete(ground: Ground<'_>, removal: &Removal, node: &Node, proposal: 
     preconditions.extend(
         digest.map(|(pool, digest)| Precondition::PoolUnchanged { pool: pool.name.clone(), digest: *digest }),
     );
+    let what = removal.what.clone().unwrap_or_default();
     let reason = match removal.reason {
         Why::Empty => {
             preconditions.push(Precondition::NodeEmpty { node: node.name.clone() });
             Reason::Empty
         }
-        Why::Drifted => Reason::Drifted { what: removal.what.clone().unwrap_or_default() },
+        Why::Drifted => Reason::Drifted { what },
+        Why::Expired => Reason::Expired { what },
+        Why::Unhealthy => Reason::Unhealthy { what },
         Why::Underutilized => Reason::Underutilized,
     };
     let id = identity::target_id("delete", &target);

@@ -32,6 +32,16 @@ pub enum Reason {
         /// In what.
         what: Arc<str>,
     },
+    /// It is too old.
+    Expired {
+        /// How old it may become.
+        what: Arc<str>,
+    },
+    /// It has been unhealthy for too long.
+    Unhealthy {
+        /// What is wrong, since when.
+        what: Arc<str>,
+    },
     /// Its pods fit elsewhere or on something cheaper.
     Underutilized,
     /// It says that it belongs to a pool and has no NodeClaim.
@@ -84,6 +94,8 @@ impl fmt::Display for Reason {
             }
             Self::Empty => formatter.write_str("empty: it carries no pods but those of DaemonSets"),
             Self::Drifted { what } => write!(formatter, "drifted: {what}"),
+            Self::Expired { what } => write!(formatter, "expired: {what}"),
+            Self::Unhealthy { what } => write!(formatter, "unhealthy: {what}"),
             Self::Underutilized => formatter.write_str("underutilized: its pods fit elsewhere for less"),
             Self::WithoutClaim { pool } => {
                 write!(formatter, "it has the label of pool `{pool}` and no NodeClaim")

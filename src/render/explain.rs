@@ -225,6 +225,8 @@ pub fn node(explanation: &NodeExplanation, name: &str) -> Vec<Line> {
 const fn in_words(reason: DisruptionReason) -> &'static str {
     match reason {
         DisruptionReason::Empty => "it is empty",
+        DisruptionReason::Expired => "it is older than its pool lets nodes become",
+        DisruptionReason::Unhealthy => "it has been unhealthy for too long",
         DisruptionReason::Drifted => "it differs from what its pool asks for",
         DisruptionReason::Underutilized => "its pods fit elsewhere or on something cheaper",
     }

@@ -80,7 +80,10 @@ pub fn solve(
         held: held(snapshot),
         without_requests: demand.without_requests,
         warnings,
-        undecided: undecided::undecided(snapshot, policy),
+        undecided: [undecided::undecided, undecided::too_old]
+            .into_iter()
+            .flat_map(|say| say(snapshot, policy))
+            .collect(),
         cost_before: costs.0,
         cost_after: costs.1,
         ..Report::default()

@@ -1,4 +1,5 @@
-//! What depends on time and was not decided: without a time all of it, with one what is not planned yet.
+//! What depends on time and was not decided for want of one, and the nodes that are too old where that is not planned
+//! with.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +12,12 @@ use crate::snapshot::Snapshot;
 /// How many nodes are named before the rest is counted.
 const NAMES_MAX: usize = 3;
 
-/// Names what was not decided for the pools that have nodes: where the snapshot has no time, what would need
-/// one; where it has, in whole sentences, the nodes that are too old.
+/// Names what was not decided for the pools that have nodes, where the snapshot has no time.
 #[must_use]
 pub fn undecided(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<String> {
     let mut undecided = BTreeSet::new();
-    if let Some(at) = snapshot.at {
-        return policy.pools.values().filter_map(|pool| expired(snapshot, pool, at)).collect();
+    if snapshot.at.is_some() {
+        return undecided;
     }
     let used: BTreeSet<&PoolName> = snapshot.nodes.iter().filter_map(|node| node.pool.as_ref()).collect();
     for (name, pool) in policy.pools.iter().filter(|(name, _)| used.contains(name)) {
@@ -32,6 +32,14 @@ pub fn undecided(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<String> {
         }
     }
     undecided
+}
+
+/// Names, in whole sentences, the nodes that are too old: for a way of planning that does not replace for age. Without
+/// a time there are none.
+#[must_use]
+pub fn too_old(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<String> {
+    let Some(at) = snapshot.at else { return BTreeSet::new() };
+    policy.pools.values().filter_map(|pool| expired(snapshot, pool, at)).collect()
 }
 
 /// Says which nodes of the pool are older than it lets them become.
@@ -51,7 +59,7 @@ fn expired(snapshot: &Snapshot, pool: &Pool, at: Timestamp) -> Option<String> {
     (!names.is_empty()).then(|| {
         format!(
             "{} {nodes} of pool `{}` {are} older than `expireAfter` {age:#} and {are} not replaced yet: \
-             replacing for age is not planned by this version ({}{more})",
+             replacing for age is not planned by this strategy ({}{more})",
             names.len(),
             pool.name,
             first.join(", "),
@@ -61,7 +69,7 @@ fn expired(snapshot: &Snapshot, pool: &Pool, at: Timestamp) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ExpireAfter, SignedDuration, undecided};
+    use super::{ExpireAfter, SignedDuration, too_old};
     use crate::plan::tests::world::example;
 
     #[test]
@@ -71,14 +79,14 @@ mod tests {
             pool.expire_after = ExpireAfter::Age(SignedDuration::from_hours(720));
         }
         snapshot.at = Some("2026-11-20T20:00:00Z".parse().expect("is a time"));
-        assert_eq!(undecided(&snapshot, &policy), [].into());
+        assert_eq!(too_old(&snapshot, &policy), [].into());
         snapshot.nodes[0].created = Some("2026-10-01T20:00:00Z".parse().expect("is a time"));
         snapshot.nodes[1].created = Some("2026-11-01T20:00:00Z".parse().expect("is a time"));
         let said = format!(
             "1 node of pool `general` is older than `expireAfter` 720h and is not replaced yet: replacing for age \
-             is not planned by this version (`{}`)",
+             is not planned by this strategy (`{}`)",
             snapshot.nodes[0].name
         );
-        assert_eq!(undecided(&snapshot, &policy), [said].into());
+        assert_eq!(too_old(&snapshot, &policy), [said].into());
     }
 }

@@ -13,7 +13,7 @@ use crate::snapshot::Snapshot;
 use crate::solve::solution::Removal;
 
 use super::trial::{Scene, Stage, is_worse};
-use super::{candidate, drift, empty};
+use super::{candidate, drift, empty, expiry, repair};
 
 /// How often the nodes are tried without those whose pods had no place.
 const MENDS_MAX: usize = 8;
@@ -41,12 +41,13 @@ impl Due {
     /// Finds the due nodes, and which of them budgets and protection keep.
     pub(in crate::solve) fn of(snapshot: &Snapshot, policy: &Policy) -> Self {
         let mut due = Self::default();
-        let mut causes: BTreeMap<&NodeName, (&Node, &Pool, Cause)> = BTreeMap::new();
+        let mut causes: BTreeMap<&NodeName, (&Node, &Pool, Vec<Cause>)> = BTreeMap::new();
         for node in snapshot.nodes.iter().filter(|node| !node.is_deleting) {
             let pool = node.pool.as_ref().and_then(|name| policy.pools.get(name));
             let Some(pool) = pool.filter(|pool| !pool.is_deleting) else { continue };
-            if let Some(cause) = cause(node, pool, policy) {
-                causes.insert(&node.name, (node, pool, cause));
+            let of_node = causes_of(snapshot, policy, (node, pool));
+            if !of_node.is_empty() {
+                causes.insert(&node.name, (node, pool, of_node));
             }
         }
         if causes.is_empty() {
@@ -58,11 +59,14 @@ impl Due {
                 bound.entry(node).or_default().push(pod);
             }
         }
-        for (name, (node, pool, cause)) in causes {
+        for (name, (node, pool, causes)) in causes {
             let pods = bound.get(name).map_or(&[][..], Vec::as_slice);
-            match kept(snapshot, (node, pool), pods, cause.reason) {
-                Some(why) => due.stay(name.clone(), &cause, &why),
-                None => drop(due.going.insert(name.clone(), cause)),
+            let kept = |cause: &Cause| kept(snapshot, (node, pool), pods, cause.reason);
+            let first = causes.first().and_then(|cause| Some((cause, kept(cause)?)));
+            match (causes.iter().find(|cause| kept(cause).is_none()), first) {
+                (Some(cause), _) => drop(due.going.insert(name.clone(), cause.clone())),
+                (None, Some((cause, why))) => due.stay(name.clone(), cause, &why),
+                (None, None) => {}
             }
         }
         due
@@ -126,20 +130,33 @@ impl Due {
     }
 
     fn stay(&mut self, node: NodeName, cause: &Cause, why: &str) {
-        self.staying.push((node, format!("it has drifted: {}; but {why}", cause.what)));
+        let is_due = match cause.reason {
+            DisruptionReason::Unhealthy => "it is unhealthy",
+            DisruptionReason::Expired => "it has expired",
+            DisruptionReason::Drifted | DisruptionReason::Empty | DisruptionReason::Underutilized => {
+                "it has drifted"
+            }
+        };
+        self.staying.push((node, format!("{is_due}: {}; but {why}", cause.what)));
     }
 }
 
 const STRANDED: &str = "its pods have no sure place elsewhere";
 const LOSES: &str = "other pods would have no place then";
 
-fn cause(node: &Node, pool: &Pool, policy: &Policy) -> Option<Cause> {
-    let what = drift::what(node, pool, policy)?;
-    Some(Cause { reason: DisruptionReason::Drifted, what: Arc::from(what) })
+/// Returns why a node is due, the most pressing first.
+fn causes_of(snapshot: &Snapshot, policy: &Policy, (node, pool): (&Node, &Pool)) -> Vec<Cause> {
+    let causes = [
+        (DisruptionReason::Unhealthy, repair::what(node, snapshot.at)),
+        (DisruptionReason::Drifted, drift::what(node, pool, policy)),
+        (DisruptionReason::Expired, expiry::what(node, pool, snapshot.at)),
+    ];
+    let cause = |(reason, what): (_, Option<String>)| Some(Cause { reason, what: Arc::from(what?) });
+    causes.into_iter().filter_map(cause).collect()
 }
 
-/// Returns what keeps a due node: its own wish, its pods', or its pool's budgets. Pods keep no node that drains only
-/// for so long (`terminationGracePeriod`).
+/// Returns what keeps a due node: its own wish, its pods', or its pool's budgets. Pods keep no node that is unhealthy
+/// or drains only for so long (`terminationGracePeriod`).
 fn kept(
     snapshot: &Snapshot,
     (node, pool): (&Node, &Pool),
@@ -159,6 +176,9 @@ fn kept(
     }
     if let Some(refusal) = refusal(snapshot, pool, reason) {
         return Some(refusal);
+    }
+    if reason == DisruptionReason::Unhealthy {
+        return repair::is_no_fault_of_nodes(snapshot, pool);
     }
     if node.claimed.termination_grace_period.is_some() {
         return None;

@@ -2,7 +2,7 @@
 //!
 //! A node that goes is planned like one that is being deleted: its pods are part of the demand, and everything else
 //! is as always. So a set of nodes is judged by planning without it ([`trial`]), and [`consolidate`] looks for the set
-//! that saves most; [`due`] finds those that differ from what is asked for. Nothing here drains a node or says in which order they go.
+//! that saves most; [`due`] finds those that differ from what is asked for, are too old or unhealthy. Nothing here drains a node or says in which order they go.
 
 mod balanced;
 pub(super) mod candidate;
@@ -11,7 +11,9 @@ pub(super) mod consolidate;
 mod drift;
 pub(super) mod due;
 pub mod empty;
+mod expiry;
 pub(super) mod imagined;
+mod repair;
 pub(super) mod trial;
 mod worth;
 

@@ -3,8 +3,8 @@
 use super::world::{PodWith, World, node, on, pod, pool, text, toleration};
 use crate::model::disruption_budget::{BudgetCounts, DisruptionBudget, UnhealthyPods};
 use crate::model::{
-    Budget, BudgetNodes, Claimed, DisruptionReason, Drift, Effect, LabelKey, LabelSelector, Node, Pod, Pool,
-    Requirement, Stamp, Taint,
+    Budget, BudgetNodes, Claimed, DisruptionReason, Drift, Effect, ExpireAfter, LabelKey, LabelSelector,
+    Node, Pod, Pool, Requirement, Stamp, Taint, Trouble,
 };
 
 const SMALL: &str = "Standard_D2s_v5";
@@ -191,4 +191,92 @@ fn a_waiting_pod_keeps_the_place_that_a_replacement_would_take() {
     world.snapshot.nodes[0].is_unschedulable = true;
     world.snapshot.pods.push(pod("big").cpu("15"));
     assert!(world.text().contains(": big\n~ n1: it has drifted"), "{}", world.text());
+}
+
+const NOON: &str = "2026-11-21T12:00:00Z";
+
+fn time(text: &str) -> Option<jiff::Timestamp> {
+    Some(text.parse().expect("is a time"))
+}
+
+/// A node of this age in hours, of a pool that lets nodes become a day old.
+fn aged(hours: i64) -> World {
+    let mut world = one(node("n1", SMALL));
+    world.snapshot.at = time(NOON);
+    let age = jiff::SignedDuration::from_hours(hours);
+    world.snapshot.nodes[0].created = world.snapshot.at.and_then(|at| at.checked_sub(age).ok());
+    let day = ExpireAfter::Age(jiff::SignedDuration::from_hours(24));
+    world.policy.pools.values_mut().for_each(|pool| pool.expire_after = day);
+    world
+}
+
+#[test]
+fn a_node_that_is_too_old_is_replaced_where_there_is_a_time() {
+    let replaced = REPLACED.replace("Drifted", "Expired");
+    assert_eq!(aged(25).text(), replaced);
+    assert_eq!(aged(23).text(), "");
+    assert_eq!(
+        what(&aged(25)).as_deref(),
+        Some("it was made at 2026-11-20T11:00:00Z and is to be at most 24h old")
+    );
+    let mut timeless = aged(25);
+    timeless.snapshot.at = None;
+    assert_eq!(timeless.text(), "");
+    assert!(timeless.solve().report.undecided.contains("`expireAfter` of pool `default`"));
+    let mut own = aged(25);
+    own.snapshot.nodes[0].claimed.expire_after = Some(ExpireAfter::Never);
+    assert_eq!(own.text(), "", "the claim's own word counts");
+}
+
+#[test]
+fn budgets_keep_no_node_that_is_too_old_and_pods_do() {
+    let mut world = aged(25);
+    let none = Budget { reasons: None, nodes: BudgetNodes::Count(0), window: None };
+    world.policy.pools.values_mut().for_each(|pool| pool.disruption.budgets = vec![none.clone()]);
+    assert_eq!(world.text(), REPLACED.replace("Drifted", "Expired"));
+    // One that has drifted as well goes for its age, as the budget is about drift alone.
+    world.snapshot.nodes[0].claimed.drift = drifted("n1").claimed.drift;
+    assert_eq!(world.text(), REPLACED.replace("Drifted", "Expired"));
+    world.snapshot.nodes[0].claimed.drift = None;
+    shy(&mut world);
+    assert!(staying(&world).contains("its pod `default/one` asks not to be disrupted"));
+}
+
+/// So many nodes of which the first ones have this condition since that time.
+fn troubled(sick: usize, of: usize, (kind, status, since): (&str, &str, &str)) -> World {
+    let mut world = World::of(vec![pool("default")]);
+    for number in 0..of {
+        let name = format!("n{number}");
+        world = world.nodes([node(&name, SMALL)]).pods([on(&name, pod(&format!("p{number}")).cpu("1500m"))]);
+    }
+    for node in world.snapshot.nodes.iter_mut().take(sick) {
+        let trouble = Trouble { kind: kind.into(), status: status.into(), since: time(since) };
+        node.troubles = vec![trouble];
+    }
+    world.snapshot.at = time(NOON);
+    world
+}
+
+#[test]
+fn a_node_that_is_unhealthy_for_too_long_is_replaced_whatever_its_pods_ask() {
+    let unready = |since| ("Ready", "Unknown", since);
+    let mut world = troubled(1, 1, unready("2026-11-21T11:50:00Z"));
+    shy(&mut world);
+    budgeted(&mut world);
+    assert_eq!(world.text(), "+ default Standard_D2s_v5 eastus-1 on-demand 96000: p0\n- n0: Unhealthy\n");
+    assert_eq!(what(&world).as_deref(), Some("`Ready` is `Unknown` since 2026-11-21T11:50:00Z"));
+    world.snapshot.at = None;
+    assert_eq!(world.text(), "", "nobody knows for how long");
+    assert_eq!(troubled(1, 1, unready("2026-11-21T11:50:01Z")).text(), "");
+    assert_eq!(troubled(1, 1, ("DiskPressure", "True", "2026-11-21T01:00:00Z")).text(), "");
+    let scheduled = ("PreemptionScheduled", "True", NOON);
+    assert_eq!(troubled(1, 1, scheduled).solve().target.removed.len(), 1, "Azure takes it at once");
+}
+
+#[test]
+fn where_more_than_a_fifth_is_unhealthy_no_node_is_repaired() {
+    let unready = ("Ready", "False", "2026-11-21T11:00:00Z");
+    assert_eq!(troubled(2, 10, unready).solve().target.removed.len(), 2);
+    let many = staying(&troubled(3, 10, unready));
+    assert!(many.contains("3 of the 10 nodes of pool `default` are unhealthy"), "{many}");
 }

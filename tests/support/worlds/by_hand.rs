@@ -102,14 +102,10 @@ impl ByHand {
         self
     }
 
-    /// Removes a node because it differs from what is asked for.
-    pub(crate) fn moving_off_drifted(mut self, node: &str) -> Self {
+    /// Removes a node for what it is.
+    pub(crate) fn moving_off_due(mut self, node: &str, reason: DisruptionReason) -> Self {
         let what = Some("it says so".into());
-        self.solution.target.removed.push(Removal {
-            node: node.into(),
-            reason: DisruptionReason::Drifted,
-            what,
-        });
+        self.solution.target.removed.push(Removal { node: node.into(), reason, what });
         self
     }
 

@@ -1,0 +1,48 @@
+//! Nodes that have been unhealthy for longer than is put up with.
+//!
+//! Karpenter's rules for Azure: which conditions, and for how long. Where many nodes of a pool are unhealthy at once,
+//! replacing them would not help. Without a time nothing is unhealthy for long.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::model::allowance::UNHEALTHY_MAX;
+use crate::model::{Node, NodeStage, Pool, Trouble};
+use crate::snapshot::Snapshot;
+
+/// Conditions, and how many minutes each is put up with.
+const PUT_UP_WITH: [(&str, &str, i64); 4] = [
+    ("Ready", "False", 10),
+    ("Ready", "Unknown", 10),
+    ("kubernetes.azure.com/NodeHealthy", "False", 0),
+    ("PreemptionScheduled", "True", 0),
+];
+
+/// Returns what is wrong with a node, for people; nothing where it is healthy, or it is not known for how long it is
+/// not.
+pub(super) fn what(node: &Node, at: Option<Timestamp>) -> Option<String> {
+    if node.claim.is_none() || node.stage != NodeStage::Initialized {
+        return None;
+    }
+    let at = at?;
+    node.troubles.iter().find_map(|trouble| {
+        let Trouble { kind, status, since } = trouble;
+        let is_it = |known: &&(&str, &str, i64)| (known.0, known.1) == (&**kind, &**status);
+        let (_, _, minutes) = PUT_UP_WITH.iter().find(is_it)?;
+        let since = (*since)?;
+        (at.duration_since(since) >= SignedDuration::from_mins(*minutes))
+            .then(|| format!("`{kind}` is `{status}` since {since}"))
+    })
+}
+
+/// Returns why no node of a pool is repaired: too many are unhealthy.
+pub(super) fn is_no_fault_of_nodes(snapshot: &Snapshot, pool: &Pool) -> Option<String> {
+    let of_pool = || snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name));
+    let (all, unhealthy) =
+        (of_pool().count(), of_pool().filter(|node| what(node, snapshot.at).is_some()).count());
+    (unhealthy > UNHEALTHY_MAX.of(all)).then(|| {
+        format!(
+            "{unhealthy} of the {all} nodes of pool `{}` are unhealthy, too many to be the fault of each",
+            pool.name
+        )
+    })
+}
