@@ -1,8 +1,9 @@
 //! What may go: nodes that carry nothing, nodes whose pods fit elsewhere for less, and nodes that are due.
 //!
 //! A node that goes is planned like one that is being deleted: its pods are part of the demand, and everything else
-//! is as always. So a set of nodes is judged by planning without it ([`trial`]), and [`consolidate`] looks for the set
-//! that saves most; [`due`] finds those that differ from what is asked for, are too old or unhealthy. Nothing here drains a node or says in which order they go.
+//! is as always. So a set of nodes is judged by planning without it (`trial`), `consolidate` looks for the set that saves
+//! most, and `due` finds the nodes that differ from what is asked for, are too old or unhealthy. Nothing here drains a
+//! node or says in which order they go.
 
 mod balanced;
 pub(super) mod candidate;
