@@ -90,7 +90,7 @@ fn differs(case: &Case<'_>, node: &Node, pool: &Pool) -> bool {
         |key: &str| label::WELL_KNOWN.contains(&key) || label::WELL_KNOWN_AZURE.contains(&key);
     let breaks = pool.requirements.iter().any(|(key, asked)| match node.labels.get(key) {
         Some(value) => !asked.accepts(value),
-        None => !is_set_by_others(key.as_str()) && !asked.accepts_absence(),
+        None => !is_set_by_others(key.as_str()) && asked.listed().is_some() && !asked.accepts_absence(),
     });
     let lacks_label = pool.labels.iter().any(|(key, value)| node.labels.get(key) != Some(value));
     let lacks_taint = pool.taints.iter().any(|taint| !node.taints.contains(taint));

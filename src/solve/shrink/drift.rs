@@ -41,13 +41,14 @@ fn class_changed(node: &Node, pool: &Pool) -> Option<String> {
     Some(format!("it was made with AKSNodeClass `{class}`, its pool has `{}` now", pool.class))
 }
 
-/// A label that Karpenter or AKS sets may be missing where nobody looked for it; one of the user's own may not.
+/// A label that Karpenter or AKS sets may be missing where nobody looked for it, and one that may have any value where
+/// no pod asked for one; one of the user's own whose values are listed may not.
 fn not_required(node: &Node, pool: &Pool) -> Option<String> {
     let is_known = |key: &str| label::WELL_KNOWN.contains(&key) || label::WELL_KNOWN_AZURE.contains(&key);
     pool.requirements.iter().find_map(|(key, asked)| match node.labels.get(key) {
         Some(value) if asked.accepts(value) => None,
         Some(value) => Some(format!("its pool does not accept label `{key}: {value}` any more")),
-        None if is_known(key.as_str()) || asked.accepts_absence() => None,
+        None if is_known(key.as_str()) || asked.listed().is_none() || asked.accepts_absence() => None,
         None => Some(format!("it has no label `{key}`, which its pool asks for")),
     })
 }

@@ -90,6 +90,14 @@ fn a_node_that_its_pool_would_not_make_any_more_is_replaced() {
         "nobody looked for that label"
     );
     assert_eq!(
+        of(|pool| {
+            let any = Requirement::new(crate::model::Operator::Exists, [""; 0]);
+            pool.requirements.add(LabelKey::new("team"), any);
+        }),
+        None,
+        "no pod asked for a value of it, so that new nodes have none either"
+    );
+    assert_eq!(
         of(|pool| drop(pool.labels.insert(LabelKey::new("team"), "red".into()))),
         Some("its pool has label `team: red` and it does not".to_owned())
     );
