@@ -8,7 +8,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use nodeform::check::{Rule, check};
-use nodeform::model::{NodeSelector, PoolName, Target, label};
+use nodeform::model::{ConsolidationPolicy, NodeSelector, PoolName, Target, label};
 use nodeform::plan::{Plan, file};
 use nodeform::render::{Detail, PlanView, plain_text, plan_text};
 use nodeform::sim;
@@ -136,15 +136,23 @@ fn labels_that_only_agent_pools_have_are_named_once_with_the_workloads() {
     assert!(of_label[0].hint.as_ref().is_some_and(|hint| hint.contains("AKS alone sets it")));
 }
 
-/// Two pools whose pods wait, and an empty node.
+/// Two pools whose pods wait, and an empty node. What carries pods stays.
 fn two_pools() -> World {
+    let mut world = two_pools_that_consolidate();
+    for pool in world.policy.pools.values_mut() {
+        pool.disruption.policy = ConsolidationPolicy::WhenEmpty;
+    }
+    world
+}
+
+fn two_pools_that_consolidate() -> World {
     let agent = daemon("agent");
     world()
         .pool(pool("left").label("side", "left").nodes_max(9))
         .pool(pool("right").label("side", "right").weight(5))
         .daemon(agent.clone())
-        .node(node("empty").of_pool("left"))
-        .node(node("busy").of_pool("left"))
+        .node(node("empty").of_pool("left").labelled("side", "left"))
+        .node(node("busy").of_pool("left").labelled("side", "left"))
         .pods([agent.on("empty"), agent.on("busy")])
         .pod(pod("runs").cpu("1").on("busy"))
         .pods(pod("l").cpu("3500m").selecting("side", "left").times(3))
@@ -165,6 +173,19 @@ fn a_target_narrows_the_plan_to_its_changes_and_says_what_is_left_out() {
         (plan.evidence.report.cost_after.effective - plan.evidence.report.cost_before.effective).0
     };
     assert_eq!(costs(&left) + costs(&right), costs(&whole));
+}
+
+#[test]
+fn a_target_takes_the_other_side_of_a_move_along() {
+    let world = two_pools_that_consolidate();
+    let whole = planned(&world, &[]);
+    let busy = planned(&world, &["node/busy".parse().expect("a target")]);
+    let deleted = |plan: &Plan| plan.spec.deletes().any(|(_, delete)| delete.target.node.as_str() == "busy");
+    assert!(deleted(&whole), "{}", text(&whole));
+    assert!(deleted(&busy) && busy.spec.creates().count() == 1, "{}", text(&busy));
+    for (_, create, _) in whole.spec.creates() {
+        planned(&world, &[format!("node/{}", create.vm).parse().expect("a target")]);
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::case::Case;
 use super::finding::{Finding, Rule};
 use super::made::Made;
-use crate::model::{Node, NodeName, NodeSelector, PodPlace, Requirement, Target, label};
+use crate::model::{Node, NodeName, NodeSelector, PodKey, PodPlace, Requirement, Target, label};
 use crate::plan::{Change, ChangeId, PlannedChange};
 
 /// Returns what is wrong with what a plan supposes and leaves out.
@@ -76,6 +76,26 @@ fn in_failed_zone(case: &Case<'_>, made: &Made<'_>) -> Option<String> {
     Some(format!("may be made in zone `{zone}`, which is supposed to have failed"))
 }
 
+/// Whether a change is one side of a move: a node that goes and whose pods a new node takes, or that new node. Either
+/// needs the other.
+fn moves_with_others(case: &Case<'_>, change: &Change) -> bool {
+    let runs_on = |key: &PodKey| match case.pods.get(key).map(|pod| &pod.place) {
+        Some(PodPlace::Bound(node)) => Some(node),
+        Some(PodPlace::Waiting) | None => None,
+    };
+    let moving = |made: &Made<'_>| made.pods.iter().filter_map(runs_on).collect::<Vec<_>>();
+    match change {
+        Change::Delete(delete) => case.made.iter().any(|made| moving(made).contains(&&delete.target.node)),
+        Change::Create(create) => {
+            let made = case.made.iter().find(|made| made.create.claim == create.claim);
+            made.is_some_and(|made| moving(made).iter().any(|node| case.removed.contains(*node)))
+        }
+        Change::Replace(_) | Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
+            false
+        }
+    }
+}
+
 /// Changes that no target speaks of and that none needs.
 fn beside_targets(case: &Case<'_>) -> Vec<Finding> {
     let spec = &case.plan.spec;
@@ -97,6 +117,7 @@ fn beside_targets(case: &Case<'_>) -> Vec<Finding> {
                     || is_target(Target::Node(NodeName::new(&made.create.vm)))
                     || made.pods.iter().any(|key| comes_from_target(case, key, &targets))
             })
+            || moves_with_others(case, &planned.change)
             || matches!(planned.change, Change::NoOp(_))
     };
     let beside = spec.changes.iter().filter(|change| !is_wanted(*change));

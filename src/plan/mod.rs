@@ -22,7 +22,7 @@ pub mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{PoolName, Target};
+use crate::model::{NodeName, PodKey, PodPlace, PoolName, Target};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::{Report, Solution};
@@ -106,7 +106,7 @@ pub fn plan_targets(
         reasons,
         shapes,
         placements,
-        kept: placed_on_kept(solution),
+        kept: placed_on_kept(snapshot, solution, &spec),
         unchanged: unchanged(snapshot, &spec),
         held: order.held,
         report,
@@ -116,9 +116,29 @@ pub fn plan_targets(
     Plan { spec, evidence }
 }
 
-fn placed_on_kept(solution: &Solution) -> BTreeMap<crate::model::NodeName, Vec<crate::model::PodKey>> {
-    let placed = solution.target.kept.iter().filter(|kept| !kept.pods.is_empty());
-    placed.map(|kept| (kept.node.clone(), kept.pods.clone())).collect()
+/// Returns what goes to nodes that stay; pods whose own node stays after all do not move.
+fn placed_on_kept(
+    snapshot: &Snapshot,
+    solution: &Solution,
+    spec: &PlanSpec,
+) -> BTreeMap<NodeName, Vec<PodKey>> {
+    let removed: BTreeSet<&NodeName> = spec.deletes().map(|(_, delete)| &delete.target.node).collect();
+    let left_out = solution.target.removed.iter().map(|removal| &removal.node);
+    let left_out: BTreeSet<&NodeName> = left_out.filter(|node| !removed.contains(node)).collect();
+    let stays: BTreeSet<&PodKey> = match left_out.is_empty() {
+        true => BTreeSet::new(),
+        false => snapshot
+            .pods
+            .iter()
+            .filter(|pod| matches!(&pod.place, PodPlace::Bound(node) if left_out.contains(node)))
+            .map(|pod| &pod.key)
+            .collect(),
+    };
+    let moving = solution.target.kept.iter().map(|kept| {
+        let pods: Vec<PodKey> = kept.pods.iter().filter(|pod| !stays.contains(pod)).cloned().collect();
+        (kept.node.clone(), pods)
+    });
+    moving.filter(|(_, pods)| !pods.is_empty()).collect()
 }
 
 /// Returns how many nodes no change speaks of, by pool.

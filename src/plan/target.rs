@@ -2,7 +2,7 @@
 //!
 //! What is left out is said: its pods are held back, its nodes stay, and the cost is that of what is left.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::change::{Change, ChangeId};
 use super::claim::Shelf;
@@ -32,10 +32,17 @@ pub(super) fn left_out(ground: Ground<'_>, proposal: &Proposal, targets: &BTreeS
         let carries = |placement: &Placement| placement.pods.iter().any(|pod| moved.contains(pod));
         is_target(proposal, planned, targets) || proposal.placements.get(*id).is_some_and(carries)
     };
+    let wanted: BTreeSet<&ChangeId> = proposal.changes.iter().filter(is_wanted).map(|(id, _)| id).collect();
+    let wanted = with_needed(ground, proposal, wanted);
     let changes: BTreeSet<ChangeId> =
-        proposal.changes.iter().filter(|change| !is_wanted(change)).map(|(id, _)| id.clone()).collect();
+        proposal.changes.keys().filter(|id| !wanted.contains(id)).cloned().collect();
     let placed = changes.iter().filter_map(|id| proposal.placements.get(id));
-    let mut pods: Vec<PodKey> = placed.flat_map(|placement| placement.pods.iter().cloned()).collect();
+    let stays = |key: &&PodKey| {
+        let pod = ground.snapshot.pods.iter().find(|pod| pod.key == **key);
+        pod.is_some_and(|pod| runs_on(ground, &pod.place))
+    };
+    let pods = placed.flat_map(|placement| &placement.pods).filter(|pod| !stays(pod));
+    let mut pods: Vec<PodKey> = pods.cloned().collect();
     pods.sort();
     let held = (!pods.is_empty()).then(|| Held {
         pods,
@@ -43,6 +50,55 @@ pub(super) fn left_out(ground: Ground<'_>, proposal: &Proposal, targets: &BTreeS
         because: "the new nodes that they would go to are not among the targets".to_owned(),
     });
     LeftOut { changes, held }
+}
+
+/// Adds what pods that move need: the node that they go to, and that theirs goes.
+fn with_needed<'p>(
+    ground: Ground<'_>,
+    proposal: &'p Proposal,
+    mut wanted: BTreeSet<&'p ChangeId>,
+) -> BTreeSet<&'p ChangeId> {
+    let removing: BTreeMap<&NodeName, &ChangeId> = proposal
+        .changes
+        .iter()
+        .filter_map(|(id, planned)| Some((&planned.change.delete()?.target.node, id)))
+        .collect();
+    let leaves: BTreeMap<&PodKey, &ChangeId> = ground
+        .snapshot
+        .pods
+        .iter()
+        .filter_map(|pod| match &pod.place {
+            PodPlace::Bound(node) => Some((&pod.key, *removing.get(node)?)),
+            PodPlace::Waiting => None,
+        })
+        .collect();
+    let pairs: Vec<(&ChangeId, &ChangeId)> = proposal
+        .placements
+        .iter()
+        .flat_map(|(id, placement)| placement.pods.iter().map(move |pod| (id, pod)))
+        .filter_map(|(id, pod)| Some((id, *leaves.get(pod)?)))
+        .collect();
+    loop {
+        let before = wanted.len();
+        for (create, delete) in &pairs {
+            if wanted.contains(create) || wanted.contains(delete) {
+                wanted.extend([*create, *delete]);
+            }
+        }
+        if wanted.len() == before {
+            return wanted;
+        }
+    }
+}
+
+/// Whether a pod runs on a node that nobody deletes yet: it waits for nothing where its move is left out.
+fn runs_on(ground: Ground<'_>, place: &PodPlace) -> bool {
+    match place {
+        PodPlace::Bound(name) => {
+            ground.snapshot.nodes.iter().any(|node| node.name == *name && !node.is_deleting)
+        }
+        PodPlace::Waiting => false,
+    }
 }
 
 fn is_target(proposal: &Proposal, planned: &PlannedChange, targets: &BTreeSet<Target>) -> bool {
