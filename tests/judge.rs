@@ -7,7 +7,7 @@ mod support;
 use std::sync::Arc;
 
 use nodeform::check::{Finding, Rule, check};
-use nodeform::model::disruption_budget::{BudgetCounts, DisruptionBudget, UnhealthyPods};
+use nodeform::model::disruption_budget::{BudgetCounts, DisruptionBudget, PodBound, PodShare, UnhealthyPods};
 use nodeform::model::{
     Budget, BudgetNodes, CapacityType, ConsolidationPolicy, DisruptionReason, Effect, LabelKey,
     LabelSelector, MicroUsd, MicroUsdPerHour, NodeStage, Operator, PodKey, Price, Requirement, ResourceName,
@@ -868,6 +868,73 @@ mod removals {
             all.sort();
         }
         objects_only(Rule::Budget, &case);
+    }
+
+    /// Two underused nodes of two pools, each with a pod of one PodDisruptionBudget that lets one go.
+    fn guarded() -> (World, Plan) {
+        let mut world = world()
+            .pool(pool("default"))
+            .pool(pool("other"))
+            .node(node("a"))
+            .node(node("b").of_pool("other"))
+            .node(node("roomy"))
+            .pod(pod("one").cpu("500m").on("a"))
+            .pod(pod("two").cpu("500m").on("b"))
+            .pod(pod("stays").cpu("500m").on("roomy"));
+        world.snapshot.budgets = vec![DisruptionBudget {
+            namespace: "default".into(),
+            name: "web".into(),
+            selector: Some(LabelSelector::default()),
+            bound: Some(PodBound::MaxUnavailable(PodShare::Percent(1))),
+            unhealthy: UnhealthyPods::IfHealthyBudget,
+            counts: None,
+        }];
+        by_hand(world).keeping("roomy", &["one", "two"]).moving_off("a").moving_off("b").planned()
+    }
+
+    /// Puts everything into the first wave.
+    fn at_once(case: &mut (World, Plan)) {
+        let mut all = Wave::default();
+        for (step, ids) in case.1.spec.waves.drain(..).flat_map(|wave| wave.steps) {
+            let together = all.steps.entry(step).or_default();
+            together.extend(ids);
+            together.sort();
+        }
+        case.1.spec.waves = vec![all];
+    }
+
+    #[test]
+    fn a_pod_disruption_budget_that_two_drains_of_a_wave_overrun_is_seen() {
+        let mut case = guarded();
+        assert_eq!(case.1.spec.waves.len(), 2);
+        at_once(&mut case);
+        objects_only(Rule::Budget, &case);
+        let said = &findings(&case)[0];
+        assert_eq!(
+            said.to_string(),
+            "budget: PodDisruptionBudget `default/web`: wave 1 evicts 2 of its pods from 2 nodes, it allows 1"
+        );
+        // As many as it allows, and pods that are not counted as healthy, may go together.
+        case.0.snapshot.budgets[0].bound = Some(PodBound::MinAvailable(PodShare::Count(1)));
+        assert_eq!(rules(&case), []);
+        case.0.snapshot.budgets[0].bound = Some(PodBound::MinAvailable(PodShare::Percent(34)));
+        objects_only(Rule::Budget, &case);
+    }
+
+    #[test]
+    fn a_saved_plan_is_judged_by_its_pod_disruption_budgets_too() {
+        let mut case = guarded();
+        at_once(&mut case);
+        let saved = nodeform::plan::read(&nodeform::plan::write(&case.1)).expect("the plan was just written");
+        let found = check(&saved.snapshot(), &saved.policy(), &saved);
+        assert_eq!(found.iter().map(|finding| finding.rule).collect::<Vec<_>>(), [Rule::Budget]);
+    }
+
+    #[test]
+    fn a_pod_that_nobody_counted_and_that_may_never_go_is_seen() {
+        let mut case = guarded();
+        case.0.snapshot.budgets[0].bound = Some(PodBound::MinAvailable(PodShare::Percent(100)));
+        objects_only(Rule::Removal, &case);
     }
 
     #[test]

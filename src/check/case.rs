@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::crowd::Crowd;
 use super::daemons;
+use super::evictions::{self, Spare};
 use super::labels::Labels;
 use super::made::{Made, made_nodes};
 use super::overlays;
@@ -45,6 +46,8 @@ pub(super) struct Case<'a> {
     pub(super) crowd: Crowd<'a>,
     /// The labels by which placed pods are tied to their domains.
     pub(super) ties: Ties<'a>,
+    /// What PodDisruptionBudgets let go.
+    pub(super) spares: Vec<Spare<'a>>,
 }
 
 /// A node that pods are placed on.
@@ -96,6 +99,7 @@ impl<'a> Case<'a> {
             sites: Vec::new(),
             crowd: Crowd::default(),
             ties: Ties::default(),
+            spares: evictions::spares(snapshot),
         };
         let mut substitutes = Substitutes::default();
         let new_site = |made| {

@@ -17,6 +17,7 @@ mod content;
 mod crowd;
 mod daemons;
 mod due;
+mod evictions;
 mod finding;
 mod gaps;
 mod held;
@@ -79,6 +80,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         weight::findings,
         removal::findings,
         budgets::findings,
+        evictions::findings,
         names::findings,
         order::findings,
         gaps::findings,

@@ -2,7 +2,7 @@
 //! costs less without them.
 
 use super::case::Case;
-use crate::model::disruption_budget::{DisruptionBudget, UnhealthyPods};
+use super::evictions;
 use crate::model::{ConsolidationPolicy, Node, NodeName, NodeStage, Pod, PodKey};
 
 /// Returns why a node may not be removed as underused.
@@ -53,22 +53,7 @@ pub(super) fn kept(case: &Case<'_>, pod: &Pod) -> Option<String> {
     if pod.is_protected(case.snapshot.at) {
         return Some("asks not to be disrupted".to_owned());
     }
-    let selects = |budget: &&DisruptionBudget| {
-        budget.namespace == pod.key.namespace
-            && budget.selector.as_ref().is_some_and(|selector| selector.selects(&pod.spec.labels))
-    };
-    let budgets: Vec<&DisruptionBudget> = case.snapshot.budgets.iter().filter(selects).collect();
-    if budgets.len() > 1 {
-        return Some(format!("has {} PodDisruptionBudgets, so that it cannot be evicted", budgets.len()));
-    }
-    let is_exempt =
-        |budget: &DisruptionBudget| pod.state.is_unready && budget.unhealthy == UnhealthyPods::AlwaysAllow;
-    let is_used_up =
-        |budget: &DisruptionBudget| budget.counts.is_some_and(|counts| counts.disruptions_allowed == 0);
-    if let Some(budget) = budgets.iter().find(|budget| is_used_up(budget) && !is_exempt(budget)) {
-        return Some(format!("may not be evicted now, as PodDisruptionBudget `{}` says", budget.name));
-    }
-    None
+    evictions::kept(case, pod)
 }
 
 /// A pod that runs is not moved to a node that may still fail to come up.

@@ -65,7 +65,7 @@ pub struct DisruptionBudget {
     pub name: Arc<str>,
     /// Which pods of its namespace; an empty selector means all, `None` none.
     pub selector: Option<LabelSelector>,
-    /// What it bounds; `None` bounds nothing.
+    /// What it bounds; `None` lets nothing go, as nothing is counted then.
     pub bound: Option<PodBound>,
     /// Which pods that are not ready it lets go.
     pub unhealthy: UnhealthyPods,

@@ -11,6 +11,7 @@ pub mod canonical;
 pub mod claimed;
 pub mod disruption;
 pub mod disruption_budget;
+pub mod eviction;
 pub mod fleet;
 pub mod instance_type;
 pub mod label;

@@ -8,6 +8,7 @@ pub mod claim;
 pub mod comparison;
 mod cost;
 pub mod digest;
+mod drains;
 pub mod evidence;
 pub mod file;
 pub mod identity;

@@ -1,4 +1,5 @@
-//! Waves: creates before drains before deletes, and no more at once than the budgets let go.
+//! Waves: creates before drains before deletes, and no more at once than the budgets let go: those of the pools, and
+//! the PodDisruptionBudgets of what is evicted.
 //!
 //! A plan holds all its waves. Each later one is measured against the nodes that its pool then still has,
 //! without those that the plan makes, so that it is never larger than the budgets would allow by then. The
@@ -7,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::change::{Change, ChangeId, Delete, Replace};
+use super::drains::{Drains, Pace};
 use super::evidence::HeldRemoval;
 use super::spec::{PlannedChange, Step, Wave};
 use crate::model::allowance::Allowance;
@@ -62,7 +64,7 @@ pub fn order(snapshot: &Snapshot, policy: &Policy, changes: &BTreeMap<ChangeId, 
         ids.retain(|id| !order.held_changes.contains(id));
     }
     first.steps.retain(|_, ids| !ids.is_empty());
-    spread(first, queues, &mut order.waves);
+    spread(first, queues, &Drains::of(snapshot), &mut order.waves);
     order.held.sort_by(|one, other| one.node.cmp(&other.node));
     order
 }
@@ -147,10 +149,11 @@ fn hold((id, delete): (ChangeId, Delete), because: String, order: &mut Order) {
 }
 
 /// Spreads the removals over waves; the first goes with what is made.
-fn spread(first: Wave, mut queues: Vec<Queue<'_>>, waves: &mut Vec<Wave>) {
+fn spread(first: Wave, mut queues: Vec<Queue<'_>>, drains: &Drains<'_>, waves: &mut Vec<Wave>) {
     let mut wave = first;
     loop {
-        let going: BTreeSet<ChangeId> = queues.iter_mut().flat_map(Queue::next).collect();
+        let pace = &mut drains.wave(waves.is_empty());
+        let going: BTreeSet<ChangeId> = queues.iter_mut().flat_map(|queue| queue.next(pace)).collect();
         let waiting = queues.iter().any(|queue| !queue.waiting.is_empty());
         if !going.is_empty() {
             let ids: Vec<ChangeId> = going.into_iter().collect();
@@ -167,15 +170,15 @@ fn spread(first: Wave, mut queues: Vec<Queue<'_>>, waves: &mut Vec<Wave>) {
 }
 
 impl Queue<'_> {
-    /// Takes what may go in the next wave. Whatever was admitted has more budget than nodes are leaving, so
-    /// that every call takes something while something waits.
-    fn next(&mut self) -> Vec<ChangeId> {
+    /// Takes what may go in the next wave. Whatever was admitted has more budget than nodes are leaving, and the first
+    /// drain of a wave fits every PodDisruptionBudget, so that every wave takes something while something waits.
+    fn next(&mut self, pace: &mut Pace<'_>) -> Vec<ChangeId> {
         let Self { allowance, nodes, leaving, waiting } = self;
         let mut going = Vec::new();
         let mut kept = Vec::new();
         while let Some((id, delete)) = waiting.pop() {
             let allowed = allowance.nodes(delete.reason, (*nodes).max(1));
-            if going.len() + *leaving < allowed {
+            if going.len() + *leaving < allowed && pace.take(&delete.target.node) {
                 going.push(id);
             } else {
                 kept.push((id, delete));

@@ -12,6 +12,8 @@ use super::propose::network;
 use super::spec::PlanSpec;
 use super::{Plan, storage};
 use crate::catalog::Catalog;
+use crate::model::disruption_budget::DisruptionBudget;
+use crate::model::eviction::Evictions;
 use crate::model::storage::Storage;
 use crate::model::{
     AbsentNode, CapacityType, ClassName, Fleet, InstanceType, LabelKey, Namespace, NamespaceLabels, Node,
@@ -64,6 +66,9 @@ pub struct World {
     /// Claims of the pods, and what those are made of.
     #[serde(default, skip_serializing_if = "storage::is_empty")]
     pub storage: Storage,
+    /// PodDisruptionBudgets that are about any of the pods, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub budgets: Vec<DisruptionBudget>,
     /// What the scheduler reads of pods; equal ones once.
     pub pod_specs: Vec<Arc<PodSpec>>,
     /// Pods, those alike but for their name together.
@@ -138,6 +143,7 @@ impl World {
             absent: snapshot.supposed.absent.clone(),
             namespaces: read_by_selectors(snapshot, &pod_specs),
             storage: storage::of_pods(&snapshot.storage, &snapshot.pods),
+            budgets: budgets(snapshot),
             daemons,
             pod_specs,
             pods,
@@ -186,8 +192,7 @@ impl Plan {
             daemons: world.daemons.clone(),
             namespaces: world.namespaces.clone(),
             storage: world.storage.clone(),
-            // What goes carries no pod that a budget protects.
-            budgets: Vec::new(),
+            budgets: world.budgets.clone(),
             catalog: Catalog::recorded(world.region.clone(), world.sizes.clone(), world.well_known.clone())
                 .with_prices(
                     world.prices.iter().map(|vm| ((vm.size.clone(), vm.capacity_type), (vm.price, vm.disk))),
@@ -210,6 +215,16 @@ impl Plan {
             ..Policy::default()
         }
     }
+}
+
+/// Returns the budgets that are about any pod.
+fn budgets(snapshot: &Snapshot) -> Vec<DisruptionBudget> {
+    let evictions = Evictions::of(&snapshot.budgets, &snapshot.pods);
+    let about: BTreeSet<usize> = snapshot.pods.iter().flat_map(|pod| evictions.about(pod)).collect();
+    let known = about.into_iter().filter_map(|place| evictions.guard(place));
+    let mut budgets: Vec<DisruptionBudget> = known.map(|guard| guard.budget.clone()).collect();
+    budgets.sort();
+    budgets
 }
 
 /// Returns the labels of namespaces that selectors of namespaces read.

@@ -32,6 +32,7 @@ pub mod topology;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::model::eviction::Evictions;
 use crate::model::{DisruptionReason, LabelKey, Node, NodeName, PodPlace, PoolName, label};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
@@ -76,7 +77,8 @@ pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
     let lets_go = &candidate::pools(snapshot, policy);
     let due = Due::of(snapshot, policy);
     let asked = &due.names();
-    let given = Given { policy, market, book, lets_go, asked };
+    let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
+    let given = Given { policy, market, book, lets_go, asked, evictions };
     let may_go = staged(snapshot, given, |scene| consolidate::candidates(scene, snapshot));
     // Rules between pods are read with the pods of all that may go, so that every set is planned alike.
     let all = trial::marked(snapshot, &may_go.union(asked).cloned().collect());
@@ -134,6 +136,7 @@ struct Given<'a> {
     book: &'a PriceBook<'a>,
     lets_go: &'a BTreeSet<PoolName>,
     asked: &'a BTreeSet<NodeName>,
+    evictions: &'a Evictions<'a>,
 }
 
 /// Returns the nodes that carry pods other than daemonsets'.
@@ -168,17 +171,18 @@ fn may_go(
 ) -> BTreeSet<NodeName> {
     let lets_go = &candidate::pools(snapshot, policy);
     let asked = &Due::of(snapshot, policy).names();
-    let given = Given { policy, market, book, lets_go, asked };
+    let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
+    let given = Given { policy, market, book, lets_go, asked, evictions };
     staged(snapshot, given, |scene| consolidate::candidates(scene, snapshot))
 }
 
 /// Reads what is the same whatever goes.
 fn staged<T>(snapshot: &Snapshot, given: Given<'_>, then: impl FnOnce(&Scene<'_>) -> T) -> T {
-    let Given { policy, market, book, lets_go, asked } = given;
+    let Given { policy, market, book, lets_go, asked, evictions } = given;
     let topology = &Topology::of(snapshot);
     let daemons = &Daemons::of(snapshot, topology);
     let supply = &Supply::of(policy, market, book, daemons);
-    then(&Scene { policy, market, book, topology, supply, daemons, lets_go, asked })
+    then(&Scene { policy, market, book, topology, supply, daemons, lets_go, asked, evictions })
 }
 
 /// Works out the fleet that takes the place of nodes that are being deleted.

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use super::world::{example, example_plan, node, planned, policy, pool, snapshot, solution};
-use crate::model::{Budget, BudgetNodes, DisruptionReason, MicroUsdPerHour, Node, NodeName};
-use crate::plan::{HeldRemoval, Precondition, Step};
+use super::world::{example, example_plan, node, planned, pod, policy, pool, snapshot, solution, web_budget};
+use crate::model::{
+    Budget, BudgetNodes, Claimed, DisruptionReason, Drift, MicroUsdPerHour, Node, NodeName, Pod, PodPlace,
+};
+use crate::plan::{ChangeId, HeldRemoval, Precondition, Step, Wave};
+use crate::solve::{Kept, Removal};
 
 fn budget(nodes: BudgetNodes) -> Budget {
     Budget { reasons: None, nodes, window: None }
@@ -91,6 +94,62 @@ fn nodes_that_leave_already_use_up_the_budget_of_the_first_wave() {
     assert_eq!(waves_under(BudgetNodes::Count(2)), (vec![1, 2], None));
     let because = "1 of its pool on the way out already: the budgets let no more go at once";
     assert_eq!(waves_under(BudgetNodes::Percent(10)), (Vec::new(), Some(because.to_owned())));
+}
+
+/// Plans that nodes which drifted go, one of each pool, with so many pods of a PodDisruptionBudget that lets so many go;
+/// returns the nodes of each wave. Where the first leaves already, the plan is about the others.
+fn drained(pods_of: &[(&str, usize)], most: u32, is_leaving: bool) -> Vec<Vec<String>> {
+    let drift = Some(Drift { reason: "ImageDrift".into(), since: None });
+    let (mut nodes, mut pods) = (Vec::new(), Vec::new());
+    let mut solution = solution(Vec::new(), &[]);
+    for (place, (name, count)) in pods_of.iter().enumerate() {
+        let is_deleting = is_leaving && place == 0;
+        let claimed = Claimed { drift: drift.clone(), ..Claimed::default() };
+        let spare = node(&format!("spare-of-{name}"), &format!("pool-of-{name}"));
+        nodes.push(Node { is_deleting, claimed, ..node(name, &format!("pool-of-{name}")) });
+        let bound = PodPlace::Bound(NodeName::new(name));
+        let on = |number| Pod { place: bound.clone(), ..pod(&format!("web-{name}-{number}")) };
+        let here: Vec<Pod> = (0..*count).map(on).collect();
+        let moved = here.iter().map(|pod| pod.key.clone()).collect();
+        solution.target.kept.push(Kept { node: spare.name.clone(), pods: moved });
+        if !is_deleting {
+            let what = Some("its NodeClaim says so".into());
+            let reason = DisruptionReason::Drifted;
+            solution.target.removed.push(Removal { node: NodeName::new(name), reason, what });
+        }
+        nodes.push(spare);
+        pods.extend(here);
+    }
+    let pools = pods_of.iter().map(|(name, _)| pool(&format!("pool-of-{name}")));
+    let mut snapshot = snapshot(nodes, pods);
+    snapshot.budgets = vec![web_budget(most)];
+    let plan = planned(&snapshot, &policy(pools), &solution);
+    let name = |id: &ChangeId| plan.spec.changes[id].change.target().expect("it goes").node.to_string();
+    let names = |wave: &Wave| {
+        let mut names: Vec<String> = wave.steps[&Step::Drain].iter().map(name).collect();
+        names.sort();
+        names
+    };
+    plan.spec.waves.iter().map(names).collect()
+}
+
+#[test]
+fn drains_of_one_wave_do_not_overrun_a_budget_of_pods_together() {
+    let one_each = [("a", 1), ("b", 1), ("c", 1)];
+    assert_eq!(drained(&one_each, 1, false), [["a"], ["b"], ["c"]]);
+    assert_eq!(drained(&one_each, 2, false), [vec!["a", "b"], vec!["c"]]);
+    assert_eq!(drained(&one_each, 3, false), [["a", "b", "c"]]);
+}
+
+#[test]
+fn a_node_with_more_pods_of_a_budget_than_may_go_is_drained_by_itself() {
+    assert_eq!(drained(&[("a", 1), ("b", 2), ("c", 0)], 1, false), [vec!["a", "c"], vec!["b"]]);
+}
+
+#[test]
+fn nodes_that_leave_already_use_up_budgets_of_pods_in_the_first_wave() {
+    let waves = drained(&[("a", 1), ("b", 1), ("c", 1), ("d", 1)], 2, true);
+    assert_eq!(waves, [vec!["b"], vec!["c", "d"]]);
 }
 
 #[test]

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::catalog::Catalog;
+use crate::model::disruption_budget::{DisruptionBudget, PodBound, PodShare, UnhealthyPods};
 use crate::model::{
     CapacityType, Claimed, ClassName, Disruption, DisruptionReason, Effect, ExpireAfter, InstanceType,
-    LabelKey, MicroUsdPerHour, Node, NodeClass, NodeName, NodeStage, Offering, OsDisk, Pod, PodKey, PodPlace,
-    PodSpec, PodState, Pool, PoolName, Price, Region, Requirement, Requirements, ResourceName, Resources,
-    SkuName, Taint, Toleration, Zone, label,
+    LabelKey, LabelSelector, MicroUsdPerHour, Node, NodeClass, NodeName, NodeStage, Offering, OsDisk, Pod,
+    PodKey, PodPlace, PodSpec, PodState, Pool, PoolName, Price, Region, Requirement, Requirements,
+    ResourceName, Resources, SkuName, Taint, Toleration, Zone, label,
 };
 use crate::plan::{Plan, plan};
 use crate::policy::Policy;
@@ -237,6 +238,18 @@ pub(crate) fn new_node(pool: &str, pods: &[&str]) -> NewNode {
         ],
         variety: Variety::default(),
         is_estimate: false,
+    }
+}
+
+/// A PodDisruptionBudget of all pods that lets so many of them go.
+pub(crate) fn web_budget(most: u32) -> DisruptionBudget {
+    DisruptionBudget {
+        namespace: "default".into(),
+        name: "web".into(),
+        selector: Some(LabelSelector::default()),
+        bound: Some(PodBound::MaxUnavailable(PodShare::Count(most))),
+        unhealthy: UnhealthyPods::IfHealthyBudget,
+        counts: None,
     }
 }
 

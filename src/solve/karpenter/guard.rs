@@ -3,7 +3,8 @@
 //! A pod of several budgets cannot be evicted at all, as the eviction API has it. Nothing here knows of nodes.
 
 use crate::model::disruption_budget::{DisruptionBudget, PodBound, PodShare, UnhealthyPods};
-use crate::model::{Effect, Pod, PodPlace, Taint};
+use crate::model::eviction::Evictions;
+use crate::model::{Effect, Pod, Taint};
 use crate::snapshot::Snapshot;
 
 /// The taint of nodes that Karpenter empties.
@@ -16,13 +17,10 @@ pub(super) struct Guards<'a> {
 }
 
 impl<'a> Guards<'a> {
-    /// Reads the budgets; what the cluster has not counted is counted here.
+    /// Reads the budgets.
     pub(super) fn of(snapshot: &'a Snapshot) -> Self {
-        let allowed = |budget: &DisruptionBudget| match budget.counts {
-            Some(counts) => counts.disruptions_allowed,
-            None => counted(budget, snapshot),
-        };
-        Self { snapshot, allowed: snapshot.budgets.iter().map(allowed).collect() }
+        let evictions = Evictions::of(&snapshot.budgets, &snapshot.pods);
+        Self { snapshot, allowed: evictions.guards().iter().map(|guard| guard.allowed).collect() }
     }
 
     /// Returns whether a budget keeps a pod from being evicted now.
@@ -72,22 +70,4 @@ fn is_shut(budget: &DisruptionBudget) -> bool {
         Some(PodBound::MinAvailable(PodShare::Percent(least))) => least == 100,
         Some(PodBound::MinAvailable(PodShare::Count(_))) | None => false,
     }
-}
-
-/// Counts as the cluster does: healthy pods less those that must be, which is a share of all, rounded up.
-fn counted(budget: &DisruptionBudget, snapshot: &Snapshot) -> u32 {
-    let pods = || snapshot.pods.iter().filter(|pod| is_of(pod, budget));
-    let is_healthy = |pod: &&Pod| matches!(pod.place, PodPlace::Bound(_)) && !pod.state.is_unready;
-    let count = |pods: usize| u32::try_from(pods).unwrap_or(u32::MAX);
-    let (all, healthy) = (count(pods().count()), count(pods().filter(is_healthy).count()));
-    let of_all = |share: PodShare| match share {
-        PodShare::Count(count) => count,
-        PodShare::Percent(percent) => all.saturating_mul(percent).div_ceil(100),
-    };
-    let wanted = match budget.bound {
-        Some(PodBound::MinAvailable(least)) => of_all(least),
-        Some(PodBound::MaxUnavailable(most)) => all.saturating_sub(of_all(most)),
-        None => 0,
-    };
-    healthy.saturating_sub(wanted)
 }

@@ -7,9 +7,8 @@
 use std::collections::BTreeSet;
 
 use crate::model::allowance::Allowance;
-use crate::model::disruption_budget::{DisruptionBudget, UnhealthyPods};
 use crate::model::{
-    ConsolidationPolicy, DisruptionReason, MicroUsdPerHour, Node, NodeName, NodeStage, Pod, PodPlace, Pool,
+    ConsolidationPolicy, DisruptionReason, MicroUsdPerHour, Node, NodeName, NodeStage, PodPlace, Pool,
     PoolName,
 };
 use crate::policy::Policy;
@@ -57,7 +56,7 @@ pub(super) fn candidates(scene: &Scene<'_>, snapshot: &Snapshot, nodes: &[Standi
             && !node.is_deleting
             && empty::unknown(node, has_claims, has_pods).is_none()
             && empty::why_stays(snapshot, scene.policy, standing).is_none()
-            && standing.bound.iter().all(|pod| may_leave(pod, &snapshot.budgets))
+            && standing.bound.iter().all(|pod| scene.evictions.may_leave(pod))
     };
     let priced = |standing: &Standing<'_>| {
         let (quotes, _) = price::quote_nodes([standing.node], scene.market, scene.book);
@@ -74,24 +73,4 @@ pub(super) fn at_once(snapshot: &Snapshot, pool: &Pool, reason: DisruptionReason
     let leaving = of_pool().filter(|node| node.is_deleting).count();
     let allowance = Allowance::of(pool, snapshot.at);
     allowance.nodes(reason, of_pool().filter(stays).count().max(1)).saturating_sub(leaving)
-}
-
-/// Returns whether a pod may be evicted: at most one budget is about it, and that one lets a pod go.
-pub(super) fn may_leave(pod: &Pod, budgets: &[DisruptionBudget]) -> bool {
-    if pod.is_daemon {
-        return true;
-    }
-    let about = |budget: &&DisruptionBudget| {
-        budget.namespace == pod.key.namespace
-            && budget.selector.as_ref().is_some_and(|selector| selector.selects(&pod.spec.labels))
-    };
-    let about: Vec<&DisruptionBudget> = budgets.iter().filter(about).collect();
-    match about[..] {
-        [] => true,
-        [budget] => {
-            let is_exempt = pod.state.is_unready && budget.unhealthy == UnhealthyPods::AlwaysAllow;
-            is_exempt || budget.counts.is_none_or(|counts| counts.disruptions_allowed > 0)
-        }
-        [..] => false,
-    }
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::allowance::Allowance;
+use crate::model::eviction::Evictions;
 use crate::model::{DisruptionReason, Node, NodeName, NodeStage, Pod, PodPlace, Pool};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
@@ -59,9 +60,10 @@ impl Due {
                 bound.entry(node).or_default().push(pod);
             }
         }
+        let evictions = Evictions::of(&snapshot.budgets, &snapshot.pods);
         for (name, (node, pool, causes)) in causes {
             let pods = bound.get(name).map_or(&[][..], Vec::as_slice);
-            let kept = |cause: &Cause| kept(snapshot, (node, pool), pods, cause.reason);
+            let kept = |cause: &Cause| kept((snapshot, &evictions), (node, pool), pods, cause.reason);
             let first = causes.first().and_then(|cause| Some((cause, kept(cause)?)));
             match (causes.iter().find(|cause| kept(cause).is_none()), first) {
                 (Some(cause), _) => drop(due.going.insert(name.clone(), cause.clone())),
@@ -158,7 +160,7 @@ fn causes_of(snapshot: &Snapshot, policy: &Policy, (node, pool): (&Node, &Pool))
 /// Returns what keeps a due node: its own wish, its pods', or its pool's budgets. Pods keep no node that is unhealthy
 /// or drains only for so long (`terminationGracePeriod`).
 fn kept(
-    snapshot: &Snapshot,
+    (snapshot, evictions): (&Snapshot, &Evictions<'_>),
     (node, pool): (&Node, &Pool),
     pods: &[&Pod],
     reason: DisruptionReason,
@@ -186,7 +188,7 @@ fn kept(
     if let Some(pod) = pods.iter().find(|pod| pod.is_protected(snapshot.at)) {
         return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
     }
-    let pod = pods.iter().find(|pod| !candidate::may_leave(pod, &snapshot.budgets))?;
+    let pod = pods.iter().find(|pod| !evictions.may_leave(pod))?;
     Some(format!("PodDisruptionBudgets keep its pod `{}`", pod.key))
 }
 

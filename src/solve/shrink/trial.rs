@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::model::eviction::Evictions;
 use crate::model::{MicroUsdPerHour, Node, NodeName, NodeStage, PodKey, PodPlace, PoolName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
@@ -29,6 +30,8 @@ pub(in crate::solve) struct Scene<'a> {
     pub(in crate::solve) lets_go: &'a BTreeSet<PoolName>,
     /// The nodes that are to go for other reasons than cost.
     pub(in crate::solve) asked: &'a BTreeSet<NodeName>,
+    /// Which pods may be evicted as the world is, whatever is imagined of it.
+    pub(in crate::solve) evictions: &'a Evictions<'a>,
 }
 
 /// What the fleet would come to.

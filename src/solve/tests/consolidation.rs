@@ -1,7 +1,7 @@
 //! Nodes that carry pods go where that saves enough, and stay where anybody asks for that.
 
 use super::world::{PodWith, World, node, on, pod, pool};
-use crate::model::disruption_budget::{BudgetCounts, DisruptionBudget, UnhealthyPods};
+use crate::model::disruption_budget::{BudgetCounts, DisruptionBudget, PodBound, PodShare, UnhealthyPods};
 use crate::model::{
     Budget, BudgetNodes, ConsolidationPolicy, Disruption, LabelSelector, MicroUsdPerHour, Node, NodeStage,
     Pod, Pool, Price,
@@ -140,6 +140,10 @@ fn pods_that_their_budgets_keep_keep_their_node() {
     let lenient = DisruptionBudget { unhealthy: UnhealthyPods::AlwaysAllow, ..budget("one", 0) };
     assert_eq!(removed(vec![lenient.clone()], true), 1, "it is not healthy anyway");
     assert_eq!(removed(vec![lenient], false), 0);
+    let of_manifest = |bound| DisruptionBudget { bound: Some(bound), counts: None, ..budget("one", 1) };
+    assert_eq!(removed(vec![of_manifest(PodBound::MaxUnavailable(PodShare::Percent(1)))], false), 1);
+    let all_stay = of_manifest(PodBound::MinAvailable(PodShare::Count(1)));
+    assert_eq!(removed(vec![all_stay], false), 0, "the one pod that runs must run");
 }
 
 #[test]
