@@ -15,7 +15,9 @@ use super::demand::Demand;
 use super::existing::{self, Standing};
 use super::fit::Miss;
 use super::fit::limits::Ledger;
+use super::fleet::{Costs, zones};
 use super::market::Market;
+use super::pack::Effort;
 use super::pack::finish::{Desk, Finished, finish};
 use super::price::PriceBook;
 use super::shrink::{self, Shrunk};
@@ -27,7 +29,7 @@ use super::topology::bundle::{self, Riders};
 use super::topology::census::Census;
 use super::topology::domains::{THERE, tier_of_new};
 use super::topology::settle::{self, Place};
-use super::{Costs, ledger, pack, price, zones};
+use super::{ledger, pack, price};
 
 /// How often pods are given out anew after the first time.
 const ROUNDS_MAX: usize = 5;
@@ -43,6 +45,8 @@ pub(super) struct Ground<'a> {
     pub(super) supply: &'a Supply<'a>,
     /// What there is, with nothing placed yet.
     pub(super) nodes: &'a [Standing<'a>],
+    /// What the attempts are for.
+    pub(super) effort: Effort,
 }
 
 /// What an attempt came to.
@@ -84,7 +88,7 @@ pub(super) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
 }
 
 fn attempt<'a>(ground: &Ground<'a>, caps: &Caps) -> Attempt<'a> {
-    let Ground { snapshot, policy, market, book, topology, demand, supply, nodes } = *ground;
+    let Ground { snapshot, policy, market, book, topology, demand, supply, nodes, effort } = *ground;
     let (bundled, riders) = bundle::bundled(demand, bundle::World { topology, supply, nodes });
     let mut assigned = assign::assign(&bundled, topology, (supply, nodes), caps);
     let mut nodes: Vec<Standing<'a>> = nodes.to_vec();
@@ -94,7 +98,7 @@ fn attempt<'a>(ground: &Ground<'a>, caps: &Caps) -> Attempt<'a> {
     let costs = Costs::of(snapshot, &shrunk, market, book);
     let there = price::cost(&snapshot.nodes, market, book).effective;
     let ledger = ledger::opened(policy, &snapshot.nodes, &costs.free, there);
-    let (problem, packing) = pack::pack((&open, &left), supply, &ledger, book);
+    let (problem, packing) = pack::pack((&open, &left), supply, (&ledger, book), effort);
     let ledger = packing.ledger.clone();
     let desk = Desk { problem: &problem, supply, demand: &open, book };
     let mut finished = finish(&desk, packing, &mut zones(&nodes, &shrunk));

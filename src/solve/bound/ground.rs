@@ -19,6 +19,7 @@ use crate::solve::intern::{Bits, Interner};
 use crate::solve::market::Market;
 use crate::solve::price::{self, PriceBook, Uncommitted};
 use crate::solve::solution::Solution;
+use crate::solve::steps;
 use crate::solve::supply::reach::Reach;
 use crate::solve::supply::{PoolSupply, Supply, Usable};
 use crate::solve::topology::Topology;
@@ -37,7 +38,7 @@ type Open = (Bin, Bits);
 /// The problem of a fleet, and whether an estimated price has a part in it.
 pub(super) fn problem(seen: &Snapshot, policy: &Policy, solution: &Solution) -> (Problem, bool) {
     let market = Market::of(seen, policy);
-    let (snapshot, moving) = &emptied(seen, &may_go(seen, policy, &market, solution));
+    let (snapshot, moving) = &emptied(seen, &may_go(seen, policy, solution));
     let topology = Topology::of(snapshot);
     let demand = Demand::of(snapshot, &topology);
     let daemons = Daemons::of(snapshot, &topology);
@@ -73,9 +74,8 @@ pub(super) fn problem(seen: &Snapshot, policy: &Policy, solution: &Solution) -> 
 }
 
 /// Returns the nodes that some fleet may do without, though they carry pods.
-fn may_go(snapshot: &Snapshot, policy: &Policy, market: &Market, solution: &Solution) -> BTreeSet<NodeName> {
-    let book = PriceBook::new(&policy.fleet.prices);
-    let mut may_go = crate::solve::may_go(snapshot, (policy, market, &book));
+fn may_go(snapshot: &Snapshot, policy: &Policy, solution: &Solution) -> BTreeSet<NodeName> {
+    let mut may_go = steps::movable(snapshot, policy);
     may_go.extend(solution.target.removed.iter().map(|removal| removal.node.clone()));
     may_go
 }

@@ -41,17 +41,29 @@ const CORRECTED_MAX: usize = 500_000;
 /// How many candidates are improved: the best ones before that.
 const IMPROVED_MAX: usize = 2;
 
+/// Up to how many pairs of a column and a class all candidates are tried though nothing but a comparison depends on it.
+const COMPARED_MAX: usize = 2_000;
+
+/// What packing is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// A plan.
+    Plan,
+    /// One of many worlds that are compared: where there is much to place, one candidate says enough.
+    Comparison,
+}
+
 /// Packs what is left of the demand: first as if there were no limits, and where the result is within them it
 /// is taken. A limit that does not bind makes nothing dearer.
 pub(super) fn pack(
     (demand, left): (&Demand, &[usize]),
     supply: &Supply<'_>,
-    ledger: &Ledger,
-    book: &PriceBook<'_>,
+    (ledger, book): (&Ledger, &PriceBook<'_>),
+    effort: Effort,
 ) -> (Problem, Packing) {
     let unlimited = ledger.without_limits();
     let mut problem = Problem::of((demand, left), supply, &unlimited, book);
-    let packing = packed(&problem, supply, &unlimited);
+    let packing = packed(&problem, supply, &unlimited, effort);
     if !ledger.has_limits() {
         return (problem, packing);
     }
@@ -60,13 +72,13 @@ pub(super) fn pack(
         return (problem, Packing { ledger, ..packing });
     }
     let problem = Problem::of((demand, left), supply, ledger, book);
-    let packing = packed(&problem, supply, ledger);
+    let packing = packed(&problem, supply, ledger, effort);
     (problem, packing)
 }
 
 /// Packs everything that the problem holds. Sizes whose price is not known come last, after all lighter pools.
-fn packed(problem: &Problem, supply: &Supply<'_>, ledger: &Ledger) -> Packing {
-    let bench = Bench { problem, supply };
+fn packed(problem: &Problem, supply: &Supply<'_>, ledger: &Ledger, effort: Effort) -> Packing {
+    let bench = Bench { problem, supply, effort };
     let mut packing = Packing::new(problem.counts(), ledger.clone());
     let every: Vec<usize> = by_size(problem);
     let mut overflowed = false;
@@ -152,6 +164,9 @@ fn uncommitted(bench: &Bench<'_>, columns: &[usize], classes: &[usize], start: &
     let few = thinned::thinned(bench, columns);
     let values = worth::values(bench, &few, &first, &start.left);
     let pairs = columns.len() * bench.problem.classes.len();
+    if bench.effort == Effort::Comparison && pairs > COMPARED_MAX {
+        return covered(bench, &few, (&values, 1), start);
+    }
     let rounds = if pairs <= CORRECTED_MAX { ROUNDS } else { 1 };
     let mut candidates = covered(bench, &few, (&values, rounds), start);
     if pairs <= LITTLE_MAX {

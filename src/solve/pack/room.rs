@@ -7,6 +7,7 @@ use crate::solve::fit::company::Company;
 use crate::solve::fit::labels;
 use crate::solve::supply::Supply;
 
+use super::Effort;
 use super::problem::Problem;
 
 /// What is left of a node of some column.
@@ -68,6 +69,7 @@ pub(super) const fn at_once(fits: usize) -> usize {
 pub(super) struct Bench<'p> {
     pub(super) problem: &'p Problem,
     pub(super) supply: &'p Supply<'p>,
+    pub(super) effort: Effort,
 }
 
 impl Bench<'_> {

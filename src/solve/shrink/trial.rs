@@ -13,6 +13,7 @@ use crate::solve::daemons::Daemons;
 use crate::solve::demand::Demand;
 use crate::solve::existing;
 use crate::solve::market::Market;
+use crate::solve::pack::Effort;
 use crate::solve::price::PriceBook;
 use crate::solve::solution::NewNode;
 use crate::solve::supply::Supply;
@@ -86,7 +87,17 @@ fn trial(scene: &Scene<'_>, shadow: &Snapshot, leaving: &BTreeSet<NodeName>) -> 
     let Scene { policy, market, book, topology, supply, daemons, .. } = *scene;
     let demand = &Demand::of(shadow, topology);
     let nodes = &existing::standing(shadow, daemons, topology);
-    let ground = Ground { snapshot: shadow, policy, market, book, topology, demand, supply, nodes };
+    let ground = Ground {
+        snapshot: shadow,
+        policy,
+        market,
+        book,
+        topology,
+        demand,
+        supply,
+        nodes,
+        effort: Effort::Comparison,
+    };
     let attempt = attempt::best(&ground);
     let unplaced = attempt::unplaced(demand, &attempt);
     let lost = stranded(shadow, (leaving, scene.asked), &attempt, demand);

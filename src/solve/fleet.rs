@@ -1,0 +1,120 @@
+//! The fleet that takes the place of nodes that are being deleted: one way through the steps, and what it costs.
+//!
+//! Nothing is chosen here beyond what each step chooses.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{LabelKey, Node, NodeName, label};
+use crate::snapshot::Snapshot;
+
+use super::attempt::{self, Attempt, Ground};
+use super::demand::Demand;
+use super::existing::{self, Standing};
+use super::fit::limits::{Counter, Ledger};
+use super::market::Market;
+use super::pack::Effort;
+use super::pack::finish::{Finished, ZoneCounts};
+use super::price::{self, PriceBook, Quote, Uncommitted};
+use super::report::nearest::World;
+use super::report::{self, warnings};
+use super::shrink::Shrunk;
+use super::shrink::trial::Scene;
+use super::solution::{Cost, Kept, NewNode, Removal, Report, Solution, Target};
+
+/// Works out the fleet that takes the place of nodes that are being deleted.
+pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
+    let Scene { policy, market, book, topology, supply, daemons, .. } = *scene;
+    let demand = &Demand::of(snapshot, topology);
+    let nodes = &existing::standing(snapshot, daemons, topology);
+    let ground =
+        Ground { snapshot, policy, market, book, topology, demand, supply, nodes, effort: Effort::Plan };
+    let Attempt { assigned, nodes, shrunk, costs, ledger, finished } = attempt::best(&ground);
+    let costs = costs.with_new(&finished.nodes, &ledger, book);
+    let world = World { demand: &assigned.demand, supply, nodes: &nodes, ledger: &ledger };
+    let mut warnings = warnings::all(policy, market, (demand, supply));
+    warnings.extend(report::agent_labels::warnings(snapshot, demand, supply));
+    warnings.extend(report::variety::warnings(policy, &finished.nodes));
+    let report = Report {
+        unplaced: report::nearest::unplaced(
+            &world,
+            &finished.unplaced,
+            (&assigned.refused, &assigned.demand.barred),
+        ),
+        held: demand.held.clone(),
+        passed_over: demand.passed_over.clone(),
+        without_requests: demand.without_requests,
+        warnings,
+        staying: shrunk.staying,
+        undecided: report::undecided::undecided(snapshot, policy),
+        cost_before: costs.0,
+        cost_after: costs.1,
+        bound: None,
+    };
+    Solution { target: target(&nodes, shrunk.removed, finished), report }
+}
+
+fn target(nodes: &[Standing<'_>], removed: Vec<Removal>, finished: Finished) -> Target {
+    let gone: BTreeSet<&NodeName> = removed.iter().map(|removal| &removal.node).collect();
+    let stays = |standing: &&Standing<'_>| !standing.node.is_deleting && !gone.contains(&standing.node.name);
+    let kept = nodes
+        .iter()
+        .filter(stays)
+        .map(|standing| Kept { node: standing.node.name.clone(), pods: standing.placed.clone() })
+        .collect();
+    Target { kept, new: finished.nodes, removed }
+}
+
+/// Counts the nodes of each pool in each zone, without those that go.
+pub(super) fn zones(nodes: &[Standing<'_>], shrunk: &Shrunk) -> ZoneCounts {
+    let gone: BTreeSet<&NodeName> = shrunk.removed.iter().map(|removal| &removal.node).collect();
+    let mut zones: ZoneCounts = BTreeMap::new();
+    for standing in nodes {
+        let Node { name, pool, labels, is_deleting, .. } = standing.node;
+        let zone = labels.get(&LabelKey::new(label::ZONE));
+        if let (Some(pool), Some(zone)) = (pool, zone)
+            && !is_deleting
+            && !gone.contains(name)
+        {
+            *zones.entry((pool.clone(), (&**zone).into())).or_default() += 1;
+        }
+    }
+    zones
+}
+
+/// What the nodes cost that exist: now, and those that stay.
+pub(super) struct Costs {
+    before: Cost,
+    staying: Vec<Option<Quote>>,
+    /// The commitments that nodes which stay do not use.
+    unused: Uncommitted,
+    /// Those of them that new nodes may use: what goes uses its own until it is gone, and a budget may keep it.
+    pub(super) free: Uncommitted,
+}
+
+impl Costs {
+    pub(super) fn of(snapshot: &Snapshot, shrunk: &Shrunk, market: &Market, book: &PriceBook<'_>) -> Self {
+        let gone: BTreeSet<&NodeName> = shrunk.removed.iter().map(|removal| &removal.node).collect();
+        let before = price::cost(snapshot.nodes_today(), market, book);
+        let mut nodes: Vec<&Node> = snapshot.nodes.iter().filter(|node| !node.is_deleting).collect();
+        nodes.sort_by(|one, other| one.name.cmp(&other.name));
+        let (_, free) = price::quote_nodes(nodes.iter().copied(), market, book);
+        let stays = nodes.into_iter().filter(|node| !gone.contains(&node.name));
+        let (staying, unused) = price::quote_nodes(stays, market, book);
+        Self { before, staying, unused, free }
+    }
+
+    /// Returns what everything costs before and after, with the new nodes; the ledger says which commitments they
+    /// left free.
+    pub(super) fn with_new(self, new: &[NewNode], ledger: &Ledger, book: &PriceBook<'_>) -> (Cost, Cost) {
+        let mut unused = self.unused;
+        for (_, counter, left) in ledger.iter() {
+            if let Counter::Commitment(number) = counter {
+                let left = u32::try_from(left).unwrap_or(0);
+                unused.0[*number] -= self.free.0[*number].saturating_sub(left);
+            }
+        }
+        let quote = |node: &NewNode| Some(Quote { list: node.list_price, effective: node.effective_price });
+        let quotes = self.staying.into_iter().chain(new.iter().map(quote));
+        (self.before, price::sum(quotes, &unused, book))
+    }
+}

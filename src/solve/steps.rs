@@ -1,0 +1,146 @@
+//! The fleet without regard to soft preferences: nodes go step by step until nothing is left to gain.
+//!
+//! Every step plans the world that the steps before lead to; what they come to is one change from the world as it is.
+//! What a set of nodes comes to when it goes is worked out elsewhere ([`super::fleet`]).
+
+use std::collections::BTreeSet;
+
+use crate::model::eviction::Evictions;
+use crate::model::{DisruptionReason, NodeName, PodPlace};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+
+use super::daemons::Daemons;
+use super::fleet;
+use super::market::Market;
+use super::price::{self, PriceBook};
+use super::shrink::due::Due;
+use super::shrink::trial::{self, Scene};
+use super::shrink::{candidate, composed, consolidate, imagined};
+use super::solution::{Removal, Solution};
+use super::supply::Supply;
+use super::topology::Topology;
+
+/// How often what is left to gain is looked for in the world that was planned.
+const STEPS_MAX: usize = 4;
+
+/// Works out the fleet that should exist, and what stays though it might go.
+pub(super) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
+    let market = &Market::of(snapshot, policy);
+    let book = &PriceBook::new(&policy.fleet.prices);
+    let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
+    let given = Given { policy, market, book, evictions };
+    let due = Due::of(snapshot, policy);
+    let may_go = given.may_go(snapshot, &due.names());
+    // Rules between pods are read with the pods of all that may go, so that every set is planned alike.
+    let all = trial::marked(snapshot, &may_go.union(&due.names()).cloned().collect());
+    given.staged((snapshot, &all), &due.names(), |scene| {
+        let due = due.settled(scene, snapshot);
+        let without_due = &trial::marked(snapshot, &due.names());
+        let mut solution = step(scene, without_due);
+        solution.report.cost_before = price::cost(snapshot.nodes_today(), market, book);
+        if !(may_go.is_empty() && due.names().is_empty()) {
+            solution = repeated(scene, without_due, solution);
+        }
+        with_due(solution, due)
+    })
+}
+
+/// Returns the nodes that may go though they carry pods: for what that saves, or for other reasons than cost.
+pub(super) fn movable(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<NodeName> {
+    let market = &Market::of(snapshot, policy);
+    let book = &PriceBook::new(&policy.fleet.prices);
+    let due = Due::of(snapshot, policy).names();
+    let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
+    let mut movable = Given { policy, market, book, evictions }.may_go(snapshot, &due);
+    movable.extend(due);
+    movable
+}
+
+/// What every stage of planning is given.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    policy: &'a Policy,
+    market: &'a Market,
+    book: &'a PriceBook<'a>,
+    evictions: &'a Evictions<'a>,
+}
+
+impl Given<'_> {
+    /// Returns the nodes that may go though they carry pods, where it saves enough.
+    fn may_go(self, snapshot: &Snapshot, asked: &BTreeSet<NodeName>) -> BTreeSet<NodeName> {
+        self.staged((snapshot, snapshot), asked, |scene| consolidate::candidates(scene, snapshot))
+    }
+
+    /// Reads what is the same whatever goes: the budgets of the world as it is, and rules between pods with the pods
+    /// of what is marked as leaving.
+    fn staged<T>(
+        self,
+        (snapshot, marked): (&Snapshot, &Snapshot),
+        asked: &BTreeSet<NodeName>,
+        then: impl FnOnce(&Scene<'_>) -> T,
+    ) -> T {
+        let Self { policy, market, book, evictions } = self;
+        let lets_go = &candidate::pools(snapshot, policy);
+        let topology = &Topology::of(marked);
+        let daemons = &Daemons::of(marked, topology);
+        let supply = &Supply::of(policy, market, book, daemons);
+        then(&Scene { policy, market, book, topology, supply, daemons, lets_go, asked, evictions })
+    }
+}
+
+/// Looks for what is left to gain in the world that was planned, a counted number of times.
+fn repeated(scene: &Scene<'_>, snapshot: &Snapshot, mut solution: Solution) -> Solution {
+    for _ in 0..STEPS_MAX {
+        let between = imagined::after(scene, snapshot, &solution.target);
+        let next = step(scene, &between);
+        if next.target.is_reached() {
+            break;
+        }
+        solution = composed::composed(scene, &between, (solution, next));
+    }
+    let busy = busy(snapshot);
+    for removal in &mut solution.target.removed {
+        // What never carried more than it was planned to is removed for being empty.
+        if !busy.contains(&removal.node) {
+            removal.reason = DisruptionReason::Empty;
+        }
+    }
+    solution
+}
+
+/// Returns the nodes that carry pods other than daemonsets'.
+fn busy(snapshot: &Snapshot) -> BTreeSet<&NodeName> {
+    let bound = snapshot.pods.iter().filter(|pod| !pod.is_daemon).map(|pod| &pod.place);
+    bound
+        .filter_map(|place| match place {
+            PodPlace::Bound(node) => Some(node),
+            PodPlace::Waiting => None,
+        })
+        .collect()
+}
+
+/// Works out the fleet without the nodes whose going saves most.
+fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
+    let leaving = consolidate::leaving(scene, snapshot);
+    let mut solution = fleet::without(scene, &trial::marked(snapshot, &leaving));
+    let moved =
+        leaving.into_iter().map(|node| Removal { node, reason: DisruptionReason::Underutilized, what: None });
+    solution.target.removed.extend(moved);
+    solution.target.removed.sort_by(|one, other| one.node.cmp(&other.node));
+    solution
+}
+
+/// Lists the due nodes with what is removed, and with what stays though it might go.
+fn with_due(mut solution: Solution, due: Due) -> Solution {
+    let (going, staying) = due.listed();
+    let Solution { target, report } = &mut solution;
+    target.removed.extend(going);
+    target.removed.sort_by(|one, other| one.node.cmp(&other.node));
+    let is_due = |name: &NodeName| staying.iter().any(|(node, _)| node == name);
+    report.staying.retain(|(node, _)| !is_due(node));
+    let is_removed = |name: &NodeName| target.removed.iter().any(|removal| removal.node == *name);
+    report.staying.extend(staying.iter().filter(|(node, _)| !is_removed(node)).cloned());
+    report.staying.sort();
+    solution
+}
