@@ -12,6 +12,9 @@ use super::room::{Bench, Room, at_once, fits, holds, part, scarcity};
 /// Parts into which values and sizes are divided, so that integers suffice.
 pub(super) const SCALE: i128 = 1 << 24;
 
+/// Parts into which the largest room is divided where needs are weighed: small enough that sums of products fit.
+const PARTS: i64 = 1 << 20;
+
 /// A way to fill a node of some column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pattern {
@@ -65,6 +68,8 @@ pub(super) fn values(bench: &Bench<'_>, columns: &[usize]) -> Vec<i128> {
 /// Classes of one family that are worth the same: they differ in what they bear beside them alone.
 struct Block {
     value: i128,
+    /// The value, as far as it can be weighed.
+    weight: i64,
     /// Those of which some are left.
     classes: Vec<usize>,
 }
@@ -76,9 +81,53 @@ fn blocks(bench: &Bench<'_>, values: &[i128], packing: &Packing) -> Vec<Block> {
         for class in family.clone().filter(|class| values[*class] > 0 && packing.left[*class] > 0) {
             by_value.entry(values[class]).or_default().push(class);
         }
-        blocks.extend(by_value.into_iter().map(|(value, classes)| Block { value, classes }));
+        blocks.extend(by_value.into_iter().map(|(value, classes)| {
+            let weight = i64::try_from(value).unwrap_or(i64::MAX);
+            Block { value, weight, classes }
+        }));
     }
     blocks
+}
+
+/// What a pod of each block needs: exactly, and in parts of the largest room, by which needs are weighed.
+struct Needs {
+    dimensions: usize,
+    exact: Vec<i64>,
+    parts: Vec<i64>,
+    /// What one part is of each dimension.
+    units: Vec<i64>,
+}
+
+impl Needs {
+    fn of(bench: &Bench<'_>, columns: &[usize], blocks: &[Block]) -> Self {
+        let dimensions = bench.problem.dimensions.len();
+        let largest =
+            |place: usize| columns.iter().map(|column| bench.problem.columns[*column].room[place]).max();
+        let units: Vec<i64> =
+            (0..dimensions).map(|place| (largest(place).unwrap_or(0) / PARTS).max(1)).collect();
+        let needs = || blocks.iter().map(|block| &bench.problem.classes[block.classes[0]].need);
+        let parts = |need: &'_ Vec<i64>| -> Vec<i64> {
+            need.iter().zip(&units).map(|(need, unit)| need.div_euclid(*unit) + 1).collect()
+        };
+        let exact = needs().flatten().copied().collect();
+        let parts = needs().flat_map(parts).collect();
+        Self { dimensions, exact, parts, units }
+    }
+
+    fn exact(&self, block: usize) -> &[i64] {
+        &self.exact[block * self.dimensions..][..self.dimensions]
+    }
+
+    /// Returns what one part of each dimension counts, the more the less of it is free.
+    fn scarcity(&self, free: &[i64]) -> Vec<i64> {
+        free.iter().zip(&self.units).map(|(free, unit)| PARTS * PARTS / (free / unit).max(1)).collect()
+    }
+
+    /// Returns how much of what is free a pod takes, all dimensions together, where it fits; never nothing.
+    fn part(&self, block: usize, scarcity: &[i64]) -> i64 {
+        let parts = &self.parts[block * self.dimensions..][..self.dimensions];
+        parts.iter().zip(scarcity).map(|(part, scarce)| part * scarce).sum::<i64>().max(1)
+    }
 }
 
 /// Covers what is left of `wanted` classes with nodes of these columns, as far as limits let it.
@@ -87,10 +136,12 @@ pub(super) fn cover(bench: &Bench<'_>, columns: &[usize], values: &[i128], packi
     if blocks.is_empty() {
         return;
     }
+    let needs = Needs::of(bench, columns, &blocks);
     let orders: Vec<Vec<usize>> = columns.iter().map(|column| order(bench, *column, &blocks)).collect();
     let look = |place: usize, blocks: &[Block], packing: &Packing| {
         let uses = packing.ledger.uses(&bench.problem.columns[columns[place]].charges);
-        let found = pattern(bench, columns[place], &orders[place], (blocks, values), packing);
+        let within = Within { bench, blocks, needs: &needs, packing };
+        let found = pattern(&within, columns[place], &orders[place], values);
         found.filter(|_| uses > 0).map(|pattern| Pattern { place, ..pattern })
     };
     let mut best: BinaryHeap<Pattern> =
@@ -136,51 +187,38 @@ fn order(bench: &Bench<'_>, column: usize, blocks: &[Block]) -> Vec<usize> {
     sized.into_iter().map(|(_, place)| place).collect()
 }
 
+/// What patterns are looked for among.
+struct Within<'a> {
+    bench: &'a Bench<'a>,
+    blocks: &'a [Block],
+    needs: &'a Needs,
+    packing: &'a Packing,
+}
+
 /// Returns the more valuable of two patterns: what brings most for what it takes comes first, or the largest pods.
-fn pattern(
-    bench: &Bench<'_>,
-    column: usize,
-    order: &[usize],
-    (blocks, values): (&[Block], &[i128]),
-    packing: &Packing,
-) -> Option<Pattern> {
-    let cost = i128::from(bench.problem.columns[column].cost);
+fn pattern(within: &Within<'_>, column: usize, order: &[usize], values: &[i128]) -> Option<Pattern> {
+    let cost = i128::from(within.bench.problem.columns[column].cost);
     let of = |(load, value)| Pattern { load, value, cost, place: 0 };
-    let first = of(balanced(bench, column, order, blocks, packing));
-    let second = of(largest_first(bench, column, order, blocks, packing));
+    let first = of(balanced(within, column, order));
+    let second = of(largest_first(within, column, order));
     let best = if second.value > first.value { second } else { first };
-    Some(agreeing(bench, column, best, values)).filter(|pattern| pattern.value > 0)
+    Some(agreeing(within.bench, column, best, values)).filter(|pattern| pattern.value > 0)
 }
 
 /// Fills a node of a column with what is left, again and again with what is worth most for what it takes of the rest.
-fn balanced(
-    bench: &Bench<'_>,
-    column: usize,
-    order: &[usize],
-    blocks: &[Block],
-    packing: &Packing,
-) -> (Vec<(usize, usize)>, i128) {
+fn balanced(within: &Within<'_>, column: usize, order: &[usize]) -> (Vec<(usize, usize)>, i128) {
+    let Within { bench, blocks, needs, packing } = *within;
     let mut room = bench.room(column);
     let mut load: Vec<(usize, usize)> = Vec::new();
     let mut value = 0;
-    let need = |block: &Block| &bench.problem.classes[block.classes[0]].need;
     // Blocks that may still give pods, with the place of the first class that may.
     let mut open: Vec<(usize, usize)> =
         order.iter().filter(|place| !blocks[**place].classes.is_empty()).map(|place| (*place, 0)).collect();
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
-    loop {
-        let scarcity = scarcity(&room.free);
-        open.retain(|(place, _)| holds(&room.free, need(&blocks[*place])));
-        let richest = open.iter().enumerate().map(|(number, (place, _))| {
-            let block = &blocks[*place];
-            (block.value, part(need(block), &scarcity), number)
-        });
-        let richest =
-            richest.reduce(|best, other| if other.0 * best.1 > best.0 * other.1 { other } else { best });
-        let Some((_, _, number)) = richest else { return (load, value) };
+    while let Some(number) = richest(within, &room.free, &mut open) {
         let (place, from) = open[number];
         let block = &blocks[place];
-        let most = at_once(fits(need(block), &room.free));
+        let most = at_once(fits(needs.exact(place), &room.free));
         let mut found = None;
         for (number, class) in block.classes.iter().enumerate().skip(from) {
             let left = packing.left[*class] - taken.get(class).copied().unwrap_or(0);
@@ -201,16 +239,36 @@ fn balanced(
         value += block.value * count as i128;
         super::packing::add(&mut load, class, count);
     }
+    (load, value)
+}
+
+/// Closes blocks without room, and returns the place of the one that is worth most for what it takes of what is free.
+fn richest(within: &Within<'_>, free: &[i64], open: &mut Vec<(usize, usize)>) -> Option<usize> {
+    let scarcity = within.needs.scarcity(free);
+    let mut best: Option<(i64, i64, usize)> = None;
+    let mut kept = 0;
+    for number in 0..open.len() {
+        let place = open[number].0;
+        if !holds(free, within.needs.exact(place)) {
+            continue;
+        }
+        open[kept] = open[number];
+        let (value, part) = (within.blocks[place].weight, within.needs.part(place, &scarcity));
+        let is_richer = best.is_none_or(|(most, least, _)| {
+            i128::from(value) * i128::from(least) > i128::from(most) * i128::from(part)
+        });
+        if is_richer {
+            best = Some((value, part, kept));
+        }
+        kept += 1;
+    }
+    open.truncate(kept);
+    best.map(|(_, _, number)| number)
 }
 
 /// Fills a node of a column with what is left, block after block.
-fn largest_first(
-    bench: &Bench<'_>,
-    column: usize,
-    order: &[usize],
-    blocks: &[Block],
-    packing: &Packing,
-) -> (Vec<(usize, usize)>, i128) {
+fn largest_first(within: &Within<'_>, column: usize, order: &[usize]) -> (Vec<(usize, usize)>, i128) {
+    let Within { bench, blocks, packing, .. } = *within;
     let least = &bench.problem.least;
     let mut room = bench.room(column);
     let (mut load, mut value) = (Vec::new(), 0);
