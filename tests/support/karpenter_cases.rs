@@ -208,8 +208,13 @@ pub(crate) fn shown_claim(claim: &Claim, pods: &str) -> String {
 }
 
 impl Case {
-    /// Reads the objects and completes them.
+    /// Reads the world.
     pub(crate) fn world(&self) -> World {
+        offline::world(self.request()).unwrap_or_else(|problems| panic!("{}: {problems:#?}", self.name))
+    }
+
+    /// Reads the objects and completes them.
+    pub(crate) fn request(&self) -> Request {
         let text = read(&self.folder.join(format!("{}.yaml", self.name)));
         let mut objects: Vec<Value> = serde_yaml::Deserializer::from_str(&text)
             .map(|document| Value::deserialize(document).expect("a document"))
@@ -227,7 +232,7 @@ impl Case {
         if self.command == "consolidate" {
             with_claims(&mut objects);
         }
-        let request = Request {
+        Request {
             sources: vec![Source::new(
                 "world.json",
                 json!({"kind": "List", "apiVersion": "v1", "items": objects}).to_string(),
@@ -237,8 +242,7 @@ impl Case {
             at: now.parse().ok(),
             without_system_daemons: true,
             ..Request::default()
-        };
-        offline::world(request).unwrap_or_else(|problems| panic!("{}: {problems:#?}", self.name))
+        }
     }
 
     /// Returns whether Karpenter decided one way or another.

@@ -1,0 +1,190 @@
+//! A control plane of its own for a test: etcd, the API server and the scheduler, on loopback only.
+//!
+//! The programs end with this value, also when the test panics; and when the test is killed, since their standard
+//! input ends then.
+
+use std::fs::{self, File};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::http::Api;
+
+/// How often a start is tried: a port that was free may be taken a moment later.
+const ATTEMPTS_MAX: usize = 3;
+
+/// The longest that a start may take; on two idle cores it is three seconds.
+const START_WAIT_MAX: Duration = Duration::from_secs(180);
+
+const POLL: Duration = Duration::from_millis(50);
+
+/// Whom the API server takes for an administrator. It listens on loopback, and ends with the test.
+const TOKEN: &str = "test";
+
+/// Admission plugins that count on a controller which is not there: service accounts would have to be made, taints
+/// and finalizers taken away; and priorities are given as numbers.
+const WITHOUT_PLUGINS: &str = "ServiceAccount,TaintNodesByCondition,StorageObjectInUseProtection,Priority";
+
+/// What runs.
+pub(crate) struct ControlPlane {
+    folder: PathBuf,
+    programs: Vec<(&'static str, Child)>,
+    api: Api,
+}
+
+impl ControlPlane {
+    /// Starts one, and returns when the API server is ready.
+    pub(crate) fn start(program: &Path) -> Self {
+        let mut faults = Vec::new();
+        for attempt in 0..ATTEMPTS_MAX {
+            let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+                .join(format!("control-plane-{}-{attempt}", std::process::id()));
+            match Self::try_start(program, folder) {
+                Ok(started) => return started,
+                Err(fault) => faults.push(fault),
+            }
+        }
+        panic!("the control plane does not start:\n{}", faults.join("\n"))
+    }
+
+    /// Returns the way to the API server.
+    pub(crate) fn api(&self) -> &Api {
+        &self.api
+    }
+
+    fn try_start(program: &Path, folder: PathBuf) -> Result<Self, String> {
+        let [etcd, peer, server, proxy] = free_ports();
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, proxy));
+        let mut plane = Self { folder, programs: Vec::new(), api: Api::new(address) };
+        plane.write_files(server);
+        let run = |name: &str, arguments: &[String]| plane.command(program, name, arguments);
+        let mut key = run("key", &["service-account.key".to_owned()]);
+        assert!(key.status().is_ok_and(|status| status.success()), "a key can be made");
+        let server_url = format!("https://127.0.0.1:{server}");
+        let commands = [
+            ("etcd", etcd_flags(etcd, peer)),
+            ("kube-apiserver", server_flags(etcd, server)),
+            ("proxy", vec![address.to_string(), server_url, TOKEN.to_owned()]),
+            ("kube-scheduler", ["--config=scheduler.yaml", "--secure-port=0"].map(str::to_owned).to_vec()),
+        ];
+        for (name, arguments) in commands {
+            if name == "kube-scheduler" {
+                plane.wait_until_ready()?;
+            }
+            let child = plane.command(program, name, &arguments).stdin(Stdio::piped()).spawn();
+            plane.programs.push((name, child.expect("the program was built for this machine")));
+        }
+        Ok(plane)
+    }
+
+    fn write_files(&self, server: u16) {
+        let _ = fs::remove_dir_all(&self.folder);
+        fs::create_dir_all(&self.folder).expect("the folder can be made");
+        let write = |name: &str, text: String| {
+            fs::write(self.folder.join(name), text).expect("the file can be written");
+        };
+        write("tokens.csv", format!("{TOKEN},admin,1,\"system:masters\"\n"));
+        let cluster = format!("{{server: 'https://127.0.0.1:{server}', insecure-skip-tls-verify: true}}");
+        write(
+            "kubeconfig",
+            format!(
+                "apiVersion: v1\nkind: Config\nclusters: [{{name: test, cluster: {cluster}}}]\n\
+                 users: [{{name: test, user: {{token: {TOKEN}}}}}]\n\
+                 contexts: [{{name: test, context: {{cluster: test, user: test}}}}]\ncurrent-context: test\n"
+            ),
+        );
+        // What cannot be bound is tried again after one second instead of up to ten; nothing else is changed.
+        write(
+            "scheduler.yaml",
+            "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n\
+             clientConnection: {kubeconfig: kubeconfig, qps: 1000, burst: 2000}\n\
+             leaderElection: {leaderElect: false}\n\
+             podInitialBackoffSeconds: 1\npodMaxBackoffSeconds: 1\n"
+                .to_owned(),
+        );
+    }
+
+    fn command(&self, program: &Path, name: &str, arguments: &[String]) -> Command {
+        let log = File::create(self.folder.join(format!("{name}.log"))).expect("a log can be written");
+        let mut command = Command::new(program);
+        command.arg(name).args(arguments).current_dir(&self.folder).stdin(Stdio::piped());
+        command.stdout(log.try_clone().expect("a file has two handles")).stderr(log);
+        command
+    }
+
+    fn wait_until_ready(&mut self) -> Result<(), String> {
+        let start = Instant::now();
+        while start.elapsed() < START_WAIT_MAX {
+            for (name, child) in &mut self.programs {
+                if !matches!(child.try_wait(), Ok(None)) {
+                    let log = fs::read_to_string(self.folder.join(format!("{name}.log"))).unwrap_or_default();
+                    let lines: Vec<&str> = log.lines().collect();
+                    let last = lines[lines.len().saturating_sub(5)..].join("\n");
+                    return Err(format!("{name} ended:\n{last}"));
+                }
+            }
+            let ready = self.api.ask("GET", "/readyz", None);
+            let namespace = self.api.ask("GET", "/api/v1/namespaces/default", None);
+            if [ready, namespace].iter().all(|asked| asked.as_ref().is_ok_and(super::http::Answer::is_done)) {
+                return Ok(());
+            }
+            thread::sleep(POLL);
+        }
+        Err(format!("the API server is not ready after {START_WAIT_MAX:?}: see {}", self.folder.display()))
+    }
+}
+
+impl Drop for ControlPlane {
+    fn drop(&mut self) {
+        for (_, child) in self.programs.iter_mut().rev() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        // Logs are kept for whoever has to find out.
+        if !thread::panicking() {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+/// Returns ports that nobody listens on, all different.
+fn free_ports<const COUNT: usize>() -> [u16; COUNT] {
+    let listeners =
+        [(); COUNT].map(|()| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port"));
+    listeners.map(|listener| listener.local_addr().expect("it listens").port())
+}
+
+fn etcd_flags(port: u16, peer: u16) -> Vec<String> {
+    let url = format!("http://127.0.0.1:{port}");
+    let mut flags = ["--data-dir=etcd", "--unsafe-no-fsync", "--log-level=warn"].map(str::to_owned).to_vec();
+    flags.push(format!("--listen-client-urls={url}"));
+    flags.push(format!("--advertise-client-urls={url}"));
+    flags.push(format!("--listen-peer-urls=http://127.0.0.1:{peer}"));
+    flags
+}
+
+fn server_flags(etcd: u16, port: u16) -> Vec<String> {
+    let mut flags = [
+        "--bind-address=127.0.0.1",
+        "--cert-dir=certificates",
+        "--token-auth-file=tokens.csv",
+        "--authorization-mode=AlwaysAllow",
+        "--anonymous-auth=false",
+        "--service-account-issuer=https://kubernetes.default.svc",
+        "--service-account-key-file=service-account.key",
+        "--service-account-signing-key-file=service-account.key",
+        "--service-cluster-ip-range=10.96.0.0/16",
+        // A loopback address is no endpoint of a Service.
+        "--endpoint-reconciler-type=none",
+        "--allow-privileged",
+        "--profiling=false",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    flags.push(format!("--etcd-servers=http://127.0.0.1:{etcd}"));
+    flags.push(format!("--secure-port={port}"));
+    flags.push(format!("--disable-admission-plugins={WITHOUT_PLUGINS}"));
+    flags
+}

@@ -1,0 +1,115 @@
+//! What came of all rounds: counts and lines for people, and what is wrong.
+
+use std::fmt::{self, Write as _};
+
+use super::round::{Order, Outcome};
+use super::stories::Story;
+
+/// Examples that the scheduler may strand a pod of when it is not told the plan, and why.
+///
+/// It gives each pod to the emptiest node that takes it, so that a pod which fits on one node only finds that taken.
+/// What is wrong here is the plan: it should leave room for that.
+const STRANDED_ALONE: [(&str, &str); 5] = [
+    ("examples/arm64-beside-amd64", "its last node is filled by pods that fit on another one"),
+    ("examples/gpu", "the node with all its GPUs free is the emptiest for pods that want one"),
+    ("examples/pull-request", "its nodes of different sizes are full"),
+    ("examples/spot-with-fallback", "its nodes of different sizes are full"),
+    ("examples/zone-spread", "pods without a zone fill the only node of a volume's zone"),
+];
+
+/// Worlds where even a scheduler that is told the plan may strand a pod, and why.
+const STRANDED_NOMINATED: [(&str, &str); 1] = [(
+    "fixtures/karpenter-cases/73-min-domains-shared-group",
+    "pods that ask for more zones than there are can be bound only before the others that they count",
+)];
+
+/// What is counted over all worlds and orders.
+#[derive(Default)]
+pub(crate) struct Counts {
+    as_planned: usize,
+    elsewhere: usize,
+    left_out: usize,
+    stranded: usize,
+    stranded_alone: usize,
+    worlds: usize,
+    worlds_alone: usize,
+    beyond: usize,
+    /// The lines of the world that is being counted.
+    lines: String,
+    text: String,
+    faults: String,
+}
+
+impl Counts {
+    /// Counts a round of pods that have their node nominated.
+    pub(crate) fn nominated(&mut self, story: &Story, order: Order, outcome: &Outcome) {
+        let Outcome { as_planned, elsewhere, stranded, left_out } = outcome;
+        self.as_planned += as_planned;
+        self.elsewhere += elsewhere.len();
+        self.left_out += left_out.len();
+        self.stranded += stranded.len();
+        self.note(&format!("{order}, nominated, bound elsewhere"), elsewhere);
+        self.note(&format!("{order}, left out"), left_out);
+        self.note(&format!("{order}, nominated, stranded"), stranded);
+        if !STRANDED_NOMINATED.iter().any(|(name, _)| *name == story.name) {
+            self.fault(story, &format!("{order}, nominated, stranded"), stranded);
+        }
+    }
+
+    /// Counts a round in which the scheduler knows nothing of the plan.
+    pub(crate) fn alone(&mut self, story: &Story, order: Order, outcome: &Outcome) {
+        let what = format!("{order}, alone, stranded");
+        self.stranded_alone += outcome.stranded.len();
+        self.note(&what, &outcome.stranded);
+        if story.is_example() && !STRANDED_ALONE.iter().any(|(name, _)| *name == story.name) {
+            self.fault(story, &what, &outcome.stranded);
+        }
+    }
+
+    /// Counts the pods that are bound although the plan places them nowhere.
+    pub(crate) fn beyond(&mut self, bound: &[String]) {
+        self.beyond += bound.len();
+        self.note("bound though the plan places it nowhere", bound);
+    }
+
+    /// Ends a world.
+    pub(crate) fn end(&mut self, story: &Story) {
+        self.worlds += 1;
+        self.worlds_alone += usize::from(self.lines.contains(", alone, "));
+        let lines = std::mem::take(&mut self.lines);
+        if !lines.is_empty() {
+            write!(self.text, "{}\n{lines}", story.name).expect("text can be written to");
+        }
+    }
+
+    /// Returns what is wrong, a line for each.
+    pub(crate) fn faults(&self) -> &str {
+        &self.faults
+    }
+
+    fn note(&mut self, what: &str, of: &[String]) {
+        for line in of {
+            writeln!(self.lines, "  {what}: {line}").expect("text can be written to");
+        }
+    }
+
+    fn fault(&mut self, story: &Story, what: &str, of: &[String]) {
+        for line in of {
+            writeln!(self.faults, "{}: {what}: {line}", story.name).expect("text can be written to");
+        }
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { as_planned, elsewhere, left_out, stranded, stranded_alone, worlds, worlds_alone, .. } =
+            self;
+        writeln!(
+            formatter,
+            "{}{worlds} worlds. Told the plan, the scheduler binds {as_planned} pods as planned \
+             and {elsewhere} elsewhere, and strands {stranded}; {left_out} cannot be created in any cluster. \
+             Not told, it strands {stranded_alone}, in {worlds_alone} worlds (of recorded ones in one order of three). It binds {} pods that plans place nowhere.",
+            self.text, self.beyond
+        )
+    }
+}
