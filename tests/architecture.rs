@@ -29,7 +29,19 @@ const EDGES: &[(&str, &[&str])] = &[
     ("sim", &["model", "policy", "catalog", "snapshot", "plan"]),
     (
         "offline",
-        &["model", "api", "policy", "manifests", "catalog", "snapshot", "solve", "plan", "check", "review"],
+        &[
+            "model",
+            "api",
+            "policy",
+            "manifests",
+            "catalog",
+            "snapshot",
+            "solve",
+            "plan",
+            "check",
+            "review",
+            "sim",
+        ],
     ),
 ];
 

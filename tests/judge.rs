@@ -9,12 +9,12 @@ use std::sync::Arc;
 use nodeform::check::{Finding, Rule, check};
 use nodeform::model::disruption_budget::{BudgetCounts, DisruptionBudget, PodBound, PodShare, UnhealthyPods};
 use nodeform::model::{
-    Budget, BudgetNodes, CapacityType, ConsolidationPolicy, DisruptionReason, Effect, LabelKey,
-    LabelSelector, MicroUsd, MicroUsdPerHour, NodeStage, Operator, PodKey, Price, Requirement, ResourceName,
-    SchedulingRule, label,
+    Budget, BudgetNodes, CapacityType, ChangeClass, ConsolidationPolicy, DisruptionReason, Effect, Freeze,
+    FreezeWindow, Holds, LabelKey, LabelSelector, MicroUsd, MicroUsdPerHour, NodeStage, Operator, PodKey,
+    Price, Requirement, ResourceName, SchedulingRule, label,
 };
 use nodeform::plan::{
-    Change, ChangeId, ClaimSpec, Create, Delete, Inputs, Placement, Plan, Reason, Step, Wave,
+    Change, ChangeId, ClaimSpec, Create, Delete, HeldChange, Inputs, Placement, Plan, Reason, Step, Wave,
 };
 use nodeform::review::CheckedPlan;
 use nodeform::solve::Cost;
@@ -935,6 +935,75 @@ mod removals {
         let mut case = guarded();
         case.0.snapshot.budgets[0].bound = Some(PodBound::MinAvailable(PodShare::Percent(100)));
         objects_only(Rule::Removal, &case);
+    }
+
+    fn holds_mut(case: &mut (World, Plan)) -> &mut Holds {
+        &mut case.0.policy.fleet.holds
+    }
+
+    fn freeze(reasons: Option<DisruptionReason>, window: Option<(&str, i64)>) -> Freeze {
+        let window = window.map(|(schedule, hours)| FreezeWindow {
+            schedule: schedule.into(),
+            duration: nodeform_hours(hours),
+            time_zone: Some("Europe/Berlin".into()),
+        });
+        let reasons = reasons.map(|reason| [reason].into());
+        Freeze { name: "peak".into(), window, pools: None, reasons }
+    }
+
+    #[test]
+    fn a_change_that_is_carried_out_in_a_freeze_is_seen() {
+        let under = |mut case: (World, Plan), freeze: Freeze, at: Option<&str>| {
+            case.0.snapshot.at = at.map(|time| time.parse().expect("is a time"));
+            case.1.evidence.seen_at = case.0.snapshot.at;
+            holds_mut(&mut case).freezes = vec![freeze];
+            rules(&case)
+        };
+        for case in [aging, sharing, drifting] {
+            assert_eq!(under(case(), freeze(None, None), None), [Rule::Hold]);
+        }
+        let noon = Some("2026-11-20T12:00:00Z");
+        let (morning, evening) = (Some(("0 9 * * *", 8)), Some(("0 18 * * *", 8)));
+        assert_eq!(under(sharing(), freeze(None, morning), noon), [Rule::Hold]);
+        assert_eq!(under(sharing(), freeze(None, evening), noon), []);
+        assert_eq!(under(sharing(), freeze(None, evening), None), [Rule::Hold], "without a time it is open");
+        let late = Some("2026-11-20T16:30:00Z");
+        assert_eq!(under(sharing(), freeze(None, morning), late), [], "in Berlin it is half past five");
+        assert_eq!(under(sharing(), freeze(Some(DisruptionReason::Empty), None), noon), []);
+        assert_eq!(under(aging(), freeze(Some(DisruptionReason::Empty), None), None), [Rule::Hold]);
+        let elsewhere = Freeze { pools: Some(["other".into()].into()), ..freeze(None, None) };
+        assert_eq!(under(sharing(), elsewhere, noon), []);
+    }
+
+    #[test]
+    fn a_change_of_a_class_on_hold_that_is_carried_out_is_seen() {
+        let under = |mut case: (World, Plan), class: ChangeClass| {
+            holds_mut(&mut case).classes = [class].into();
+            rules(&case)
+        };
+        assert_eq!(under(aging(), ChangeClass::RemoveEmpty), [Rule::Hold]);
+        assert_eq!(under(aging(), ChangeClass::MovePods), []);
+        assert_eq!(under(sharing(), ChangeClass::MovePods), [Rule::Hold]);
+        for reason in [DisruptionReason::Expired, DisruptionReason::Unhealthy] {
+            assert_eq!(under(failing(reason), ChangeClass::Replace), [Rule::Hold]);
+        }
+        let mut case = sharing();
+        holds_mut(&mut case).pools = [("default".into(), [ChangeClass::MovePods].into())].into();
+        objects_only(Rule::Hold, &case);
+    }
+
+    #[test]
+    fn a_node_that_goes_and_is_listed_as_held_is_seen() {
+        let mut case = sharing();
+        case.1.evidence.held.push(HeldChange {
+            node: "a".into(),
+            pool: Some("default".into()),
+            class: ChangeClass::MovePods,
+            reason: Some(DisruptionReason::Underutilized),
+            because: "a freeze".to_owned(),
+            until: None,
+        });
+        objects_only(Rule::Hold, &case);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use nodeform::manifests::Source;
 use nodeform::model::Region;
 use nodeform::offline::{self, Request, World};
+use nodeform::plan::HeldChange;
 use nodeform::render::{Detail, PlanView, plain_text, plan_text};
 use nodeform::sim;
 use similar::TextDiff;
@@ -35,8 +36,12 @@ fn read(path: &Path) -> String {
 }
 
 fn world(folder: &Path) -> World {
+    let text = read(&folder.join("world.yaml"));
+    // A world that depends on the time says it in its first line.
+    let time = text.lines().next().and_then(|line| line.strip_prefix("# at: "));
     let request = Request {
-        sources: vec![Source::new("world.yaml", read(&folder.join("world.yaml")))],
+        at: time.map(|time| time.parse().expect("is a time")),
+        sources: vec![Source::new("world.yaml", text)],
         catalogs: vec![("catalog.json".into(), read(&fixtures().join("catalog.json")))],
         location: Some(Region::new("eastus")),
         ..Request::default()
@@ -60,6 +65,11 @@ fn planned(folder: &Path) -> String {
     });
     let second = plain_text(&plan_text(&PlanView::new(again.plan.plan(), None), Detail::Brief));
     assert!(again.plan.plan().spec.waves.is_empty(), "{} is not settled:\n{second}", folder.display());
+    // What was just made may be kept back as well by then.
+    let was_there = |held: &&HeldChange| world.snapshot.nodes.iter().any(|node| node.name == held.node);
+    let held: Vec<&HeldChange> = again.plan.plan().evidence.held.iter().filter(was_there).collect();
+    let before: Vec<&HeldChange> = plan.evidence.held.iter().collect();
+    assert_eq!(held, before, "{}: the same is held back", folder.display());
     plain_text(&plan_text(&PlanView::new(plan, None), Detail::Brief))
 }
 

@@ -41,6 +41,8 @@ pub enum Rule {
     Removal,
     /// No more nodes go at once than the pool's budgets let go.
     Budget,
+    /// What the fleet freezes or puts on hold is not done.
+    Hold,
     /// Names are valid, unique and derived from what they name.
     Names,
     /// Waves come in order, and what a change waits for exists.
@@ -55,7 +57,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order in which findings are listed.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Pods,
         Self::HeldBack,
         Self::Capacity,
@@ -74,6 +76,7 @@ impl Rule {
         Self::PoolWeight,
         Self::Removal,
         Self::Budget,
+        Self::Hold,
         Self::Names,
         Self::Order,
         Self::Gaps,
@@ -103,6 +106,7 @@ impl Rule {
             Self::PoolWeight => "pool weight",
             Self::Removal => "removal",
             Self::Budget => "budget",
+            Self::Hold => "hold",
             Self::Names => "names",
             Self::Order => "order",
             Self::Gaps => "gaps",

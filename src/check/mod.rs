@@ -21,6 +21,7 @@ mod evictions;
 mod finding;
 mod gaps;
 mod held;
+mod holds;
 mod labels;
 mod limits;
 mod made;
@@ -81,6 +82,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         removal::findings,
         budgets::findings,
         evictions::findings,
+        holds::findings,
         names::findings,
         order::findings,
         gaps::findings,

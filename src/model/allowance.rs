@@ -1,4 +1,4 @@
-//! How many nodes of a pool may go at once, by its disruption budgets.
+//! How many nodes of a pool may go at once, by its disruption budgets and by what the fleet keeps back.
 //!
 //! Karpenter core's rules: of all budgets that hold now and limit the reason the smallest counts; a window
 //! is open from each hit of its schedule (UTC) for its duration; a schedule that cannot be read lets
@@ -8,7 +8,7 @@ use croner::parser::{CronParser, Seconds};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Budget, BudgetNodes, DisruptionReason, Pool};
+use super::{Budget, BudgetNodes, DisruptionReason, Hold, Holds, Pool, PoolName};
 
 /// The most nodes of a pool that are repaired at once (Karpenter's rule): where more are unhealthy, something else is
 /// wrong than they.
@@ -50,9 +50,12 @@ pub fn window(budget: &Budget, at: Option<Timestamp>) -> Window {
     }
 }
 
-/// What a pool's budgets say at one time.
+/// What a pool's budgets and the fleet say at one time.
 #[derive(Clone, Debug)]
 pub struct Allowance<'a> {
+    pool: &'a PoolName,
+    holds: &'a Holds,
+    at: Option<Timestamp>,
     holding: Vec<&'a Budget>,
     /// Schedules that could not be read: nothing may go.
     pub unreadable: Vec<&'a str>,
@@ -61,10 +64,17 @@ pub struct Allowance<'a> {
 }
 
 impl<'a> Allowance<'a> {
-    /// Returns what the pool's budgets say at this time.
+    /// Returns what the pool's budgets and the fleet say at this time.
     #[must_use]
-    pub fn of(pool: &'a Pool, at: Option<Timestamp>) -> Self {
-        let mut allowance = Self { holding: Vec::new(), unreadable: Vec::new(), undecided: Vec::new() };
+    pub fn of(pool: &'a Pool, holds: &'a Holds, at: Option<Timestamp>) -> Self {
+        let mut allowance = Self {
+            pool: &pool.name,
+            holds,
+            at,
+            holding: Vec::new(),
+            unreadable: Vec::new(),
+            undecided: Vec::new(),
+        };
         for budget in &pool.disruption.budgets {
             let schedule = budget.window.as_ref().map_or("", |(schedule, _)| &**schedule);
             match window(budget, at) {
@@ -80,11 +90,20 @@ impl<'a> Allowance<'a> {
         allowance
     }
 
+    /// Returns what of the fleet keeps the pool's nodes from going for this reason.
+    #[must_use]
+    pub fn hold(&self, reason: DisruptionReason) -> Option<Hold> {
+        self.holds.on_removal(self.pool, reason, self.at)
+    }
+
     /// Returns how many of so many nodes may go at once for this reason; without any budget all may. What no budget can
-    /// list is paced by them, and never held back: one node may always go, and of unhealthy ones no more than
+    /// list is paced by them, and never held back by them: one node may always go, and of unhealthy ones no more than
     /// [`UNHEALTHY_MAX`].
     #[must_use]
     pub fn nodes(&self, reason: DisruptionReason, pool_nodes: usize) -> usize {
+        if self.hold(reason).is_some() {
+            return 0;
+        }
         if reason == DisruptionReason::Unhealthy {
             return UNHEALTHY_MAX.of(pool_nodes).max(1);
         }
@@ -97,6 +116,9 @@ impl<'a> Allowance<'a> {
     /// Returns why nothing may go for this reason, if that is so, for people.
     #[must_use]
     pub fn refusal(&self, reason: DisruptionReason, pool_nodes: usize) -> Option<String> {
+        if let Some(hold) = self.hold(reason) {
+            return Some(hold.because);
+        }
         if !reason.is_budgeted() {
             return None;
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{MicroUsd, MicroUsdPerHour, Region, SkuName};
+use super::{Holds, MicroUsd, MicroUsdPerHour, Region, SkuName};
 
 /// How pods get their addresses, which decides how many fit on a node and which daemonsets AKS adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -133,4 +133,7 @@ pub struct Fleet {
     /// What is made of `minValues` where fewer values can be had.
     #[serde(default, skip_serializing_if = "MinValuesPolicy::is_strict")]
     pub min_values_policy: MinValuesPolicy,
+    /// What is kept back: freezes, and classes of change on hold.
+    #[serde(default, skip_serializing_if = "Holds::is_none")]
+    pub holds: Holds,
 }

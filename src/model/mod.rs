@@ -13,6 +13,7 @@ pub mod disruption;
 pub mod disruption_budget;
 pub mod eviction;
 pub mod fleet;
+pub mod hold;
 pub mod instance_type;
 pub mod label;
 pub mod name;
@@ -38,6 +39,7 @@ pub use canonical::Digest;
 pub use claimed::{Claimed, Drift, Stamp, Trouble};
 pub use disruption::{Budget, BudgetNodes, ConsolidationPolicy, Disruption, DisruptionReason};
 pub use fleet::{Commitment, Discount, Fleet, FleetLimits, MinValuesPolicy, NetworkSetup, Prices};
+pub use hold::{ChangeClass, Freeze, FreezeWindow, Hold, Holds};
 pub use instance_type::{InstanceType, Offering, OsDisk};
 pub use name::{
     BufferName, ClaimName, ClassName, LabelKey, Namespace, NamespaceLabels, NodeName, OverlayName, PodKey,

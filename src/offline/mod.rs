@@ -8,6 +8,7 @@ mod network;
 mod recorded;
 mod region;
 mod strategy;
+mod waiting;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -315,6 +316,12 @@ pub fn judge(world: &World, proposed: Proposed) -> Result<Planned, RefusedPlan> 
 }
 
 fn unjudged(world: &World) -> (Solution, Plan) {
+    let (solution, plan) = solved(world);
+    let plan = waiting::listed(world, plan);
+    (solution, plan)
+}
+
+fn solved(world: &World) -> (Solution, Plan) {
     match world.strategy {
         Strategy::Cheapest => {
             let solution = crate::solve::solve(&world.snapshot, &world.policy);

@@ -9,6 +9,8 @@ use super::{World, plan_of};
 use crate::check::{Finding, check};
 use crate::model::PodKey;
 use crate::plan::Plan;
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
 use crate::solve::Solution;
 use crate::solve::karpenter::{self, OverlayGate, Settings, UnnamedFamilies};
 
@@ -18,13 +20,7 @@ const ROUNDS_MAX: usize = 20;
 /// Plans as Karpenter does, without the pods that the judge objects to.
 pub(super) fn as_karpenter(world: &World) -> (Solution, Plan) {
     let World { snapshot, policy, .. } = world;
-    let settings = Settings {
-        unnamed: UnnamedFamilies::LeaveOut,
-        min_values: policy.fleet.min_values_policy,
-        // Whoever has NodeOverlays has opened Karpenter's gate for them.
-        overlays: OverlayGate::Open,
-        ..Settings::default()
-    };
+    let settings = settings(policy);
     let mut refused = BTreeMap::new();
     let mut round = 0;
     loop {
@@ -36,6 +32,21 @@ pub(super) fn as_karpenter(world: &World) -> (Solution, Plan) {
             return (solution, plan);
         }
         refused.extend(more);
+    }
+}
+
+/// Plans as Karpenter does, whatever the judge objects to.
+pub(super) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
+    karpenter::solve(snapshot, policy, settings(policy), &BTreeMap::new())
+}
+
+fn settings(policy: &Policy) -> Settings {
+    Settings {
+        unnamed: UnnamedFamilies::LeaveOut,
+        min_values: policy.fleet.min_values_policy,
+        // Whoever has NodeOverlays has opened Karpenter's gate for them.
+        overlays: OverlayGate::Open,
+        ..Settings::default()
     }
 }
 

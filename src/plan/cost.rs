@@ -5,14 +5,14 @@
 
 use std::collections::BTreeSet;
 
-use super::evidence::HeldRemoval;
+use super::evidence::HeldChange;
 use super::propose::Ground;
 use crate::model::{Node, NodeName};
 use crate::solve::price::{PriceBook, quote_nodes, sum};
 use crate::solve::{Cost, Market, Solution};
 
 /// Returns the cost after the plan's waves.
-pub(super) fn after(ground: Ground<'_>, solution: &Solution, held: &[HeldRemoval]) -> Cost {
+pub(super) fn after(ground: Ground<'_>, solution: &Solution, held: &[HeldChange]) -> Cost {
     let after = solution.report.cost_after;
     if held.is_empty() {
         return after;

@@ -12,7 +12,7 @@ use super::change::{ChangeId, NoOp};
 use super::comparison::Comparison;
 use super::reason::Reason;
 use super::world::World;
-use crate::model::{DisruptionReason, LabelKey, NodeName, PodKey, PoolName, Price, Resources};
+use crate::model::{ChangeClass, DisruptionReason, LabelKey, NodeName, PodKey, PoolName, Price, Resources};
 use crate::solve::Report;
 
 /// What a plan was made from and why.
@@ -34,8 +34,8 @@ pub struct Evidence {
     pub kept: BTreeMap<NodeName, Vec<PodKey>>,
     /// How many nodes stay as they are, by pool.
     pub unchanged: Vec<NoOp>,
-    /// Removals that stand in no wave, by node.
-    pub held: Vec<HeldRemoval>,
+    /// Changes that stand in no wave, by node.
+    pub held: Vec<HeldChange>,
     /// What solving says: cost, unplaced pods, warnings.
     pub report: Report,
     /// What was planned from, as far as the plan needs it.
@@ -82,17 +82,23 @@ pub struct Placement {
     pub pods: Vec<PodKey>,
 }
 
-/// A removal that stands in no wave.
+/// A change that stands in no wave, because budgets, a freeze or `approve` hold it back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct HeldRemoval {
+pub struct HeldChange {
     /// The node.
     pub node: NodeName,
     /// Its pool.
     pub pool: Option<PoolName>,
-    /// Why it would go.
-    pub reason: DisruptionReason,
+    /// What would be done with it.
+    pub class: ChangeClass,
+    /// Why it would go; null where it stays in any case.
+    pub reason: Option<DisruptionReason>,
     /// What holds it back, for people.
     pub because: String,
+    /// Until when; null where nobody knows.
+    #[serde(with = "crate::model::written::optional_text")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub until: Option<Timestamp>,
 }

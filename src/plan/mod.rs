@@ -11,6 +11,7 @@ pub mod digest;
 mod drains;
 pub mod evidence;
 pub mod file;
+pub mod held;
 pub mod identity;
 pub mod order;
 pub mod precondition;
@@ -32,7 +33,7 @@ pub use change::{
     Adopt, Change, ChangeId, Choice, ClaimSpec, ClaimSpecId, Create, Delete, ExistingNode, Forget, NoOp,
     OldNew, Replace, Update,
 };
-pub use evidence::{Evidence, HeldRemoval, NodeShape, Placement};
+pub use evidence::{Evidence, HeldChange, NodeShape, Placement};
 pub use file::{API_VERSION, KIND, PlanFileFault, read, write};
 pub use precondition::Precondition;
 pub use reason::{PodsFor, Reason};
@@ -80,13 +81,17 @@ pub fn plan_targets(
         true => cost::after(ground, solution, &order.held),
         false => target::cost_after(ground, &proposal, &order.held_changes),
     };
-    let Proposal { claims, changes, reasons, shapes, placements, warnings } =
+    let Proposal { claims, changes, reasons, shapes, placements, warnings, held } =
         proposal.without(&order.held_changes);
     let mut report: Report = solution.report.clone();
     report.cost_after = cost_after;
     report.held.extend(left_out.held);
     report.warnings.extend(warnings);
     report.undecided.extend(order.undecided);
+    report.undecided.extend(held::undecided(snapshot, policy));
+    report.warnings.extend(held::warnings(policy));
+    let mut held: Vec<HeldChange> = held.into_iter().chain(order.held).collect();
+    held.sort_by(|one, other| one.node.cmp(&other.node));
     let Lineage { cluster, scope, parent } = lineage;
     let (what_if, targets) = (snapshot.supposed.what_if.clone(), targets.iter().cloned().collect());
     let waves = order.waves;
@@ -109,7 +114,7 @@ pub fn plan_targets(
         placements,
         kept: placed_on_kept(snapshot, solution, &spec),
         unchanged: unchanged(snapshot, &spec),
-        held: order.held,
+        held,
         report,
         world: World::of(snapshot, policy, &spec),
         comparison: None,

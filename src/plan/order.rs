@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::change::{Change, ChangeId, Delete, Replace};
 use super::drains::{Drains, Pace};
-use super::evidence::HeldRemoval;
+use super::evidence::HeldChange;
 use super::spec::{PlannedChange, Step, Wave};
 use crate::model::allowance::Allowance;
-use crate::model::{DisruptionReason, Node, NodeStage, PoolName};
+use crate::model::{ChangeClass, DisruptionReason, Hold, Node, NodeStage, PoolName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -22,7 +22,7 @@ pub struct Order {
     /// One after another.
     pub waves: Vec<Wave>,
     /// What stands in no wave, by node.
-    pub held: Vec<HeldRemoval>,
+    pub held: Vec<HeldChange>,
     /// The changes that `held` speaks of.
     pub held_changes: BTreeSet<ChangeId>,
     /// What could not be decided without a time, for people.
@@ -94,10 +94,11 @@ fn admit<'a>(
             Some(name) => format!("pool `{name}` is not in the input, so its budgets are not known"),
             None => "no pool owns it".to_owned(),
         };
-        removals.into_iter().for_each(|removal| hold(removal, because.clone(), order));
+        let hold = Hold { because, until: None };
+        removals.into_iter().for_each(|removal| set_aside(removal, hold.clone(), order));
         return None;
     };
-    let allowance = Allowance::of(known, snapshot.at);
+    let allowance = Allowance::of(known, &policy.fleet.holds, snapshot.at);
     for schedule in &allowance.undecided {
         order.undecided.insert(format!(
             "whether the budget of pool `{}` with schedule `{schedule}` holds now; taken as if it did",
@@ -108,7 +109,7 @@ fn admit<'a>(
     let mut waiting = Vec::new();
     for (id, delete) in removals {
         match refusal(&allowance, delete.reason, (nodes, leaving)) {
-            Some(because) => hold((id, delete), because, order),
+            Some(hold) => set_aside((id, delete), hold, order),
             None => waiting.push((id, delete)),
         }
     }
@@ -118,21 +119,25 @@ fn admit<'a>(
     Some(Queue { allowance, nodes, leaving, waiting })
 }
 
-/// Returns what keeps a removal out of every wave: a budget of nothing, or nodes that are leaving already
+/// Returns what keeps a removal out of every wave: the fleet, a budget of nothing, or nodes that are leaving already
 /// and use all of it up: a wave without changes cannot be waited for, so the rest is for a later plan.
 fn refusal(
     allowance: &Allowance<'_>,
     reason: DisruptionReason,
     (nodes, leaving): (usize, usize),
-) -> Option<String> {
+) -> Option<Hold> {
+    if let Some(hold) = allowance.hold(reason) {
+        return Some(hold);
+    }
     // One node at least, as any percentage of one node is.
     let nodes = nodes.max(1);
     let used_up = leaving >= allowance.nodes(reason, nodes);
-    allowance.refusal(reason, nodes).or_else(|| {
+    let because = allowance.refusal(reason, nodes).or_else(|| {
         used_up.then(|| {
             format!("{leaving} of its pool on the way out already: the budgets let no more go at once")
         })
-    })
+    })?;
+    Some(Hold { because, until: None })
 }
 
 /// Returns how many initialized nodes of the pool stay so far, and how many of it are leaving already.
@@ -142,9 +147,16 @@ fn count(nodes: &[Node], pool: &PoolName) -> (usize, usize) {
     (of_pool().filter(stays).count(), of_pool().filter(|node| node.is_deleting).count())
 }
 
-fn hold((id, delete): (ChangeId, Delete), because: String, order: &mut Order) {
+fn set_aside((id, delete): (ChangeId, Delete), Hold { because, until }: Hold, order: &mut Order) {
     let Delete { target, reason } = delete;
-    order.held.push(HeldRemoval { node: target.node, pool: target.pool, reason, because });
+    order.held.push(HeldChange {
+        node: target.node,
+        pool: target.pool,
+        class: ChangeClass::of(reason),
+        reason: Some(reason),
+        because,
+        until,
+    });
     order.held_changes.insert(id);
 }
 

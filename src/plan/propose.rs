@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::change::{Adopt, Change, ChangeId, ClaimSpec, ClaimSpecId, Create, Delete, ExistingNode};
 use super::claim::{self, Shelf};
-use super::evidence::{NodeShape, Placement};
+use super::evidence::{HeldChange, NodeShape, Placement};
 use super::identity::{self, Lineage};
 use super::precondition::Precondition;
 use super::reason::Reason;
 use super::spec::{Inputs, PlannedChange};
 use crate::model::{
-    ClassName, InstanceType, LabelKey, NetworkSetup, Node, NodeName, Pod, PodKey, PodPlace, Pool, PoolName,
-    Requirement, Requirements, SkuName, label,
+    ChangeClass, ClassName, Hold, InstanceType, LabelKey, NetworkSetup, Node, NodeName, Pod, PodKey,
+    PodPlace, Pool, PoolName, Requirement, Requirements, SkuName, label,
 };
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
@@ -36,6 +36,8 @@ pub struct Proposal {
     pub placements: BTreeMap<ChangeId, Placement>,
     /// What of the solution could not become a change.
     pub warnings: Vec<Warning>,
+    /// What the fleet holds back and no solution speaks of.
+    pub held: Vec<HeldChange>,
 }
 
 impl Proposal {
@@ -278,6 +280,20 @@ fn propose_adoption(ground: Ground<'_>, node: &Node, taken: &mut BTreeSet<String
         return;
     };
     let target = existing(node);
+    let Ground { snapshot, policy, .. } = ground;
+    let hold = policy.fleet.holds.on_change(&pool.name, ChangeClass::Adopt, snapshot.at);
+    if let Some(Hold { because, until }) = hold {
+        let (node, pool) = (target.node, target.pool);
+        proposal.held.push(HeldChange {
+            node,
+            pool,
+            class: ChangeClass::Adopt,
+            reason: None,
+            because,
+            until,
+        });
+        return;
+    }
     let id = identity::target_id("adopt", &target);
     let claim = identity::adopted_claim(&pool.name, &target);
     taken.insert(claim.to_string());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::fault::Fault;
-use super::path;
+use super::{holds, path};
 use crate::api::node_fleet::{self as wire, NodeFleet, NodeFleetSpec};
 use crate::api::text::{NumberOrWord, Quantity as WireQuantity};
 use crate::model::{
@@ -18,6 +18,7 @@ use crate::model::{
 pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
     let spec = wire.spec.clone().unwrap_or_default();
     let mut faults = not_acted_on(&spec);
+    let holds = holds::holds(&spec, &mut faults);
     let cluster = spec.cluster.unwrap_or_default();
     let limits = limits(&spec.limits.unwrap_or_default(), &mut faults);
     let prices = prices(&spec.prices.unwrap_or_default(), &mut faults);
@@ -35,6 +36,7 @@ pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
             Some(wire::MinValuesPolicy::BestEffort) => MinValuesPolicy::BestEffort,
             Some(wire::MinValuesPolicy::Strict) | None => MinValuesPolicy::Strict,
         },
+        holds,
     })
 }
 
@@ -51,11 +53,6 @@ fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
             "spec.mode",
             spec.mode.is_some_and(|mode| mode != wire::Mode::Observe),
             "plans are shown and not carried out, as with `observe`",
-        ),
-        (
-            "spec.approve",
-            spec.approve.as_ref().is_some_and(|approve| *approve != wire::Approve::default()),
-            "nothing is approved yet",
         ),
         ("spec.suspend", spec.suspend == Some(true), "nothing is carried out that could be suspended"),
         (
@@ -80,11 +77,6 @@ fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
             "spec.allow",
             spec.allow.as_ref().is_some_and(|list| !list.is_empty()),
             "no standing bounds are kept",
-        ),
-        (
-            "spec.freeze",
-            spec.freeze.as_ref().is_some_and(|list| !list.is_empty()),
-            "no window keeps changes back",
         ),
         ("spec.safety", spec.safety.is_some(), "nothing is carried out that a breaker could stop"),
         ("spec.git", spec.git.as_ref().is_some_and(asks_for_git), "plans are not proposed in Git"),

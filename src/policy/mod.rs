@@ -7,6 +7,7 @@ mod buffer;
 pub mod defaults;
 pub mod fault;
 mod fleet;
+mod holds;
 pub(crate) mod nearest;
 mod node_class;
 mod overlay;

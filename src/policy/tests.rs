@@ -255,7 +255,7 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
     let full = fleet(json!({
         "cluster": {"name": "c", "location": "westeurope"},
         "mode": "review",
-        "approve": {"replace": "hold"},
+        "approve": {"create": "hold", "replace": "hold", "pools": {"a": {"move-pods": "review"}}},
         "suspend": true,
         "strategy": "karpenter",
         "prefer": "availability",
@@ -263,7 +263,7 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
         "limits": {"nodes": 5, "costPerMonth": "10.5"},
         "prices": {"costPerNode": "0.01"},
         "allow": [{"pools": ["a"]}],
-        "freeze": [{"name": "a"}],
+        "freeze": [{"name": "a"}, {"name": "b", "schedule": "0 9 * * *", "duration": "1h", "timeZone": "Mars/Base"}],
         "safety": {},
         "git": {"repository": "https://example.com/fleet"},
     }));
@@ -273,15 +273,16 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
         paths,
         [
             "spec.mode",
-            "spec.approve",
             "spec.suspend",
             "spec.strategy",
             "spec.prefer",
             "spec.preferences.maxExtraCostPercent",
             "spec.allow",
-            "spec.freeze",
             "spec.safety",
             "spec.git",
+            "spec.freeze[1].timeZone",
+            "spec.approve.create",
+            "spec.approve.pools.a.move-pods",
         ]
     );
     let honoured = fleet(json!({

@@ -13,7 +13,7 @@ use super::words::{count, some, verb};
 use super::wrap::wrapped;
 use super::{money, question, whole};
 use crate::catalog::NO_ZONE;
-use crate::model::{DisruptionReason, NodeName, ResourceName, Resources, label};
+use crate::model::{ChangeClass, DisruptionReason, NodeName, ResourceName, Resources, label};
 use crate::plan::{Change, PodsFor, Reason, World};
 
 /// How much is shown.
@@ -391,9 +391,9 @@ pub(super) fn not_done(view: &PlanView<'_>, names: usize) -> Vec<Line> {
 /// solving says.
 fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
     let evidence = &view.plan.evidence;
-    let mut held: BTreeMap<(&str, DisruptionReason), Vec<&NodeName>> = BTreeMap::new();
-    for removal in &evidence.held {
-        held.entry((&removal.because, removal.reason)).or_default().push(&removal.node);
+    let mut held: BTreeMap<(&str, ChangeClass, Option<DisruptionReason>), Vec<&NodeName>> = BTreeMap::new();
+    for change in &evidence.held {
+        held.entry((&change.because, change.class, change.reason)).or_default().push(&change.node);
     }
     let mut staying: BTreeMap<&str, Vec<&NodeName>> = BTreeMap::new();
     for (node, because) in &evidence.report.staying {
@@ -405,10 +405,20 @@ fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
         let is = verb(leaving.len(), "is", "are");
         format!("  {} {is} leaving already: {}", count(leaving.len(), "node"), some(&leaving, names))
     });
-    let held = held.into_iter().map(|((because, reason), nodes)| {
-        let what = format!("{} {} for now", count(nodes.len(), "node"), verb(nodes.len(), "stays", "stay"));
-        let reason = reason.to_string().to_lowercase();
-        format!("  {what} though {reason}: {} ({because})", some(&nodes, names))
+    let held = held.into_iter().map(|((because, class, reason), nodes)| {
+        let (all, who) = (count(nodes.len(), "node"), some(&nodes, names));
+        match reason {
+            Some(reason) => {
+                let reason = reason.to_string().to_lowercase();
+                format!(
+                    "  {all} {} for now though {reason}: {who} ({because})",
+                    verb(nodes.len(), "stays", "stay")
+                )
+            }
+            None => {
+                format!("  {all} {} for `{class}`: {who} ({because})", verb(nodes.len(), "waits", "wait"))
+            }
+        }
     });
     let staying = staying.into_iter().map(|(because, nodes)| {
         let stays = verb(nodes.len(), "stays", "stay");

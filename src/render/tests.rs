@@ -6,7 +6,7 @@ use crate::model::{
     SchedulingRule, SkuName, label,
 };
 use crate::plan::tests::world as sample;
-use crate::plan::{HeldRemoval, Plan, read, write};
+use crate::plan::{HeldChange, Plan, read, write};
 use crate::snapshot::{Assumption, Gap, GapKind};
 use crate::solve::{Held, Kept, Warning};
 
@@ -127,6 +127,17 @@ fn a_saved_plan_shows_what_the_fresh_one_did() {
     }
 }
 
+fn held_back(node: &str, because: &str) -> HeldChange {
+    HeldChange {
+        node: NodeName::new(node),
+        pool: None,
+        class: crate::model::ChangeClass::RemoveEmpty,
+        reason: Some(crate::model::DisruptionReason::Empty),
+        because: because.to_owned(),
+        until: None,
+    }
+}
+
 #[test]
 fn a_large_plan_fits_on_a_screen_and_counts_what_it_leaves_out() {
     let mut plan = talkative();
@@ -136,14 +147,8 @@ fn a_large_plan_fits_on_a_screen_and_counts_what_it_leaves_out() {
     report.warnings.extend(std::iter::repeat_n(warning, 50));
     let gap = plan.evidence.world.gaps[0].clone();
     plan.evidence.world.gaps.extend(std::iter::repeat_n(gap, 50));
-    plan.evidence.held = (0..30)
-        .map(|place| HeldRemoval {
-            node: NodeName::new(format!("node-{place}")),
-            pool: None,
-            reason: crate::model::DisruptionReason::Empty,
-            because: format!("reason {place}"),
-        })
-        .collect();
+    plan.evidence.held =
+        (0..30).map(|place| held_back(&format!("node-{place}"), &format!("reason {place}"))).collect();
     plan.evidence.report.unplaced[0].because = "not at all ".repeat(400);
     plan.evidence.world.gaps[0].consequence = "not at all ".repeat(400);
     let text = shown(&plan, Detail::Brief);
@@ -227,12 +232,7 @@ fn nodes_that_leave_are_named_and_several_nodes_are_spoken_of_as_several() {
     let because = "it is not initialized yet".to_owned();
     plan.evidence.report.staying =
         ["a", "b"].map(|name| (NodeName::new(name), because.clone())).into_iter().collect();
-    plan.evidence.held = vec![HeldRemoval {
-        node: NodeName::new("c"),
-        pool: None,
-        reason: crate::model::DisruptionReason::Empty,
-        because: "a budget".into(),
-    }];
+    plan.evidence.held = vec![held_back("c", "a budget")];
     let text = shown(&plan, Detail::Brief);
     let leaving = format!("  1 node is leaving already: `{}`\n", plan.evidence.world.nodes[0].name);
     assert!(text.contains(&leaving), "{text}");

@@ -1,10 +1,21 @@
 //! What nodes to make are called and what their claims ask for.
 
 use super::world::{catalog, example, example_plan, keys, node, planned, pod, price, resources};
-use crate::model::label;
+use crate::model::{ChangeClass, label};
 use crate::plan::Change;
 use crate::snapshot::Snapshot;
 use crate::solve::Solution;
+
+#[test]
+fn an_adoption_waits_while_it_is_on_hold_and_is_listed() {
+    let (snapshot, mut policy, solution) = example();
+    policy.fleet.holds.classes = [ChangeClass::Adopt].into();
+    let plan = planned(&snapshot, &policy, &solution);
+    assert!(plan.spec.changes.values().all(|planned| !matches!(planned.change, Change::Adopt(_))));
+    let held: Vec<(&str, ChangeClass)> =
+        plan.evidence.held.iter().map(|held| (held.node.as_str(), held.class)).collect();
+    assert_eq!(held, [("aks-general-zzz", ChangeClass::Adopt)]);
+}
 
 #[test]
 fn names_follow_from_content_and_do_not_move() {

@@ -6,7 +6,7 @@ use super::world::{example, example_plan, node, planned, pod, policy, pool, snap
 use crate::model::{
     Budget, BudgetNodes, Claimed, DisruptionReason, Drift, MicroUsdPerHour, Node, NodeName, Pod, PodPlace,
 };
-use crate::plan::{ChangeId, HeldRemoval, Precondition, Step, Wave};
+use crate::plan::{ChangeId, HeldChange, Precondition, Step, Wave};
 use crate::solve::{Kept, Removal};
 
 fn budget(nodes: BudgetNodes) -> Budget {
@@ -14,7 +14,7 @@ fn budget(nodes: BudgetNodes) -> Budget {
 }
 
 /// Plans the removal of so many of twenty nodes under these budgets; returns the waves' sizes.
-fn removals(budgets: Vec<Budget>, count: usize) -> (Vec<usize>, Vec<HeldRemoval>) {
+fn removals(budgets: Vec<Budget>, count: usize) -> (Vec<usize>, Vec<HeldChange>) {
     let mut owner = pool("general");
     owner.disruption.budgets = budgets;
     let names: Vec<String> = (0..20).map(|place| format!("node-{place:02}")).collect();

@@ -41,7 +41,7 @@ impl Candidate {
 pub(in crate::solve) fn pools(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<PoolName> {
     let lets_go = |pool: &&Pool| {
         pool.disruption.policy != ConsolidationPolicy::WhenEmpty
-            && at_once(snapshot, pool, DisruptionReason::Underutilized) > 0
+            && at_once(snapshot, policy, pool, DisruptionReason::Underutilized) > 0
     };
     policy.pools.values().filter(lets_go).map(|pool| pool.name.clone()).collect()
 }
@@ -67,10 +67,10 @@ pub(super) fn candidates(scene: &Scene<'_>, snapshot: &Snapshot, nodes: &[Standi
 }
 
 /// Returns how many more nodes of a pool its budgets let go now for a reason.
-pub(super) fn at_once(snapshot: &Snapshot, pool: &Pool, reason: DisruptionReason) -> usize {
+pub(super) fn at_once(snapshot: &Snapshot, policy: &Policy, pool: &Pool, reason: DisruptionReason) -> usize {
     let of_pool = || snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name));
     let stays = |node: &&Node| node.stage == NodeStage::Initialized && !node.is_deleting;
     let leaving = of_pool().filter(|node| node.is_deleting).count();
-    let allowance = Allowance::of(pool, snapshot.at);
+    let allowance = Allowance::of(pool, &policy.fleet.holds, snapshot.at);
     allowance.nodes(reason, of_pool().filter(stays).count().max(1)).saturating_sub(leaving)
 }

@@ -63,7 +63,7 @@ impl Due {
         let evictions = Evictions::of(&snapshot.budgets, &snapshot.pods);
         for (name, (node, pool, causes)) in causes {
             let pods = bound.get(name).map_or(&[][..], Vec::as_slice);
-            let kept = |cause: &Cause| kept((snapshot, &evictions), (node, pool), pods, cause.reason);
+            let kept = |cause: &Cause| kept((snapshot, policy, &evictions), (node, pool), pods, cause.reason);
             let first = causes.first().and_then(|cause| Some((cause, kept(cause)?)));
             match (causes.iter().find(|cause| kept(cause).is_none()), first) {
                 (Some(cause), _) => drop(due.going.insert(name.clone(), cause.clone())),
@@ -160,7 +160,7 @@ fn causes_of(snapshot: &Snapshot, policy: &Policy, (node, pool): (&Node, &Pool))
 /// Returns what keeps a due node: its own wish, its pods', or its pool's budgets. Pods keep no node that is unhealthy
 /// or drains only for so long (`terminationGracePeriod`).
 fn kept(
-    (snapshot, evictions): (&Snapshot, &Evictions<'_>),
+    (snapshot, policy, evictions): (&Snapshot, &Policy, &Evictions<'_>),
     (node, pool): (&Node, &Pool),
     pods: &[&Pod],
     reason: DisruptionReason,
@@ -176,7 +176,7 @@ fn kept(
     if let Some(unknown) = empty::unknown(node, has_claims, has_pods) {
         return Some(unknown);
     }
-    if let Some(refusal) = refusal(snapshot, pool, reason) {
+    if let Some(refusal) = refusal(snapshot, policy, pool, reason) {
         return Some(refusal);
     }
     if reason == DisruptionReason::Unhealthy {
@@ -193,12 +193,12 @@ fn kept(
 }
 
 /// Returns why the budgets of a pool let nothing more go now.
-fn refusal(snapshot: &Snapshot, pool: &Pool, reason: DisruptionReason) -> Option<String> {
+fn refusal(snapshot: &Snapshot, policy: &Policy, pool: &Pool, reason: DisruptionReason) -> Option<String> {
     let of_pool = || snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name));
     let nodes = of_pool().filter(|node| node.stage == NodeStage::Initialized && !node.is_deleting).count();
-    let allowance = Allowance::of(pool, snapshot.at);
+    let allowance = Allowance::of(pool, &policy.fleet.holds, snapshot.at);
     allowance.refusal(reason, nodes.max(1)).or_else(|| {
-        (candidate::at_once(snapshot, pool, reason) == 0)
+        (candidate::at_once(snapshot, policy, pool, reason) == 0)
             .then(|| "nodes of its pool on the way out use up its disruption budgets".to_owned())
     })
 }

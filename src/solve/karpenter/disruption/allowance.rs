@@ -23,7 +23,8 @@ impl<'a> Left<'a> {
             };
             let nodes: Vec<&Node> = scene.snapshot.nodes.iter().filter(is_counted).collect();
             let going = nodes.iter().filter(|node| node.is_deleting || !node.is_ready()).count();
-            let allowed = Allowance::of(pool, scene.snapshot.at).nodes(reason, nodes.len());
+            let allowed =
+                Allowance::of(pool, &scene.policy.fleet.holds, scene.snapshot.at).nodes(reason, nodes.len());
             (name, allowed.saturating_sub(going))
         };
         Self(scene.policy.pools.iter().map(left).collect())

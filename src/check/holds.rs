@@ -1,0 +1,92 @@
+//! Holds: nothing that the fleet freezes or puts on hold is carried out, and what is listed as held is not.
+//!
+//! A freeze keeps back what is done by choice: empty, drifted and underused nodes, and adoptions. Nodes that are too old
+//! or unhealthy, and whatever else is of a class on hold, are kept back by that class alone.
+
+use std::collections::BTreeSet;
+
+use croner::parser::{CronParser, Seconds};
+use jiff::Timestamp;
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+
+use super::case::Case;
+use super::finding::{Finding, Rule};
+use crate::model::{ChangeClass, DisruptionReason, Freeze, NodeName, PoolName};
+use crate::plan::Change;
+
+/// Returns what is changed and must wait.
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut changed = BTreeSet::new();
+    for planned in case.plan.spec.changes.values() {
+        let Some(target) = planned.change.target() else { continue };
+        changed.insert(&target.node);
+        let what = match &planned.change {
+            Change::Delete(delete) => of_reason(delete.reason),
+            Change::Replace(replace) => of_reason(replace.delete.reason),
+            Change::Update(_) => (ChangeClass::Update, None),
+            Change::Adopt(_) => (ChangeClass::Adopt, None),
+            Change::Forget(_) => (ChangeClass::Forget, None),
+            Change::Create(_) | Change::NoOp(_) => continue,
+        };
+        let pool = case.nodes.get(&target.node).and_then(|node| node.pool.as_ref());
+        found.extend(pool.and_then(|pool| why(case, pool, what)).map(|why| object(&target.node, why)));
+    }
+    let held = case.plan.evidence.held.iter().map(|held| &held.node);
+    let carried_out = held.filter(|node| changed.contains(node));
+    found.extend(carried_out.map(|node| object(node, "is changed, but is listed as held".to_owned())));
+    found
+}
+
+fn object(node: &NodeName, why: String) -> Finding {
+    Finding::new(Rule::Hold, format!("node `{node}`"), why)
+}
+
+const fn of_reason(reason: DisruptionReason) -> (ChangeClass, Option<DisruptionReason>) {
+    let class = match reason {
+        DisruptionReason::Empty => ChangeClass::RemoveEmpty,
+        DisruptionReason::Underutilized => ChangeClass::MovePods,
+        DisruptionReason::Unhealthy | DisruptionReason::Expired | DisruptionReason::Drifted => {
+            ChangeClass::Replace
+        }
+    };
+    (class, Some(reason))
+}
+
+fn why(
+    case: &Case<'_>,
+    pool: &PoolName,
+    (class, reason): (ChangeClass, Option<DisruptionReason>),
+) -> Option<String> {
+    let holds = &case.policy.fleet.holds;
+    let of_pool = holds.pools.get(pool);
+    if holds.classes.contains(&class) || of_pool.is_some_and(|classes| classes.contains(&class)) {
+        return Some(format!("is changed, but changes of class `{class}` are on hold"));
+    }
+    let is_chosen = !matches!(reason, Some(DisruptionReason::Expired | DisruptionReason::Unhealthy));
+    let concerns = |freeze: &&Freeze| {
+        let is_of_pool = freeze.pools.as_ref().is_none_or(|pools| pools.contains(pool));
+        let is_for_it = match (&freeze.reasons, reason) {
+            (None, _) => is_chosen,
+            (Some(reasons), Some(reason)) => reasons.contains(&reason),
+            (Some(_), None) => false,
+        };
+        is_of_pool && is_for_it && is_open(freeze, case.snapshot.at)
+    };
+    let freeze = holds.freezes.iter().find(concerns)?;
+    Some(format!("is changed, but freeze `{}` is open", freeze.name))
+}
+
+/// A freeze is open from each hit of its schedule for its duration, and where that cannot be told.
+fn is_open(freeze: &Freeze, at: Option<Timestamp>) -> bool {
+    let Some(window) = &freeze.window else { return true };
+    let zone = match window.time_zone.as_deref() {
+        None => Ok(TimeZone::UTC),
+        Some(name) => TimeZoneDatabase::bundled().get(name),
+    };
+    let cron = CronParser::builder().seconds(Seconds::Disallowed).build().parse(&window.schedule);
+    let (Ok(zone), Ok(cron), Some(at)) = (zone, cron, at) else { return true };
+    // The last hit up to now: it is open where that is less than its duration ago.
+    let last = cron.find_previous_occurrence(&at.to_zoned(zone), true);
+    last.is_ok_and(|hit| at.duration_since(hit.timestamp()) < window.duration)
+}
