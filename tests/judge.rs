@@ -11,7 +11,7 @@ use nodeform::model::disruption_budget::{BudgetCounts, DisruptionBudget, PodBoun
 use nodeform::model::{
     Budget, BudgetNodes, CapacityType, ChangeClass, ConsolidationPolicy, DisruptionReason, Effect, Freeze,
     FreezeWindow, Holds, LabelKey, LabelSelector, MicroUsd, MicroUsdPerHour, NodeStage, Operator, PodKey,
-    Price, Requirement, ResourceName, SchedulingRule, label,
+    Price, Requirement, ResourceName, SchedulingRule, Wishes, label,
 };
 use nodeform::plan::{
     Change, ChangeId, ClaimSpec, Create, Delete, HeldChange, Inputs, Placement, Plan, Reason, Step, Wave,
@@ -935,6 +935,52 @@ mod removals {
         let mut case = guarded();
         case.0.snapshot.budgets[0].bound = Some(PodBound::MinAvailable(PodShare::Percent(100)));
         objects_only(Rule::Removal, &case);
+    }
+
+    /// A node of three goes on request, and another is let go.
+    fn asked_for() -> (World, Plan) {
+        let world = world()
+            .pool(pool("default"))
+            .node(node("a"))
+            .node(node("b"))
+            .node(node("let-go"))
+            .pod(pod("one").cpu("1").on("a"))
+            .pod(pod("two").cpu("1").on("b"));
+        let wishes = Wishes { replace: ["a".into()].into(), forget: ["let-go".into()].into() };
+        let snapshot = nodeform::snapshot::wish(world.snapshot, &wishes).expect("the nodes are there");
+        let world = World { snapshot, ..world };
+        by_hand(world).keeping("b", &["one"]).moving_off_due("a", DisruptionReason::Drifted).planned()
+    }
+
+    #[test]
+    fn what_nobody_asked_for_is_seen() {
+        for wish in ["a", "let-go"] {
+            let mut case = asked_for();
+            for wishes in [&mut case.0.snapshot.supposed.wishes, &mut case.1.spec.wishes] {
+                wishes.replace.remove(wish);
+                wishes.forget.remove(wish);
+            }
+            objects(Rule::Supposed, &case);
+        }
+        let mut case = asked_for();
+        case.1.spec.wishes = Wishes::default();
+        objects(Rule::Supposed, &case);
+        let mut case = asked_for();
+        let reasons = case.1.evidence.reasons.values_mut();
+        reasons.for_each(|reason| *reason = Reason::Drifted { what: "it did not".into() });
+        objects_only(Rule::Content, &case);
+    }
+
+    #[test]
+    fn a_node_that_is_let_go_by_another_name_or_on_hold_is_seen() {
+        let mut case = asked_for();
+        holds_mut(&mut case).classes = [ChangeClass::Forget].into();
+        objects_only(Rule::Hold, &case);
+        let mut case = asked_for();
+        let is_forget = |change: &Change| matches!(change, Change::Forget(_));
+        let planned = case.1.spec.changes.values_mut().find(|planned| is_forget(&planned.change));
+        planned.expect("one is let go").preconditions.clear();
+        objects_only(Rule::Order, &case);
     }
 
     fn holds_mut(case: &mut (World, Plan)) -> &mut Holds {

@@ -8,11 +8,15 @@ mod support;
 use std::collections::BTreeSet;
 
 use nodeform::check::{Rule, check};
-use nodeform::model::{ConsolidationPolicy, NodeSelector, PoolName, Target, label};
+use nodeform::model::disruption_budget::{DisruptionBudget, PodBound, PodShare, UnhealthyPods};
+use nodeform::model::{
+    ChangeClass, ConsolidationPolicy, LabelSelector, NodeName, NodeSelector, PoolName, Target, Wishes, label,
+};
+use nodeform::plan::wish::unfulfilled;
 use nodeform::plan::{Plan, file};
 use nodeform::render::{Detail, PlanView, plain_text, plan_text};
 use nodeform::sim;
-use nodeform::snapshot::{Question, suppose};
+use nodeform::snapshot::{Question, suppose, wish};
 use support::build::World;
 use support::{daemon, node, pod, pool, world};
 
@@ -224,4 +228,102 @@ fn the_judge_refuses_what_a_question_does_not_allow() {
     let mut beside = planned(&world, &[]);
     beside.spec.targets = vec![Target::NodePool(PoolName::new("left"))];
     assert!(by_rule(&world, &beside).contains(&Rule::Supposed), "a change of no target");
+}
+
+/// The world with what is asked of single nodes.
+fn wished(world: World, replace: &[&str], forget: &[&str]) -> World {
+    let names = |names: &[&str]| names.iter().map(|name| NodeName::new(*name)).collect();
+    let wishes = Wishes { replace: names(replace), forget: names(forget) };
+    let World { snapshot, policy } = world;
+    World { snapshot: wish(snapshot, &wishes).expect("the nodes are there"), policy }
+}
+
+/// Two nodes of a pool that consolidates nothing, each with a pod.
+fn pair() -> World {
+    world()
+        .pool(pool("default").never_consolidating())
+        .node(node("a"))
+        .node(node("b"))
+        .pod(pod("one").cpu("3").on("a"))
+        .pod(pod("two").cpu("3").on("b"))
+}
+
+#[test]
+fn a_node_is_replaced_because_the_user_asks_for_it() {
+    let plan = planned(&wished(pair(), &["a"], &[]), &[]);
+    let shown = text(&plan);
+    assert!(shown.contains("Plan: 1 to add, 0 to change, 1 to destroy."), "{shown}");
+    assert!(shown.contains("because asked for by `--replace`"), "{shown}");
+    assert_eq!(unfulfilled(&plan), [""; 0]);
+    assert!(planned(&pair(), &[]).spec.waves.is_empty(), "nothing else asks for it");
+}
+
+#[test]
+fn what_keeps_a_drifted_node_keeps_one_that_is_to_be_replaced_and_is_said() {
+    let why = |change: fn(&mut World)| {
+        let mut world = wished(pair(), &["a"], &[]);
+        change(&mut world);
+        unfulfilled(&planned(&world, &[])).concat()
+    };
+    let node = "node `a` cannot be replaced: ";
+    assert_eq!(
+        why(|world| world.snapshot.nodes[0].is_do_not_disrupt = true),
+        format!("{node}it asks not to be disrupted (`karpenter.sh/do-not-disrupt`)")
+    );
+    assert_eq!(
+        why(|world| world.snapshot.pods.iter_mut().for_each(|pod| pod.is_do_not_disrupt = true)),
+        format!("{node}its pod `default/one` asks not to be disrupted")
+    );
+    assert_eq!(
+        why(|world| {
+            world.snapshot.budgets.push(DisruptionBudget {
+                namespace: "default".into(),
+                name: "all".into(),
+                selector: Some(LabelSelector::default()),
+                bound: Some(PodBound::MinAvailable(PodShare::Percent(100))),
+                unhealthy: UnhealthyPods::IfHealthyBudget,
+                counts: None,
+            });
+        }),
+        format!("{node}PodDisruptionBudgets keep its pod `default/one`")
+    );
+    assert_eq!(
+        why(|world| world.policy.fleet.holds.classes = [ChangeClass::Replace].into()),
+        format!("{node}`approve` of the NodeFleet has `replace: hold`")
+    );
+}
+
+#[test]
+fn a_node_that_is_forgotten_runs_on_though_it_is_empty_or_has_drifted() {
+    let mut world = pair();
+    world = world.node(node("empty"));
+    world.policy.pools.values_mut().for_each(|pool| {
+        pool.disruption.consolidate_after = Some(jiff::SignedDuration::ZERO);
+        pool.disruption.policy = ConsolidationPolicy::WhenEmpty;
+    });
+    world.snapshot.nodes[0].claimed.drift =
+        Some(nodeform::model::Drift { reason: "Old".into(), since: None });
+    let world = wished(world, &[], &["a", "empty"]);
+    let plan = planned(&world, &[]);
+    let shown = text(&plan);
+    assert!(shown.contains("Plan: 0 to add, 0 to change, 0 to destroy, 2 to forget."), "{shown}");
+    assert!(shown.contains("because asked for by `--forget`"), "{shown}");
+    assert_eq!(unfulfilled(&plan), [""; 0]);
+    let after = sim::after(&world.snapshot, &plan);
+    let managed: Vec<&str> =
+        after.nodes.iter().filter(|node| node.pool.is_some()).map(|node| node.name.as_str()).collect();
+    assert_eq!((after.nodes.len(), managed), (3, vec!["b"]));
+}
+
+#[test]
+fn a_wish_for_a_node_that_cannot_be_meant_is_refused() {
+    let refused = |replace: &[&str], forget: &[&str]| {
+        let names = |names: &[&str]| names.iter().map(|name| NodeName::new(*name)).collect();
+        let wishes = Wishes { replace: names(replace), forget: names(forget) };
+        let world = pair().node(node("alien").foreign());
+        wish(world.snapshot, &wishes).expect_err("it cannot be meant").remove(0).0
+    };
+    assert_eq!(refused(&["aa"], &[]), "`--replace`: there is no node `aa`");
+    assert_eq!(refused(&[], &["alien"]), "`--forget`: node `alien` belongs to no NodePool");
+    assert_eq!(refused(&["a"], &["a"]), "node `a` cannot be both replaced and forgotten");
 }

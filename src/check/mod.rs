@@ -48,6 +48,7 @@ mod underused;
 mod variety;
 mod volumes;
 mod weight;
+mod wishes;
 
 pub use finding::{Finding, Rule};
 
@@ -89,6 +90,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         content::findings,
         reasons::findings,
         supposed::findings,
+        wishes::findings,
     ];
     let mut found: Vec<Finding> = rules.iter().flat_map(|rule| rule(&case)).collect();
     found.sort();

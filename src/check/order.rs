@@ -114,6 +114,11 @@ fn missing_conditions(change: &Change, conditions: &[Precondition]) -> BTreeSet<
     };
     let holds = |test: &dyn Fn(&Precondition) -> bool| conditions.iter().any(test);
     let mut missing = BTreeSet::new();
+    if let Change::Forget(forget) = change
+        && !holds(&|it| matches!(it, Precondition::SameNode { node, .. } if *node == forget.target.node))
+    {
+        missing.insert("sameNode");
+    }
     if let Some(create) = create {
         if !holds(&|it| matches!(it, Precondition::NameFree { claim } if *claim == create.claim)) {
             missing.insert("nameFree");

@@ -25,12 +25,13 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
 fn fault(case: &Case<'_>, id: &ChangeId, change: &Change, reason: &Reason) -> Option<String> {
     let is_right = match change {
         Change::Create(Create { .. }) => return waiting(case, id, reason),
-        Change::Delete(Delete { reason: why, .. }) => is_of(*why, reason),
-        Change::Replace(replace) => is_of(replace.delete.reason, reason),
+        Change::Delete(delete) => is_of_removal(case, delete, reason),
+        Change::Replace(replace) => is_of_removal(case, &replace.delete, reason),
         Change::Adopt(Adopt { pool: adopting, .. }) => {
             matches!(reason, Reason::WithoutClaim { pool } if pool == adopting)
         }
-        Change::Update(_) | Change::Forget(_) | Change::NoOp(_) => true,
+        Change::Forget(_) => matches!(reason, Reason::Asked { .. }),
+        Change::Update(_) | Change::NoOp(_) => true,
     };
     (!is_right).then(|| format!("is not made because of what is said: {reason}"))
 }
@@ -56,6 +57,15 @@ fn waiting(case: &Case<'_>, id: &ChangeId, reason: &Reason) -> Option<String> {
     (*opened_for != placement.opened_for).then(|| {
         format!("is said to be made for pod `{opened_for}`, it was opened for `{}`", placement.opened_for)
     })
+}
+
+/// A node that the user asks to be replaced goes for that alone.
+fn is_of_removal(case: &Case<'_>, delete: &Delete, reason: &Reason) -> bool {
+    let is_asked = case.plan.spec.wishes.replace.contains(&delete.target.node);
+    match delete.reason == DisruptionReason::Drifted && is_asked {
+        true => matches!(reason, Reason::Asked { .. }),
+        false => is_of(delete.reason, reason),
+    }
 }
 
 const fn is_of(why: DisruptionReason, reason: &Reason) -> bool {

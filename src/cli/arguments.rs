@@ -121,6 +121,7 @@ pub(super) enum HpaArgument {
     kubectl get nodes,nodeclaims -o yaml | nodeform plan --git origin/main --path deploy -\n  \
     nodeform snapshot examples/existing-fleet --out prod.json\n  \
     nodeform plan --snapshot prod.json --with examples/quickstart\n  \
+    nodeform plan examples/existing-fleet --replace aks-general-purpose-4xk2p\n  \
     nodeform plan examples/quickstart -o md --fail-on delete --max-monthly-increase 500\n\n\
     Exit codes: 0 done, 1 error, 2 changes are proposed (--detailed-exitcode), 4 a gate is not passed.\n")]
 pub(super) struct PlanArguments {
@@ -134,6 +135,13 @@ pub(super) struct PlanArguments {
     /// use: what is left out is still to do
     #[arg(long, value_name = "KIND/NAME")]
     pub(super) target: Vec<String>,
+    /// Replace this node though nothing asks for it; may be repeated. Whatever keeps a drifted node, such as
+    /// budgets, do-not-disrupt and PodDisruptionBudgets, keeps it too, and then nothing is planned
+    #[arg(long, value_name = "NODE", conflicts_with = "before")]
+    pub(super) replace: Vec<String>,
+    /// Stop managing this node and leave it running: it loses its NodeClaim and its pool's label; may be repeated
+    #[arg(long, value_name = "NODE", conflicts_with = "before")]
+    pub(super) forget: Vec<String>,
     #[command(flatten)]
     pub(super) names: NamesArguments,
     /// How the nodes are chosen: as cheap as possible, or as Karpenter would

@@ -19,6 +19,8 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         names,
         before,
         target,
+        replace,
+        forget,
         strategy,
         out,
         output,
@@ -35,6 +37,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
             .hint("or start with `nodeform init my-cluster`"));
     }
     let targets = world::targets(target)?;
+    let wishes = world::wishes(replace, forget)?;
     let (laid, sides) = match from.laid.read(&from.input)? {
         Some((laid, beside)) => (Some(laid), Sides { before: None, after: beside }),
         None => (None, from.input.sides(before)?),
@@ -48,7 +51,8 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         StrategyArgument::Cheapest => Strategy::Cheapest,
         StrategyArgument::Karpenter => Strategy::Karpenter,
     };
-    let options = Request { targets, laid, names, strategy, proves_bound: *verbose, ..world::options(from)? };
+    let options =
+        Request { targets, wishes, laid, names, strategy, proves_bound: *verbose, ..world::options(from)? };
     let (planned, patches) = match before {
         None => (world::planned(&world::inhabited(after, options.clone())?)?, Vec::new()),
         Some(_) if names == Names::Omit => {
@@ -61,6 +65,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let patches = if names == Names::Show { patches } else { Vec::new() };
     world::say_unread(&unread, ui);
     known(planned.plan.plan(), &options.targets)?;
+    fulfilled(planned.plan.plan())?;
     let plan = planned.plan.plan();
     if let Some(file) = out {
         saved::save(file, plan, &read)?;
@@ -86,6 +91,12 @@ fn say_unbounded(plan: &Plan, ui: Ui) {
     if plan.evidence.report.bound.is_none() {
         ui.aside(&format!("No lower bound of the cost: {because}.\n"));
     }
+}
+
+/// Refuses a plan that leaves out what was asked for by name.
+fn fulfilled(plan: &Plan) -> Result<(), Failure> {
+    let unfulfilled = crate::plan::wish::unfulfilled(plan);
+    if unfulfilled.is_empty() { Ok(()) } else { Err(Failure::errors(unfulfilled)) }
 }
 
 /// Refuses targets that name nothing: an empty plan would look as if there were nothing to do.

@@ -16,7 +16,7 @@ use super::progress::Progress;
 use super::ui::Ui;
 use crate::manifests::Names;
 use crate::manifests::{Hpa, ReadOptions, Scale};
-use crate::model::{NodeSelector, Region, Target};
+use crate::model::{NodeName, NodeSelector, Region, Target, Wishes};
 use crate::offline::{self, Planned, Problem, Request, World};
 use crate::render::words::count;
 use crate::review::RefusedPlan;
@@ -57,6 +57,7 @@ pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
         location: location.as_deref().map(region),
         catalogs: catalogs(catalog)?,
         question: question(what_if)?,
+        wishes: Wishes::default(),
         targets: BTreeSet::new(),
         strategy: crate::solve::Strategy::default(),
         proves_bound: false,
@@ -126,6 +127,27 @@ pub(super) fn targets(texts: &[String]) -> Result<BTreeSet<Target>, Failure> {
     }
     let faults = faults.into_iter().filter_map(Result::err).map(|fault| format!("`--target`: {fault}"));
     Err(Failure::errors(faults.collect()))
+}
+
+/// Returns what is asked to be done with single nodes, which are named as `NAME` or `node/NAME`.
+pub(super) fn wishes(replace: &[String], forget: &[String]) -> Result<Wishes, Failure> {
+    let mut faults = Vec::new();
+    let mut nodes = |flag: &str, texts: &[String]| -> BTreeSet<NodeName> {
+        let mut nodes = BTreeSet::new();
+        for text in texts {
+            let asked = if text.contains('/') { text.parse() } else { Ok(Target::Node(NodeName::new(text))) };
+            match asked {
+                Ok(Target::Node(name)) => drop(nodes.insert(name)),
+                Ok(Target::NodePool(_)) | Err(_) => faults.push(format!("`{flag} {text}` names no node")),
+            }
+        }
+        nodes
+    };
+    let wishes = Wishes { replace: nodes("--replace", replace), forget: nodes("--forget", forget) };
+    if faults.is_empty() {
+        return Ok(wishes);
+    }
+    Err(Failure::errors(faults).hint("write the node's name, or `node/NAME`"))
 }
 
 /// The failure of an input that was read and holds no object at all.

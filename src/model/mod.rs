@@ -31,6 +31,7 @@ pub mod selector;
 pub mod storage;
 pub mod taint;
 pub mod what_if;
+pub mod wish;
 pub mod written;
 
 pub use amount::{CapacityType, MicroUsd, MicroUsdPerHour, Price};
@@ -61,3 +62,4 @@ pub use resources::{ResourceName, Resources};
 pub use selector::LabelSelector;
 pub use taint::{Effect, Taint, Toleration};
 pub use what_if::{AbsentNode, Supposed, Target, WhatIf};
+pub use wish::Wishes;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::{Node, NodeName, PoolName, Resources, Zone};
+use super::{Node, NodeName, PoolName, Resources, Wishes, Zone};
 
 /// What is supposed that is not so. A plan with any of it answers a question; it is never carried out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -40,13 +40,15 @@ pub struct AbsentNode {
     pub requested: Resources,
 }
 
-/// What is supposed, and the nodes that are therefore left out.
+/// What is supposed, the nodes that are therefore left out, and what is asked for beside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Supposed {
     /// What is supposed.
     pub what_if: WhatIf,
     /// The nodes, by name.
     pub absent: Vec<AbsentNode>,
+    /// What the user asks to be done with single nodes.
+    pub wishes: Wishes,
 }
 
 /// What a plan is narrowed to.

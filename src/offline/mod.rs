@@ -18,11 +18,11 @@ use jiff::Timestamp;
 use crate::api::Kind;
 use crate::catalog::Catalog;
 use crate::manifests::{self, Names, Objects, ReadOptions, Remark, Source};
-use crate::model::{ClassName, Region, Target};
+use crate::model::{ClassName, Region, Target, Wishes};
 use crate::plan::Plan;
 use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
-use crate::snapshot::{AssembleOptions, Assumption, Gap, Question, Snapshot, assemble, suppose};
+use crate::snapshot::{AssembleOptions, Assumption, Gap, Question, Snapshot, assemble, suppose, wish};
 use crate::solve::{Solution, Strategy, Warning};
 use recorded::Recorded;
 pub use recorded::{Laid, Seen, difference, seen, snapshot};
@@ -48,6 +48,8 @@ pub struct Request {
     pub at: Option<Timestamp>,
     /// What is supposed that is not so.
     pub question: Question,
+    /// What is asked to be done with single nodes.
+    pub wishes: Wishes,
     /// What the plan is narrowed to; without any it holds every change.
     pub targets: BTreeSet<Target>,
     /// How the fleet is worked out.
@@ -172,6 +174,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         location,
         at,
         question,
+        wishes,
         targets,
         strategy,
         proves_bound,
@@ -210,7 +213,8 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     snapshot.gaps.extend(gaps);
     snapshot.gaps.extend(recorded.into_iter().flat_map(|recorded| recorded.gaps));
     snapshot.gaps.sort();
-    let snapshot = suppose(snapshot, &question).map_err(|faults| {
+    let asked = suppose(snapshot, &question).and_then(|snapshot| wish(snapshot, &wishes));
+    let snapshot = asked.map_err(|faults| {
         let problem = |(what, hint)| Problem { what, hint: Some(hint) };
         faults.into_iter().map(problem).collect::<Vec<_>>()
     })?;

@@ -20,6 +20,7 @@ pub mod reason;
 pub mod spec;
 mod storage;
 pub mod target;
+pub mod wish;
 pub mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -95,12 +96,15 @@ pub fn plan_targets(
     let Lineage { cluster, scope, parent } = lineage;
     let (what_if, targets) = (snapshot.supposed.what_if.clone(), targets.iter().cloned().collect());
     let waves = order.waves;
+    let wishes = snapshot.supposed.wishes.clone();
+    report.staying.retain(|(node, _)| !wishes.forget.contains(node));
     let spec = PlanSpec {
         cluster,
         scope,
         parent,
         what_if,
         targets,
+        wishes,
         expires_at: None,
         inputs,
         claims,

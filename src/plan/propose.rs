@@ -12,8 +12,9 @@ use super::identity::{self, Lineage};
 use super::precondition::Precondition;
 use super::reason::Reason;
 use super::spec::{Inputs, PlannedChange};
+use super::wish;
 use crate::model::{
-    ChangeClass, ClassName, Hold, InstanceType, LabelKey, NetworkSetup, Node, NodeName, Pod, PodKey,
+    ChangeClass, ClassName, Drift, Hold, InstanceType, LabelKey, NetworkSetup, Node, NodeName, Pod, PodKey,
     PodPlace, Pool, PoolName, Requirement, Requirements, SkuName, label,
 };
 use crate::policy::Policy;
@@ -57,7 +58,13 @@ impl Proposal {
         self
     }
 
-    fn add(&mut self, id: ChangeId, change: Change, reason: Reason, mut preconditions: Vec<Precondition>) {
+    pub(super) fn add(
+        &mut self,
+        id: ChangeId,
+        change: Change,
+        reason: Reason,
+        mut preconditions: Vec<Precondition>,
+    ) {
         preconditions.sort();
         self.reasons.insert(id.clone(), reason);
         self.changes.insert(id, PlannedChange { change, preconditions });
@@ -90,9 +97,13 @@ pub fn propose(ground: Ground<'_>, solution: &Solution) -> Proposal {
             propose_delete(ground, removal, node, &mut proposal);
         }
     }
+    wish::propose_forgets(ground, &mut proposal);
+    let forgotten = &ground.snapshot.supposed.wishes.forget;
     let leaving: BTreeSet<&NodeName> = solution.target.removed.iter().map(|removal| &removal.node).collect();
     if ground.snapshot.nodes.iter().any(|node| node.claim.is_some()) {
-        let stays = |node: &&Node| !leaving.contains(&node.name) && !node.is_deleting;
+        let stays = |node: &&Node| {
+            !leaving.contains(&node.name) && !node.is_deleting && !forgotten.contains(&node.name)
+        };
         for node in ground.snapshot.nodes.iter().filter(stays) {
             propose_adoption(ground, node, &mut taken, &mut proposal);
         }
@@ -262,6 +273,9 @@ fn propose_delete(ground: Ground<'_>, removal: &Removal, node: &Node, proposal: 
             preconditions.push(Precondition::NodeEmpty { node: node.name.clone() });
             Reason::Empty
         }
+        Why::Drifted if node.claimed.drift.as_ref().is_some_and(Drift::is_asked) => {
+            Reason::Asked { by: wish::REPLACE.into() }
+        }
         Why::Drifted => Reason::Drifted { what },
         Why::Expired => Reason::Expired { what },
         Why::Unhealthy => Reason::Unhealthy { what },
@@ -325,7 +339,7 @@ fn label_requirements(node: &Node, pool: &Pool) -> Requirements {
     requirements
 }
 
-fn existing(node: &Node) -> ExistingNode {
+pub(super) fn existing(node: &Node) -> ExistingNode {
     ExistingNode {
         node: node.name.clone(),
         claim: node.claim.clone(),
@@ -334,7 +348,7 @@ fn existing(node: &Node) -> ExistingNode {
     }
 }
 
-fn same_node(node: &Node) -> Precondition {
+pub(super) fn same_node(node: &Node) -> Precondition {
     Precondition::SameNode {
         node: node.name.clone(),
         provider_id: node.provider_id.clone(),

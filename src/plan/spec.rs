@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::change::{Change, ChangeId, ClaimSpec, ClaimSpecId, Create, Delete};
 use super::identity::digest_of;
 use super::precondition::Precondition;
-use crate::model::{ClassName, Digest, PoolName, Target, WhatIf};
+use crate::model::{ClassName, Digest, PoolName, Target, WhatIf, Wishes};
 use crate::policy::Policy;
 
 /// Every decision of a plan.
@@ -29,6 +29,9 @@ pub struct PlanSpec {
     pub what_if: WhatIf,
     /// What the plan is narrowed to, sorted; without any it holds every change.
     pub targets: Vec<Target>,
+    /// What is asked to be done with single nodes.
+    #[serde(default, skip_serializing_if = "Wishes::is_nothing")]
+    pub wishes: Wishes,
     /// When the plan stops being applicable; null offline, where there is no time.
     #[serde(with = "crate::model::written::optional_text")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]

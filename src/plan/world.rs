@@ -199,7 +199,11 @@ impl Plan {
                 ),
             gaps: world.gaps.clone(),
             assumptions: world.assumptions.clone(),
-            supposed: Supposed { what_if: self.spec.what_if.clone(), absent: world.absent.clone() },
+            supposed: Supposed {
+                what_if: self.spec.what_if.clone(),
+                absent: world.absent.clone(),
+                wishes: self.spec.wishes.clone(),
+            },
         }
     }
 

@@ -8,7 +8,9 @@ mod daemon;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{ClaimName, Claimed, LabelKey, Node, NodeName, NodeStage, Pod, PodKey, PodPlace, label};
+use crate::model::{
+    ClaimName, Claimed, LabelKey, Node, NodeName, NodeStage, Pod, PodKey, PodPlace, Supposed, Wishes, label,
+};
 use crate::plan::{Adopt, Change, ChangeId, ClaimSpec, Create, NodeShape, OldNew, Plan, Step, Update};
 use crate::snapshot::Snapshot;
 
@@ -103,7 +105,11 @@ impl<'a> World<'a> {
     }
 
     fn into_snapshot(self) -> Snapshot {
-        let Self { seen, nodes, mut pods, made } = self;
+        let Self { seen, mut nodes, mut pods, made } = self;
+        // What was asked of single nodes is done, or was refused.
+        for node in nodes.values_mut() {
+            node.claimed.drift.take_if(|drift| drift.is_asked());
+        }
         for node in made.iter().filter_map(|name| nodes.get(name)) {
             pods.extend(daemon::pods_of(node, &seen.daemons).map(|pod| (pod.key.clone(), pod)));
         }
@@ -119,7 +125,7 @@ impl<'a> World<'a> {
             catalog: seen.catalog.clone(),
             gaps: seen.gaps.clone(),
             assumptions: seen.assumptions.clone(),
-            supposed: seen.supposed.clone(),
+            supposed: Supposed { wishes: Wishes::default(), ..seen.supposed.clone() },
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod file;
 pub mod storage_classes;
 pub mod suppose;
 pub mod system_daemons;
+pub mod wish;
 mod written;
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use jiff::Timestamp;
 
 pub use assemble::{AssembleOptions, assemble};
 pub use suppose::{Question, suppose};
+pub use wish::wish;
 
 use crate::catalog::Catalog;
 use crate::model::disruption_budget::DisruptionBudget;

@@ -99,7 +99,7 @@ fn without(mut snapshot: Snapshot, is_gone: impl Fn(&Node) -> bool) -> Snapshot 
         pods.push(pod);
     }
     snapshot.pods = pods;
-    snapshot.supposed = Supposed { what_if: WhatIf::default(), absent: absent.into_values().collect() };
+    snapshot.supposed = Supposed { absent: absent.into_values().collect(), ..Supposed::default() };
     snapshot
 }
 

@@ -82,6 +82,7 @@ fn the_schema_names_every_part_of_the_file() {
     let mut plan = example_plan();
     plan.evidence.comparison = Some(crate::plan::comparison::Comparison::default());
     // What is empty is not written.
+    plan.spec.wishes.replace.insert("kept-1".into());
     let world = &mut plan.evidence.world;
     world.namespaces.insert("shop".into(), std::collections::BTreeMap::new());
     world.overlays.push(crate::model::Overlay {

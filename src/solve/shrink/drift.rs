@@ -23,6 +23,9 @@ pub(super) fn what(node: &Node, pool: &Pool, policy: &Policy) -> Option<String> 
 }
 
 fn said(drift: Option<&Drift>) -> Option<String> {
+    if drift?.is_asked() {
+        return Some("the user asks for its replacement".to_owned());
+    }
     match &*drift?.reason {
         "" => Some("its NodeClaim says so".to_owned()),
         reason => Some(format!("its NodeClaim says `{reason}`")),
