@@ -8,8 +8,9 @@ mod karpenter_cases;
 mod karpenter_commands;
 
 use karpenter_cases::{Case, cases, shown};
-use karpenter_commands::{Sequence, sequences, shown_command, shown_sequence};
+use karpenter_commands::{Sequence, sequences, shown_command, shown_end, shown_sequence, shown_target};
 use nodeform::offline::{self, World};
+use nodeform::solve::karpenter::Refused;
 use nodeform::solve::{Strategy, karpenter};
 use similar::TextDiff;
 
@@ -110,6 +111,75 @@ fn commands_one_after_the_other_are_those_of_karpenter() {
     assert!(faults.is_empty(), "{} worlds differ:\n\n{}", faults.len(), faults.join("\n"));
 }
 
+/// Worlds whose end is another, each with its reason.
+const OTHER_ENDS: &[(&str, &str)] =
+    &[("d0030", "the limit of the pool has no room for what is made while what goes is still there")];
+
+/// The fleet that all commands come to, as one target: what goes, what is made for it and stays.
+#[test]
+fn fleets_are_those_that_the_commands_of_karpenter_lead_to() {
+    let recorded = sequences("karpenter-generated-disruption");
+    let all = cases("karpenter-generated-disruption");
+    let mut faults = Vec::new();
+    for Sequence { name, steps } in &recorded {
+        let case = all.iter().find(|case| case.name == *name).expect("the world");
+        let World { snapshot, policy, .. } = &case.world();
+        let solution = karpenter::solve(snapshot, policy, case.settings, &Refused::default());
+        let (ours, theirs) = (shown_target(&solution.target), shown_end(steps));
+        let is_known = OTHER_ENDS.iter().any(|(known, _)| known == name);
+        if (ours != theirs) != is_known {
+            faults.push(format!("{name}: Karpenter {theirs:#?}, nodeform {ours:#?}"));
+        }
+    }
+    assert!(
+        faults.is_empty(),
+        "{} of {} worlds differ:\n\n{}",
+        faults.len(),
+        recorded.len(),
+        faults.join("\n")
+    );
+}
+
+/// How many nodes of a world the judge keeps that Karpenter removes, drifted ones beside, with the reason.
+const KEPT: &[(&str, usize, &str)] = &[
+    ("d0030", 2, "limits"),
+    ("d0114", 2, "pods that would rather go"),
+    ("d0402", 3, "2 PodDisruptionBudgets"),
+    ("d0584", 2, "pods that would rather go"),
+    ("d1086", 1, "limits"),
+    ("d1360", 1, "limits"),
+];
+
+/// Every fleet of the worlds of disruption holds before the judge; what it refuses to remove stays, and is said.
+#[test]
+fn plans_with_removals_hold_before_the_judge() {
+    let (mut faults, mut gone, mut made) = (Vec::new(), 0, 0);
+    for case in cases("karpenter-generated-disruption") {
+        let world = World { strategy: Strategy::Karpenter, ..case.world() };
+        let planned = match offline::plan(&world) {
+            Ok(planned) => planned,
+            Err(refused) => {
+                faults.push(format!("{}: {:#?}", case.name, refused.findings));
+                continue;
+            }
+        };
+        let target = &planned.solution.target;
+        gone += target.removed.len();
+        made += target.new.len();
+        let staying = &planned.plan.plan().evidence.report.staying;
+        let staying: Vec<String> = staying.iter().map(|(node, why)| format!("{node}: {why}")).collect();
+        let is_drift = |why: &&String| ["as Drifted", "as drifted"].iter().any(|text| why.contains(text));
+        let others = staying.iter().filter(|why| !is_drift(why)).count();
+        let known = KEPT.iter().find(|(name, _, _)| *name == case.name).map_or(0, |(_, nodes, _)| *nodes);
+        if others != known {
+            faults.push(format!("{}: {others} stay, known are {known}: {staying:#?}", case.name));
+        }
+    }
+    eprintln!("{gone} nodes go, {made} are made");
+    assert!(gone > 100 && made > 10, "{gone} nodes go, {made} are made");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 /// How much more or less the new nodes of a varied world may cost than in any of the recorded outcomes.
 const COST_PERCENT: u64 = 2;
 
@@ -158,12 +228,15 @@ const REFUSED: &[(&str, usize, &str)] = &[
 /// Pods that the judge refuses until it knows a rule that they require.
 const NOT_KNOWN_YET: &str = "which is not planned with";
 
-/// What the judge refuses is reported with its reason; everything else is planned as it was placed.
+/// What the judge refuses is reported with its reason; everything else is planned as it was placed, where no node goes.
 #[test]
 fn plans_by_karpenter_hold_before_the_judge() {
     let mut faults = Vec::new();
     for case in cases("karpenter-cases").iter().filter(|case| case.command == "solve") {
-        let world = World { strategy: Strategy::Karpenter, ..case.world() };
+        let mut world = World { strategy: Strategy::Karpenter, ..case.world() };
+        for pool in world.policy.pools.values_mut() {
+            pool.disruption.consolidate_after = None;
+        }
         let planned = match offline::plan(&world) {
             Ok(planned) => planned,
             Err(refused) => {

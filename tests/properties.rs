@@ -6,13 +6,13 @@
 #[path = "support/worlds/mod.rs"]
 mod support;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use nodeform::model::{ConsolidationPolicy, FleetLimits, Pod, PodKey, PodPlace, ResourceName, Resources};
 use nodeform::plan::{Change, Plan};
 use nodeform::sim;
 use nodeform::solve::bound::bound;
-use nodeform::solve::karpenter::{self, Settings, UnnamedFamilies};
+use nodeform::solve::karpenter::{self, Refused, Settings, UnnamedFamilies};
 use nodeform::solve::{Solution, solve};
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
 use proptest::sample::Index;
@@ -135,7 +135,7 @@ proptest! {
             min_values: world.policy.fleet.min_values_policy,
             ..Settings::default()
         };
-        let karpenter = karpenter::solve(&world.snapshot, &world.policy, settings, &BTreeMap::new());
+        let karpenter = karpenter::solve(&world.snapshot, &world.policy, settings, &Refused::default());
         let solutions = [solve(&world.snapshot, &world.policy), karpenter];
         let accepted = |solution: &&Solution| {
             let plan = support::judged::plan_of(&world, solution);

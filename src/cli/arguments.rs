@@ -173,7 +173,7 @@ pub(super) enum StrategyArgument {
     /// The cheapest fleet that holds the pods
     #[default]
     Cheapest,
-    /// First fit, pod after pod, as Karpenter provisions; nothing is removed
+    /// First fit, pod after pod, as Karpenter provisions; nodes go as it disrupts them
     Karpenter,
 }
 

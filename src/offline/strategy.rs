@@ -1,43 +1,52 @@
-//! Karpenter's strategy and the judge: what Kubernetes would not bind is not planned.
+//! Karpenter's strategy and the judge: what Kubernetes would not bind, and what may not be removed, is not planned.
 //!
 //! A pod whose place the judge objects to is left out, with the objection as the reason, and the rest is planned
-//! anew. The judge still has the last word on what comes out.
+//! anew. A node stays where the judge objects to its removal, or to where its pods would go. The judge still has the last
+//! word on what comes out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{World, plan_of};
 use crate::check::{Finding, check};
-use crate::model::PodKey;
+use crate::model::{DisruptionReason, NodeName, PodKey, PodPlace};
 use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::Solution;
-use crate::solve::karpenter::{self, OverlayGate, Settings, UnnamedFamilies};
+use crate::solve::karpenter::{self, OverlayGate, Refused, Settings, UnnamedFamilies};
 
-/// How often what the judge objects to is left out: each time brings fewer pods, and most worlds need one.
+/// How often what the judge objects to is left out: each time brings fewer pods and removals, and most worlds need one.
 const ROUNDS_MAX: usize = 20;
 
-/// Plans as Karpenter does, without the pods that the judge objects to.
+/// After so many rounds no node is removed any more: one that stays leads to others that go, and so on.
+const ROUNDS_OF_REMOVALS: usize = 10;
+
+/// Plans as Karpenter does, without what the judge objects to.
 pub(super) fn as_karpenter(world: &World) -> (Solution, Plan) {
     let World { snapshot, policy, .. } = world;
     let settings = settings(policy);
-    let mut refused = BTreeMap::new();
+    let mut refused = Refused::default();
     let mut round = 0;
     loop {
         let solution = karpenter::solve(snapshot, policy, settings, &refused);
         let plan = plan_of(world, &solution);
-        let more = blamed(&plan, &check(snapshot, policy, &plan));
+        let findings = check(snapshot, policy, &plan);
         round += 1;
-        if more.is_empty() || round == ROUNDS_MAX {
+        let more = match blamed(world, &plan, &findings) {
+            more if round < ROUNDS_OF_REMOVALS && more != Refused::default() => more,
+            _ => without_removals(world, &plan, &findings),
+        };
+        let before = refused.clone();
+        refused.extend(more);
+        if refused == before || round == ROUNDS_MAX {
             return (solution, plan);
         }
-        refused.extend(more);
     }
 }
 
 /// Plans as Karpenter does, whatever the judge objects to.
 pub(super) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
-    karpenter::solve(snapshot, policy, settings(policy), &BTreeMap::new())
+    karpenter::solve(snapshot, policy, settings(policy), &Refused::default())
 }
 
 fn settings(policy: &Policy) -> Settings {
@@ -50,12 +59,60 @@ fn settings(policy: &Policy) -> Settings {
     }
 }
 
-/// Returns the pods that findings are about, each with the first of them: those that a finding names, and those of
-/// the nodes that one names.
-fn blamed(plan: &Plan, findings: &[Finding]) -> BTreeMap<PodKey, String> {
+/// Returns what findings are about, each with the first of them.
+fn blamed(world: &World, plan: &Plan, findings: &[Finding]) -> Refused {
+    let mut blamed = Refused::default();
     if findings.is_empty() {
-        return BTreeMap::new();
+        return blamed;
     }
+    let places = places(plan);
+    let moving = Moving::of(world, plan);
+    let homeless = homeless(plan);
+    for Finding { object, message, .. } in findings {
+        let pods = places.get(object).map_or(&[][..], Vec::as_slice);
+        let mut going: BTreeSet<&NodeName> =
+            pods.iter().filter_map(|pod| moving.pods.get(*pod).copied()).collect();
+        going.extend(moving.titles.get(object));
+        let because = match homeless.get(object) {
+            Some(because) => {
+                format!("Karpenter would remove it, and {object} would have no place: {because}")
+            }
+            None => format!("Karpenter would remove it, and the judge refuses: {object} {message}"),
+        };
+        for node in &going {
+            blamed.removal(node, moving.removed[node], &because);
+        }
+        // Where nodes stay, there may be room for the rest.
+        for pod in pods.iter().filter(|_| going.is_empty()) {
+            blamed.pods.entry((*pod).clone()).or_insert_with(|| message.clone());
+        }
+    }
+    blamed
+}
+
+/// Returns what findings are about, and everything that is removed.
+fn without_removals(world: &World, plan: &Plan, findings: &[Finding]) -> Refused {
+    let mut refused = blamed(world, plan, findings);
+    if let Some(Finding { object, message, .. }) = findings.first() {
+        let because =
+            format!("Karpenter would remove it, and the judge refuses what it leads to: {object} {message}");
+        for (_, delete) in plan.spec.deletes() {
+            refused.removal(&delete.target.node, delete.reason, &because);
+        }
+        refused.keeps_nodes = true;
+    }
+    refused
+}
+
+/// Returns why pods are placed nowhere, by what findings call them.
+fn homeless(plan: &Plan) -> BTreeMap<String, &str> {
+    let unplaced = plan.evidence.report.unplaced.iter();
+    let each = unplaced.flat_map(|unplaced| unplaced.pods.iter().map(move |pod| (pod, &*unplaced.because)));
+    each.map(|(pod, because)| (format!("pod `{pod}`"), because)).collect()
+}
+
+/// Returns the pods that are placed by what findings call them, and those of the nodes that get some.
+fn places(plan: &Plan) -> BTreeMap<String, Vec<&PodKey>> {
     let mut places: BTreeMap<String, Vec<&PodKey>> = BTreeMap::new();
     for (id, create, _) in plan.spec.creates() {
         let pods = plan.evidence.placements.get(id).map_or(&[][..], |placement| &placement.pods);
@@ -66,12 +123,33 @@ fn blamed(plan: &Plan, findings: &[Finding]) -> BTreeMap<PodKey, String> {
     }
     let pods: Vec<&PodKey> = places.values().flatten().copied().collect();
     places.extend(pods.into_iter().map(|pod| (format!("pod `{pod}`"), vec![pod])));
-    let mut blamed = BTreeMap::new();
-    for finding in findings {
-        for pod in places.get(&finding.object).into_iter().flatten() {
-            let message = finding.message.clone();
-            blamed.entry((*pod).clone()).or_insert(message);
-        }
+    places
+}
+
+/// The nodes that a plan removes, and the pods that run there.
+struct Moving<'a> {
+    removed: BTreeMap<&'a NodeName, DisruptionReason>,
+    /// The node of each pod.
+    pods: BTreeMap<&'a PodKey, &'a NodeName>,
+    /// The node that is meant by what findings call it or one of its pods.
+    titles: BTreeMap<String, &'a NodeName>,
+}
+
+impl<'a> Moving<'a> {
+    fn of(world: &'a World, plan: &'a Plan) -> Self {
+        let removed: BTreeMap<&NodeName, DisruptionReason> =
+            plan.spec.deletes().map(|(_, delete)| (&delete.target.node, delete.reason)).collect();
+        let pods: BTreeMap<&PodKey, &NodeName> = world
+            .snapshot
+            .pods
+            .iter()
+            .filter_map(|pod| match &pod.place {
+                PodPlace::Bound(node) => removed.contains_key(node).then_some((&pod.key, node)),
+                PodPlace::Waiting => None,
+            })
+            .collect();
+        let nodes = removed.keys().map(|node| (format!("node `{node}`"), *node));
+        let titles = nodes.chain(pods.iter().map(|(pod, node)| (format!("pod `{pod}`"), *node))).collect();
+        Self { removed, pods, titles }
     }
-    blamed
 }

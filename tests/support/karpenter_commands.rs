@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use nodeform::model::MicroUsdPerHour;
+use nodeform::solve::Target;
 use nodeform::solve::karpenter::{self, Command, Method};
 use serde::Deserialize;
 use serde_json::{Number, Value, json};
@@ -250,4 +251,32 @@ pub(crate) fn shown_sequence(sequence: &karpenter::Sequence) -> Vec<String> {
     });
     let end = format!("{} nodes are left", sequence.after.nodes.len());
     steps.chain([end]).collect()
+}
+
+/// Returns what recorded steps lead to: the nodes that were there and go, and what is made and stays.
+pub(crate) fn shown_end(steps: &[String]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut made: BTreeMap<String, &str> = BTreeMap::new();
+    for (number, step) in (1..).zip(steps.iter().filter(|step| !step.ends_with(" are left"))) {
+        let (going, way) =
+            step.split_once(": ").map_or((step.as_str(), None), |(going, way)| (going, Some(way)));
+        for node in going.split(' ').skip(1) {
+            if made.remove(node).is_none() {
+                lines.push(format!("- {node}"));
+            }
+        }
+        made.extend(way.map(|way| (format!("new-{number:04}-0"), way)));
+    }
+    lines.extend(made.into_values().map(|way| format!("+ {way}")));
+    lines.sort();
+    lines
+}
+
+/// Writes a target in the same words.
+pub(crate) fn shown_target(target: &Target) -> Vec<String> {
+    let gone = target.removed.iter().map(|removal| format!("- {}", removal.node));
+    let made = target.new.iter().map(|node| format!("+ {} {} {}", node.size, node.zone, node.capacity_type));
+    let mut lines: Vec<String> = gone.chain(made).collect();
+    lines.sort();
+    lines
 }

@@ -1,85 +1,60 @@
-//! Passes until nothing changes, and the fleet that comes of them.
+//! The fleet that Karpenter's doings come to, as a solution: what stays, what is made and what goes.
 //!
-//! Every claim becomes the cheapest node that it lets be launched, as far as limits leave room for that one. Nothing
-//! that runs is moved or removed. What a node costs is said with the user's prices; Karpenter chooses by the list.
+//! Nothing is decided here but which nodes limits leave no room for.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use crate::model::{
-    CapacityType, LabelKey, NodeName, Pod, PodKey, PodPlace, PodSpec, Requirements, Resources, SkuName, Zone,
-};
+use crate::model::{NodeName, Pod, PodKey};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::Demand;
-use crate::solve::fit::limits::Ledger;
-use crate::solve::fit::variety::Asked;
-use crate::solve::fit::{Site, gates, labels, limits, variety};
 use crate::solve::market::Market;
-use crate::solve::pack::finish::chosen_labels;
-use crate::solve::price::{self, PriceBook, Quote};
+use crate::solve::price::{self, PriceBook};
 use crate::solve::report::variety::warnings as variety_warnings;
 use crate::solve::report::{undecided, warnings};
 use crate::solve::shrink::Shrunk;
-use crate::solve::solution::{Held, Kept, NewNode, Report, Solution, Substitute, Target, Unplaced, Variety};
-use crate::solve::supply::{Kind, PoolSupply, Supply, Usable};
+use crate::solve::shrink::trial::marked;
+use crate::solve::solution::{Kept, Report, Solution, Target};
+use crate::solve::supply::Supply;
 use crate::solve::topology::Topology;
 use crate::solve::{Costs, ledger};
 
-use super::leaving::Leaving;
-use super::pass::{Pass, Start};
-use super::settle::Settled;
-use super::{Ignored, PodError, Settings};
+use super::course::{Course, course};
+use super::desk::{self, Desk};
+use super::refused::Refused;
+use super::{Settings, report};
 
-/// The most substitutes that a node keeps, as many as nodeform's own strategy does.
-const SUBSTITUTES_MAX: usize = 60;
-
-/// Why nothing is made for a pod whose node is going.
-const STUCK: &str =
-    "its node is going, and a PodDisruptionBudget never lets it be evicted: Karpenter makes nothing for it";
-
-/// What all passes together come to.
-#[derive(Default)]
-struct Passed {
-    settled: Vec<Settled>,
-    /// Where each pod is placed: a node that exists, or a claim.
-    placed: BTreeMap<PodKey, NodeName>,
-    errors: Vec<PodError>,
-    ignored: Vec<Ignored>,
-    stuck: Vec<PodKey>,
-}
-
-/// Plans as Karpenter does. `refused` are pods that are not to be placed, each with the reason.
+/// Plans as Karpenter does: what it makes, what it moves and what it removes until it finds nothing more to do, as one
+/// target. `refused` is left out, each with the reason.
 #[must_use]
-pub fn solve(
-    snapshot: &Snapshot,
-    policy: &Policy,
-    settings: Settings,
-    refused: &BTreeMap<PodKey, String>,
-) -> Solution {
+pub fn solve(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &Refused) -> Solution {
     let market = &Market::of(snapshot, policy);
-    let left_out: BTreeSet<PodKey> = refused.keys().cloned().collect();
-    let passed = passes((snapshot, policy, market), settings, &left_out);
+    let Course { removed, made, places, passed, refused } =
+        course((snapshot, policy, market), settings, refused);
+    let gone: BTreeSet<NodeName> = removed.iter().map(|removal| removal.node.clone()).collect();
+    let left = &marked(snapshot, &gone);
     let topology = Topology::of(snapshot);
-    let (demand, daemons) = (Demand::of(snapshot, &topology), Daemons::of(snapshot, &topology));
+    let (demand, daemons) = (Demand::of(left, &topology), Daemons::of(snapshot, &topology));
     let book = PriceBook::new(&policy.fleet.prices);
     let supply = Supply::of(policy, market, &book, &daemons);
-    let standing = Costs::of(snapshot, &Shrunk::default(), market, &book);
+    let shrunk = Shrunk { removed, ..Shrunk::default() };
+    let standing = Costs::of(snapshot, &shrunk, market, &book);
     let there = price::cost(&snapshot.nodes, market, &book).effective;
     let mut ledger = ledger::opened(policy, &snapshot.nodes, &standing.free, there);
     let pods: BTreeMap<&PodKey, &Pod> = snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect();
-    let is_tied = pods.values().any(|pod| is_tied(pod));
+    let is_tied = pods.values().any(|pod| desk::is_tied(pod));
     let desk = Desk { supply: &supply, market, book: &book, pods: &pods, is_tied };
-    let (new, beyond) = desk.nodes(&passed.settled, &mut ledger);
+    let (new, beyond) = desk.nodes(made.iter(), &mut ledger);
     let costs = standing.with_new(&new, &ledger, &book);
     let mut warnings = warnings::all(policy, market, (&demand, &supply));
     warnings.extend(variety_warnings(policy, &new));
     let report = Report {
-        unplaced: unplaced(&passed, refused, beyond),
-        held: held(snapshot),
+        unplaced: report::unplaced(&passed, &refused, beyond),
+        held: report::held(snapshot),
         without_requests: demand.without_requests,
         warnings,
+        staying: report::staying(&refused, &shrunk.removed),
         undecided: [undecided::undecided, undecided::too_old]
             .into_iter()
             .flat_map(|say| say(snapshot, policy))
@@ -88,285 +63,8 @@ pub fn solve(
         cost_after: costs.1,
         ..Report::default()
     };
-    let target = Target { kept: kept(snapshot, &passed.placed), new, removed: Vec::new() };
+    let target = Target { kept: kept(left, &places), new, removed: shrunk.removed };
     Solution { target, report }
-}
-
-/// Repeats passes until one places nothing. Each that does not places a pod, so that they end.
-fn passes(
-    (snapshot, policy, market): (&Snapshot, &Policy, &Market),
-    settings: Settings,
-    left_out: &BTreeSet<PodKey>,
-) -> Passed {
-    let mut passed = Passed::default();
-    loop {
-        let Passed { settled, placed, .. } = &passed;
-        let mut pass = Pass::of(Start {
-            snapshot,
-            policy,
-            market,
-            settings,
-            settled,
-            placed,
-            left_out,
-            leaving: Leaving::default(),
-        });
-        pass.run();
-        let new = pass.settled(passed.settled.len());
-        let joined = pass.joined();
-        let stuck = pass.roll.stuck.into_iter().cloned().collect();
-        let (errors, ignored) = (pass.errors, pass.roll.ignored);
-        let is_over = new.is_empty() && joined.is_empty();
-        for (node, claim, pods) in joined {
-            passed.placed.extend(pods.iter().map(|pod| (pod.clone(), node.clone())));
-            if let Some(claim) = claim {
-                passed.settled[claim].pods.extend(pods);
-            }
-        }
-        for claim in &new {
-            passed.placed.extend(claim.pods.iter().map(|pod| (pod.clone(), claim.name.clone())));
-        }
-        passed.settled.extend(new);
-        if is_over {
-            return Passed { errors, ignored, stuck, ..passed };
-        }
-    }
-}
-
-/// What claims are made into nodes with.
-struct Desk<'d> {
-    supply: &'d Supply<'d>,
-    market: &'d Market,
-    book: &'d PriceBook<'d>,
-    pods: &'d BTreeMap<&'d PodKey, &'d Pod>,
-    /// Whether where some pod is depends on where others are.
-    is_tied: bool,
-}
-
-/// Pods of claims that are beyond limits, each with why.
-type Beyond = Vec<(PodKey, String)>;
-
-impl Desk<'_> {
-    /// Makes the nodes that claims become, in the order in which they were opened; those that limits of the pool or
-    /// the fleet leave no room for are left out.
-    fn nodes(&self, settled: &[Settled], ledger: &mut Ledger) -> (Vec<NewNode>, Beyond) {
-        let (mut nodes, mut beyond) = (Vec::new(), Vec::new());
-        let mut memory = BTreeMap::new();
-        for claim in settled {
-            let made = self.node(claim, ledger, &mut memory);
-            match made {
-                Ok(node) => nodes.push(node),
-                Err(because) => {
-                    beyond.extend(claim.pods.iter().map(|pod| (pod.clone(), because.clone())));
-                }
-            }
-        }
-        let pools = self.supply.pools.iter().enumerate();
-        let order: BTreeMap<_, _> = pools.map(|(place, pool)| (pool.pool.name.clone(), place)).collect();
-        nodes.sort_by_cached_key(|node| {
-            let NewNode { pool, size, zone, capacity_type, pods, .. } = node;
-            (order.get(pool).copied(), size.clone(), zone.clone(), *capacity_type, pods.clone())
-        });
-        (nodes, beyond)
-    }
-
-    fn node(
-        &self,
-        claim: &Settled,
-        ledger: &mut Ledger,
-        memory: &mut BTreeMap<Requirements, BTreeSet<usize>>,
-    ) -> Result<NewNode, String> {
-        let pool = self.supply.pools.iter().find(|pool| pool.pool.name == claim.pool);
-        let bought = pool.and_then(|pool| {
-            let kind = pool.kinds.iter().find(|kind| kind.kind.name == claim.size)?;
-            let usable = kind.offerings.iter().find(|usable| {
-                usable.offering.zone == claim.zone && usable.offering.capacity_type == claim.capacity_type
-            })?;
-            Some((pool, kind, usable))
-        });
-        let Some((pool, kind, usable)) = bought else {
-            return Err(format!("`{}` cannot be had as Karpenter would", claim.size));
-        };
-        let quote = self.quote(pool, (kind, usable), ledger)?;
-        let daemon_requests = pool.overheads[usable.overhead].requests.clone();
-        let pods = claim.pods.iter().filter_map(|key| self.pods.get(key).copied());
-        let requests =
-            pods.clone().fold(daemon_requests.clone(), |sum: Resources, pod| sum.plus(&pod.spec.requests));
-        let empty = pool.site(kind, usable);
-        let after = narrowed(&empty, &claim.asked);
-        let asked = pods.flat_map(asked_keys).collect();
-        let (substitutes, variety) = self.substitutes(claim, pool, memory);
-        let mut names = claim.pods.clone();
-        names.sort();
-        Ok(NewNode {
-            pool: claim.pool.clone(),
-            size: claim.size.clone(),
-            zone: claim.zone.clone(),
-            capacity_type: claim.capacity_type,
-            list_price: quote.list,
-            effective_price: quote.effective,
-            requests,
-            daemon_requests,
-            allocatable: kind.kind.allocatable.clone(),
-            capacity: kind.kind.capacity.clone(),
-            labels: chosen_labels(pool, (&empty, &after), &asked),
-            opened_for: claim.opened_for.clone(),
-            pods: names,
-            substitutes,
-            variety,
-            is_estimate: kind.kind.is_estimate,
-        })
-    }
-
-    /// Returns what a node costs, and takes it off limits and commitments.
-    ///
-    /// # Errors
-    /// The limits that leave no room for it.
-    fn quote(
-        &self,
-        pool: &PoolSupply<'_>,
-        (kind, usable): (&Kind<'_>, &Usable<'_>),
-        ledger: &mut Ledger,
-    ) -> Result<Quote, String> {
-        let numbers = ledger::commitments(ledger, kind.kind, usable.offering, self.book);
-        let commitment = numbers.first().map(|number| (*number, self.book.commitments()[*number]));
-        let quote = match commitment {
-            Some((_, commitment)) => self.book.committed(kind.kind, usable.offering, commitment),
-            None => usable.quote,
-        };
-        let charges = ledger::charges(ledger, pool.pool, kind.kind, quote.effective.known());
-        limits::why(ledger, &charges).map_err(|miss| miss.because)?;
-        ledger.take(&charges, 1);
-        if let Some(place) = commitment.and_then(|(number, _)| ledger::commitment(ledger, number)) {
-            ledger.take(&[(place, 1)], 1);
-        }
-        Ok(quote)
-    }
-
-    /// Returns the other ways to have a claim, the cheapest first. One that later passes filled up further has none:
-    /// they were looked at with this choice in mind.
-    fn substitutes(
-        &self,
-        claim: &Settled,
-        pool: &PoolSupply<'_>,
-        memory: &mut BTreeMap<Requirements, BTreeSet<usize>>,
-    ) -> (Vec<Substitute>, Variety) {
-        let wanted = claim.asked.iter();
-        let wanted: Vec<Asked> =
-            wanted.filter_map(|(key, wanted)| Some((key.clone(), wanted.min_values()?))).collect();
-        let asked: BTreeMap<LabelKey, u32> = wanted.iter().cloned().collect();
-        if claim.pods.len() > claim.first {
-            return (Vec::new(), Variety { asked, among: Vec::new() });
-        }
-        let most = if wanted.is_empty() { SUBSTITUTES_MAX } else { usize::MAX };
-        let sizes: BTreeSet<_> = claim.sizes.iter().take(most).collect();
-        let open = memory.entry(claim.asked.clone()).or_insert_with(|| self.placements(pool, &claim.asked));
-        let mut found = Vec::new();
-        for kind in pool.kinds.iter().filter(|kind| sizes.contains(&kind.kind.name)) {
-            for usable in kind.offerings.iter().filter(|usable| open.contains(&usable.placement)) {
-                let substitute = Substitute {
-                    effective_price: usable.quote.effective,
-                    size: kind.kind.name.clone(),
-                    zone: usable.offering.zone.clone(),
-                    capacity_type: usable.offering.capacity_type,
-                };
-                let Substitute { size, zone, capacity_type, .. } = &substitute;
-                let is_own = (size, zone, *capacity_type) == (&claim.size, &claim.zone, claim.capacity_type);
-                // Other pods were placed with this domain in mind.
-                let is_elsewhere = (zone, *capacity_type) != (&claim.zone, claim.capacity_type);
-                if !is_own && (!self.is_tied || !is_elsewhere) {
-                    found.push(substitute);
-                }
-            }
-        }
-        found.sort_by_cached_key(|substitute| {
-            let Substitute { effective_price, size, zone, capacity_type } = substitute;
-            let price = effective_price.known().map_or(i64::MAX, |price| price.0);
-            (price, size.clone(), zone.as_str() == crate::catalog::NO_ZONE, zone.clone(), *capacity_type)
-        });
-        let (mut first, rest): (Vec<_>, Vec<_>) = match among(&wanted, claim, pool, &found) {
-            needed if needed.is_empty() => (Vec::new(), found),
-            needed => found.into_iter().partition(|substitute| needed.contains(substitute)),
-        };
-        let among = first.clone();
-        first.extend(rest);
-        first.truncate(SUBSTITUTES_MAX.max(among.len()));
-        (first, Variety { asked, among })
-    }
-
-    /// Returns the numbers of the placements of a pool that a claim may be launched in.
-    fn placements(&self, pool: &PoolSupply<'_>, asked: &Requirements) -> BTreeSet<usize> {
-        let usables = pool.kinds.iter().flat_map(|kind| &kind.offerings);
-        let known: BTreeMap<usize, &Requirements> =
-            usables.map(|usable| (usable.placement, &usable.offering.requirements)).collect();
-        let may_be = |labels: &Requirements| {
-            labels.satisfied_by(asked, |key| self.market.well_known.contains(key) || asks_nothing(asked, key))
-        };
-        known.into_iter().filter(|(_, labels)| may_be(labels).is_ok()).map(|(number, _)| number).collect()
-    }
-}
-
-/// Returns the substitutes that bring the values which `minValues` of a claim asks for, the cheapest first.
-fn among(
-    wanted: &[Asked],
-    claim: &Settled,
-    pool: &PoolSupply<'_>,
-    found: &[Substitute],
-) -> BTreeSet<Substitute> {
-    let values = |size: &SkuName, zone: &Zone, capacity_type: CapacityType| -> Vec<Vec<Arc<str>>> {
-        let kind = pool.kinds.iter().find(|kind| kind.kind.name == *size);
-        let offering = kind.and_then(|kind| {
-            let mut offerings = kind.offerings.iter().map(|usable| (kind.kind, usable.offering));
-            offerings.find(|(_, offering)| offering.zone == *zone && offering.capacity_type == capacity_type)
-        });
-        let of_key = |(key, _): &Asked| {
-            offering.map(|(kind, offering)| variety::values(key, kind, offering)).unwrap_or_default()
-        };
-        wanted.iter().map(of_key).collect()
-    };
-    let own = values(&claim.size, &claim.zone, claim.capacity_type);
-    let mut has: Vec<BTreeSet<Arc<str>>> = own.into_iter().map(|own| own.into_iter().collect()).collect();
-    let mut among = BTreeSet::new();
-    for substitute in found {
-        let brings = values(&substitute.size, &substitute.zone, substitute.capacity_type);
-        let is_short = has.iter().zip(wanted).zip(&brings).any(|((has, (_, least)), brings)| {
-            has.len() < *least as usize && brings.iter().any(|value| !has.contains(value))
-        });
-        if is_short {
-            has.iter_mut().zip(brings).for_each(|(has, brings)| has.extend(brings));
-            among.insert(substitute.clone());
-        }
-    }
-    among
-}
-
-/// Returns whether a pod minds where others are.
-fn is_tied(pod: &Pod) -> bool {
-    let PodSpec { spread, affinity, anti_affinity, .. } = &*pod.spec;
-    !spread.is_empty() || !affinity.is_empty() || !anti_affinity.is_empty()
-}
-
-fn asks_nothing(asked: &Requirements, key: &LabelKey) -> bool {
-    asked.get(key.as_str()).is_none()
-}
-
-/// Returns what a node becomes of which so much is asked.
-fn narrowed<'s>(empty: &Site<'s>, asked: &Requirements) -> Site<'s> {
-    let mut site = empty.clone();
-    for (key, wanted) in asked.iter() {
-        if site.labels.get(key.as_str()).is_some() || site.undefined.allows(key) {
-            let both = labels::narrowed(site.labels.get(key.as_str()), wanted);
-            site.labels.set(key.clone(), both);
-        }
-    }
-    site
-}
-
-/// Returns the labels that a pod wants to be there.
-fn asked_keys(pod: &Pod) -> impl Iterator<Item = &LabelKey> {
-    let terms = pod.spec.node_affinity.required.iter().flatten();
-    let wanted = std::iter::once(&pod.spec.node_selector).chain(terms).flat_map(Requirements::iter);
-    wanted.filter(|(_, requirement)| !requirement.accepts_absence()).map(|(key, _)| key)
 }
 
 fn kept(snapshot: &Snapshot, placed: &BTreeMap<PodKey, NodeName>) -> Vec<Kept> {
@@ -382,61 +80,4 @@ fn kept(snapshot: &Snapshot, placed: &BTreeMap<PodKey, NodeName>) -> Vec<Kept> {
         .collect();
     kept.sort_by(|one, other| one.node.cmp(&other.node));
     kept
-}
-
-/// Groups the pods that are placed nowhere by why that is.
-fn unplaced(passed: &Passed, refused: &BTreeMap<PodKey, String>, beyond: Beyond) -> Vec<Unplaced> {
-    let mut groups: BTreeMap<(String, String, Vec<String>), Vec<PodKey>> = BTreeMap::new();
-    let mut add = |pod: &PodKey, rule: &str, because: &str, details: Vec<String>| {
-        groups.entry((rule.to_owned(), because.to_owned(), details)).or_default().push(pod.clone());
-    };
-    for PodError { pod, reasons } in &passed.errors {
-        let details = reasons.iter().map(|(pool, _, why)| format!("pool `{pool}`: {why}")).collect();
-        match reasons.first() {
-            Some((pool, rule, why)) => add(pod, rule, &format!("pool `{pool}`: {why}"), details),
-            None => add(pod, "pools", "there is no pool that nodes may be made of", details),
-        }
-    }
-    for Ignored { pod, because } in &passed.ignored {
-        add(pod, "not scheduled", &format!("Karpenter passes it over: {because}"), Vec::new());
-    }
-    for pod in &passed.stuck {
-        add(pod, "not scheduled", STUCK, Vec::new());
-    }
-    for (pod, because) in &beyond {
-        add(pod, "limits", because, Vec::new());
-    }
-    for (pod, because) in refused {
-        add(
-            pod,
-            "Kubernetes",
-            &format!("Karpenter would place it, and the judge refuses: {because}"),
-            Vec::new(),
-        );
-    }
-    let unplaced = groups.into_iter().map(|((rule, because, details), mut pods)| {
-        pods.sort();
-        Unplaced { pods, rule, because, nearest: None, details }
-    });
-    let mut unplaced: Vec<Unplaced> = unplaced.collect();
-    unplaced.sort_by(|one, other| one.pods.cmp(&other.pods));
-    unplaced
-}
-
-/// Returns the pods that wait for a gate.
-fn held(snapshot: &Snapshot) -> Vec<Held> {
-    let mut groups: BTreeMap<(String, String), Vec<PodKey>> = BTreeMap::new();
-    for pod in &snapshot.pods {
-        if pod.place != PodPlace::Waiting || pod.is_terminating || pod.is_daemon {
-            continue;
-        }
-        if let Some(wait) = gates::why(&pod.spec) {
-            groups.entry((wait.waits_for, wait.because)).or_default().push(pod.key.clone());
-        }
-    }
-    let held = groups.into_iter().map(|((waits_for, because), mut pods)| {
-        pods.sort();
-        Held { pods, waits_for, because }
-    });
-    held.collect()
 }

@@ -1,13 +1,16 @@
 //! Karpenter's own provisioning: first fit, the largest pods first, one claim after the other.
 //!
 //! Written anew from what Karpenter core v1.14 is known to do. [`first_pass`] is what one pass of its scheduler
-//! decides, whether kube-scheduler would agree or not; [`solve`] repeats passes until nothing changes. Where
-//! Karpenter takes any of several, the first by name is taken here. It never moves what runs and never removes a
-//! node; in reading order: the pods (`roll`, `wish`, `volumes`), what there is (`nodes`, `template`,
-//! `shelf`), what they demand of each other (`topology`), and the pass itself (`claims`, `pass`).
+//! decides, whether kube-scheduler would agree or not; [`solve`] gives the fleet that it comes to in the end. Where
+//! Karpenter takes any of several, the first by name is taken here. In reading order: the pods (`roll`, `wish`,
+//! `volumes`), what there is (`nodes`, `template`, `shelf`), what they demand of each other (`topology`), the pass
+//! itself (`claims`, `pass`), what may go (`disruption`), and all of it one after the other (`passes`, `course`) as a
+//! fleet (`desk`, `fleet`, `report`). Nothing is done in the cluster.
 
 mod amounts;
 mod claims;
+mod course;
+mod desk;
 mod disruption;
 mod fleet;
 mod guard;
@@ -16,7 +19,10 @@ mod meeting;
 mod nodes;
 mod outcome;
 mod pass;
+mod passes;
 mod refusal;
+mod refused;
+mod report;
 mod reserved;
 mod roll;
 mod settle;
@@ -28,7 +34,7 @@ mod variety;
 mod volumes;
 mod wish;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::model::{
     CapacityType, MinValuesPolicy, NodeName, PodKey, PoolName, Price, Requirements, Resources, SkuName, Zone,
@@ -40,8 +46,9 @@ use super::market::Market;
 use leaving::Leaving;
 use pass::{Pass, Start};
 
-pub use disruption::{Command, Method, Sequence, commands, first_command};
+pub use disruption::{Command, Made, Method, Sequence, commands, first_command};
 pub use fleet::solve;
+pub use refused::Refused;
 
 /// What is made of preferences (`--preference-policy` of Karpenter).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -178,7 +185,7 @@ pub struct Ignored {
 #[must_use]
 pub fn first_pass(snapshot: &Snapshot, policy: &Policy, settings: Settings) -> Outcome {
     let market = &Market::of(snapshot, policy);
-    let (placed, left_out) = (BTreeMap::new(), BTreeSet::new());
+    let (placed, left_out) = (BTreeMap::new(), BTreeMap::new());
     let (placed, left_out, leaving) = (&placed, &left_out, Leaving::default());
     let start = Start { snapshot, policy, market, settings, settled: &[], placed, left_out, leaving };
     let mut pass = Pass::of(start);

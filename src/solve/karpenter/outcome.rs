@@ -9,7 +9,7 @@ use crate::model::{
 
 use super::claims::{Bench, Open};
 use super::pass::Pass;
-use super::settle::{self, Settled};
+use super::settle::{self, Bought, Settled};
 use super::shelf::{self, Cheapest};
 use super::{Chosen, Claim, Outcome};
 
@@ -114,21 +114,25 @@ impl Pass<'_> {
             let place = shelf.kinds.iter().position(|other| other.name == kind.name);
             let group = &template.groups[place.map_or(0, |place| template.group_of[place])];
             let name = format!("claim-{:06}", before + number).as_str().into();
-            Settled {
-                labels: settle::labels(&asked, &name, [&kind.requirements, &offering.requirements]),
+            let labels = settle::labels(&asked, &name, [&kind.requirements, &offering.requirements]);
+            let bought = Bought {
                 pool: pool.name.clone(),
                 size: kind.name.clone(),
                 zone: offering.zone.clone(),
                 capacity_type: offering.capacity_type,
                 asked,
+                sizes,
+                opened_for: self.key(open.pods[0]).clone(),
+                pods: open.pods.iter().map(|waiting| self.key(*waiting).clone()).collect(),
+                has_more: false,
+            };
+            Settled {
+                bought,
+                labels,
                 taints: pool.taints.clone(),
                 room: kind.allocatable.minus(&self.columns.resources(&group.requests)),
                 ports: group.ports.clone(),
                 capacity: kind.capacity.clone(),
-                sizes,
-                opened_for: self.key(open.pods[0]).clone(),
-                pods: open.pods.iter().map(|waiting| self.key(*waiting).clone()).collect(),
-                first: open.pods.len(),
                 name,
             }
         });

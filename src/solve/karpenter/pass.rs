@@ -41,7 +41,7 @@ pub(super) struct Start<'a> {
     /// Where earlier passes placed pods.
     pub(super) placed: &'a BTreeMap<PodKey, NodeName>,
     /// Pods that are not to be placed.
-    pub(super) left_out: &'a BTreeSet<PodKey>,
+    pub(super) left_out: &'a BTreeMap<PodKey, String>,
     /// Which nodes are taken to be going.
     pub(super) leaving: Leaving<'a>,
 }
@@ -85,7 +85,7 @@ impl<'a> Pass<'a> {
     /// Reads everything that a pass needs.
     pub(super) fn of(start: Start<'a>) -> Self {
         let Start { snapshot, policy, market, settings, settled, placed, left_out, leaving } = start;
-        let roll = Roll::of(snapshot, leaving, |pod| placed.contains_key(pod) || left_out.contains(pod));
+        let roll = Roll::of(snapshot, leaving, |pod| placed.contains_key(pod) || left_out.contains_key(pod));
         let columns = there::columns(snapshot, &roll);
         let mut meetings = Meetings::new(&snapshot.catalog);
         let mut shelves = Shelves::of(market, settings.overlays);

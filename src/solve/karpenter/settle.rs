@@ -11,11 +11,9 @@ use crate::model::{
 };
 use crate::solve::fit::labels::some_value;
 
-/// A claim of an earlier pass as a node.
+/// A node that a claim becomes, as it is bought.
 #[derive(Clone, Debug)]
-pub(super) struct Settled {
-    /// A name that is made up; it sorts in the order of making.
-    pub(super) name: NodeName,
+pub(super) struct Bought {
     /// Its pool.
     pub(super) pool: PoolName,
     /// The size.
@@ -26,6 +24,23 @@ pub(super) struct Settled {
     pub(super) capacity_type: CapacityType,
     /// What was asked of its labels before anything was chosen.
     pub(super) asked: Requirements,
+    /// The sizes that hold its first pods, the cheapest first.
+    pub(super) sizes: Vec<SkuName>,
+    /// The pod for which it was opened.
+    pub(super) opened_for: PodKey,
+    /// The pods that are placed there, in their order.
+    pub(super) pods: Vec<PodKey>,
+    /// Whether pods are there that were not thought of when its sizes were listed.
+    pub(super) has_more: bool,
+}
+
+/// A claim of an earlier pass as a node.
+#[derive(Clone, Debug)]
+pub(super) struct Settled {
+    /// A name that is made up; it sorts in the order of making.
+    pub(super) name: NodeName,
+    /// How it is bought.
+    pub(super) bought: Bought,
     /// What its labels are.
     pub(super) labels: Requirements,
     /// Its taints.
@@ -36,14 +51,6 @@ pub(super) struct Settled {
     pub(super) ports: BTreeSet<HostPort>,
     /// What it has in all.
     pub(super) capacity: Resources,
-    /// The sizes that hold its first pods, the cheapest first.
-    pub(super) sizes: Vec<SkuName>,
-    /// The pod for which it was opened.
-    pub(super) opened_for: PodKey,
-    /// The pods that are placed there, in their order.
-    pub(super) pods: Vec<PodKey>,
-    /// How many of them its own pass placed.
-    pub(super) first: usize,
 }
 
 /// Returns the labels of a node of this size and offering of which so much was asked: one value each, those

@@ -29,7 +29,7 @@ pub(super) fn taken<'a>(
 ) -> BTreeMap<&'a str, (Resources, i64)> {
     let there = snapshot.nodes.iter().filter(|node| !leaving.has(node));
     let there = there.filter_map(|node| Some((node.pool.as_ref()?.as_str(), &node.capacity)));
-    let earlier = settled.iter().map(|settled| (settled.pool.as_str(), &settled.capacity));
+    let earlier = settled.iter().map(|settled| (settled.bought.pool.as_str(), &settled.capacity));
     let mut taken: BTreeMap<&str, (Resources, i64)> = BTreeMap::new();
     for (pool, capacity) in there.chain(earlier) {
         let (sum, nodes) = taken.entry(pool).or_default();

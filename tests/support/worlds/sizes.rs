@@ -154,6 +154,8 @@ fn offerings(size: &Size) -> Vec<Offering> {
                 is_available: !(is_spot && short == "3" && size.cpu == 2),
                 reserved_count: None,
                 requirements: Requirements::none()
+                    .with(label::ZONE, Requirement::one(&zone(short)))
+                    .with(label::CAPACITY_TYPE, Requirement::one(capacity_type.as_str()))
                     .with(label::PLACEMENT_SCOPE, Requirement::one(scope))
                     .with(label::AKS_SCALE_SET_PRIORITY, Requirement::one(priority)),
             });

@@ -7,8 +7,8 @@
 use crate::model::{InstanceType, MicroUsdPerHour, Node, NodeStage, Pod, Pool};
 use crate::solve::karpenter::leaving::wants_quiet;
 
-use super::cost;
 use super::scene::Scene;
+use super::{Method, cost};
 
 /// A node that may be disrupted.
 #[derive(Clone, Debug)]
@@ -87,6 +87,11 @@ impl Candidate<'_> {
     /// Returns its price; one that is not known counts as nothing.
     pub(super) fn amount(&self) -> i64 {
         self.price.map_or(0, |price| price.0)
+    }
+
+    /// Returns whether nobody refuses that it goes this way.
+    pub(super) fn may_go(&self, scene: &Scene<'_>, method: Method) -> bool {
+        scene.refused.lets_go(&self.node.name, method.reason())
     }
 
     /// Returns whether its pool lets it go for want of use, and it was quiet for long enough: so Karpenter's

@@ -17,7 +17,7 @@ pub(super) struct Underused<'a> {
 impl<'a> Underused<'a> {
     /// Reads the nodes that may be consolidated: those that are not empty, of pools that let them, and whose price can be
     /// told.
-    pub(super) fn of(scene: &Scene<'a>) -> Self {
+    pub(super) fn of(scene: &Scene<'a>, method: Method) -> Self {
         let mut candidates = candidate::all(scene, Class::Graceful);
         let totals = Totals::of(scene, &candidates);
         candidates.retain(|one| {
@@ -25,7 +25,11 @@ impl<'a> Underused<'a> {
             let is_priced =
                 one.kind.is_some() && is_labelled(label::CAPACITY_TYPE) && is_labelled(label::ZONE);
             let is_wanted = one.pool.disruption.policy != ConsolidationPolicy::WhenEmpty;
-            is_priced && is_wanted && !one.is_empty() && one.is_consolidatable(scene)
+            is_priced
+                && is_wanted
+                && !one.is_empty()
+                && one.may_go(scene, method)
+                && one.is_consolidatable(scene)
         });
         candidate::sort(&mut candidates);
         Self { candidates, totals }

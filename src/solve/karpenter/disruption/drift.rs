@@ -21,7 +21,7 @@ use super::{Command, Method, names};
 pub(super) fn command(scene: &Scene<'_>) -> Option<Command> {
     let method = Method::Drift;
     let left = Left::of(scene, method.reason());
-    let mut candidates = drifted(scene);
+    let mut candidates = drifted(scene, method);
     candidates.retain(|one| one.pool.replicas.is_none() && left.nodes(one.pool) > 0);
     candidates.sort_by_key(|one| Reverse(one.carries_nothing));
     candidates.iter().find_map(|one| {
@@ -33,9 +33,9 @@ pub(super) fn command(scene: &Scene<'_>) -> Option<Command> {
 }
 
 /// Returns the drifted nodes, those that drifted first before others, equal ones by name.
-fn drifted<'a>(scene: &Scene<'a>) -> Vec<Candidate<'a>> {
+fn drifted<'a>(scene: &Scene<'a>, method: Method) -> Vec<Candidate<'a>> {
     let mut candidates = candidate::all(scene, Class::Eventual);
-    candidates.retain(|one| one.node.claimed.drift.is_some());
+    candidates.retain(|one| one.node.claimed.drift.is_some() && one.may_go(scene, method));
     candidates.sort_by_key(|one| one.node.claimed.drift.as_ref().and_then(|drift| drift.since));
     candidates
 }
@@ -50,7 +50,7 @@ fn first_price(scene: &Scene<'_>, claim: &Claim) -> i64 {
 pub(super) fn of_static_pools(scene: &Scene<'_>) -> Option<Command> {
     let method = Method::StaticDrift;
     let left = Left::of(scene, method.reason());
-    let mut candidates = drifted(scene);
+    let mut candidates = drifted(scene, method);
     candidates.retain(|one| one.pool.replicas.is_some() && left.nodes(one.pool) > 0);
     let pools: BTreeSet<_> = candidates.iter().map(|one| &one.pool.name).collect();
     pools.into_iter().find_map(|name| {

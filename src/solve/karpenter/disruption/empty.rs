@@ -11,7 +11,7 @@ use super::{Command, Method, names};
 pub(super) fn command(scene: &Scene<'_>) -> Option<Command> {
     let method = Method::Emptiness;
     let mut candidates = candidate::all(scene, Class::Graceful);
-    candidates.retain(|one| one.is_empty() && one.is_consolidatable(scene));
+    candidates.retain(|one| one.is_empty() && one.may_go(scene, method) && one.is_consolidatable(scene));
     candidate::sort(&mut candidates);
     let mut left = Left::of(scene, method.reason());
     let going: Vec<&Candidate<'_>> = candidates.iter().filter(|one| left.take(one.pool)).collect();

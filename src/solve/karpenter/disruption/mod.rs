@@ -16,7 +16,7 @@ mod multi;
 mod probe;
 mod replacement;
 mod scene;
-mod sequence;
+pub(super) mod sequence;
 mod single;
 
 use crate::model::{DisruptionReason, MicroUsdPerHour, NodeName, PodKey};
@@ -24,9 +24,9 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::market::Market;
 
-pub use sequence::{Sequence, commands};
+pub use sequence::{Made, Sequence, commands};
 
-use super::{Claim, Settings};
+use super::{Claim, Refused, Settings};
 use candidate::Candidate;
 use scene::Scene;
 
@@ -80,7 +80,7 @@ pub struct Command {
 #[must_use]
 pub fn first_command(snapshot: &Snapshot, policy: &Policy, settings: Settings) -> Option<Command> {
     let market = &Market::of(snapshot, policy);
-    first_of(&Scene::of(snapshot, policy, market, settings))
+    first_of(&Scene::of((snapshot, policy, market), settings, &Refused::default()))
 }
 
 fn first_of(scene: &Scene<'_>) -> Option<Command> {

@@ -17,7 +17,7 @@ const NODES_MAX: usize = 100;
 /// Returns the command that takes several nodes away.
 pub(super) fn command(scene: &Scene<'_>) -> Option<Command> {
     let method = Method::MultiNode;
-    let Underused { candidates, totals } = Underused::of(scene);
+    let Underused { candidates, totals } = Underused::of(scene, method);
     let mut left = Left::of(scene, method.reason());
     let allowed: Vec<&Candidate<'_>> = candidates.iter().filter(|one| left.take(one.pool)).collect();
     let (mut least, mut most) = (1, allowed.len().saturating_sub(1).min(NODES_MAX));

@@ -23,10 +23,10 @@ pub(super) struct Without {
 /// Returns what would be without the nodes of these candidates; `None` where some pod that runs would have no place, or
 /// one on a node that is not ready for pods yet and may never be.
 pub(super) fn without(scene: &Scene<'_>, candidates: &[&Candidate<'_>], quiet: Quiet) -> Option<Without> {
-    let Scene { snapshot, policy, market, settings, .. } = *scene;
+    let Scene { snapshot, policy, market, settings, refused, .. } = *scene;
     let names: BTreeSet<NodeName> = candidates.iter().map(|one| one.node.name.clone()).collect();
     let leaving = Leaving { candidates: &names, quiet };
-    let (placed, left_out) = (&BTreeMap::new(), &BTreeSet::new());
+    let (placed, left_out) = (&BTreeMap::new(), &refused.pods);
     let start = Start { snapshot, policy, market, settings, settled: &[], placed, left_out, leaving };
     let mut pass = Pass::of(start);
     pass.run();

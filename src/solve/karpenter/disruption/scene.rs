@@ -11,7 +11,7 @@ use crate::solve::karpenter::guard::Guards;
 use crate::solve::karpenter::meeting::Meetings;
 use crate::solve::karpenter::shelf::Shelf;
 use crate::solve::karpenter::template::Shelves;
-use crate::solve::karpenter::{ReservedMode, Settings};
+use crate::solve::karpenter::{Refused, ReservedMode, Settings};
 use crate::solve::market::Market;
 
 /// What all methods look things up in.
@@ -20,6 +20,7 @@ pub(super) struct Scene<'a> {
     pub(super) policy: &'a Policy,
     pub(super) market: &'a Market,
     pub(super) settings: Settings,
+    pub(super) refused: &'a Refused,
     pub(super) meetings: Meetings<'a>,
     pub(super) guards: Guards<'a>,
     shelves: Shelves<'a>,
@@ -28,10 +29,9 @@ pub(super) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     pub(super) fn of(
-        snapshot: &'a Snapshot,
-        policy: &'a Policy,
-        market: &'a Market,
+        (snapshot, policy, market): (&'a Snapshot, &'a Policy, &'a Market),
         settings: Settings,
+        refused: &'a Refused,
     ) -> Self {
         // Where reserved capacity is held by others, disruption does without.
         let settings = Settings { reserved: ReservedMode::Fallback, ..settings };
@@ -46,6 +46,7 @@ impl<'a> Scene<'a> {
             policy,
             market,
             settings,
+            refused,
             meetings: Meetings::new(&snapshot.catalog),
             guards: Guards::of(snapshot),
             shelves: Shelves::of(market, settings.overlays),

@@ -6,24 +6,42 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{
-    ClaimName, Claimed, InstanceType, LabelKey, Node, NodeName, NodeStage, Offering, PodKey, PodPlace, Pool,
-    Requirements,
+    ClaimName, Claimed, InstanceType, LabelKey, Node, NodeName, NodeStage, Offering, Pod, PodKey, PodPlace,
+    Pool, Requirements, SkuName,
 };
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
-use crate::solve::karpenter::{Claim, Settings, settle, shelf};
+use crate::solve::karpenter::shelf::{self, Cheapest};
+use crate::solve::karpenter::{Chosen, Claim, Refused, Settings, settle as labelling};
 use crate::solve::market::Market;
 
 use super::scene::Scene;
 use super::{Command, candidate, first_of};
+
+/// How many commands there are at most for each node, so that sizes whose labels and prices contradict each other cannot
+/// lead on without an end. With others a node is replaced once or twice.
+const COMMANDS_PER_NODE: usize = 10;
 
 /// The commands that Karpenter gives one after the other, and what the cluster is after the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sequence {
     /// The commands.
     pub commands: Vec<Command>,
+    /// What they make, in their order, whether it is gone again or not.
+    pub made: Vec<Made>,
     /// What there is after them.
     pub after: Snapshot,
+}
+
+/// A node that a command makes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// Its name, which is made up.
+    pub node: NodeName,
+    /// What was asked for, with the sizes that hold it.
+    pub claim: Claim,
+    /// What it became.
+    pub way: Chosen,
 }
 
 /// Returns what Karpenter does until it finds nothing more. Every command takes away a node, or makes the fleet cheaper, or
@@ -31,40 +49,59 @@ pub struct Sequence {
 /// launched: there the sequence ends.
 #[must_use]
 pub fn commands(snapshot: &Snapshot, policy: &Policy, settings: Settings) -> Sequence {
-    let market = &Market::of(snapshot, policy);
-    let (mut after, mut commands) = (snapshot.clone(), Vec::new());
-    loop {
-        let scene = &Scene::of(&after, policy, market, settings);
-        let Some(command) = first_of(scene) else { break };
-        let made = made(scene, &command, commands.len() + 1);
-        commands.push(command);
-        let Some(made) = made else { break };
-        after = carried_out(after, commands.last(), made);
-    }
-    Sequence { commands, after }
+    of((snapshot, policy, &Market::of(snapshot, policy)), settings, &Refused::default())
 }
 
-/// Returns the nodes that a command makes; `None` where one of them is not known before it is launched.
-fn made(scene: &Scene<'_>, command: &Command, number: usize) -> Option<Vec<Node>> {
+/// Returns the same with some decisions refused: those nodes stay, and those pods are nowhere.
+pub(in crate::solve::karpenter) fn of(
+    (snapshot, policy, market): (&Snapshot, &Policy, &Market),
+    settings: Settings,
+    refused: &Refused,
+) -> Sequence {
+    let (mut after, mut commands, mut all) = (snapshot.clone(), Vec::new(), Vec::new());
+    for _ in 0..COMMANDS_PER_NODE * (snapshot.nodes.len() + 1) {
+        let scene = &Scene::of((&after, policy, market), settings, refused);
+        let Some(command) = first_of(scene) else { break };
+        let launched = launched(scene, &command, commands.len() + 1);
+        commands.push(command);
+        let Some((made, nodes)) = launched else { break };
+        all.extend(made);
+        after = carried_out(after, commands.last(), nodes);
+    }
+    Sequence { commands, made: all, after }
+}
+
+/// Returns what a command makes; `None` where that is not known before it is launched.
+fn launched(scene: &Scene<'_>, command: &Command, number: usize) -> Option<(Vec<Made>, Vec<Node>)> {
     let nodes = command.replacements.iter().enumerate().map(|(place, claim)| {
         let name = NodeName::new(format!("new-{number:04}-{place}"));
-        launched(scene, claim, name)
+        launch(scene, claim, name)
     });
     nodes.collect()
 }
 
-/// Returns the node that a claim becomes: the cheapest size that holds what is asked of it, in its cheapest offering.
-fn launched(scene: &Scene<'_>, claim: &Claim, name: NodeName) -> Option<Node> {
+/// Returns what a claim becomes: the cheapest size that holds what is asked of it, in its cheapest offering.
+fn launch(scene: &Scene<'_>, claim: &Claim, name: NodeName) -> Option<(Made, Node)> {
     let pool = scene.policy.pools.get(&claim.pool)?;
-    let ways = claim.sizes.iter().filter_map(|size| {
+    let kind = |size: &SkuName| {
         let kind = scene.kind(pool, size.as_str())?;
         let holds = claim.requests.iter().all(|(resource, amount)| kind.allocatable.get(resource) >= amount);
-        shelf::cheapest_offering(kind, &claim.requirements, &scene.meetings).filter(|_| holds)
-    });
-    let way = ways.min_by_key(|way| way.amount())?;
+        holds.then_some(kind)
+    };
+    let cheapest = |kind| shelf::cheapest_offering(kind, &claim.requirements, &scene.meetings);
+    let ways = claim.sizes.iter().filter_map(kind).filter_map(cheapest);
+    let Cheapest { kind: chosen, offering } = ways.min_by_key(|way| way.amount())?;
+    let way = Chosen {
+        size: chosen.name.clone(),
+        zone: offering.zone.clone(),
+        capacity_type: offering.capacity_type,
+        price: offering.price,
+    };
+    let sizes = claim.sizes.iter().filter(|size| kind(size).is_some()).cloned().collect();
     let mut asked = pool.node_requirements();
     asked.add_all(&claim.requirements);
-    Some(joined(scene.snapshot, pool, (way.kind, way.offering), (&asked, name)))
+    let node = joined(scene.snapshot, pool, (chosen, offering), (&asked, name.clone()));
+    Some((Made { node: name, claim: Claim { sizes, ..claim.clone() }, way }, node))
 }
 
 fn joined(
@@ -73,7 +110,7 @@ fn joined(
     (kind, offering): (&InstanceType, &Offering),
     (asked, name): (&Requirements, NodeName),
 ) -> Node {
-    let labels = settle::labels(asked, &name, [&kind.requirements, &offering.requirements]);
+    let labels = labelling::labels(asked, &name, [&kind.requirements, &offering.requirements]);
     let single = labels.iter().filter_map(|(key, value)| Some((key.clone(), value.single()?.clone())));
     Node {
         claim: Some(ClaimName::new(name.as_str())),
@@ -115,21 +152,33 @@ fn carried_out(mut world: Snapshot, command: Option<&Command>, made: Vec<Node>) 
         PodPlace::Bound(_) | PodPlace::Waiting => true,
     });
     for pod in &mut world.pods {
-        let is_displaced = matches!(&pod.place, PodPlace::Bound(node) if gone.contains(node));
-        match places.get(&pod.key) {
-            Some(node) => pod.place = PodPlace::Bound((*node).clone()),
-            None if is_displaced => pod.place = PodPlace::Waiting,
-            None => continue,
+        if matches!(&pod.place, PodPlace::Bound(node) if gone.contains(node)) {
+            pod.place = PodPlace::Waiting;
+            starts_anew(pod);
         }
-        // It starts anew: how long it asks to be left alone is not known any more.
-        (pod.is_terminating, pod.state.is_unready, pod.state.protected_until) = (false, false, None);
     }
     world.nodes.retain(|node| !gone.contains(&node.name));
-    let busy: BTreeSet<&NodeName> = places.into_values().collect();
+    world.nodes.extend(made.iter().cloned());
+    settle(&mut world, &places);
+    world.nodes.sort_by(|one, other| one.name.cmp(&other.name));
+    world
+}
+
+/// Binds pods to nodes. Nodes that got pods are no longer quiet.
+pub(in crate::solve::karpenter) fn settle(world: &mut Snapshot, places: &BTreeMap<&PodKey, &NodeName>) {
+    for pod in &mut world.pods {
+        if let Some(node) = places.get(&pod.key) {
+            pod.place = PodPlace::Bound((*node).clone());
+            starts_anew(pod);
+        }
+    }
+    let busy: BTreeSet<&NodeName> = places.values().copied().collect();
     for node in world.nodes.iter_mut().filter(|node| busy.contains(&node.name)) {
         (node.quiet_since, node.is_consolidatable) = (world.at, false);
     }
-    world.nodes.extend(made);
-    world.nodes.sort_by(|one, other| one.name.cmp(&other.name));
-    world
+}
+
+/// A pod that moved starts anew: how long it asks to be left alone is not known any more.
+const fn starts_anew(pod: &mut Pod) {
+    (pod.is_terminating, pod.state.is_unready, pod.state.protected_until) = (false, false, None);
 }

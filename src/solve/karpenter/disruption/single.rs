@@ -13,7 +13,7 @@ use super::{Command, Method};
 /// Returns the command that takes one node away.
 pub(super) fn command(scene: &Scene<'_>) -> Option<Command> {
     let method = Method::SingleNode;
-    let Underused { candidates, totals } = Underused::of(scene);
+    let Underused { candidates, totals } = Underused::of(scene, method);
     let left = Left::of(scene, method.reason());
     in_turns(&candidates).into_iter().find_map(|one| {
         if left.nodes(one.pool) == 0 || !totals.may_pass(one) {

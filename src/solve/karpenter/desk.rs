@@ -1,0 +1,262 @@
+//! From claims to the nodes that they become, with what they cost the user and the other ways to have them.
+//!
+//! As far as limits leave room. What a node costs is said with the user's prices; Karpenter chooses by the list.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::{CapacityType, LabelKey, Pod, PodKey, PodSpec, Requirements, Resources, SkuName, Zone};
+use crate::solve::fit::limits::Ledger;
+use crate::solve::fit::variety::Asked;
+use crate::solve::fit::{Site, labels, limits, variety};
+use crate::solve::ledger;
+use crate::solve::market::Market;
+use crate::solve::pack::finish::chosen_labels;
+use crate::solve::price::{PriceBook, Quote};
+use crate::solve::solution::{NewNode, Substitute, Variety};
+use crate::solve::supply::{Kind, PoolSupply, Supply, Usable};
+
+use super::settle::Bought;
+
+/// The most substitutes that a node keeps, as many as nodeform's own strategy does.
+const SUBSTITUTES_MAX: usize = 60;
+
+/// What claims are made into nodes with.
+pub(super) struct Desk<'d> {
+    pub(super) supply: &'d Supply<'d>,
+    pub(super) market: &'d Market,
+    pub(super) book: &'d PriceBook<'d>,
+    pub(super) pods: &'d BTreeMap<&'d PodKey, &'d Pod>,
+    /// Whether where some pod is depends on where others are.
+    pub(super) is_tied: bool,
+}
+
+/// Pods of claims that are beyond limits, each with why.
+pub(super) type Beyond = Vec<(PodKey, String)>;
+
+impl Desk<'_> {
+    /// Makes the nodes that claims become, in the order in which they were opened; those that limits of the pool or
+    /// the fleet leave no room for are left out.
+    pub(super) fn nodes<'b>(
+        &self,
+        claims: impl Iterator<Item = &'b Bought>,
+        ledger: &mut Ledger,
+    ) -> (Vec<NewNode>, Beyond) {
+        let (mut nodes, mut beyond) = (Vec::new(), Vec::new());
+        let mut memory = BTreeMap::new();
+        for claim in claims {
+            let made = self.node(claim, ledger, &mut memory);
+            match made {
+                Ok(node) => nodes.push(node),
+                Err(because) => {
+                    beyond.extend(claim.pods.iter().map(|pod| (pod.clone(), because.clone())));
+                }
+            }
+        }
+        let pools = self.supply.pools.iter().enumerate();
+        let order: BTreeMap<_, _> = pools.map(|(place, pool)| (pool.pool.name.clone(), place)).collect();
+        nodes.sort_by_cached_key(|node| {
+            let NewNode { pool, size, zone, capacity_type, pods, .. } = node;
+            (order.get(pool).copied(), size.clone(), zone.clone(), *capacity_type, pods.clone())
+        });
+        (nodes, beyond)
+    }
+
+    fn node(
+        &self,
+        claim: &Bought,
+        ledger: &mut Ledger,
+        memory: &mut BTreeMap<Requirements, BTreeSet<usize>>,
+    ) -> Result<NewNode, String> {
+        let pool = self.supply.pools.iter().find(|pool| pool.pool.name == claim.pool);
+        let bought = pool.and_then(|pool| {
+            let kind = pool.kinds.iter().find(|kind| kind.kind.name == claim.size)?;
+            let usable = kind.offerings.iter().find(|usable| {
+                usable.offering.zone == claim.zone && usable.offering.capacity_type == claim.capacity_type
+            })?;
+            Some((pool, kind, usable))
+        });
+        let Some((pool, kind, usable)) = bought else {
+            return Err(format!("`{}` cannot be had as Karpenter would", claim.size));
+        };
+        let quote = self.quote(pool, (kind, usable), ledger)?;
+        let daemon_requests = pool.overheads[usable.overhead].requests.clone();
+        let pods = claim.pods.iter().filter_map(|key| self.pods.get(key).copied());
+        let requests =
+            pods.clone().fold(daemon_requests.clone(), |sum: Resources, pod| sum.plus(&pod.spec.requests));
+        let empty = pool.site(kind, usable);
+        let after = narrowed(&empty, &claim.asked);
+        let asked = pods.flat_map(asked_keys).collect();
+        let (substitutes, variety) = self.substitutes(claim, pool, memory);
+        let mut names = claim.pods.clone();
+        names.sort();
+        Ok(NewNode {
+            pool: claim.pool.clone(),
+            size: claim.size.clone(),
+            zone: claim.zone.clone(),
+            capacity_type: claim.capacity_type,
+            list_price: quote.list,
+            effective_price: quote.effective,
+            requests,
+            daemon_requests,
+            allocatable: kind.kind.allocatable.clone(),
+            capacity: kind.kind.capacity.clone(),
+            labels: chosen_labels(pool, (&empty, &after), &asked),
+            opened_for: claim.opened_for.clone(),
+            pods: names,
+            substitutes,
+            variety,
+            is_estimate: kind.kind.is_estimate,
+        })
+    }
+
+    /// Returns what a node costs, and takes it off limits and commitments.
+    ///
+    /// # Errors
+    /// The limits that leave no room for it.
+    fn quote(
+        &self,
+        pool: &PoolSupply<'_>,
+        (kind, usable): (&Kind<'_>, &Usable<'_>),
+        ledger: &mut Ledger,
+    ) -> Result<Quote, String> {
+        let numbers = ledger::commitments(ledger, kind.kind, usable.offering, self.book);
+        let commitment = numbers.first().map(|number| (*number, self.book.commitments()[*number]));
+        let quote = match commitment {
+            Some((_, commitment)) => self.book.committed(kind.kind, usable.offering, commitment),
+            None => usable.quote,
+        };
+        let charges = ledger::charges(ledger, pool.pool, kind.kind, quote.effective.known());
+        limits::why(ledger, &charges).map_err(|miss| miss.because)?;
+        ledger.take(&charges, 1);
+        if let Some(place) = commitment.and_then(|(number, _)| ledger::commitment(ledger, number)) {
+            ledger.take(&[(place, 1)], 1);
+        }
+        Ok(quote)
+    }
+
+    /// Returns the other ways to have a claim, the cheapest first. One that later passes filled up further has none:
+    /// they were looked at with this choice in mind.
+    fn substitutes(
+        &self,
+        claim: &Bought,
+        pool: &PoolSupply<'_>,
+        memory: &mut BTreeMap<Requirements, BTreeSet<usize>>,
+    ) -> (Vec<Substitute>, Variety) {
+        let wanted = claim.asked.iter();
+        let wanted: Vec<Asked> =
+            wanted.filter_map(|(key, wanted)| Some((key.clone(), wanted.min_values()?))).collect();
+        let asked: BTreeMap<LabelKey, u32> = wanted.iter().cloned().collect();
+        if claim.has_more {
+            return (Vec::new(), Variety { asked, among: Vec::new() });
+        }
+        let most = if wanted.is_empty() { SUBSTITUTES_MAX } else { usize::MAX };
+        let sizes: BTreeSet<_> = claim.sizes.iter().take(most).collect();
+        let open = memory.entry(claim.asked.clone()).or_insert_with(|| self.placements(pool, &claim.asked));
+        let mut found = Vec::new();
+        for kind in pool.kinds.iter().filter(|kind| sizes.contains(&kind.kind.name)) {
+            for usable in kind.offerings.iter().filter(|usable| open.contains(&usable.placement)) {
+                let substitute = Substitute {
+                    effective_price: usable.quote.effective,
+                    size: kind.kind.name.clone(),
+                    zone: usable.offering.zone.clone(),
+                    capacity_type: usable.offering.capacity_type,
+                };
+                let Substitute { size, zone, capacity_type, .. } = &substitute;
+                let is_own = (size, zone, *capacity_type) == (&claim.size, &claim.zone, claim.capacity_type);
+                // Other pods were placed with this domain in mind.
+                let is_elsewhere = (zone, *capacity_type) != (&claim.zone, claim.capacity_type);
+                if !is_own && (!self.is_tied || !is_elsewhere) {
+                    found.push(substitute);
+                }
+            }
+        }
+        found.sort_by_cached_key(|substitute| {
+            let Substitute { effective_price, size, zone, capacity_type } = substitute;
+            let price = effective_price.known().map_or(i64::MAX, |price| price.0);
+            (price, size.clone(), zone.as_str() == crate::catalog::NO_ZONE, zone.clone(), *capacity_type)
+        });
+        let (mut first, rest): (Vec<_>, Vec<_>) = match among(&wanted, claim, pool, &found) {
+            needed if needed.is_empty() => (Vec::new(), found),
+            needed => found.into_iter().partition(|substitute| needed.contains(substitute)),
+        };
+        let among = first.clone();
+        first.extend(rest);
+        first.truncate(SUBSTITUTES_MAX.max(among.len()));
+        (first, Variety { asked, among })
+    }
+
+    /// Returns the numbers of the placements of a pool that a claim may be launched in.
+    fn placements(&self, pool: &PoolSupply<'_>, asked: &Requirements) -> BTreeSet<usize> {
+        let usables = pool.kinds.iter().flat_map(|kind| &kind.offerings);
+        let known: BTreeMap<usize, &Requirements> =
+            usables.map(|usable| (usable.placement, &usable.offering.requirements)).collect();
+        let may_be = |labels: &Requirements| {
+            labels.satisfied_by(asked, |key| self.market.well_known.contains(key) || asks_nothing(asked, key))
+        };
+        known.into_iter().filter(|(_, labels)| may_be(labels).is_ok()).map(|(number, _)| number).collect()
+    }
+}
+
+/// Returns the substitutes that bring the values which `minValues` of a claim asks for, the cheapest first.
+fn among(
+    wanted: &[Asked],
+    claim: &Bought,
+    pool: &PoolSupply<'_>,
+    found: &[Substitute],
+) -> BTreeSet<Substitute> {
+    let values = |size: &SkuName, zone: &Zone, capacity_type: CapacityType| -> Vec<Vec<Arc<str>>> {
+        let kind = pool.kinds.iter().find(|kind| kind.kind.name == *size);
+        let offering = kind.and_then(|kind| {
+            let mut offerings = kind.offerings.iter().map(|usable| (kind.kind, usable.offering));
+            offerings.find(|(_, offering)| offering.zone == *zone && offering.capacity_type == capacity_type)
+        });
+        let of_key = |(key, _): &Asked| {
+            offering.map(|(kind, offering)| variety::values(key, kind, offering)).unwrap_or_default()
+        };
+        wanted.iter().map(of_key).collect()
+    };
+    let own = values(&claim.size, &claim.zone, claim.capacity_type);
+    let mut has: Vec<BTreeSet<Arc<str>>> = own.into_iter().map(|own| own.into_iter().collect()).collect();
+    let mut among = BTreeSet::new();
+    for substitute in found {
+        let brings = values(&substitute.size, &substitute.zone, substitute.capacity_type);
+        let is_short = has.iter().zip(wanted).zip(&brings).any(|((has, (_, least)), brings)| {
+            has.len() < *least as usize && brings.iter().any(|value| !has.contains(value))
+        });
+        if is_short {
+            has.iter_mut().zip(brings).for_each(|(has, brings)| has.extend(brings));
+            among.insert(substitute.clone());
+        }
+    }
+    among
+}
+
+fn asks_nothing(asked: &Requirements, key: &LabelKey) -> bool {
+    asked.get(key.as_str()).is_none()
+}
+
+/// Returns what a node becomes of which so much is asked.
+fn narrowed<'s>(empty: &Site<'s>, asked: &Requirements) -> Site<'s> {
+    let mut site = empty.clone();
+    for (key, wanted) in asked.iter() {
+        if site.labels.get(key.as_str()).is_some() || site.undefined.allows(key) {
+            let both = labels::narrowed(site.labels.get(key.as_str()), wanted);
+            site.labels.set(key.clone(), both);
+        }
+    }
+    site
+}
+
+/// Returns the labels that a pod wants to be there.
+fn asked_keys(pod: &Pod) -> impl Iterator<Item = &LabelKey> {
+    let terms = pod.spec.node_affinity.required.iter().flatten();
+    let wanted = std::iter::once(&pod.spec.node_selector).chain(terms).flat_map(Requirements::iter);
+    wanted.filter(|(_, requirement)| !requirement.accepts_absence()).map(|(key, _)| key)
+}
+
+/// Returns whether a pod minds where others are.
+pub(super) fn is_tied(pod: &Pod) -> bool {
+    let PodSpec { spread, affinity, anti_affinity, .. } = &*pod.spec;
+    !spread.is_empty() || !affinity.is_empty() || !anti_affinity.is_empty()
+}

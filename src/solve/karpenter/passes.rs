@@ -1,0 +1,73 @@
+//! Passes until nothing changes: what one leaves open the next may do, since it sees what the first made.
+//!
+//! Every claim becomes the cheapest node that it lets be launched. Nothing that runs is moved here.
+
+use std::collections::BTreeMap;
+
+use crate::model::{NodeName, PodKey};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+use crate::solve::market::Market;
+
+use super::leaving::Leaving;
+use super::pass::{Pass, Start};
+use super::settle::Settled;
+use super::{Ignored, PodError, Settings};
+
+/// What all passes together come to.
+#[derive(Default)]
+pub(super) struct Passed {
+    /// The claims, in the order in which they were opened.
+    pub(super) settled: Vec<Settled>,
+    /// Where each pod is placed: a node that exists, or a claim.
+    pub(super) placed: BTreeMap<PodKey, NodeName>,
+    /// The pods that no pool takes.
+    pub(super) errors: Vec<PodError>,
+    /// The pods that are passed over.
+    pub(super) ignored: Vec<Ignored>,
+    /// The pods that are kept on a node that is going.
+    pub(super) stuck: Vec<PodKey>,
+}
+
+/// Repeats passes until one places nothing. Each that does not places a pod, so that they end.
+pub(super) fn passes(
+    (snapshot, policy, market): (&Snapshot, &Policy, &Market),
+    settings: Settings,
+    left_out: &BTreeMap<PodKey, String>,
+) -> Passed {
+    let mut passed = Passed::default();
+    loop {
+        let Passed { settled, placed, .. } = &passed;
+        let mut pass = Pass::of(Start {
+            snapshot,
+            policy,
+            market,
+            settings,
+            settled,
+            placed,
+            left_out,
+            leaving: Leaving::default(),
+        });
+        pass.run();
+        let new = pass.settled(passed.settled.len());
+        let joined = pass.joined();
+        let stuck = pass.roll.stuck.into_iter().cloned().collect();
+        let (errors, ignored) = (pass.errors, pass.roll.ignored);
+        let is_over = new.is_empty() && joined.is_empty();
+        for (node, claim, pods) in joined {
+            passed.placed.extend(pods.iter().map(|pod| (pod.clone(), node.clone())));
+            if let Some(claim) = claim {
+                let bought = &mut passed.settled[claim].bought;
+                bought.pods.extend(pods);
+                bought.has_more = true;
+            }
+        }
+        for claim in &new {
+            passed.placed.extend(claim.bought.pods.iter().map(|pod| (pod.clone(), claim.name.clone())));
+        }
+        passed.settled.extend(new);
+        if is_over {
+            return Passed { errors, ignored, stuck, ..passed };
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Karpenter's strategy where nodes go: commands and passes as one target.
+
+use std::collections::BTreeSet;
+
+use super::world::{PodWith, World, node, on, pod, pool, text};
+use crate::model::{Disruption, DisruptionReason, Drift, InstanceType, Node, NodeName, Pool, Requirements};
+use crate::solve::karpenter::{self, Refused, Settings, UnnamedFamilies};
+use crate::solve::solution::Solution;
+
+const SMALL: &str = "Standard_D2s_v5";
+const MIDDLE: &str = "Standard_D4s_v5";
+const LARGE: &str = "Standard_D8s_v5";
+
+fn open() -> Pool {
+    Pool { disruption: Disruption::default(), ..pool("default") }
+}
+
+fn solved(world: &World, refused: &Refused) -> Solution {
+    let settings = Settings { unnamed: UnnamedFamilies::LeaveOut, ..Settings::default() };
+    karpenter::solve(&world.snapshot, &world.policy, settings, refused)
+}
+
+fn shown(world: &World) -> String {
+    text(&solved(world, &Refused::default()))
+}
+
+fn staying(name: &str, reason: DisruptionReason) -> Refused {
+    let mut refused = Refused::default();
+    refused.removal(&NodeName::new(name), reason, "somebody says no");
+    refused
+}
+
+/// Two nodes, each of which could take the pod of the other.
+fn halves() -> World {
+    World::of(vec![open()])
+        .nodes([node("n1", MIDDLE), node("n2", MIDDLE)])
+        .pods([on("n1", pod("one").cpu("2").memory("7Gi")), on("n2", pod("two").cpu("1800m").memory("7Gi"))])
+}
+
+#[test]
+fn a_node_whose_pods_fit_elsewhere_goes_and_they_are_placed_there() {
+    assert_eq!(shown(&halves()), "= n2: one\n- n1: Underutilized\n");
+}
+
+#[test]
+fn a_node_that_is_too_large_is_replaced_by_what_the_claim_may_become() {
+    let world = World::of(vec![open()]).nodes([node("n1", LARGE)]).pods([on("n1", pod("one").cpu("1"))]);
+    let solution = solved(&world, &Refused::default());
+    assert_eq!(
+        text(&solution),
+        "+ default Standard_D2s_v5 eastus-1 on-demand 96000: one\n- n1: Underutilized\n"
+    );
+    let report = &solution.report;
+    assert_eq!((report.cost_before.effective.0, report.cost_after.effective.0), (384_000, 96_000));
+    // No substitute may cost as much as the node that it is for.
+    let sizes: BTreeSet<&str> =
+        solution.target.new[0].substitutes.iter().map(|substitute| substitute.size.as_str()).collect();
+    assert!(sizes.contains(MIDDLE) && !sizes.contains(LARGE), "{sizes:?}");
+}
+
+#[test]
+fn sizes_whose_offerings_leave_out_how_they_are_bought_do_not_lead_on_without_an_end() {
+    let unlabelled = |types: &mut Vec<InstanceType>| {
+        for offering in types.iter_mut().flat_map(|kind| &mut kind.offerings) {
+            offering.requirements = Requirements::none();
+        }
+    };
+    let world = World::of(vec![open()])
+        .nodes([node("n1", SMALL)])
+        .pods([on("n1", pod("one").cpu("1"))])
+        .types(unlabelled);
+    // Each node is bought as spot for less, and its labels say that it was not.
+    assert_eq!(solved(&world, &Refused::default()).target.removed.len(), 1);
+}
+
+#[test]
+fn a_node_that_pods_wait_for_is_not_empty() {
+    let world = World::of(vec![open()])
+        .nodes([node("n1", SMALL), node("n2", SMALL), node("n3", SMALL)])
+        .pods([pod("waits").cpu("1500m"), on("n1", pod("one").cpu("1500m"))]);
+    assert_eq!(shown(&world), "= n2: waits\n- n3: Empty\n");
+}
+
+#[test]
+fn pods_that_wait_get_nodes_beside_those_that_are_replaced() {
+    let world = World::of(vec![open()])
+        .nodes([node("n1", LARGE)])
+        .pods([on("n1", pod("one").cpu("1")), pod("waits").cpu("15")]);
+    let expected = "+ default Standard_D16s_v5 eastus-1 on-demand 768000: waits\n\
+                    + default Standard_D2s_v5 eastus-1 on-demand 96000: one\n\
+                    - n1: Underutilized\n";
+    assert_eq!(shown(&world), expected);
+}
+
+#[test]
+fn what_somebody_refuses_to_remove_stays_with_the_reason() {
+    let solution = solved(&halves(), &staying("n1", DisruptionReason::Underutilized));
+    assert_eq!(text(&solution), "= n1: two\n- n2: Underutilized\n~ n1: somebody says no\n");
+}
+
+#[test]
+fn a_refused_drift_does_not_keep_an_empty_node() {
+    let mut drifted: Node = node("n1", SMALL);
+    drifted.claimed.drift = Some(Drift { reason: "NodePoolDrifted".into(), since: None });
+    let world =
+        World::of(vec![open()]).nodes([drifted, node("n2", SMALL)]).pods([on("n2", pod("one").cpu("1500m"))]);
+    let solution = solved(&world, &staying("n1", DisruptionReason::Drifted));
+    assert_eq!(text(&solution), "- n1: Empty\n");
+}
+
+#[test]
+fn nodes_stay_where_no_pod_of_any_node_was_listed() {
+    let world = World::of(vec![open()]).nodes([node("n1", SMALL)]).pods([pod("waits").cpu("3")]);
+    assert_eq!(shown(&world), "+ default Standard_F4s_v2 eastus-1 on-demand 169000: waits\n");
+}
+
+#[test]
+fn nodes_of_pools_have_claims_where_none_was_read() {
+    let mut world = halves();
+    for node in &mut world.snapshot.nodes {
+        node.claim = None;
+    }
+    assert_eq!(shown(&world), "= n2: one\n- n1: Underutilized\n");
+}
+
+#[test]
+fn many_nodes_become_one_cheaper_one() {
+    let mut world = World::of(vec![open()]);
+    for number in 0..6 {
+        let name = format!("n{number}");
+        world = world.nodes([node(&name, LARGE)]).pods([on(&name, pod(&format!("p{number}")).cpu("900m"))]);
+    }
+    let text = shown(&world);
+    let (made, removed) = text.split_once('\n').expect("a node is made");
+    assert_eq!(made, "+ default Standard_F8s_v2 eastus-1 on-demand 338000: p0 p1 p2 p3 p4 p5");
+    assert_eq!(removed.lines().count(), 6, "{removed}");
+}
