@@ -10,7 +10,7 @@ use crate::model::{ResourceName, Resources};
 pub(super) type Amounts = Vec<i64>;
 
 /// Which resource stands in which column.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Columns(Vec<ResourceName>);
 
 impl Columns {

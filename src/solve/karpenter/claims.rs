@@ -11,12 +11,13 @@ use crate::solve::fit::ports;
 use crate::solve::intern::Bits;
 
 use super::amounts::{self, Amounts};
-use super::meeting::{Asked, Meetings};
+use super::meeting::Asked;
 use super::nodes::{Spot, tolerates};
 use super::refusal::No;
 use super::reserved::{self, Held, Reservations};
-use super::shelf;
-use super::template::{Shelves, Template};
+use super::shelf::Shelf;
+use super::store::{Memory, Store};
+use super::template::Template;
 use super::topology::{Owned, Site, Subject, Topology};
 use super::variety;
 use super::wish::Wish;
@@ -86,16 +87,21 @@ pub(super) struct Fit {
 }
 
 /// What fitting looks things up in.
-pub(super) struct Bench<'a> {
+pub(super) struct Bench<'a, 'm> {
     pub(super) settings: Settings,
-    pub(super) meetings: Meetings<'a>,
-    pub(super) shelves: Shelves<'a>,
-    pub(super) templates: Vec<Template<'a>>,
+    pub(super) store: &'a Store<'m>,
+    pub(super) memory: &'a mut Memory<'m>,
+    pub(super) templates: Vec<Template<'m>>,
     pub(super) topology: Topology<'a>,
     pub(super) reservations: Reservations,
 }
 
-impl<'a> Bench<'a> {
+impl<'a, 'm> Bench<'a, 'm> {
+    /// Returns the sizes that a template chooses from.
+    pub(super) fn shelf(&self, template: &Template<'_>) -> &'a Shelf<'m> {
+        &self.store.shelves.all[template.shelf]
+    }
+
     /// Starts a claim of a template that nothing is in yet, with the sizes that limits leave.
     pub(super) fn empty(&self, template: usize, kinds: Bits, number: usize) -> Open {
         let own = &self.templates[template];
@@ -128,7 +134,7 @@ impl<'a> Bench<'a> {
         if !tolerates(&attempt.step.wish.tolerations, &pool.taints) {
             return Err(No::Taints);
         }
-        let asked = self.meetings.join(claim.asked, attempt.step.wanted).ok_or(No::Labels)?;
+        let asked = self.memory.meetings.join(claim.asked, attempt.step.wanted).ok_or(No::Labels)?;
         if ports::why(&attempt.subject.spec.host_ports, &claim.ports).is_err() {
             return Err(No::Ports);
         }
@@ -137,7 +143,7 @@ impl<'a> Bench<'a> {
         }
         let mut no = No::Volumes;
         for volumes in attempt.volumes {
-            let Some(there) = self.meetings.join(asked, *volumes) else { continue };
+            let Some(there) = self.memory.meetings.join(asked, *volumes) else { continue };
             match self.fit_there(claim, attempt, there, used.clone()) {
                 Ok(fit) => return Ok(fit),
                 Err(other) => no = other,
@@ -154,11 +160,14 @@ impl<'a> Bench<'a> {
         used: Amounts,
     ) -> Result<Fit, No> {
         let pool = self.templates[claim.template].pool;
-        let site =
-            Site { labels: self.meetings.get(asked), host: Some(&claim.host_label), taints: &pool.taints };
+        let site = Site {
+            labels: self.memory.meetings.get(asked),
+            host: Some(&claim.host_label),
+            taints: &pool.taints,
+        };
         let narrowed =
             self.topology.narrowed(attempt.subject, &attempt.step.strict, site).map_err(No::Topology)?;
-        let asked = self.meetings.narrow(asked, &narrowed).ok_or(No::TopologyDisagrees)?;
+        let asked = self.memory.meetings.narrow(asked, &narrowed).ok_or(No::TopologyDisagrees)?;
         let kinds = self.sizes(claim, attempt, asked, &used)?;
         let (asked, is_relaxed) = self.with_variety(claim, asked, &kinds)?;
         let held = self.held(claim, asked, &kinds)?;
@@ -168,7 +177,7 @@ impl<'a> Bench<'a> {
     /// Returns the sizes of a claim that hold so much and can be had as asked for.
     fn sizes(&mut self, claim: &Open, attempt: Attempt<'_>, asked: Asked, used: &[i64]) -> Result<Bits, No> {
         let template = &self.templates[claim.template];
-        let stock = self.shelves.all[template.shelf].stock(asked, &self.meetings);
+        let stock = self.memory.stock(self.store, template.shelf, asked);
         let wanted = &attempt.subject.spec.host_ports;
         let blocked: Vec<bool> =
             template.groups.iter().map(|group| ports::why(wanted, &group.ports).is_err()).collect();
@@ -202,8 +211,8 @@ impl<'a> Bench<'a> {
     /// Returns what is asked once the sizes that are left offer enough distinct values; where that is only a wish
     /// it is lowered, for a claim that nothing is in yet.
     fn with_variety(&mut self, claim: &Open, asked: Asked, kinds: &Bits) -> Result<(Asked, bool), No> {
-        let shelf = &self.shelves.all[self.templates[claim.template].shelf];
-        let wanted = self.meetings.get(asked);
+        let shelf = self.shelf(&self.templates[claim.template]);
+        let wanted = self.memory.meetings.get(asked);
         let lacking = variety::lacking(wanted, shelf, kinds);
         if lacking.is_empty() {
             return Ok((asked, false));
@@ -211,7 +220,7 @@ impl<'a> Bench<'a> {
         match (self.settings.min_values, claim.pods.is_empty()) {
             (MinValuesPolicy::BestEffort, true) => {
                 let lowered = variety::lowered(wanted, &lacking);
-                Ok((self.meetings.number(&lowered), true))
+                Ok((self.memory.meetings.number(&lowered), true))
             }
             (MinValuesPolicy::BestEffort | MinValuesPolicy::Strict, _) => Err(No::Variety(lacking)),
         }
@@ -222,11 +231,10 @@ impl<'a> Bench<'a> {
         if self.reservations.is_empty() {
             return Ok(Held::new());
         }
-        let shelf = &self.shelves.all[self.templates[claim.template].shelf];
-        let wanted = self.meetings.get(asked);
-        let reserved = kinds.iter().flat_map(|place| {
-            shelf::offerings(shelf.kinds[place], wanted, &self.meetings).filter_map(reserved::of)
-        });
+        let shelf = self.shelf(&self.templates[claim.template]);
+        let wanted = self.memory.meetings.get(asked);
+        let ways = shelf.ways(wanted, &self.store.snapshot.catalog);
+        let reserved = kinds.iter().flat_map(|place| ways.offerings(place).filter_map(reserved::of));
         let reserved: BTreeSet<&Arc<str>> = reserved.collect();
         let free = reserved.iter().filter(|id| self.reservations.is_free(id, &claim.held));
         let held: Held = free.map(|id| Arc::clone(id)).collect();
@@ -253,7 +261,7 @@ impl<'a> Bench<'a> {
         claim.is_relaxed = is_relaxed;
         claim.ports.extend(attempt.subject.spec.host_ports.iter().cloned());
         claim.pods.push(waiting);
-        let labels = self.meetings.get(asked);
+        let labels = self.memory.meetings.get(asked);
         let site = Site { labels, host: Some(&claim.host_label), taints: &template.pool.taints };
         self.topology.record(attempt.subject, site);
     }
@@ -270,11 +278,11 @@ impl<'a> Bench<'a> {
             return Err(No::Ports);
         }
         let may_be = attempt.volumes.is_empty()
-            || attempt.volumes.iter().any(|volumes| self.meetings.holds(spot.labels, *volumes));
+            || attempt.volumes.iter().any(|volumes| self.memory.meetings.holds(spot.labels, *volumes));
         if !may_be || !spot.attached.has_room(attempt.mounts) {
             return Err(No::Volumes);
         }
-        let labels = self.meetings.get(spot.labels);
+        let labels = self.memory.meetings.get(spot.labels);
         let site = Site { labels, host: None, taints: &spot.taints };
         let narrowed =
             self.topology.narrowed(attempt.subject, &attempt.step.strict, site).map_err(No::Topology)?;
@@ -290,7 +298,7 @@ impl<'a> Bench<'a> {
         spot.ports.extend(attempt.subject.spec.host_ports.iter().cloned());
         spot.attached.add(attempt.mounts);
         spot.pods.push(waiting);
-        let site = Site { labels: self.meetings.get(spot.labels), host: None, taints: &spot.taints };
+        let site = Site { labels: self.memory.meetings.get(spot.labels), host: None, taints: &spot.taints };
         self.topology.record(attempt.subject, site);
     }
 }

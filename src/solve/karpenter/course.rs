@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::{ClaimName, DisruptionReason, Drift, NodeName, Pod, PodKey, PodPlace, ResourceName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
-use crate::solve::market::Market;
 use crate::solve::solution::Removal;
 
 use super::disruption::{Command, Made, Method, Sequence, sequence};
 use super::passes::{Passed, passes};
 use super::settle::Bought;
+use super::store::Store;
 use super::{Refused, Settings};
 
 /// Why a drifted node of a static pool stays.
@@ -36,28 +36,28 @@ pub(super) struct Course {
 
 /// Works out what Karpenter does.
 pub(super) fn course(
-    (snapshot, policy, market): (&Snapshot, &Policy, &Market),
+    (snapshot, store): (&Snapshot, &Store<'_>),
     settings: Settings,
     refused: &Refused,
 ) -> Course {
-    let first = passes((snapshot, policy, market), settings, &refused.pods);
+    let first = passes((snapshot, store), settings, &refused.pods);
     let started = started(snapshot, &first.placed);
     // What waits on gets nodes of its own, so that Karpenter soon looks at the rest without it.
     let mut aside = refused.clone();
     let waits = started.pods.iter().filter(|pod| pod.place == PodPlace::Waiting);
     aside.pods.extend(waits.map(|pod| (pod.key.clone(), String::new())));
     let sequence = match is_known(snapshot) {
-        true => disrupted((&started, policy, market), settings, &mut aside),
+        true => disrupted((&started, store), settings, &mut aside),
         false => Sequence { commands: Vec::new(), made: Vec::new(), after: started },
     };
     let Sequence { commands, made, after } = &sequence;
     let passed = match commands.is_empty() {
         true => first,
-        false => passes((after, policy, market), settings, &refused.pods),
+        false => passes((after, store), settings, &refused.pods),
     };
     let mut places = moved(snapshot, after);
     places.extend(passed.placed.iter().map(|(pod, node)| (pod.clone(), node.clone())));
-    let replacements = made.iter().filter_map(|made| bought(made, after, policy, &places));
+    let replacements = made.iter().filter_map(|made| bought(made, after, store.policy, &places));
     let claims = passed.settled.iter().map(|settled| settled.bought.clone());
     let made = replacements.chain(claims).collect();
     let there: BTreeSet<&NodeName> = snapshot.nodes.iter().map(|node| &node.name).collect();
@@ -68,12 +68,12 @@ pub(super) fn course(
 
 /// Returns what Karpenter does to nodes, without what has no known end.
 fn disrupted(
-    (started, policy, market): (&Snapshot, &Policy, &Market),
+    (started, store): (&Snapshot, &Store<'_>),
     settings: Settings,
     refused: &mut Refused,
 ) -> Sequence {
     loop {
-        let sequence = sequence::of((started, policy, market), settings, refused);
+        let sequence = sequence::of((started, store), settings, refused);
         // What a node of a static pool becomes is not known before it is launched.
         let open = sequence.commands.last().filter(|last| last.method == Method::StaticDrift);
         let Some(open) = open else { return sequence };

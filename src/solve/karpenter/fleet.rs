@@ -23,6 +23,7 @@ use crate::solve::{Costs, ledger};
 use super::course::{Course, course};
 use super::desk::{self, Desk};
 use super::refused::Refused;
+use super::store::Store;
 use super::{Settings, report};
 
 /// Plans as Karpenter does: what it makes, what it moves and what it removes until it finds nothing more to do, as one
@@ -30,8 +31,8 @@ use super::{Settings, report};
 #[must_use]
 pub fn solve(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &Refused) -> Solution {
     let market = &Market::of(snapshot, policy);
-    let Course { removed, made, places, passed, refused } =
-        course((snapshot, policy, market), settings, refused);
+    let store = &Store::of((snapshot, policy, market), settings);
+    let Course { removed, made, places, passed, refused } = course((snapshot, store), settings, refused);
     let gone: BTreeSet<NodeName> = removed.iter().map(|removal| removal.node.clone()).collect();
     let left = &marked(snapshot, &gone);
     let topology = Topology::of(snapshot);

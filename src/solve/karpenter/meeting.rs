@@ -34,11 +34,6 @@ impl<'a> Meetings<'a> {
         &self.sets.values()[number]
     }
 
-    /// Returns whether a pod may ask for this label without its pool naming it.
-    pub(super) fn is_well_known(&self, key: &LabelKey) -> bool {
-        self.catalog.is_well_known(key)
-    }
-
     /// Returns what a node that is not there yet is once something more is asked of it; `None` where that
     /// contradicts what it is. A label that it does not name may still become anything if it is well known.
     pub(super) fn join(&mut self, node: Asked, wanted: Asked) -> Option<Asked> {

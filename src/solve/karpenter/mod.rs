@@ -3,7 +3,7 @@
 //! Written anew from what Karpenter core v1.14 is known to do. [`first_pass`] is what one pass of its scheduler
 //! decides, whether kube-scheduler would agree or not; [`solve`] gives the fleet that it comes to in the end. Where
 //! Karpenter takes any of several, the first by name is taken here. In reading order: the pods (`roll`, `wish`,
-//! `volumes`), what there is (`nodes`, `template`, `shelf`), what they demand of each other (`topology`), the pass
+//! `volumes`), what there is (`nodes`, `template`, `shelf`, `store`), what they demand of each other (`topology`), the pass
 //! itself (`claims`, `pass`), what may go (`disruption`), and all of it one after the other (`passes`, `course`) as a
 //! fleet (`desk`, `fleet`, `report`). Nothing is done in the cluster.
 
@@ -27,6 +27,7 @@ mod reserved;
 mod roll;
 mod settle;
 mod shelf;
+mod store;
 mod template;
 mod there;
 mod topology;
@@ -45,6 +46,7 @@ use crate::snapshot::Snapshot;
 use super::market::Market;
 use leaving::Leaving;
 use pass::{Pass, Start};
+use store::Store;
 
 pub use disruption::{Command, Made, Method, Sequence, commands, first_command};
 pub use fleet::solve;
@@ -187,8 +189,10 @@ pub fn first_pass(snapshot: &Snapshot, policy: &Policy, settings: Settings) -> O
     let market = &Market::of(snapshot, policy);
     let (placed, left_out) = (BTreeMap::new(), BTreeMap::new());
     let (placed, left_out, leaving) = (&placed, &left_out, Leaving::default());
-    let start = Start { snapshot, policy, market, settings, settled: &[], placed, left_out, leaving };
-    let mut pass = Pass::of(start);
+    let store = &Store::of((snapshot, policy, market), settings);
+    let start = Start { snapshot, store, settings, settled: &[], placed, left_out, leaving };
+    let memory = &mut store.memory.borrow_mut();
+    let mut pass = Pass::of(start, memory);
     pass.run();
     pass.outcome()
 }

@@ -10,7 +10,7 @@ use crate::model::{
 use super::claims::{Bench, Open};
 use super::pass::Pass;
 use super::settle::{self, Bought, Settled};
-use super::shelf::{self, Cheapest};
+use super::shelf::Cheapest;
 use super::{Chosen, Claim, Outcome};
 
 /// The most sizes that a claim lists (`MaxInstanceTypes` of Karpenter).
@@ -24,8 +24,8 @@ struct Ranked<'k> {
     cheapest: Option<Cheapest<'k>>,
 }
 
-fn ranked<'k>(bench: &'k Bench<'_>, open: &Open) -> Ranked<'k> {
-    let mut asked = bench.meetings.get(open.asked).clone();
+fn ranked<'m>(bench: &Bench<'_, 'm>, open: &Open) -> Ranked<'m> {
+    let mut asked = bench.memory.meetings.get(open.asked).clone();
     if !open.held.is_empty() {
         let reserved = CapacityType::Reserved.as_str();
         asked.set(LabelKey::new(label::CAPACITY_TYPE), Requirement::one(reserved));
@@ -33,11 +33,12 @@ fn ranked<'k>(bench: &'k Bench<'_>, open: &Open) -> Ranked<'k> {
         asked.set(LabelKey::new(label::RESERVATION_ID), ids);
     }
     let template = &bench.templates[open.template];
-    let shelf = &bench.shelves.all[template.shelf];
+    let shelf = bench.shelf(template);
+    let ways = shelf.ways(&asked, &bench.store.snapshot.catalog);
     let mut sizes: Vec<(MicroUsdPerHour, &SkuName, Option<Cheapest<'_>>)> = Vec::new();
     for place in open.kinds.iter() {
         let kind = shelf.kinds[place];
-        let cheapest = shelf::cheapest_offering(kind, &asked, &bench.meetings);
+        let cheapest = ways.cheapest(place);
         let amount = cheapest.map_or(MicroUsdPerHour(i64::MAX), |cheapest| cheapest.amount());
         sizes.push((amount, &kind.name, cheapest));
     }
@@ -48,7 +49,7 @@ fn ranked<'k>(bench: &'k Bench<'_>, open: &Open) -> Ranked<'k> {
     Ranked { asked, sizes, cheapest }
 }
 
-impl Pass<'_> {
+impl Pass<'_, '_> {
     fn key(&self, waiting: usize) -> &PodKey {
         &self.roll.waiting[waiting].pod.key
     }
@@ -110,8 +111,7 @@ impl Pass<'_> {
         let settled = settled.enumerate().map(|(number, (open, asked, sizes, kind, offering))| {
             let template = &self.bench.templates[open.template];
             let pool = template.pool;
-            let shelf = &self.bench.shelves.all[template.shelf];
-            let place = shelf.kinds.iter().position(|other| other.name == kind.name);
+            let place = self.bench.shelf(template).place(kind.name.as_str());
             let group = &template.groups[place.map_or(0, |place| template.group_of[place])];
             let name = format!("claim-{:06}", before + number).as_str().into();
             let labels = settle::labels(&asked, &name, [&kind.requirements, &offering.requirements]);

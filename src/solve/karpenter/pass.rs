@@ -8,22 +8,20 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use crate::model::{NodeName, PodKey};
-use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::intern::Bits;
-use crate::solve::market::Market;
 use crate::solve::supply::named;
 
 use super::amounts::{Amounts, Columns};
 use super::claims::{Attempt, Bench, Open, Order, Step};
 use super::leaving::Leaving;
-use super::meeting::{Asked, Meetings};
+use super::meeting::Asked;
 use super::nodes::{self, Spot};
 use super::refusal::No;
-use super::reserved::Reservations;
 use super::roll::Roll;
 use super::settle::Settled;
-use super::template::{self, Shelves};
+use super::store::{Memory, Store};
+use super::template;
 use super::there;
 use super::topology::{Subject, Topology};
 use super::wish::Wish;
@@ -31,10 +29,9 @@ use super::{PodError, Settings, UnnamedFamilies};
 
 /// What a pass starts from.
 #[derive(Clone, Copy)]
-pub(super) struct Start<'a> {
+pub(super) struct Start<'a, 'm> {
     pub(super) snapshot: &'a Snapshot,
-    pub(super) policy: &'a Policy,
-    pub(super) market: &'a Market,
+    pub(super) store: &'a Store<'m>,
     pub(super) settings: Settings,
     /// The claims of earlier passes.
     pub(super) settled: &'a [Settled],
@@ -65,8 +62,8 @@ struct Remembered {
 }
 
 /// One pass.
-pub(super) struct Pass<'a> {
-    pub(super) bench: Bench<'a>,
+pub(super) struct Pass<'a, 'm> {
+    pub(super) bench: Bench<'a, 'm>,
     pub(super) spots: Vec<Spot<'a>>,
     pub(super) claims: Vec<Open>,
     pub(super) roll: Roll<'a>,
@@ -81,27 +78,28 @@ pub(super) struct Pass<'a> {
 /// Why no pool takes a pod: one reason for each.
 type Refusals = Vec<(String, No)>;
 
-impl<'a> Pass<'a> {
+impl<'a, 'm> Pass<'a, 'm> {
     /// Reads everything that a pass needs.
-    pub(super) fn of(start: Start<'a>) -> Self {
-        let Start { snapshot, policy, market, settings, settled, placed, left_out, leaving } = start;
+    pub(super) fn of(start: Start<'a, 'm>, memory: &'a mut Memory<'m>) -> Self {
+        let Start { snapshot, store, settings, settled, placed, left_out, leaving } = start;
         let roll = Roll::of(snapshot, leaving, |pod| placed.contains_key(pod) || left_out.contains_key(pod));
         let columns = there::columns(snapshot, &roll);
-        let mut meetings = Meetings::new(&snapshot.catalog);
-        let mut shelves = Shelves::of(market, settings.overlays);
+        let drawn = memory.drawn(store, &columns);
         let taken = there::taken(snapshot, leaving, settled);
-        let templates =
-            template::templates((snapshot, policy, market), &mut shelves, &mut meetings, &columns, &taken);
+        let mut templates = drawn.templates.clone();
+        for template in &mut templates {
+            taken.get(template.pool.name.as_str()).into_iter().for_each(|taken| template.take(taken));
+        }
         let bound = there::bound(snapshot, placed);
-        let mut spots = nodes::spots((snapshot, leaving), &bound, settled, (&mut meetings, &columns));
-        let shy = leaving.wanting_quiet(snapshot, policy);
+        let mut spots = nodes::spots((snapshot, leaving), &bound, settled, (&mut memory.meetings, &columns));
+        let shy = leaving.wanting_quiet(snapshot, store.policy);
         spots.iter_mut().for_each(|spot| spot.is_shy = shy.contains(&spot.name));
         let waiting: BTreeSet<&PodKey> = roll.waiting.iter().map(|waiting| &waiting.pod.key).collect();
         let grounds = there::grounds((snapshot, leaving), settled, &bound, &waiting);
-        let topology = Topology::of((&templates, &shelves), &meetings, grounds, &snapshot.namespaces);
-        let reservations = Reservations::of(shelves.all.iter().flat_map(|shelf| shelf.kinds.iter().copied()));
+        let topology = Topology::of(drawn, grounds, &snapshot.namespaces);
+        let reservations = store.reservations.clone();
         let has_soft_taints = template::has_soft_taints(&templates);
-        let bench = Bench { settings, meetings, shelves, templates, topology, reservations };
+        let bench = Bench { settings, store, memory, templates, topology, reservations };
         let mut pass = Self {
             bench,
             spots,
@@ -122,7 +120,8 @@ impl<'a> Pass<'a> {
     /// start, whoever is placed first.
     fn read_contents(&mut self) {
         for class in &self.roll.classes {
-            let volumes = class.volumes.iter().map(|volumes| self.bench.meetings.number(volumes)).collect();
+            let volumes =
+                class.volumes.iter().map(|volumes| self.bench.memory.meetings.number(volumes)).collect();
             let requests = self.columns.row(&class.spec.requests);
             self.contents.push(Content { requests, volumes, steps: Vec::new(), failed_at: None });
         }
@@ -137,7 +136,7 @@ impl<'a> Pass<'a> {
 
     fn add_step(&mut self, class: usize, wish: Wish) {
         let content = &self.roll.classes[class];
-        let wanted = self.bench.meetings.number(&wish.wanted(content.spec));
+        let wanted = self.bench.memory.meetings.number(&wish.wanted(content.spec));
         let strict = wish.strict(content.spec);
         let owned = self.bench.topology.own(content.namespace, content.spec, &wish);
         let step = Rc::new(Step { wish, wanted, strict, owned });
@@ -232,7 +231,7 @@ impl<'a> Pass<'a> {
     fn join_spot(&mut self, waiting: usize, number: usize, attempt: Attempt<'_>) -> bool {
         let remembered = &mut self.contents[attempt.subject.class].steps[number];
         let candidates = remembered.spots.take().unwrap_or_else(|| {
-            let meetings = &mut self.bench.meetings;
+            let meetings = &mut self.bench.memory.meetings;
             let is_chosen = self.roll.classes[attempt.subject.class].is_chosen;
             let may_join = |place: &usize| {
                 let spot = &self.spots[*place];
@@ -305,7 +304,7 @@ impl<'a> Pass<'a> {
         if template.nodes_left.is_some_and(|left| left <= 0) {
             return Err(No::NodesLimit);
         }
-        let mut kinds = template.within_limits(&self.bench.shelves.all[template.shelf]);
+        let mut kinds = template.within_limits(self.bench.shelf(template));
         if kinds.is_empty() {
             return Err(No::Limits);
         }
@@ -316,7 +315,7 @@ impl<'a> Pass<'a> {
         let fit = self.bench.fit(&claim, attempt)?;
         self.bench.topology.register_host(&claim.host);
         self.bench.join(&mut claim, (waiting, attempt), fit);
-        let shelf = &self.bench.shelves.all[self.bench.templates[place].shelf];
+        let shelf = self.bench.shelf(&self.bench.templates[place]);
         self.bench.templates[place].take_largest(shelf, &claim.kinds);
         self.order.open(self.claims.len());
         self.claims.push(claim);
@@ -324,14 +323,15 @@ impl<'a> Pass<'a> {
     }
 }
 
-impl Pass<'_> {
+impl Pass<'_, '_> {
     /// Leaves out the burstable and HPC sizes that neither the pool nor the pod names.
     fn leave_out_unnamed(&self, kinds: &mut Bits, place: usize, attempt: Attempt<'_>) {
-        let Bench { templates, shelves, meetings, .. } = &self.bench;
-        let template = &templates[place];
+        let Bench { templates, memory, .. } = &self.bench;
+        let (template, meetings) = (&templates[place], &memory.meetings);
+        let shelf = self.bench.shelf(template);
         let asked = [meetings.get(template.base), meetings.get(attempt.step.wanted)];
         for number in template.to_name.iter() {
-            let kind = shelves.all[template.shelf].kinds[number];
+            let kind = shelf.kinds[number];
             if !asked.iter().any(|asked| named::names(asked, kind)) {
                 kinds.remove(number);
             }

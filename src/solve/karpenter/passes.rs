@@ -5,13 +5,12 @@
 use std::collections::BTreeMap;
 
 use crate::model::{NodeName, PodKey};
-use crate::policy::Policy;
 use crate::snapshot::Snapshot;
-use crate::solve::market::Market;
 
 use super::leaving::Leaving;
 use super::pass::{Pass, Start};
 use super::settle::Settled;
+use super::store::Store;
 use super::{Ignored, PodError, Settings};
 
 /// What all passes together come to.
@@ -31,23 +30,17 @@ pub(super) struct Passed {
 
 /// Repeats passes until one places nothing. Each that does not places a pod, so that they end.
 pub(super) fn passes(
-    (snapshot, policy, market): (&Snapshot, &Policy, &Market),
+    (snapshot, store): (&Snapshot, &Store<'_>),
     settings: Settings,
     left_out: &BTreeMap<PodKey, String>,
 ) -> Passed {
     let mut passed = Passed::default();
     loop {
         let Passed { settled, placed, .. } = &passed;
-        let mut pass = Pass::of(Start {
-            snapshot,
-            policy,
-            market,
-            settings,
-            settled,
-            placed,
-            left_out,
-            leaving: Leaving::default(),
-        });
+        let leaving = Leaving::default();
+        let start = Start { snapshot, store, settings, settled, placed, left_out, leaving };
+        let memory = &mut store.memory.borrow_mut();
+        let mut pass = Pass::of(start, memory);
         pass.run();
         let new = pass.settled(passed.settled.len());
         let joined = pass.joined();

@@ -1,17 +1,16 @@
 //! The instance types of a class, found by what is asked of their labels: set operations over one table for
-//! each label, and each question answered once.
+//! each label.
 //!
 //! Nothing here knows of pods, pools or room.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
+use crate::catalog::Catalog;
 use crate::model::{
     CapacityType, InstanceType, LabelKey, MicroUsdPerHour, Offering, Requirement, Requirements, Zone, label,
 };
 use crate::solve::intern::{Bits, Interner};
 
-use super::meeting::{Asked, Meetings};
 use super::reserved;
 
 /// The instance types that can be what is asked for.
@@ -27,12 +26,20 @@ pub(super) struct Stock {
 pub(super) struct Shelf<'a> {
     /// The types, by name.
     pub(super) kinds: Vec<&'a InstanceType>,
+    places: BTreeMap<&'a str, usize>,
     columns: BTreeMap<&'a LabelKey, Vec<(&'a Requirement, Bits)>>,
     /// Everything that labels of offerings are.
     placements: Vec<Requirements>,
-    /// For each type, the numbers of what the labels of its available offerings are.
-    had: Vec<Vec<usize>>,
-    known: BTreeMap<Asked, Rc<Stock>>,
+    /// For each type its available offerings, with the numbers of what their labels are.
+    had: Vec<Vec<(usize, &'a Offering)>>,
+}
+
+/// The ways to have the types of a class that may be what is asked for.
+pub(super) struct Ways<'s, 'a> {
+    shelf: &'s Shelf<'a>,
+    /// By the number of what labels of offerings are.
+    open: Vec<bool>,
+    names_reservation: bool,
 }
 
 /// The way to have a type that costs least.
@@ -56,22 +63,23 @@ impl<'a> Shelf<'a> {
                 column.entry(requirement).or_insert_with(|| Bits::none(kinds.len())).insert(place);
             }
             let available = kind.offerings.iter().filter(|offering| offering.is_available);
-            let mut numbers: Vec<usize> =
-                available.map(|offering| placements.number(&offering.requirements)).collect();
-            numbers.sort_unstable();
-            numbers.dedup();
-            had.push(numbers);
+            let numbered = available.map(|offering| (placements.number(&offering.requirements), offering));
+            had.push(numbered.collect());
         }
         let columns = columns.into_iter().map(|(key, values)| (key, values.into_iter().collect())).collect();
-        Self { kinds, columns, placements: placements.values().to_vec(), had, known: BTreeMap::new() }
+        // Of types of one name the first counts.
+        let places =
+            kinds.iter().enumerate().rev().map(|(place, kind)| (kind.name.as_str(), place)).collect();
+        Self { kinds, places, columns, placements: placements.values().to_vec(), had }
+    }
+
+    /// Returns the place of a type.
+    pub(super) fn place(&self, size: &str) -> Option<usize> {
+        self.places.get(size).copied()
     }
 
     /// Returns the types that can be what is asked for.
-    pub(super) fn stock(&mut self, asked: Asked, meetings: &Meetings<'_>) -> Rc<Stock> {
-        if let Some(known) = self.known.get(&asked) {
-            return Rc::clone(known);
-        }
-        let wanted = meetings.get(asked);
+    pub(super) fn stock(&self, wanted: &Requirements, catalog: &Catalog) -> Stock {
         let mut agreeing = Bits::all(self.kinds.len());
         for (key, requirement) in wanted.iter() {
             for (value, bits) in self.columns.get(key).into_iter().flatten() {
@@ -81,46 +89,44 @@ impl<'a> Shelf<'a> {
                 }
             }
         }
-        let open: Vec<bool> =
-            self.placements.iter().map(|placement| may_be(placement, wanted, meetings)).collect();
+        let ways = self.ways(wanted, catalog);
         let mut sold = agreeing.clone();
         for place in agreeing.iter() {
-            if !self.had[place].iter().any(|number| open[*number]) {
+            if ways.offerings(place).next().is_none() {
                 sold.remove(place);
             }
         }
-        let stock = Rc::new(Stock { agreeing, sold });
-        self.known.insert(asked, Rc::clone(&stock));
-        stock
+        Stock { agreeing, sold }
+    }
+
+    /// Returns the ways to have types as asked for.
+    pub(super) fn ways(&self, wanted: &Requirements, catalog: &Catalog) -> Ways<'_, 'a> {
+        let may_be =
+            |labels: &Requirements| labels.satisfied_by(wanted, |key| catalog.is_well_known(key)).is_ok();
+        Ways {
+            shelf: self,
+            open: self.placements.iter().map(may_be).collect(),
+            names_reservation: wanted.get(label::RESERVATION_ID).is_some(),
+        }
     }
 }
 
-/// Returns whether a node of which this is asked may be bought so.
-fn may_be(placement: &Requirements, wanted: &Requirements, meetings: &Meetings<'_>) -> bool {
-    placement.satisfied_by(wanted, |key| meetings.is_well_known(key)).is_ok()
-}
+impl<'a> Ways<'_, 'a> {
+    /// Returns the available offerings of a type.
+    pub(super) fn offerings(&self, place: usize) -> impl Iterator<Item = &'a Offering> {
+        let open = self.shelf.had[place].iter().filter(|(number, _)| self.open[*number]);
+        open.map(|(_, offering)| *offering)
+    }
 
-/// Returns the available offerings of a type that may be what is asked for.
-pub(super) fn offerings<'k>(
-    kind: &'k InstanceType,
-    wanted: &Requirements,
-    meetings: &Meetings<'_>,
-) -> impl Iterator<Item = &'k Offering> {
-    let available = kind.offerings.iter().filter(|offering| offering.is_available);
-    available.filter(move |offering| may_be(&offering.requirements, wanted, meetings))
-}
-
-/// Returns the cheapest way to have a type as asked for. A reserved one counts only where it is
-/// asked for by the reservation; an unknown price is the last resort.
-pub(super) fn cheapest_offering<'k>(
-    kind: &'k InstanceType,
-    wanted: &Requirements,
-    meetings: &Meetings<'_>,
-) -> Option<Cheapest<'k>> {
-    let names_reservation = wanted.get(label::RESERVATION_ID).is_some();
-    let counted = offerings(kind, wanted, meetings)
-        .filter(|offering| names_reservation || reserved::of(offering).is_none());
-    counted.map(|offering| Cheapest { kind, offering }).min_by_key(Cheapest::rank)
+    /// Returns the cheapest way to have a type. A reserved one counts only where it is asked for by the reservation; an
+    /// unknown price is the last resort.
+    pub(super) fn cheapest(&self, place: usize) -> Option<Cheapest<'a>> {
+        let kind = self.shelf.kinds[place];
+        let counted = self
+            .offerings(place)
+            .filter(|offering| self.names_reservation || reserved::of(offering).is_none());
+        counted.map(|offering| Cheapest { kind, offering }).min_by_key(Cheapest::rank)
+    }
 }
 
 impl Cheapest<'_> {

@@ -4,10 +4,9 @@
 //! Pools are tried by weight, equal ones by name from the end. Nothing here knows of pods that wait.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::model::{ClassName, HostPort, Pool, ResourceName, Resources, taint};
-use crate::policy::Policy;
-use crate::snapshot::Snapshot;
 use crate::solve::intern::{Bits, Interner};
 use crate::solve::market::Market;
 use crate::solve::overlay::PoolClass;
@@ -15,10 +14,12 @@ use crate::solve::supply::{self, named};
 
 use super::OverlayGate;
 use super::amounts::{self, Amounts, Columns};
-use super::meeting::{Asked, Meetings};
+use super::meeting::Asked;
 use super::shelf::Shelf;
+use super::store::{Memory, Store};
 
 /// What a pool's new nodes start as.
+#[derive(Clone)]
 pub(super) struct Template<'a> {
     /// The pool.
     pub(super) pool: &'a Pool,
@@ -31,14 +32,14 @@ pub(super) struct Template<'a> {
     /// The burstable and HPC ones among them.
     pub(super) to_name: Bits,
     /// What pods may use of each size, beside its daemonsets.
-    pub(super) rooms: Vec<Amounts>,
+    pub(super) rooms: Rc<[Amounts]>,
     /// The number of the daemonsets of each size.
-    pub(super) group_of: Vec<usize>,
+    pub(super) group_of: Rc<[usize]>,
     /// What daemonsets take, by number.
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Rc<[Group]>,
     /// What is left of its limits; a resource that is not named is not limited.
     pub(super) left: Resources,
-    /// How many more nodes it might have when the pass began.
+    /// How many more nodes it might have before the pass makes any.
     pub(super) nodes_left: Option<i64>,
 }
 
@@ -88,102 +89,110 @@ impl<'a> Shelves<'a> {
     }
 }
 
-/// Returns the templates of all pools that nodes may be made of, in the order in which they are tried.
-/// `taken` is what the nodes of each pool have, and how many they are.
-pub(super) fn templates<'a>(
-    (snapshot, policy, market): (&Snapshot, &'a Policy, &Market),
-    shelves: &mut Shelves<'a>,
-    meetings: &mut Meetings<'_>,
+/// Returns the templates of all pools that nodes may be made of, in the order in which they are tried, as if the pools
+/// had no nodes yet.
+pub(super) fn templates<'m>(
+    store: &Store<'m>,
+    memory: &mut Memory<'m>,
     columns: &Columns,
-    taken: &BTreeMap<&str, (Resources, i64)>,
-) -> Vec<Template<'a>> {
-    let mut pools: Vec<&Pool> = policy.pools.values().rev().collect();
+) -> Vec<Template<'m>> {
+    let mut pools: Vec<&Pool> = store.policy.pools.values().rev().collect();
     pools.sort_by_key(|pool| std::cmp::Reverse(pool.weight));
-    pools.retain(|pool| supply::refusal(pool, market).is_ok());
+    pools.retain(|pool| supply::refusal(pool, store.market).is_ok());
     let mut made = Vec::new();
     for pool in pools {
-        let Some(shelf) = shelves.of_pool(pool) else { continue };
-        let base = meetings.number(&pool.node_requirements());
-        let kinds = shelves.all[shelf].stock(base, meetings).sold.clone();
-        let (used, nodes) = taken.get(pool.name.as_str()).cloned().unwrap_or_default();
+        let Some(number) = store.shelves.of_pool(pool) else { continue };
+        let shelf = &store.shelves.all[number];
+        let base = memory.meetings.number(&pool.node_requirements());
+        let kinds = memory.stock(store, number, base).sold.clone();
         let mut to_name = kinds.clone();
-        kinds.iter().filter(|place| !named::needs_name(shelves.all[shelf].kinds[*place])).for_each(|place| {
+        kinds.iter().filter(|place| !named::needs_name(shelf.kinds[*place])).for_each(|place| {
             to_name.remove(place);
         });
-        let left = pool.limits.iter().map(|(name, limit)| {
-            let left = limit.saturating_sub(used.get(name));
-            (name.clone(), left)
-        });
-        let nodes_left = pool.nodes_max.map(|most| i64::try_from(most).unwrap_or(i64::MAX) - nodes);
-        let mut template = Template {
-            pool,
-            shelf,
-            base,
-            kinds,
-            to_name,
-            rooms: Vec::new(),
-            group_of: Vec::new(),
-            groups: Vec::new(),
-            left: left.collect(),
-            nodes_left,
-        };
-        if !template.kinds.is_empty() && template.has_variety(&shelves.all[shelf], meetings) {
-            template.add_daemons(snapshot, &mut shelves.all[shelf], meetings, columns);
-            made.push(template);
+        let has_variety = super::variety::lacking(memory.meetings.get(base), shelf, &kinds).is_empty();
+        if kinds.is_empty() || !has_variety {
+            continue;
         }
+        let Daemons { group_of, groups } = daemons(store, memory, (pool, number, base), &kinds, columns);
+        let rooms = shelf.kinds.iter().zip(&group_of).map(|(kind, group)| {
+            let room = columns.row(&kind.allocatable);
+            amounts::minus(&room, &groups[*group].requests)
+        });
+        made.push(Template {
+            pool,
+            shelf: number,
+            base,
+            to_name,
+            rooms: rooms.collect(),
+            group_of: group_of.into(),
+            groups: groups.into(),
+            left: pool.limits.clone(),
+            nodes_left: pool.nodes_max.map(|most| i64::try_from(most).unwrap_or(i64::MAX)),
+            kinds,
+        });
     }
     made
 }
 
-impl Template<'_> {
-    fn has_variety(&self, shelf: &Shelf<'_>, meetings: &Meetings<'_>) -> bool {
-        super::variety::lacking(meetings.get(self.base), shelf, &self.kinds).is_empty()
-    }
+/// The daemonsets of the sizes of a pool.
+struct Daemons {
+    group_of: Vec<usize>,
+    groups: Vec<Group>,
+}
 
-    /// Finds out which daemonsets come with which sizes. Startup taints keep no daemonset away.
-    fn add_daemons(
-        &mut self,
-        snapshot: &Snapshot,
-        shelf: &mut Shelf<'_>,
-        meetings: &mut Meetings<'_>,
-        columns: &Columns,
-    ) {
-        let mut on: Vec<(usize, Bits)> = Vec::new();
-        for (number, daemon) in snapshot.daemons.iter().enumerate() {
-            if taint::first_untolerated(&self.pool.taints, &daemon.spec.tolerations).is_some() {
-                continue;
+/// Finds out which daemonsets come with which sizes of a pool. Startup taints keep no daemonset away.
+fn daemons<'m>(
+    store: &Store<'m>,
+    memory: &mut Memory<'m>,
+    (pool, shelf, base): (&Pool, usize, Asked),
+    kinds: &Bits,
+    columns: &Columns,
+) -> Daemons {
+    let size = store.shelves.all[shelf].kinds.len();
+    let mut on: Vec<(usize, Bits)> = Vec::new();
+    for (number, daemon) in store.snapshot.daemons.iter().enumerate() {
+        if taint::first_untolerated(&pool.taints, &daemon.spec.tolerations).is_some() {
+            continue;
+        }
+        let mut sizes = Bits::none(size);
+        for wanted in super::nodes::daemon_terms(&daemon.spec) {
+            let wanted = memory.meetings.number(&wanted);
+            if let Some(joined) = memory.meetings.join(base, wanted) {
+                sizes.add(&memory.stock(store, shelf, joined).agreeing);
             }
-            let mut sizes = Bits::none(shelf.kinds.len());
-            for wanted in super::nodes::daemon_terms(&daemon.spec) {
-                let wanted = meetings.number(&wanted);
-                if let Some(joined) = meetings.join(self.base, wanted) {
-                    sizes.add(&shelf.stock(joined, meetings).agreeing);
-                }
-            }
-            on.push((number, sizes));
         }
-        let mut groups: Interner<Vec<usize>> = Interner::new();
-        // What the pool may not use is in no group of its own.
-        self.group_of = vec![0; shelf.kinds.len()];
-        for place in self.kinds.iter() {
-            let here: Vec<usize> =
-                on.iter().filter(|(_, sizes)| sizes.has(place)).map(|(number, _)| *number).collect();
-            self.group_of[place] = groups.number(&here);
+        on.push((number, sizes));
+    }
+    let mut numbers: Interner<Vec<usize>> = Interner::new();
+    // What the pool may not use is in no group of its own.
+    let mut group_of = vec![0; size];
+    for place in kinds.iter() {
+        let here: Vec<usize> =
+            on.iter().filter(|(_, sizes)| sizes.has(place)).map(|(number, _)| *number).collect();
+        group_of[place] = numbers.number(&here);
+    }
+    let groups = numbers.values().iter().map(|group| {
+        let mut requests = columns.row(&Resources::none());
+        let mut ports = BTreeSet::new();
+        for number in group {
+            let spec = &store.snapshot.daemons[*number].spec;
+            requests = amounts::plus(&requests, &columns.row(&spec.requests));
+            ports.extend(spec.host_ports.iter().cloned());
         }
-        for group in groups.values() {
-            let mut requests = columns.row(&Resources::none());
-            let mut ports = BTreeSet::new();
-            for number in group {
-                let spec = &snapshot.daemons[*number].spec;
-                requests = amounts::plus(&requests, &columns.row(&spec.requests));
-                ports.extend(spec.host_ports.iter().cloned());
-            }
-            self.groups.push(Group { requests, ports });
-        }
-        for (kind, group) in shelf.kinds.iter().zip(&self.group_of) {
-            let room = columns.row(&kind.allocatable);
-            self.rooms.push(amounts::minus(&room, &self.groups[*group].requests));
-        }
+        Group { requests, ports }
+    });
+    Daemons { group_of, groups: groups.collect() }
+}
+
+impl Template<'_> {
+    /// Takes what nodes of the pool have, and how many they are, off what its limits leave.
+    pub(super) fn take(&mut self, (used, nodes): &(Resources, i64)) {
+        let left = self.pool.limits.iter().map(|(name, limit)| {
+            let left = limit.saturating_sub(used.get(name));
+            (name.clone(), left)
+        });
+        self.left = left.collect();
+        self.nodes_left = self.nodes_left.map(|most| most - nodes);
     }
 
     /// Returns the sizes whose whole capacity is within what limits leave.

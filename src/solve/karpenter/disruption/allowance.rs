@@ -15,7 +15,7 @@ pub(super) struct Left<'a>(BTreeMap<&'a PoolName, usize>);
 
 impl<'a> Left<'a> {
     /// Reads what budgets let go.
-    pub(super) fn of(scene: &Scene<'a>, reason: DisruptionReason) -> Self {
+    pub(super) fn of(scene: &Scene<'a, '_>, reason: DisruptionReason) -> Self {
         let left = |(name, pool): (&'a PoolName, &'a Pool)| {
             let is_counted = |node: &&Node| {
                 let is_managed = node.claim.is_some() && node.stage == NodeStage::Initialized;

@@ -19,7 +19,7 @@ pub(super) struct Totals<'a>(BTreeMap<&'a PoolName, (i64, i64)>);
 
 impl<'a> Totals<'a> {
     /// Counts every node, whether it may be disrupted or not; those that may have their own measure.
-    pub(super) fn of(scene: &Scene<'a>, candidates: &[Candidate<'a>]) -> Self {
+    pub(super) fn of(scene: &Scene<'a, '_>, candidates: &[Candidate<'a>]) -> Self {
         let known: BTreeMap<&NodeName, &Candidate<'_>> =
             candidates.iter().map(|one| (&one.node.name, one)).collect();
         let mut totals: BTreeMap<&PoolName, (i64, i64)> = BTreeMap::new();
@@ -84,14 +84,14 @@ fn is_balanced(pool: &Pool) -> bool {
     pool.disruption.policy == ConsolidationPolicy::Balanced
 }
 
-fn list_price(scene: &Scene<'_>, node: &Node, pool: &Pool) -> i64 {
+fn list_price(scene: &Scene<'_, '_>, node: &Node, pool: &Pool) -> i64 {
     let size = node.labels.get(crate::model::label::INSTANCE_TYPE);
     let kind = size.and_then(|size| scene.kind(pool, size));
     kind.and_then(|kind| cost::price(node, kind)).map_or(0, |price| price.0)
 }
 
 /// Returns the measure of a node that may not be disrupted: all pods count but those of daemonsets.
-fn of_all_pods(scene: &Scene<'_>, node: &Node) -> i64 {
+fn of_all_pods(scene: &Scene<'_, '_>, node: &Node) -> i64 {
     let is_daemonset =
         |pod: &&crate::model::Pod| pod.workload.as_ref().is_some_and(|owner| &*owner.kind == "DaemonSet");
     cost::of_node(scene.running(node).iter().copied().filter(|pod| !is_daemonset(pod)))

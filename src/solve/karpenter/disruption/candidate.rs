@@ -37,11 +37,11 @@ pub(super) enum Class {
 }
 
 /// Returns the nodes that may be disrupted, by name.
-pub(super) fn all<'a>(scene: &Scene<'a>, class: Class) -> Vec<Candidate<'a>> {
+pub(super) fn all<'a>(scene: &Scene<'a, '_>, class: Class) -> Vec<Candidate<'a>> {
     scene.snapshot.nodes.iter().filter_map(|node| candidate(scene, class, node)).collect()
 }
 
-fn candidate<'a>(scene: &Scene<'a>, class: Class, node: &'a Node) -> Option<Candidate<'a>> {
+fn candidate<'a>(scene: &Scene<'a, '_>, class: Class, node: &'a Node) -> Option<Candidate<'a>> {
     let is_managed = node.claim.is_some() && node.stage == NodeStage::Initialized;
     if !is_managed || node.is_deleting || node.is_do_not_disrupt {
         return None;
@@ -67,7 +67,7 @@ fn candidate<'a>(scene: &Scene<'a>, class: Class, node: &'a Node) -> Option<Cand
 }
 
 /// Returns whether a pod keeps its node: those of daemonsets and of the node itself may as well.
-fn stays(scene: &Scene<'_>, pod: &Pod) -> bool {
+fn stays(scene: &Scene<'_, '_>, pod: &Pod) -> bool {
     (pod.is_protected(scene.snapshot.at) && !pod.is_terminating) || scene.guards.blocks(pod)
 }
 
@@ -90,13 +90,13 @@ impl Candidate<'_> {
     }
 
     /// Returns whether nobody refuses that it goes this way.
-    pub(super) fn may_go(&self, scene: &Scene<'_>, method: Method) -> bool {
+    pub(super) fn may_go(&self, scene: &Scene<'_, '_>, method: Method) -> bool {
         scene.refused.lets_go(&self.node.name, method.reason())
     }
 
     /// Returns whether its pool lets it go for want of use, and it was quiet for long enough: so Karpenter's
     /// condition `Consolidatable` says, or will as soon as it is written.
-    pub(super) fn is_consolidatable(&self, scene: &Scene<'_>) -> bool {
+    pub(super) fn is_consolidatable(&self, scene: &Scene<'_, '_>) -> bool {
         let is_over = || match self.pool.disruption.consolidate_after {
             Some(_) => !wants_quiet(self.node, self.pool, scene.snapshot.at),
             None => false,

@@ -17,7 +17,7 @@ pub(super) struct Underused<'a> {
 impl<'a> Underused<'a> {
     /// Reads the nodes that may be consolidated: those that are not empty, of pools that let them, and whose price can be
     /// told.
-    pub(super) fn of(scene: &Scene<'a>, method: Method) -> Self {
+    pub(super) fn of(scene: &Scene<'a, '_>, method: Method) -> Self {
         let mut candidates = candidate::all(scene, Class::Graceful);
         let totals = Totals::of(scene, &candidates);
         candidates.retain(|one| {
@@ -37,7 +37,7 @@ impl<'a> Underused<'a> {
 }
 
 /// Returns the command that takes these nodes away, if their pods fit elsewhere and at most one cheaper new node.
-pub(super) fn attempt(scene: &Scene<'_>, method: Method, going: &[&Candidate<'_>]) -> Option<Command> {
+pub(super) fn attempt(scene: &Scene<'_, '_>, method: Method, going: &[&Candidate<'_>]) -> Option<Command> {
     let without = probe::without(scene, going, Quiet::Respected)?;
     replacement::command(scene, method, going, without)
 }

@@ -18,7 +18,7 @@ use super::{Command, Method, names};
 
 /// Returns the command that replaces a drifted node. Nodes that carry nothing come first: pods of others would only
 /// move there to move once more.
-pub(super) fn command(scene: &Scene<'_>) -> Option<Command> {
+pub(super) fn command(scene: &Scene<'_, '_>) -> Option<Command> {
     let method = Method::Drift;
     let left = Left::of(scene, method.reason());
     let mut candidates = drifted(scene, method);
@@ -33,21 +33,21 @@ pub(super) fn command(scene: &Scene<'_>) -> Option<Command> {
 }
 
 /// Returns the drifted nodes, those that drifted first before others, equal ones by name.
-fn drifted<'a>(scene: &Scene<'a>, method: Method) -> Vec<Candidate<'a>> {
+fn drifted<'a>(scene: &Scene<'a, '_>, method: Method) -> Vec<Candidate<'a>> {
     let mut candidates = candidate::all(scene, Class::Eventual);
     candidates.retain(|one| one.node.claimed.drift.is_some() && one.may_go(scene, method));
     candidates.sort_by_key(|one| one.node.claimed.drift.as_ref().and_then(|drift| drift.since));
     candidates
 }
 
-fn first_price(scene: &Scene<'_>, claim: &Claim) -> i64 {
+fn first_price(scene: &Scene<'_, '_>, claim: &Claim) -> i64 {
     let pool = scene.policy.pools.get(&claim.pool);
     pool.map_or(0, |pool| Narrowing { scene, pool }.first_price(claim))
 }
 
 /// Returns the command that replaces a drifted node of a static pool by one like it, once the pool has no more nodes
 /// than it is to have. What its size will be is not chosen before it is launched.
-pub(super) fn of_static_pools(scene: &Scene<'_>) -> Option<Command> {
+pub(super) fn of_static_pools(scene: &Scene<'_, '_>) -> Option<Command> {
     let method = Method::StaticDrift;
     let left = Left::of(scene, method.reason());
     let mut candidates = drifted(scene, method);
@@ -66,7 +66,7 @@ pub(super) fn of_static_pools(scene: &Scene<'_>) -> Option<Command> {
 }
 
 /// Returns whether a static pool has no more nodes than it is to have, and may have one more for a while.
-fn has_room(scene: &Scene<'_>, pool: &Pool) -> bool {
+fn has_room(scene: &Scene<'_, '_>, pool: &Pool) -> bool {
     let is_own = |node: &&Node| node.claim.is_some() && node.pool.as_ref() == Some(&pool.name);
     let own = || scene.snapshot.nodes.iter().filter(is_own);
     let count = |nodes: usize| u64::try_from(nodes).unwrap_or(u64::MAX);

@@ -8,7 +8,7 @@ use super::scene::Scene;
 use super::{Command, Method, names};
 
 /// Returns the command that takes empty nodes away.
-pub(super) fn command(scene: &Scene<'_>) -> Option<Command> {
+pub(super) fn command(scene: &Scene<'_, '_>) -> Option<Command> {
     let method = Method::Emptiness;
     let mut candidates = candidate::all(scene, Class::Graceful);
     candidates.retain(|one| one.is_empty() && one.may_go(scene, method) && one.is_consolidatable(scene));

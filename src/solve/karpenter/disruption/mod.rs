@@ -26,6 +26,7 @@ use crate::solve::market::Market;
 
 pub use sequence::{Made, Sequence, commands};
 
+use super::store::Store;
 use super::{Claim, Refused, Settings};
 use candidate::Candidate;
 use scene::Scene;
@@ -80,10 +81,11 @@ pub struct Command {
 #[must_use]
 pub fn first_command(snapshot: &Snapshot, policy: &Policy, settings: Settings) -> Option<Command> {
     let market = &Market::of(snapshot, policy);
-    first_of(&Scene::of((snapshot, policy, market), settings, &Refused::default()))
+    let store = &Store::of((snapshot, policy, market), settings);
+    first_of(&Scene::of((snapshot, store), settings, &Refused::default()))
 }
 
-fn first_of(scene: &Scene<'_>) -> Option<Command> {
+fn first_of(scene: &Scene<'_, '_>) -> Option<Command> {
     Method::ALL.into_iter().find_map(|method| match method {
         Method::Emptiness => empty::command(scene),
         Method::StaticDrift => drift::of_static_pools(scene),

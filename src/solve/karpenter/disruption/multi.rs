@@ -15,7 +15,7 @@ use super::{Command, Method};
 const NODES_MAX: usize = 100;
 
 /// Returns the command that takes several nodes away.
-pub(super) fn command(scene: &Scene<'_>) -> Option<Command> {
+pub(super) fn command(scene: &Scene<'_, '_>) -> Option<Command> {
     let method = Method::MultiNode;
     let Underused { candidates, totals } = Underused::of(scene, method);
     let mut left = Left::of(scene, method.reason());
@@ -40,7 +40,11 @@ pub(super) fn command(scene: &Scene<'_>) -> Option<Command> {
 
 /// Takes away the sizes of the replacement that are no cheaper than a node of the same size that goes: that one could
 /// have stayed.
-fn without_own_sizes(scene: &Scene<'_>, going: &[&Candidate<'_>], mut command: Command) -> Option<Command> {
+fn without_own_sizes(
+    scene: &Scene<'_, '_>,
+    going: &[&Candidate<'_>],
+    mut command: Command,
+) -> Option<Command> {
     let Some(claim) = command.replacements.first_mut() else { return Some(command) };
     let pool = scene.policy.pools.get(&claim.pool)?;
     let mut own: BTreeMap<&str, i64> = BTreeMap::new();

@@ -22,13 +22,14 @@ pub(super) struct Without {
 
 /// Returns what would be without the nodes of these candidates; `None` where some pod that runs would have no place, or
 /// one on a node that is not ready for pods yet and may never be.
-pub(super) fn without(scene: &Scene<'_>, candidates: &[&Candidate<'_>], quiet: Quiet) -> Option<Without> {
-    let Scene { snapshot, policy, market, settings, refused, .. } = *scene;
+pub(super) fn without(scene: &Scene<'_, '_>, candidates: &[&Candidate<'_>], quiet: Quiet) -> Option<Without> {
+    let Scene { snapshot, store, settings, refused, .. } = *scene;
     let names: BTreeSet<NodeName> = candidates.iter().map(|one| one.node.name.clone()).collect();
     let leaving = Leaving { candidates: &names, quiet };
     let (placed, left_out) = (&BTreeMap::new(), &refused.pods);
-    let start = Start { snapshot, policy, market, settings, settled: &[], placed, left_out, leaving };
-    let mut pass = Pass::of(start);
+    let start = Start { snapshot, store, settings, settled: &[], placed, left_out, leaving };
+    let memory = &mut store.memory.borrow_mut();
+    let mut pass = Pass::of(start, memory);
     pass.run();
     let Outcome { claims, existing, errors, ignored } = pass.outcome();
     let places: BTreeMap<&PodKey, &PodPlace> =

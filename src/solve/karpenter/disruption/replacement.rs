@@ -4,10 +4,9 @@
 //! demand. Spot nodes are replaced by spot nodes only where the gate is open, and one alone only where there are
 //! enough cheaper sizes, so that the next pass does not replace it again.
 
-use crate::model::{CapacityType, InstanceType, LabelKey, MicroUsdPerHour, Pool, Requirement, label};
+use crate::model::{CapacityType, LabelKey, MicroUsdPerHour, Pool, Requirement, label};
 use crate::solve::intern::Bits;
-use crate::solve::karpenter::meeting::Meetings;
-use crate::solve::karpenter::shelf::{self, Cheapest};
+use crate::solve::karpenter::shelf::{Cheapest, Shelf, Ways};
 use crate::solve::karpenter::{Chosen, Claim, SpotToSpot, variety};
 
 use super::candidate::Candidate;
@@ -20,7 +19,7 @@ const SPOT_SIZES_MIN: usize = 15;
 
 /// Returns the command that takes these nodes away, if that pays: without them at most one cheaper node is made.
 pub(super) fn command(
-    scene: &Scene<'_>,
+    scene: &Scene<'_, '_>,
     method: Method,
     candidates: &[&Candidate<'_>],
     without: Without,
@@ -49,7 +48,7 @@ pub(super) fn command(
 }
 
 /// Sorts the sizes of what is made by what they cost once everything is asked of them.
-pub(super) fn ranked(scene: &Scene<'_>, mut command: Command) -> Command {
+pub(super) fn ranked(scene: &Scene<'_, '_>, mut command: Command) -> Command {
     for claim in &mut command.replacements {
         if let Some(pool) = scene.policy.pools.get(&claim.pool) {
             Narrowing { scene, pool }.rank(claim);
@@ -59,14 +58,16 @@ pub(super) fn ranked(scene: &Scene<'_>, mut command: Command) -> Command {
 }
 
 /// Narrows down the sizes of a claim of a pool.
-pub(super) struct Narrowing<'s, 'a> {
-    pub(super) scene: &'s Scene<'a>,
+pub(super) struct Narrowing<'s, 'a, 'm> {
+    pub(super) scene: &'s Scene<'a, 'm>,
     pub(super) pool: &'s Pool,
 }
 
-impl<'a> Narrowing<'_, 'a> {
-    fn kind(&self, size: &str) -> Option<&'a InstanceType> {
-        self.scene.kind(self.pool, size)
+impl<'a, 'm> Narrowing<'_, 'a, 'm> {
+    /// Returns the sizes that the pool may buy, and the ways to have them as a claim asks.
+    fn ways(&self, claim: &Claim) -> Option<(&'a Shelf<'m>, Ways<'a, 'm>)> {
+        let shelf = self.scene.shelf(self.pool)?;
+        Some((shelf, shelf.ways(&claim.requirements, &self.scene.snapshot.catalog)))
     }
 
     /// Keeps the sizes that cost less than the candidates; returns whether any is left that may be had.
@@ -97,11 +98,9 @@ impl<'a> Narrowing<'_, 'a> {
             SpotToSpot::Closed => return false,
             SpotToSpot::Open => pin_to_spot(claim),
         }
-        let asked = claim.requirements.clone();
-        let meetings = &self.scene.meetings;
+        let Some((shelf, ways)) = self.ways(claim) else { return false };
         claim.sizes.retain(|size| {
-            let kind = self.kind(size.as_str());
-            kind.is_some_and(|kind| shelf::offerings(kind, &asked, meetings).next().is_some())
+            shelf.place(size.as_str()).is_some_and(|place| ways.offerings(place).next().is_some())
         });
         if !self.keep_cheaper(claim, total) || claim.sizes.is_empty() {
             return false;
@@ -119,10 +118,10 @@ impl<'a> Narrowing<'_, 'a> {
 
     /// Keeps the sizes that cost less than this; returns whether those that are left offer enough distinct values.
     pub(super) fn keep_cheaper(&self, claim: &mut Claim, than: i64) -> bool {
-        let asked = claim.requirements.clone();
-        let meetings = &self.scene.meetings;
-        let dearest = |kind: &InstanceType| dearest(kind, &asked, meetings);
-        claim.sizes.retain(|size| self.kind(size.as_str()).is_some_and(|kind| dearest(kind) < than));
+        let Some((shelf, ways)) = self.ways(claim) else { return false };
+        claim
+            .sizes
+            .retain(|size| shelf.place(size.as_str()).is_some_and(|place| dearest(&ways, place) < than));
         self.has_variety(claim, claim.sizes.len())
     }
 
@@ -131,26 +130,25 @@ impl<'a> Narrowing<'_, 'a> {
         let Some(shelf) = self.scene.shelf(self.pool) else { return false };
         let mut kinds = Bits::none(shelf.kinds.len());
         for size in claim.sizes.iter().take(count) {
-            let place = shelf.kinds.iter().position(|kind| kind.name == *size);
-            place.into_iter().for_each(|place| kinds.insert(place));
+            shelf.place(size.as_str()).into_iter().for_each(|place| kinds.insert(place));
         }
         variety::lacking(&claim.requirements, shelf, &kinds).is_empty()
     }
 
     /// Returns the least that the first size of a claim may cost; nothing where that cannot be had or is not known.
     pub(super) fn first_price(&self, claim: &Claim) -> i64 {
-        let first = claim.sizes.first().and_then(|size| self.kind(size.as_str()));
-        let cheapest =
-            first.and_then(|kind| shelf::cheapest_offering(kind, &claim.requirements, &self.scene.meetings));
+        let cheapest = self.ways(claim).and_then(|(shelf, ways)| {
+            let first = shelf.place(claim.sizes.first()?.as_str())?;
+            ways.cheapest(first)
+        });
         cheapest.and_then(|cheapest| cheapest.offering.price.known()).map_or(0, |price| price.0)
     }
 
     /// Sorts the sizes of a claim by what they cost now, and says which is cheapest.
     fn rank(&self, claim: &mut Claim) {
-        let asked = &claim.requirements;
+        let Some((shelf, ways)) = self.ways(claim) else { return };
         let sizes = claim.sizes.iter().map(|size| {
-            let kind = self.kind(size.as_str());
-            let way = kind.and_then(|kind| shelf::cheapest_offering(kind, asked, &self.scene.meetings));
+            let way = shelf.place(size.as_str()).and_then(|place| ways.cheapest(place));
             (way.map_or(i64::MAX, |way| way.amount().0), size.clone(), way)
         });
         let mut ranked: Vec<_> = sizes.collect();
@@ -172,9 +170,9 @@ fn pin_to_spot(claim: &mut Claim) {
 }
 
 /// Returns the most that a size may cost as it would be bought; what cannot be had or has no price is dearest of all.
-fn dearest(kind: &InstanceType, asked: &crate::model::Requirements, meetings: &Meetings<'_>) -> i64 {
+fn dearest(ways: &Ways<'_, '_>, place: usize) -> i64 {
     let most = |how: CapacityType| {
-        let ways = shelf::offerings(kind, asked, meetings).filter(|way| way.capacity_type == how);
+        let ways = ways.offerings(place).filter(|way| way.capacity_type == how);
         ways.map(|way| way.price.known().map_or(i64::MAX, |price| price.0)).max()
     };
     let order = [CapacityType::Reserved, CapacityType::Spot, CapacityType::OnDemand];

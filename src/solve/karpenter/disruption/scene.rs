@@ -8,28 +8,24 @@ use crate::model::{InstanceType, Node, NodeName, Pod, PodPlace, Pool};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::karpenter::guard::Guards;
-use crate::solve::karpenter::meeting::Meetings;
 use crate::solve::karpenter::shelf::Shelf;
-use crate::solve::karpenter::template::Shelves;
+use crate::solve::karpenter::store::Store;
 use crate::solve::karpenter::{Refused, ReservedMode, Settings};
-use crate::solve::market::Market;
 
 /// What all methods look things up in.
-pub(super) struct Scene<'a> {
+pub(super) struct Scene<'a, 'm> {
     pub(super) snapshot: &'a Snapshot,
-    pub(super) policy: &'a Policy,
-    pub(super) market: &'a Market,
+    pub(super) policy: &'m Policy,
+    pub(super) store: &'a Store<'m>,
     pub(super) settings: Settings,
     pub(super) refused: &'a Refused,
-    pub(super) meetings: Meetings<'a>,
     pub(super) guards: Guards<'a>,
-    shelves: Shelves<'a>,
     running: BTreeMap<&'a NodeName, Vec<&'a Pod>>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a, 'm> Scene<'a, 'm> {
     pub(super) fn of(
-        (snapshot, policy, market): (&'a Snapshot, &'a Policy, &'a Market),
+        (snapshot, store): (&'a Snapshot, &'a Store<'m>),
         settings: Settings,
         refused: &'a Refused,
     ) -> Self {
@@ -43,29 +39,28 @@ impl<'a> Scene<'a> {
         }
         Self {
             snapshot,
-            policy,
-            market,
+            policy: store.policy,
+            store,
             settings,
             refused,
-            meetings: Meetings::new(&snapshot.catalog),
             guards: Guards::of(snapshot),
-            shelves: Shelves::of(market, settings.overlays),
             running,
         }
     }
 
     /// Returns what a pool may buy; `None` where its class is not known.
-    pub(super) fn shelf(&self, pool: &Pool) -> Option<&Shelf<'a>> {
-        self.shelves.of_pool(pool).map(|number| &self.shelves.all[number])
+    pub(super) fn shelf(&self, pool: &Pool) -> Option<&'a Shelf<'m>> {
+        self.store.shelves.of_pool(pool).map(|number| &self.store.shelves.all[number])
     }
 
     /// Returns a size that a pool may buy, by its name.
-    pub(super) fn kind(&self, pool: &Pool, size: &str) -> Option<&'a InstanceType> {
-        self.shelf(pool)?.kinds.iter().find(|kind| kind.name.as_str() == size).copied()
+    pub(super) fn kind(&self, pool: &Pool, size: &str) -> Option<&'m InstanceType> {
+        let shelf = self.shelf(pool)?;
+        shelf.place(size).map(|place| shelf.kinds[place])
     }
 
     /// Returns the pool that a node says it is of.
-    pub(super) fn pool(&self, node: &Node) -> Option<&'a Pool> {
+    pub(super) fn pool(&self, node: &Node) -> Option<&'m Pool> {
         self.policy.pools.get(node.pool.as_ref()?)
     }
 

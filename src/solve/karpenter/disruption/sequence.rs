@@ -11,7 +11,8 @@ use crate::model::{
 };
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
-use crate::solve::karpenter::shelf::{self, Cheapest};
+use crate::solve::karpenter::shelf::Cheapest;
+use crate::solve::karpenter::store::Store;
 use crate::solve::karpenter::{Chosen, Claim, Refused, Settings, settle as labelling};
 use crate::solve::market::Market;
 
@@ -49,18 +50,19 @@ pub struct Made {
 /// launched: there the sequence ends.
 #[must_use]
 pub fn commands(snapshot: &Snapshot, policy: &Policy, settings: Settings) -> Sequence {
-    of((snapshot, policy, &Market::of(snapshot, policy)), settings, &Refused::default())
+    let market = &Market::of(snapshot, policy);
+    of((snapshot, &Store::of((snapshot, policy, market), settings)), settings, &Refused::default())
 }
 
 /// Returns the same with some decisions refused: those nodes stay, and those pods are nowhere.
 pub(in crate::solve::karpenter) fn of(
-    (snapshot, policy, market): (&Snapshot, &Policy, &Market),
+    (snapshot, store): (&Snapshot, &Store<'_>),
     settings: Settings,
     refused: &Refused,
 ) -> Sequence {
     let (mut after, mut commands, mut all) = (snapshot.clone(), Vec::new(), Vec::new());
     for _ in 0..COMMANDS_PER_NODE * (snapshot.nodes.len() + 1) {
-        let scene = &Scene::of((&after, policy, market), settings, refused);
+        let scene = &Scene::of((&after, store), settings, refused);
         let Some(command) = first_of(scene) else { break };
         let launched = launched(scene, &command, commands.len() + 1);
         commands.push(command);
@@ -72,7 +74,7 @@ pub(in crate::solve::karpenter) fn of(
 }
 
 /// Returns what a command makes; `None` where that is not known before it is launched.
-fn launched(scene: &Scene<'_>, command: &Command, number: usize) -> Option<(Vec<Made>, Vec<Node>)> {
+fn launched(scene: &Scene<'_, '_>, command: &Command, number: usize) -> Option<(Vec<Made>, Vec<Node>)> {
     let nodes = command.replacements.iter().enumerate().map(|(place, claim)| {
         let name = NodeName::new(format!("new-{number:04}-{place}"));
         launch(scene, claim, name)
@@ -81,23 +83,24 @@ fn launched(scene: &Scene<'_>, command: &Command, number: usize) -> Option<(Vec<
 }
 
 /// Returns what a claim becomes: the cheapest size that holds what is asked of it, in its cheapest offering.
-fn launch(scene: &Scene<'_>, claim: &Claim, name: NodeName) -> Option<(Made, Node)> {
+fn launch(scene: &Scene<'_, '_>, claim: &Claim, name: NodeName) -> Option<(Made, Node)> {
     let pool = scene.policy.pools.get(&claim.pool)?;
-    let kind = |size: &SkuName| {
-        let kind = scene.kind(pool, size.as_str())?;
-        let holds = claim.requests.iter().all(|(resource, amount)| kind.allocatable.get(resource) >= amount);
-        holds.then_some(kind)
+    let shelf = scene.shelf(pool)?;
+    let place = |size: &SkuName| {
+        let place = shelf.place(size.as_str())?;
+        let room = &shelf.kinds[place].allocatable;
+        claim.requests.iter().all(|(resource, amount)| room.get(resource) >= amount).then_some(place)
     };
-    let cheapest = |kind| shelf::cheapest_offering(kind, &claim.requirements, &scene.meetings);
-    let ways = claim.sizes.iter().filter_map(kind).filter_map(cheapest);
-    let Cheapest { kind: chosen, offering } = ways.min_by_key(|way| way.amount())?;
+    let ways = shelf.ways(&claim.requirements, &scene.snapshot.catalog);
+    let cheapest = claim.sizes.iter().filter_map(place).filter_map(|place| ways.cheapest(place));
+    let Cheapest { kind: chosen, offering } = cheapest.min_by_key(|way| way.amount())?;
     let way = Chosen {
         size: chosen.name.clone(),
         zone: offering.zone.clone(),
         capacity_type: offering.capacity_type,
         price: offering.price,
     };
-    let sizes = claim.sizes.iter().filter(|size| kind(size).is_some()).cloned().collect();
+    let sizes = claim.sizes.iter().filter(|size| place(size).is_some()).cloned().collect();
     let mut asked = pool.node_requirements();
     asked.add_all(&claim.requirements);
     let node = joined(scene.snapshot, pool, (chosen, offering), (&asked, name.clone()));

@@ -11,7 +11,7 @@ use super::scene::Scene;
 use super::{Command, Method};
 
 /// Returns the command that takes one node away.
-pub(super) fn command(scene: &Scene<'_>) -> Option<Command> {
+pub(super) fn command(scene: &Scene<'_, '_>) -> Option<Command> {
     let method = Method::SingleNode;
     let Underused { candidates, totals } = Underused::of(scene, method);
     let left = Left::of(scene, method.reason());

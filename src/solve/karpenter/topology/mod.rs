@@ -8,6 +8,7 @@ pub(super) mod group;
 mod universe;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::model::{
@@ -15,11 +16,10 @@ use crate::model::{
     SpreadConstraint, Taint, Toleration, label,
 };
 
-use super::meeting::Meetings;
-use super::template::{Shelves, Template};
+use super::store::Drawn;
 use super::wish::Wish;
 use group::{Demand, Filter, Group, Identity, Places};
-use universe::Universe;
+pub(super) use universe::Universe;
 
 /// A node as it counts: what its labels are and which taints it has.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ pub(super) struct Subject<'r> {
 
 /// All groups of a pass.
 pub(super) struct Topology<'a> {
-    universe: Universe<'a>,
+    drawn: Rc<Drawn<'a>>,
     nodes: Vec<Ground<'a>>,
     namespaces: &'a NamespaceLabels,
     groups: Groups,
@@ -110,15 +110,9 @@ impl Groups {
 
 impl<'a> Topology<'a> {
     /// Reads what there is; the required anti-affinity of what runs keeps others away from the start.
-    pub(super) fn of(
-        (templates, shelves): (&[Template<'a>], &Shelves<'_>),
-        meetings: &Meetings<'_>,
-        nodes: Vec<Ground<'a>>,
-        namespaces: &'a NamespaceLabels,
-    ) -> Self {
-        let universe = Universe::of(templates, shelves, meetings);
+    pub(super) fn of(drawn: Rc<Drawn<'a>>, nodes: Vec<Ground<'a>>, namespaces: &'a NamespaceLabels) -> Self {
         let mut topology =
-            Self { universe, nodes, namespaces, groups: Groups::default(), inverse: Groups::default() };
+            Self { drawn, nodes, namespaces, groups: Groups::default(), inverse: Groups::default() };
         let mut there: Vec<(Identity, &[Toleration], Arc<str>)> = Vec::new();
         for node in &topology.nodes {
             for (namespace, spec) in &node.pods {
@@ -195,7 +189,7 @@ impl<'a> Topology<'a> {
             return *known;
         }
         let key = identity.key.clone();
-        let mut domains = self.universe.domains(&key, tolerations);
+        let mut domains = self.drawn.universe.domains(&key, tolerations);
         let counting: Vec<&Ground<'_>> =
             self.nodes.iter().filter(|node| identity.filter.admits(&node.labels, &node.taints)).collect();
         let domain = |node: &Ground<'_>| node.labels.get(key.as_str()).and_then(Requirement::single).cloned();
@@ -216,7 +210,7 @@ impl<'a> Topology<'a> {
         match self.inverse.numbers.get(&identity) {
             Some(known) => *known,
             None => {
-                let domains = self.universe.domains(&identity.key, Some(tolerations));
+                let domains = self.drawn.universe.domains(&identity.key, Some(tolerations));
                 self.inverse.add(Group::new(identity, None, domains))
             }
         }

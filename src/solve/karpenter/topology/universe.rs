@@ -12,11 +12,17 @@ use crate::solve::karpenter::template::{Shelves, Template};
 
 /// The values of labels that pools can make, each with the taints of those pools.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Universe<'a>(BTreeMap<LabelKey, BTreeMap<Arc<str>, BTreeSet<&'a [Taint]>>>);
+pub(in crate::solve::karpenter) struct Universe<'a>(
+    BTreeMap<LabelKey, BTreeMap<Arc<str>, BTreeSet<&'a [Taint]>>>,
+);
 
 impl<'a> Universe<'a> {
     /// Reads what pools can make.
-    pub(super) fn of(templates: &[Template<'a>], shelves: &Shelves<'_>, meetings: &Meetings<'_>) -> Self {
+    pub(in crate::solve::karpenter) fn of(
+        templates: &[Template<'a>],
+        shelves: &Shelves<'_>,
+        meetings: &Meetings<'_>,
+    ) -> Self {
         let mut universe = Self::default();
         for template in templates {
             let pool = template.pool;
