@@ -3,6 +3,7 @@
 //! CPU is counted in thousandths of a core, everything else in whole units (bytes, pods, devices).
 //! An absent resource is zero. Sums saturate: a sum beyond `i64` fits nowhere, as it should.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -37,6 +38,17 @@ impl ResourceName {
             "ephemeral-storage" => Self::EphemeralStorage,
             "pods" => Self::Pods,
             other => Self::Other(Arc::from(other)),
+        }
+    }
+
+    /// Returns the place among the common ones.
+    const fn place(&self) -> Option<usize> {
+        match self {
+            Self::Cpu => Some(0),
+            Self::Memory => Some(1),
+            Self::EphemeralStorage => Some(2),
+            Self::Pods => Some(3),
+            Self::Other(_) => None,
         }
     }
 
@@ -104,32 +116,66 @@ fn show_bytes(bytes: i64) -> String {
     }
 }
 
+/// The resources that nearly every pod and node has, in the order of [`ResourceName`].
+static COMMON: [ResourceName; 4] =
+    [ResourceName::Cpu, ResourceName::Memory, ResourceName::EphemeralStorage, ResourceName::Pods];
+
 /// Amounts by resource name. An absent resource is zero.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Resources(BTreeMap<ResourceName, i64>);
+///
+/// The common ones lie side by side, so that sums of them take no memory: planning is full of such sums.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Resources {
+    /// The amounts of [`COMMON`]; `None` where one is not named.
+    common: [Option<i64>; COMMON.len()],
+    others: BTreeMap<ResourceName, i64>,
+}
+
+impl Ord for Resources {
+    /// Compares amount by amount in the order of their names.
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.iter().cmp(other.iter())
+    }
+}
+
+impl PartialOrd for Resources {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl Resources {
     /// Returns no resources at all.
     #[must_use]
     pub const fn none() -> Self {
-        Self(BTreeMap::new())
+        Self { common: [None; COMMON.len()], others: BTreeMap::new() }
     }
 
     /// Returns the amount of a resource, in its unit.
     #[must_use]
     pub fn get(&self, name: &ResourceName) -> i64 {
-        self.0.get(name).copied().unwrap_or(0)
+        match name.place() {
+            Some(place) => self.common[place].unwrap_or(0),
+            None => self.others.get(name).copied().unwrap_or(0),
+        }
     }
 
     /// Returns whether the resource is named, be it with zero.
     #[must_use]
     pub fn names(&self, name: &ResourceName) -> bool {
-        self.0.contains_key(name)
+        match name.place() {
+            Some(place) => self.common[place].is_some(),
+            None => self.others.contains_key(name),
+        }
     }
 
     /// Sets the amount of a resource.
     pub fn set(&mut self, name: ResourceName, amount: i64) {
-        self.0.insert(name, amount);
+        match name.place() {
+            Some(place) => self.common[place] = Some(amount),
+            None => {
+                self.others.insert(name, amount);
+            }
+        }
     }
 
     /// Returns these resources with one more set; for building.
@@ -141,15 +187,31 @@ impl Resources {
 
     /// Returns the named amounts in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = (&ResourceName, i64)> {
-        self.0.iter().map(|(name, amount)| (name, *amount))
+        let common = COMMON.iter().zip(&self.common);
+        let common = common.filter_map(|(name, amount)| Some((name, (*amount)?)));
+        common.chain(self.others.iter().map(|(name, amount)| (name, *amount)))
+    }
+
+    /// Joins the amounts that the other names with the own ones.
+    fn join(&mut self, other: &Self, joined: impl Fn(i64, i64) -> i64) {
+        for (own, amount) in self.common.iter_mut().zip(&other.common) {
+            if let Some(amount) = amount {
+                *own = Some(joined(own.unwrap_or(0), *amount));
+            }
+        }
+        for (name, amount) in &other.others {
+            match self.others.get_mut(name) {
+                Some(own) => *own = joined(*own, *amount),
+                None => {
+                    self.others.insert(name.clone(), joined(0, *amount));
+                }
+            }
+        }
     }
 
     /// Adds another set of amounts.
     pub fn add(&mut self, other: &Self) {
-        for (name, amount) in other.iter() {
-            let sum = self.get(name).saturating_add(amount);
-            self.0.insert(name.clone(), sum);
-        }
+        self.join(other, i64::saturating_add);
     }
 
     /// Returns the sum of both.
@@ -164,19 +226,25 @@ impl Resources {
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {
         let mut rest = self.clone();
-        for (name, amount) in other.iter() {
-            let left = rest.get(name).saturating_sub(amount);
-            rest.0.insert(name.clone(), left);
-        }
+        rest.join(other, i64::saturating_sub);
         rest
+    }
+
+    /// Returns these amounts so many times.
+    #[must_use]
+    pub fn times(&self, count: usize) -> Self {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let mut product = self.clone();
+        let amounts = product.common.iter_mut().flatten().chain(product.others.values_mut());
+        amounts.for_each(|amount| *amount = amount.saturating_mul(count));
+        product
     }
 
     /// Returns these amounts with those below zero raised to zero.
     #[must_use]
     pub fn at_least_zero(mut self) -> Self {
-        for amount in self.0.values_mut() {
-            *amount = (*amount).max(0);
-        }
+        let common = self.common.iter_mut().flatten();
+        common.chain(self.others.values_mut()).for_each(|amount| *amount = (*amount).max(0));
         self
     }
 
@@ -184,10 +252,7 @@ impl Resources {
     #[must_use]
     pub fn max(&self, other: &Self) -> Self {
         let mut larger = self.clone();
-        for (name, amount) in other.iter() {
-            let amount = larger.get(name).max(amount);
-            larger.0.insert(name.clone(), amount);
-        }
+        larger.join(other, i64::max);
         larger
     }
 
@@ -237,6 +302,10 @@ impl schemars::JsonSchema for Resources {
 
 impl FromIterator<(ResourceName, i64)> for Resources {
     fn from_iter<I: IntoIterator<Item = (ResourceName, i64)>>(amounts: I) -> Self {
-        Self(amounts.into_iter().collect())
+        let mut resources = Self::none();
+        for (name, amount) in amounts {
+            resources.set(name, amount);
+        }
+        resources
     }
 }

@@ -7,16 +7,16 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{LabelKey, PodKey, PoolName, Price};
+use crate::model::{LabelKey, PodKey, PoolName, Price, Requirements};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
-use super::demand::Demand;
+use super::demand::{Demand, Shape};
 use super::existing::{self, Standing};
 use super::fit::Miss;
-use super::fit::limits::Ledger;
 use super::fleet::{Costs, zones};
 use super::market::Market;
+use super::overruled::{self, Opened};
 use super::pack::Effort;
 use super::pack::finish::{Desk, Finished, finish};
 use super::price::PriceBook;
@@ -33,6 +33,9 @@ use super::{ledger, pack, price};
 
 /// How often pods are given out anew after the first time.
 const ROUNDS_MAX: usize = 5;
+
+/// How often all is planned again without pods that came off.
+const MENDS_MAX: usize = 3;
 
 /// What every attempt starts from.
 pub(super) struct Ground<'a> {
@@ -59,26 +62,52 @@ pub(super) struct Attempt<'a> {
     pub(super) shrunk: Shrunk,
     /// What stays of what there is, in money.
     pub(super) costs: Costs,
-    /// What is left of limits.
-    pub(super) ledger: Ledger,
     /// What is made, and which pods are on nothing.
     pub(super) finished: Finished,
 }
 
-/// How good an attempt is; the smaller, the better: pods that went to lighter pools than they were given to, of which
-/// a heavier one might have taken them elsewhere; pods left over by priority; the price.
-type Score = (usize, Vec<(Reverse<i32>, usize)>, i64);
+/// How good an attempt is; the smaller, the better: nodes of lighter pools whose pod a heavier one has room for; pods
+/// that went to lighter pools than they were given to, of which a heavier one might have taken them elsewhere; pods
+/// left over by priority; the price.
+type Score = (usize, usize, Vec<(Reverse<i32>, usize)>, i64);
 
 /// Returns the best attempt.
 pub(super) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
+    let mut best = rounds(ground, ground.demand);
+    for _ in 0..MENDS_MAX {
+        let came_off: Vec<Refused> =
+            best.assigned.refused.iter().filter(|refused| refused.was_placed).cloned().collect();
+        if came_off.is_empty() || overruled(ground, &best) == 0 {
+            break;
+        }
+        let mut next = rounds(ground, &without(ground.demand, &came_off));
+        next.assigned.refused.extend(came_off);
+        if score(ground, &next) >= score(ground, &best) {
+            break;
+        }
+        best = next;
+    }
+    best
+}
+
+/// Returns the demand without pods that came off again: what was opened beside them took their limits for kept.
+fn without(demand: &Demand, came_off: &[Refused]) -> Demand {
+    let gone: BTreeSet<&PodKey> = came_off.iter().flat_map(|refused| &refused.pods).collect();
+    let mut rest = demand.clone();
+    rest.shapes.iter_mut().for_each(|shape| shape.pods.retain(|pod| !gone.contains(pod)));
+    rest
+}
+
+/// Returns the best of the attempts that give out domains anew.
+fn rounds<'a>(ground: &Ground<'a>, demand: &Demand) -> Attempt<'a> {
     let mut caps = Caps::new();
-    let mut best = attempt(ground, &caps);
+    let mut best = attempt(ground, demand, &caps);
     let mut last = tightened(ground, &best, &mut caps);
     for _ in 0..ROUNDS_MAX {
         if !last {
             break;
         }
-        let next = attempt(ground, &caps);
+        let next = attempt(ground, demand, &caps);
         last = tightened(ground, &next, &mut caps);
         if score(ground, &next) < score(ground, &best) {
             best = next;
@@ -87,8 +116,8 @@ pub(super) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
     best
 }
 
-fn attempt<'a>(ground: &Ground<'a>, caps: &Caps) -> Attempt<'a> {
-    let Ground { snapshot, policy, market, book, topology, demand, supply, nodes, effort } = *ground;
+fn attempt<'a>(ground: &Ground<'a>, demand: &Demand, caps: &Caps) -> Attempt<'a> {
+    let Ground { snapshot, policy, market, book, topology, supply, nodes, effort, .. } = *ground;
     let (bundled, riders) = bundle::bundled(demand, bundle::World { topology, supply, nodes });
     let mut assigned = assign::assign(&bundled, topology, (supply, nodes), caps);
     let mut nodes: Vec<Standing<'a>> = nodes.to_vec();
@@ -99,14 +128,13 @@ fn attempt<'a>(ground: &Ground<'a>, caps: &Caps) -> Attempt<'a> {
     let there = price::cost(&snapshot.nodes, market, book).effective;
     let ledger = ledger::opened(policy, &snapshot.nodes, &costs.free, there);
     let (problem, packing) = pack::pack((&open, &left), supply, (&ledger, book), effort);
-    let ledger = packing.ledger.clone();
     let desk = Desk { problem: &problem, supply, demand: &open, book };
     let mut finished = finish(&desk, packing, &mut zones(&nodes, &shrunk));
     finished.unplaced.extend(assigned.closed_pods());
     let refused = settled(ground, &assigned, &mut nodes, &mut finished);
     assigned.refused.extend(refused);
     unbundle(&riders, &mut assigned, &mut nodes, &mut finished);
-    Attempt { assigned, nodes, shrunk, costs, ledger, finished }
+    Attempt { assigned, nodes, shrunk, costs, finished }
 }
 
 /// Takes pods off whose domains came to something else than was meant.
@@ -127,12 +155,14 @@ fn settled(
         .filter(|standing| !standing.node.is_deleting)
         .map(|standing| Place {
             labels: &standing.node.labels,
+            site: standing.site.labels.clone(),
             taints: &standing.site.taints,
             pods: &standing.placed,
         })
         .collect();
     places.extend(finished.nodes.iter().zip(&labels).map(|(node, labels)| Place {
         labels,
+        site: Requirements::of_labels(labels.iter().map(|(key, value)| (key.as_str(), &**value))),
         taints: &ground.policy.pools[&node.pool].taints,
         pods: &node.pods,
     }));
@@ -182,6 +212,7 @@ fn take_off(
         .filter(|(pod, _)| of_touched.contains(pod))
         .map(|(pod, place)| (pod.clone(), place))
         .collect();
+    let before: Vec<PodKey> = finished.nodes.iter().map(|node| node.opened_for.clone()).collect();
     for node in &mut finished.nodes {
         for pod in node.pods.iter().filter(|pod| !stays(pod)) {
             node.requests = node.requests.minus(&demand.shapes[shapes[pod]].ask.requests);
@@ -196,7 +227,7 @@ fn take_off(
             }
         }
     }
-    finished.nodes.retain(|node| !node.pods.is_empty());
+    finished.without_empty(&before);
 }
 
 /// Returns the labels that a new node is sure to have.
@@ -303,5 +334,29 @@ fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
     let (_, lighter) = shortfalls(ground, attempt);
     let price = |price: Price| price.known().map_or(0, |price| price.0);
     let cost = attempt.finished.nodes.iter().map(|node| price(node.effective_price)).sum();
-    (lighter, unplaced.map(|(priority, count)| (Reverse(priority), count)).collect(), cost)
+    (
+        overruled(ground, attempt),
+        lighter,
+        unplaced.map(|(priority, count)| (Reverse(priority), count)).collect(),
+        cost,
+    )
+}
+
+/// Counts the nodes of lighter pools whose pod a heavier one has room for, now that everything is known.
+fn overruled(ground: &Ground<'_>, attempt: &Attempt<'_>) -> usize {
+    let Attempt { assigned, finished, .. } = attempt;
+    let opened: BTreeSet<&PodKey> = finished.nodes.iter().map(|node| &node.opened_for).collect();
+    if ground.supply.tiers() < 2 {
+        return 0;
+    }
+    let shapes = assigned.demand.shapes.iter();
+    let shapes: BTreeMap<&PodKey, &Shape> = shapes
+        .flat_map(|shape| shape.pods.iter().map(move |pod| (pod, shape)))
+        .filter(|(pod, _)| opened.contains(pod))
+        .collect();
+    let nodes = finished.nodes.iter().filter_map(|node| {
+        let shape = shapes.get(&node.opened_for)?;
+        Some(Opened { node, ask: &shape.ask, is_tied: !shape.roles.is_empty() })
+    });
+    overruled::count(ground.supply, &finished.ledger, nodes)
 }

@@ -85,8 +85,7 @@ impl<'a> Daemons<'a> {
             let runs = there.contains(&(&daemon.namespace, &*daemon.name))
                 || (daemon.is_assumed && namespaces.contains(&daemon.namespace));
             let comes = || {
-                stands(node_taints, ask)
-                    && labels::why(&ask.alternatives, &site.labels, &site.undefined).is_ok()
+                stands(node_taints, ask) && labels::are_met(&ask.alternatives, &site.labels, &site.undefined)
             };
             if !runs && comes() {
                 overhead.add(ask);
@@ -101,5 +100,5 @@ fn stands(taints: &[Taint], ask: &Ask) -> bool {
         ALWAYS_TOLERATED.iter().any(|(key, effect)| *key == &*taint.key && *effect == taint.effect)
     };
     let others: Vec<Taint> = taints.iter().filter(|taint| !is_always_tolerated(taint)).cloned().collect();
-    taints::why(&others, &ask.tolerations).is_ok()
+    taints::are_stood(&others, &ask.tolerations)
 }

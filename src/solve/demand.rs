@@ -254,9 +254,14 @@ pub fn needs_place(pod: &Pod, leaving: &BTreeSet<&NodeName>) -> bool {
 fn by_content(snapshot: &Snapshot) -> BTreeMap<&PodSpec, Vec<&Pod>> {
     let leaving: BTreeSet<&NodeName> =
         snapshot.nodes.iter().filter(|node| node.is_deleting).map(|node| &node.name).collect();
-    let mut groups: BTreeMap<&PodSpec, Vec<&Pod>> = BTreeMap::new();
+    // Pods of a workload share one value, so that few contents are compared in full.
+    let mut by_address: BTreeMap<usize, Vec<&Pod>> = BTreeMap::new();
     for pod in snapshot.pods.iter().filter(|pod| needs_place(pod, &leaving)) {
-        groups.entry(&pod.spec).or_default().push(pod);
+        by_address.entry(Arc::as_ptr(&pod.spec).addr()).or_default().push(pod);
+    }
+    let mut groups: BTreeMap<&PodSpec, Vec<&Pod>> = BTreeMap::new();
+    for pods in by_address.into_values() {
+        groups.entry(&pods[0].spec).or_default().extend(pods);
     }
     groups
 }

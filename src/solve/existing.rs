@@ -8,14 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::storage::Storage;
 use crate::model::{
     Effect, HostPort, LabelKey, Node, NodeName, NodeStage, Pod, PodKey, PodPlace, Requirements, Resources,
-    Taint, label,
+    Taint, Toleration, label,
 };
 use crate::snapshot::Snapshot;
 
 use super::daemons::Daemons;
-use super::demand::{Demand, Shape};
+use super::demand::{Ask, Demand, Shape};
 use super::fit::company::Company;
 use super::fit::{Miss, Site, Undefined, volumes};
+use super::intern::Bits;
 use super::topology::Topology;
 
 /// The taint that stands for a cordon.
@@ -120,6 +121,24 @@ pub fn why(standing: &Standing<'_>, shape: &Shape) -> Result<(), Miss> {
     standing.site.why(&shape.ask).map(|_| ())
 }
 
+/// Returns how many pods of a shape a node holds that they may come to, if nothing else came.
+#[must_use]
+pub fn most(site: &Site<'_>, ask: &Ask) -> usize {
+    if site.has_no_room(ask) {
+        return 0;
+    }
+    let by_resource = ask
+        .requests
+        .iter()
+        .filter(|(_, amount)| *amount > 0)
+        .map(|(name, amount)| usize::try_from(site.room.get(name) / amount).unwrap_or(0));
+    let by_volume = ask.volumes.iter().filter_map(|(driver, count)| Some(site.volumes.get(driver)? / count));
+    let by_port = (!ask.host_ports.is_empty()).then_some(1);
+    let by_company = (!ask.company.is_empty()).then(|| site.company.most(&ask.company));
+    let others = by_volume.chain(by_port).chain(by_company);
+    by_resource.chain(others).min().unwrap_or(usize::MAX)
+}
+
 /// Places what fits on nodes that are there, and returns how many pods of each shape are left; those of a
 /// shape are placed in the order of their names.
 #[must_use]
@@ -131,22 +150,32 @@ pub fn fill(demand: &Demand, nodes: &mut [Standing<'_>]) -> Vec<usize> {
     let accesses = accesses(demand, nodes);
     let mut order: Vec<usize> = (0..demand.shapes.len()).collect();
     let largest = largest_room(nodes);
-    order.sort_by_key(|shape| {
+    order.sort_by_cached_key(|shape| {
         let Shape { priority, ask, .. } = &demand.shapes[*shape];
         (std::cmp::Reverse(*priority), std::cmp::Reverse(share(&ask.requests, &largest)), *shape)
     });
+    let mut queue: BTreeSet<(Preference, usize)> =
+        nodes.iter().enumerate().map(|(node, standing)| (preference(standing, &largest), node)).collect();
     for number in order {
-        let shape = &demand.shapes[number];
-        let open = &accesses[&(&shape.ask.alternatives, &shape.ask.tolerations)];
-        let mut fitting: Vec<usize> =
-            open.iter().copied().filter(|node| why(&nodes[*node], shape).is_ok()).collect();
-        fitting.sort_by_key(|node| preference(&nodes[*node], &largest));
-        for node in fitting {
-            let standing = &mut nodes[node];
-            while left[number] > 0 && standing.site.put(&shape.ask).is_ok() {
-                standing.placed.push(shape.pods[shape.pods.len() - left[number]].clone());
-                left[number] -= 1;
+        let Shape { ask, pods, .. } = &demand.shapes[number];
+        let open = &accesses[&(&ask.alternatives, &ask.tolerations)];
+        let mut filled = Vec::new();
+        for (preference, node) in queue.iter().filter(|(_, node)| open.has(*node)) {
+            let standing = &mut nodes[*node];
+            let count = most(&standing.site, ask).min(left[number]);
+            if count > 0 && standing.site.put(ask, count).is_ok() {
+                let next = pods.len() - left[number];
+                standing.placed.extend(pods[next..next + count].iter().cloned());
+                left[number] -= count;
+                filled.push((*preference, *node));
             }
+            if left[number] == 0 {
+                break;
+            }
+        }
+        for (before, node) in filled {
+            queue.remove(&(before, node));
+            queue.insert((preference(&nodes[node], &largest), node));
         }
     }
     for standing in nodes {
@@ -155,40 +184,47 @@ pub fn fill(demand: &Demand, nodes: &mut [Standing<'_>]) -> Vec<usize> {
     left
 }
 
-/// What sorts the node first that is to be filled first: one that carries pods, since an empty one of a pool may go;
-/// one that is there already; the fullest; by name.
-fn preference(standing: &Standing<'_>, largest: &Resources) -> (bool, NodeStage, i64, NodeName) {
+/// What sorts the node first that is to be filled first.
+type Preference = (bool, NodeStage, i64);
+
+/// One that carries pods comes first, since an empty one of a pool may go; then one that is there already; then the
+/// fullest.
+fn preference(standing: &Standing<'_>, largest: &Resources) -> Preference {
     let is_spare = standing.node.pool.is_some() && standing.is_empty() && standing.placed.is_empty();
     // A node that has joined is better than one that may still fail to.
     let stage = match standing.node.stage {
         NodeStage::Initialized | NodeStage::Registered => NodeStage::Launching,
         NodeStage::Launching => NodeStage::Initialized,
     };
-    (is_spare, stage, share(&standing.site.room, largest), standing.node.name.clone())
+    (is_spare, stage, share(&standing.site.room, largest))
 }
 
-type Access<'a> = (&'a Vec<Requirements>, &'a Vec<crate::model::Toleration>);
+/// Node terms and tolerations.
+type Terms<'a> = (&'a Vec<Requirements>, &'a Vec<Toleration>);
 
-/// Returns the nodes that each pair of node terms and tolerations may join at all; nodes being deleted are
-/// no place for anything.
-fn accesses<'a>(demand: &'a Demand, nodes: &[Standing<'_>]) -> BTreeMap<Access<'a>, Vec<usize>> {
+/// Returns the nodes that each pair of node terms and tolerations may join at all.
+fn accesses<'a>(demand: &'a Demand, nodes: &[Standing<'_>]) -> BTreeMap<Terms<'a>, Bits> {
     let mut accesses = BTreeMap::new();
-    for shape in &demand.shapes {
-        accesses.entry((&shape.ask.alternatives, &shape.ask.tolerations)).or_insert_with(|| {
-            let open = |standing: &Standing<'_>| {
-                !standing.node.is_deleting
-                    && super::fit::taints::why(&standing.site.taints, &shape.ask.tolerations).is_ok()
-                    && super::fit::labels::why(
-                        &shape.ask.alternatives,
-                        &standing.site.labels,
-                        &standing.site.undefined,
-                    )
-                    .is_ok()
-            };
-            (0..nodes.len()).filter(|node| open(&nodes[*node])).collect()
+    for Shape { ask, .. } in &demand.shapes {
+        let terms = (&ask.alternatives, &ask.tolerations);
+        accesses.entry(terms).or_insert_with(|| {
+            let mut open = Bits::none(nodes.len());
+            open_to(nodes, terms).into_iter().for_each(|node| open.insert(node));
+            open
         });
     }
     accesses
+}
+
+/// Returns the nodes that pods of these terms may join, if there is room; nodes being deleted are no place for
+/// anything.
+pub(super) fn open_to(nodes: &[Standing<'_>], (alternatives, tolerations): Terms<'_>) -> Vec<usize> {
+    let is_open = |Standing { node, site, .. }: &Standing<'_>| {
+        !node.is_deleting
+            && super::fit::taints::are_stood(&site.taints, tolerations)
+            && super::fit::labels::are_met(alternatives, &site.labels, &site.undefined)
+    };
+    (0..nodes.len()).filter(|node| is_open(&nodes[*node])).collect()
 }
 
 fn largest_room(nodes: &[Standing<'_>]) -> Resources {

@@ -28,9 +28,9 @@ pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     let nodes = &existing::standing(snapshot, daemons, topology);
     let ground =
         Ground { snapshot, policy, market, book, topology, demand, supply, nodes, effort: Effort::Plan };
-    let Attempt { assigned, nodes, shrunk, costs, ledger, finished } = attempt::best(&ground);
-    let costs = costs.with_new(&finished.nodes, &ledger, book);
-    let world = World { demand: &assigned.demand, supply, nodes: &nodes, ledger: &ledger };
+    let Attempt { assigned, nodes, shrunk, costs, finished } = attempt::best(&ground);
+    let costs = costs.with_new(&finished.nodes, &finished.ledger, book);
+    let world = World { demand: &assigned.demand, supply, nodes: &nodes, ledger: &finished.ledger };
     let mut warnings = warnings::all(policy, market, (demand, supply));
     warnings.extend(report::agent_labels::warnings(snapshot, demand, supply));
     warnings.extend(report::variety::warnings(policy, &finished.nodes));

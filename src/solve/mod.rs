@@ -21,6 +21,7 @@ pub mod karpenter;
 pub mod ledger;
 pub mod market;
 pub mod overlay;
+mod overruled;
 mod pack;
 pub mod price;
 pub mod report;

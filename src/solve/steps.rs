@@ -39,7 +39,8 @@ pub(super) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
         let without_due = &trial::marked(snapshot, &due.names());
         let mut solution = step(scene, without_due);
         solution.report.cost_before = price::cost(snapshot.nodes_today(), market, book);
-        if !(may_go.is_empty() && due.names().is_empty()) {
+        // Where nothing is to be done, looking again finds the same.
+        if !(may_go.is_empty() && due.names().is_empty() || solution.target.is_reached()) {
             solution = repeated(scene, without_due, solution);
         }
         with_due(solution, due)
@@ -97,7 +98,12 @@ fn repeated(scene: &Scene<'_>, snapshot: &Snapshot, mut solution: Solution) -> S
         if next.target.is_reached() {
             break;
         }
-        solution = composed::composed(scene, &between, (solution, next));
+        let both = composed::composed(scene, &between, (solution.clone(), next));
+        // What is one change then must keep the order of pools as well.
+        if composed::is_overruled(scene, snapshot, &both) {
+            break;
+        }
+        solution = both;
     }
     let busy = busy(snapshot);
     for removal in &mut solution.target.removed {

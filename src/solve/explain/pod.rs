@@ -112,7 +112,7 @@ fn fill_as(
         for pod in kept.pods.iter().filter_map(by_key).map(|place| &snapshot.pods[place]) {
             let company = topology.on_hosts(topology.roles(pod));
             // What the solution placed there fits there.
-            let _ = standing[place].site.put(&Ask { company, ..Ask::of(&pod.spec) });
+            let _ = standing[place].site.put(&Ask { company, ..Ask::of(&pod.spec) }, 1);
         }
     }
 }

@@ -29,6 +29,16 @@ pub fn why(
     Err(miss)
 }
 
+/// Returns whether one of the alternatives holds: as [`why`], without words, for where many nodes are asked.
+#[must_use]
+pub fn are_met(alternatives: &[Requirements], labels: &Requirements, undefined: &Undefined<'_>) -> bool {
+    let is_met = |(key, wanted): (&LabelKey, &Requirement)| match labels.get(key.as_str()) {
+        Some(found) => wanted.accepts_absence() && found.accepts_absence() || wanted.intersects(found),
+        None => wanted.accepts_absence() || undefined.allows(key),
+    };
+    alternatives.iter().any(|wanted| wanted.iter().all(is_met))
+}
+
 /// Says whether one alternative holds.
 ///
 /// # Errors

@@ -64,19 +64,28 @@ impl Site<'_> {
         Ok(alternative)
     }
 
-    /// Puts a pod here.
+    /// Returns whether a pod whose taints and labels agree has no room here.
+    #[must_use]
+    pub fn has_no_room(&self, ask: &Ask) -> bool {
+        !ask.requests.fit_in(&self.room)
+            || ports::why(&ask.host_ports, &self.ports).is_err()
+            || volumes::why(&ask.volumes, &self.volumes).is_err()
+            || (!ask.company.is_empty() && company::why(&ask.company, &self.company).is_err())
+    }
+
+    /// Puts so many pods here, all of which have room.
     ///
     /// # Errors
-    /// The first rule that says no; the site is unchanged then.
-    pub fn put(&mut self, ask: &Ask) -> Result<(), Miss> {
+    /// The first rule that says no to the first of them; the site is unchanged then.
+    pub fn put(&mut self, ask: &Ask, count: usize) -> Result<(), Miss> {
         let alternative = self.why(ask)?;
         self.narrow(&ask.alternatives[alternative]);
-        self.room = self.room.minus(&ask.requests);
+        self.room = self.room.minus(&ask.requests.times(count));
         self.ports.extend(ask.host_ports.iter().cloned());
-        self.company.put(&ask.company, 1);
-        for (driver, count) in &ask.volumes {
+        self.company.put(&ask.company, count);
+        for (driver, volumes) in &ask.volumes {
             if let Some(left) = self.volumes.get_mut(driver) {
-                *left = left.saturating_sub(*count);
+                *left = left.saturating_sub(volumes.saturating_mul(count));
             }
         }
         Ok(())

@@ -20,3 +20,9 @@ pub fn why(taints: &[Taint], tolerations: &[Toleration]) -> Result<(), Miss> {
         }
     }
 }
+
+/// Returns whether these tolerations stand these taints: as [`why`], without words.
+#[must_use]
+pub fn are_stood(taints: &[Taint], tolerations: &[Toleration]) -> bool {
+    taint::first_untolerated(taints, tolerations).is_none()
+}

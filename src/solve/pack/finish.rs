@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::model::{LabelKey, PodKey, PoolName, Requirement, Resources, Zone};
 use crate::solve::demand::Demand;
+use crate::solve::fit::limits::{Charges, Ledger};
 use crate::solve::fit::{Site, labels};
 use crate::solve::price::{PriceBook, Quote};
 use crate::solve::solution::{NewNode, Substitute, Variety};
@@ -22,6 +23,24 @@ pub(in crate::solve) struct Finished {
     pub(in crate::solve) nodes: Vec<NewNode>,
     /// Pods that are left, with the place of their shape.
     pub(in crate::solve) unplaced: Vec<(usize, PodKey)>,
+    /// What is left of limits beside the nodes.
+    pub(in crate::solve) ledger: Ledger,
+    /// What each node takes of limits, by the pod that it is opened for.
+    pub(in crate::solve) took: BTreeMap<PodKey, Charges>,
+}
+
+impl Finished {
+    /// Takes away the nodes without pods. `before` are the pods that nodes were opened for until now.
+    pub(in crate::solve) fn without_empty(&mut self, before: &[PodKey]) {
+        for (node, before) in self.nodes.iter().zip(before) {
+            match (self.took.remove(before), node.pods.is_empty()) {
+                (Some(charges), true) => self.ledger.give_back(&charges),
+                (Some(charges), false) => drop(self.took.insert(node.opened_for.clone(), charges)),
+                (None, _) => {}
+            }
+        }
+        self.nodes.retain(|node| !node.pods.is_empty());
+    }
 }
 
 /// How many nodes of each pool stand in each zone.
@@ -44,14 +63,20 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
         (column.pool, kind.name.clone(), node.column, node.load.clone())
     });
     let mut next = vec![0; problem.classes.len()];
-    let mut finished = Finished { nodes: Vec::new(), unplaced: Vec::new() };
+    let ledger = packing.ledger.clone();
+    let mut finished = Finished { nodes: Vec::new(), unplaced: Vec::new(), ledger, took: BTreeMap::new() };
     let rooms = substitutes::Rooms::of(desk);
     let (mut known, mut of_choice) = (BTreeMap::new(), BTreeMap::new());
     for opened in &packing.nodes {
         let drawn = draw(problem, opened, &mut next);
         let (node, refused) = named(desk, opened, drawn, zones);
         finished.unplaced.extend(refused);
+        let charges = &problem.columns[opened.column].charges;
+        if node.is_none() {
+            finished.ledger.give_back(charges);
+        }
         if let Some(mut node) = node {
+            finished.took.insert(node.opened_for.clone(), charges.clone());
             let own = (node.size.clone(), node.zone.clone(), node.capacity_type);
             let pattern = (opened.column, &opened.load, node.labels.clone());
             let offerings = known
@@ -110,7 +135,7 @@ fn named(
         (desk.demand.shapes[*shape].ask.alternatives.len(), *shape, pod.clone())
     });
     let (placed, refused): (Vec<Drawn>, Vec<Drawn>) =
-        drawn.into_iter().partition(|(_, shape, _)| site.put(&desk.demand.shapes[*shape].ask).is_ok());
+        drawn.into_iter().partition(|(_, shape, _)| site.put(&desk.demand.shapes[*shape].ask, 1).is_ok());
     let refused: Vec<(usize, PodKey)> = refused.into_iter().map(|(_, shape, pod)| (shape, pod)).collect();
     let first = placed.iter().filter(|(class, _, _)| *class == opened.opened_for);
     let Some((_, _, opened_for)) =

@@ -239,7 +239,7 @@ fn agrees(desk: &Desk<'_>, opened: &Opened, mut site: Site<'_>, chosen: &Chosen)
     let mut classes: Vec<usize> = opened.load.iter().map(|(class, _)| *class).collect();
     let shape = |class: usize| &desk.demand.shapes[desk.problem.classes[class].pods[0].2];
     classes.sort_by_key(|class| (shape(*class).ask.alternatives.len(), *class));
-    let all_stand = classes.into_iter().all(|class| site.put(&shape(class).ask).is_ok());
+    let all_stand = classes.into_iter().all(|class| site.put(&shape(class).ask, 1).is_ok());
     // A label that is settled on the node itself is not chosen for it; it must be settled here as well.
     let own = &desk.problem.columns[opened.column].open;
     all_stand

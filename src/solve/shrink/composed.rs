@@ -4,9 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{NodeName, PodKey, Requirements};
+use crate::model::{NodeName, Pod, PodKey, Requirements};
 use crate::snapshot::Snapshot;
-use crate::solve::demand::{Demand, Shape};
+use crate::solve::demand::{Ask, Demand, Shape};
+use crate::solve::existing;
+use crate::solve::ledger;
+use crate::solve::overruled::{self, Opened};
+use crate::solve::price::{self, Uncommitted};
 use crate::solve::solution::{Kept, NewNode, Removal, Solution, Substitute, Target};
 use crate::solve::supply::Usable;
 
@@ -47,6 +51,40 @@ pub(in crate::solve) fn composed(
     report.staying.retain(|(node, _)| !is_made(node));
     report.cost_before = first.report.cost_before;
     Solution { target: Target { kept, new, removed }, report }
+}
+
+/// Returns whether a heavier pool has room for a pod that a new node of a lighter one was opened for: a step may have
+/// freed what was taken when the step before needed it.
+pub(in crate::solve) fn is_overruled(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solution) -> bool {
+    let Scene { policy, market, book, supply, topology, .. } = *scene;
+    let there = price::cost(&snapshot.nodes, market, book).effective;
+    let mut left = ledger::opened(policy, &snapshot.nodes, &Uncommitted(Vec::new()), there);
+    for node in &solution.target.new {
+        let Some(pool) = supply.pools.iter().find(|pool| pool.pool.name == node.pool) else { continue };
+        if let Some(kind) = pool.kinds.iter().find(|kind| kind.kind.name == node.size) {
+            let charges = ledger::charges(&left, pool.pool, kind.kind, node.effective_price.known());
+            left.take(&charges, 1);
+        }
+    }
+    let opened: BTreeMap<&PodKey, &Pod> = {
+        let pods: BTreeSet<&PodKey> = solution.target.new.iter().map(|node| &node.opened_for).collect();
+        snapshot.pods.iter().filter(|pod| pods.contains(&pod.key)).map(|pod| (&pod.key, pod)).collect()
+    };
+    let asks: Vec<Option<(Ask, bool)>> = solution
+        .target
+        .new
+        .iter()
+        .map(|node| {
+            let pod = opened.get(&node.opened_for)?;
+            let is_tied = !topology.roles(pod).is_empty() || !pod.spec.volumes.is_empty();
+            Some((Ask::of(&pod.spec), is_tied))
+        })
+        .collect();
+    let nodes = solution.target.new.iter().zip(&asks).filter_map(|(node, ask)| {
+        let (ask, is_tied) = ask.as_ref()?;
+        Some(Opened { node, ask, is_tied: *is_tied })
+    });
+    overruled::count(supply, &left, nodes) > 0
 }
 
 /// Joins what goes to nodes that stay: a pod that moves on goes to its last place at once.
@@ -110,5 +148,8 @@ fn holds(scene: &Scene<'_>, node: &NewNode, other: &Substitute, shapes: &[Shape]
     let Some(mut site) = bought else { return false };
     let chosen = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
     site.labels.add_all(&Requirements::of_labels(chosen));
-    shapes.iter().all(|shape| shape.pods.iter().all(|_| site.put(&shape.ask).is_ok()))
+    shapes.iter().all(|shape| {
+        let count = shape.pods.len();
+        existing::most(&site, &shape.ask) >= count && site.put(&shape.ask, count).is_ok()
+    })
 }

@@ -23,8 +23,8 @@ const ROUNDS_MAX: usize = 3;
 const MENDS_MAX: usize = 3;
 
 /// The fewest and the most sets that are tried in one search, and the pods and nodes that are planned in all between.
-const TRIES: (usize, usize) = (24, 64);
-const PLANNED_MAX: usize = 100_000;
+const TRIES: (usize, usize) = (6, 64);
+const PLANNED_MAX: usize = 150_000;
 
 /// Returns the nodes that may go though they carry pods, where it saves enough.
 pub(in crate::solve) fn candidates(scene: &Scene<'_>, snapshot: &Snapshot) -> BTreeSet<NodeName> {
@@ -54,7 +54,7 @@ struct Best {
 struct Search<'s> {
     scene: &'s Scene<'s>,
     snapshot: &'s Snapshot,
-    stage: Stage,
+    stage: Stage<'s>,
     candidates: BTreeMap<NodeName, Candidate>,
     scales: Scales<'s>,
     /// What the fleet comes to where none of them goes.
@@ -71,7 +71,7 @@ impl<'s> Search<'s> {
         if candidates.is_empty() {
             return None;
         }
-        let mut stage = Stage::of(snapshot);
+        let mut stage = Stage::of(scene, snapshot);
         let base = stage.trial(scene, &BTreeSet::new());
         let prices = prices(scene, snapshot);
         let planned = snapshot.pods.len() + snapshot.nodes.len();
@@ -97,7 +97,8 @@ impl<'s> Search<'s> {
             sizes.insert(size);
             size /= 2;
         }
-        for size in sizes.iter().rev() {
+        // Half of the tries are left for what is around the best of these.
+        for size in sizes.iter().rev().take(self.tries_max.div_ceil(2)) {
             self.improves(order[..*size].iter().cloned().collect());
         }
         self.between(&order);
@@ -178,7 +179,7 @@ impl<'s> Search<'s> {
     /// Tries a set, without the nodes that cannot go; returns whether it is the best so far.
     fn improves(&mut self, mut set: BTreeSet<NodeName>) -> bool {
         for _ in 0..MENDS_MAX {
-            if set.is_empty() || !self.tried.insert(set.clone()) {
+            if set.is_empty() || self.tried.len() >= self.tries_max || !self.tried.insert(set.clone()) {
                 return false;
             }
             let trial = self.stage.trial(self.scene, &set);

@@ -84,7 +84,7 @@ impl Due {
         if self.going.is_empty() {
             return self;
         }
-        let mut stage = Stage::of(snapshot);
+        let mut stage = Stage::of(scene, snapshot);
         let base = stage.trial(scene, &BTreeSet::new());
         let mut set = self.names();
         for _ in 0..MENDS_MAX {

@@ -11,7 +11,7 @@ use crate::snapshot::Snapshot;
 use crate::solve::attempt::{self, Attempt, Ground};
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::Demand;
-use crate::solve::existing;
+use crate::solve::existing::{self, Standing};
 use crate::solve::market::Market;
 use crate::solve::pack::Effort;
 use crate::solve::price::PriceBook;
@@ -62,16 +62,25 @@ pub(in crate::solve) fn marked(snapshot: &Snapshot, leaving: &BTreeSet<NodeName>
 }
 
 /// A world of which other nodes go with every trial.
-pub(super) struct Stage {
+pub(super) struct Stage<'s> {
     shadow: Snapshot,
     /// The nodes that are being deleted whatever is tried.
     gone: BTreeSet<NodeName>,
+    /// What stands on each node, whatever is tried, with the node's place.
+    standing: Vec<(usize, Standing<'s>)>,
 }
 
-impl Stage {
-    pub(super) fn of(snapshot: &Snapshot) -> Self {
+impl<'s> Stage<'s> {
+    pub(super) fn of(scene: &Scene<'_>, snapshot: &'s Snapshot) -> Self {
         let gone = snapshot.nodes.iter().filter(|node| node.is_deleting).map(|node| node.name.clone());
-        Self { gone: gone.collect(), shadow: snapshot.clone() }
+        let places: BTreeMap<&NodeName, usize> =
+            snapshot.nodes.iter().enumerate().map(|(place, node)| (&node.name, place)).collect();
+        let standing = existing::standing(snapshot, scene.daemons, scene.topology);
+        Self {
+            gone: gone.collect(),
+            shadow: snapshot.clone(),
+            standing: standing.into_iter().map(|standing| (places[&standing.node.name], standing)).collect(),
+        }
     }
 
     /// Plans without these nodes.
@@ -79,14 +88,23 @@ impl Stage {
         for node in &mut self.shadow.nodes {
             node.is_deleting = leaving.contains(&node.name) || self.gone.contains(&node.name);
         }
-        trial(scene, &self.shadow, leaving)
+        let nodes: Vec<Standing<'_>> = self
+            .standing
+            .iter()
+            .map(|(place, standing)| Standing { node: &self.shadow.nodes[*place], ..standing.clone() })
+            .collect();
+        trial(scene, &self.shadow, &nodes, leaving)
     }
 }
 
-fn trial(scene: &Scene<'_>, shadow: &Snapshot, leaving: &BTreeSet<NodeName>) -> Trial {
-    let Scene { policy, market, book, topology, supply, daemons, .. } = *scene;
+fn trial(
+    scene: &Scene<'_>,
+    shadow: &Snapshot,
+    nodes: &[Standing<'_>],
+    leaving: &BTreeSet<NodeName>,
+) -> Trial {
+    let Scene { policy, market, book, topology, supply, .. } = *scene;
     let demand = &Demand::of(shadow, topology);
-    let nodes = &existing::standing(shadow, daemons, topology);
     let ground = Ground {
         snapshot: shadow,
         policy,
@@ -101,8 +119,8 @@ fn trial(scene: &Scene<'_>, shadow: &Snapshot, leaving: &BTreeSet<NodeName>) -> 
     let attempt = attempt::best(&ground);
     let unplaced = attempt::unplaced(demand, &attempt);
     let lost = stranded(shadow, (leaving, scene.asked), &attempt, demand);
-    let Attempt { nodes, costs, ledger, finished, .. } = attempt;
-    let cost = costs.with_new(&finished.nodes, &ledger, book).1;
+    let Attempt { nodes, costs, finished, .. } = attempt;
+    let cost = costs.with_new(&finished.nodes, &finished.ledger, book).1;
     let placed = nodes.into_iter().filter(|standing| !standing.placed.is_empty());
     Trial {
         unplaced,

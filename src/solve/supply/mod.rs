@@ -268,6 +268,23 @@ impl<'a> PoolSupply<'a> {
         Undefined::Open(self.well_known)
     }
 
+    /// Returns what a label of a node of this offering would be, as [`Self::site`] has it; `None` where it has none.
+    #[must_use]
+    pub fn label(&self, kind: &Kind<'a>, usable: &Usable<'a>, key: &LabelKey) -> Option<Requirement> {
+        let of_offering = match key.as_str() {
+            label::ZONE => Some(Requirement::one(usable.offering.zone.as_str())),
+            label::CAPACITY_TYPE => Some(Requirement::one(usable.offering.capacity_type.as_str())),
+            _ => None,
+        };
+        let asked = [
+            self.base.get(key.as_str()),
+            kind.kind.requirements.get(key.as_str()),
+            usable.offering.requirements.get(key.as_str()),
+            of_offering.as_ref(),
+        ];
+        asked.into_iter().flatten().cloned().reduce(|one, other| one.intersection(&other))
+    }
+
     /// Returns what a node of this offering would be, with its daemonsets and nothing else.
     #[must_use]
     pub fn site(&self, kind: &Kind<'a>, usable: &Usable<'a>) -> Site<'a> {

@@ -2,12 +2,12 @@
 //!
 //! Counts what runs on nodes that stay, and then what is assigned. It never says where a pod should go.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::group::{Group, GroupKind, Spread};
 use super::{Role, Topology};
-use crate::model::{LabelKey, Node, Requirements};
+use crate::model::{LabelKey, Node, Requirements, Taint, label};
 use crate::solve::existing::Standing;
 use crate::solve::fit::company::Tally;
 use crate::solve::fit::{Undefined, labels, taints};
@@ -58,7 +58,11 @@ impl Census {
         let staying = || nodes.iter().filter(|standing| !standing.node.is_deleting);
         let eligible = |group: &Group| -> Option<Vec<bool>> {
             let GroupKind::Spread(spread) = &group.kind else { return None };
-            Some(staying().map(|standing| counts(standing, spread)).collect())
+            Some(
+                staying()
+                    .map(|standing| counts((&standing.site.labels, &standing.site.taints), spread))
+                    .collect(),
+            )
         };
         let eligible: Vec<Option<Vec<bool>>> = topology
             .groups
@@ -139,19 +143,13 @@ fn domain<'n>(node: &'n Node, key: &LabelKey) -> Option<&'n Arc<str>> {
     node.labels.get(key)
 }
 
-/// Returns whether a node counts for a spread.
-fn counts(standing: &Standing<'_>, spread: &Spread) -> bool {
-    has_keys(standing, &spread.keys)
+/// Returns whether a node of these labels and taints counts for a spread. Every node has a host's name, or gets one.
+pub(super) fn counts((site, taints): (&Requirements, &[Taint]), spread: &Spread) -> bool {
+    let has = |key: &LabelKey| key.as_str() == label::HOSTNAME || site.get(key.as_str()).is_some();
+    spread.keys.iter().all(has)
         && spread.alternatives.as_ref().is_none_or(|alternatives| {
             alternatives.iter().any(Requirements::is_empty)
-                || labels::why(alternatives, &standing.site.labels, &Undefined::Absent).is_ok()
+                || labels::are_met(alternatives, site, &Undefined::Absent)
         })
-        && spread
-            .tolerations
-            .as_ref()
-            .is_none_or(|tolerations| taints::why(&standing.site.taints, tolerations).is_ok())
-}
-
-fn has_keys(standing: &Standing<'_>, keys: &BTreeSet<LabelKey>) -> bool {
-    keys.iter().all(|key| standing.site.labels.get(key.as_str()).is_some())
+        && spread.tolerations.as_ref().is_none_or(|tolerations| taints::are_stood(taints, tolerations))
 }

@@ -9,7 +9,9 @@ use crate::model::{HostPort, LabelKey, Requirement, Requirements, Resources, Tol
 use crate::solve::demand::Shape;
 use crate::solve::existing::{self, Standing};
 use crate::solve::fit::{labels, taints};
-use crate::solve::supply::{PoolSupply, Supply, Usable};
+use crate::solve::intern::Bits;
+use crate::solve::supply::reach::Reach;
+use crate::solve::supply::{PoolSupply, Supply};
 
 /// Azure's "no zone".
 const NO_ZONE: &str = "0";
@@ -44,9 +46,15 @@ pub const fn tier_of_new(weight: usize) -> usize {
 pub struct Places<'w> {
     supply: &'w Supply<'w>,
     nodes: &'w [Standing<'w>],
-    pools: BTreeMap<(usize, Vec<LabelKey>), Vec<Entry>>,
+    pools: BTreeMap<(usize, Vec<LabelKey>), Ways>,
     /// The new places of pods that ask for the same.
     new: BTreeMap<(Vec<LabelKey>, Asked<'w>), Found>,
+    /// What each set of node terms reaches, pool by pool.
+    reached: BTreeMap<&'w Vec<Requirements>, Vec<Vec<Reached<'w>>>>,
+    /// The values that nodes have.
+    there: BTreeMap<Vec<LabelKey>, There>,
+    /// The nodes that pods of these terms may come to, if there is room.
+    open: BTreeMap<(&'w Vec<Requirements>, &'w Vec<Toleration>), Vec<usize>>,
 }
 
 /// Cells by their values and tier.
@@ -55,33 +63,58 @@ type Found = BTreeMap<(Values, usize), Cell>;
 /// What of a pod decides where a new node for it may be.
 type Asked<'w> = (&'w Resources, &'w Vec<Requirements>, &'w Vec<Toleration>, &'w BTreeSet<HostPort>);
 
-/// A way to have a node of a pool, with the places where it would be.
+/// An alternative of node terms, and what it reaches of a pool.
+struct Reached<'w> {
+    alternative: &'w Requirements,
+    reach: Reach,
+    /// The sizes that it would have to name, and does not.
+    unnamed: Bits,
+}
+
+/// The distinct values of nodes, and which of them each node has.
+#[derive(Default)]
+struct There {
+    values: Vec<Values>,
+    of_node: Vec<usize>,
+}
+
+/// The ways to have a node of a pool, the cheapest first, and the labels that they differ in.
+#[derive(Default)]
+struct Ways {
+    /// What each label is or may become; `None` where it is not there.
+    labels: Vec<Vec<Option<Requirement>>>,
+    entries: Vec<Entry>,
+}
+
+/// A way to have a node of a pool.
 struct Entry {
     kind: usize,
     usable: usize,
     price: i64,
-    /// What each label is or may become; `None` where it is not there.
-    labels: Vec<Option<Requirement>>,
+    /// The place of its labels in [`Ways::labels`].
+    labels: usize,
 }
 
 impl<'w> Places<'w> {
     /// Looks at what can be bought and what there is.
     #[must_use]
     pub const fn of(supply: &'w Supply<'w>, nodes: &'w [Standing<'w>]) -> Self {
-        Self { supply, nodes, pools: BTreeMap::new(), new: BTreeMap::new() }
+        Self {
+            supply,
+            nodes,
+            pools: BTreeMap::new(),
+            new: BTreeMap::new(),
+            reached: BTreeMap::new(),
+            there: BTreeMap::new(),
+            open: BTreeMap::new(),
+        }
     }
 
     /// Returns every place where one pod of the shape fits, by weight and price: once for each weight.
     pub fn cells(&mut self, shape: &'w Shape, keys: &[LabelKey]) -> Vec<Cell> {
         let mut found = self.new_cells(shape, keys);
-        for standing in self.nodes.iter().filter(|standing| !standing.node.is_deleting) {
-            let room = room(standing, shape);
-            if room > 0 {
-                let values: Values = keys.iter().map(|key| standing.node.labels.get(key).cloned()).collect();
-                let empty = || Cell { tier: THERE, price: 0, room: Some(0), values: values.clone() };
-                let cell = found.entry((values.clone(), THERE)).or_insert_with(empty);
-                cell.room = cell.room.map(|there| there.saturating_add(room));
-            }
+        for cell in self.cells_there(shape, keys) {
+            found.insert((cell.values.clone(), THERE), cell);
         }
         let zone = keys.iter().position(|key| key.as_str() == label::ZONE);
         let is_regional = |cell: &Cell| {
@@ -94,44 +127,135 @@ impl<'w> Places<'w> {
         cells
     }
 
+    /// Returns the places on nodes that exist.
+    fn cells_there(&mut self, shape: &'w Shape, keys: &[LabelKey]) -> Vec<Cell> {
+        let Self { nodes, there, open, .. } = self;
+        if !there.contains_key(keys) {
+            there.insert(keys.to_vec(), There::of(nodes, keys));
+        }
+        let there = &there[keys];
+        let terms = (&shape.ask.alternatives, &shape.ask.tolerations);
+        let open = open.entry(terms).or_insert_with(|| existing::open_to(nodes, terms));
+        let mut rooms = vec![0_usize; there.values.len()];
+        for node in open.iter() {
+            let sum = &mut rooms[there.of_node[*node]];
+            *sum = sum.saturating_add(existing::most(&nodes[*node].site, &shape.ask));
+        }
+        let cell = |(values, room): (&Values, usize)| Cell {
+            tier: THERE,
+            price: 0,
+            room: Some(room),
+            values: values.clone(),
+        };
+        there.values.iter().zip(rooms).filter(|(_, room)| *room > 0).map(cell).collect()
+    }
+
     fn new_cells(&mut self, shape: &'w Shape, keys: &[LabelKey]) -> Found {
         let ask = &shape.ask;
         let asked = (keys.to_vec(), (&ask.requests, &ask.alternatives, &ask.tolerations, &ask.host_ports));
         if let Some(found) = self.new.get(&asked) {
             return found.clone();
         }
+        let supply = self.supply;
+        let reached = self.reached.entry(&ask.alternatives).or_insert_with(|| {
+            supply.pools.iter().map(|pool| Reached::all(pool, &ask.alternatives)).collect()
+        });
         let mut found = BTreeMap::new();
-        for number in 0..self.supply.pools.len() {
-            self.of_pool(number, shape, keys, &mut found);
+        for (number, pool) in supply.pools.iter().enumerate() {
+            if taints::why(&pool.pool.taints, &ask.tolerations).is_ok() && !reached[number].is_empty() {
+                let ways = self.pools.entry((number, keys.to_vec())).or_insert_with(|| Ways::of(pool, keys));
+                ways.find((pool, &reached[number]), shape, keys, &mut found);
+            }
         }
         self.new.insert(asked, found.clone());
         found
     }
+}
 
-    fn of_pool(&mut self, number: usize, shape: &Shape, keys: &[LabelKey], found: &mut Found) {
-        let pool = &self.supply.pools[number];
-        let ask = &shape.ask;
-        if taints::why(&pool.pool.taints, &ask.tolerations).is_err() {
-            return;
+impl<'w> Reached<'w> {
+    fn all(pool: &PoolSupply<'_>, alternatives: &'w [Requirements]) -> Vec<Self> {
+        let reached = |alternative: &'w Requirements| {
+            let reach = pool.reach(alternative)?;
+            Some(Self { alternative, reach, unnamed: pool.unnamed(alternative) })
+        };
+        alternatives.iter().filter_map(reached).collect()
+    }
+
+    fn has(&self, pool: &PoolSupply<'_>, entry: &Entry) -> bool {
+        let usable = &pool.kinds[entry.kind].offerings[entry.usable];
+        self.reach.kinds.has(entry.kind)
+            && !self.unnamed.has(entry.kind)
+            && self.reach.placements.has(usable.placement)
+    }
+}
+
+impl There {
+    fn of(nodes: &[Standing<'_>], keys: &[LabelKey]) -> Self {
+        let mut there = Self::default();
+        let mut numbers: BTreeMap<Values, usize> = BTreeMap::new();
+        for standing in nodes {
+            let values: Values = keys.iter().map(|key| standing.node.labels.get(key).cloned()).collect();
+            let next = numbers.len();
+            let number = *numbers.entry(values).or_insert(next);
+            there.of_node.push(number);
         }
-        let entries = self.pools.entry((number, keys.to_vec())).or_insert_with(|| entries(pool, keys));
-        for alternative in &ask.alternatives {
-            let Some(reach) = pool.reach(alternative) else { continue };
-            let unnamed = pool.unnamed(alternative);
-            for entry in entries.iter() {
-                let usable = &pool.kinds[entry.kind].offerings[entry.usable];
-                if !reach.kinds.has(entry.kind)
-                    || unnamed.has(entry.kind)
-                    || !reach.placements.has(usable.placement)
-                {
-                    continue;
+        let mut listed: Vec<(usize, Values)> =
+            numbers.into_iter().map(|(values, number)| (number, values)).collect();
+        listed.sort_unstable();
+        there.values = listed.into_iter().map(|(_, values)| values).collect();
+        there
+    }
+}
+
+impl Ways {
+    fn of(pool: &PoolSupply<'_>, keys: &[LabelKey]) -> Self {
+        let mut ways = Self::default();
+        let mut numbers: BTreeMap<Vec<Option<Requirement>>, usize> = BTreeMap::new();
+        for (kind, there) in pool.kinds.iter().enumerate() {
+            for (usable, offering) in there.offerings.iter().enumerate() {
+                let price = offering.quote.effective.known().map_or(i64::MAX, |price| price.0);
+                let label = |key: &LabelKey| match pool.label(there, offering, key) {
+                    Some(there) => Some(there),
+                    None => pool.undefined().allows(key).then(Requirement::any),
+                };
+                let next = numbers.len();
+                let labels = *numbers.entry(keys.iter().map(label).collect()).or_insert(next);
+                ways.entries.push(Entry { kind, usable, price, labels });
+            }
+        }
+        let mut listed: Vec<_> = numbers.into_iter().map(|(labels, number)| (number, labels)).collect();
+        listed.sort_unstable();
+        ways.labels = listed.into_iter().map(|(_, labels)| labels).collect();
+        ways.entries.sort_by_key(|entry| (entry.price, entry.kind, entry.usable));
+        ways
+    }
+
+    /// Finds the cheapest way that holds a pod for each of the labels that there are.
+    fn find(
+        &self,
+        (pool, reached): (&PoolSupply<'_>, &[Reached<'_>]),
+        shape: &Shape,
+        keys: &[LabelKey],
+        found: &mut Found,
+    ) {
+        for reached in reached {
+            let mut cheapest: Vec<Option<i64>> = vec![None; self.labels.len()];
+            let mut open = self.labels.len();
+            for entry in &self.entries {
+                if open == 0 {
+                    break;
                 }
-                let mut fits = None;
-                for values in combined(&entry.labels, alternative, keys) {
-                    let (tier, price) = (tier_of_new(pool.tier), entry.price);
+                if cheapest[entry.labels].is_none() && reached.has(pool, entry) && holds(pool, entry, shape) {
+                    cheapest[entry.labels] = Some(entry.price);
+                    open -= 1;
+                }
+            }
+            let tier = tier_of_new(pool.tier);
+            for (labels, price) in self.labels.iter().zip(cheapest) {
+                let Some(price) = price else { continue };
+                for values in combined(labels, reached.alternative, keys) {
                     let place = (values, tier);
-                    let is_better = found.get(&place).is_none_or(|cell| price < cell.price);
-                    if is_better && *fits.get_or_insert_with(|| holds(pool, (entry.kind, usable), shape)) {
+                    if found.get(&place).is_none_or(|cell| price < cell.price) {
                         let cell = Cell { tier, price, room: None, values: place.0.clone() };
                         found.insert(place, cell);
                     }
@@ -171,46 +295,9 @@ fn combined(labels: &[Option<Requirement>], alternative: &Requirements, keys: &[
     ways
 }
 
-/// Returns how many pods of a shape a node holds, if nothing else came.
-fn room(standing: &Standing<'_>, shape: &Shape) -> usize {
-    let Standing { site, .. } = standing;
-    let ask = &shape.ask;
-    if !ask.requests.fit_in(&site.room) || existing::why(standing, shape).is_err() {
-        return 0;
-    }
-    let by_resource = ask
-        .requests
-        .iter()
-        .filter(|(_, amount)| *amount > 0)
-        .map(|(name, amount)| usize::try_from(site.room.get(name) / amount).unwrap_or(0));
-    let by_volume = ask.volumes.iter().filter_map(|(driver, count)| Some(site.volumes.get(driver)? / count));
-    let by_port = (!ask.host_ports.is_empty()).then_some(1);
-    let others = by_volume.chain(by_port).chain([site.company.most(&ask.company)]);
-    by_resource.chain(others).min().unwrap_or(usize::MAX)
-}
-
-fn holds(pool: &PoolSupply<'_>, (kind, usable): (usize, &Usable<'_>), shape: &Shape) -> bool {
-    let overhead = &pool.overheads[usable.overhead];
+fn holds(pool: &PoolSupply<'_>, entry: &Entry, shape: &Shape) -> bool {
+    let kind = &pool.kinds[entry.kind];
+    let overhead = &pool.overheads[kind.offerings[entry.usable].overhead];
     let ports = crate::solve::fit::ports::why(&shape.ask.host_ports, &overhead.ports);
-    let room = pool.kinds[kind].kind.allocatable.minus(&overhead.requests);
-    ports.is_ok() && shape.ask.requests.fit_in(&room)
-}
-
-/// Returns every way to have a node of a pool, the cheapest first.
-fn entries(pool: &PoolSupply<'_>, keys: &[LabelKey]) -> Vec<Entry> {
-    let mut entries = Vec::new();
-    for (kind, there) in pool.kinds.iter().enumerate() {
-        for (usable, offering) in there.offerings.iter().enumerate() {
-            let price = offering.quote.effective.known().map_or(i64::MAX, |price| price.0);
-            let labels = pool.site(there, offering).labels;
-            let label = |key: &LabelKey| match labels.get(key.as_str()) {
-                Some(there) => Some(there.clone()),
-                None => pool.undefined().allows(key).then(Requirement::any),
-            };
-            let labels = keys.iter().map(label).collect();
-            entries.push(Entry { kind, usable, price, labels });
-        }
-    }
-    entries.sort_by_key(|entry| (entry.price, entry.kind, entry.usable));
-    entries
+    ports.is_ok() && shape.ask.requests.fit_in(&kind.kind.allocatable.minus(&overhead.requests))
 }

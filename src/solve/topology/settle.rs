@@ -6,17 +6,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::census::Census;
-use super::group::{Group, GroupKind, Spread};
+use super::census::{Census, counts};
+use super::group::{Group, GroupKind};
 use super::{Role, Topology};
 use crate::model::{LabelKey, PodKey, Requirements, Taint};
 use crate::solve::demand::Demand;
-use crate::solve::fit::{Miss, Undefined, affinity, labels, spread, taints};
+use crate::solve::fit::{Miss, affinity, spread};
 
 /// A node of the target, as groups see it.
 pub struct Place<'p> {
     /// Its labels; of a new node, those that it is sure to have.
     pub labels: &'p BTreeMap<LabelKey, Arc<str>>,
+    /// The same, as requirements are compared with.
+    pub site: Requirements,
     /// Its taints.
     pub taints: &'p [Taint],
     /// The pods that are newly placed there.
@@ -48,7 +50,7 @@ pub fn refused(
             if let GroupKind::Spread(spread) = &rule.kind
                 && let Some(domain) = place.labels.get(&rule.key)
                 && !rule.is_of_hosts()
-                && counts(place, spread)
+                && counts((&place.site, place.taints), spread)
             {
                 census.open(group, domain);
             }
@@ -59,7 +61,7 @@ pub fn refused(
             for role in roles[pod].iter().filter(|role| !role.is_bound) {
                 let group = &topology.groups[role.group];
                 if let (GroupKind::Spread(spread), Some(domain)) = (&group.kind, place.labels.get(&group.key))
-                    && counts(place, spread)
+                    && counts((&place.site, place.taints), spread)
                 {
                     *late.entry((role.group, domain)).or_default() += role.counted;
                 }
@@ -90,7 +92,7 @@ fn note(census: &mut Census, topology: &Topology, (place, roles): (&Place<'_>, &
         let group = &topology.groups[role.group];
         let Some(domain) = place.labels.get(&group.key) else { continue };
         let is_seen = match &group.kind {
-            GroupKind::Spread(spread) => counts(place, spread),
+            GroupKind::Spread(spread) => counts((&place.site, place.taints), spread),
             GroupKind::Affinity | GroupKind::AntiAffinity | GroupKind::Volume(_) => true,
         };
         if is_seen && !group.is_of_hosts() {
@@ -131,22 +133,4 @@ fn stands(
         }
     }
     Ok(())
-}
-
-/// Returns whether a node counts for a spread.
-fn counts(place: &Place<'_>, spread: &Spread) -> bool {
-    let of_labels =
-        || Requirements::of_labels(place.labels.iter().map(|(key, value)| (key.as_str(), &**value)));
-    spread
-        .keys
-        .iter()
-        .all(|key| place.labels.contains_key(key) || key.as_str() == crate::model::label::HOSTNAME)
-        && spread.alternatives.as_ref().is_none_or(|alternatives| {
-            alternatives.iter().any(Requirements::is_empty)
-                || labels::why(alternatives, &of_labels(), &Undefined::Absent).is_ok()
-        })
-        && spread
-            .tolerations
-            .as_ref()
-            .is_none_or(|tolerations| taints::why(place.taints, tolerations).is_ok())
 }

@@ -1,0 +1,73 @@
+//! New nodes for whose pod a heavier pool has room after all.
+//!
+//! Pools are filled by weight, so that this comes up only where what limits had no room for when a node was opened is
+//! not made in the end: pods came off again, or two steps became one. Nothing is mended here; who plans looks for
+//! another way.
+
+use crate::model::PoolName;
+
+use super::demand::Ask;
+use super::fit::limits::Ledger;
+use super::ledger;
+use super::solution::NewNode;
+use super::supply::{Kind, PoolSupply, Supply, Usable};
+
+/// A new node with what the pod asks for for whose sake it is made.
+pub(super) struct Opened<'a> {
+    pub(super) node: &'a NewNode,
+    pub(super) ask: &'a Ask,
+    /// Whether rules between pods decide in which zone the pod may be, and bought in which way.
+    pub(super) is_tied: bool,
+}
+
+/// Counts the nodes whose pod a heavier pool could take, with what limits leave when all is made.
+pub(super) fn count<'a>(
+    supply: &Supply<'_>,
+    left: &Ledger,
+    nodes: impl Iterator<Item = Opened<'a>>,
+) -> usize {
+    if supply.tiers() < 2 || !left.has_limits() {
+        return 0;
+    }
+    nodes.filter(|opened| is_overruled(supply, left, opened)).count()
+}
+
+fn is_overruled(supply: &Supply<'_>, left: &Ledger, opened: &Opened<'_>) -> bool {
+    let Some(own) = tier(supply, &opened.node.pool) else { return false };
+    supply.pools.iter().take_while(|pool| pool.tier < own).any(|pool| takes(pool, left, opened))
+}
+
+fn tier(supply: &Supply<'_>, name: &PoolName) -> Option<usize> {
+    supply.pools.iter().find(|pool| pool.pool.name == *name).map(|pool| pool.tier)
+}
+
+fn takes(pool: &PoolSupply<'_>, left: &Ledger, opened: &Opened<'_>) -> bool {
+    let Opened { node, ask, is_tied } = *opened;
+    let is_there = |usable: &Usable<'_>| {
+        !is_tied || (usable.offering.zone == node.zone && usable.offering.capacity_type == node.capacity_type)
+    };
+    let is_left = |kind: &Kind<'_>, usable: &Usable<'_>| {
+        let price = usable.quote.effective.known();
+        let charges = ledger::charges(left, pool.pool, kind.kind, price);
+        price.is_some() && left.uses(&charges) > 0
+    };
+    let reaches: Vec<_> = ask
+        .alternatives
+        .iter()
+        .filter_map(|alternative| Some((pool.reach(alternative)?, pool.unnamed(alternative))))
+        .collect();
+    let is_reached = |place: usize, usable: &Usable<'_>| {
+        reaches.iter().any(|(reach, unnamed)| {
+            reach.kinds.has(place) && !unnamed.has(place) && reach.placements.has(usable.placement)
+        })
+    };
+    pool.kinds.iter().enumerate().any(|(place, kind)| {
+        ask.requests.fit_in(&kind.kind.allocatable)
+            && kind.offerings.iter().any(|usable| {
+                is_there(usable)
+                    && is_reached(place, usable)
+                    && is_left(kind, usable)
+                    && pool.site(kind, usable).why(ask).is_ok()
+            })
+    })
+}
