@@ -9,6 +9,7 @@
 )]
 
 mod rows;
+mod running;
 mod worlds;
 
 use std::fs;
@@ -38,6 +39,31 @@ fn main() {
     }
     if is_asked("impossible_ratio") {
         figures.add("impossible_ratio", impossible(), "");
+    }
+    if is_asked("preference_4k_seconds") {
+        let (seconds, _) = timed(&worlds::on_types(worlds::preference_pods(4000)));
+        figures.add("preference_4k_seconds", seconds, "s");
+    }
+    if is_asked("consolidate_seconds") {
+        let (seconds, _) = timed(&running::cluster(1000, 30_000));
+        figures.add("consolidate_seconds", seconds, "s");
+    }
+    if is_asked("consolidated_over_bound_percent") {
+        let world = running::cluster(1000, 5000);
+        let (seconds, solution) = timed(&world);
+        let over = over_bound(&world, &solution);
+        println!("  1,000 nodes, 5,000 pods: {} nodes in {seconds:.2} s", nodes_after(&solution));
+        figures.add("consolidated_over_bound_percent", over, "%");
+    }
+    if is_asked("large_seconds") {
+        let world = running::large(4600, 140_000, 10_000);
+        let (seconds, solution) = timed(&world);
+        println!(
+            "  {} nodes of 4,600, {} $/h",
+            nodes_after(&solution),
+            solution.report.cost_after.effective.0 / 1_000_000
+        );
+        figures.add("large_seconds", seconds, "s");
     }
     let mut worst = f64::MIN;
     type Make = fn(&Path) -> Vec<Named>;
@@ -83,6 +109,17 @@ fn impossible() -> f64 {
     #[expect(clippy::float_arithmetic, reason = "a figure for people")]
     let ratio = with / without;
     ratio
+}
+
+fn nodes_after(solution: &Solution) -> usize {
+    solution.target.kept.len() + solution.target.new.len()
+}
+
+/// Returns how far a fleet is above the bound, in percent.
+#[expect(clippy::cast_precision_loss, clippy::float_arithmetic, reason = "figures for people")]
+fn over_bound(world: &World, solution: &Solution) -> f64 {
+    let bound = bound::bound(&world.snapshot, &world.policy, solution).expect("all sizes have a price");
+    (solution.report.cost_after.effective.0 as f64 / bound.least.0 as f64 - 1.0) * 100.0
 }
 
 /// A world with a name for the table.

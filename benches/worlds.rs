@@ -11,10 +11,16 @@ use nodeform::offline::{self, Request, World};
 use serde_json::{Value, json};
 
 /// A generator of numbers (Knuth's MMIX constants).
-struct Numbers(u64);
+pub(crate) struct Numbers(u64);
 
 impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
+    /// Begins with a seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Returns a number below `end`.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let end = u64::try_from(end).expect("small");
         usize::try_from((self.0 >> 33) % end).expect("smaller than `end`")
@@ -132,6 +138,57 @@ pub(crate) fn trace_pods(rows: impl Iterator<Item = (usize, usize)>) -> Vec<Valu
     rows.enumerate().map(one).collect()
 }
 
+/// Pods that wish for the first zone, for a zone without each other, and for a host of their own: after
+/// `gen -kind preference` of the peer.
+pub(crate) fn preference_pods(count: usize) -> Vec<Value> {
+    let labels = json!({"app": "nginx"});
+    let apart = |weight: usize, key: &str| json!({"weight": weight, "podAffinityTerm": {"topologyKey": key, "labelSelector": {"matchLabels": labels}}});
+    let zone = json!({"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["test-zone-1"]}]});
+    let rules = json!({"affinity": {
+        "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": zone}]},
+        "podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [apart(10, ZONE), apart(1, HOST)]}}});
+    (0..count).map(|place| pod(&format!("preference-{place:05}"), (1000, 1024), &labels, &rules)).collect()
+}
+
+/// The cores in thousandths and the memory in MiB that a pod made here asks for.
+pub(crate) fn size_of(pod: &Value) -> (usize, usize) {
+    let requests = &pod["spec"]["containers"][0]["resources"]["requests"];
+    let amount = |name: &str, unit: &str| {
+        let text = requests[name].as_str().and_then(|text| text.strip_suffix(unit));
+        text.and_then(|text| text.parse().ok()).expect("a pod made here")
+    };
+    (amount("cpu", "m"), amount("memory", "Mi"))
+}
+
+/// How many teams there are, each with a pool of its own.
+pub(crate) const TEAMS: usize = 20;
+
+/// The name of a team, and of its pool.
+pub(crate) fn team(number: usize) -> String {
+    format!("team-{number:02}")
+}
+
+/// Workloads of one pod each: small sizes, a third of them tied to a team's pool, a tenth spread over zones.
+pub(crate) fn workloads_of_teams(count: usize, seed: u64) -> Vec<Value> {
+    let mut numbers = Numbers(seed);
+    let one = |place: usize| {
+        let cpu = numbers.of(&[50, 100, 100, 150, 200, 250, 250, 300, 400, 500, 750, 1000]);
+        let memory = (cpu * (1024 + numbers.below(8) * 512) / 1000).max(64);
+        let labels = json!({"app": format!("workload-{place}")});
+        let mut rules = if place % 10 == 7 { spread(ZONE, &labels) } else { json!({}) };
+        if place % 3 == 0 {
+            rules["nodeSelector"] = json!({"example.com/team": team(numbers.below(TEAMS))});
+        }
+        pod(&format!("w{place}"), (cpu, memory), &labels, &rules)
+    };
+    (0..count).map(one).collect()
+}
+
+/// The team that a pod is tied to.
+pub(crate) fn team_of(pod: &Value) -> Option<usize> {
+    pod["spec"]["nodeSelector"]["example.com/team"].as_str()?.strip_prefix("team-")?.parse().ok()
+}
+
 /// The 400 types of the benchmark: one to 400 cores with two GiB each, priced by their size.
 pub(crate) fn types() -> String {
     let kind = |cores: usize| {
@@ -209,6 +266,40 @@ fn world(pods: Vec<Value>, (pool, location): (&str, &str), catalogs: Vec<(String
 /// Pods on the 400 types of the benchmark.
 pub(crate) fn on_types(pods: Vec<Value>) -> World {
     world(pods, (ANY_POOL, "test"), vec![("types.json".to_owned(), types())])
+}
+
+/// Nodes and pods on the 400 types of the benchmark, where everything may go at once.
+pub(crate) fn on_types_without_budgets(objects: Vec<Value>) -> World {
+    let all = "  disruption: {consolidateAfter: 0s, budgets: [{nodes: \"100%\"}]}\n  template:";
+    let pool = ANY_POOL.replace("  template:", all);
+    world(objects, (&pool, "test"), vec![("types.json".to_owned(), types())])
+}
+
+/// Nodes and pods on many sizes of East US, spot and on demand, with a pool for every team.
+pub(crate) fn on_teams(objects: Vec<Value>) -> World {
+    let class = GENERAL_POOL.split("---\n").nth(1).expect("the pool's class").to_owned();
+    let one = |number: usize| {
+        let name = team(number);
+        format!(
+            "---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: {name}}}
+spec:
+  disruption: {{consolidateAfter: 0s, budgets: [{{nodes: \"100%\"}}]}}
+  template:
+    metadata: {{labels: {{example.com/team: {name}}}}}
+    spec:
+      nodeClassRef: {{group: karpenter.azure.com, kind: AKSNodeClass, name: default}}
+      requirements:
+        - {{key: kubernetes.io/arch, operator: In, values: [amd64]}}
+        - {{key: karpenter.sh/capacity-type, operator: In, values: [spot, on-demand]}}
+        - {{key: karpenter.azure.com/sku-family, operator: In, values: [D, E, F, L, M, B]}}
+"
+        )
+    };
+    let pools: String = (0..TEAMS).map(one).collect();
+    world(objects, (&(class + &pools), "eastus"), Vec::new())
 }
 
 /// Pods on D, E and F sizes of the embedded list of East US.
