@@ -142,10 +142,9 @@ impl Drop for ControlPlane {
             let _ = child.kill();
             let _ = child.wait();
         }
-        // Logs are kept for whoever has to find out.
-        if !thread::panicking() {
-            let _ = fs::remove_dir_all(&self.folder);
-        }
+        // Logs are kept for whoever has to find out; what etcd holds is large and says no more.
+        let gone = if thread::panicking() { self.folder.join("etcd") } else { self.folder.clone() };
+        let _ = fs::remove_dir_all(gone);
     }
 }
 
