@@ -478,11 +478,11 @@ fn a_guide_that_would_not_be_valid_stays_as_it_is() {
 
 #[test]
 fn what_is_asked_of_a_node_is_planned_or_refused_with_the_reason() {
-    let plan = |arguments: &[&str]| nodeform(&[&["plan", "examples/existing-fleet"], arguments].concat());
-    let replaced = plan(&["--replace", "node/aks-general-purpose-4xk2p"]);
+    let asked = |arguments: &[&str]| nodeform(&[&["plan", "examples/existing-fleet"], arguments].concat());
+    let replaced = asked(&["--replace", "node/aks-general-purpose-4xk2p"]);
     assert!(replaced.status.success(), "{}", aside(&replaced));
     assert!(out(&replaced).contains("`aks-general-purpose-4xk2p`: asked for by `--replace`"));
-    let forgotten = plan(&["--forget", "aks-general-purpose-4xk2p"]);
+    let forgotten = asked(&["--forget", "aks-general-purpose-4xk2p"]);
     assert!(out(&forgotten).contains("  . node `aks-general-purpose-4xk2p` is no longer managed"));
     for (arguments, said) in [
         (["--replace", "aks-general-purpose-4xk2q"], "hint: the input has node `aks-general-purpose-4xk2p`"),
@@ -492,12 +492,12 @@ fn what_is_asked_of_a_node_is_planned_or_refused_with_the_reason() {
         ),
         (["--forget", "aks-system-12345678-vmss000000"], "belongs to no NodePool"),
     ] {
-        let refused = plan(&arguments);
+        let refused = asked(&arguments);
         assert_eq!((refused.status.code(), out(&refused).as_str()), (Some(1), ""));
         assert!(aside(&refused).contains(said), "{}", aside(&refused));
     }
     let target =
-        plan(&["--replace", "aks-general-purpose-4xk2p", "--target", "node/aks-general-purpose-k3v6z"]);
+        asked(&["--replace", "aks-general-purpose-4xk2p", "--target", "node/aks-general-purpose-k3v6z"]);
     assert_eq!(
         aside(&target),
         "error: node `aks-general-purpose-4xk2p` cannot be replaced: it is not among the targets (`--target`)\n"
