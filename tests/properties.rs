@@ -8,14 +8,20 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use nodeform::model::{ConsolidationPolicy, FleetLimits, Pod, PodKey, PodPlace, ResourceName, Resources};
-use nodeform::plan::{Change, Plan};
+use nodeform::check::{Rule, check};
+use nodeform::model::disruption_budget::{DisruptionBudget, PodBound, PodShare, UnhealthyPods};
+use nodeform::model::{
+    ChangeClass, ConsolidationPolicy, Drift, FleetLimits, LabelSelector, Pod, PodKey, PodPlace, Requirement,
+    Requirements, ResourceName, Resources,
+};
+use nodeform::plan::{Change, Plan, read, write};
 use nodeform::sim;
 use nodeform::solve::bound::bound;
 use nodeform::solve::karpenter::{self, Refused, Settings, UnnamedFamilies};
 use nodeform::solve::{Solution, solve};
+use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
-use proptest::sample::Index;
+use proptest::sample::{Index, subsequence};
 use proptest::test_runner::{RngSeed, TestCaseError};
 use support::build::World;
 use support::judged::try_planned;
@@ -78,6 +84,44 @@ fn shown(plan: &Plan) -> Vec<String> {
     creates.chain(deletes).chain(others.map(|planned| format!("{:?}", planned.change))).collect()
 }
 
+/// Worlds with PodDisruptionBudgets about some of their pods, drift of some of their nodes, and some class on hold.
+fn guarded() -> impl Strategy<Value = World> {
+    let bounds = vec((any::<Index>(), 0_u32..=100, any::<bool>(), any::<bool>()), 0..5);
+    let drifted = vec(any::<Index>(), 0..6);
+    let held = subsequence(vec![ChangeClass::RemoveEmpty, ChangeClass::MovePods, ChangeClass::Adopt], 0..=2);
+    (worlds(), bounds, drifted, held).prop_map(|(mut world, bounds, drifted, held)| {
+        world.policy.fleet.holds.classes = held.into_iter().collect();
+        let nodes = &mut world.snapshot.nodes;
+        for index in drifted {
+            let place = index.index(nodes.len().max(1));
+            if let Some(node) = nodes.get_mut(place) {
+                node.claimed.drift = Some(Drift { reason: "ImageDrift".into(), since: None });
+            }
+        }
+        for (number, (index, amount, is_percent, is_least)) in bounds.into_iter().enumerate() {
+            let Some(pod) = world.snapshot.pods.get(index.index(world.snapshot.pods.len().max(1))) else {
+                continue;
+            };
+            let mut selector = Requirements::none();
+            for (key, value) in pod.spec.labels.iter().take(1) {
+                selector.add(key.clone(), Requirement::one(value));
+            }
+            let share = if is_percent { PodShare::Percent(amount) } else { PodShare::Count(amount / 20) };
+            let bound =
+                if is_least { PodBound::MinAvailable(share) } else { PodBound::MaxUnavailable(share) };
+            world.snapshot.budgets.push(DisruptionBudget {
+                namespace: pod.key.namespace.clone(),
+                name: format!("budget-{number}").into(),
+                selector: Some(LabelSelector(selector)),
+                bound: Some(bound),
+                unhealthy: UnhealthyPods::IfHealthyBudget,
+                counts: None,
+            });
+        }
+        world
+    })
+}
+
 /// Returns a pod like the given one, under a name that comes after all others.
 fn another(pod: &Pod) -> Pod {
     let key = PodKey::new(pod.key.namespace.as_str(), format!("{}-zz-more", pod.key.name));
@@ -90,6 +134,16 @@ proptest! {
     #[test]
     fn the_judge_accepts_every_plan(world in worlds()) {
         planned(&world)?;
+    }
+
+    // Drains are paced by budgets of pods, and what is on hold waits; the saved plan alone shows that it is so.
+    #[test]
+    fn the_judge_accepts_plans_under_budgets_and_holds(world in guarded()) {
+        let plan = planned(&world)?;
+        let saved = read(&write(&plan)).map_err(|fault| TestCaseError::fail(fault.to_string()))?;
+        let mut found = check(&saved.snapshot(), &saved.policy(), &saved);
+        found.retain(|finding| matches!(finding.rule, Rule::Removal | Rule::Budget | Rule::Hold | Rule::Order));
+        prop_assert_eq!(found, []);
     }
 
     // But where nodes that go still filled a limit while pods were left over: the plan after it may use what
