@@ -11,7 +11,6 @@ use crate::check::{Finding, check};
 use crate::model::{DisruptionReason, NodeName, PodKey, PodPlace};
 use crate::plan::Plan;
 use crate::policy::Policy;
-use crate::snapshot::Snapshot;
 use crate::solve::Solution;
 use crate::solve::karpenter::{self, OverlayGate, Refused, Settings, UnnamedFamilies};
 
@@ -42,11 +41,6 @@ pub(super) fn as_karpenter(world: &World) -> (Solution, Plan) {
             return (solution, plan);
         }
     }
-}
-
-/// Plans as Karpenter does, whatever the judge objects to.
-pub(super) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
-    karpenter::solve(snapshot, policy, settings(policy), &Refused::default())
 }
 
 fn settings(policy: &Policy) -> Settings {

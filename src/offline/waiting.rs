@@ -6,9 +6,8 @@ use crate::model::{DisruptionReason, Holds};
 use crate::plan::Plan;
 use crate::plan::held::add_waiting;
 use crate::policy::Policy;
-use crate::solve::Strategy;
 
-use super::{World, strategy};
+use super::{World, solved};
 
 /// Adds to a plan what waits; without a hold that is in force nothing is worked out.
 pub(super) fn listed(world: &World, mut plan: Plan) -> Plan {
@@ -19,10 +18,7 @@ pub(super) fn listed(world: &World, mut plan: Plan) -> Plan {
     let mut free: Policy = policy.clone();
     free.fleet.holds = Holds::default();
     let then = crate::sim::after(snapshot, &plan);
-    let next = match world.strategy {
-        Strategy::Cheapest => crate::solve::solve(&then, &free),
-        Strategy::Karpenter => strategy::solve(&then, &free),
-    };
+    let (next, _) = solved(&World { snapshot: then, policy: free, ..world.clone() });
     add_waiting(&mut plan, policy, &next);
     plan
 }
