@@ -176,7 +176,7 @@ pub(crate) fn workloads_of_teams(count: usize, seed: u64) -> Vec<Value> {
         let memory = (cpu * (1024 + numbers.below(8) * 512) / 1000).max(64);
         let labels = json!({"app": format!("workload-{place}")});
         let mut rules = if place % 10 == 7 { spread(ZONE, &labels) } else { json!({}) };
-        if place % 3 == 0 {
+        if place.is_multiple_of(3) {
             rules["nodeSelector"] = json!({"example.com/team": team(numbers.below(TEAMS))});
         }
         pod(&format!("w{place}"), (cpu, memory), &labels, &rules)
