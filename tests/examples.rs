@@ -163,6 +163,60 @@ fn a_saved_plan_of_every_story_is_shown_alike_and_verified() {
     }
 }
 
+/// Returns what strategies of a plan in JSON come to: the name, pods that fit nowhere, and dollars by the hour in millionths.
+fn fleets(plan: &serde_json::Value) -> Vec<(&str, u64, i64)> {
+    let fleets = plan["evidence"]["strategies"].as_array().expect("several strategies were asked");
+    let fleet = |fleet: &serde_json::Value| fleet["cost"]["effective"].as_i64().expect("a number");
+    let all = fleets.iter().map(|one| {
+        let strategy = one["strategy"].as_str().expect("a name");
+        (strategy, one["unplacedPods"].as_u64().expect("a number"), fleet(one))
+    });
+    all.collect()
+}
+
+#[test]
+fn both_strategies_of_every_story_stand_side_by_side_above_what_any_fleet_costs() {
+    let mut count = 0;
+    for story in stories() {
+        let [output, again, alone] = [
+            &["--strategy", "both", "-o", "json"][..],
+            &["--strategy", "both", "-o", "json"],
+            &["-o", "json"],
+        ]
+        .map(|more| asked(&story, more));
+        assert!(output.status.success(), "{}: {}", name(&story), text(&output.stderr));
+        assert_eq!(text(&output.stdout), text(&again.stdout), "{}", name(&story));
+        assert!(text(&output.stderr).contains("as Karpenter"), "{}", text(&output.stderr));
+        let plan: serde_json::Value = serde_json::from_slice(&output.stdout).expect("is JSON");
+        let alone: serde_json::Value = serde_json::from_slice(&alone.stdout).expect("is JSON");
+        assert_eq!(plan["spec"], alone["spec"], "{}: the plan is the one without a comparison", name(&story));
+        let [(ours, unplaced, cost), (theirs, others, dearer)] = fleets(&plan)[..] else {
+            panic!("{}: two strategies", name(&story));
+        };
+        assert_eq!([ours, theirs], ["cheapest", "karpenter"]);
+        assert_eq!(Some(cost), plan["evidence"]["report"]["costAfter"]["effective"].as_i64());
+        if unplaced == others {
+            assert!(cost <= dearer, "{}: {cost} is dearer than {dearer}", name(&story));
+        }
+        if let Some(least) = plan["evidence"]["report"]["bound"]["least"].as_i64() {
+            assert!(least <= cost, "{}: {cost} is below {least}", name(&story));
+            count += 1;
+        }
+    }
+    assert!(count > 0, "some bound is known");
+}
+
+#[test]
+fn two_strategies_are_not_compared_over_two_inputs_or_a_part_of_a_fleet() {
+    for more in [&["--before", "examples/quickstart"][..], &["--target", "pool/default"]] {
+        let words = ["plan", "examples/consolidation", "--strategy", "both"];
+        let output = nodeform(&words.iter().chain(more).copied().collect::<Vec<_>>());
+        assert!(!output.status.success());
+        let said = text(&output.stderr);
+        assert!(said.contains("compares whole fleets of one input"), "{said}");
+    }
+}
+
 #[test]
 fn a_plan_that_was_edited_is_refused() {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("edited.json");

@@ -175,6 +175,8 @@ pub(super) enum StrategyArgument {
     Cheapest,
     /// First fit, pod after pod, as Karpenter provisions; nodes go as it disrupts them
     Karpenter,
+    /// The plan of `cheapest`, with the fleets of both and what any fleet costs at least side by side
+    Both,
 }
 
 /// How a plan is printed.

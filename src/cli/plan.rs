@@ -1,6 +1,7 @@
 //! `nodeform plan`: reads, plans, has the plan judged, and prints it.
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use super::arguments::{PlanArguments, PlanOutput, StrategyArgument};
 use super::exit::{Exit, Failure};
@@ -9,7 +10,7 @@ use super::ui::Ui;
 use super::{compare, saved, world};
 use crate::manifests::Names;
 use crate::model::Target;
-use crate::offline::Request;
+use crate::offline::{Planned, Request, World};
 use crate::plan::Plan;
 use crate::solve::Strategy;
 
@@ -47,13 +48,12 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let Sides { before, after } = sides;
     let unread = after.unread_folders.clone();
     let names = Names::from(*names);
-    let strategy = match strategy {
-        StrategyArgument::Cheapest => Strategy::Cheapest,
-        StrategyArgument::Karpenter => Strategy::Karpenter,
-    };
-    let options =
-        Request { targets, wishes, laid, names, strategy, proves_bound: *verbose, ..world::options(from)? };
+    let asks_for_both = *strategy == StrategyArgument::Both;
+    let strategy = planned_by(*strategy, before.is_none() && targets.is_empty())?;
+    let proves_bound = *verbose || asks_for_both;
+    let options = Request { targets, wishes, laid, names, strategy, proves_bound, ..world::options(from)? };
     let (planned, patches) = match before {
+        None if asks_for_both => (both(&world::inhabited(after, options.clone())?, ui)?, Vec::new()),
         None => (world::planned(&world::inhabited(after, options.clone())?)?, Vec::new()),
         Some(_) if names == Names::Omit => {
             return Err(Failure::error("numbers instead of names mean nothing on two sides")
@@ -74,12 +74,41 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     if let (Some(file), PlanOutput::Human) = (out, output) {
         ui.aside(&format!("Saved to `{0}`; show it with `nodeform show {0}`.\n", file.display()));
     }
-    if *verbose {
+    if proves_bound {
         say_unbounded(plan, ui);
     }
     gates.hold(plan)?;
     let is_changed = !plan.spec.waves.is_empty();
     Ok(if is_changed && *detailed_exitcode { Exit::Changes } else { Exit::Done })
+}
+
+/// Returns the strategy whose plan is printed.
+fn planned_by(strategy: StrategyArgument, is_whole: bool) -> Result<Strategy, Failure> {
+    match strategy {
+        StrategyArgument::Both if !is_whole => {
+            Err(Failure::error("`--strategy both` compares whole fleets of one input")
+                .hint("leave out `--before` and `--target`, or choose one strategy"))
+        }
+        StrategyArgument::Cheapest | StrategyArgument::Both => Ok(Strategy::Cheapest),
+        StrategyArgument::Karpenter => Ok(Strategy::Karpenter),
+    }
+}
+
+/// Plans a world by both strategies, and says how long each took.
+#[expect(clippy::disallowed_methods, reason = "how long each took is told, and decides nothing")]
+fn both(world: &World, ui: Ui) -> Result<Planned, Failure> {
+    let (own, strategy) = (world.strategy, Strategy::Karpenter);
+    let started = Instant::now();
+    let other = world::planned(&World { strategy, proves_bound: false, ..world.clone() })?;
+    let others = started.elapsed();
+    let started = Instant::now();
+    let planned = world::planned_with(world, |proposed| proposed.beside(own, (strategy, &other)))?;
+    ui.aside(&format!(
+        "Took {:.2} s with the proof of what any fleet costs at least; as Karpenter {:.2} s.\n",
+        started.elapsed().as_secs_f64(),
+        others.as_secs_f64(),
+    ));
+    Ok(planned)
 }
 
 /// Says why nothing is known of what any fleet costs at least, where that is so.

@@ -17,7 +17,7 @@ use super::ui::Ui;
 use crate::manifests::Names;
 use crate::manifests::{Hpa, ReadOptions, Scale};
 use crate::model::{NodeName, NodeSelector, Region, Target, Wishes};
-use crate::offline::{self, Planned, Problem, Request, World};
+use crate::offline::{self, Planned, Problem, Proposed, Request, World};
 use crate::render::words::count;
 use crate::review::RefusedPlan;
 use crate::snapshot::Question;
@@ -158,8 +158,19 @@ pub(super) fn no_objects() -> Failure {
 
 /// Plans a world. A plan that the judge refuses is a bug and is not shown.
 pub(super) fn planned(world: &World) -> Result<Planned, Failure> {
+    planned_with(world, |proposed| proposed)
+}
+
+/// Plans a world with a progress line, adds to what is proposed, and has the plan judged.
+///
+/// # Errors
+/// The plan that the judge refused: a bug of nodeform.
+pub(super) fn planned_with(
+    world: &World,
+    with: impl FnOnce(Proposed) -> Proposed,
+) -> Result<Planned, Failure> {
     let progress = Progress::start(&format!("planning {}", count(world.snapshot.pods.len(), "pod")));
-    let proposed = offline::propose(world);
+    let proposed = with(offline::propose(world));
     progress.say("judging the plan".to_owned());
     offline::judge(world, proposed).map_err(refused)
 }

@@ -20,6 +20,7 @@ use crate::catalog::Catalog;
 use crate::manifests::{self, Names, Objects, ReadOptions, Remark, Source};
 use crate::model::{ClassName, Region, Target, Wishes};
 use crate::plan::Plan;
+use crate::plan::strategies::StrategyFleet;
 use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
 use crate::snapshot::{AssembleOptions, Assumption, Gap, Question, Snapshot, assemble, suppose, wish};
@@ -307,6 +308,17 @@ pub fn propose(world: &World) -> Proposed {
         plan.evidence.report.bound = solution.report.bound;
     }
     Proposed { solution, plan }
+}
+
+impl Proposed {
+    /// Adds what this strategy arrives at, and what another does for the same world.
+    #[must_use]
+    pub fn beside(mut self, own: Strategy, (strategy, other): (Strategy, &Planned)) -> Self {
+        let fleets = [(own, &self.plan), (strategy, other.plan.plan())];
+        let fleets = fleets.map(|(strategy, plan)| StrategyFleet::of(strategy, plan));
+        self.plan.evidence.strategies = fleets.into();
+        self
+    }
 }
 
 /// Has what was proposed for a world judged.

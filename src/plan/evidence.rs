@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::change::{ChangeId, NoOp};
 use super::comparison::Comparison;
 use super::reason::Reason;
+use super::strategies::StrategyFleet;
 use super::world::World;
 use crate::model::{ChangeClass, DisruptionReason, LabelKey, NodeName, PodKey, PoolName, Price, Resources};
 use crate::solve::Report;
@@ -43,6 +44,9 @@ pub struct Evidence {
     /// What the change of the input does that led here, where two inputs were planned side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
+    /// What each strategy arrives at, where several were asked; the plan is that of the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strategies: Vec<StrategyFleet>,
 }
 
 /// What a node to make will have.

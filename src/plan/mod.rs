@@ -11,6 +11,7 @@ pub mod digest;
 mod drains;
 pub mod evidence;
 pub mod file;
+pub mod fleet;
 pub mod held;
 pub mod identity;
 pub mod order;
@@ -19,6 +20,7 @@ pub mod propose;
 pub mod reason;
 pub mod spec;
 mod storage;
+pub mod strategies;
 pub mod target;
 pub mod wish;
 pub mod world;
@@ -122,6 +124,7 @@ pub fn plan_targets(
         report,
         world: World::of(snapshot, policy, &spec),
         comparison: None,
+        strategies: Vec::new(),
     };
     Plan { spec, evidence }
 }

@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use super::escape::{code, is_kept, sentence, units};
 use super::line::Line;
 use super::question;
+use super::strategies;
 use super::terminal::{self, capacity, existing, group_price, zone_name};
 use super::view::{Group, GroupKey, PlanView};
 use super::words::grouped;
@@ -47,6 +48,7 @@ fn one_plan(view: &PlanView<'_>) -> String {
     head.extend(items(question::head(view.plan)));
     let (cost, mut notes) = split_first(terminal::cost(view));
     head.extend(cost.map(|line| item(&line)));
+    head.extend(strategies::markdown(view));
     notes.extend(question::bill(view));
     let counts = view.counts();
     let mut parts = vec![

@@ -18,6 +18,7 @@ pub mod names;
 pub mod patch;
 mod question;
 mod section;
+mod strategies;
 pub mod table;
 pub mod terminal;
 pub mod tf_json;

@@ -61,6 +61,14 @@ pub fn per_month(rate: MicroUsdPerHour, sureness: Sureness) -> String {
     dollars(rate.per_month(), sureness) + "/month"
 }
 
+/// Returns a rate by the hour, in thousandths of a dollar.
+#[must_use]
+pub fn per_hour(rate: MicroUsdPerHour, sureness: Sureness) -> String {
+    let thousandths = (rate.0.max(0) + 500) / 1000;
+    let whole = super::words::grouped((thousandths / 1000).unsigned_abs());
+    format!("{}${whole}.{:03}", sureness.mark(), thousandths % 1000)
+}
+
 /// Returns the sentence that says how the monthly cost changes, where so many of the new nodes have no known
 /// price.
 #[must_use]

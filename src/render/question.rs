@@ -1,13 +1,12 @@
 //! The head of a plan that answers a question: what it supposes or leaves out, and today's bill beside ours.
 
-use std::collections::BTreeSet;
-
 use super::line::{Line, Style};
 use super::money::{Sureness, dollars, dollars_by};
 use super::view::PlanView;
 use super::words::{count, some, verb};
-use crate::model::{NodeName, PodPlace, ResourceName, Resources, WhatIf};
+use crate::model::{ResourceName, WhatIf};
 use crate::plan::Plan;
+use crate::plan::fleet::FleetSum;
 
 /// How many names stand in a line before the rest is counted.
 const NAMES_IN_LINE: usize = 3;
@@ -64,41 +63,14 @@ fn supposed(plan: &Plan) -> String {
     )
 }
 
-/// What a fleet is and costs.
-#[derive(Clone, Debug, Default)]
-struct Fleet {
-    nodes: usize,
-    capacity: Resources,
-    allocatable: Resources,
-    requested: Resources,
-}
-
-impl Fleet {
-    fn add(&mut self, capacity: &Resources, allocatable: &Resources, requested: &Resources) {
-        self.nodes += 1;
-        self.capacity.add(capacity);
-        self.allocatable.add(allocatable);
-        self.requested.add(requested);
-    }
-
-    /// Returns what is asked for of what pods may use, in hundredths.
-    fn used(&self, name: &ResourceName) -> Option<i64> {
-        let all = i128::from(self.allocatable.get(name));
-        let asked = i128::from(self.requested.get(name));
-        if all <= 0 {
-            return None;
-        }
-        i64::try_from((asked * 100 + all / 2) / all).ok()
-    }
-}
-
-/// Returns today's bill beside the planned one, where nodes are supposed not to be there.
+/// Returns today's bill beside the planned one, where nodes are supposed not to be there; that of several strategies has
+/// a table of its own.
 pub(super) fn bill(view: &PlanView<'_>) -> Vec<Line> {
     let evidence = &view.plan.evidence;
-    if evidence.world.absent.is_empty() {
+    if evidence.world.absent.is_empty() || !evidence.strategies.is_empty() {
         return Vec::new();
     }
-    let (today, planned) = (today(view), planned(view));
+    let (today, planned) = (FleetSum::today(view.plan), FleetSum::planned(view.plan));
     let (before, after) = (evidence.report.cost_before, evidence.report.cost_after);
     let signed = |difference: i64, text: String| match difference {
         0 => "=".to_owned(),
@@ -170,66 +142,11 @@ fn aligned(rows: &[[String; 4]]) -> Vec<Line> {
 }
 
 /// Rounds an amount that was summed over nodes: whole cores and GiB are enough to compare fleets.
-fn whole(name: &ResourceName, amount: i64) -> i64 {
+pub(super) fn whole(name: &ResourceName, amount: i64) -> i64 {
     let unit: i64 = match name {
         ResourceName::Cpu => 1000,
         ResourceName::Memory => 1 << 30,
         ResourceName::EphemeralStorage | ResourceName::Pods | ResourceName::Other(_) => 1,
     };
     (amount + unit / 2) / unit * unit
-}
-
-fn today(view: &PlanView<'_>) -> Fleet {
-    let world = &view.plan.evidence.world;
-    let mut fleet = Fleet::default();
-    for absent in &world.absent {
-        fleet.add(&absent.node.capacity, &absent.node.allocatable, &absent.requested);
-    }
-    for node in &world.nodes {
-        fleet.add(&node.capacity, &node.allocatable, &Resources::none());
-    }
-    fleet.requested.add(&running(view, |_| true));
-    fleet
-}
-
-/// Returns what the pods ask for that run on such nodes.
-fn running(view: &PlanView<'_>, is_counted: impl Fn(&NodeName) -> bool) -> Resources {
-    let world = &view.plan.evidence.world;
-    let mut sum = Resources::none();
-    for group in &world.pods {
-        let PodPlace::Bound(node) = &group.place else { continue };
-        let Some(spec) = world.pod_specs.get(group.spec) else { continue };
-        if view.node(node).is_some() && is_counted(node) {
-            for _ in &group.names {
-                sum.add(&spec.requests);
-            }
-        }
-    }
-    sum
-}
-
-fn planned(view: &PlanView<'_>) -> Fleet {
-    let (world, evidence) = (&view.plan.evidence.world, &view.plan.evidence);
-    let gone: BTreeSet<&NodeName> = view.plan.spec.deletes().map(|(_, delete)| &delete.target.node).collect();
-    let mut fleet = Fleet::default();
-    for node in world.nodes.iter().filter(|node| !node.is_deleting && !gone.contains(&node.name)) {
-        fleet.add(&node.capacity, &node.allocatable, &Resources::none());
-    }
-    let stays =
-        |name: &NodeName| !gone.contains(name) && view.node(name).is_some_and(|node| !node.is_deleting);
-    fleet.requested.add(&running(view, stays));
-    let placed: BTreeSet<&crate::model::PodKey> = evidence.kept.values().flatten().collect();
-    for group in &world.pods {
-        let Some(spec) = world.pod_specs.get(group.spec) else { continue };
-        for name in &group.names {
-            let key = crate::model::PodKey { namespace: group.namespace.clone(), name: name.clone() };
-            if placed.contains(&key) {
-                fleet.requested.add(&spec.requests);
-            }
-        }
-    }
-    for node in view.new_nodes() {
-        fleet.add(&node.shape.capacity, &node.shape.allocatable, &node.create.requests);
-    }
-    fleet
 }

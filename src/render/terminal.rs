@@ -11,7 +11,7 @@ use super::section::{Section, fit};
 use super::view::{Counts, Group, GroupKey, PlanView};
 use super::words::{count, some, verb};
 use super::wrap::wrapped;
-use super::{money, question, whole};
+use super::{money, question, strategies, whole};
 use crate::catalog::NO_ZONE;
 use crate::model::{ChangeClass, DisruptionReason, NodeName, ResourceName, Resources, label};
 use crate::plan::{Change, PodsFor, Reason, World};
@@ -41,6 +41,7 @@ pub fn plan_text(view: &PlanView<'_>, detail: Detail) -> Vec<Line> {
     lines.extend(question::head(view.plan).iter().flat_map(wrapped));
     lines.extend(cost(view));
     lines.extend(question::bill(view));
+    lines.extend(strategies::table(view));
     let changes = match detail {
         Detail::Brief => changes(view),
         Detail::All => whole::changes(view),

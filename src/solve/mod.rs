@@ -46,7 +46,9 @@ pub use solution::{
 };
 
 /// How the fleet is worked out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum Strategy {
     /// nodeform's own: the cheapest fleet that holds the pods.
     #[default]

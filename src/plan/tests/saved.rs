@@ -81,6 +81,7 @@ fn the_schema_names_every_part_of_the_file() {
     let schema = crate::plan::file::schema();
     let mut plan = example_plan();
     plan.evidence.comparison = Some(crate::plan::comparison::Comparison::default());
+    plan.evidence.strategies.push(crate::plan::strategies::StrategyFleet::default());
     // What is empty is not written.
     plan.spec.wishes.replace.insert("kept-1".into());
     let world = &mut plan.evidence.world;
@@ -107,4 +108,6 @@ fn the_schema_names_every_part_of_the_file() {
     assert_eq!(parts(&schema["$defs"]["World"]["properties"]), parts(&file["evidence"]["world"]));
     let compared = &file["evidence"]["comparison"];
     assert_eq!(parts(&schema["$defs"]["Comparison"]["properties"]), parts(compared));
+    let strategy = &file["evidence"]["strategies"][0];
+    assert_eq!(parts(&schema["$defs"]["StrategyFleet"]["properties"]), parts(strategy));
 }
