@@ -41,7 +41,7 @@
 //! 5. Settled stays settled: planning the planned fleet again gives nothing to do: `properties.rs`.
 //! 6. Unknown is not empty: what could not be read never deletes anything: `judge.rs`.
 //! 7. Every format has a version; schemas and CRDs are generated from the types: `generated.rs`.
-//! 8. What runs stays where it is unless it is empty: `judge.rs`.
+//! 8. What runs is moved only for a reason that the plan names, and within every budget: `judge.rs`.
 //!
 //! # Glossary
 //!

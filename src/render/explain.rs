@@ -198,7 +198,10 @@ pub fn node(explanation: &NodeExplanation, name: &str) -> Vec<Line> {
         NodeExplanation::Existing { node, fate, runs, placed, room } => {
             let fate = match fate {
                 NodeFate::Stays(None) if !runs.is_empty() => {
-                    format!("stays: it carries {}, and pods that run are not moved", count(runs.len(), "pod"))
+                    format!(
+                        "stays: it carries {}, and nothing that its pool allows is cheaper",
+                        count(runs.len(), "pod")
+                    )
                 }
                 NodeFate::Stays(None) if !placed.is_empty() => "stays: waiting pods go there".to_owned(),
                 NodeFate::Stays(None) => "stays".to_owned(),

@@ -14,6 +14,7 @@ use crate::solve::price::{PriceBook, Quote};
 use crate::solve::solution::{NewNode, Substitute, Variety};
 use crate::solve::supply::{Kind, PoolSupply, Supply, Usable};
 
+use super::Effort;
 use super::packing::{Opened, Packing};
 use super::problem::{Column, Problem};
 use super::substitutes;
@@ -52,6 +53,8 @@ pub(in crate::solve) struct Desk<'d> {
     pub(in crate::solve) supply: &'d Supply<'d>,
     pub(in crate::solve) demand: &'d Demand,
     pub(in crate::solve) book: &'d PriceBook<'d>,
+    /// What the packing is for: worlds that are only compared need no substitutes.
+    pub(in crate::solve) effort: Effort,
 }
 
 /// Names everything. Nodes go to the zone of their pool that has the fewest, by name where equal.
@@ -65,7 +68,7 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
     let mut next = vec![0; problem.classes.len()];
     let ledger = packing.ledger.clone();
     let mut finished = Finished { nodes: Vec::new(), unplaced: Vec::new(), ledger, took: BTreeMap::new() };
-    let rooms = substitutes::Rooms::of(desk);
+    let rooms = (desk.effort == Effort::Plan).then(|| substitutes::Rooms::of(desk));
     let (mut known, mut of_choice) = (BTreeMap::new(), BTreeMap::new());
     for opened in &packing.nodes {
         let drawn = draw(problem, opened, &mut next);
@@ -77,15 +80,17 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
         }
         if let Some(mut node) = node {
             finished.took.insert(node.opened_for.clone(), charges.clone());
-            let own = (node.size.clone(), node.zone.clone(), node.capacity_type);
-            let pattern = (opened.column, &opened.load, node.labels.clone());
-            let offerings = known
-                .entry(pattern.clone())
-                .or_insert_with(|| substitutes::sorted(desk, &rooms, opened, &node.labels));
-            let substitutes = of_choice.entry((pattern, own.clone())).or_insert_with(|| {
-                substitutes::of((desk, &rooms), opened, offerings, &own, &node.variety.among)
-            });
-            node.substitutes.clone_from(substitutes);
+            if let Some(rooms) = &rooms {
+                let own = (node.size.clone(), node.zone.clone(), node.capacity_type);
+                let pattern = (opened.column, &opened.load, node.labels.clone());
+                let offerings = known
+                    .entry(pattern.clone())
+                    .or_insert_with(|| substitutes::sorted(desk, rooms, opened, &node.labels));
+                let substitutes = of_choice.entry((pattern, own.clone())).or_insert_with(|| {
+                    substitutes::of((desk, rooms), opened, offerings, &own, &node.variety.among)
+                });
+                node.substitutes.clone_from(substitutes);
+            }
             finished.nodes.push(node);
         }
     }
