@@ -144,31 +144,47 @@ fn settled(
     nodes: &mut [Standing<'_>],
     finished: &mut Finished,
 ) -> Vec<Refused> {
-    if ground.topology.is_empty() {
-        return Vec::new();
-    }
-    let labels: Vec<BTreeMap<LabelKey, Arc<str>>> =
-        finished.nodes.iter().map(|node| labels_of(ground.supply, node)).collect();
-    let running = Census::of(ground.topology, nodes);
-    let mut places: Vec<Place<'_>> = nodes
-        .iter()
-        .filter(|standing| !standing.node.is_deleting)
-        .map(|standing| Place {
-            labels: &standing.node.labels,
-            site: standing.site.labels.clone(),
-            taints: &standing.site.taints,
-            pods: &standing.placed,
-        })
-        .collect();
-    places.extend(finished.nodes.iter().zip(&labels).map(|(node, labels)| Place {
-        labels,
-        site: Requirements::of_labels(labels.iter().map(|(key, value)| (key.as_str(), &**value))),
-        taints: &ground.policy.pools[&node.pool].taints,
-        pods: &node.pods,
-    }));
-    let refused = settle::refused((&assigned.demand, ground.topology), &running, &places);
+    let Ground { supply, policy, topology, .. } = *ground;
+    let fleet = Fleet { supply, policy, nodes, new: &finished.nodes };
+    let refused = fleet.refused(&assigned.demand, topology);
     take_off(&refused, &assigned.demand, nodes, finished);
     assign::grouped(&assigned.demand, refused)
+}
+
+/// What stays and what is made, with the pods that are placed there.
+pub(super) struct Fleet<'a> {
+    pub(super) supply: &'a Supply<'a>,
+    pub(super) policy: &'a Policy,
+    pub(super) nodes: &'a [Standing<'a>],
+    pub(super) new: &'a [NewNode],
+}
+
+impl Fleet<'_> {
+    /// Returns the placed pods of this demand that Kubernetes would not bind, now that it is known where all are.
+    pub(super) fn refused(&self, demand: &Demand, topology: &Topology) -> BTreeMap<PodKey, Miss> {
+        if topology.is_empty() {
+            return BTreeMap::new();
+        }
+        let labels: Vec<BTreeMap<LabelKey, Arc<str>>> =
+            self.new.iter().map(|node| labels_of(self.supply, node)).collect();
+        let running = Census::of(topology, self.nodes);
+        let staying = self.nodes.iter().filter(|standing| !standing.node.is_deleting);
+        let mut places: Vec<Place<'_>> = staying
+            .map(|standing| Place {
+                labels: &standing.node.labels,
+                site: standing.site.labels.clone(),
+                taints: &standing.site.taints,
+                pods: &standing.placed,
+            })
+            .collect();
+        places.extend(self.new.iter().zip(&labels).map(|(node, labels)| Place {
+            labels,
+            site: Requirements::of_labels(labels.iter().map(|(key, value)| (key.as_str(), &**value))),
+            taints: &self.policy.pools[&node.pool].taints,
+            pods: &node.pods,
+        }));
+        settle::refused((demand, topology), &running, &places)
+    }
 }
 
 /// Names the pods that come along with others, wherever those are.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{NodeName, Pod, PodKey, Requirements};
 use crate::snapshot::Snapshot;
+use crate::solve::attempt::Fleet;
 use crate::solve::demand::{Ask, Demand, Shape};
 use crate::solve::existing;
 use crate::solve::ledger;
@@ -85,6 +86,22 @@ pub(in crate::solve) fn is_overruled(scene: &Scene<'_>, snapshot: &Snapshot, sol
         Some(Opened { node, ask, is_tied: *is_tied })
     });
     overruled::count(supply, &left, nodes) > 0
+}
+
+/// Returns whether Kubernetes would not bind some pod, now that two steps are one: what the first placed ran already
+/// when the second was planned.
+pub(in crate::solve) fn is_uneven(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solution) -> bool {
+    let Scene { policy, supply, topology, daemons, .. } = *scene;
+    let Target { kept, new, removed } = &solution.target;
+    let world = marked(snapshot, &removed.iter().map(|removal| removal.node.clone()).collect());
+    let placed: BTreeMap<&NodeName, &Vec<PodKey>> =
+        kept.iter().map(|kept| (&kept.node, &kept.pods)).collect();
+    let mut nodes = existing::standing(&world, daemons, topology);
+    for standing in &mut nodes {
+        standing.placed = placed.get(&standing.node.name).map(|pods| (*pods).clone()).unwrap_or_default();
+    }
+    let fleet = Fleet { supply, policy, nodes: &nodes, new };
+    !fleet.refused(&Demand::of(&world, topology), topology).is_empty()
 }
 
 /// Joins what goes to nodes that stay: a pod that moves on goes to its last place at once.
