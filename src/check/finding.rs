@@ -53,11 +53,13 @@ pub enum Rule {
     Content,
     /// What is supposed and left out is said, and holds.
     Supposed,
+    /// Soft preferences cost no more than they may, and what is said of them agrees.
+    Preferences,
 }
 
 impl Rule {
     /// Every rule, in the order in which findings are listed.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Pods,
         Self::HeldBack,
         Self::Capacity,
@@ -82,6 +84,7 @@ impl Rule {
         Self::Gaps,
         Self::Content,
         Self::Supposed,
+        Self::Preferences,
     ];
 
     /// Returns the rule's name for people.
@@ -112,6 +115,7 @@ impl Rule {
             Self::Gaps => "gaps",
             Self::Content => "content",
             Self::Supposed => "what is supposed",
+            Self::Preferences => "preferences",
         }
     }
 }

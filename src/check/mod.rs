@@ -34,6 +34,7 @@ mod party;
 mod placed;
 mod pod_affinity;
 mod ports;
+mod preferences;
 mod price;
 mod reasons;
 mod removal;
@@ -61,7 +62,9 @@ use crate::snapshot::Snapshot;
 /// Judges a plan. Returns everything that is wrong with it, sorted; nothing where it is right.
 #[must_use]
 pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> {
-    let case = Case::of(snapshot, policy, plan);
+    // What the plan holds to of soft preferences is judged like what is required.
+    let held_to = preferences::held_to(snapshot, plan);
+    let case = Case::of(held_to.as_ref().unwrap_or(snapshot), policy, plan);
     let rules = [
         placed::findings,
         held::findings,
@@ -93,6 +96,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         wishes::findings,
     ];
     let mut found: Vec<Finding> = rules.iter().flat_map(|rule| rule(&case)).collect();
+    found.extend(preferences::findings(snapshot, policy, plan));
     found.sort();
     found.dedup();
     found

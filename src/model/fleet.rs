@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Holds, MicroUsd, MicroUsdPerHour, Region, SkuName};
+use super::{ExtraCost, Holds, MicroUsd, MicroUsdPerHour, Region, SkuName};
 
 /// How pods get their addresses, which decides how many fit on a node and which daemonsets AKS adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -136,4 +136,7 @@ pub struct Fleet {
     /// What is kept back: freezes, and classes of change on hold.
     #[serde(default, skip_serializing_if = "Holds::is_none")]
     pub holds: Holds,
+    /// What soft preferences of pods may cost.
+    #[serde(default, skip_serializing_if = "ExtraCost::is_default")]
+    pub extra_cost: ExtraCost,
 }

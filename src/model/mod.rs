@@ -23,6 +23,7 @@ pub mod node_selector;
 pub mod overlay;
 pub mod pod;
 pub mod pool;
+pub mod preference;
 pub mod quantity;
 pub mod requirement;
 pub mod requirement_form;
@@ -55,6 +56,7 @@ pub use pod::{
     SchedulingRule, SpreadConstraint, Strength, Workload,
 };
 pub use pool::{ExpireAfter, Pool};
+pub use preference::{ExtraCost, Form, Preference};
 pub use quantity::Quantity;
 pub use requirement::{Conflict, Operator, Requirement, Requirements};
 pub use requirement_form::RequirementEntry;

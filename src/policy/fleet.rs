@@ -7,8 +7,8 @@ use super::{holds, path};
 use crate::api::node_fleet::{self as wire, NodeFleet, NodeFleetSpec};
 use crate::api::text::{NumberOrWord, Quantity as WireQuantity};
 use crate::model::{
-    Commitment, Discount, Fleet, FleetLimits, MicroUsd, MicroUsdPerHour, MinValuesPolicy, NetworkSetup,
-    Prices, Quantity, Region, SkuName,
+    Commitment, Discount, ExtraCost, Fleet, FleetLimits, MicroUsd, MicroUsdPerHour, MinValuesPolicy,
+    NetworkSetup, Prices, Quantity, Region, SkuName,
 };
 
 /// Returns what holds for the whole cluster.
@@ -37,7 +37,17 @@ pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
             Some(wire::MinValuesPolicy::Strict) | None => MinValuesPolicy::Strict,
         },
         holds,
+        extra_cost: extra_cost(spec.preferences.unwrap_or_default()),
     })
+}
+
+/// Returns what preferences may cost. The schema lets no number pass that is none of hundredths, and no other word.
+fn extra_cost(preferences: wire::Preferences) -> ExtraCost {
+    match preferences.max_extra_cost_percent {
+        Some(NumberOrWord::Number(percent)) => ExtraCost::Percent(u32::try_from(percent).unwrap_or(0)),
+        Some(NumberOrWord::Word(_)) => ExtraCost::Unlimited,
+        None => ExtraCost::default(),
+    }
 }
 
 /// Returns a region as Azure writes it: `West Europe` is `westeurope`.
@@ -64,14 +74,6 @@ fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
             "spec.prefer",
             spec.prefer.is_some_and(|prefer| prefer != wire::Prefer::Price),
             "sizes are chosen by `price`",
-        ),
-        (
-            "spec.preferences.maxExtraCostPercent",
-            spec.preferences
-                .as_ref()
-                .and_then(|preferences| preferences.max_extra_cost_percent.as_ref())
-                .is_some_and(|most| *most != NumberOrWord::Number(0)),
-            "nothing is bought for preferences, as with 0",
         ),
         (
             "spec.allow",

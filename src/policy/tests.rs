@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Policy, WireObject, admission_faults, faults, parse};
 use crate::api::Kind;
 use crate::model::buffer::ACTIVE_CAPACITY;
-use crate::model::{BufferPods, Namespace, PriceChange, ResourceName, Resources, Workload};
+use crate::model::{BufferPods, ExtraCost, Namespace, PriceChange, ResourceName, Resources, Workload};
 
 fn pool(change: impl FnOnce(&mut Value)) -> Value {
     let mut pool = json!({
@@ -276,7 +276,6 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
             "spec.suspend",
             "spec.strategy",
             "spec.prefer",
-            "spec.preferences.maxExtraCostPercent",
             "spec.allow",
             "spec.safety",
             "spec.git",
@@ -296,4 +295,15 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
         "allow": [],
     }));
     assert_eq!(parsed(Kind::NodeFleet, &honoured).fleet.limits.nodes, Some(5));
+}
+
+#[test]
+fn what_preferences_may_cost_is_read() {
+    let fleet = |spec: Value| {
+        let value = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "NodeFleet", "metadata": {"name": "f"}, "spec": spec});
+        parsed(Kind::NodeFleet, &value).fleet.extra_cost
+    };
+    assert_eq!(fleet(json!({})), ExtraCost::Percent(5));
+    assert_eq!(fleet(json!({"preferences": {"maxExtraCostPercent": 0}})), ExtraCost::Percent(0));
+    assert_eq!(fleet(json!({"preferences": {"maxExtraCostPercent": "unlimited"}})), ExtraCost::Unlimited);
 }

@@ -70,12 +70,14 @@ pub fn pods(title: &str, outcomes: &BTreeMap<PodOutcome, usize>, target: &Target
 /// Says why a pod goes where it goes, or nowhere.
 #[must_use]
 pub fn pod(explanation: &PodExplanation, target: &Target) -> Vec<Line> {
-    let PodExplanation { pod, outcome, without, pools, nodes } = explanation;
+    let PodExplanation { pod, outcome, without, pools, nodes, preferences } = explanation;
     let mut lines = vec![Line::new(Style::Bold, format!("pod `{pod}` {}", said(outcome, target)))];
     if matches!(outcome, PodOutcome::Unknown | PodOutcome::Runs(_) | PodOutcome::NotPlanned) {
         return lines;
     }
     lines.extend(why_there(outcome, target));
+    let given_up = preferences.iter().flat_map(super::preferences::of_pod);
+    lines.extend(given_up.map(|text| Line::new(Style::Plain, format!("  {text}"))));
     if !nodes.is_empty() {
         lines.push(Line::blank());
         let without = without.as_ref().map_or(String::new(), |rules| format!(" (without `{rules}`)"));

@@ -16,6 +16,7 @@ pub mod markdown;
 pub mod money;
 pub mod names;
 pub mod patch;
+mod preferences;
 mod question;
 mod section;
 mod strategies;

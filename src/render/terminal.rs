@@ -108,7 +108,9 @@ pub(super) fn cost(view: &PlanView<'_>) -> Vec<Line> {
     let prices = &view.plan.evidence.world.fleet.prices;
     let asides = [money::list_change(before, after, prices), money::commitments(prices)];
     let bound = view.plan.evidence.report.bound.map(|bound| money::bound(after, bound));
-    lines.extend(asides.into_iter().flatten().chain(bound).map(|text| Line::new(Style::Dim, text)));
+    let preferences = super::preferences::cost(view);
+    let asides = asides.into_iter().flatten().chain(preferences).chain(bound);
+    lines.extend(asides.map(|text| Line::new(Style::Dim, text)));
     let unpriced = before.unpriced_nodes.max(after.unpriced_nodes);
     if unpriced > 0 {
         let text = format!(
@@ -375,6 +377,7 @@ pub(super) fn not_done(view: &PlanView<'_>, names: usize) -> Vec<Line> {
         lines.push(Line::new(Style::Warning, text));
     }
     lines.extend(nodes_that_stay(view, names));
+    lines.extend(super::preferences::given_up(view));
     for (rule, pods) in &report.passed_over {
         let text =
             format!("  `{}` of {} is passed over: it is only wished for", rule.as_str(), count(*pods, "pod"));

@@ -42,6 +42,7 @@ pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
         ),
         held: demand.held.clone(),
         passed_over: demand.passed_over.clone(),
+        preferences: None,
         without_requests: demand.without_requests,
         warnings,
         staying: shrunk.staying,

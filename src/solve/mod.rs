@@ -4,7 +4,7 @@
 //! the order of [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`overlay`],
 //! [`supply`], [`price`]), which
 //! domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]),
-//! what limits leave ([`ledger`]), new nodes for the rest (`pack`), and why ([`report`], [`explain`]). The rules
+//! what limits leave ([`ledger`]), new nodes for the rest (`pack`), what soft preferences add (`preferences`), and why ([`report`], [`explain`]). The rules
 //! themselves are in [`fit`]. Beside it stands Karpenter's own way ([`karpenter`]), and what any fleet costs at least
 //! ([`bound`](mod@bound)).
 
@@ -23,6 +23,7 @@ pub mod market;
 pub mod overlay;
 mod overruled;
 mod pack;
+mod preferences;
 pub mod price;
 pub mod report;
 pub mod shrink;
@@ -41,8 +42,8 @@ use fleet::Costs;
 pub use explain::{explain_node, explain_pod, explain_pool, explain_size};
 pub use market::Market;
 pub use solution::{
-    Bound, Cost, Held, Kept, NewNode, NodeRef, Removal, Report, Solution, Substitute, Target, Unplaced,
-    Variety, Warning,
+    Bound, Cost, GivenUp, GivenUpBecause, Held, Kept, NewNode, NodeRef, Preferences, Removal, Report,
+    Solution, Substitute, Target, Unplaced, Variety, Warning,
 };
 
 /// How the fleet is worked out.
@@ -60,5 +61,5 @@ pub enum Strategy {
 /// Works out the fleet that should exist.
 #[must_use]
 pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
-    steps::solve(snapshot, policy)
+    preferences::solve(snapshot, policy)
 }

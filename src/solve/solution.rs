@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::{
-    CapacityType, DisruptionReason, LabelKey, MicroUsdPerHour, NodeName, PodKey, PoolName, Price, Resources,
-    SchedulingRule, SkuName, Zone,
+    CapacityType, DisruptionReason, ExtraCost, Form, LabelKey, MicroUsdPerHour, NodeName, PodKey, PoolName,
+    Preference, Price, Resources, SchedulingRule, SkuName, Zone,
 };
 
 /// The fleet that should exist, and why.
@@ -136,6 +136,9 @@ pub struct Report {
     pub held: Vec<Held>,
     /// Rules that are wished for and passed over, with the number of pods that wish for them.
     pub passed_over: BTreeMap<SchedulingRule, usize>,
+    /// What becomes of soft preferences, where placed pods have any and the strategy weighs them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preferences: Option<Preferences>,
     /// How many waiting pods say nothing of what they need.
     pub without_requests: usize,
     /// Requirements that nothing in the region meets, pools without a class, and the like.
@@ -151,6 +154,62 @@ pub struct Report {
     /// What any fleet costs at least that places the same pods, where that was asked for and is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Bound>,
+}
+
+/// What becomes of the soft preferences of the pods that are placed.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Preferences {
+    /// The weights of all of them together; `ScheduleAnyway` counts 100.
+    pub asked: usize,
+    /// The weights of those that are held to in full.
+    pub met: usize,
+    /// What they may cost.
+    pub limit: ExtraCost,
+    /// What the fleet costs the user by the hour that holds to none of them.
+    pub without: MicroUsdPerHour,
+    /// What the fleet costs that holds to those which are not given up.
+    pub with: MicroUsdPerHour,
+    /// What the fleet costs that holds to all that can be met together; null where that is not known.
+    pub all: Option<MicroUsdPerHour>,
+    /// Those that are not held to, the heaviest first.
+    pub given_up: Vec<GivenUp>,
+}
+
+/// A preference that is not held to as it is written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct GivenUp {
+    /// What it is, in words: the field and what it is over, or asks for.
+    pub what: String,
+    /// Its weight.
+    pub weight: u32,
+    /// Which list of the pods' content it stands in, and where.
+    pub preference: Preference,
+    /// The weaker form that is held to instead, where one is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead: Option<Form>,
+    /// Why.
+    pub because: GivenUpBecause,
+    /// The pods, sorted.
+    pub pods: Vec<PodKey>,
+}
+
+/// Why a preference is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum GivenUpBecause {
+    /// It costs more than preferences may.
+    TooDear,
+    /// It would leave pods without a place.
+    NotPossible,
+    /// It contradicts what the pod requires, or a heavier preference.
+    Contradicts,
+    /// The pod runs where it is not met: that is no reason to buy anything for it.
+    NotMetToday,
 }
 
 /// What any fleet costs at least by the hour that places the pods which this one places.

@@ -9,6 +9,7 @@ mod affinity;
 mod anti_affinity;
 mod orders;
 mod overlays;
+mod preferences;
 mod spread;
 mod substitutes;
 mod variety;

@@ -10,7 +10,7 @@ use crate::solve::fit::{gates, not_yet};
 use crate::solve::market::Market;
 use crate::solve::price::PriceBook;
 use crate::solve::report::chain::{self, PoolChain};
-use crate::solve::solution::{NodeRef, Solution};
+use crate::solve::solution::{NodeRef, Preferences, Solution};
 use crate::solve::supply::Supply;
 use crate::solve::topology::Topology;
 
@@ -56,6 +56,8 @@ pub struct PodExplanation {
     pub pools: Vec<PoolChain>,
     /// What each existing node says, by name: `None` where there is room for it now.
     pub nodes: Vec<(NodeName, Option<String>)>,
+    /// What becomes of its soft preferences, where it is placed and gives any of them up.
+    pub preferences: Option<Preferences>,
 }
 
 /// Explains a pod by its name.
@@ -69,7 +71,7 @@ pub fn explain_pod(
     let Some(pod) = snapshot.pods.iter().find(|pod| pod.key == *key) else {
         let (pools, nodes) = (Vec::new(), Vec::new());
         let outcome = PodOutcome::Unknown;
-        return PodExplanation { pod: key.clone(), outcome, without: None, pools, nodes };
+        return PodExplanation { pod: key.clone(), outcome, without: None, pools, nodes, preferences: None };
     };
     let outcome = pod_outcome(solution, pod);
     let topology = Topology::of(snapshot);
@@ -96,7 +98,15 @@ pub fn explain_pod(
         (standing.node.name.clone(), because)
     };
     let without = without(&outcome, &pod.spec);
-    PodExplanation { pod: key.clone(), outcome, without, pools, nodes: standing.iter().map(says).collect() }
+    let (nodes, preferences) = (standing.iter().map(says).collect(), given_up(solution, key));
+    PodExplanation { pod: key.clone(), outcome, without, pools, nodes, preferences }
+}
+
+/// Returns what is said of preferences, with those alone that this pod gives up.
+fn given_up(solution: &Solution, key: &PodKey) -> Option<Preferences> {
+    let mut said = solution.report.preferences.clone()?;
+    said.given_up.retain(|entry| entry.pods.binary_search(key).is_ok());
+    (!said.given_up.is_empty()).then_some(said)
 }
 
 /// Puts on nodes what the solution places there.

@@ -38,7 +38,7 @@ fn is_planned(rule: SchedulingRule, spec: &PodSpec) -> bool {
     rule == SchedulingRule::Volumes && !spec.volumes.is_empty()
 }
 
-/// Returns the rules that the pod only wishes for.
+/// Returns the rules that the pod only wishes for and that are not planned with at all.
 pub fn wished_for(spec: &PodSpec) -> impl Iterator<Item = SchedulingRule> {
-    spec.rules().into_iter().filter(|(_, strength)| *strength == Strength::Preferred).map(|(rule, _)| rule)
+    spec.other_rules.iter().filter(|(_, strength)| **strength == Strength::Preferred).map(|(rule, _)| *rule)
 }

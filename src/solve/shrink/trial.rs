@@ -161,7 +161,7 @@ pub(super) fn by_name(snapshot: &Snapshot) -> BTreeMap<&NodeName, &Node> {
 }
 
 /// Returns whether one leaves more pods without a place than the other, the highest priority first.
-pub(super) fn is_worse(one: &BTreeMap<i32, usize>, other: &BTreeMap<i32, usize>) -> bool {
+pub(in crate::solve) fn is_worse(one: &BTreeMap<i32, usize>, other: &BTreeMap<i32, usize>) -> bool {
     let priorities: BTreeSet<&i32> = one.keys().chain(other.keys()).collect();
     let counts = priorities.into_iter().rev().map(|priority| {
         let count = |unplaced: &BTreeMap<i32, usize>| unplaced.get(priority).copied().unwrap_or(0);

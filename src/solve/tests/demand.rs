@@ -1,35 +1,9 @@
 //! What waits, what is held back, and what is passed over.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::world::{PodWith, World, node, on, pod, pool};
-use crate::model::{
-    LabelKey, LabelSelector, Pod, PodAffinityTerm, Preferred, Requirement, Requirements, SchedulingRule,
-    SpreadConstraint, Strength, Workload, label,
-};
-
-fn term(app: &str) -> PodAffinityTerm {
-    PodAffinityTerm {
-        topology_key: LabelKey::new(label::HOSTNAME),
-        selector: Some(LabelSelector(Requirements::none().with("app", Requirement::one(app)))),
-        namespaces: BTreeSet::new(),
-        namespace_selector: None,
-    }
-}
-
-fn spread(strength: Strength) -> SpreadConstraint {
-    SpreadConstraint {
-        topology_key: LabelKey::new(label::ZONE),
-        max_skew: 1,
-        strength,
-        selector: None,
-        min_domains: None,
-        honors_node_affinity: true,
-        honors_node_taints: false,
-        match_label_keys: Vec::new(),
-    }
-}
+use crate::model::{Pod, SchedulingRule, Strength, Workload};
 
 #[test]
 fn a_required_rule_that_is_not_there_yet_holds_the_pod_back_by_its_name() {
@@ -51,15 +25,14 @@ fn a_required_rule_that_is_not_there_yet_holds_the_pod_back_by_its_name() {
 
 #[test]
 fn a_wish_that_is_not_there_yet_is_passed_over_and_counted() {
-    let preferred = Preferred { weight: 1, term: term("x") };
-    let pods = [
-        pod("a").spec(|spec| spec.spread.push(spread(Strength::Preferred))),
-        pod("b").spec(|spec| spec.preferred_anti_affinity.push(preferred.clone())),
-        pod("c").spec(|spec| spec.preferred_anti_affinity.push(preferred)),
-    ];
+    let pods = ["a", "b"].map(|name| {
+        pod(name).spec(|spec| {
+            spec.other_rules.insert(SchedulingRule::RuntimeClass, Strength::Preferred);
+        })
+    });
     let solution = World::of(vec![pool("default")]).pods(pods).solve();
     let counts: Vec<(SchedulingRule, usize)> = solution.report.passed_over.into_iter().collect();
-    assert_eq!(counts, [(SchedulingRule::TopologySpread, 1), (SchedulingRule::PodAntiAffinity, 2)]);
+    assert_eq!(counts, [(SchedulingRule::RuntimeClass, 2)]);
     assert_eq!(solution.target.new.len(), 1);
     assert!(solution.report.held.is_empty());
 }

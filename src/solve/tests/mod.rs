@@ -10,6 +10,7 @@ mod labels;
 mod limits;
 mod overlays;
 mod packing;
+mod preferences;
 mod prices;
 mod reports;
 mod shrink;

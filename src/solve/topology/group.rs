@@ -179,7 +179,7 @@ pub fn groups_of(
     groups
 }
 
-fn spread(
+pub(in crate::solve) fn spread(
     constraint: &SpreadConstraint,
     (spec, namespace): (&PodSpec, &Namespace),
     keys: &BTreeSet<LabelKey>,
@@ -209,7 +209,7 @@ fn spread(
     }
 }
 
-fn meant(term: &PodAffinityTerm, own: &Namespace, namespaces: &Namespaces<'_>) -> Meant {
+pub(in crate::solve) fn meant(term: &PodAffinityTerm, own: &Namespace, namespaces: &Namespaces<'_>) -> Meant {
     let mut meant = term.namespaces.clone();
     match &term.namespace_selector {
         Some(selector) => meant.extend(namespaces.selected(selector)),

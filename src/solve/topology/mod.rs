@@ -170,13 +170,13 @@ fn address(spec: &PodSpec) -> usize {
 }
 
 /// Finds the groups that may count a pod: most selectors ask for one value of a label.
-struct Index {
+pub(in crate::solve) struct Index {
     by_label: BTreeMap<(LabelKey, Arc<str>), Vec<usize>>,
     others: Vec<usize>,
 }
 
 impl Index {
-    fn of(groups: &[Group]) -> Self {
+    pub(in crate::solve) fn of(groups: &[Group]) -> Self {
         let mut index = Self { by_label: BTreeMap::new(), others: Vec::new() };
         for (place, group) in groups.iter().enumerate() {
             let selector = group.meant.first().and_then(|meant| meant.selector.as_ref());
@@ -191,7 +191,7 @@ impl Index {
         index
     }
 
-    fn candidates(&self, spec: &PodSpec) -> BTreeSet<usize> {
+    pub(in crate::solve) fn candidates(&self, spec: &PodSpec) -> BTreeSet<usize> {
         let by_label =
             spec.labels.iter().filter_map(|(key, value)| self.by_label.get(&(key.clone(), value.clone())));
         by_label.flatten().chain(&self.others).copied().collect()

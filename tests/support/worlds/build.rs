@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use nodeform::model::{
     Fleet, HostPort, LabelKey, LabelSelector, Namespace, Node, Operator, Pod, PodAffinityTerm, PodKey,
-    PodPlace, PodSpec, PodState, Pool, Protocol, Quantity, Requirement, Requirements, ResourceName,
-    SchedulingRule, SpreadConstraint, Strength, Toleration, Workload, label,
+    PodPlace, PodSpec, PodState, Pool, Preferred, Protocol, Quantity, Requirement, Requirements,
+    ResourceName, SchedulingRule, SpreadConstraint, Strength, Toleration, Workload, label,
 };
 use nodeform::policy::Policy;
 use nodeform::snapshot::{Daemon, Gap, GapKind, Snapshot};
@@ -74,6 +74,15 @@ impl PodBuilder {
             term.add(LabelKey::new(key), Requirement::new(*operator, *values));
         }
         self.spec.node_affinity.required.get_or_insert_default().push(term);
+        self
+    }
+
+    /// Prefers nodes that meet these requirements.
+    pub(crate) fn preferring(mut self, requirements: &[(&str, Operator, &[&str])], weight: u32) -> Self {
+        let term = requirements.iter().fold(Requirements::none(), |term, (key, operator, values)| {
+            term.with(key, Requirement::new(*operator, values.iter().copied()))
+        });
+        self.spec.node_affinity.preferred.push(Preferred { weight, term });
         self
     }
 

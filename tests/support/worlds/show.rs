@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Formatter, Result};
 
 use nodeform::model::{
-    LabelKey, LabelSelector, Node, Pod, PodPlace, PodSpec, Pool, Requirements, Resources, label,
+    LabelKey, LabelSelector, Node, Pod, PodPlace, PodSpec, Pool, Preferred, Requirements, Resources, label,
 };
 
 use super::build::World;
@@ -101,7 +101,8 @@ fn ties(spec: &PodSpec) -> String {
     for spread in &spec.spread {
         let policies = (spread.honors_node_affinity, spread.honors_node_taints);
         text += &format!(
-            " spread {} over {} by {} domains {:?} policies {policies:?}",
+            " {:?} spread {} over {} by {} domains {:?} policies {policies:?}",
+            spread.strength,
             selected(&spread.selector),
             spread.topology_key,
             spread.max_skew,
@@ -111,6 +112,16 @@ fn ties(spec: &PodSpec) -> String {
     for (how, terms) in [("beside", &spec.affinity), ("apart from", &spec.anti_affinity)] {
         for term in terms {
             text += &format!(" {how} {} by {}", selected(&term.selector), term.topology_key);
+        }
+    }
+    for Preferred { weight, term } in &spec.node_affinity.preferred {
+        text += &format!(" prefers {} with {weight}", requirements(term));
+    }
+    for (how, terms) in [("beside", &spec.preferred_affinity), ("apart from", &spec.preferred_anti_affinity)]
+    {
+        for Preferred { weight, term } in terms {
+            let others = selected(&term.selector);
+            text += &format!(" prefers with {weight} {how} {others} by {}", term.topology_key);
         }
     }
     text

@@ -1,0 +1,355 @@
+//! How many preferences are taken up: all where the budget pays for them, else the heaviest first while it lasts.
+//!
+//! Everything is tried by planning the whole fleet; tries are counted, never timed. What is returned was planned as it
+//! is, and leaves no more pods without a place than a fleet without any preference.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{ExtraCost, Form, LabelKey, PodKey, PodSpec, Preference, label};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+use crate::solve::shrink::trial::is_worse;
+use crate::solve::solution::{GivenUpBecause, Solution};
+use crate::solve::steps;
+
+use super::choice::{Choice, FULL, Item, Level};
+use super::fitting;
+use super::said::{self, Outcome};
+use super::wishes::Wishes;
+
+/// The fewest and the most fleets that are planned.
+const TRIES: (usize, usize) = (6, 16);
+
+/// Pods that are planned in all tries together: with more pods there are fewer tries.
+const PLANNED_MAX: usize = 40_000;
+
+/// How often preferences are weakened because pods are left over.
+const ROUNDS_MAX: usize = 5;
+
+/// How often what was weakened is taken up again.
+const REGAINED_MAX: usize = 4;
+
+/// What running pods' preferences may cost beyond the budget before they are given up, so that a fleet which was just
+/// planned stays: hundredths of the fleet's cost, or this amount where that is more (as for any other move).
+const SETTLED_PERCENT: i128 = 2;
+const SETTLED_LEAST: i128 = 5_000;
+
+/// Works out the fleet that should exist, with as many preferences met as the budget pays for.
+pub(in crate::solve) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
+    let base = steps::solve(snapshot, policy);
+    let left_over = base.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods).collect();
+    let wishes = Wishes::of(snapshot, policy, &left_over);
+    if wishes.contents.is_empty() {
+        return base;
+    }
+    let outcome = match wishes.is_empty() {
+        true => Outcome { solution: base.clone(), ..Outcome::default() },
+        false => Search::of((snapshot, policy), &wishes, &base).run(),
+    };
+    let without = base.report.cost_after.effective;
+    let preferences = said::preferences((&wishes, policy.fleet.extra_cost), without, &outcome);
+    let Outcome { mut solution, .. } = outcome;
+    solution.report.preferences = Some(preferences);
+    solution
+}
+
+/// A fleet that was planned with some preferences.
+struct Trial {
+    solution: Solution,
+    /// Whether it leaves no more pods without a place than without preferences, and costs something that is known.
+    places: bool,
+    /// What it costs more than without any.
+    extra: i128,
+}
+
+struct Search<'a> {
+    policy: &'a Policy,
+    wishes: &'a Wishes<'a>,
+    base: &'a Solution,
+    priorities: BTreeMap<&'a PodKey, i32>,
+    /// The snapshot with other contents of pods.
+    copy: Snapshot,
+    /// What preferences may cost; none where they may cost anything.
+    allowed: Option<i128>,
+    tries: usize,
+    reasons: BTreeMap<Item, GivenUpBecause>,
+    /// Those that no node can meet.
+    vain: BTreeSet<Item>,
+}
+
+impl<'a> Search<'a> {
+    fn of(
+        (snapshot, policy): (&'a Snapshot, &'a Policy),
+        wishes: &'a Wishes<'a>,
+        base: &'a Solution,
+    ) -> Self {
+        let cost = i128::from(base.report.cost_after.effective.0);
+        Self {
+            policy,
+            wishes,
+            base,
+            priorities: snapshot.pods.iter().map(|pod| (&pod.key, pod.spec.priority)).collect(),
+            copy: snapshot.clone(),
+            allowed: match policy.fleet.extra_cost {
+                ExtraCost::Percent(percent) => Some(cost.max(0) * i128::from(percent) / 100),
+                ExtraCost::Unlimited => None,
+            },
+            tries: (PLANNED_MAX / wishes.pods().max(1)).clamp(TRIES.0, TRIES.1),
+            reasons: BTreeMap::new(),
+            vain: BTreeSet::new(),
+        }
+    }
+
+    fn run(mut self) -> Outcome {
+        let mut items = self.wishes.items();
+        let mut choice = Choice::full(&items);
+        let mut trial = self.attempt(&choice);
+        let mut weakened: Vec<Item> = Vec::new();
+        for _ in 0..ROUNDS_MAX {
+            if trial.places || !self.weaken(&mut choice, &trial, &mut weakened) {
+                break;
+            }
+            trial = self.attempt(&choice);
+        }
+        let all = trial.places.then_some(trial.solution.report.cost_after.effective);
+        let (choice, solution) = if self.is_good(&trial) {
+            self.regained((choice, trial.solution), &weakened)
+        } else {
+            self.keep_what_runs();
+            items.retain(|item| choice.level(*item).is_some());
+            self.fitted(&items, &choice, &trial)
+        };
+        Outcome { choice, solution, reasons: self.reasons, all }
+    }
+
+    /// Plans with these preferences.
+    fn attempt(&mut self, choice: &Choice) -> Trial {
+        self.tries = self.tries.saturating_sub(1);
+        self.wishes.apply(choice, &mut self.copy);
+        let solution = steps::solve(&self.copy, self.policy);
+        let (cost, base) = (solution.report.cost_after, self.base.report.cost_after);
+        let is_known = cost.unpriced_nodes <= base.unpriced_nodes;
+        let places = is_known && !is_worse(&self.unplaced(&solution), &self.unplaced(self.base));
+        let extra = i128::from(cost.effective.0) - i128::from(base.effective.0);
+        Trial { solution, places, extra }
+    }
+
+    /// Counts the pods on nothing by priority.
+    fn unplaced(&self, solution: &Solution) -> BTreeMap<i32, usize> {
+        let mut counts = BTreeMap::new();
+        for pod in solution.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods) {
+            *counts.entry(self.priorities.get(pod).copied().unwrap_or(0)).or_default() += 1;
+        }
+        counts
+    }
+
+    fn is_good(&self, trial: &Trial) -> bool {
+        trial.places && self.allowed.is_none_or(|allowed| trial.extra <= allowed)
+    }
+
+    /// Weakens the preferences of contents of which pods are left over; returns whether there was anything to weaken.
+    fn weaken(&mut self, choice: &mut Choice, trial: &Trial, weakened: &mut Vec<Item>) -> bool {
+        let before: BTreeSet<&PodKey> = self.base.report.unplaced.iter().flat_map(|it| &it.pods).collect();
+        let left: BTreeSet<&PodKey> = trial.solution.report.unplaced.iter().flat_map(|it| &it.pods).collect();
+        let mut stuck: Vec<Item> = Vec::new();
+        for (number, content) in self.wishes.contents.iter().enumerate() {
+            if content.pods.iter().any(|pod| left.contains(pod.key) && !before.contains(pod.key)) {
+                let items = content.weights.iter();
+                let items = items.map(|(preference, _)| Item { content: number, preference: *preference });
+                stuck.extend(items.filter(|item| choice.level(*item).is_some()));
+            }
+        }
+        // The copy is what was planned: labels that only preferences ask for are told apart in it.
+        let vain = fitting::vain((&self.copy, self.policy), self.wishes, &stuck);
+        self.vain.extend(&vain);
+        let mut changed = false;
+        for items in stuck.chunk_by(|one, other| one.content == other.content) {
+            let vain: Vec<Item> = items.iter().filter(|item| vain.contains(item)).copied().collect();
+            let next = if vain.is_empty() { self.most_binding(choice, items) } else { vain };
+            for item in next {
+                changed = true;
+                let level = self.weaker(choice, item);
+                choice.set(item, level);
+                if level.is_none() {
+                    self.reasons.insert(item, GivenUpBecause::NotPossible);
+                    weakened.push(item);
+                }
+            }
+        }
+        changed
+    }
+
+    /// Returns what of a content keeps pods from their places most likely; what only takes more nodes is none of it.
+    fn most_binding(&self, choice: &Choice, items: &[Item]) -> Vec<Item> {
+        let rank = |item: &Item| {
+            let content = &self.wishes.contents[item.content];
+            let weight = content.weights.iter().find(|it| it.0 == item.preference).map_or(0, |it| it.1);
+            let rank = match item.preference {
+                Preference::PodAntiAffinity(_) if is_of_hosts(content.spec, item.preference) => return None,
+                Preference::PodAntiAffinity(_)
+                    if choice.level(*item).is_some_and(|it| it.form == Form::Whole) =>
+                {
+                    0
+                }
+                Preference::PodAffinity(_) => 1,
+                Preference::PodAntiAffinity(_) => 2,
+                Preference::Spread(_) => 3,
+                Preference::NodeAffinity(_) => 4,
+            };
+            Some((rank, weight, *item))
+        };
+        items.iter().filter_map(rank).min().map(|(_, _, item)| item).into_iter().collect()
+    }
+
+    /// Returns the next weaker form of a preference.
+    fn weaker(&self, choice: &Choice, item: Item) -> Option<Level> {
+        let level = choice.level(item)?;
+        let can_be_even =
+            self.wishes.contents[item.content].spec.apart_from_its_like(item.preference).is_some();
+        (level.form == Form::Whole && can_be_even).then_some(Level { form: Form::Evenly, ..level })
+    }
+
+    /// Takes up again what was weakened without need, the heaviest first.
+    fn regained(&mut self, mut best: (Choice, Solution), weakened: &[Item]) -> (Choice, Solution) {
+        let mut again: Vec<Item> = weakened.to_vec();
+        let weight = |item: &Item| {
+            let weights = &self.wishes.contents[item.content].weights;
+            weights.iter().find(|it| it.0 == item.preference).map_or(0, |it| it.1)
+        };
+        again.sort_by_key(|item| (std::cmp::Reverse(weight(item)), *item));
+        // The last that was given up is what let the pods in.
+        let last = weakened.last().copied();
+        again.retain(|item| Some(*item) != last && !self.vain.contains(item));
+        for item in again.into_iter().take(REGAINED_MAX) {
+            if self.tries == 0 {
+                break;
+            }
+            let can_be_even = self.wishes.contents[item.content].spec.apart_from_its_like(item.preference);
+            let form = if can_be_even.is_some() { Form::Evenly } else { Form::Whole };
+            let mut next = best.0.clone();
+            next.set(item, Some(Level { form, ..FULL }));
+            let trial = self.attempt(&next);
+            if self.is_good(&trial) {
+                self.reasons.remove(&item);
+                best = (next, trial.solution);
+            }
+        }
+        best
+    }
+
+    /// Raises the budget to what the preferences of running pods cost alone, where that is hardly more.
+    fn keep_what_runs(&mut self) {
+        let runs = |pod: &super::wishes::Wisher<'_>| pod.runs && !pod.open.is_empty();
+        let Some(allowed) = self.allowed else { return };
+        if !self.wishes.contents.iter().any(|content| content.pods.iter().any(runs)) {
+            return;
+        }
+        let mut choice = Choice::default();
+        for item in self.wishes.items() {
+            let running = self.wishes.contents[item.content].pods.iter().filter(|pod| pod.runs).count();
+            choice.set(item, Some(Level { pods: running, ..FULL }));
+        }
+        let trial = self.attempt(&choice);
+        let cost = i128::from(self.base.report.cost_after.effective.0);
+        let settled = (cost * SETTLED_PERCENT / 100).max(SETTLED_LEAST);
+        if trial.places && trial.extra > allowed && trial.extra <= allowed + settled {
+            self.allowed = Some(trial.extra);
+        }
+    }
+
+    /// Takes up preferences in their order as far as they go, and what still goes of the rest.
+    fn fitted(&mut self, items: &[Item], levels: &Choice, all: &Trial) -> (Choice, Solution) {
+        let mut best = (Choice::default(), self.base.clone());
+        let mut rest = items;
+        let mut is_all = true;
+        while let Some(last) = rest.len().checked_sub(1) {
+            let because = if all.places { GivenUpBecause::TooDear } else { GivenUpBecause::NotPossible };
+            if self.tries == 0 {
+                self.reasons.extend(rest.iter().map(|item| (*item, because)));
+                break;
+            }
+            // Nothing is known of the rest but the first time, when everything together was too much.
+            if !is_all && let Some(whole) = self.better(&best.0.with(rest, levels)) {
+                best = whole;
+                break;
+            }
+            is_all = false;
+            let (mut fits, mut fails) = (0, last + 1);
+            let mut found = None;
+            while fails - fits > 1 && self.tries > 0 {
+                let middle = fits.midpoint(fails);
+                match self.better(&best.0.with(&rest[..middle], levels)) {
+                    Some(better) => (fits, found) = (middle, Some(better)),
+                    None => fails = middle,
+                }
+            }
+            best = found.unwrap_or(best);
+            let item = rest[fits];
+            self.reasons.insert(item, because);
+            best = self.partly(best, (item, levels));
+            rest = &rest[fits + 1..];
+        }
+        best
+    }
+
+    /// Plans with these preferences; nothing where that is too dear, or leaves pods over.
+    fn better(&mut self, choice: &Choice) -> Option<(Choice, Solution)> {
+        let trial = self.attempt(choice);
+        self.is_good(&trial).then(|| (choice.clone(), trial.solution))
+    }
+
+    /// Takes up a preference that is too much as a whole in its weaker form, or for a part of its pods.
+    fn partly(
+        &mut self,
+        mut best: (Choice, Solution),
+        (item, levels): (Item, &Choice),
+    ) -> (Choice, Solution) {
+        let content = &self.wishes.contents[item.content];
+        if let Some(weaker) = self.weaker(levels, item) {
+            let mut choice = best.0.clone();
+            choice.set(item, Some(weaker));
+            return if self.tries > 0 { self.better(&choice).unwrap_or(best) } else { best };
+        }
+        let is_of_nodes = matches!(item.preference, Preference::NodeAffinity(_));
+        if !is_of_nodes && !is_of_hosts(content.spec, item.preference) {
+            return best;
+        }
+        let (mut fits, mut fails) = (0, content.pods.len());
+        let cost = |solution: &Solution| i128::from(solution.report.cost_after.effective.0);
+        let base = cost(self.base);
+        let mut least = cost(&best.1) - base;
+        let mut most: Option<i128> = None;
+        while fails - fits > 1 && self.tries > 0 {
+            let middle = guess((fits, fails), (least, most), self.allowed);
+            let mut choice = best.0.clone();
+            choice.set(item, Some(Level { form: Form::Whole, pods: middle }));
+            let trial = self.attempt(&choice);
+            if self.is_good(&trial) {
+                (fits, least) = (middle, trial.extra);
+                best = (choice, trial.solution);
+            } else {
+                fails = middle;
+                most = trial.places.then_some(trial.extra);
+            }
+        }
+        best
+    }
+}
+
+/// Returns how many pods to try next: where the line between what fits and what is too much meets the budget.
+fn guess((fits, fails): (usize, usize), (least, most): (i128, Option<i128>), allowed: Option<i128>) -> usize {
+    let middle = fits.midpoint(fails);
+    let (Some(most), Some(allowed)) = (most, allowed) else { return middle };
+    let (span, room) = (most - least, allowed - least);
+    if span <= 0 || room < 0 {
+        return middle;
+    }
+    let between = i128::try_from(fails - fits).unwrap_or(i128::MAX);
+    let step = usize::try_from(between.saturating_mul(room) / span).unwrap_or(0);
+    (fits + step).clamp(fits + 1, fails - 1)
+}
+
+/// Returns whether a preference is over the label that every node has for itself.
+fn is_of_hosts(spec: &PodSpec, preference: Preference) -> bool {
+    spec.preference_key(preference).map(LabelKey::as_str) == Some(label::HOSTNAME)
+}
