@@ -99,8 +99,11 @@ fn repeated(scene: &Scene<'_>, snapshot: &Snapshot, mut solution: Solution) -> S
             break;
         }
         let both = composed::composed(scene, &between, (solution.clone(), next));
-        // What is one change then must keep the order of pools, and the rules between pods.
-        if composed::is_overruled(scene, snapshot, &both) || composed::is_uneven(scene, snapshot, &both) {
+        // What is one change then must keep the order of pools, the rules between pods, and what claims list.
+        if composed::is_overruled(scene, snapshot, &both)
+            || composed::is_uneven(scene, snapshot, &both)
+            || composed::lacks_choice(&both)
+        {
             break;
         }
         solution = both;

@@ -104,6 +104,13 @@ pub(in crate::solve) fn is_uneven(scene: &Scene<'_>, snapshot: &Snapshot, soluti
     !fleet.refused(&Demand::of(&world, topology), topology).is_empty()
 }
 
+/// Returns whether some new node is no longer the choice that its pool asks for (`minValues`): what got more pods has
+/// fewer substitutes.
+pub(in crate::solve) fn lacks_choice(solution: &Solution) -> bool {
+    let lacks = |node: &NewNode| node.variety.among.iter().any(|other| !node.substitutes.contains(other));
+    solution.target.new.iter().any(lacks)
+}
+
 /// Joins what goes to nodes that stay: a pod that moves on goes to its last place at once.
 fn kept(first: Vec<Kept>, second: Vec<Kept>) -> Vec<Kept> {
     let moved: BTreeSet<PodKey> = second.iter().flat_map(|kept| kept.pods.iter().cloned()).collect();
