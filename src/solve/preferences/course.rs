@@ -117,6 +117,8 @@ impl<'a> Search<'a> {
         } else {
             self.keep_what_runs();
             items.retain(|item| choice.level(*item).is_some());
+            // Pods that can only be spread evenly do not have what they prefer: what can be met comes first.
+            items.sort_by_key(|item| choice.level(*item).is_some_and(|level| level.form == Form::Evenly));
             self.fitted(&items, &choice, &trial)
         };
         Outcome { choice, solution, reasons: self.reasons, all }

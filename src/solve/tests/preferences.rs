@@ -225,8 +225,9 @@ fn pods_that_prefer_everything_stay_within_the_budget() {
     let solution = world(pods, ExtraCost::default()).solve();
     let Preferences { without, with, met, .. } = said(&solution);
     assert!(solution.report.unplaced.is_empty());
-    assert!(with.0 * 100 <= without.0 * 105 && *met > 0, "{with:?} of {without:?}, {met} met");
-    assert_eq!(pods_by_zone(&solution), ZONES.map(|zone| (zone, 100)).into());
+    assert!(with.0 * 100 <= without.0 * 105 && *met > 300, "{with:?} of {without:?}, {met} met");
+    // Being alone in a zone is met for nobody, and spread evenly no pod has what it prefers: the zone itself does.
+    assert_eq!(pods_by_zone(&solution), BTreeMap::from([(ZONES[0], 300)]));
     let lines = given_up(&solution);
-    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert_eq!(lines.len(), 2, "{lines:?}");
 }
