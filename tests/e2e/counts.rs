@@ -9,10 +9,11 @@ use super::stories::Story;
 ///
 /// It gives each pod to the emptiest node that takes it, so that a pod which fits on one node only finds that taken.
 /// What is wrong here is the plan: it should leave room for that.
-const STRANDED_ALONE: [(&str, &str); 5] = [
+const STRANDED_ALONE: [(&str, &str); 6] = [
     ("examples/arm64-beside-amd64", "its last node is filled by pods that fit on another one"),
     ("examples/gpu", "the node with all its GPUs free is the emptiest for pods that want one"),
     ("examples/pull-request", "its nodes of different sizes are full"),
+    ("examples/soft-preferences", "its last node is full, and small pods come there first"),
     ("examples/spot-with-fallback", "its nodes of different sizes are full"),
     ("examples/zone-spread", "pods without a zone fill the only node of a volume's zone"),
 ];
