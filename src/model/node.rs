@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{ClaimName, Claimed, ClassName, LabelKey, NodeName, PoolName, Resources, Taint, Trouble};
+use super::{
+    ClaimName, Claimed, ClassName, LabelKey, NodeName, Pool, PoolName, Resources, Taint, Trouble, label,
+};
 
 /// How far a node has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -79,6 +81,45 @@ pub struct Node {
 }
 
 impl Node {
+    /// Returns a node of a pool that has just joined with these labels, capacity and allocatable: healthy, quiet, and
+    /// with all that the pool gives its nodes. Its claim has its name.
+    #[must_use]
+    pub fn joined(
+        pool: &Pool,
+        name: NodeName,
+        labels: BTreeMap<LabelKey, Arc<str>>,
+        (capacity, allocatable): (&Resources, &Resources),
+        at: Option<Timestamp>,
+    ) -> Self {
+        Self {
+            claim: Some(ClaimName::new(name.as_str())),
+            pool: Some(pool.name.clone()),
+            class: Some(pool.class.clone()),
+            provider_id: None,
+            stage: NodeStage::Initialized,
+            labels,
+            taints: pool.taints.clone(),
+            capacity: capacity.clone(),
+            allocatable: allocatable.clone(),
+            is_unschedulable: false,
+            is_do_not_disrupt: pool
+                .annotations
+                .get(label::DO_NOT_DISRUPT)
+                .is_some_and(|value| &**value == "true"),
+            is_deleting: false,
+            created: at,
+            quiet_since: at,
+            is_consolidatable: false,
+            claimed: Claimed {
+                expire_after: Some(pool.expire_after),
+                termination_grace_period: pool.termination_grace_period,
+                ..Claimed::default()
+            },
+            troubles: Vec::new(),
+            name,
+        }
+    }
+
     /// Returns whether the node says that it takes pods: it has no trouble with `Ready`.
     #[must_use]
     pub fn is_ready(&self) -> bool {

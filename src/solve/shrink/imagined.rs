@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{Claimed, LabelKey, Node, NodeName, NodeStage, PodKey, PodPlace, label};
+use crate::model::{LabelKey, Node, NodeName, PodKey, PodPlace, label};
 use crate::snapshot::Snapshot;
 use crate::solve::attempt::labels_of;
 use crate::solve::solution::{NewNode, Target};
@@ -42,27 +42,8 @@ pub(super) fn name(number: usize) -> NodeName {
 
 fn joined(scene: &Scene<'_>, snapshot: &Snapshot, number: usize, new: &NewNode) -> Node {
     let name = name(number);
-    let pool = scene.policy.pools.get(&new.pool);
     let mut labels = labels_of(scene.supply, new);
     labels.insert(LabelKey::new(label::HOSTNAME), Arc::from(name.as_str()));
-    Node {
-        claim: Some(name.as_str().into()),
-        pool: Some(new.pool.clone()),
-        class: pool.map(|pool| pool.class.clone()),
-        provider_id: None,
-        stage: NodeStage::Initialized,
-        labels,
-        taints: pool.map(|pool| pool.taints.clone()).unwrap_or_default(),
-        capacity: new.capacity.clone(),
-        allocatable: new.allocatable.clone(),
-        is_unschedulable: false,
-        is_do_not_disrupt: false,
-        is_deleting: false,
-        created: snapshot.at,
-        quiet_since: snapshot.at,
-        is_consolidatable: false,
-        claimed: Claimed::default(),
-        troubles: Vec::new(),
-        name,
-    }
+    let pool = &scene.policy.pools[&new.pool];
+    Node::joined(pool, name, labels, (&new.capacity, &new.allocatable), snapshot.at)
 }

@@ -5,10 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{
-    ClaimName, Claimed, InstanceType, LabelKey, Node, NodeName, NodeStage, Offering, Pod, PodKey, PodPlace,
-    Pool, Requirements, SkuName,
-};
+use crate::model::{Node, NodeName, Pod, PodKey, PodPlace, SkuName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::karpenter::shelf::Cheapest;
@@ -103,42 +100,11 @@ fn launch(scene: &Scene<'_, '_>, claim: &Claim, name: NodeName) -> Option<(Made,
     let sizes = claim.sizes.iter().filter(|size| place(size).is_some()).cloned().collect();
     let mut asked = pool.node_requirements();
     asked.add_all(&claim.requirements);
-    let node = joined(scene.snapshot, pool, (chosen, offering), (&asked, name.clone()));
-    Some((Made { node: name, claim: Claim { sizes, ..claim.clone() }, way }, node))
-}
-
-fn joined(
-    snapshot: &Snapshot,
-    pool: &Pool,
-    (kind, offering): (&InstanceType, &Offering),
-    (asked, name): (&Requirements, NodeName),
-) -> Node {
-    let labels = labelling::labels(asked, &name, [&kind.requirements, &offering.requirements]);
+    let labels = labelling::labels(&asked, &name, [&chosen.requirements, &offering.requirements]);
     let single = labels.iter().filter_map(|(key, value)| Some((key.clone(), value.single()?.clone())));
-    Node {
-        claim: Some(ClaimName::new(name.as_str())),
-        pool: Some(pool.name.clone()),
-        class: Some(pool.class.clone()),
-        provider_id: None,
-        stage: NodeStage::Initialized,
-        labels: single.collect::<BTreeMap<LabelKey, _>>(),
-        taints: pool.taints.clone(),
-        capacity: kind.capacity.clone(),
-        allocatable: kind.allocatable.clone(),
-        is_unschedulable: false,
-        is_do_not_disrupt: false,
-        is_deleting: false,
-        created: snapshot.at,
-        quiet_since: snapshot.at,
-        is_consolidatable: false,
-        claimed: Claimed {
-            expire_after: Some(pool.expire_after),
-            termination_grace_period: pool.termination_grace_period,
-            ..Claimed::default()
-        },
-        troubles: Vec::new(),
-        name,
-    }
+    let room = (&chosen.capacity, &chosen.allocatable);
+    let node = Node::joined(pool, name.clone(), single.collect(), room, scene.snapshot.at);
+    Some((Made { node: name, claim: Claim { sizes, ..claim.clone() }, way }, node))
 }
 
 /// Returns what there is after a command. Pods that had to leave and were placed nowhere wait; those of daemonsets leave
