@@ -11,12 +11,12 @@ use crate::model::{LabelKey, PodKey, PoolName, Price, Requirements};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
-use super::demand::{Demand, Shape};
+use super::demand::Demand;
 use super::existing::{self, Standing};
 use super::fit::Miss;
 use super::fleet::{Costs, zones};
 use super::market::Market;
-use super::overruled::{self, Opened};
+use super::overruled;
 use super::pack::Effort;
 use super::pack::finish::{Desk, Finished, finish};
 use super::price::PriceBook;
@@ -249,12 +249,8 @@ fn take_off(
 /// Returns the labels that a new node is sure to have.
 pub(super) fn labels_of(supply: &Supply<'_>, node: &NewNode) -> BTreeMap<LabelKey, Arc<str>> {
     let mut labels = node.labels.clone();
-    let Some(pool) = supply.pools.iter().find(|pool| pool.pool.name == node.pool) else { return labels };
-    let Some(kind) = pool.kinds.iter().find(|kind| kind.kind.name == node.size) else { return labels };
-    let bought = kind.offerings.iter().find(|usable| {
-        usable.offering.zone == node.zone && usable.offering.capacity_type == node.capacity_type
-    });
-    let Some(usable) = bought else { return labels };
+    let bought = supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
+    let Some((pool, kind, usable)) = bought else { return labels };
     for (key, requirement) in pool.site(kind, usable).labels.iter() {
         if let Some(value) = requirement.single() {
             labels.entry(key.clone()).or_insert_with(|| value.clone());
@@ -361,18 +357,5 @@ fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
 /// Counts the nodes of lighter pools whose pod a heavier one has room for, now that everything is known.
 fn overruled(ground: &Ground<'_>, attempt: &Attempt<'_>) -> usize {
     let Attempt { assigned, finished, .. } = attempt;
-    let opened: BTreeSet<&PodKey> = finished.nodes.iter().map(|node| &node.opened_for).collect();
-    if ground.supply.tiers() < 2 {
-        return 0;
-    }
-    let shapes = assigned.demand.shapes.iter();
-    let shapes: BTreeMap<&PodKey, &Shape> = shapes
-        .flat_map(|shape| shape.pods.iter().map(move |pod| (pod, shape)))
-        .filter(|(pod, _)| opened.contains(pod))
-        .collect();
-    let nodes = finished.nodes.iter().filter_map(|node| {
-        let shape = shapes.get(&node.opened_for)?;
-        Some(Opened { node, ask: &shape.ask, is_tied: !shape.roles.is_empty() })
-    });
-    overruled::count(ground.supply, &finished.ledger, nodes)
+    overruled::count(ground.supply, &finished.ledger, (&finished.nodes, &assigned.demand))
 }

@@ -1,12 +1,11 @@
 //! Which nodes should exist, and where each pod would go.
 //!
 //! Pure and total: it never fails, it explains. Nothing here knows how a change is carried out. The steps, in
-//! the order of [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`overlay`],
-//! [`supply`], [`price`]), which
-//! domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]),
-//! what limits leave ([`ledger`]), new nodes for the rest (`pack`), what soft preferences add (`preferences`), and why ([`report`], [`explain`]). The rules
-//! themselves are in [`fit`]. Beside it stands Karpenter's own way ([`karpenter`]), and what any fleet costs at least
-//! ([`bound`](mod@bound)).
+//! the order of [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`overlay`], [`supply`], [`price`]),
+//! which domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]),
+//! what limits leave ([`ledger`]), new nodes for the rest (`pack`), one step after the other (`steps`), what soft
+//! preferences add (`preferences`), and why ([`report`], [`explain`]). The rules themselves are in [`fit`]. Beside it
+//! stands Karpenter's own way ([`karpenter`]), and what any fleet costs at least ([`bound`](mod@bound)).
 
 mod attempt;
 pub mod bound;
@@ -36,8 +35,6 @@ pub mod topology;
 
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
-
-use fleet::Costs;
 
 pub use explain::{explain_node, explain_pod, explain_pool, explain_size};
 pub use market::Market;

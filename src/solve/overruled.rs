@@ -4,36 +4,34 @@
 //! not made in the end: pods came off again, or two steps became one. Nothing is mended here; who plans looks for
 //! another way.
 
-use crate::model::PoolName;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::demand::Ask;
+use crate::model::{PodKey, PoolName};
+
+use super::demand::{Demand, Shape};
 use super::fit::limits::Ledger;
 use super::ledger;
 use super::solution::NewNode;
 use super::supply::{Kind, PoolSupply, Supply, Usable};
 
-/// A new node with what the pod asks for for whose sake it is made.
-pub(super) struct Opened<'a> {
-    pub(super) node: &'a NewNode,
-    pub(super) ask: &'a Ask,
-    /// Whether rules between pods decide in which zone the pod may be, and bought in which way.
-    pub(super) is_tied: bool,
-}
-
-/// Counts the nodes whose pod a heavier pool could take, with what limits leave when all is made.
-pub(super) fn count<'a>(
-    supply: &Supply<'_>,
-    left: &Ledger,
-    nodes: impl Iterator<Item = Opened<'a>>,
-) -> usize {
+/// Counts the nodes whose pod a heavier pool could take, with what limits leave when all is made. The demand is what
+/// the nodes were made for.
+pub(super) fn count(supply: &Supply<'_>, left: &Ledger, (nodes, demand): (&[NewNode], &Demand)) -> usize {
     if supply.tiers() < 2 || !left.has_limits() {
         return 0;
     }
-    nodes.filter(|opened| is_overruled(supply, left, opened)).count()
+    let opened: BTreeSet<&PodKey> = nodes.iter().map(|node| &node.opened_for).collect();
+    let of_shape = |shape| move |pod| (pod, shape);
+    let shapes = demand.shapes.iter().flat_map(|shape| shape.pods.iter().map(of_shape(shape)));
+    let shapes: BTreeMap<&PodKey, &Shape> = shapes.filter(|(pod, _)| opened.contains(pod)).collect();
+    let is_overruled = |node: &&NewNode| {
+        shapes.get(&node.opened_for).is_some_and(|shape| is_overruled(supply, left, (node, shape)))
+    };
+    nodes.iter().filter(is_overruled).count()
 }
 
-fn is_overruled(supply: &Supply<'_>, left: &Ledger, opened: &Opened<'_>) -> bool {
-    let Some(own) = tier(supply, &opened.node.pool) else { return false };
+fn is_overruled(supply: &Supply<'_>, left: &Ledger, opened: (&NewNode, &Shape)) -> bool {
+    let Some(own) = tier(supply, &opened.0.pool) else { return false };
     supply.pools.iter().take_while(|pool| pool.tier < own).any(|pool| takes(pool, left, opened))
 }
 
@@ -41,8 +39,10 @@ fn tier(supply: &Supply<'_>, name: &PoolName) -> Option<usize> {
     supply.pools.iter().find(|pool| pool.pool.name == *name).map(|pool| pool.tier)
 }
 
-fn takes(pool: &PoolSupply<'_>, left: &Ledger, opened: &Opened<'_>) -> bool {
-    let Opened { node, ask, is_tied } = *opened;
+fn takes(pool: &PoolSupply<'_>, left: &Ledger, (node, shape): (&NewNode, &Shape)) -> bool {
+    let ask = &shape.ask;
+    // Rules between pods and volumes decide in which zone such a pod may be, and bought in which way.
+    let is_tied = !shape.roles.is_empty() || !ask.volumes.is_empty();
     let is_there = |usable: &Usable<'_>| {
         !is_tied || (usable.offering.zone == node.zone && usable.offering.capacity_type == node.capacity_type)
     };

@@ -16,7 +16,7 @@ use super::market::Market;
 use super::price::{self, PriceBook};
 use super::shrink::due::Due;
 use super::shrink::trial::{self, Scene};
-use super::shrink::{candidate, composed, consolidate, imagined};
+use super::shrink::{candidate, composed, consolidate, imagined, whole};
 use super::solution::{Removal, Solution};
 use super::supply::Supply;
 use super::topology::Topology;
@@ -99,11 +99,7 @@ fn repeated(scene: &Scene<'_>, snapshot: &Snapshot, mut solution: Solution) -> S
             break;
         }
         let both = composed::composed(scene, &between, (solution.clone(), next));
-        // What is one change then must keep the order of pools, the rules between pods, and what claims list.
-        if composed::is_overruled(scene, snapshot, &both)
-            || composed::is_uneven(scene, snapshot, &both)
-            || composed::lacks_choice(&both)
-        {
+        if !whole::is_right(scene, snapshot, &both) {
             break;
         }
         solution = both;

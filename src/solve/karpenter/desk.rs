@@ -68,14 +68,7 @@ impl Desk<'_> {
         ledger: &mut Ledger,
         memory: &mut BTreeMap<Requirements, BTreeSet<usize>>,
     ) -> Result<NewNode, String> {
-        let pool = self.supply.pools.iter().find(|pool| pool.pool.name == claim.pool);
-        let bought = pool.and_then(|pool| {
-            let kind = pool.kinds.iter().find(|kind| kind.kind.name == claim.size)?;
-            let usable = kind.offerings.iter().find(|usable| {
-                usable.offering.zone == claim.zone && usable.offering.capacity_type == claim.capacity_type
-            })?;
-            Some((pool, kind, usable))
-        });
+        let bought = self.supply.bought(&claim.pool, &claim.size, (&claim.zone, claim.capacity_type));
         let Some((pool, kind, usable)) = bought else {
             return Err(format!("`{}` cannot be had as Karpenter would", claim.size));
         };
@@ -206,13 +199,9 @@ fn among(
     found: &[Substitute],
 ) -> BTreeSet<Substitute> {
     let values = |size: &SkuName, zone: &Zone, capacity_type: CapacityType| -> Vec<Vec<Arc<str>>> {
-        let kind = pool.kinds.iter().find(|kind| kind.kind.name == *size);
-        let offering = kind.and_then(|kind| {
-            let mut offerings = kind.offerings.iter().map(|usable| (kind.kind, usable.offering));
-            offerings.find(|(_, offering)| offering.zone == *zone && offering.capacity_type == capacity_type)
-        });
+        let bought = pool.bought(size, (zone, capacity_type));
         let of_key = |(key, _): &Asked| {
-            offering.map(|(kind, offering)| variety::values(key, kind, offering)).unwrap_or_default()
+            bought.map(|(kind, usable)| variety::values(key, kind.kind, usable.offering)).unwrap_or_default()
         };
         wanted.iter().map(of_key).collect()
     };

@@ -9,6 +9,8 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::Demand;
+use crate::solve::fleet::Costs;
+use crate::solve::ledger;
 use crate::solve::market::Market;
 use crate::solve::price::{self, PriceBook};
 use crate::solve::report::variety::warnings as variety_warnings;
@@ -18,7 +20,6 @@ use crate::solve::shrink::trial::marked;
 use crate::solve::solution::{Kept, Report, Solution, Target};
 use crate::solve::supply::Supply;
 use crate::solve::topology::Topology;
-use crate::solve::{Costs, ledger};
 
 use super::course::{Course, course};
 use super::desk::{self, Desk};

@@ -4,16 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{NodeName, Pod, PodKey, Requirements};
+use crate::model::{NodeName, PodKey, Requirements};
 use crate::snapshot::Snapshot;
-use crate::solve::attempt::Fleet;
-use crate::solve::demand::{Ask, Demand, Shape};
+use crate::solve::demand::{Demand, Shape};
 use crate::solve::existing;
-use crate::solve::ledger;
-use crate::solve::overruled::{self, Opened};
-use crate::solve::price::{self, Uncommitted};
 use crate::solve::solution::{Kept, NewNode, Removal, Solution, Substitute, Target};
-use crate::solve::supply::Usable;
 
 use super::imagined;
 use super::trial::{Scene, marked};
@@ -52,63 +47,6 @@ pub(in crate::solve) fn composed(
     report.staying.retain(|(node, _)| !is_made(node));
     report.cost_before = first.report.cost_before;
     Solution { target: Target { kept, new, removed }, report }
-}
-
-/// Returns whether a heavier pool has room for a pod that a new node of a lighter one was opened for: a step may have
-/// freed what was taken when the step before needed it.
-pub(in crate::solve) fn is_overruled(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solution) -> bool {
-    let Scene { policy, market, book, supply, topology, .. } = *scene;
-    let there = price::cost(&snapshot.nodes, market, book).effective;
-    let mut left = ledger::opened(policy, &snapshot.nodes, &Uncommitted(Vec::new()), there);
-    for node in &solution.target.new {
-        let Some(pool) = supply.pools.iter().find(|pool| pool.pool.name == node.pool) else { continue };
-        if let Some(kind) = pool.kinds.iter().find(|kind| kind.kind.name == node.size) {
-            let charges = ledger::charges(&left, pool.pool, kind.kind, node.effective_price.known());
-            left.take(&charges, 1);
-        }
-    }
-    let opened: BTreeMap<&PodKey, &Pod> = {
-        let pods: BTreeSet<&PodKey> = solution.target.new.iter().map(|node| &node.opened_for).collect();
-        snapshot.pods.iter().filter(|pod| pods.contains(&pod.key)).map(|pod| (&pod.key, pod)).collect()
-    };
-    let asks: Vec<Option<(Ask, bool)>> = solution
-        .target
-        .new
-        .iter()
-        .map(|node| {
-            let pod = opened.get(&node.opened_for)?;
-            let is_tied = !topology.roles(pod).is_empty() || !pod.spec.volumes.is_empty();
-            Some((Ask::of(&pod.spec), is_tied))
-        })
-        .collect();
-    let nodes = solution.target.new.iter().zip(&asks).filter_map(|(node, ask)| {
-        let (ask, is_tied) = ask.as_ref()?;
-        Some(Opened { node, ask, is_tied: *is_tied })
-    });
-    overruled::count(supply, &left, nodes) > 0
-}
-
-/// Returns whether Kubernetes would not bind some pod, now that two steps are one: what the first placed ran already
-/// when the second was planned.
-pub(in crate::solve) fn is_uneven(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solution) -> bool {
-    let Scene { policy, supply, topology, daemons, .. } = *scene;
-    let Target { kept, new, removed } = &solution.target;
-    let world = marked(snapshot, &removed.iter().map(|removal| removal.node.clone()).collect());
-    let placed: BTreeMap<&NodeName, &Vec<PodKey>> =
-        kept.iter().map(|kept| (&kept.node, &kept.pods)).collect();
-    let mut nodes = existing::standing(&world, daemons, topology);
-    for standing in &mut nodes {
-        standing.placed = placed.get(&standing.node.name).map(|pods| (*pods).clone()).unwrap_or_default();
-    }
-    let fleet = Fleet { supply, policy, nodes: &nodes, new };
-    !fleet.refused(&Demand::of(&world, topology), topology).is_empty()
-}
-
-/// Returns whether some new node is no longer the choice that its pool asks for (`minValues`): what got more pods has
-/// fewer substitutes.
-pub(in crate::solve) fn lacks_choice(solution: &Solution) -> bool {
-    let lacks = |node: &NewNode| node.variety.among.iter().any(|other| !node.substitutes.contains(other));
-    solution.target.new.iter().any(lacks)
 }
 
 /// Joins what goes to nodes that stay: a pod that moves on goes to its last place at once.
@@ -162,14 +100,9 @@ fn with_more(
 
 /// Returns whether a substitute of a node holds all these pods.
 fn holds(scene: &Scene<'_>, node: &NewNode, other: &Substitute, shapes: &[Shape]) -> bool {
-    let bought = scene.supply.pools.iter().find(|pool| pool.pool.name == node.pool).and_then(|pool| {
-        let kind = pool.kinds.iter().find(|kind| kind.kind.name == other.size)?;
-        let is_it = |usable: &&Usable<'_>| {
-            usable.offering.zone == other.zone && usable.offering.capacity_type == other.capacity_type
-        };
-        Some(pool.site(kind, kind.offerings.iter().find(is_it)?))
-    });
-    let Some(mut site) = bought else { return false };
+    let bought = scene.supply.bought(&node.pool, &other.size, (&other.zone, other.capacity_type));
+    let Some((pool, kind, usable)) = bought else { return false };
+    let mut site = pool.site(kind, usable);
     let chosen = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
     site.labels.add_all(&Requirements::of_labels(chosen));
     shapes.iter().all(|shape| {

@@ -16,6 +16,7 @@ mod expiry;
 pub(super) mod imagined;
 mod repair;
 pub(super) mod trial;
+pub(super) mod whole;
 mod worth;
 
 pub use empty::{Shrunk, shrink};

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::Offered;
 use crate::model::{
-    InstanceType, LabelKey, MinValuesPolicy, Offering, Pool, Requirement, Requirements, SkuName, label,
+    CapacityType, InstanceType, LabelKey, MinValuesPolicy, Offering, Pool, PoolName, Requirement,
+    Requirements, SkuName, Zone, label,
 };
 use crate::policy::Policy;
 
@@ -106,6 +107,19 @@ impl<'a> Supply<'a> {
         supply.pools.sort_by_key(|pool| pool.tier);
         supply.warnings.sort();
         supply
+    }
+
+    /// Returns a size of a pool as it is bought in a zone; `None` where it cannot be had so.
+    #[must_use]
+    pub fn bought(
+        &self,
+        pool: &PoolName,
+        size: &SkuName,
+        (zone, capacity_type): (&Zone, CapacityType),
+    ) -> Option<(&PoolSupply<'a>, &Kind<'a>, &Usable<'a>)> {
+        let pool = self.pools.iter().find(|there| there.pool.name == *pool)?;
+        let (kind, usable) = pool.bought(size, (zone, capacity_type))?;
+        Some((pool, kind, usable))
     }
 
     /// Returns how many distinct weights there are.
@@ -213,6 +227,20 @@ impl<'a> PoolSupply<'a> {
         };
         self.overheads = groups.values().iter().map(together).collect();
         self
+    }
+
+    /// Returns a size as it is bought in a zone; `None` where it cannot be had so.
+    #[must_use]
+    pub fn bought(
+        &self,
+        size: &SkuName,
+        (zone, capacity_type): (&Zone, CapacityType),
+    ) -> Option<(&Kind<'a>, &Usable<'a>)> {
+        let kind = self.kinds.iter().find(|kind| kind.kind.name == *size)?;
+        let is_it = |usable: &&Usable<'_>| {
+            usable.offering.zone == *zone && usable.offering.capacity_type == capacity_type
+        };
+        Some((kind, kind.offerings.iter().find(is_it)?))
     }
 
     fn reaches(&self, ask: &Ask) -> Vec<Reach> {
