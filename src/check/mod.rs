@@ -63,7 +63,7 @@ use crate::snapshot::Snapshot;
 #[must_use]
 pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> {
     // What the plan holds to of soft preferences is judged like what is required.
-    let held_to = preferences::held_to(snapshot, plan);
+    let held_to = preferences::held_to(snapshot, policy, plan);
     let case = Case::of(held_to.as_ref().unwrap_or(snapshot), policy, plan);
     let rules = [
         placed::findings,

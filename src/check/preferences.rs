@@ -10,7 +10,8 @@ use std::sync::Arc;
 use super::finding::{Finding, Rule};
 use super::price::show_rate;
 use crate::model::{
-    ExtraCost, Form, Pod, PodKey, PodPlace, PodSpec, Preference, Requirements, SpreadConstraint, Strength,
+    ExtraCost, Form, Pod, PodKey, PodPlace, PodSpec, Preference, Requirements, SoftTaints, SpreadConstraint,
+    Strength,
 };
 use crate::plan::{Plan, Preferences};
 use crate::policy::Policy;
@@ -29,20 +30,21 @@ type Instead = BTreeMap<Preference, Option<Form>>;
 
 /// Returns a copy of the world in which pods that the plan places require what it holds to; nothing where the plan
 /// weighs no preferences.
-pub(super) fn held_to(snapshot: &Snapshot, plan: &Plan) -> Option<Snapshot> {
+pub(super) fn held_to(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Option<Snapshot> {
     let listed = listed(plan.evidence.report.preferences.as_ref()?);
     let placed = placed(plan);
+    let taints = discouraging(snapshot, policy);
     let mut copy = snapshot.clone();
     let nothing = Instead::new();
     let mut made: BTreeMap<(usize, &Instead), Arc<PodSpec>> = BTreeMap::new();
     for (own, pod) in snapshot.pods.iter().zip(&mut copy.pods) {
-        if !own.spec.has_preferences() || !placed.contains(&own.key) {
+        if !own.spec.has_preferences(&taints) || !placed.contains(&own.key) {
             continue;
         }
         let given_up = listed.get(&own.key).unwrap_or(&nothing);
         let spec = made
             .entry((Arc::as_ptr(&own.spec).addr(), given_up))
-            .or_insert_with(|| Arc::new(requiring(&own.spec, given_up)));
+            .or_insert_with(|| Arc::new(requiring(&own.spec, given_up, &taints)));
         pod.spec = Arc::clone(spec);
     }
     Some(copy)
@@ -52,9 +54,10 @@ pub(super) fn held_to(snapshot: &Snapshot, plan: &Plan) -> Option<Snapshot> {
 pub(super) fn findings(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> {
     let report = &plan.evidence.report;
     let Some(said) = &report.preferences else { return Vec::new() };
-    let mut faults = budget(snapshot, policy, said);
+    let taints = discouraging(snapshot, policy);
+    let mut faults = budget((snapshot, &taints), policy, said);
     let pods: BTreeMap<&PodKey, &Pod> = snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect();
-    faults.extend(unknown(&pods, said));
+    faults.extend(unknown(&pods, &taints, said));
     // What is left out, or waits for a budget, is in the sums and not in the plan.
     let is_whole = plan.spec.targets.is_empty() && plan.evidence.held.is_empty();
     if is_whole {
@@ -63,19 +66,19 @@ pub(super) fn findings(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec
             let (said, now) = (show_rate(said.with), show_rate(now));
             faults.push(format!("says that the fleet costs {said} with preferences, and {now} in all"));
         }
-        faults.extend(sums(&placed(plan), &pods, said));
+        faults.extend(sums((&placed(plan), &taints), &pods, said));
     }
     faults.into_iter().map(|why| Finding::new(Rule::Preferences, "plan", why)).collect()
 }
 
-fn budget(snapshot: &Snapshot, policy: &Policy, said: &Preferences) -> Vec<String> {
+fn budget((snapshot, taints): (&Snapshot, &SoftTaints), policy: &Policy, said: &Preferences) -> Vec<String> {
     let mut faults = Vec::new();
     if said.limit != policy.fleet.extra_cost {
         faults.push("states another limit of what preferences may cost than the fleet".to_owned());
     }
     let ExtraCost::Percent(percent) = policy.fleet.extra_cost else { return faults };
     let (without, with) = (i128::from(said.without.0), i128::from(said.with.0));
-    let runs = |pod: &Pod| matches!(pod.place, PodPlace::Bound(_)) && pod.spec.has_preferences();
+    let runs = |pod: &Pod| matches!(pod.place, PodPlace::Bound(_)) && pod.spec.has_preferences(taints);
     let settled = match snapshot.pods.iter().any(runs) {
         true => (without * SETTLED_PERCENT / 100).max(SETTLED_LEAST),
         false => 0,
@@ -91,13 +94,13 @@ fn budget(snapshot: &Snapshot, policy: &Policy, said: &Preferences) -> Vec<Strin
 }
 
 /// Returns what is listed as given up and is no preference of its pods.
-fn unknown(pods: &BTreeMap<&PodKey, &Pod>, said: &Preferences) -> Vec<String> {
+fn unknown(pods: &BTreeMap<&PodKey, &Pod>, taints: &SoftTaints, said: &Preferences) -> Vec<String> {
     let mut faults = Vec::new();
     for entry in &said.given_up {
         let fits = |key: &&PodKey| {
             pods.get(*key).is_some_and(|pod| {
                 let is_even = entry.instead != Some(Form::Evenly);
-                pod.spec.preferences().contains(&(entry.preference, entry.weight))
+                pod.spec.preferences(taints).contains(&(entry.preference, entry.weight))
                     && (is_even || pod.spec.apart_from_its_like(entry.preference).is_some())
             })
         };
@@ -110,11 +113,15 @@ fn unknown(pods: &BTreeMap<&PodKey, &Pod>, said: &Preferences) -> Vec<String> {
 }
 
 /// Compares the weights with those of the pods that are placed.
-fn sums(placed: &BTreeSet<&PodKey>, pods: &BTreeMap<&PodKey, &Pod>, said: &Preferences) -> Vec<String> {
+fn sums(
+    (placed, taints): (&BTreeSet<&PodKey>, &SoftTaints),
+    pods: &BTreeMap<&PodKey, &Pod>,
+    said: &Preferences,
+) -> Vec<String> {
     let listed = listed(said);
     let (mut asked, mut met) = (0, 0);
     for pod in placed.iter().filter_map(|key| pods.get(*key)) {
-        for (preference, weight) in pod.spec.preferences() {
+        for (preference, weight) in pod.spec.preferences(taints) {
             let weight = usize::try_from(weight).unwrap_or(0);
             asked += weight;
             let is_listed = listed.get(&pod.key).is_some_and(|listed| listed.contains_key(&preference));
@@ -128,6 +135,12 @@ fn sums(placed: &BTreeSet<&PodKey>, pods: &BTreeMap<&PodKey, &Pod>, said: &Prefe
         }
     }
     faults
+}
+
+/// Returns the taints that only discourage, of pools and of nodes that exist.
+fn discouraging(snapshot: &Snapshot, policy: &Policy) -> SoftTaints {
+    let pools = policy.pools.values().flat_map(|pool| &pool.taints);
+    SoftTaints::of(pools.chain(snapshot.nodes.iter().flat_map(|node| &node.taints)))
 }
 
 fn listed(said: &Preferences) -> Listed<'_> {
@@ -146,9 +159,9 @@ fn placed(plan: &Plan) -> BTreeSet<&PodKey> {
 }
 
 /// Returns a content that requires each preference which is not given up, and the weaker form of one that has it.
-fn requiring(own: &PodSpec, given_up: &Instead) -> PodSpec {
+fn requiring(own: &PodSpec, given_up: &Instead, taints: &SoftTaints) -> PodSpec {
     let mut spec = own.clone();
-    for (preference, _) in own.preferences() {
+    for (preference, _) in own.preferences(taints) {
         let form = match given_up.get(&preference) {
             None => Form::Whole,
             Some(Some(form)) => *form,
@@ -160,6 +173,7 @@ fn requiring(own: &PodSpec, given_up: &Instead) -> PodSpec {
                 let terms = spec.node_affinity.required.take().unwrap_or_else(|| vec![Requirements::none()]);
                 spec.node_affinity.required = Some(both(&terms, wanted));
             }
+            (Preference::SoftTaints, _) => spec.refuses_soft_taints = true,
             (Preference::Spread(place), _) => spec.spread[place].strength = Strength::Required,
             (Preference::PodAffinity(place), _) => {
                 spec.affinity.push(own.preferred_affinity[place].term.clone());

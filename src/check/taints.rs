@@ -2,7 +2,7 @@
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use crate::model::{Effect, Taint, Toleration};
+use crate::model::{Effect, PodSpec, Taint, Toleration};
 
 /// What Kubernetes puts on a cordoned node.
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
@@ -23,7 +23,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for site in &case.sites {
         for pod in &site.pods {
-            let repelling = site.taints.iter().find(|taint| repels(taint, &pod.spec.tolerations));
+            let repelling = site.taints.iter().find(|taint| keeps_off(taint, &pod.spec));
             if let Some(taint) = repelling {
                 let message = format!("does not tolerate taint `{taint}` of {}", site.title);
                 found.push(Finding::new(Rule::Taints, format!("pod `{}`", pod.key), message));
@@ -45,6 +45,13 @@ pub(super) fn repels(taint: &Taint, tolerations: &[Toleration]) -> bool {
         Effect::PreferNoSchedule => false,
     };
     is_hard && !tolerations.iter().any(|toleration| covers(toleration, taint))
+}
+
+/// Returns whether a taint keeps a pod of this content away: one that only discourages, where the plan holds to its wish.
+pub(super) fn keeps_off(taint: &Taint, spec: &PodSpec) -> bool {
+    let is_tolerated = || spec.tolerations.iter().any(|toleration| covers(toleration, taint));
+    repels(taint, &spec.tolerations)
+        || (spec.refuses_soft_taints && taint.effect == Effect::PreferNoSchedule && !is_tolerated())
 }
 
 /// Returns whether a taint keeps a daemonset's pod away.

@@ -17,7 +17,7 @@ use super::limits::{Usage, pool_has_room};
 use super::made::Made;
 use super::offering::{may_be_chosen, suits};
 use super::party;
-use super::taints::repels;
+use super::taints::keeps_off;
 use super::tied;
 use super::variety::{self, Way};
 use crate::model::{
@@ -132,7 +132,7 @@ fn has_place(case: &Case<'_>, pool: &Pool, usage: &Usage, asked: Asked<'_>) -> b
     if pool.is_deleting || pool.replicas.is_some() || may_be_full_of_others(case, pool) {
         return false;
     }
-    if pool.taints.iter().any(|taint| repels(taint, &pod.spec.tolerations)) {
+    if pool.taints.iter().any(|taint| keeps_off(taint, &pod.spec)) {
         return false;
     }
     let Some(offered) = case.offered_to(pool) else { return false };

@@ -62,6 +62,6 @@ pub use requirement::{Conflict, Operator, Requirement, Requirements};
 pub use requirement_form::RequirementEntry;
 pub use resources::{ResourceName, Resources};
 pub use selector::LabelSelector;
-pub use taint::{Effect, Taint, Toleration};
+pub use taint::{Effect, SoftTaints, Stance, Taint, Toleration};
 pub use what_if::{AbsentNode, Supposed, Target, WhatIf};
 pub use wish::Wishes;

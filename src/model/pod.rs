@@ -11,7 +11,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::storage::PodVolume;
-use super::{LabelKey, LabelSelector, Namespace, NodeName, PodKey, Requirements, Resources, Toleration};
+use super::{
+    LabelKey, LabelSelector, Namespace, NodeName, PodKey, Requirements, Resources, Stance, Toleration,
+};
 
 /// A transport protocol of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -210,6 +212,10 @@ pub struct PodSpec {
     /// Tolerations, sorted.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub tolerations: Vec<Toleration>,
+    /// Whether taints that only discourage keep it away like others. No pod is written so: it is how a preference is
+    /// taken for required, on a copy.
+    #[serde(skip)]
+    pub refuses_soft_taints: bool,
     /// Host ports; all container ports where the pod uses the host's network.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub host_ports: BTreeSet<HostPort>,
@@ -247,6 +253,12 @@ pub struct PodSpec {
 }
 
 impl PodSpec {
+    /// Returns how it stands to taints.
+    #[must_use]
+    pub fn stance(&self) -> Stance {
+        Stance { tolerations: self.tolerations.clone(), refuses_soft: self.refuses_soft_taints }
+    }
+
     /// Returns every selector of namespaces of its affinity and anti-affinity.
     pub fn namespace_selectors(&self) -> impl Iterator<Item = &LabelSelector> {
         let preferred = self.preferred_affinity.iter().chain(&self.preferred_anti_affinity);

@@ -2,7 +2,7 @@
 //!
 //! What becomes of a preference is not decided here.
 
-use super::{LabelKey, PodAffinityTerm, PodSpec, Strength, label};
+use super::{LabelKey, PodAffinityTerm, PodSpec, SoftTaints, Strength, Taint, label};
 
 /// What Kubernetes makes of a wish without a weight of its own, such as `ScheduleAnyway`: as heavy as any can be.
 pub const WEIGHT_MAX: u32 = 100;
@@ -14,6 +14,8 @@ pub const WEIGHT_MAX: u32 = 100;
 pub enum Preference {
     /// A term of preferred node affinity.
     NodeAffinity(usize),
+    /// To stand where no taint discourages the pod that it does not tolerate (`PreferNoSchedule`).
+    SoftTaints,
     /// A spread constraint that is `ScheduleAnyway`, by its place among all constraints.
     Spread(usize),
     /// A term of preferred pod affinity.
@@ -59,9 +61,9 @@ impl ExtraCost {
 }
 
 impl PodSpec {
-    /// Returns the soft preferences, each with its weight, in the order of the lists.
+    /// Returns the soft preferences in a world of these taints, each with its weight, in the order of the lists.
     #[must_use]
-    pub fn preferences(&self) -> Vec<(Preference, u32)> {
+    pub fn preferences(&self, taints: &SoftTaints) -> Vec<(Preference, u32)> {
         let node = self.node_affinity.preferred.iter().enumerate();
         let node = node.map(|(place, term)| (Preference::NodeAffinity(place), term.weight));
         let soft = |strength: Strength| strength == Strength::Preferred;
@@ -71,17 +73,20 @@ impl PodSpec {
         let near = near.map(|(place, term)| (Preference::PodAffinity(place), term.weight));
         let away = self.preferred_anti_affinity.iter().enumerate();
         let away = away.map(|(place, term)| (Preference::PodAntiAffinity(place), term.weight));
-        node.chain(spread).chain(near).chain(away).collect()
+        let is_discouraged = taints.untolerated(&self.tolerations).next().is_some();
+        let taints = is_discouraged.then_some((Preference::SoftTaints, WEIGHT_MAX));
+        node.chain(taints).chain(spread).chain(near).chain(away).collect()
     }
 
-    /// Returns whether there is any soft preference.
+    /// Returns whether there is any soft preference in a world of these taints.
     #[must_use]
-    pub fn has_preferences(&self) -> bool {
+    pub fn has_preferences(&self, taints: &SoftTaints) -> bool {
         let has_spread = || self.spread.iter().any(|constraint| constraint.strength == Strength::Preferred);
         !self.node_affinity.preferred.is_empty()
             || !self.preferred_affinity.is_empty()
             || !self.preferred_anti_affinity.is_empty()
             || has_spread()
+            || taints.untolerated(&self.tolerations).next().is_some()
     }
 
     /// Returns the label over which a preference spreads pods, or holds them together or apart; none for what is
@@ -89,7 +94,7 @@ impl PodSpec {
     #[must_use]
     pub fn preference_key(&self, preference: Preference) -> Option<&LabelKey> {
         match preference {
-            Preference::NodeAffinity(_) => None,
+            Preference::NodeAffinity(_) | Preference::SoftTaints => None,
             Preference::Spread(place) => self.spread.get(place).map(|constraint| &constraint.topology_key),
             Preference::PodAffinity(place) => {
                 self.preferred_affinity.get(place).map(|preferred| &preferred.term.topology_key)
@@ -114,7 +119,7 @@ impl PodSpec {
 
     /// Returns a preference in words: the field's own name, and what it is over or asks for.
     #[must_use]
-    pub fn preference_in_words(&self, preference: Preference) -> String {
+    pub fn preference_in_words(&self, preference: Preference, taints: &SoftTaints) -> String {
         let over = |name: &str| match self.preference_key(preference) {
             Some(key) => format!("{name} over {key}"),
             None => name.to_owned(),
@@ -125,6 +130,10 @@ impl PodSpec {
                 let each = term.into_iter().flat_map(super::Requirements::iter);
                 let each: Vec<String> = each.map(|(key, wanted)| format!("{key} {wanted}")).collect();
                 format!("nodeAffinity to {}", each.join(" and "))
+            }
+            Preference::SoftTaints => {
+                let each: Vec<String> = taints.untolerated(&self.tolerations).map(Taint::to_string).collect();
+                format!("no node with {}", each.join(" or "))
             }
             Preference::Spread(_) => over("topologySpreadConstraints"),
             Preference::PodAffinity(_) => over("podAffinity"),

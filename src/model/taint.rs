@@ -1,5 +1,6 @@
 //! Taints of nodes and tolerations of pods.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -62,6 +63,12 @@ impl Taint {
             Effect::NoSchedule | Effect::NoExecute => true,
             Effect::PreferNoSchedule => false,
         }
+    }
+
+    /// Returns whether one of these tolerations covers the taint.
+    #[must_use]
+    pub fn is_tolerated(&self, tolerations: &[Toleration]) -> bool {
+        tolerations.iter().any(|toleration| toleration.tolerates(self))
     }
 
     /// Returns whether the taint comes and goes while a node starts up, so that a node which is not yet
@@ -132,8 +139,42 @@ fn met<T: Clone + PartialEq>(one: Option<&T>, other: Option<&T>) -> Option<Optio
     }
 }
 
+/// How a pod stands to taints.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stance {
+    /// What it tolerates.
+    pub tolerations: Vec<Toleration>,
+    /// Whether taints that only discourage keep it away like others.
+    pub refuses_soft: bool,
+}
+
+impl Stance {
+    /// Returns the first of these taints that keeps the pod away.
+    #[must_use]
+    pub fn first_untolerated<'a>(&self, taints: &'a [Taint]) -> Option<&'a Taint> {
+        let Self { tolerations, refuses_soft } = self;
+        taints.iter().find(|taint| (*refuses_soft || taint.repels()) && !taint.is_tolerated(tolerations))
+    }
+}
+
+/// The taints of a world's pools and nodes that only discourage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SoftTaints(BTreeSet<Taint>);
+
+impl SoftTaints {
+    /// Finds them among all taints.
+    pub fn of<'a>(taints: impl IntoIterator<Item = &'a Taint>) -> Self {
+        Self(taints.into_iter().filter(|taint| !taint.repels()).cloned().collect())
+    }
+
+    /// Returns those that discourage a pod with these tolerations, sorted.
+    pub fn untolerated<'a>(&'a self, tolerations: &'a [Toleration]) -> impl Iterator<Item = &'a Taint> {
+        self.0.iter().filter(|taint| !taint.is_tolerated(tolerations))
+    }
+}
+
 /// Returns the first taint that repels a pod with these tolerations.
 #[must_use]
 pub fn first_untolerated<'a>(taints: &'a [Taint], tolerations: &[Toleration]) -> Option<&'a Taint> {
-    taints.iter().find(|taint| taint.repels() && !tolerations.iter().any(|t| t.tolerates(taint)))
+    taints.iter().find(|taint| taint.repels() && !taint.is_tolerated(tolerations))
 }

@@ -100,5 +100,5 @@ fn stands(taints: &[Taint], ask: &Ask) -> bool {
         ALWAYS_TOLERATED.iter().any(|(key, effect)| *key == &*taint.key && *effect == taint.effect)
     };
     let others: Vec<Taint> = taints.iter().filter(|taint| !is_always_tolerated(taint)).cloned().collect();
-    taints::are_stood(&others, &ask.tolerations)
+    taints::are_stood(&others, &ask.stance)
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::model::storage::Storage;
 use crate::model::{
-    HostPort, NodeName, Pod, PodKey, PodPlace, PodSpec, Requirements, Resources, SchedulingRule, Toleration,
+    HostPort, NodeName, Pod, PodKey, PodPlace, PodSpec, Requirements, Resources, SchedulingRule, Stance,
 };
 use crate::snapshot::Snapshot;
 
@@ -28,7 +28,7 @@ pub struct Ask {
     /// terms are chosen by cost.
     pub alternatives: Vec<Requirements>,
     /// Which taints it stands.
-    pub tolerations: Vec<Toleration>,
+    pub stance: Stance,
     /// Which ports of the node it takes.
     pub host_ports: BTreeSet<HostPort>,
     /// The parts that it plays in rules between pods on one node.
@@ -44,7 +44,7 @@ impl Ask {
         Self {
             requests: spec.requests.clone(),
             alternatives: alternatives(spec),
-            tolerations: spec.tolerations.clone(),
+            stance: spec.stance(),
             host_ports: spec.host_ports.clone(),
             company: Vec::new(),
             volumes: BTreeMap::new(),

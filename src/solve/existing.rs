@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::storage::Storage;
 use crate::model::{
     Effect, HostPort, LabelKey, Node, NodeName, NodeStage, Pod, PodKey, PodPlace, Requirements, Resources,
-    Taint, Toleration, label,
+    Stance, Taint, label,
 };
 use crate::snapshot::Snapshot;
 
@@ -158,7 +158,7 @@ pub fn fill(demand: &Demand, nodes: &mut [Standing<'_>]) -> Vec<usize> {
         nodes.iter().enumerate().map(|(node, standing)| (preference(standing, &largest), node)).collect();
     for number in order {
         let Shape { ask, pods, .. } = &demand.shapes[number];
-        let open = &accesses[&(&ask.alternatives, &ask.tolerations)];
+        let open = &accesses[&(&ask.alternatives, &ask.stance)];
         let mut filled = Vec::new();
         for (preference, node) in queue.iter().filter(|(_, node)| open.has(*node)) {
             let standing = &mut nodes[*node];
@@ -199,14 +199,14 @@ fn preference(standing: &Standing<'_>, largest: &Resources) -> Preference {
     (is_spare, stage, share(&standing.site.room, largest))
 }
 
-/// Node terms and tolerations.
-type Terms<'a> = (&'a Vec<Requirements>, &'a Vec<Toleration>);
+/// Node terms, and the stance to taints.
+type Terms<'a> = (&'a Vec<Requirements>, &'a Stance);
 
-/// Returns the nodes that each pair of node terms and tolerations may join at all.
+/// Returns the nodes that each pair of node terms and stance to taints may join at all.
 fn accesses<'a>(demand: &'a Demand, nodes: &[Standing<'_>]) -> BTreeMap<Terms<'a>, Bits> {
     let mut accesses = BTreeMap::new();
     for Shape { ask, .. } in &demand.shapes {
-        let terms = (&ask.alternatives, &ask.tolerations);
+        let terms = (&ask.alternatives, &ask.stance);
         accesses.entry(terms).or_insert_with(|| {
             let mut open = Bits::none(nodes.len());
             open_to(nodes, terms).into_iter().for_each(|node| open.insert(node));
@@ -218,10 +218,10 @@ fn accesses<'a>(demand: &'a Demand, nodes: &[Standing<'_>]) -> BTreeMap<Terms<'a
 
 /// Returns the nodes that pods of these terms may join, if there is room; nodes being deleted are no place for
 /// anything.
-pub(super) fn open_to(nodes: &[Standing<'_>], (alternatives, tolerations): Terms<'_>) -> Vec<usize> {
+pub(super) fn open_to(nodes: &[Standing<'_>], (alternatives, stance): Terms<'_>) -> Vec<usize> {
     let is_open = |Standing { node, site, .. }: &Standing<'_>| {
         !node.is_deleting
-            && super::fit::taints::are_stood(&site.taints, tolerations)
+            && super::fit::taints::are_stood(&site.taints, stance)
             && super::fit::labels::are_met(alternatives, &site.labels, &site.undefined)
     };
     (0..nodes.len()).filter(|node| is_open(&nodes[*node])).collect()

@@ -3,7 +3,8 @@
 
 use nodeform::check::{Finding, Rule, check};
 use nodeform::model::{
-    ExtraCost, MicroUsdPerHour, NodeName, Operator, PodKey, Preferred, SpreadConstraint, Strength, label,
+    Effect, ExtraCost, MicroUsdPerHour, NodeName, Operator, PodKey, Preferred, SpreadConstraint, Strength,
+    label,
 };
 use nodeform::plan::{Plan, Preferences};
 
@@ -64,6 +65,18 @@ fn a_spread_that_is_claimed_and_not_met_is_found() {
     let pods: Vec<PodKey> = plan.evidence.kept.values().flatten().cloned().collect();
     plan.evidence.kept = [(NodeName::new("near"), pods)].into();
     assert_eq!(rules(&world, &plan), [Rule::Spread]);
+}
+
+#[test]
+fn a_taint_that_is_said_to_be_avoided_and_is_not_is_found() {
+    let soft = pool("default").taint("team", Effect::PreferNoSchedule);
+    let world = world().pool(soft).pods(pod("web").times(2));
+    let mut plan = right(&world);
+    assert_eq!(said(&mut plan).given_up.len(), 1);
+    let all = said(&mut plan).asked;
+    said(&mut plan).met = all;
+    said(&mut plan).given_up.clear();
+    assert!(rules(&world, &plan).contains(&Rule::Taints));
 }
 
 #[test]

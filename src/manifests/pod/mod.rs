@@ -102,6 +102,7 @@ pub fn read(
             node_selector: node_selector(spec),
             node_affinity: affinity.node,
             tolerations: tolerations::read(spec),
+            refuses_soft_taints: false,
             host_ports: ports::read(spec),
             priority: 0,
             gates: spec

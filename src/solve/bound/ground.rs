@@ -5,9 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{
-    CapacityType, NodeName, PodKey, PodPlace, Requirements, ResourceName, Resources, Toleration,
-};
+use crate::model::{CapacityType, NodeName, PodKey, PodPlace, Requirements, ResourceName, Resources, Stance};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
@@ -29,8 +27,8 @@ use super::problem::{Bin, Class, Problem, Source};
 /// The highest price that is told apart: far above any VM's.
 const PRICE_MAX: i64 = 1 << 40;
 
-/// Node terms and tolerations.
-type Terms<'a> = (&'a Vec<Requirements>, &'a Vec<Toleration>);
+/// Node terms, and the stance to taints.
+type Terms<'a> = (&'a Vec<Requirements>, &'a Stance);
 
 /// A bin, and the terms that it meets.
 type Open = (Bin, Bits);
@@ -47,10 +45,8 @@ pub(super) fn problem(seen: &Snapshot, policy: &Policy, solution: &Solution) -> 
     let nodes = existing::standing(snapshot, &daemons, &topology);
     let shapes = placed(&demand, solution, moving);
     let mut terms: Interner<Terms<'_>> = Interner::new();
-    let numbers: Vec<usize> = shapes
-        .iter()
-        .map(|(shape, _)| terms.number(&(&shape.ask.alternatives, &shape.ask.tolerations)))
-        .collect();
+    let numbers: Vec<usize> =
+        shapes.iter().map(|(shape, _)| terms.number(&(&shape.ask.alternatives, &shape.ask.stance))).collect();
     let dimensions = dimensions(&shapes);
     let staying = staying(&nodes, solution);
     let stays = nodes.iter().filter(|standing| staying.contains(&standing.node.name));
@@ -185,8 +181,8 @@ impl Shop<'_> {
 
     /// Returns what a pool's nodes can be of what each of the terms asks for.
     fn reaches(&self, pool: &PoolSupply<'_>) -> Vec<Vec<Reach>> {
-        let reached = |(alternatives, tolerations): &Terms<'_>| {
-            if taints::why(&pool.pool.taints, tolerations).is_err() {
+        let reached = |(alternatives, stance): &Terms<'_>| {
+            if taints::why(&pool.pool.taints, stance).is_err() {
                 return Vec::new();
             }
             let reach = |alternative: &Requirements| {
@@ -226,8 +222,8 @@ impl Shop<'_> {
     fn there(&self, standing: &Standing<'_>, price: i64) -> Open {
         let site = &standing.site;
         let mut bits = Bits::none(self.terms.len());
-        for (number, (alternatives, tolerations)) in self.terms.iter().enumerate() {
-            if taints::why(&site.taints, tolerations).is_ok()
+        for (number, (alternatives, stance)) in self.terms.iter().enumerate() {
+            if taints::why(&site.taints, stance).is_ok()
                 && labels::why(alternatives, &site.labels, &site.undefined).is_ok()
             {
                 bits.insert(number);

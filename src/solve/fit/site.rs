@@ -55,7 +55,7 @@ impl Site<'_> {
     /// # Errors
     /// The first rule that says no.
     pub fn why(&self, ask: &Ask) -> Result<usize, Miss> {
-        taints::why(&self.taints, &ask.tolerations)?;
+        taints::why(&self.taints, &ask.stance)?;
         let alternative = labels::why(&ask.alternatives, &self.labels, &self.undefined)?;
         ports::why(&ask.host_ports, &self.ports)?;
         resources::why(&ask.requests, &self.room)?;

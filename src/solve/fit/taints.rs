@@ -1,18 +1,18 @@
 //! Taints: a pod stays away from a node with a taint that it does not tolerate.
 //!
-//! `PreferNoSchedule` is a wish and does not count here. Startup and ephemeral taints of nodes that are not
+//! `PreferNoSchedule` counts only for pods whose wish to stand elsewhere is taken for required. Startup and ephemeral taints of nodes that are not
 //! initialized are gone before they come here.
 
-use crate::model::{Taint, Toleration, taint};
+use crate::model::{Stance, Taint};
 
 use super::{Miss, Rule};
 
-/// Says whether these tolerations stand these taints.
+/// Says whether a pod stands these taints.
 ///
 /// # Errors
 /// The first taint that is not tolerated.
-pub fn why(taints: &[Taint], tolerations: &[Toleration]) -> Result<(), Miss> {
-    match taint::first_untolerated(taints, tolerations) {
+pub fn why(taints: &[Taint], stance: &Stance) -> Result<(), Miss> {
+    match stance.first_untolerated(taints) {
         None => Ok(()),
         Some(taint) => {
             let because = format!("taint `{taint}` is not tolerated");
@@ -21,8 +21,8 @@ pub fn why(taints: &[Taint], tolerations: &[Toleration]) -> Result<(), Miss> {
     }
 }
 
-/// Returns whether these tolerations stand these taints: as [`why`], without words.
+/// Returns whether a pod stands these taints: as [`why`], without words.
 #[must_use]
-pub fn are_stood(taints: &[Taint], tolerations: &[Toleration]) -> bool {
-    taint::first_untolerated(taints, tolerations).is_none()
+pub fn are_stood(taints: &[Taint], stance: &Stance) -> bool {
+    stance.first_untolerated(taints).is_none()
 }

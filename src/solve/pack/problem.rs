@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use crate::model::{HostPort, LabelKey, PodKey, Requirements, ResourceName, Resources, Toleration};
+use crate::model::{HostPort, LabelKey, PodKey, Requirements, ResourceName, Resources, Stance};
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::fit::company::HostRole;
 use crate::solve::fit::limits::{Charges, Ledger};
@@ -89,7 +89,7 @@ pub(in crate::solve) struct Problem {
     pub(in crate::solve) reaches: Vec<PoolReaches>,
 }
 
-type Terms<'a> = (&'a Vec<Requirements>, &'a Vec<Toleration>);
+type Terms<'a> = (&'a Vec<Requirements>, &'a Stance);
 
 impl Problem {
     /// Makes the problem of placing what is left of each shape.
@@ -110,7 +110,7 @@ impl Problem {
         let mut terms: Interner<Terms<'_>> = Interner::new();
         let mut numbers = Vec::new();
         for (_, shape, _) in &shapes {
-            numbers.push(terms.number(&(&shape.ask.alternatives, &shape.ask.tolerations)));
+            numbers.push(terms.number(&(&shape.ask.alternatives, &shape.ask.stance)));
         }
         let mut pools: Vec<PoolReaches> =
             supply.pools.iter().map(|pool| PoolReaches::of(pool, terms.values())).collect();
@@ -171,9 +171,9 @@ impl PoolReaches {
         let mut open_keys = BTreeSet::new();
         let mut by_alternative: BTreeMap<&Requirements, Option<_>> = BTreeMap::new();
         let mut by_terms = Vec::new();
-        for (alternatives, tolerations) in terms {
+        for (alternatives, stance) in terms {
             let mut reached = Vec::new();
-            if taints::why(&pool.pool.taints, tolerations).is_ok() {
+            if taints::why(&pool.pool.taints, stance).is_ok() {
                 for alternative in *alternatives {
                     let entry = by_alternative.entry(alternative).or_insert_with(|| {
                         let mut reach = pool.reach(alternative)?;

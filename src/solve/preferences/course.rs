@@ -197,6 +197,7 @@ impl<'a> Search<'a> {
                 Preference::PodAntiAffinity(_) => 2,
                 Preference::Spread(_) => 3,
                 Preference::NodeAffinity(_) => 4,
+                Preference::SoftTaints => 5,
             };
             Some((rank, weight, *item))
         };
@@ -312,7 +313,7 @@ impl<'a> Search<'a> {
             choice.set(item, Some(weaker));
             return if self.tries > 0 { self.better(&choice).unwrap_or(best) } else { best };
         }
-        let is_of_nodes = matches!(item.preference, Preference::NodeAffinity(_));
+        let is_of_nodes = matches!(item.preference, Preference::NodeAffinity(_) | Preference::SoftTaints);
         if !is_of_nodes && !is_of_hosts(content.spec, item.preference) {
             return best;
         }

@@ -22,9 +22,8 @@ pub(super) struct Firm {
     pub(super) taken: Vec<Taken>,
 }
 
-/// Makes these preferences required for pods of which there are so many alike.
-pub(super) fn firm(spec: &PodSpec, taken: &[Taken], alike: usize) -> Firm {
-    let weights = spec.preferences();
+/// Makes these of the preferences of a content required for pods of which there are so many alike.
+pub(super) fn firm((spec, weights): (&PodSpec, &[(Preference, u32)]), taken: &[Taken], alike: usize) -> Firm {
     let weight =
         |preference: Preference| weights.iter().find(|(there, _)| *there == preference).map(|it| it.1);
     let mut order: Vec<Taken> = taken.to_vec();
@@ -62,6 +61,10 @@ impl Draft {
         match preference {
             Preference::NodeAffinity(place) => {
                 own.node_affinity.preferred.get(place).is_some_and(|preferred| self.narrows(&preferred.term))
+            }
+            Preference::SoftTaints => {
+                self.spec.refuses_soft_taints = true;
+                true
             }
             Preference::Spread(place) => own.spread.get(place).is_some_and(|constraint| {
                 self.spreads(own, &constraint.topology_key, constraint.max_skew) && {

@@ -16,7 +16,6 @@ use crate::solve::supply::{PoolSupply, Supply};
 use crate::solve::topology::Topology;
 
 use super::choice::Item;
-use super::firm::firm;
 use super::wishes::Wishes;
 
 /// Returns those of the preferences that no node can meet.
@@ -25,7 +24,8 @@ pub(super) fn vain(
     wishes: &Wishes<'_>,
     items: &[Item],
 ) -> BTreeSet<Item> {
-    let of_nodes = |item: &&Item| matches!(item.preference, Preference::NodeAffinity(_));
+    let of_nodes =
+        |item: &&Item| matches!(item.preference, Preference::NodeAffinity(_) | Preference::SoftTaints);
     let asked: Vec<&Item> = items.iter().filter(of_nodes).collect();
     if asked.is_empty() {
         return BTreeSet::new();
@@ -36,7 +36,7 @@ pub(super) fn vain(
     let supply = Supply::of(policy, &market, &book, &daemons);
     let is_vain = |item: &&&Item| {
         let content = &wishes.contents[item.content];
-        let firm = firm(content.spec, &[(item.preference, Form::Whole)], content.pods.len());
+        let firm = content.firm(&[(item.preference, Form::Whole)]);
         !is_to_be_had(&firm.spec, snapshot, &supply)
     };
     asked.iter().filter(is_vain).map(|item| **item).collect()
@@ -44,13 +44,16 @@ pub(super) fn vain(
 
 fn is_to_be_had(spec: &PodSpec, snapshot: &Snapshot, supply: &Supply<'_>) -> bool {
     let alternatives = demand::alternatives(spec);
+    let stance = spec.stance();
     let there = |node: &Node| {
         let labels = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
         let labels = Requirements::of_labels(labels);
-        !node.is_deleting && labels::why(&alternatives, &labels, &Undefined::Absent).is_ok()
+        !node.is_deleting
+            && taints::why(&node.taints, &stance).is_ok()
+            && labels::why(&alternatives, &labels, &Undefined::Absent).is_ok()
     };
     let may_be = |pool: &PoolSupply<'_>| {
-        taints::why(&pool.pool.taints, &spec.tolerations).is_ok()
+        taints::why(&pool.pool.taints, &stance).is_ok()
             && alternatives.iter().any(|term| reaches(pool, term, spec))
     };
     snapshot.nodes.iter().any(there) || supply.pools.iter().any(may_be)

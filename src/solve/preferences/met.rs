@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::{
-    Form, LabelKey, Namespace, Node, NodeName, Pod, PodPlace, PodSpec, Preference, Requirements, label,
+    Form, LabelKey, Namespace, Node, NodeName, Pod, PodPlace, PodSpec, Preference, Requirements, SoftTaints,
+    Stance, label,
 };
 use crate::snapshot::Snapshot;
 use crate::solve::fit::{Undefined, labels, taints};
@@ -42,7 +43,7 @@ impl Standing<'_> {
 
 impl<'a> Met<'a> {
     /// Counts for these running pods.
-    pub(super) fn of(snapshot: &'a Snapshot, running: &[&'a Pod]) -> Self {
+    pub(super) fn of(snapshot: &'a Snapshot, running: &[&'a Pod], taints: &SoftTaints) -> Self {
         let standing = |node: &'a Node| {
             let labels = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
             (&node.name, Standing { node, labels: Requirements::of_labels(labels) })
@@ -55,7 +56,7 @@ impl<'a> Met<'a> {
             least: Vec::new(),
         };
         if !running.is_empty() {
-            met.read(snapshot, running);
+            met.read(snapshot, running, taints);
             met.count(snapshot);
             met.least = (0..met.groups.len()).map(|rule| met.emptiest(rule)).collect();
         }
@@ -63,7 +64,7 @@ impl<'a> Met<'a> {
     }
 
     /// Finds the rules that the pods' preferences are.
-    fn read(&mut self, snapshot: &'a Snapshot, running: &[&'a Pod]) {
+    fn read(&mut self, snapshot: &'a Snapshot, running: &[&'a Pod], taints: &SoftTaints) {
         let names = snapshot.pods.iter().map(|pod| &pod.key.namespace).chain(snapshot.namespaces.keys());
         let namespaces = Namespaces { names: names.collect(), labels: &snapshot.namespaces };
         let mut owners: BTreeMap<Group, Vec<(usize, &Namespace, Preference)>> = BTreeMap::new();
@@ -73,7 +74,7 @@ impl<'a> Met<'a> {
             if !seen.insert((address, namespace)) {
                 continue;
             }
-            for (preference, _) in pod.spec.preferences() {
+            for (preference, _) in pod.spec.preferences(taints) {
                 if let Some(group) = rule(&pod.spec, namespace, preference, &namespaces) {
                     owners.entry(group).or_default().push((address, namespace, preference));
                 }
@@ -127,10 +128,10 @@ impl<'a> Met<'a> {
     }
 
     /// Returns the preferences that are met for a running pod, each in the strongest form that is.
-    pub(super) fn forms(&self, pod: &Pod) -> Vec<Taken> {
+    pub(super) fn forms(&self, pod: &Pod, taints: &SoftTaints) -> Vec<Taken> {
         let PodPlace::Bound(node) = &pod.place else { return Vec::new() };
         let Some(standing) = self.nodes.get(node) else { return Vec::new() };
-        let preferences = pod.spec.preferences().into_iter();
+        let preferences = pod.spec.preferences(taints).into_iter();
         preferences.filter_map(|(it, _)| Some((it, self.form(pod, standing, it)?))).collect()
     }
 
@@ -139,6 +140,10 @@ impl<'a> Met<'a> {
             let wanted = &pod.spec.node_affinity.preferred.get(place)?.term;
             let holds = labels::holds(wanted, &standing.labels, &Undefined::Absent);
             return holds.is_ok().then_some(Form::Whole);
+        }
+        if preference == Preference::SoftTaints {
+            let stance = Stance { refuses_soft: true, ..pod.spec.stance() };
+            return taints::are_stood(&standing.node.taints, &stance).then_some(Form::Whole);
         }
         let rule = *self.rules.get(&(address(&pod.spec), &pod.key.namespace, preference))?;
         let group = &self.groups[rule];
@@ -176,7 +181,7 @@ fn rule(
     namespaces: &Namespaces<'_>,
 ) -> Option<Group> {
     let (kind, term) = match preference {
-        Preference::NodeAffinity(_) => return None,
+        Preference::NodeAffinity(_) | Preference::SoftTaints => return None,
         Preference::Spread(place) => {
             let constraint = spec.spread.get(place)?;
             let keys = BTreeSet::from([constraint.topology_key.clone()]);
@@ -195,8 +200,8 @@ fn rule(
 fn counts(kind: &GroupKind, standing: &Standing<'_>) -> bool {
     let GroupKind::Spread(spread) = kind else { return !standing.node.is_deleting };
     let holds = |terms: &Vec<Requirements>| labels::why(terms, &standing.labels, &Undefined::Absent).is_ok();
-    let stands = |tolerations| taints::why(&standing.node.taints, tolerations).is_ok();
+    let stands = |stance| taints::are_stood(&standing.node.taints, stance);
     !standing.node.is_deleting
         && spread.alternatives.as_ref().is_none_or(holds)
-        && spread.tolerations.as_deref().is_none_or(stands)
+        && spread.tolerations.as_ref().is_none_or(stands)
 }

@@ -9,7 +9,7 @@ use crate::model::{ExtraCost, Form, MicroUsdPerHour, PodKey, Preference};
 use crate::solve::solution::{GivenUp, GivenUpBecause, Preferences, Solution};
 
 use super::choice::{Choice, Item};
-use super::firm::{Taken, firm};
+use super::firm::Taken;
 use super::wishes::{Wisher, Wishes};
 
 /// What was chosen, and what came of it.
@@ -40,11 +40,11 @@ pub(super) fn preferences(
         let words: Vec<String> = content
             .weights
             .iter()
-            .map(|(preference, _)| content.spec.preference_in_words(*preference))
+            .map(|(preference, _)| content.spec.preference_in_words(*preference, &wishes.taints))
             .collect();
         for (rank, wisher) in content.pods.iter().enumerate().filter(|(_, pod)| placed.contains(pod.key)) {
             let asked = choice.of(number, rank, wisher);
-            let firm = |asked: &Vec<Taken>| firm(content.spec, asked, content.pods.len()).taken;
+            let firm = |asked: &Vec<Taken>| content.firm(asked).taken;
             let taken = made.entry(asked.clone()).or_insert_with_key(firm);
             for ((preference, weight), what) in content.weights.iter().zip(&words) {
                 let weight_of_one = usize::try_from(*weight).unwrap_or(0);

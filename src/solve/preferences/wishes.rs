@@ -6,18 +6,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{Form, NodeName, Pod, PodKey, PodPlace, PodSpec, Preference};
+use crate::model::{Form, NodeName, Pod, PodKey, PodPlace, PodSpec, Preference, SoftTaints};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::{demand, steps};
 
 use super::choice::{Choice, Item};
-use super::firm::{Taken, firm};
+use super::firm::{Firm, Taken, firm};
 use super::met::Met;
 
 /// Pods with preferences, by content.
 pub(super) struct Wishes<'a> {
     pub(super) contents: Vec<Content<'a>>,
+    /// The taints of the world that only discourage.
+    pub(super) taints: SoftTaints,
 }
 
 /// Pods of one content.
@@ -27,6 +29,13 @@ pub(super) struct Content<'a> {
     pub(super) weights: Vec<(Preference, u32)>,
     /// The pods: those first that run, then by name.
     pub(super) pods: Vec<Wisher<'a>>,
+}
+
+impl Content<'_> {
+    /// Returns the content with these of its preferences made required.
+    pub(super) fn firm(&self, taken: &[Taken]) -> Firm {
+        firm((self.spec, &self.weights), taken, self.pods.len())
+    }
 }
 
 /// A pod with preferences.
@@ -45,8 +54,10 @@ impl<'a> Wishes<'a> {
     pub(super) fn of(snapshot: &'a Snapshot, policy: &Policy, left_over: &BTreeSet<&PodKey>) -> Self {
         let leaving: BTreeSet<&NodeName> =
             snapshot.nodes.iter().filter(|node| node.is_deleting).map(|node| &node.name).collect();
+        let pools = policy.pools.values().flat_map(|pool| &pool.taints);
+        let taints = SoftTaints::of(pools.chain(snapshot.nodes.iter().flat_map(|node| &node.taints)));
         let wishing: Vec<(usize, &Pod)> =
-            snapshot.pods.iter().enumerate().filter(|(_, pod)| pod.spec.has_preferences()).collect();
+            snapshot.pods.iter().enumerate().filter(|(_, pod)| pod.spec.has_preferences(&taints)).collect();
         let may_move = |pod: &Pod| !pod.is_daemon && !demand::needs_place(pod, &leaving);
         let movable = match wishing.iter().any(|(_, pod)| may_move(pod)) {
             true => steps::movable(snapshot, policy),
@@ -65,15 +76,15 @@ impl<'a> Wishes<'a> {
             }
             wishers.push((pod, Wisher { place, key: &pod.key, runs, open: Vec::new() }));
         }
-        let met = Met::of(snapshot, &running);
+        let met = Met::of(snapshot, &running, &taints);
         for (pod, wisher) in &mut wishers {
             wisher.open = match wisher.runs {
-                true => met.forms(pod),
+                true => met.forms(pod, &taints),
                 false if left_over.contains(&pod.key) => Vec::new(),
-                false => pod.spec.preferences().into_iter().map(|(it, _)| (it, Form::Whole)).collect(),
+                false => pod.spec.preferences(&taints).into_iter().map(|(it, _)| (it, Form::Whole)).collect(),
             };
         }
-        Self { contents: by_content(wishers) }
+        Self { contents: by_content(wishers, &taints), taints }
     }
 
     /// Returns whether nothing can be taken up.
@@ -106,16 +117,14 @@ impl<'a> Wishes<'a> {
             let mut made: BTreeMap<Vec<Taken>, Arc<PodSpec>> = BTreeMap::new();
             for (rank, wisher) in content.pods.iter().enumerate() {
                 let taken = choice.of(number, rank, wisher);
-                let spec = made
-                    .entry(taken)
-                    .or_insert_with_key(|taken| Arc::new(firm(content.spec, taken, content.pods.len()).spec));
+                let spec = made.entry(taken).or_insert_with_key(|taken| Arc::new(content.firm(taken).spec));
                 copy.pods[wisher.place].spec = Arc::clone(spec);
             }
         }
     }
 }
 
-fn by_content<'a>(wishers: Vec<(&'a Pod, Wisher<'a>)>) -> Vec<Content<'a>> {
+fn by_content<'a>(wishers: Vec<(&'a Pod, Wisher<'a>)>, taints: &SoftTaints) -> Vec<Content<'a>> {
     // Pods of a workload share one value, so that few contents are compared in full.
     let mut by_address: BTreeMap<usize, (&PodSpec, Vec<Wisher<'_>>)> = BTreeMap::new();
     for (pod, wisher) in wishers {
@@ -128,7 +137,7 @@ fn by_content<'a>(wishers: Vec<(&'a Pod, Wisher<'a>)>) -> Vec<Content<'a>> {
     }
     let content = |(spec, mut pods): (&'a PodSpec, Vec<Wisher<'a>>)| {
         pods.sort_by_key(|pod| (!pod.runs, pod.key));
-        Content { spec, weights: spec.preferences(), pods }
+        Content { spec, weights: spec.preferences(taints), pods }
     };
     by_content.into_iter().map(content).collect()
 }

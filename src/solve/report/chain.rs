@@ -60,7 +60,7 @@ impl Walk {
         // What the pod itself lacks is told first: a pool with a fault of its own is nearer than one that
         // the pod may not join.
         let every = if pool.emptied.is_some() { pool.left_out.len() } else { pool.kinds.len() };
-        self.step(Rule::Taints, every, taints::why(&pool.pool.taints, &ask.tolerations))?;
+        self.step(Rule::Taints, every, taints::why(&pool.pool.taints, &ask.stance))?;
         if let Err(miss) = labels::why(&ask.alternatives, &pool.base, &pool.undefined()) {
             return self.failed(miss);
         }

@@ -225,6 +225,6 @@ pub fn open_to_arm64(supply: &Supply<'_>, demand: &Demand) -> Vec<Warning> {
 /// Returns whether pods of the shape may go to the pool's arm64 sizes without having said so.
 fn is_silent_about_arch(pool: &PoolSupply<'_>, shape: &Shape) -> bool {
     let silent = |wanted: &&Requirements| wanted.get(label::ARCH).is_none() && pool.reach(wanted).is_some();
-    taints::why(&pool.pool.taints, &shape.ask.tolerations).is_ok()
+    taints::why(&pool.pool.taints, &shape.ask.stance).is_ok()
         && shape.ask.alternatives.iter().any(|wanted| silent(&wanted))
 }

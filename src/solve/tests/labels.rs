@@ -95,7 +95,7 @@ fn only_a_toleration_of_this_taint_lets_a_pod_in() {
 }
 
 #[test]
-fn startup_taints_and_preferred_taints_keep_nobody_away() {
+fn startup_taints_and_taints_that_only_discourage_keep_nobody_away() {
     let mut pool = pool("default");
     pool.taints.push(Taint::new("a", "", Effect::PreferNoSchedule));
     pool.startup_taints.push(Taint::new("b", "", Effect::NoSchedule));

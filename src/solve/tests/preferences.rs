@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::world::{PodWith, World, ZONES, node, on, pod, pool, text};
+use super::world::{PodWith, World, ZONES, node, on, pod, pool, text, toleration};
 use crate::model::{
-    ExtraCost, Form, LabelKey, LabelSelector, NodeAffinity, Pod, PodAffinityTerm, PodKey, PodPlace,
-    Preferred, Requirement, Requirements, SpreadConstraint, Strength, label,
+    Effect, ExtraCost, Form, LabelKey, LabelSelector, NodeAffinity, Operator, Pod, PodAffinityTerm, PodKey,
+    PodPlace, Preferred, Requirement, Requirements, SpreadConstraint, Strength, Taint, label,
 };
 use crate::solve::{GivenUp, Preferences, Solution};
 
@@ -230,4 +230,56 @@ fn pods_that_prefer_everything_stay_within_the_budget() {
     assert_eq!(pods_by_zone(&solution), BTreeMap::from([(ZONES[0], 300)]));
     let lines = given_up(&solution);
     assert_eq!(lines.len(), 2, "{lines:?}");
+}
+
+/// A heavier pool whose taint only discourages, and a plain one of these sizes.
+fn discouraging(sizes: &[&str], limit: ExtraCost) -> World {
+    let mut soft = pool("soft");
+    soft.weight = 10;
+    soft.taints.push(Taint::new("team", "blue", Effect::PreferNoSchedule));
+    let sizes = Requirement::new(Operator::In, sizes.iter().copied());
+    let mut world = World::of(vec![soft, pool("plain").requires(label::INSTANCE_TYPE, sizes)]);
+    world.policy.fleet.extra_cost = limit;
+    world
+}
+
+fn pools(solution: &Solution) -> Vec<&str> {
+    solution.target.new.iter().map(|node| node.pool.as_str()).collect()
+}
+
+#[test]
+fn a_taint_that_only_discourages_sends_pods_elsewhere_where_that_is_free() {
+    let pods = [pod("a"), pod("b").tolerates(toleration("team", Some("blue"), None))];
+    let solution = discouraging(&["Standard_D2s_v5"], ExtraCost::Percent(0)).pods(pods).solve();
+    // One node of a plain pool is as cheap as one of the heavier, and the second pod need not have its own.
+    assert_eq!((pools(&solution), said(&solution).met), (vec!["plain"], 100), "{}", text(&solution));
+}
+
+#[test]
+fn a_taint_that_only_discourages_lets_pods_in_where_the_way_round_is_too_dear() {
+    let world = |limit| discouraging(&["Standard_E4s_v5"], limit).pods([pod("a")]);
+    let tight = world(ExtraCost::default()).solve();
+    assert_eq!(pools(&tight), ["soft"]);
+    assert_eq!(given_up(&tight), ["no node with team=blue:PreferNoSchedule (100): TooDear, 1 pods"]);
+    let free = world(ExtraCost::Unlimited).solve();
+    assert_eq!((pools(&free), said(&free).met), (vec!["plain"], 100));
+}
+
+#[test]
+fn a_taint_that_only_discourages_keeps_nobody_out_where_there_is_nothing_else() {
+    let mut world = discouraging(&["Standard_D2s_v5"], ExtraCost::Unlimited).pods([pod("a")]);
+    world.policy.pools.remove("plain");
+    let solution = world.solve();
+    assert_eq!(pools(&solution), ["soft"]);
+    assert_eq!(given_up(&solution), ["no node with team=blue:PreferNoSchedule (100): NotPossible, 1 pods"]);
+}
+
+#[test]
+fn a_pod_that_waits_passes_a_node_by_that_discourages_it_and_one_that_runs_stays() {
+    let mut soft = node("soft", "Standard_D4s_v5");
+    soft.taints.push(Taint::new("team", "blue", Effect::PreferNoSchedule));
+    let nodes = [soft, node("zz", "Standard_D4s_v5")];
+    let pods = [on("soft", pod("runs")), on("zz", pod("other")), pod("waits")];
+    let solution = world(pods.into(), ExtraCost::default()).nodes(nodes).solve();
+    assert_eq!(text(&solution), "= zz: waits\n");
 }

@@ -289,9 +289,11 @@ fn joined(mut bundle: Shape, shape: &Shape) -> Option<Shape> {
         *ask.volumes.entry(driver.clone()).or_default() += count;
     }
     ask.alternatives = pairs(&ask.alternatives, &more.alternatives);
-    let both = ask.tolerations.iter().flat_map(|one| more.tolerations.iter().map(|other| one.meet(other)));
+    let (own, others) = (&ask.stance.tolerations, &more.stance.tolerations);
+    let both = own.iter().flat_map(|one| others.iter().map(|other| one.meet(other)));
     let both: BTreeSet<Toleration> = both.flatten().collect();
-    ask.tolerations = both.into_iter().collect();
+    ask.stance.tolerations = both.into_iter().collect();
+    ask.stance.refuses_soft |= more.stance.refuses_soft;
     ask.company = summed_hosts(ask, &more.company);
     bundle.roles = summed(&bundle.roles, &shape.roles);
     bundle.priority = bundle.priority.max(shape.priority);

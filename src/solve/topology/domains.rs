@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{HostPort, LabelKey, Requirement, Requirements, Resources, Toleration, label};
+use crate::model::{HostPort, LabelKey, Requirement, Requirements, Resources, Stance, label};
 use crate::solve::demand::Shape;
 use crate::solve::existing::{self, Standing};
 use crate::solve::fit::{labels, taints};
@@ -54,14 +54,14 @@ pub struct Places<'w> {
     /// The values that nodes have.
     there: BTreeMap<Vec<LabelKey>, There>,
     /// The nodes that pods of these terms may come to, if there is room.
-    open: BTreeMap<(&'w Vec<Requirements>, &'w Vec<Toleration>), Vec<usize>>,
+    open: BTreeMap<(&'w Vec<Requirements>, &'w Stance), Vec<usize>>,
 }
 
 /// Cells by their values and tier.
 type Found = BTreeMap<(Values, usize), Cell>;
 
 /// What of a pod decides where a new node for it may be.
-type Asked<'w> = (&'w Resources, &'w Vec<Requirements>, &'w Vec<Toleration>, &'w BTreeSet<HostPort>);
+type Asked<'w> = (&'w Resources, &'w Vec<Requirements>, &'w Stance, &'w BTreeSet<HostPort>);
 
 /// An alternative of node terms, and what it reaches of a pool.
 struct Reached<'w> {
@@ -134,7 +134,7 @@ impl<'w> Places<'w> {
             there.insert(keys.to_vec(), There::of(nodes, keys));
         }
         let there = &there[keys];
-        let terms = (&shape.ask.alternatives, &shape.ask.tolerations);
+        let terms = (&shape.ask.alternatives, &shape.ask.stance);
         let open = open.entry(terms).or_insert_with(|| existing::open_to(nodes, terms));
         let mut rooms = vec![0_usize; there.values.len()];
         for node in open.iter() {
@@ -152,7 +152,7 @@ impl<'w> Places<'w> {
 
     fn new_cells(&mut self, shape: &'w Shape, keys: &[LabelKey]) -> Found {
         let ask = &shape.ask;
-        let asked = (keys.to_vec(), (&ask.requests, &ask.alternatives, &ask.tolerations, &ask.host_ports));
+        let asked = (keys.to_vec(), (&ask.requests, &ask.alternatives, &ask.stance, &ask.host_ports));
         if let Some(found) = self.new.get(&asked) {
             return found.clone();
         }
@@ -162,7 +162,7 @@ impl<'w> Places<'w> {
         });
         let mut found = BTreeMap::new();
         for (number, pool) in supply.pools.iter().enumerate() {
-            if taints::why(&pool.pool.taints, &ask.tolerations).is_ok() && !reached[number].is_empty() {
+            if taints::why(&pool.pool.taints, &ask.stance).is_ok() && !reached[number].is_empty() {
                 let ways = self.pools.entry((number, keys.to_vec())).or_insert_with(|| Ways::of(pool, keys));
                 ways.find((pool, &reached[number]), shape, keys, &mut found);
             }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::storage::{BindingMode, PodVolume, Storage, VolumeClaimKey};
 use crate::model::{
     LabelKey, LabelSelector, Namespace, NamespaceLabels, Pod, PodAffinityTerm, PodSpec, Requirement,
-    Requirements, SpreadConstraint, Strength, Toleration, label,
+    Requirements, SpreadConstraint, Stance, Strength, label,
 };
 use crate::solve::demand;
 
@@ -49,8 +49,8 @@ pub struct Spread {
     pub min_domains: Option<usize>,
     /// What a node's labels must be to count; `None` where the pod's own affinity is not asked.
     pub alternatives: Option<Vec<Requirements>>,
-    /// The tolerations that a node's taints must meet; `None` where taints are not asked.
-    pub tolerations: Option<Vec<Toleration>>,
+    /// How the pod stands to a node's taints; `None` where taints are not asked.
+    pub tolerations: Option<Stance>,
     /// The labels that a node must have to count: those of all the pod's required constraints.
     pub keys: BTreeSet<LabelKey>,
 }
@@ -199,7 +199,11 @@ pub(in crate::solve) fn spread(
         max_skew: count(constraint.max_skew),
         min_domains: constraint.min_domains.map(count),
         alternatives: constraint.honors_node_affinity.then(|| demand::alternatives(spec)),
-        tolerations: constraint.honors_node_taints.then(|| spec.tolerations.clone()),
+        tolerations: constraint.honors_node_taints.then(|| Stance {
+            tolerations: spec.tolerations.clone(),
+            // Where pods are counted, taints that only discourage are none.
+            refuses_soft: false,
+        }),
         keys: keys.clone(),
     };
     Group {
