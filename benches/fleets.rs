@@ -10,12 +10,12 @@
 
 mod rows;
 mod running;
+mod traces;
 mod worlds;
 
 use std::fs;
-use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
 use nodeform::model::ExtraCost;
@@ -33,6 +33,9 @@ fn main() {
     println!("machine: {cores} cores, {}; the least of {RUNS} runs", rows::processor());
     let only: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let is_asked = |name: &str| only.is_empty() || only.iter().any(|only| only == name);
+    if only == [LARGE_ALONE] {
+        return large_alone();
+    }
     let mut figures = Rows::default();
     if is_asked("diverse_20k_seconds") {
         let (seconds, _) = timed(&worlds::on_types(worlds::diverse_pods(20_000)));
@@ -56,7 +59,7 @@ fn main() {
         figures.add("consolidated_over_bound_percent", over, "%");
     }
     if is_asked("large_seconds") {
-        let world = running::large(4600, 140_000, 10_000);
+        let world = large();
         let (seconds, solution) = timed(&world);
         println!(
             "  {} nodes of 4,600, {} $/h",
@@ -64,6 +67,12 @@ fn main() {
             solution.report.cost_after.effective.0 / 1_000_000
         );
         figures.add("large_seconds", seconds, "s");
+    }
+    if is_asked("large_peak_mib") {
+        figures.add("large_peak_mib", large_peak(), "MiB");
+    }
+    if is_asked("traces") {
+        traces::table(root, &mut figures);
     }
     let mut worst = f64::MIN;
     type Make = fn(&Path) -> Vec<Named>;
@@ -113,6 +122,45 @@ fn preferences(figures: &mut Rows) {
     figures.add("preference_4k_seconds", seconds, "s");
 }
 
+/// The argument with which this program plans the large world only, and says how much memory that took.
+const LARGE_ALONE: &str = "large_alone";
+
+fn large() -> World {
+    running::large(4600, 140_000, 10_000)
+}
+
+/// Returns the most memory, in MiB, that a program held which makes the large world and plans it: the world itself,
+/// the catalogue and what making them left behind are part of it.
+fn large_peak() -> f64 {
+    let program = std::env::current_exe().expect("a program knows its file");
+    let output = Command::new(program).arg(LARGE_ALONE).output().expect("the program starts");
+    assert!(output.status.success(), "the large world is planned");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let kib = |name: &str| -> f64 {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|line| line.trim().parse().ok()).expect("the program says what it held")
+    };
+    #[expect(clippy::float_arithmetic, reason = "a figure for people")]
+    let (before, peak) = (kib("before:") / 1024.0, kib("peak:") / 1024.0);
+    println!("  of which {before:.0} MiB were held before planning");
+    peak
+}
+
+fn large_alone() {
+    let world = large();
+    println!("before:{}", held_kib("VmRSS:"));
+    let solution = solve(&world.snapshot, &world.policy);
+    assert!(nodes_after(&solution) > 0, "a large fleet has nodes");
+    println!("peak:{}", held_kib("VmHWM:"));
+}
+
+/// Returns a figure of this process's memory, in KiB, as the kernel counts it.
+fn held_kib(name: &str) -> u64 {
+    let text = fs::read_to_string("/proc/self/status").expect("Linux says what a process holds");
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).expect("a figure in kB")
+}
+
 fn impossible() -> f64 {
     let alone = worlds::on_types(worlds::generic_pods(1000));
     let mut pods = worlds::generic_pods(1000);
@@ -146,7 +194,7 @@ fn plain(root: &Path) -> Vec<Named> {
         ("plain, 3,000 of workloads".to_owned(), worlds::on_azure(worlds::workloads((3000, 1), 1, false))),
         ("plain, 8,000 of workloads".to_owned(), worlds::on_azure(worlds::workloads((8000, 1), 2, false))),
     ];
-    all.extend(traces(root, (2000, 1)));
+    all.extend(sampled(root, (2000, 1)));
     all
 }
 
@@ -162,57 +210,24 @@ fn small(root: &Path) -> Vec<Named> {
         ("300 of workloads".to_owned(), worlds::on_azure(worlds::workloads((300, 4), 5, false))),
         ("300 of workloads, by zone".to_owned(), worlds::on_azure(worlds::workloads((300, 4), 6, true))),
     ];
-    all.extend(traces(root, (300, 4)));
+    all.extend(sampled(root, (300, 4)));
     all
 }
 
 /// So many pods of each trace, as far as the traces are beside the checkout; those of the small sizes times a factor.
-fn traces(root: &Path, (count, factor): (usize, usize)) -> Vec<Named> {
-    let folder = root.join("../shared/data/traces");
+fn sampled(root: &Path, (count, factor): (usize, usize)) -> Vec<Named> {
     let mut all = Vec::new();
-    for (name, file, factor) in [
-        ("Azure VMs", "normalised_azure_vm_v1_dev.csv.gz", factor),
-        ("openb", "normalised_openb_default.csv", 1),
-    ] {
-        let Some(text) = text(&folder.join(file)) else {
-            println!("{name}: LEFT OUT: `{}` is not there", folder.join(file).display());
-            continue;
-        };
+    for (name, _, file, is_small) in traces::TRACES {
+        let factor = if is_small { factor } else { 1 };
+        let Some(rows) = traces::arrivals(root, (name, file)) else { continue };
         let rows: Vec<(usize, usize)> =
-            rows(&text).map(|(cpu, memory)| (cpu * factor, memory * factor)).collect();
+            rows.iter().map(|row| (row.cpu * factor, row.memory * factor)).collect();
         // Evenly over the whole trace: arrivals beside each other are often one batch.
         let step = (rows.len() / count).max(1);
         let pods = worlds::trace_pods(rows.into_iter().step_by(step).take(count));
         all.push((format!("{} of {name}", pods.len()), worlds::on_azure(pods)));
     }
     all
-}
-
-fn text(path: &Path) -> Option<String> {
-    if !path.exists() {
-        return None;
-    }
-    if path.extension().is_some_and(|extension| extension == "csv") {
-        return fs::read_to_string(path).ok();
-    }
-    let mut child = Command::new("gzip").arg("-dc").arg(path).stdout(Stdio::piped()).spawn().ok()?;
-    let mut text = String::new();
-    child.stdout.take()?.read_to_string(&mut text).ok()?;
-    child.wait().ok().filter(std::process::ExitStatus::success).map(|_| text)
-}
-
-/// The cores in thousandths and the memory in MiB of every row that asks for no GPU and that a large node holds.
-fn rows(text: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
-    let mut lines = text.lines();
-    let names: Vec<&str> = lines.next().unwrap_or_default().trim().split(',').collect();
-    let place = |name: &str| names.iter().position(|there| *there == name);
-    let (cpu, memory, gpu) = (place("cpu_milli"), place("memory_mib"), place("gpu"));
-    lines.filter_map(move |line| {
-        let cells: Vec<&str> = line.trim().split(',').collect();
-        let amount = |place: Option<usize>| cells.get(place?)?.parse::<usize>().ok();
-        let has_gpu = amount(gpu).is_some_and(|gpus| gpus > 0);
-        (!has_gpu).then_some((amount(cpu)?, amount(memory)?))
-    })
 }
 
 /// How a world came out, in percent.

@@ -139,7 +139,7 @@ pub(crate) fn trace_pods(rows: impl Iterator<Item = (usize, usize)>) -> Vec<Valu
 }
 
 /// Pods that wish for the first zone, for a zone without each other, and for a host of their own: after
-/// `gen -kind preference` of the peer.
+/// `gen -kind preference` of the peer, with the size that it gives them.
 pub(crate) fn preference_pods(count: usize) -> Vec<Value> {
     let labels = json!({"app": "nginx"});
     let apart = |weight: usize, key: &str| json!({"weight": weight, "podAffinityTerm": {"topologyKey": key, "labelSelector": {"matchLabels": labels}}});
@@ -147,7 +147,7 @@ pub(crate) fn preference_pods(count: usize) -> Vec<Value> {
     let rules = json!({"affinity": {
         "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": zone}]},
         "podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [apart(10, ZONE), apart(1, HOST)]}}});
-    (0..count).map(|place| pod(&format!("preference-{place:05}"), (1000, 1024), &labels, &rules)).collect()
+    (0..count).map(|place| pod(&format!("preference-{place:05}"), (100, 4096), &labels, &rules)).collect()
 }
 
 /// The cores in thousandths and the memory in MiB that a pod made here asks for.
