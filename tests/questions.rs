@@ -233,7 +233,7 @@ fn the_judge_refuses_what_a_question_does_not_allow() {
 /// The world with what is asked of single nodes.
 fn wished(world: World, replace: &[&str], forget: &[&str]) -> World {
     let names = |names: &[&str]| names.iter().map(|name| NodeName::new(*name)).collect();
-    let wishes = Wishes { replace: names(replace), forget: names(forget) };
+    let wishes = Wishes { replace: names(replace), forget: names(forget), ..Wishes::default() };
     let World { snapshot, policy } = world;
     World { snapshot: wish(snapshot, &wishes).expect("the nodes are there"), policy }
 }
@@ -319,7 +319,7 @@ fn a_node_that_is_forgotten_runs_on_though_it_is_empty_or_has_drifted() {
 fn a_wish_for_a_node_that_cannot_be_meant_is_refused() {
     let refused = |replace: &[&str], forget: &[&str]| {
         let names = |names: &[&str]| names.iter().map(|name| NodeName::new(*name)).collect();
-        let wishes = Wishes { replace: names(replace), forget: names(forget) };
+        let wishes = Wishes { replace: names(replace), forget: names(forget), ..Wishes::default() };
         let world = pair().node(node("alien").foreign());
         wish(world.snapshot, &wishes).expect_err("it cannot be meant").remove(0).0
     };

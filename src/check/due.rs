@@ -24,7 +24,7 @@ pub(super) fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> 
             faults.extend(too_many(case, pool));
             is_unhealthy(case, node)
         }
-        DisruptionReason::Empty | DisruptionReason::Underutilized => true,
+        DisruptionReason::Empty | DisruptionReason::Underutilized | DisruptionReason::Destroyed => true,
     };
     if !is_so {
         faults.push(format!("is removed as {called}, which it is not"));

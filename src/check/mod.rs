@@ -16,6 +16,7 @@ mod case;
 mod content;
 mod crowd;
 mod daemons;
+mod destroyed;
 mod due;
 mod evictions;
 mod finding;
@@ -94,6 +95,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         reasons::findings,
         supposed::findings,
         wishes::findings,
+        destroyed::findings,
     ];
     let mut found: Vec<Finding> = rules.iter().flat_map(|rule| rule(&case)).collect();
     found.extend(preferences::findings(snapshot, policy, plan));

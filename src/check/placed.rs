@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use crate::model::{NodeName, PodKey, PodPlace};
+use crate::model::{DisruptionReason, NodeName, PodKey, PodPlace};
 
 /// Returns the pods that are placed wrongly, twice or nowhere without a word.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
@@ -48,9 +48,12 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
             object(&pod.key, "waits, and is neither placed nor reported as not placed".to_owned());
         }
     }
+    let deletes = case.plan.spec.deletes().map(|(_, delete)| delete);
+    let spared = deletes.filter(|delete| delete.reason != DisruptionReason::Destroyed);
+    let needs_place: BTreeSet<&NodeName> = spared.map(|delete| &delete.target.node).collect();
     for pod in &case.snapshot.pods {
         if let PodPlace::Bound(node) = &pod.place
-            && case.removed.contains(node)
+            && needs_place.contains(node)
             && excused.contains(&pod.key)
         {
             object(&pod.key, format!("has no place, and the plan removes node `{node}`, where it runs"));

@@ -75,6 +75,7 @@ const fn is_of(why: DisruptionReason, reason: &Reason) -> bool {
         DisruptionReason::Unhealthy => matches!(reason, Reason::Unhealthy { .. }),
         DisruptionReason::Drifted => matches!(reason, Reason::Drifted { .. }),
         DisruptionReason::Underutilized => matches!(reason, Reason::Underutilized),
+        DisruptionReason::Destroyed => matches!(reason, Reason::Asked { .. }),
     }
 }
 

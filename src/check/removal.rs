@@ -1,10 +1,10 @@
-//! Removals: only nodes that Karpenter manages and that may be disrupted go: empty, underused and due ones.
+//! Removals: only nodes that Karpenter manages and that may be disrupted go: empty, underused and due ones, and on request all.
 
 use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use super::{due, underused};
+use super::{destroyed, due, underused};
 use crate::model::{DisruptionReason, Node, NodeName, Pod, Pool};
 use crate::plan::{Change, ExistingNode};
 
@@ -60,6 +60,7 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
         DisruptionReason::Drifted | DisruptionReason::Expired | DisruptionReason::Unhealthy => {
             faults.extend(due::faults(case, node, reason));
         }
+        DisruptionReason::Destroyed => faults.extend(destroyed::faults(case, node)),
     }
     // Karpenter lets a daemon that asks not to be disrupted keep its node.
     let is_kept = |pod: &&&Pod| pod.is_daemon && pod.is_protected(case.snapshot.at);

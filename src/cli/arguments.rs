@@ -142,6 +142,10 @@ pub(super) struct PlanArguments {
     /// Stop managing this node and leave it running: it loses its NodeClaim and its pool's label; may be repeated
     #[arg(long, value_name = "NODE", conflicts_with = "before")]
     pub(super) forget: Vec<String>,
+    /// Remove every node of every NodePool, or of the targets, and make none. Disruption budgets do not hold these
+    /// removals back; do-not-disrupt, PodDisruptionBudgets, freezes and `delete-pool: hold` do
+    #[arg(long, conflicts_with_all = ["before", "replace", "forget", "from_scratch"])]
+    pub(super) destroy: bool,
     #[command(flatten)]
     pub(super) names: NamesArguments,
     /// How the nodes are chosen: as cheap as possible, or as Karpenter would

@@ -9,7 +9,7 @@ use super::input::{Sides, real};
 use super::ui::Ui;
 use super::{compare, saved, world};
 use crate::manifests::Names;
-use crate::model::Target;
+use crate::model::{Target, Wishes};
 use crate::offline::{Planned, Request, World};
 use crate::plan::Plan;
 use crate::solve::Strategy;
@@ -22,6 +22,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         target,
         replace,
         forget,
+        destroy,
         strategy,
         out,
         output,
@@ -38,7 +39,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
             .hint("or start with `nodeform init my-cluster`"));
     }
     let targets = world::targets(target)?;
-    let wishes = world::wishes(replace, forget)?;
+    let wishes = Wishes { destroy: *destroy, ..world::wishes(replace, forget)? };
     let (laid, sides) = match from.laid.read(&from.input)? {
         Some((laid, beside)) => (Some(laid), Sides { before: None, after: beside }),
         None => (None, from.input.sides(before)?),
@@ -49,7 +50,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let unread = after.unread_folders.clone();
     let names = Names::from(*names);
     let asks_for_both = *strategy == StrategyArgument::Both;
-    let strategy = planned_by(*strategy, before.is_none() && targets.is_empty())?;
+    let strategy = planned_by(*strategy, before.is_none() && targets.is_empty() && !destroy)?;
     let proves_bound = *verbose || asks_for_both;
     let options = Request { targets, wishes, laid, names, strategy, proves_bound, ..world::options(from)? };
     let (planned, patches) = match before {
@@ -87,7 +88,7 @@ fn planned_by(strategy: StrategyArgument, is_whole: bool) -> Result<Strategy, Fa
     match strategy {
         StrategyArgument::Both if !is_whole => {
             Err(Failure::error("`--strategy both` compares whole fleets of one input")
-                .hint("leave out `--before` and `--target`, or choose one strategy"))
+                .hint("leave out `--before`, `--target` and `--destroy`, or choose one strategy"))
         }
         StrategyArgument::Cheapest | StrategyArgument::Both => Ok(Strategy::Cheapest),
         StrategyArgument::Karpenter => Ok(Strategy::Karpenter),
@@ -113,9 +114,10 @@ fn both(world: &World, ui: Ui) -> Result<Planned, Failure> {
 
 /// Says why nothing is known of what any fleet costs at least, where that is so.
 fn say_unbounded(plan: &Plan, ui: Ui) {
-    let because = match plan.spec.targets.is_empty() {
-        true => "the price of a new node is not known",
-        false => "`--target` leaves a part of the fleet out",
+    let because = match (plan.spec.wishes.destroy, plan.spec.targets.is_empty()) {
+        (true, _) => "the pods are left without nodes",
+        (false, true) => "the price of a new node is not known",
+        (false, false) => "`--target` leaves a part of the fleet out",
     };
     if plan.evidence.report.bound.is_none() {
         ui.aside(&format!("No lower bound of the cost: {because}.\n"));

@@ -143,7 +143,7 @@ pub(super) fn wishes(replace: &[String], forget: &[String]) -> Result<Wishes, Fa
         }
         nodes
     };
-    let wishes = Wishes { replace: nodes("--replace", replace), forget: nodes("--forget", forget) };
+    let wishes = Wishes { replace: nodes("--replace", replace), forget: nodes("--forget", forget), destroy: false };
     if faults.is_empty() {
         return Ok(wishes);
     }

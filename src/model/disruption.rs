@@ -20,6 +20,8 @@ pub enum DisruptionReason {
     Drifted,
     /// Its pods fit elsewhere or on something cheaper.
     Underutilized,
+    /// The user asks for all that is managed to go (`--destroy`); Karpenter has no such reason, and no budget lists it.
+    Destroyed,
 }
 
 impl DisruptionReason {
@@ -32,6 +34,7 @@ impl DisruptionReason {
             Self::Expired => "Expired",
             Self::Drifted => "Drifted",
             Self::Underutilized => "Underutilized",
+            Self::Destroyed => "Destroyed",
         }
     }
 
@@ -41,10 +44,16 @@ impl DisruptionReason {
         matches!(self, Self::Empty | Self::Drifted | Self::Underutilized)
     }
 
-    /// Returns whether a node goes for what it is, whatever that costs and however long it was quiet.
+    /// Returns whether a freeze that names no reasons is about it: whatever is done by choice, be it the user's.
+    #[must_use]
+    pub const fn is_chosen(self) -> bool {
+        self.is_budgeted() || matches!(self, Self::Destroyed)
+    }
+
+    /// Returns whether a node goes whatever that costs and however long it was quiet: for what it is, or on request.
     #[must_use]
     pub const fn is_due(self) -> bool {
-        matches!(self, Self::Unhealthy | Self::Expired | Self::Drifted)
+        matches!(self, Self::Unhealthy | Self::Expired | Self::Drifted | Self::Destroyed)
     }
 }
 

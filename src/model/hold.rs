@@ -32,7 +32,7 @@ pub enum ChangeClass {
     Adopt,
     /// A VM is let go without being deleted.
     Forget,
-    /// A pool goes with all its nodes.
+    /// A pool goes with all its nodes, or only these on request.
     DeletePool,
 }
 
@@ -61,6 +61,7 @@ impl ChangeClass {
             DisruptionReason::Drifted | DisruptionReason::Expired | DisruptionReason::Unhealthy => {
                 Self::Replace
             }
+            DisruptionReason::Destroyed => Self::DeletePool,
         }
     }
 }
@@ -195,7 +196,7 @@ impl Holds {
     ) -> Option<Hold> {
         let is_meant = |freeze: &Freeze| match &freeze.reasons {
             Some(reasons) => reasons.contains(&reason),
-            None => reason.is_budgeted(),
+            None => reason.is_chosen(),
         };
         self.longest(pool, ChangeClass::of(reason), is_meant, at)
     }

@@ -1,4 +1,4 @@
-//! What the user asks to be done with single nodes though nothing in the world asks for it.
+//! What the user asks to be done with nodes though nothing in the world asks for it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,6 +16,9 @@ pub struct Wishes {
     /// Nodes that are no longer managed and go on running (`--forget`).
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub forget: BTreeSet<NodeName>,
+    /// Whether all that is managed goes and nothing is made (`--destroy`), as far as the plan's targets go.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub destroy: bool,
 }
 
 impl Wishes {

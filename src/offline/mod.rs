@@ -303,7 +303,8 @@ pub struct Proposed {
 pub fn propose(world: &World) -> Proposed {
     let (mut solution, mut plan) = unjudged(world);
     // What targets leave out is no fleet of its own.
-    if world.proves_bound && world.targets.is_empty() {
+    let is_whole = world.targets.is_empty() && !world.snapshot.supposed.wishes.destroy;
+    if world.proves_bound && is_whole {
         solution.report.bound = crate::solve::bound::bound(&world.snapshot, &world.policy, &solution);
         plan.evidence.report.bound = solution.report.bound;
     }
@@ -332,6 +333,11 @@ pub fn judge(world: &World, proposed: Proposed) -> Result<Planned, RefusedPlan> 
 }
 
 fn unjudged(world: &World) -> (Solution, Plan) {
+    if world.snapshot.supposed.wishes.destroy {
+        let solution = crate::solve::destroy(&world.snapshot, &world.policy, &world.targets);
+        let plan = plan_of(world, &solution);
+        return (solution, plan);
+    }
     let (solution, plan) = solved(world);
     let plan = waiting::listed(world, plan);
     (solution, plan)

@@ -100,7 +100,9 @@ pub fn propose(ground: Ground<'_>, solution: &Solution) -> Proposal {
     wish::propose_forgets(ground, &mut proposal);
     let forgotten = &ground.snapshot.supposed.wishes.forget;
     let leaving: BTreeSet<&NodeName> = solution.target.removed.iter().map(|removal| &removal.node).collect();
-    if ground.snapshot.nodes.iter().any(|node| node.claim.is_some()) {
+    // Nothing is taken over only to be destroyed.
+    let takes_over = !ground.snapshot.supposed.wishes.destroy;
+    if takes_over && ground.snapshot.nodes.iter().any(|node| node.claim.is_some()) {
         let stays = |node: &&Node| {
             !leaving.contains(&node.name) && !node.is_deleting && !forgotten.contains(&node.name)
         };
@@ -280,6 +282,7 @@ fn propose_delete(ground: Ground<'_>, removal: &Removal, node: &Node, proposal: 
         Why::Expired => Reason::Expired { what },
         Why::Unhealthy => Reason::Unhealthy { what },
         Why::Underutilized => Reason::Underutilized,
+        Why::Destroyed => Reason::Asked { by: wish::DESTROY.into() },
     };
     let id = identity::target_id("delete", &target);
     let delete = Delete { target, reason: removal.reason };

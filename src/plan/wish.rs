@@ -11,6 +11,9 @@ use crate::model::{ChangeClass, Hold, NodeName};
 /// What a plan says for the reason of a node that is replaced on request.
 pub(super) const REPLACE: &str = "`--replace`";
 
+/// What a plan says for the reason of a node that goes with all others.
+pub(super) const DESTROY: &str = "`--destroy`";
+
 /// Adds the nodes that are to be forgotten.
 pub(super) fn propose_forgets(ground: Ground<'_>, proposal: &mut Proposal) {
     let Ground { snapshot, policy, .. } = ground;

@@ -234,6 +234,7 @@ const fn in_words(reason: DisruptionReason) -> &'static str {
         DisruptionReason::Unhealthy => "it has been unhealthy for too long",
         DisruptionReason::Drifted => "it differs from what its pool asks for",
         DisruptionReason::Underutilized => "its pods fit elsewhere or on something cheaper",
+        DisruptionReason::Destroyed => "it is to be destroyed with all others",
     }
 }
 

@@ -22,6 +22,11 @@ pub(super) fn head(plan: &Plan) -> Vec<Line> {
     if is_what_if(plan) {
         lines.push(Line::new(Style::Warning, supposed(plan)));
     }
+    if plan.spec.wishes.destroy {
+        let text = "Destroy: all nodes of NodePools go and none is made (`--destroy`). Pods that have no other node \
+                    wait for one";
+        lines.push(Line::new(Style::Warning, text.to_owned()));
+    }
     if !plan.spec.targets.is_empty() {
         let text = format!(
             "Partial: only changes of {} and what they need. `--target` is not for routine use: plan without \

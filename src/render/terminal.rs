@@ -413,7 +413,10 @@ fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
         let (all, who) = (count(nodes.len(), "node"), some(&nodes, names));
         match reason {
             Some(reason) => {
-                let reason = reason.to_string().to_lowercase();
+                let reason = match reason == DisruptionReason::Destroyed {
+                    true => "to be destroyed".to_owned(),
+                    false => reason.to_string().to_lowercase(),
+                };
                 format!(
                     "  {all} {} for now though {reason}: {who} ({because})",
                     verb(nodes.len(), "stays", "stay")

@@ -4,13 +4,14 @@
 //! the order of [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`overlay`], [`supply`], [`price`]),
 //! which domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]),
 //! what limits leave ([`ledger`]), new nodes for the rest (`pack`), one step after the other (`steps`), what soft
-//! preferences add (`preferences`), and why ([`report`], [`explain`]). The rules themselves are in [`fit`]. Beside it
+//! preferences add (`preferences`), what is left when all is to go (`destroy`), and why ([`report`], [`explain`]). The rules themselves are in [`fit`]. Beside it
 //! stands Karpenter's own way ([`karpenter`]), and what any fleet costs at least ([`bound`](mod@bound)).
 
 mod attempt;
 pub mod bound;
 pub mod daemons;
 pub mod demand;
+mod destroy;
 pub mod existing;
 pub mod explain;
 pub mod fit;
@@ -36,6 +37,7 @@ pub mod topology;
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
+pub use destroy::destroy;
 pub use explain::{explain_node, explain_pod, explain_pool, explain_size};
 pub use market::Market;
 pub use solution::{

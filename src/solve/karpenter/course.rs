@@ -168,7 +168,8 @@ fn removed(snapshot: &Snapshot, commands: &[Command]) -> Vec<Removal> {
             | DisruptionReason::Expired
             | DisruptionReason::Drifted
             | DisruptionReason::Empty
-            | DisruptionReason::Underutilized) => reason,
+            | DisruptionReason::Underutilized
+            | DisruptionReason::Destroyed) => reason,
         };
         let said = drift.get(node).filter(|_| reason == DisruptionReason::Drifted);
         let what = said.map(|drift| match &*drift.reason {

@@ -135,9 +135,10 @@ impl Due {
         let is_due = match cause.reason {
             DisruptionReason::Unhealthy => "it is unhealthy",
             DisruptionReason::Expired => "it has expired",
-            DisruptionReason::Drifted | DisruptionReason::Empty | DisruptionReason::Underutilized => {
-                "it has drifted"
-            }
+            DisruptionReason::Drifted
+            | DisruptionReason::Empty
+            | DisruptionReason::Underutilized
+            | DisruptionReason::Destroyed => "it has drifted",
         };
         self.staying.push((node, format!("{is_due}: {}; but {why}", cause.what)));
     }

@@ -48,7 +48,7 @@ pub fn shrink(snapshot: &Snapshot, policy: &Policy, nodes: &[Standing<'_>], dema
 }
 
 /// Returns why it cannot be told what runs on a node, or whose it is.
-pub(super) fn unknown(node: &Node, has_claims: bool, has_pods: bool) -> Option<String> {
+pub(in crate::solve) fn unknown(node: &Node, has_claims: bool, has_pods: bool) -> Option<String> {
     if !has_pods {
         return Some(without_pods());
     }

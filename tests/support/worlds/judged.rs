@@ -1,11 +1,12 @@
 //! Plans that the judge has nothing against.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use nodeform::check::check;
 use nodeform::model::Target;
 use nodeform::plan::{Plan, plan, plan_targets};
-use nodeform::solve::{Solution, solve};
+use nodeform::solve::{Solution, destroy, solve};
 
 use super::build::World;
 
@@ -19,18 +20,25 @@ pub(crate) fn planned(world: &World) -> Plan {
 /// # Errors
 /// The findings, a line for each, when the judge objects.
 pub(crate) fn try_planned(world: &World) -> Result<Plan, String> {
-    let solution = solve(&world.snapshot, &world.policy);
+    let solution = solved(world, &BTreeSet::new());
     let plan = plan(&world.snapshot, &world.policy, &solution);
     judged(world, &plan).map(|()| plan)
 }
 
 /// Solves and plans a world, narrowed to targets. Panics with the findings when the judge objects.
 pub(crate) fn planned_for(world: &World, targets: &[Target]) -> Plan {
-    let solution = solve(&world.snapshot, &world.policy);
     let targets = targets.iter().cloned().collect();
+    let solution = solved(world, &targets);
     let plan = plan_targets(&world.snapshot, &world.policy, &solution, &targets);
     assert_right(world, &plan);
     plan
+}
+
+fn solved(World { snapshot, policy }: &World, targets: &BTreeSet<Target>) -> Solution {
+    match snapshot.supposed.wishes.destroy {
+        true => destroy(snapshot, policy, targets),
+        false => solve(snapshot, policy),
+    }
 }
 
 /// Makes the plan of a fleet, which the caller has judged.

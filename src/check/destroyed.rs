@@ -1,0 +1,75 @@
+//! Destroying: a plan that is to take everything away makes and changes nothing, and says of every node that is managed
+//! that it goes or why it stays. No other plan takes a node away for that reason.
+//!
+//! Pods keep their nodes as they keep those that have drifted; what becomes of the pods is no reason to keep one.
+
+use std::collections::BTreeSet;
+
+use super::case::Case;
+use super::finding::{Finding, Rule};
+use super::underused;
+use crate::model::{DisruptionReason, Node, NodeName, Pod, Target};
+use crate::plan::Change;
+
+/// Returns why a node may not be removed for this reason.
+pub(super) fn faults(case: &Case<'_>, node: &Node) -> Vec<String> {
+    let mut faults = Vec::new();
+    if !case.plan.spec.wishes.destroy {
+        faults.push("is destroyed, and nobody asks for that".to_owned());
+    }
+    if node.claimed.termination_grace_period.is_some() {
+        return faults;
+    }
+    let pods: Vec<&Pod> = case.running_on(&node.name).iter().copied().filter(|pod| !pod.is_daemon).collect();
+    let kept = pods.into_iter().filter_map(|pod| Some((pod, underused::kept(case, pod)?)));
+    faults.extend(kept.map(|(pod, why)| format!("is destroyed, but pod `{}` {why}", pod.key)));
+    faults
+}
+
+/// Returns what a plan that is to destroy does beside, and the nodes of which it says nothing.
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    if !case.plan.spec.wishes.destroy {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (id, planned) in &case.plan.spec.changes {
+        let is_removal = match &planned.change {
+            Change::Delete(delete) => delete.reason == DisruptionReason::Destroyed,
+            Change::NoOp(_) => true,
+            Change::Create(_)
+            | Change::Replace(_)
+            | Change::Update(_)
+            | Change::Adopt(_)
+            | Change::Forget(_) => false,
+        };
+        if !is_removal {
+            let why = "is made by a plan that is to destroy and do nothing else";
+            found.push(Finding::new(Rule::Supposed, format!("change `{id}`"), why));
+        }
+    }
+    let evidence = &case.plan.evidence;
+    let held = evidence.held.iter().map(|held| &held.node);
+    let staying: BTreeSet<&NodeName> =
+        held.chain(evidence.report.staying.iter().map(|(node, _)| node)).collect();
+    for node in case.snapshot.nodes.iter().filter(|node| !node.is_deleting && is_meant(case, node)) {
+        if case.removed.contains(&node.name) == staying.contains(&node.name) {
+            let why = match staying.contains(&node.name) {
+                true => "is destroyed, and said to stay",
+                false => "is not destroyed, and nothing says why",
+            };
+            found.push(Finding::new(Rule::Supposed, format!("node `{}`", node.name), why));
+        }
+    }
+    found
+}
+
+/// Whether the plan is about a node: a pool has it, and it is among the targets where there are any.
+fn is_meant(case: &Case<'_>, node: &Node) -> bool {
+    let Some(pool) = &node.pool else { return false };
+    let targets = &case.plan.spec.targets;
+    let is_target = |target: &Target| match target {
+        Target::NodePool(name) => name == pool,
+        Target::Node(name) => *name == node.name,
+    };
+    targets.is_empty() || targets.iter().any(is_target)
+}

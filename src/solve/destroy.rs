@@ -1,0 +1,143 @@
+//! What is left when all that is managed is to go: which nodes do, which stay and why, and where their pods can wait.
+//!
+//! Nothing is made. Budgets, quiet time and cost do not matter: whoever asks for this asks for more than they let go.
+//! What protects single nodes and pods does, and so do holds of the fleet, which keep nodes back later on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::eviction::Evictions;
+use crate::model::{DisruptionReason, Node, NodeName, Pod, PodPlace, ResourceName, Resources, Target};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+
+use super::market::Market;
+use super::price::{self, PriceBook};
+use super::shrink::{empty, trial};
+use super::solution::{Held, Removal, Report, Solution, Target as Fleet};
+use super::steps;
+
+/// Works out what stays of a fleet when all nodes of NodePools are to go, as far as the targets say.
+#[must_use]
+pub fn destroy(snapshot: &Snapshot, policy: &Policy, targets: &BTreeSet<Target>) -> Solution {
+    let mut removed = Vec::new();
+    let mut staying = Vec::new();
+    let mut going = BTreeSet::new();
+    let kept = Kept::of(snapshot, policy);
+    let meant = snapshot.nodes.iter().filter(|node| !node.is_deleting && is_meant(node, targets));
+    for node in meant {
+        if let Some(why) = kept.why(node) {
+            staying.push((node.name.clone(), why));
+            continue;
+        }
+        let holds = &policy.fleet.holds;
+        let hold = node
+            .pool
+            .as_ref()
+            .and_then(|pool| holds.on_removal(pool, DisruptionReason::Destroyed, snapshot.at));
+        if hold.is_none() {
+            going.insert(node.name.clone());
+        }
+        removed.push(Removal { node: node.name.clone(), reason: DisruptionReason::Destroyed, what: None });
+    }
+    let rest = rest(snapshot, policy, &going);
+    let Solution { target: Fleet { kept, new: _, removed: _ }, report } = rest;
+    let gone: BTreeSet<&NodeName> = removed.iter().map(|removal| &removal.node).collect();
+    let stays = |node: &&Node| !node.is_deleting && !gone.contains(&node.name);
+    let (market, book) = (Market::of(snapshot, policy), PriceBook::new(&policy.fleet.prices));
+    let report = Report {
+        cost_after: price::cost(snapshot.nodes.iter().filter(stays), &market, &book),
+        cost_before: price::cost(snapshot.nodes_today(), &market, &book),
+        held: left(report.unplaced.into_iter().flat_map(|unplaced| unplaced.pods).collect(), report.held),
+        staying,
+        passed_over: report.passed_over,
+        without_requests: report.without_requests,
+        ..Report::default()
+    };
+    Solution { target: Fleet { kept, new: Vec::new(), removed }, report }
+}
+
+/// Whether a node is of a NodePool, and among the targets where there are any.
+fn is_meant(node: &Node, targets: &BTreeSet<Target>) -> bool {
+    let Some(pool) = &node.pool else { return false };
+    targets.is_empty()
+        || targets.contains(&Target::Node(node.name.clone()))
+        || targets.contains(&Target::NodePool(pool.clone()))
+}
+
+/// Adds the pods that have no node any more to those that wait for something else.
+fn left(mut pods: Vec<crate::model::PodKey>, mut held: Vec<Held>) -> Vec<Held> {
+    pods.sort();
+    if !pods.is_empty() {
+        held.push(Held {
+            pods,
+            waits_for: "`--destroy`".to_owned(),
+            because: "nothing is made, and no node that stays takes them".to_owned(),
+        });
+    }
+    held
+}
+
+/// Plans the pods onto the nodes that stay, with pools of which nothing can be had any more.
+fn rest(snapshot: &Snapshot, policy: &Policy, going: &BTreeSet<NodeName>) -> Solution {
+    let mut world = trial::marked(snapshot, going);
+    // What stays is not moved about.
+    world.nodes.iter_mut().for_each(|node| node.is_do_not_disrupt = true);
+    let mut policy = policy.clone();
+    for pool in policy.pools.values_mut() {
+        pool.replicas = None;
+        pool.limits = Resources::default().with(ResourceName::Cpu, 0);
+        pool.nodes_max = Some(0);
+    }
+    steps::solve(&world, &policy)
+}
+
+/// What keeps nodes whoever asks for them to go.
+struct Kept<'a> {
+    snapshot: &'a Snapshot,
+    policy: &'a Policy,
+    evictions: Evictions<'a>,
+    bound: BTreeMap<&'a NodeName, Vec<&'a Pod>>,
+    has_claims: bool,
+}
+
+impl<'a> Kept<'a> {
+    fn of(snapshot: &'a Snapshot, policy: &'a Policy) -> Self {
+        let mut bound: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
+        for pod in &snapshot.pods {
+            if let PodPlace::Bound(node) = &pod.place {
+                bound.entry(node).or_default().push(pod);
+            }
+        }
+        let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
+        let evictions = Evictions::of(&snapshot.budgets, &snapshot.pods);
+        Self { snapshot, policy, evictions, bound, has_claims }
+    }
+
+    /// Returns why a node stays; pods keep none that drains only for so long (`terminationGracePeriod`).
+    fn why(&self, node: &Node) -> Option<String> {
+        let Self { snapshot, policy, evictions, bound, has_claims } = self;
+        let pool = node.pool.as_ref()?;
+        match policy.pools.get(pool) {
+            None => return Some(format!("its pool `{pool}` is not in the input, so that it is not known whose it is")),
+            Some(pool) if pool.is_deleting => {
+                return Some(format!("its pool `{}` is being deleted, which takes its nodes along", pool.name));
+            }
+            Some(_) => {}
+        }
+        if let Some(unknown) = empty::unknown(node, *has_claims, !bound.is_empty()) {
+            return Some(unknown);
+        }
+        if node.is_do_not_disrupt {
+            return Some("it asks not to be disrupted (`karpenter.sh/do-not-disrupt`)".to_owned());
+        }
+        if node.claimed.termination_grace_period.is_some() {
+            return None;
+        }
+        let pods = bound.get(&node.name).map_or(&[][..], Vec::as_slice);
+        if let Some(pod) = pods.iter().find(|pod| pod.is_protected(snapshot.at)) {
+            return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
+        }
+        let pod = pods.iter().find(|pod| !evictions.may_leave(pod))?;
+        Some(format!("PodDisruptionBudgets keep its pod `{}`", pod.key))
+    }
+}
