@@ -148,9 +148,10 @@ pub(super) struct PlanArguments {
     pub(super) destroy: bool,
     #[command(flatten)]
     pub(super) names: NamesArguments,
-    /// How the nodes are chosen: as cheap as possible, or as Karpenter would
-    #[arg(long, value_enum, default_value_t = StrategyArgument::Cheapest)]
-    pub(super) strategy: StrategyArgument,
+    /// How the nodes are chosen: as cheap as possible, or as Karpenter would; else as the NodeFleet says, else
+    /// cheapest
+    #[arg(long, value_enum)]
+    pub(super) strategy: Option<StrategyArgument>,
     /// Save the plan to this file
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
@@ -172,10 +173,9 @@ pub(super) struct PlanArguments {
 }
 
 /// How the nodes of a plan are chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum StrategyArgument {
     /// The cheapest fleet that holds the pods
-    #[default]
     Cheapest,
     /// First fit, pod after pod, as Karpenter provisions; nodes go as it disrupts them
     Karpenter,

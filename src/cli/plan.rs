@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let Sides { before, after } = sides;
     let unread = after.unread_folders.clone();
     let names = Names::from(*names);
-    let asks_for_both = *strategy == StrategyArgument::Both;
+    let asks_for_both = *strategy == Some(StrategyArgument::Both);
     let strategy = planned_by(*strategy, before.is_none() && targets.is_empty() && !destroy)?;
     let proves_bound = *verbose || asks_for_both;
     let options = Request { targets, wishes, laid, names, strategy, proves_bound, ..world::options(from)? };
@@ -83,15 +83,16 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     Ok(if is_changed && *detailed_exitcode { Exit::Changes } else { Exit::Done })
 }
 
-/// Returns the strategy whose plan is printed.
-fn planned_by(strategy: StrategyArgument, is_whole: bool) -> Result<Strategy, Failure> {
+/// Returns the strategy whose plan is printed, where one is named.
+fn planned_by(strategy: Option<StrategyArgument>, is_whole: bool) -> Result<Option<Strategy>, Failure> {
+    let Some(strategy) = strategy else { return Ok(None) };
     match strategy {
         StrategyArgument::Both if !is_whole => {
             Err(Failure::error("`--strategy both` compares whole fleets of one input")
                 .hint("leave out `--before`, `--target` and `--destroy`, or choose one strategy"))
         }
-        StrategyArgument::Cheapest | StrategyArgument::Both => Ok(Strategy::Cheapest),
-        StrategyArgument::Karpenter => Ok(Strategy::Karpenter),
+        StrategyArgument::Cheapest | StrategyArgument::Both => Ok(Some(Strategy::Cheapest)),
+        StrategyArgument::Karpenter => Ok(Some(Strategy::Karpenter)),
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
         question: question(what_if)?,
         wishes: Wishes::default(),
         targets: BTreeSet::new(),
-        strategy: crate::solve::Strategy::default(),
+        strategy: None,
         proves_bound: false,
         without_system_daemons: *no_system_daemonsets,
     })

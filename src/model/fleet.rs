@@ -113,6 +113,18 @@ impl MinValuesPolicy {
     }
 }
 
+/// How the fleet is worked out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Strategy {
+    /// nodeform's own: the cheapest fleet that holds the pods.
+    #[default]
+    Cheapest,
+    /// Karpenter's, by its defaults.
+    Karpenter,
+}
+
 /// What a NodeFleet says, or its defaults where there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -136,6 +148,9 @@ pub struct Fleet {
     /// What is kept back: freezes, and classes of change on hold.
     #[serde(default, skip_serializing_if = "Holds::is_none")]
     pub holds: Holds,
+    /// How the fleet is worked out, where a command does not say otherwise.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub strategy: Strategy,
     /// What soft preferences of pods may cost.
     #[serde(default, skip_serializing_if = "ExtraCost::is_default")]
     pub extra_cost: ExtraCost,

@@ -53,8 +53,8 @@ pub struct Request {
     pub wishes: Wishes,
     /// What the plan is narrowed to; without any it holds every change.
     pub targets: BTreeSet<Target>,
-    /// How the fleet is worked out.
-    pub strategy: Strategy,
+    /// How the fleet is worked out; else as the NodeFleet says.
+    pub strategy: Option<Strategy>,
     /// Whether the plan says what any fleet costs at least: of thousands of pods that takes seconds.
     pub proves_bound: bool,
     /// Whether the daemonsets that AKS puts on every node are left out where the input has none.
@@ -219,6 +219,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         let problem = |(what, hint)| Problem { what, hint: Some(hint) };
         faults.into_iter().map(problem).collect::<Vec<_>>()
     })?;
+    let strategy = strategy.unwrap_or(policy.fleet.strategy);
     Ok(World {
         snapshot,
         policy,

@@ -8,7 +8,7 @@ use crate::api::node_fleet::{self as wire, NodeFleet, NodeFleetSpec};
 use crate::api::text::{NumberOrWord, Quantity as WireQuantity};
 use crate::model::{
     Commitment, Discount, ExtraCost, Fleet, FleetLimits, MicroUsd, MicroUsdPerHour, MinValuesPolicy,
-    NetworkSetup, Prices, Quantity, Region, SkuName,
+    NetworkSetup, Prices, Quantity, Region, SkuName, Strategy,
 };
 
 /// Returns what holds for the whole cluster.
@@ -19,6 +19,7 @@ pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
     let spec = wire.spec.clone().unwrap_or_default();
     let mut faults = not_acted_on(&spec);
     let holds = holds::holds(&spec, &mut faults);
+    faults.extend(unpaid(&spec));
     let cluster = spec.cluster.unwrap_or_default();
     let limits = limits(&spec.limits.unwrap_or_default(), &mut faults);
     let prices = prices(&spec.prices.unwrap_or_default(), &mut faults);
@@ -37,7 +38,22 @@ pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
             Some(wire::MinValuesPolicy::Strict) | None => MinValuesPolicy::Strict,
         },
         holds,
+        strategy: match spec.strategy {
+            Some(wire::Strategy::Karpenter) => Strategy::Karpenter,
+            Some(wire::Strategy::Cheapest) | None => Strategy::Cheapest,
+        },
         extra_cost: extra_cost(spec.preferences.unwrap_or_default()),
+    })
+}
+
+/// Returns the refusal of a limit to what preferences may cost where they cost what they do.
+fn unpaid(spec: &NodeFleetSpec) -> Option<Fault> {
+    let limit = spec.preferences.as_ref()?.max_extra_cost_percent.as_ref()?;
+    let is_limited = matches!(limit, NumberOrWord::Number(_));
+    (is_limited && spec.strategy == Some(wire::Strategy::Karpenter)).then(|| Fault {
+        path: path("spec.preferences.maxExtraCostPercent"),
+        message: "strategy `karpenter` takes preferences for required, whatever that costs".to_owned(),
+        hint: Some("take it out or write `unlimited`, or plan by strategy `cheapest`".to_owned()),
     })
 }
 
@@ -65,11 +81,6 @@ fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
             "plans are shown and not carried out, as with `observe`",
         ),
         ("spec.suspend", spec.suspend == Some(true), "nothing is carried out that could be suspended"),
-        (
-            "spec.strategy",
-            spec.strategy.is_some_and(|strategy| strategy != wire::Strategy::Cheapest),
-            "fleets are planned by `cheapest`",
-        ),
         (
             "spec.prefer",
             spec.prefer.is_some_and(|prefer| prefer != wire::Prefer::Price),

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use super::{Policy, WireObject, admission_faults, faults, parse};
 use crate::api::Kind;
 use crate::model::buffer::ACTIVE_CAPACITY;
-use crate::model::{BufferPods, ExtraCost, Namespace, PriceChange, ResourceName, Resources, Workload};
+use crate::model::{
+    BufferPods, ExtraCost, Namespace, PriceChange, ResourceName, Resources, Strategy, Workload,
+};
 
 fn pool(change: impl FnOnce(&mut Value)) -> Value {
     let mut pool = json!({
@@ -274,7 +276,6 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
         [
             "spec.mode",
             "spec.suspend",
-            "spec.strategy",
             "spec.prefer",
             "spec.allow",
             "spec.safety",
@@ -282,6 +283,7 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
             "spec.freeze[1].timeZone",
             "spec.approve.create",
             "spec.approve.pools.a.move-pods",
+            "spec.preferences.maxExtraCostPercent",
         ]
     );
     let honoured = fleet(json!({
@@ -294,7 +296,14 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
         "git": {},
         "allow": [],
     }));
-    assert_eq!(parsed(Kind::NodeFleet, &honoured).fleet.limits.nodes, Some(5));
+    let honoured = parsed(Kind::NodeFleet, &honoured).fleet;
+    assert_eq!((honoured.limits.nodes, honoured.strategy), (Some(5), Strategy::Cheapest));
+    for spec in [
+        json!({"strategy": "karpenter"}),
+        json!({"strategy": "karpenter", "preferences": {"maxExtraCostPercent": "unlimited"}}),
+    ] {
+        assert_eq!(parsed(Kind::NodeFleet, &fleet(spec)).fleet.strategy, Strategy::Karpenter);
+    }
 }
 
 #[test]

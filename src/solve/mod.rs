@@ -37,6 +37,7 @@ pub mod topology;
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
+pub use crate::model::Strategy;
 pub use destroy::destroy;
 pub use explain::{explain_node, explain_pod, explain_pool, explain_size};
 pub use market::Market;
@@ -44,18 +45,6 @@ pub use solution::{
     Bound, Cost, GivenUp, GivenUpBecause, Held, Kept, NewNode, NodeRef, Preferences, Removal, Report,
     Solution, Substitute, Target, Unplaced, Variety, Warning,
 };
-
-/// How the fleet is worked out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum Strategy {
-    /// nodeform's own: the cheapest fleet that holds the pods.
-    #[default]
-    Cheapest,
-    /// Karpenter's, by its defaults.
-    Karpenter,
-}
 
 /// Works out the fleet that should exist.
 #[must_use]
