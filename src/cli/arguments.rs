@@ -146,6 +146,13 @@ pub(super) struct PlanArguments {
     /// removals back; do-not-disrupt, PodDisruptionBudgets, freezes and `delete-pool: hold` do
     #[arg(long, conflicts_with_all = ["before", "replace", "forget", "from_scratch"])]
     pub(super) destroy: bool,
+    /// Plan nothing: say how INPUT differs from what `--snapshot` recorded, and save what there is now with `--out`,
+    /// be it to the same file
+    #[arg(long, requires = "snapshot", conflicts_with_all = [
+        "before", "target", "replace", "forget", "destroy", "strategy", "verbose", "from_scratch", "without_zone",
+        "hpa", "scale", "with", "prune", "no_system_daemonsets", "fail_on", "max_monthly_increase",
+    ])]
+    pub(super) refresh_only: bool,
     #[command(flatten)]
     pub(super) names: NamesArguments,
     /// How the nodes are chosen: as cheap as possible, or as Karpenter would; else as the NodeFleet says, else

@@ -56,7 +56,8 @@ pub(super) fn run(arguments: &DiffArguments, ui: Ui) -> Result<Exit, Failure> {
     Ok(if is_empty { Exit::Done } else { Exit::Changes })
 }
 
-fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
+/// Returns a difference as JSON, with a line feed at its end.
+pub(super) fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Failure::bug(vec![format!("the difference has no JSON form: {error}")]))?;
     Ok(format!("{text}\n"))

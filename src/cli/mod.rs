@@ -20,6 +20,7 @@ mod plan;
 mod plugin;
 mod process;
 mod progress;
+mod refresh;
 mod replace;
 mod saved;
 mod schema;
@@ -77,6 +78,7 @@ fn completed(arguments: &[OsString]) -> Exit {
 
 fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
     match command {
+        Command::Plan(arguments) if arguments.refresh_only => refresh::run(&arguments, ui),
         Command::Plan(arguments) => plan::run(&arguments, ui),
         Command::Show(arguments) => saved::show(&arguments, ui),
         Command::Diff(arguments) => diff::run(&arguments, ui),

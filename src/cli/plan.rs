@@ -23,6 +23,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         replace,
         forget,
         destroy,
+        refresh_only: _,
         strategy,
         out,
         output,

@@ -6,6 +6,7 @@
 pub mod compare;
 mod network;
 mod recorded;
+mod refresh;
 mod region;
 mod strategy;
 mod waiting;
@@ -27,6 +28,7 @@ use crate::snapshot::{AssembleOptions, Assumption, Gap, Question, Snapshot, asse
 use crate::solve::{Solution, Strategy, Warning};
 use recorded::Recorded;
 pub use recorded::{Laid, Seen, difference, seen, snapshot};
+pub use refresh::{Refreshed, refreshed};
 
 /// What to plan from.
 #[derive(Clone, Debug, Default)]

@@ -158,13 +158,14 @@ pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
 /// A snapshot, read to be looked at.
 #[derive(Clone, Debug)]
 pub struct Seen {
+    at: Option<Timestamp>,
     objects: Objects,
     stock: Stock,
 }
 
 impl Seen {
     const fn side(&self) -> Side<'_> {
-        Side { objects: &self.objects, stock: &self.stock }
+        Side { at: self.at, objects: &self.objects, stock: &self.stock }
     }
 }
 
@@ -173,10 +174,15 @@ impl Seen {
 /// # Errors
 /// Everything that is wrong with the file or its objects.
 pub fn seen(source: &Source) -> Result<Seen, Vec<Problem>> {
-    let SnapshotFile { stock, kept, .. } = file::read(source).map_err(|faults| problems(&faults))?;
-    let read = with_policy(manifests::read_kept(kept, &ReadOptions::default()));
-    let (objects, _) = read.map_err(|faults| problems(&faults))?;
-    Ok(Seen { objects, stock })
+    let file = file::read(source).map_err(|faults| problems(&faults))?;
+    of_file(file).map_err(|faults| problems(&faults))
+}
+
+/// Reads the objects of a snapshot.
+pub(super) fn of_file(file: SnapshotFile) -> Result<Seen, Vec<Fault>> {
+    let SnapshotFile { at, stock, kept, .. } = file;
+    let (objects, _) = with_policy(manifests::read_kept(kept, &ReadOptions::default()))?;
+    Ok(Seen { at, objects, stock })
 }
 
 /// Holds the second snapshot against the first.

@@ -9,9 +9,13 @@ use crate::snapshot::difference::{Changed, PodsChanged, SnapshotDifference, Way}
 #[must_use]
 pub fn snapshot_difference(difference: &SnapshotDifference, detail: Detail) -> Vec<Line> {
     if difference.is_empty() {
-        return vec![Line::new(Style::Bold, "No difference.")];
+        let text = match &difference.at {
+            Some(times) => format!("No difference but when they were seen: {}.", seen(times)),
+            None => "No difference.".to_owned(),
+        };
+        return vec![Line::new(Style::Bold, text)];
     }
-    let SnapshotDifference { nodes, pods, configuration, catalog } = difference;
+    let SnapshotDifference { nodes, pods, configuration, catalog, at } = difference;
     let mut lines = vec![Line::new(Style::Bold, summary(difference))];
     let most = |number: usize| if detail == Detail::All { usize::MAX } else { number };
     let titled = |title: &'static str, items, most| Section {
@@ -20,6 +24,7 @@ pub fn snapshot_difference(difference: &SnapshotDifference, detail: Detail) -> V
         most,
     };
     let sold = catalog.iter().map(|(before, after)| row(Way::Changed, &format!("{before} → {after}"), ""));
+    lines.extend(at.iter().map(|times| Line::new(Style::Dim, format!("Seen: {}", seen(times)))));
     let sections = vec![
         titled("Nodes:", nodes.iter().map(changed).collect(), most(12)),
         titled("Pods by workload:", pods.iter().map(pods_changed).collect(), most(12)),
@@ -34,8 +39,14 @@ pub fn snapshot_difference(difference: &SnapshotDifference, detail: Detail) -> V
     lines
 }
 
+/// Says when each was seen.
+fn seen((before, after): &(Option<String>, Option<String>)) -> String {
+    let time = |at: &Option<String>| at.clone().unwrap_or_else(|| "at no known time".to_owned());
+    format!("{} → {}", time(before), time(after))
+}
+
 fn summary(difference: &SnapshotDifference) -> String {
-    let SnapshotDifference { nodes, pods, configuration, catalog } = difference;
+    let SnapshotDifference { nodes, pods, configuration, catalog, at: _ } = difference;
     let of = |way: Way| nodes.iter().filter(|node| node.way == way).count();
     let (before, after) =
         pods.iter().fold((0, 0), |(before, after), pods| (before + pods.before, after + pods.after));

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::file::Stock;
@@ -61,11 +62,16 @@ pub struct SnapshotDifference {
     pub configuration: Vec<Changed>,
     /// What Azure sells, where it is not the same: before and after.
     pub catalog: Option<(String, String)>,
+    /// When each was seen, where that is not the same; it makes no difference by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<(Option<String>, Option<String>)>,
 }
 
 /// One of two snapshots, read.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
+    /// When it was seen.
+    pub at: Option<Timestamp>,
     /// Its objects.
     pub objects: &'a Objects,
     /// What Azure sells.
@@ -82,14 +88,20 @@ impl SnapshotDifference {
             pods: pods(&before.objects.pods, &after.objects.pods),
             configuration: configuration(&before.objects.ours, &after.objects.ours),
             catalog,
+            at: (before.at != after.at).then(|| (time(before.at), time(after.at))),
         }
     }
 
-    /// Returns whether nothing differs.
+    /// Returns whether nothing differs but perhaps the time.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        let Self { nodes, pods, configuration, catalog, at: _ } = self;
+        nodes.is_empty() && pods.is_empty() && configuration.is_empty() && catalog.is_none()
     }
+}
+
+fn time(at: Option<Timestamp>) -> Option<String> {
+    at.map(|at| at.to_string())
 }
 
 fn stock(stock: &Stock) -> String {

@@ -1,0 +1,52 @@
+//! A snapshot brought up to date: the same of the world as it is now, and how that differs from what was recorded.
+//!
+//! What its maker said of the region, of names and of sizes holds on, unless it is said anew. Nothing is planned.
+
+use crate::manifests::{self, Names, Source};
+use crate::snapshot::difference::SnapshotDifference;
+use crate::snapshot::file::{self, SnapshotFile, Stock};
+
+use super::recorded::{self, Seen};
+use super::{Problem, Request, problems};
+
+/// What was recorded, brought up to date.
+#[derive(Debug)]
+pub struct Refreshed {
+    /// The snapshot of now.
+    pub snapshot: SnapshotFile,
+    /// How it differs from the recorded one.
+    pub difference: SnapshotDifference,
+}
+
+/// Makes the snapshot of an input and holds it against a recorded one.
+///
+/// # Errors
+/// Everything that is wrong with the recorded snapshot or with the input; or names that cannot be compared.
+pub fn refreshed(source: &Source, request: Request) -> Result<Refreshed, Vec<Problem>> {
+    let before = file::read(source).map_err(|faults| problems(&faults))?;
+    let names = before.names.max(request.names);
+    if names == Names::Omit {
+        return Err(vec![Problem {
+            what: format!("`{}`: numbers instead of names cannot be told apart later", source.name),
+            hint: Some("hide names by `--names hash`, which is always the same".to_owned()),
+        }]);
+    }
+    if names != before.names {
+        return Err(vec![Problem {
+            what: format!("`{}` shows the names that `--names hash` hides", source.name),
+            hint: Some("make it anew: `nodeform snapshot --names hash`".to_owned()),
+        }]);
+    }
+    let keeps_stock = request.catalogs.is_empty();
+    let location = request.location.clone().or_else(|| before.location.clone());
+    let mut snapshot = recorded::snapshot(Request { names, location, ..request })?;
+    if keeps_stock && matches!(before.stock, Stock::Given(_)) {
+        snapshot.stock = before.stock.clone();
+    }
+    let difference = recorded::difference(&seen(before)?, &seen(snapshot.clone())?);
+    Ok(Refreshed { snapshot, difference })
+}
+
+fn seen(file: SnapshotFile) -> Result<Seen, Vec<Problem>> {
+    recorded::of_file(file).map_err(|faults: Vec<manifests::Fault>| problems(&faults))
+}
