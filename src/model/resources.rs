@@ -64,6 +64,14 @@ impl ResourceName {
         }
     }
 
+    /// Returns whether Kubernetes counts it whole and never lets a limit be above a request: devices and huge pages.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        let Self::Other(name) = self else { return false };
+        let is_of_others = name.split_once('/').is_some_and(|(domain, _)| !domain.ends_with("kubernetes.io"));
+        name.starts_with("hugepages-") || is_of_others
+    }
+
     /// Returns a request of this resource in its unit, rounded up as Kubernetes does.
     #[must_use]
     pub fn request(&self, quantity: &Quantity) -> i64 {

@@ -6,6 +6,7 @@
 pub mod limit_range;
 pub mod runtime_class;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::Namespace;
@@ -13,7 +14,7 @@ use crate::model::Namespace;
 use super::found::Place;
 use super::live::LivePod;
 use super::pod::{self, PodBody, Unadmitted};
-use super::said::{Remark, Said};
+use super::said::{Remark, Said, listed};
 use super::workload::{WorkloadObject, path};
 use limit_range::LimitRanges;
 use runtime_class::RuntimeClasses;
@@ -35,15 +36,27 @@ impl Admission {
         pods: &mut [(LivePod, Arc<PodBody>)],
         said: &mut Said,
     ) {
+        let mut missing = BTreeMap::new();
         for (workload, _) in workloads {
+            self.note_missing(&workload.body, || path(&workload.id), &mut missing);
             let refusals = self.admit_one(&mut workload.body, &workload.id.namespace);
             said.remarks.extend(refused(&path(&workload.id), refusals));
         }
         for (pod, body) in pods.iter_mut().filter(|(_, body)| body.unadmitted.is_some()) {
+            self.note_missing(body, || format!("Pod/{}", pod.key), &mut missing);
             let mut admitted = PodBody::clone(body);
             let refusals = self.admit_one(&mut admitted, &pod.key.namespace);
             said.remarks.extend(refused(&format!("Pod/{}", pod.key), refusals));
             *body = Arc::new(admitted);
+        }
+        said.remarks.extend(missing.into_iter().map(without_class));
+    }
+
+    /// Notes the RuntimeClass that a pod names and that the input does not hold.
+    fn note_missing(&self, body: &PodBody, whose: impl FnOnce() -> String, missing: &mut Missing) {
+        let class = body.unadmitted.as_ref().and_then(|unadmitted| unadmitted.runtime_class.as_ref());
+        if let Some(class) = class.filter(|class| !self.classes.has(class)) {
+            missing.entry(Arc::clone(class)).or_default().insert(format!("`{}`", whose()));
         }
     }
 
@@ -54,6 +67,7 @@ impl Admission {
         };
         self.ranges.default(namespace, &mut written);
         let mut refusals = self.ranges.refusals(namespace, &written);
+        refusals.extend(written.overcommitted());
         if let Some(class) = &runtime_class {
             refusals.extend(self.classes.apply(class, body, &mut written));
         }
@@ -61,6 +75,23 @@ impl Admission {
         body.spec.is_without_requests = pod::is_silent(&requests.asked);
         body.spec.requests = requests.total;
         refusals
+    }
+}
+
+/// Who names RuntimeClasses that the input does not hold, by class.
+type Missing = BTreeMap<Arc<str>, BTreeSet<String>>;
+
+fn without_class((class, whose): (Arc<str>, BTreeSet<String>)) -> Remark {
+    let names: Vec<String> = whose.into_iter().collect();
+    let verb = if names.len() == 1 { "names" } else { "name" };
+    Remark {
+        object: format!("RuntimeClass `{class}`"),
+        what: format!(
+            "{} {verb} it and the input does not hold it: what it takes on a node and which nodes it asks for are \
+             not known",
+            listed(&names)
+        ),
+        hint: Some("add it: `kubectl get runtimeclasses -o yaml`".to_owned()),
     }
 }
 

@@ -36,6 +36,12 @@ impl RuntimeClasses {
         self.0.insert(meta.name, class);
     }
 
+    /// Returns whether the input holds a class of this name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     /// Gives a pod what its class says, and returns why the API server would refuse it. A class that the input
     /// does not hold changes nothing: the pod keeps the rule that it names one.
     pub fn apply(&self, name: &str, body: &mut PodBody, written: &mut Written) -> Option<String> {

@@ -99,6 +99,25 @@ impl Written {
         Requests { asked, total }
     }
 
+    /// Returns why the API server would refuse the pod: what it counts whole, such as GPUs and huge pages, cannot be
+    /// shared out beyond what there is, so that a container's limit of it has to be there and what it asks for.
+    #[must_use]
+    pub fn overcommitted(&self) -> Option<String> {
+        self.containers.iter().find_map(|container| {
+            let Container { name: own, requests, limits, .. } = container;
+            let (name, amount) =
+                requests.iter().find(|(name, amount)| name.is_whole() && *amount != limits.get(name))?;
+            let asked = name.show(amount);
+            Some(match limits.names(name) {
+                true => format!(
+                    "container `{own}` asks for `{name}: {asked}` and is limited to {}, which must be the same",
+                    name.show(limits.get(name))
+                ),
+                false => format!("container `{own}` asks for `{name}: {asked}` and has no limit of it"),
+            })
+        })
+    }
+
     /// Sums amounts of containers as Kubernetes does for a pod.
     #[must_use]
     pub fn sum(&self, of: impl Fn(&Container) -> &Resources) -> Resources {

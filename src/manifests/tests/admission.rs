@@ -110,6 +110,14 @@ fn a_runtime_class_adds_overhead_and_says_where_its_runtime_is() {
     let alone = objects(&named);
     assert_eq!(cpu(&alone), 1000);
     assert!(alone.pods[0].spec.rules().contains_key(&SchedulingRule::RuntimeClass));
+    let two = objects(&file(&[named.clone(), named.replace("name: web", "name: api")]));
+    assert_eq!(
+        remarks(&two),
+        [
+            "`Deployment/default/api`, `Deployment/default/web` name it and the input does not hold it: what it takes \
+             on a node and which nodes it asks for are not known"
+        ]
+    );
 
     let other = named.replace("{runtimeClassName", "{nodeSelector: {runtime: runc}, runtimeClassName");
     let read = objects(&file(&[other, class.to_owned()]));
@@ -120,4 +128,35 @@ fn a_runtime_class_adds_overhead_and_says_where_its_runtime_is() {
         ]
     );
     assert!(read.pods[0].spec.node_selector.get(LabelKey::new("runtime").as_str()).is_some());
+}
+
+#[test]
+fn a_device_that_is_asked_for_without_a_limit_of_it_is_told() {
+    let said = |resources: &str| {
+        let read = objects(&with(resources));
+        remarks(&read)
+            .iter()
+            .map(|what| what.rsplit(": container").next().unwrap_or_default().to_owned())
+            .collect::<Vec<String>>()
+    };
+    let none: Vec<String> = Vec::new();
+    assert_eq!(
+        said("requests: {nvidia.com/gpu: 1}"),
+        [" `c` asks for `nvidia.com/gpu: 1` and has no limit of it"]
+    );
+    assert_eq!(
+        said("requests: {hugepages-2Mi: 4Mi, memory: 1Gi}"),
+        [" `c` asks for `hugepages-2Mi: 4Mi` and has no limit of it"]
+    );
+    assert_eq!(
+        said("requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 2}"),
+        [" `c` asks for `nvidia.com/gpu: 1` and is limited to 2, which must be the same"]
+    );
+    for fine in [
+        "limits: {nvidia.com/gpu: 1}",
+        "requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 1}",
+        "requests: {cpu: 1, memory: 1Gi, ephemeral-storage: 1Gi}",
+    ] {
+        assert_eq!(said(fine), none, "{fine}");
+    }
 }
