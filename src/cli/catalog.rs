@@ -94,15 +94,26 @@ fn missed(arguments: &CatalogArguments, miss: &Miss, all: usize) -> String {
     format!("`{flag}{value}` matches {of}\n{hint}")
 }
 
+/// The least memory of any size that Azure sells is half a GiB; less than a MiB without a unit is none that is meant.
+const BYTES_MEANT_MIN: i64 = 1 << 20;
+
+/// Reads an amount of memory; a bare number is bytes, and a small one is not meant so.
+fn bytes(text: Option<&str>) -> Result<Option<i64>, Failure> {
+    let Some(text) = text else { return Ok(None) };
+    let read = Quantity::parse(text).filter(|quantity| !quantity.is_negative());
+    let Some(bytes) = read.map(|quantity| quantity.units_up()) else {
+        return Err(Failure::error(format!("`{text}` is no amount of memory")).hint("write it as in `16Gi`"));
+    };
+    let is_bare = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if is_bare && bytes > 0 && bytes < BYTES_MEANT_MIN {
+        return Err(Failure::error(format!("`{text}` without a unit is a number of bytes"))
+            .hint(format!("did you mean `{text}Gi`?")));
+    }
+    Ok(Some(bytes))
+}
+
 fn filter(arguments: &CatalogArguments) -> Result<CatalogFilter, Failure> {
     let cores = |count: Option<u32>| count.map(|count| i64::from(count) * 1000);
-    let bytes = |text: Option<&String>| match text.map(|text| (text, Quantity::parse(text))) {
-        None => Ok(None),
-        Some((_, Some(quantity))) if !quantity.is_negative() => Ok(Some(quantity.units_up())),
-        Some((text, _)) => {
-            Err(Failure::error(format!("`{text}` is no amount of memory")).hint("write it as in `16Gi`"))
-        }
-    };
     let price_max =
         match arguments.price_max.as_deref().map(|text| (text, MicroUsdPerHour::from_decimal_usd(text))) {
             None => None,
@@ -114,7 +125,7 @@ fn filter(arguments: &CatalogArguments) -> Result<CatalogFilter, Failure> {
             }
         };
     let (memory_min, memory_max) =
-        (bytes(arguments.memory_min.as_ref())?, bytes(arguments.memory_max.as_ref())?);
+        (bytes(arguments.memory_min.as_deref())?, bytes(arguments.memory_max.as_deref())?);
     let is_contrary =
         [("cpu", cores(arguments.cpu_min), cores(arguments.cpu_max)), ("memory", memory_min, memory_max)];
     for (what, least, most) in is_contrary {
