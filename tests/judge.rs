@@ -1283,6 +1283,21 @@ mod files {
 }
 
 #[test]
+fn a_saved_plan_shows_by_itself_that_its_claims_list_enough_values() {
+    let varied = pool("default").min_values(label::INSTANCE_TYPE, 3).min_values(label::SKU_FAMILY, 2);
+    let plan = support::judged::planned(&world().pool(varied).pod(pod("web").cpu("1")));
+    let saved = nodeform::plan::read(&nodeform::plan::write(&plan)).expect("a plan file can be read");
+    assert_eq!(saved.spec.creates().count(), 1);
+    assert_eq!(check(&saved.snapshot(), &saved.policy(), &saved), []);
+    let mut poorer = saved;
+    for sizes in poorer.evidence.world.sizes.values_mut() {
+        sizes.truncate(1);
+    }
+    let found = check(&poorer.snapshot(), &poorer.policy(), &poorer);
+    assert!(!found.is_empty(), "a file that holds less shows less");
+}
+
+#[test]
 fn nothing_is_said_against_a_plan_that_does_nothing() {
     let world = world().pool(pool("default")).pod(pod("huge").cpu("999")).pod(pod("gated").gate("wait"));
     by_hand(world).leaving(&["huge"]).holding(&["gated"]).planned();

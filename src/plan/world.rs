@@ -294,7 +294,13 @@ fn overlays(snapshot: &Snapshot, policy: &Policy) -> Vec<Overlay> {
 fn sizes(snapshot: &Snapshot, policy: &Policy, spec: &PlanSpec) -> BTreeMap<ClassName, Vec<InstanceType>> {
     let mut wanted: BTreeMap<&ClassName, BTreeSet<SkuName>> = BTreeMap::new();
     for claim in spec.claims.values() {
-        wanted.entry(&claim.class).or_default().insert(claim.primary.size.clone());
+        let sizes = wanted.entry(&claim.class).or_default();
+        sizes.insert(claim.primary.size.clone());
+        // Whether a claim lists as many values as it asks for shows only with all that it lists.
+        if claim.requirements.iter().any(|(_, wanted)| wanted.min_values().is_some()) {
+            let listed = claim.requirements.get(label::INSTANCE_TYPE).and_then(|sizes| sizes.listed());
+            sizes.extend(listed.into_iter().flatten().map(SkuName::new));
+        }
     }
     for node in snapshot.nodes_today() {
         let Some(size) = node.labels.get(label::INSTANCE_TYPE) else { continue };
