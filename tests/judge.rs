@@ -946,7 +946,8 @@ mod removals {
             .node(node("let-go"))
             .pod(pod("one").cpu("1").on("a"))
             .pod(pod("two").cpu("1").on("b"));
-        let wishes = Wishes { replace: ["a".into()].into(), forget: ["let-go".into()].into(), ..Wishes::default() };
+        let wishes =
+            Wishes { replace: ["a".into()].into(), forget: ["let-go".into()].into(), ..Wishes::default() };
         let snapshot = nodeform::snapshot::wish(world.snapshot, &wishes).expect("the nodes are there");
         let world = World { snapshot, ..world };
         by_hand(world).keeping("b", &["one"]).moving_off_due("a", DisruptionReason::Drifted).planned()

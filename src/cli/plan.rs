@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
             return Err(Failure::error("numbers instead of names mean nothing on two sides")
                 .hint("hide the names by `--names hash`, which is the same on both"));
         }
-        Some(before) => compare::compared(before, after, &options)?,
+        Some(before) => compare::compared(before, after, &options, ui)?,
     };
     // The text of manifests is full of names.
     let patches = if names == Names::Show { patches } else { Vec::new() };

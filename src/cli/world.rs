@@ -115,7 +115,8 @@ fn reading(arguments: &WhatIfArguments) -> Result<ReadOptions, Failure> {
         HpaArgument::Max => Hpa::Max,
         HpaArgument::Current => Hpa::Current,
     };
-    Ok(ReadOptions { hpa, scale: scale.into_iter().filter_map(|(_, scale)| scale.ok()).collect() })
+    let scale = scale.into_iter().filter_map(|(_, scale)| scale.ok()).collect();
+    Ok(ReadOptions { hpa, scale, may_miss_scaled: false })
 }
 
 /// Returns what a plan is narrowed to.
@@ -143,7 +144,8 @@ pub(super) fn wishes(replace: &[String], forget: &[String]) -> Result<Wishes, Fa
         }
         nodes
     };
-    let wishes = Wishes { replace: nodes("--replace", replace), forget: nodes("--forget", forget), destroy: false };
+    let wishes =
+        Wishes { replace: nodes("--replace", replace), forget: nodes("--forget", forget), destroy: false };
     if faults.is_empty() {
         return Ok(wishes);
     }

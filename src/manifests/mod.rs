@@ -67,6 +67,8 @@ pub struct ReadOptions {
     pub hpa: Hpa,
     /// Workloads whose pods the user counts, whatever else says how many there are.
     pub scale: Vec<Scale>,
+    /// Whether the workloads of `scale` may be missing: of two inputs side by side one may have them.
+    pub may_miss_scaled: bool,
 }
 
 /// Reads sources. A source that is given twice is read once, as is an object that stands twice with the same
@@ -153,7 +155,7 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
     rollout::resolve(rollouts, &mut workloads, &mut said);
     owners.settle(&mut workloads, &mut pods);
     admission.admit(&mut workloads, &mut pods, &mut said);
-    let scaling = Scaling { autoscalers, hpa: options.hpa, scale: &options.scale };
+    let scaling = Scaling { autoscalers, options };
     scaling.apply(&mut workloads, &mut pods, (&mut said, &mut faults));
     counting::say(&workloads, &mut said);
     let expanded = expand::expand(workloads, pods, &priorities).unwrap_or_else(|fault| {

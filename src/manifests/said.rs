@@ -2,6 +2,8 @@
 //!
 //! Values for people; nothing is decided by them.
 
+use std::collections::BTreeSet;
+
 /// Something that the head of a plan says.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Note {
@@ -38,13 +40,15 @@ pub struct Said {
     pub unresolved: Vec<Note>,
     /// What looks wrong.
     pub remarks: Vec<Remark>,
+    /// The places in [`ReadOptions::scale`](super::ReadOptions::scale) whose workloads are missing, where they may be.
+    pub unscaled: BTreeSet<usize>,
 }
 
 impl Said {
     /// Returns the same, in order, each once.
     #[must_use]
     pub fn sorted(mut self) -> Self {
-        let Self { assumed, unresolved, remarks } = &mut self;
+        let Self { assumed, unresolved, remarks, unscaled: _ } = &mut self;
         for notes in [assumed, unresolved] {
             notes.sort();
             notes.dedup();

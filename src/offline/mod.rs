@@ -80,6 +80,8 @@ pub struct World {
     pub objects: usize,
     /// What looks wrong in the input and keeps nothing from being planned.
     pub remarks: Vec<Remark>,
+    /// The places in [`ReadOptions::scale`] whose workloads are missing, where they may be.
+    pub unscaled: BTreeSet<usize>,
 }
 
 /// A world with the fleet that it should have, judged.
@@ -230,6 +232,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         proves_bound,
         objects: objects.documents,
         remarks: objects.said.remarks,
+        unscaled: objects.said.unscaled,
     })
 }
 
@@ -359,7 +362,8 @@ fn solved(world: &World) -> (Solution, Plan) {
 
 /// Makes a plan of a fleet, with what was noticed when the world was read.
 fn plan_of(world: &World, solution: &Solution) -> Plan {
-    let World { snapshot, policy, targets, strategy: _, proves_bound: _, objects, remarks } = world;
+    let World { snapshot, policy, targets, strategy: _, proves_bound: _, objects, remarks, unscaled: _ } =
+        world;
     let mut plan = crate::plan::plan_targets(snapshot, policy, solution, targets);
     plan.evidence.world.documents = Some(*objects);
     let warning = |Remark { object, what, hint }: &Remark| Warning {

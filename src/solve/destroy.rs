@@ -118,9 +118,16 @@ impl<'a> Kept<'a> {
         let Self { snapshot, policy, evictions, bound, has_claims } = self;
         let pool = node.pool.as_ref()?;
         match policy.pools.get(pool) {
-            None => return Some(format!("its pool `{pool}` is not in the input, so that it is not known whose it is")),
+            None => {
+                return Some(format!(
+                    "its pool `{pool}` is not in the input, so that it is not known whose it is"
+                ));
+            }
             Some(pool) if pool.is_deleting => {
-                return Some(format!("its pool `{}` is being deleted, which takes its nodes along", pool.name));
+                return Some(format!(
+                    "its pool `{}` is being deleted, which takes its nodes along",
+                    pool.name
+                ));
             }
             Some(_) => {}
         }

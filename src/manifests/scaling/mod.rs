@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use crate::model::{PodKey, Workload};
 
+use super::ReadOptions;
 use super::fault::Faults;
 use super::found::Place;
 use super::kind::WorkloadKind;
@@ -45,10 +46,8 @@ type Live = (LivePod, Arc<PodBody>);
 pub struct Scaling<'a> {
     /// The autoscalers of the input.
     pub autoscalers: Vec<Autoscaler>,
-    /// How many replicas autoscaled workloads are planned with.
-    pub hpa: Hpa,
-    /// Workloads whose pods the user counts.
-    pub scale: &'a [Scale],
+    /// How many replicas workloads are planned with.
+    pub options: &'a ReadOptions,
 }
 
 impl Scaling<'_> {
@@ -60,12 +59,19 @@ impl Scaling<'_> {
         pods: &mut Vec<Live>,
         (said, faults): (&mut Said, &mut Faults),
     ) {
-        let Self { autoscalers, hpa, scale } = self;
+        let Self { autoscalers, options } = self;
+        let hpa = options.hpa;
         let mut by_target: BTreeMap<Workload, Vec<Autoscaler>> = BTreeMap::new();
         for autoscaler in autoscaler::without_made(autoscalers) {
             by_target.entry(autoscaler.target.clone()).or_default().push(autoscaler);
         }
-        let scaled = option::resolve(scale, &candidates(workloads, pods), faults);
+        let candidates = candidates(workloads, pods);
+        if options.may_miss_scaled {
+            said.unscaled = option::missing(&options.scale, &candidates);
+        }
+        let there = options.scale.iter().enumerate().filter(|(place, _)| !said.unscaled.contains(place));
+        let there: Vec<&Scale> = there.map(|(_, scale)| scale).collect();
+        let scaled = option::resolve(&there, &candidates, faults);
         let asked = by_target.keys().chain(scaled.keys());
         derive(asked.collect(), workloads, pods);
         let mut decided: Vec<(Workload, Decision)> = Vec::new();

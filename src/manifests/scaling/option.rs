@@ -1,6 +1,7 @@
 //! `--scale [KIND/]NAME=N`: what the user writes, and which workload is meant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -16,6 +17,12 @@ pub struct Scale {
     /// The name, with the kind, the namespace or both before it.
     parts: Vec<String>,
     pods: i64,
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(&self.text)
+    }
 }
 
 impl FromStr for Scale {
@@ -138,9 +145,15 @@ impl Scale {
     }
 }
 
+/// Returns the places of those that name no workload at all.
+pub fn missing(scale: &[Scale], candidates: &BTreeMap<Workload, bool>) -> BTreeSet<usize> {
+    let is_missing = |scale: &Scale| !candidates.keys().any(|one| scale.means(one));
+    scale.iter().enumerate().filter(|(_, scale)| is_missing(scale)).map(|(place, _)| place).collect()
+}
+
 /// Returns how many pods the user wants of which workloads.
 pub fn resolve(
-    scale: &[Scale],
+    scale: &[&Scale],
     candidates: &BTreeMap<Workload, bool>,
     faults: &mut Faults,
 ) -> BTreeMap<Workload, i64> {

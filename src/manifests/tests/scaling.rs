@@ -4,7 +4,8 @@ use super::{deployment, file, places, pod};
 use crate::manifests::{Hpa, Objects, ReadOptions, Scale, Source, read_all};
 
 fn options(hpa: Hpa, scale: &[&str]) -> ReadOptions {
-    ReadOptions { hpa, scale: scale.iter().map(|text| text.parse::<Scale>().expect("is right")).collect() }
+    let scale = scale.iter().map(|text| text.parse::<Scale>().expect("is right")).collect();
+    ReadOptions { hpa, scale, may_miss_scaled: false }
 }
 
 fn read(documents: &[String], options: &ReadOptions) -> Objects {
