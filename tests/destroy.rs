@@ -26,7 +26,7 @@ fn two_pools() -> World {
         .node(node("a").of_pool("left"))
         .node(node("b").of_pool("right"))
         .node(node("c").of_pool("right").stage(NodeStage::Registered))
-        .node(node("system").foreign())
+        .node(node("system").foreign().size("Standard_D2s_v5"))
         .pod(pod("one").cpu("3").on("a"))
         .pod(pod("two").cpu("3").on("b"))
         .pod(pod("more").cpu("500m"))
@@ -115,7 +115,8 @@ fn disruption_budgets_and_static_pools_keep_nothing_but_freezes_and_holds_do() {
     world.policy.fleet.holds.classes = [ChangeClass::DeletePool].into();
     let plan = planned(&world, &[]);
     assert_eq!((destroyed(&plan), left(&plan).len()), (vec![], 0), "{}", text(&plan));
-    assert!(text(&plan).contains("`approve` of the NodeFleet has `delete-pool: hold`"), "{}", text(&plan));
+    let because = &plan.evidence.held[0].because;
+    assert_eq!(because, "`approve` of the NodeFleet has `delete-pool: hold`");
     let freeze = Freeze {
         name: "winter".into(),
         window: None,
@@ -132,8 +133,13 @@ fn disruption_budgets_and_static_pools_keep_nothing_but_freezes_and_holds_do() {
 #[test]
 fn what_asks_not_to_be_disrupted_stays_with_the_reason() {
     let mut world = two_pools();
-    world.snapshot.nodes.iter_mut().find(|node| &*node.name == "a").expect("is there").is_do_not_disrupt =
-        true;
+    world
+        .snapshot
+        .nodes
+        .iter_mut()
+        .find(|node| node.name.as_str() == "a")
+        .expect("is there")
+        .is_do_not_disrupt = true;
     world.snapshot.pods.iter_mut().find(|pod| &*pod.key.name == "two").expect("is there").is_do_not_disrupt =
         true;
     let plan = planned(&destroying(world), &[]);

@@ -50,14 +50,11 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
                 .hint("print the difference with `-o human` or `-o json`"));
         }
     }
-    match out {
-        Some(path) => {
-            saved::save_text(path, &file::write(&snapshot), &read)?;
-            ui.aside(&format!("Nothing is proposed. What there is now is saved to `{}`.\n", path.display()));
-        }
-        None => {
-            ui.aside("Nothing is proposed, and nothing was saved: `--out FILE` keeps what there is now.\n")
-        }
+    if let Some(path) = out {
+        saved::save_text(path, &file::write(&snapshot), &read)?;
+        ui.aside(&format!("Nothing is proposed. What there is now is saved to `{}`.\n", path.display()));
+    } else {
+        ui.aside("Nothing is proposed, and nothing was saved: `--out FILE` keeps what there is now.\n");
     }
     let is_changed = !difference.is_empty();
     Ok(if is_changed && *detailed_exitcode { Exit::Changes } else { Exit::Done })
