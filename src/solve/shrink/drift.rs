@@ -45,10 +45,14 @@ fn class_changed(node: &Node, pool: &Pool) -> Option<String> {
 }
 
 /// A label that Karpenter or AKS sets may be missing where nobody looked for it, and one that may have any value where
-/// no pod asked for one; one of the user's own whose values are listed may not.
+/// no pod asked for one; one of the user's own whose values are listed may not. A label that the pool itself gives is no
+/// drift whatever its requirements say: another node would have it too.
 fn not_required(node: &Node, pool: &Pool) -> Option<String> {
     let is_known = |key: &str| label::WELL_KNOWN.contains(&key) || label::WELL_KNOWN_AZURE.contains(&key);
-    pool.requirements.iter().find_map(|(key, asked)| match node.labels.get(key) {
+    let is_given =
+        |key: &LabelKey| pool.labels.contains_key(key) && pool.labels.get(key) == node.labels.get(key);
+    let asked = pool.requirements.iter().filter(|(key, _)| !is_given(key));
+    asked.into_iter().find_map(|(key, asked)| match node.labels.get(key) {
         Some(value) if asked.accepts(value) => None,
         Some(value) => Some(format!("its pool does not accept label `{key}: {value}` any more")),
         None if is_known(key.as_str()) || asked.listed().is_none() || asked.accepts_absence() => None,

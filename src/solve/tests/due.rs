@@ -118,6 +118,17 @@ fn what_a_node_has_beyond_its_template_is_no_drift() {
     assert_eq!(what(&world), None);
 }
 
+#[test]
+fn a_node_is_not_drifted_for_what_any_other_of_its_pool_would_have_too() {
+    let mut world = one(node("n1", SMALL));
+    world.snapshot.nodes[0].labels.insert(LabelKey::new("team"), "blue".into());
+    for pool in world.policy.pools.values_mut() {
+        pool.labels.insert(LabelKey::new("team"), "blue".into());
+        pool.requirements.add(LabelKey::new("team"), Requirement::one("red"));
+    }
+    assert_eq!(what(&world), None);
+}
+
 fn staying(world: &World) -> String {
     let solution = world.solve();
     assert!(solution.target.removed.is_empty(), "{}", text(&solution));
