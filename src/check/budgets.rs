@@ -69,7 +69,7 @@ fn allowed(case: &Case<'_>, pool: &Pool, reason: DisruptionReason, gone: Option<
     let least = match reason {
         DisruptionReason::Empty | DisruptionReason::Drifted | DisruptionReason::Underutilized => least,
         // Budgets pace what they cannot list, and one node may always go.
-        DisruptionReason::Expired => least.max(1),
+        DisruptionReason::Expired | DisruptionReason::Excess => least.max(1),
         // Whoever asks for all of it to go asks for more than any budget lets go.
         DisruptionReason::Destroyed => usize::MAX,
         DisruptionReason::Unhealthy => at_once(BudgetNodes::Percent(20), joined).max(1),

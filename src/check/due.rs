@@ -14,7 +14,9 @@ pub(super) fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> 
     let mut faults = Vec::new();
     let called = reason.to_string().to_lowercase();
     let Some(pool) = node.pool.as_ref().and_then(|name| case.pool(name)) else { return faults };
-    if node.claim.is_none() || node.stage != NodeStage::Initialized {
+    let has_come_up = node.claim.is_some() && node.stage == NodeStage::Initialized;
+    // What is too many goes whatever it is.
+    if !has_come_up && reason != DisruptionReason::Excess {
         faults.push(format!("is removed as {called}, but has no NodeClaim or never came up"));
     }
     let is_so = match reason {
@@ -24,6 +26,7 @@ pub(super) fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> 
             faults.extend(too_many(case, pool));
             is_unhealthy(case, node)
         }
+        DisruptionReason::Excess => is_one_too_many(case, pool),
         DisruptionReason::Empty | DisruptionReason::Underutilized | DisruptionReason::Destroyed => true,
     };
     if !is_so {
@@ -38,6 +41,12 @@ pub(super) fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> 
         faults.extend(why.map(|why| format!("is removed as {called}, but pod `{}` {why}", pod.key)));
     }
     faults
+}
+
+fn is_one_too_many(case: &Case<'_>, pool: &Pool) -> bool {
+    let own = |node: &&Node| node.pool.as_ref() == Some(&pool.name) && !node.is_deleting;
+    let there = case.snapshot.nodes.iter().filter(own).count();
+    pool.replicas.is_some_and(|asked| u64::try_from(there).unwrap_or(u64::MAX) > asked)
 }
 
 fn is_too_old(case: &Case<'_>, node: &Node, pool: &Pool) -> bool {

@@ -39,6 +39,8 @@ pub enum Rule {
     PoolWeight,
     /// Only nodes that may go are removed.
     Removal,
+    /// A pool that asks for a number of nodes comes to it.
+    Replicas,
     /// No more nodes go at once than the pool's budgets let go.
     Budget,
     /// What the fleet freezes or puts on hold is not done.
@@ -59,7 +61,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order in which findings are listed.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Pods,
         Self::HeldBack,
         Self::Capacity,
@@ -77,6 +79,7 @@ impl Rule {
         Self::FleetLimits,
         Self::PoolWeight,
         Self::Removal,
+        Self::Replicas,
         Self::Budget,
         Self::Hold,
         Self::Names,
@@ -108,6 +111,7 @@ impl Rule {
             Self::FleetLimits => "fleet limits",
             Self::PoolWeight => "pool weight",
             Self::Removal => "removal",
+            Self::Replicas => "replicas",
             Self::Budget => "budget",
             Self::Hold => "hold",
             Self::Names => "names",

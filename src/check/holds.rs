@@ -45,7 +45,7 @@ fn object(node: &NodeName, why: String) -> Finding {
 const fn of_reason(reason: DisruptionReason) -> (ChangeClass, Option<DisruptionReason>) {
     let class = match reason {
         DisruptionReason::Empty => ChangeClass::RemoveEmpty,
-        DisruptionReason::Underutilized => ChangeClass::MovePods,
+        DisruptionReason::Underutilized | DisruptionReason::Excess => ChangeClass::MovePods,
         DisruptionReason::Unhealthy | DisruptionReason::Expired | DisruptionReason::Drifted => {
             ChangeClass::Replace
         }

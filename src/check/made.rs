@@ -21,8 +21,8 @@ pub(super) struct Made<'a> {
     pub(super) capacity_type: CapacityType,
     /// The pods that are placed there.
     pub(super) pods: &'a [PodKey],
-    /// The pod for which it was opened.
-    pub(super) opened_for: &'a PodKey,
+    /// The pod for which it was opened; none where its pool asks for a number of nodes.
+    pub(super) opened_for: Option<&'a PodKey>,
 }
 
 impl Made<'_> {
@@ -60,7 +60,7 @@ pub(super) fn made_nodes(plan: &Plan) -> Vec<Made<'_>> {
                 zone: &claim.primary.zone,
                 capacity_type: claim.primary.capacity_type,
                 pods: &placement.pods,
-                opened_for: &placement.opened_for,
+                opened_for: placement.opened_for.as_ref(),
             })
         })
         .collect()

@@ -39,6 +39,7 @@ mod preferences;
 mod price;
 mod reasons;
 mod removal;
+mod replicas;
 mod spread;
 mod substitutes;
 mod supposed;
@@ -85,6 +86,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         limits::findings,
         weight::findings,
         removal::findings,
+        replicas::findings,
         budgets::findings,
         evictions::findings,
         holds::findings,

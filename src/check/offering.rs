@@ -48,9 +48,6 @@ fn faults(case: &Case<'_>, made: &Made<'_>, (pool, size, offering): Bought<'_>) 
     if pool.is_deleting {
         faults.push(format!("pool `{}` is being deleted", pool.name));
     }
-    if pool.replicas.is_some() {
-        faults.push(format!("pool `{}` is static: pods open no nodes of it", pool.name));
-    }
     if !offering.is_available {
         faults.push(format!("size `{}` cannot be had in zone `{}` now", size.name, offering.zone));
     }

@@ -39,8 +39,10 @@ fn fault(case: &Case<'_>, id: &ChangeId, change: &Change, reason: &Reason) -> Op
 /// A node is made for the pods that are placed on it.
 fn waiting(case: &Case<'_>, id: &ChangeId, reason: &Reason) -> Option<String> {
     let placement = case.plan.evidence.placements.get(id)?;
-    let Reason::PodsWait { pods, moved, opened_for } = reason else {
-        return Some(format!("is not made because of what is said: {reason}"));
+    let (pods, moved, opened_for) = match (reason, &placement.opened_for) {
+        (Reason::PodsWait { pods, moved, opened_for }, Some(_)) => (pods, moved, opened_for),
+        (Reason::Replicas { pool, nodes }, None) => return other_number(case, (id, pool), *nodes),
+        _ => return Some(format!("is not made because of what is said: {reason}")),
     };
     let placed = placement.pods.len();
     if *pods != placed {
@@ -54,8 +56,16 @@ fn waiting(case: &Case<'_>, id: &ChangeId, reason: &Reason) -> Option<String> {
     if *moved != moving {
         return Some(format!("is said to be made for {moved} pods that move, {moving} do"));
     }
-    (*opened_for != placement.opened_for).then(|| {
-        format!("is said to be made for pod `{opened_for}`, it was opened for `{}`", placement.opened_for)
+    let right = placement.opened_for.as_ref().filter(|right| *right != opened_for)?;
+    Some(format!("is said to be made for pod `{opened_for}`, it was opened for `{right}`"))
+}
+
+/// A node that no pod is the reason for is made because of the number that its own pool asks for.
+fn other_number(case: &Case<'_>, (id, pool): (&ChangeId, &PoolName), nodes: u64) -> Option<String> {
+    let own = case.made.iter().find(|made| made.id == id)?.pool;
+    let asked = case.pool(own)?.replicas;
+    (own != pool || asked != Some(nodes)).then(|| {
+        format!("is said to be one of {nodes} nodes of pool `{pool}`, and that is not what it asks for")
     })
 }
 
@@ -73,6 +83,7 @@ const fn is_of(why: DisruptionReason, reason: &Reason) -> bool {
         DisruptionReason::Empty => matches!(reason, Reason::Empty),
         DisruptionReason::Expired => matches!(reason, Reason::Expired { .. }),
         DisruptionReason::Unhealthy => matches!(reason, Reason::Unhealthy { .. }),
+        DisruptionReason::Excess => matches!(reason, Reason::Excess { .. }),
         DisruptionReason::Drifted => matches!(reason, Reason::Drifted { .. }),
         DisruptionReason::Underutilized => matches!(reason, Reason::Underutilized),
         DisruptionReason::Destroyed => matches!(reason, Reason::Asked { .. }),

@@ -46,6 +46,8 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
         }
         // Only what goes to save money waits for quiet.
         Some(_) if reason.is_due() => {}
+        Some((name, Some(pool))) if pool.replicas.is_some() => faults
+            .push(format!("is removed to save money, but pool `{name}` asks for a fixed number of nodes")),
         Some((_, Some(pool))) => faults.extend(not_quiet(case, node, pool)),
     }
     if node.is_do_not_disrupt {
@@ -57,7 +59,10 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
     match reason {
         DisruptionReason::Empty => faults.extend(carries(case, node)),
         DisruptionReason::Underutilized => faults.extend(underused::faults(case, node)),
-        DisruptionReason::Drifted | DisruptionReason::Expired | DisruptionReason::Unhealthy => {
+        DisruptionReason::Drifted
+        | DisruptionReason::Expired
+        | DisruptionReason::Unhealthy
+        | DisruptionReason::Excess => {
             faults.extend(due::faults(case, node, reason));
         }
         DisruptionReason::Destroyed => faults.extend(destroyed::faults(case, node)),

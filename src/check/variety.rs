@@ -33,7 +33,8 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
                 said if said > count => Some(format!(
                     "`minValues` of `{key}` asks for {said} values, and its claim lists {count}"
                 )),
-                said if said >= least => None,
+                // Of a fixed pool nothing is chosen by its pods: its claims need be no choice.
+                said if said >= least || pool.replicas.is_some() => None,
                 said => lowered(case, (made, pool), (key, least, said)),
             };
             found.extend(because.map(|because| Finding::new(Rule::MinValues, made.title(), because)));
@@ -78,7 +79,7 @@ fn lowered(
     if case.snapshot.pods.iter().any(|pod| topology_keys(&pod.spec).any(|other| other == key)) {
         return None;
     }
-    let pod = case.pods.get(made.opened_for)?;
+    let pod = case.pods.get(made.opened_for?)?;
     // What has to stand together is looked at as one.
     let needs_company = |pod: &&Pod| !pod.spec.affinity.is_empty();
     let own = made.pods.iter().filter_map(|key| case.pods.get(key).copied());
@@ -87,7 +88,7 @@ fn lowered(
     (there.min(least) > said).then(|| {
         format!(
             "its claim asks for {said} values of `{key}`, and pod `{}` alone could have {}",
-            made.opened_for,
+            pod.key,
             there.min(least)
         )
     })

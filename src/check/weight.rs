@@ -32,12 +32,14 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut memory = Memory::new();
     let mut found = Vec::new();
     for made in &case.made {
-        let Some(pod) = case.pods.get(made.opened_for).copied() else {
-            let message = format!("is opened for pod `{}`, which does not exist", made.opened_for);
+        // Pods do not choose a pool with a fixed number of nodes.
+        let Some(opened_for) = made.opened_for else { continue };
+        let Some(pod) = case.pods.get(opened_for).copied() else {
+            let message = format!("is opened for pod `{opened_for}`, which does not exist");
             found.push(Finding::new(Rule::PoolWeight, made.title(), message));
             continue;
         };
-        if !made.pods.contains(made.opened_for) {
+        if !made.pods.contains(opened_for) {
             let message = format!("is opened for pod `{}`, which is not placed there", pod.key);
             found.push(Finding::new(Rule::PoolWeight, made.title(), message));
         }

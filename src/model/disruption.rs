@@ -18,6 +18,8 @@ pub enum DisruptionReason {
     Expired,
     /// It differs from what its pool asks for.
     Drifted,
+    /// Its pool asks for fewer nodes (`replicas`); no budget lists this.
+    Excess,
     /// Its pods fit elsewhere or on something cheaper.
     Underutilized,
     /// The user asks for all that is managed to go (`--destroy`); Karpenter has no such reason, and no budget lists it.
@@ -33,6 +35,7 @@ impl DisruptionReason {
             Self::Empty => "Empty",
             Self::Expired => "Expired",
             Self::Drifted => "Drifted",
+            Self::Excess => "Excess",
             Self::Underutilized => "Underutilized",
             Self::Destroyed => "Destroyed",
         }
@@ -47,13 +50,13 @@ impl DisruptionReason {
     /// Returns whether a freeze that names no reasons is about it: whatever is done by choice, be it the user's.
     #[must_use]
     pub const fn is_chosen(self) -> bool {
-        self.is_budgeted() || matches!(self, Self::Destroyed)
+        self.is_budgeted() || matches!(self, Self::Excess | Self::Destroyed)
     }
 
     /// Returns whether a node goes whatever that costs and however long it was quiet: for what it is, or on request.
     #[must_use]
     pub const fn is_due(self) -> bool {
-        matches!(self, Self::Unhealthy | Self::Expired | Self::Drifted | Self::Destroyed)
+        matches!(self, Self::Unhealthy | Self::Expired | Self::Drifted | Self::Excess | Self::Destroyed)
     }
 }
 

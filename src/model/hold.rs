@@ -57,7 +57,7 @@ impl ChangeClass {
     pub const fn of(reason: DisruptionReason) -> Self {
         match reason {
             DisruptionReason::Empty => Self::RemoveEmpty,
-            DisruptionReason::Underutilized => Self::MovePods,
+            DisruptionReason::Underutilized | DisruptionReason::Excess => Self::MovePods,
             DisruptionReason::Drifted | DisruptionReason::Expired | DisruptionReason::Unhealthy => {
                 Self::Replace
             }

@@ -80,8 +80,10 @@ pub struct Placement {
     /// Whether the claim's highest price is an estimate.
     #[serde(default)]
     pub is_price_max_estimate: bool,
-    /// The pod for whose sake a node of this pool, and of no heavier one, was opened.
-    pub opened_for: PodKey,
+    /// The pod for whose sake a node of this pool, and of no heavier one, was opened; none where the pool asks for a
+    /// number of nodes whatever pods need.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opened_for: Option<PodKey>,
     /// The pods that go there, sorted.
     pub pods: Vec<PodKey>,
 }

@@ -203,7 +203,12 @@ fn propose_creates(
         preconditions.push(Precondition::NameFree { claim: claim.clone() });
         preconditions.push(Precondition::WithinLimits { pool: pool.name.clone() });
         let moved = node.pods.iter().filter(|pod| moving.contains(pod)).count();
-        let reason = Reason::PodsWait { pods: node.pods.len(), moved, opened_for: node.opened_for.clone() };
+        let reason = match &node.opened_for {
+            Some(opened_for) => {
+                Reason::PodsWait { pods: node.pods.len(), moved, opened_for: opened_for.clone() }
+            }
+            None => Reason::Replicas { pool: pool.name.clone(), nodes: pool.replicas.unwrap_or(0) },
+        };
         let vm = identity::vm_name(&claim);
         let create = Create { claim, vm, spec: spec_id.clone(), requests: node.requests.clone() };
         proposal.claims.entry(spec_id.clone()).or_insert_with(|| spec.clone());
@@ -281,6 +286,7 @@ fn propose_delete(ground: Ground<'_>, removal: &Removal, node: &Node, proposal: 
         Why::Drifted => Reason::Drifted { what },
         Why::Expired => Reason::Expired { what },
         Why::Unhealthy => Reason::Unhealthy { what },
+        Why::Excess => Reason::Excess { what },
         Why::Underutilized => Reason::Underutilized,
         Why::Destroyed => Reason::Asked { by: wish::DESTROY.into() },
     };

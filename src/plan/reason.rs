@@ -25,6 +25,13 @@ pub enum Reason {
         /// The pod for which it was opened.
         opened_for: PodKey,
     },
+    /// Its pool asks for so many nodes whatever pods need.
+    Replicas {
+        /// The pool.
+        pool: PoolName,
+        /// How many.
+        nodes: u64,
+    },
     /// It carries no pods but those of DaemonSets.
     Empty,
     /// It differs from what its pool asks for.
@@ -40,6 +47,11 @@ pub enum Reason {
     /// It has been unhealthy for too long.
     Unhealthy {
         /// What is wrong, since when.
+        what: Arc<str>,
+    },
+    /// Its pool asks for fewer nodes.
+    Excess {
+        /// For how many, and how many it has.
         what: Arc<str>,
     },
     /// Its pods fit elsewhere or on something cheaper.
@@ -96,6 +108,11 @@ impl fmt::Display for Reason {
             Self::Drifted { what } => write!(formatter, "drifted: {what}"),
             Self::Expired { what } => write!(formatter, "expired: {what}"),
             Self::Unhealthy { what } => write!(formatter, "unhealthy: {what}"),
+            Self::Replicas { pool, nodes } => {
+                let of = if *nodes == 1 { "node" } else { "nodes" };
+                write!(formatter, "pool `{pool}` asks for {} {of} (`replicas`)", grouped(*nodes))
+            }
+            Self::Excess { what } => write!(formatter, "one too many: {what}"),
             Self::Underutilized => formatter.write_str("underutilized: its pods fit elsewhere for less"),
             Self::WithoutClaim { pool } => {
                 write!(formatter, "it has the label of pool `{pool}` and no NodeClaim")

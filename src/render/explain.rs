@@ -105,12 +105,16 @@ fn why_there(outcome: &PodOutcome, target: &Target) -> Vec<Line> {
         }
         PodOutcome::Placed(NodeRef::New(place)) => {
             let Some(node) = target.new.get(*place) else { return Vec::new() };
-            let mut lines = vec![plain(format!(
-                "  no node that exists can take it; the new one costs {}, holds {}, and is opened for pod `{}`",
-                by_hour(node.effective_price),
-                count(node.pods.len(), "pod"),
-                node.opened_for,
-            ))];
+            let (price, pods) = (by_hour(node.effective_price), count(node.pods.len(), "pod"));
+            let mut lines = vec![plain(match &node.opened_for {
+                Some(pod) => format!(
+                    "  no node that exists can take it; the new one costs {price}, holds {pods}, and is opened for pod \
+                     `{pod}`"
+                ),
+                None => format!(
+                    "  the new one costs {price}, holds {pods}, and is made because its pool asks for it (`replicas`)"
+                ),
+            })];
             let other = node.substitutes.iter().find(|next| next.size != node.size);
             lines.extend(other.map(|next| plain(format!("  {}", next_best(node, next)))));
             lines
@@ -233,6 +237,7 @@ const fn in_words(reason: DisruptionReason) -> &'static str {
         DisruptionReason::Expired => "it is older than its pool lets nodes become",
         DisruptionReason::Unhealthy => "it has been unhealthy for too long",
         DisruptionReason::Drifted => "it differs from what its pool asks for",
+        DisruptionReason::Excess => "its pool asks for fewer nodes",
         DisruptionReason::Underutilized => "its pods fit elsewhere or on something cheaper",
         DisruptionReason::Destroyed => "it is to be destroyed with all others",
     }
@@ -254,7 +259,10 @@ fn new_node(
         Line::new(Style::Plain, format!("  costs      {}{month}", by_hour(node.effective_price))),
         Line::new(
             Style::Plain,
-            format!("  opened for pod `{}`, which no heavier pool could take", node.opened_for),
+            match &node.opened_for {
+                Some(pod) => format!("  opened for pod `{pod}`, which no heavier pool could take"),
+                None => "  made because its pool asks for a number of nodes (`replicas`)".to_owned(),
+            },
         ),
         Line::new(
             Style::Plain,

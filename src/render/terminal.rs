@@ -318,7 +318,12 @@ pub(super) fn reasons(view: &PlanView<'_>) -> Vec<Line> {
 }
 
 fn made_for(view: &PlanView<'_>, key: &GroupKey<'_>, group: &Group<'_>) -> (usize, String) {
-    let first = group.nodes.iter().map(|node| &node.placement.opened_for).min();
+    let nodes = count(group.nodes.len(), "node");
+    let reasons = group.nodes.iter().filter_map(|node| view.plan.evidence.reasons.get(node.id));
+    if let Some(reason @ Reason::Replicas { .. }) = reasons.into_iter().next() {
+        return (group.pods, format!("  {nodes} of {} in `{}`: {reason}", key.size, key.pool));
+    }
+    let first = group.nodes.iter().filter_map(|node| node.placement.opened_for.as_ref()).min();
     let among = if group.pods == 1 { ":" } else { ", among them" };
     let opened = first.map_or(String::new(), |pod| format!("{among} `{pod}`"));
     let moved = group.nodes.iter().filter_map(|node| match view.plan.evidence.reasons.get(node.id) {
@@ -326,8 +331,7 @@ fn made_for(view: &PlanView<'_>, key: &GroupKey<'_>, group: &Group<'_>) -> (usiz
         Some(_) | None => None,
     });
     let pods = PodsFor { pods: group.pods, moved: moved.sum() };
-    let text =
-        format!("  {} of {} in `{}`: {pods}{opened}", count(group.nodes.len(), "node"), key.size, key.pool,);
+    let text = format!("  {nodes} of {} in `{}`: {pods}{opened}", key.size, key.pool);
     (group.pods, text)
 }
 

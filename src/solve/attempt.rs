@@ -228,16 +228,16 @@ fn take_off(
         .filter(|(pod, _)| of_touched.contains(pod))
         .map(|(pod, place)| (pod.clone(), place))
         .collect();
-    let before: Vec<PodKey> = finished.nodes.iter().map(|node| node.opened_for.clone()).collect();
+    let before: Vec<Option<PodKey>> = finished.nodes.iter().map(|node| node.opened_for.clone()).collect();
     for node in &mut finished.nodes {
         for pod in node.pods.iter().filter(|pod| !stays(pod)) {
             node.requests = node.requests.minus(&demand.shapes[shapes[pod]].ask.requests);
         }
         node.pods.retain(stays);
-        if !stays(&node.opened_for) {
-            let own = shapes[&node.opened_for];
+        if let Some(opened_for) = node.opened_for.clone().filter(|pod| !stays(pod)) {
+            let own = shapes[&opened_for];
             match node.pods.iter().find(|pod| shapes[*pod] == own) {
-                Some(pod) => node.opened_for = pod.clone(),
+                Some(pod) => node.opened_for = Some(pod.clone()),
                 // The others came along: they alone may not be a reason for a node of this pool.
                 None => finished.unplaced.extend(node.pods.drain(..).map(|pod| (shapes[&pod], pod))),
             }
@@ -291,7 +291,10 @@ fn shortfalls(ground: &Ground<'_>, attempt: &Attempt<'_>) -> (Vec<(usize, usize,
     let mut placed: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     let there = attempt.nodes.iter().map(|standing| (THERE, None, &standing.placed));
     let made = attempt.finished.nodes.iter();
-    let made = made.map(|node| (tiers[&node.pool], pinned.get(&node.opened_for), &node.pods));
+    let made = made.map(|node| {
+        let opened_for = node.opened_for.as_ref().and_then(|pod| pinned.get(pod));
+        (tiers[&node.pool], opened_for, &node.pods)
+    });
     for (tier, opened_for, pods) in there.chain(made) {
         for shape in pods.iter().filter_map(|pod| pinned.get(pod)) {
             // What comes along on a node that others needed takes nothing of a lighter pool.

@@ -2,7 +2,7 @@
 //!
 //! Pure and total: it never fails, it explains. Nothing here knows how a change is carried out. The steps, in
 //! the order of [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`overlay`], [`supply`], [`price`]),
-//! which domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]),
+//! what pools have whatever pods ask for (`replicas`), which domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]),
 //! what limits leave ([`ledger`]), new nodes for the rest (`pack`), one step after the other (`steps`), what soft
 //! preferences add (`preferences`), what is left when all is to go (`destroy`), and why ([`report`], [`explain`]). The rules themselves are in [`fit`]. Beside it
 //! stands Karpenter's own way ([`karpenter`]), and what any fleet costs at least ([`bound`](mod@bound)).
@@ -25,6 +25,7 @@ mod overruled;
 mod pack;
 mod preferences;
 pub mod price;
+mod replicas;
 pub mod report;
 pub mod shrink;
 pub mod solution;
@@ -49,5 +50,5 @@ pub use solution::{
 /// Works out the fleet that should exist.
 #[must_use]
 pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
-    preferences::solve(snapshot, policy)
+    replicas::with_replacements(snapshot, policy, |world| preferences::solve(world, policy))
 }

@@ -20,12 +20,13 @@ pub(super) fn count(supply: &Supply<'_>, left: &Ledger, (nodes, demand): (&[NewN
     if supply.tiers() < 2 || !left.has_limits() {
         return 0;
     }
-    let opened: BTreeSet<&PodKey> = nodes.iter().map(|node| &node.opened_for).collect();
+    let opened: BTreeSet<&PodKey> = nodes.iter().filter_map(|node| node.opened_for.as_ref()).collect();
     let of_shape = |shape| move |pod| (pod, shape);
     let shapes = demand.shapes.iter().flat_map(|shape| shape.pods.iter().map(of_shape(shape)));
     let shapes: BTreeMap<&PodKey, &Shape> = shapes.filter(|(pod, _)| opened.contains(pod)).collect();
     let is_overruled = |node: &&NewNode| {
-        shapes.get(&node.opened_for).is_some_and(|shape| is_overruled(supply, left, (node, shape)))
+        let shape = node.opened_for.as_ref().and_then(|pod| shapes.get(pod));
+        shape.is_some_and(|shape| is_overruled(supply, left, (node, shape)))
     };
     nodes.iter().filter(is_overruled).count()
 }

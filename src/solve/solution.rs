@@ -72,8 +72,9 @@ pub struct NewNode {
     pub labels: BTreeMap<crate::model::LabelKey, std::sync::Arc<str>>,
     /// The pods that are placed there, sorted.
     pub pods: Vec<PodKey>,
-    /// The pod for whose sake a node of this pool, and of no heavier one, was opened.
-    pub opened_for: PodKey,
+    /// The pod for whose sake a node of this pool, and of no heavier one, was opened; none where the pool asks for a
+    /// number of nodes (`replicas`).
+    pub opened_for: Option<PodKey>,
     /// The other ways to have a node that holds the same pods, cheapest first.
     pub substitutes: Vec<Substitute>,
     /// What `minValues` of its pool asks of what it may become.

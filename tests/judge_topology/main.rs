@@ -10,6 +10,7 @@ mod anti_affinity;
 mod orders;
 mod overlays;
 mod preferences;
+mod replicas;
 mod spread;
 mod substitutes;
 mod variety;

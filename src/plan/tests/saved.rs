@@ -27,7 +27,7 @@ fn the_digest_is_of_decisions_alone() {
     let mut said_otherwise = solution.clone();
     said_otherwise.report.without_requests = 3;
     for (node, pods) in said_otherwise.target.new.iter_mut().zip([["web-1", "web-3"], ["web-2", "web-4"]]) {
-        (node.opened_for, node.pods) = (keys(&pods)[0].clone(), keys(&pods));
+        (node.opened_for, node.pods) = (Some(keys(&pods)[0].clone()), keys(&pods));
     }
     assert_eq!(digest(&solution), digest(&said_otherwise));
     let mut other = solution.clone();

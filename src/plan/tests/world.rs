@@ -229,7 +229,7 @@ pub(crate) fn new_node(pool: &str, pods: &[&str]) -> NewNode {
         allocatable: resources(3600, 12, PODS_MAX),
         capacity: resources(4000, 16, PODS_MAX),
         labels: BTreeMap::new(),
-        opened_for: pods[0].clone(),
+        opened_for: Some(pods[0].clone()),
         pods,
         substitutes: vec![
             substitute("Standard_D4s_v5", "eastus-2", 200_000),

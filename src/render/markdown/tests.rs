@@ -172,7 +172,7 @@ fn hostile(text: &str, times: usize) -> Plan {
         claim.primary.zone = crate::model::Zone::new(text);
     }
     for placement in plan.evidence.placements.values_mut() {
-        (placement.opened_for, placement.pods) = (pods[0].clone(), pods.clone());
+        (placement.opened_for, placement.pods) = (Some(pods[0].clone()), pods.clone());
     }
     plan
 }

@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{CapacityType, NodeName, PodKey, PodPlace, Requirements, ResourceName, Resources, Stance};
+use crate::model::{
+    CapacityType, Node, NodeName, PodKey, PodPlace, PoolName, Requirements, ResourceName, Resources, Stance,
+};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
@@ -48,7 +50,7 @@ pub(super) fn problem(seen: &Snapshot, policy: &Policy, solution: &Solution) -> 
     let numbers: Vec<usize> =
         shapes.iter().map(|(shape, _)| terms.number(&(&shape.ask.alternatives, &shape.ask.stance))).collect();
     let dimensions = dimensions(&shapes);
-    let staying = staying(&nodes, solution);
+    let staying = staying(&nodes, policy, solution);
     let stays = nodes.iter().filter(|standing| staying.contains(&standing.node.name));
     let (quotes, left) = price::quote_nodes(stays.map(|standing| standing.node), &market, &book);
     let fixed = price::sum(quotes, &left, &book).effective.0;
@@ -100,12 +102,13 @@ fn placed<'d>(demand: &'d Demand, solution: &Solution, moving: &BTreeSet<PodKey>
 }
 
 /// Returns the nodes that every fleet keeps: those that carry pods, and those that stay for another reason.
-fn staying<'n>(nodes: &'n [Standing<'_>], solution: &'n Solution) -> BTreeSet<&'n NodeName> {
+fn staying<'n>(nodes: &'n [Standing<'_>], policy: &Policy, solution: &'n Solution) -> BTreeSet<&'n NodeName> {
     let gone: BTreeSet<&NodeName> = solution.target.removed.iter().map(|removal| &removal.node).collect();
     let said: BTreeSet<&NodeName> = solution.report.staying.iter().map(|(node, _)| node).collect();
+    let is_fixed = |pool: &PoolName| policy.pools.get(pool).is_some_and(|pool| pool.replicas.is_some());
     let stays = |standing: &&Standing<'_>| {
-        let name = &standing.node.name;
-        let has_reason = !standing.is_empty() || standing.node.pool.is_none() || said.contains(name);
+        let Node { name, pool, .. } = standing.node;
+        let has_reason = !standing.is_empty() || pool.as_ref().is_none_or(is_fixed) || said.contains(name);
         has_reason && !standing.node.is_deleting && !gone.contains(name)
     };
     nodes.iter().filter(stays).map(|standing| &standing.node.name).collect()

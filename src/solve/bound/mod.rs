@@ -20,6 +20,7 @@ use crate::model::MicroUsdPerHour;
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
+use super::replicas;
 use super::solution::{Bound, Solution};
 use problem::Problem;
 
@@ -29,7 +30,8 @@ pub fn bound(snapshot: &Snapshot, policy: &Policy, solution: &Solution) -> Optio
     if solution.target.new.iter().any(|node| node.effective_price.known().is_none()) {
         return None;
     }
-    let (problem, is_estimate) = ground::problem(snapshot, policy, solution);
+    let (world, fleet) = replicas::as_if_there(snapshot, policy, solution);
+    let (problem, is_estimate) = ground::problem(&world, policy, &fleet);
     let cost = solution.report.cost_after.effective;
     let least = MicroUsdPerHour(of(problem));
     Some(Bound { least, is_proven_cheapest: least >= cost, is_estimate })

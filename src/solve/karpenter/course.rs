@@ -166,6 +166,7 @@ fn removed(snapshot: &Snapshot, commands: &[Command]) -> Vec<Removal> {
             }
             reason @ (DisruptionReason::Unhealthy
             | DisruptionReason::Expired
+            | DisruptionReason::Excess
             | DisruptionReason::Drifted
             | DisruptionReason::Empty
             | DisruptionReason::Underutilized

@@ -95,7 +95,7 @@ impl Desk<'_> {
             allocatable: kind.kind.allocatable.clone(),
             capacity: kind.kind.capacity.clone(),
             labels: chosen_labels(pool, (&empty, &after), &asked),
-            opened_for: claim.opened_for.clone(),
+            opened_for: Some(claim.opened_for.clone()),
             pods: names,
             substitutes,
             variety,

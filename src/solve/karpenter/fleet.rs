@@ -13,9 +13,11 @@ use crate::solve::fleet::Costs;
 use crate::solve::ledger;
 use crate::solve::market::Market;
 use crate::solve::price::{self, PriceBook};
+use crate::solve::replicas;
 use crate::solve::report::variety::warnings as variety_warnings;
 use crate::solve::report::{undecided, warnings};
 use crate::solve::shrink::Shrunk;
+use crate::solve::shrink::due::Due;
 use crate::solve::shrink::trial::marked;
 use crate::solve::solution::{Kept, Report, Solution, Target};
 use crate::solve::supply::Supply;
@@ -31,6 +33,24 @@ use super::{Settings, report};
 /// target. `refused` is left out, each with the reason.
 #[must_use]
 pub fn solve(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &Refused) -> Solution {
+    replicas::without_replacements(snapshot, policy, |world| {
+        let due = Due::of(world, policy).of_fixed(world, policy);
+        let (mut going, staying) = due.listed();
+        going.retain(|removal| refused.lets_go(&removal.node, removal.reason));
+        let names = going.iter().map(|removal| removal.node.clone()).collect();
+        let mut solution = of_world(&marked(world, &names), policy, settings, refused);
+        let Solution { target, report } = &mut solution;
+        target.removed.extend(going);
+        target.removed.sort_by(|one, other| one.node.cmp(&other.node));
+        report.staying.retain(|(node, _)| !names.contains(node));
+        report.staying.extend(staying);
+        report.staying.sort();
+        solution
+    })
+}
+
+/// Plans a world in which pools have the nodes that they ask for, and no more.
+fn of_world(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &Refused) -> Solution {
     let market = &Market::of(snapshot, policy);
     let store = &Store::of((snapshot, policy, market), settings);
     let Course { removed, made, places, passed, refused } = course((snapshot, store), settings, refused);

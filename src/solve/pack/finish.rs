@@ -32,11 +32,13 @@ pub(in crate::solve) struct Finished {
 
 impl Finished {
     /// Takes away the nodes without pods. `before` are the pods that nodes were opened for until now.
-    pub(in crate::solve) fn without_empty(&mut self, before: &[PodKey]) {
+    pub(in crate::solve) fn without_empty(&mut self, before: &[Option<PodKey>]) {
         for (node, before) in self.nodes.iter().zip(before) {
-            match (self.took.remove(before), node.pods.is_empty()) {
+            match (before.as_ref().and_then(|before| self.took.remove(before)), node.pods.is_empty()) {
                 (Some(charges), true) => self.ledger.give_back(&charges),
-                (Some(charges), false) => drop(self.took.insert(node.opened_for.clone(), charges)),
+                (Some(charges), false) => {
+                    self.took.extend(node.opened_for.clone().map(|pod| (pod, charges)));
+                }
                 (None, _) => {}
             }
         }
@@ -79,7 +81,7 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
             finished.ledger.give_back(charges);
         }
         if let Some(mut node) = node {
-            finished.took.insert(node.opened_for.clone(), charges.clone());
+            finished.took.extend(node.opened_for.clone().map(|pod| (pod, charges.clone())));
             if let Some(rooms) = &rooms {
                 let own = (node.size.clone(), node.zone.clone(), node.capacity_type);
                 let pattern = (opened.column, &opened.load, node.labels.clone());
@@ -168,7 +170,7 @@ fn named(
         allocatable: kind.kind.allocatable.clone(),
         capacity: kind.kind.capacity.clone(),
         labels: chosen_labels(pool, (&empty, &site), &asked_keys(desk, &placed)),
-        opened_for: opened_for.clone(),
+        opened_for: Some(opened_for.clone()),
         pods,
         substitutes: Vec::new(),
         variety: variety_of(pool, column, place),

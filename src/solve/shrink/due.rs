@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use crate::model::allowance::Allowance;
 use crate::model::eviction::Evictions;
-use crate::model::{DisruptionReason, Node, NodeName, NodeStage, Pod, PodPlace, Pool};
+use crate::model::{DisruptionReason, Node, NodeName, NodeStage, Pod, PodPlace, Pool, PoolName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::solution::Removal;
 
 use super::trial::{Scene, Stage, is_worse};
-use super::{candidate, drift, empty, expiry, repair};
+use super::{candidate, drift, empty, excess, expiry, repair};
 
 /// How often the nodes are tried without those whose pods had no place.
 const MENDS_MAX: usize = 8;
@@ -29,6 +29,8 @@ pub(in crate::solve) struct Due {
     going: BTreeMap<NodeName, Cause>,
     /// Those that stay, with the reason.
     staying: Vec<(NodeName, String)>,
+    /// How many more of each pool could go if its number of nodes (`replicas`) let them.
+    without_room: BTreeMap<PoolName, usize>,
 }
 
 /// Why a node is due.
@@ -39,19 +41,22 @@ struct Cause {
 }
 
 impl Due {
-    /// Finds the due nodes, and which of them budgets and protection keep.
+    /// Finds the due nodes, and which of them budgets and protection keep. A pool that asks for a number of nodes loses
+    /// no more than it has beyond that.
     pub(in crate::solve) fn of(snapshot: &Snapshot, policy: &Policy) -> Self {
         let mut due = Self::default();
-        let mut causes: BTreeMap<&NodeName, (&Node, &Pool, Vec<Cause>)> = BTreeMap::new();
+        let mut rooms = excess::rooms(snapshot, policy);
+        let mut found: Vec<(&Node, &Pool, Vec<Cause>)> = Vec::new();
         for node in snapshot.nodes.iter().filter(|node| !node.is_deleting) {
             let pool = node.pool.as_ref().and_then(|name| policy.pools.get(name));
             let Some(pool) = pool.filter(|pool| !pool.is_deleting) else { continue };
-            let of_node = causes_of(snapshot, policy, (node, pool));
+            let room = rooms.get(&pool.name).copied().unwrap_or(0);
+            let of_node = causes_of(snapshot, policy, (node, pool), room);
             if !of_node.is_empty() {
-                causes.insert(&node.name, (node, pool, of_node));
+                found.push((node, pool, of_node));
             }
         }
-        if causes.is_empty() {
+        if found.is_empty() {
             return due;
         }
         let mut bound: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
@@ -60,18 +65,72 @@ impl Due {
                 bound.entry(node).or_default().push(pod);
             }
         }
+        let pods_of = |node: &Node| bound.get(&node.name).map_or(&[][..], Vec::as_slice);
+        found.sort_by_cached_key(|(node, _, causes)| {
+            (is_excess(causes.first()), excess::turn(node, pods_of(node), snapshot.at))
+        });
         let evictions = Evictions::of(&snapshot.budgets, &snapshot.pods);
-        for (name, (node, pool, causes)) in causes {
-            let pods = bound.get(name).map_or(&[][..], Vec::as_slice);
-            let kept = |cause: &Cause| kept((snapshot, policy, &evictions), (node, pool), pods, cause.reason);
+        for (node, pool, causes) in &found {
+            let given = (snapshot, policy, &evictions);
+            let kept = |cause: &Cause| kept(given, (node, pool), pods_of(node), cause.reason);
+            let going = causes.iter().find(|cause| kept(cause).is_none());
             let first = causes.first().and_then(|cause| Some((cause, kept(cause)?)));
-            match (causes.iter().find(|cause| kept(cause).is_none()), first) {
-                (Some(cause), _) => drop(due.going.insert(name.clone(), cause.clone())),
-                (None, Some((cause, why))) => due.stay(name.clone(), cause, &why),
-                (None, None) => {}
+            due.decide((node, rooms.get_mut(&pool.name)), going, first);
+        }
+        let is_filled = |node: &NodeName| {
+            let own = found.iter().find(|(there, _, _)| there.name == *node);
+            own.is_some_and(|(_, pool, causes)| {
+                is_excess(causes.first()) && rooms.get(&pool.name) == Some(&0)
+            })
+        };
+        // Another went in its place.
+        due.staying.retain(|(node, _)| !is_filled(node));
+        due
+    }
+
+    /// Lets a node go for a reason, as far as its pool has more nodes than it asks for, or keeps it for another.
+    fn decide(
+        &mut self,
+        (node, room): (&Node, Option<&mut usize>),
+        going: Option<&Cause>,
+        first: Option<(&Cause, String)>,
+    ) {
+        match (going, room) {
+            (Some(cause), Some(0)) => {
+                if !is_excess(Some(cause)) {
+                    let pool = node.pool.iter().cloned();
+                    pool.for_each(|pool| *self.without_room.entry(pool).or_default() += 1);
+                    self.stay(node.name.clone(), cause, NO_ROOM);
+                }
+            }
+            (Some(cause), room) => {
+                room.into_iter().for_each(|room| *room -= 1);
+                self.going.insert(node.name.clone(), cause.clone());
+            }
+            (None, _) => {
+                if let Some((cause, why)) = first {
+                    self.stay(node.name.clone(), cause, &why);
+                }
             }
         }
-        due
+    }
+
+    /// Returns how many more nodes of each pool could go if its number of nodes let them: if others were there.
+    pub(in crate::solve) fn without_room(self) -> BTreeMap<PoolName, usize> {
+        self.without_room
+    }
+
+    /// Keeps only what is said of nodes whose pools ask for a number of them.
+    pub(in crate::solve) fn of_fixed(mut self, snapshot: &Snapshot, policy: &Policy) -> Self {
+        let is_fixed = |node: &&Node| {
+            let pool = node.pool.as_ref().and_then(|name| policy.pools.get(name));
+            pool.is_some_and(|pool| pool.replicas.is_some())
+        };
+        let fixed: BTreeSet<&NodeName> =
+            snapshot.nodes.iter().filter(is_fixed).map(|node| &node.name).collect();
+        self.going.retain(|node, _| fixed.contains(node));
+        self.staying.retain(|(node, _)| fixed.contains(node));
+        self
     }
 
     /// Returns the names of those that may go.
@@ -135,6 +194,7 @@ impl Due {
         let is_due = match cause.reason {
             DisruptionReason::Unhealthy => "it is unhealthy",
             DisruptionReason::Expired => "it has expired",
+            DisruptionReason::Excess => "it is one too many",
             DisruptionReason::Drifted
             | DisruptionReason::Empty
             | DisruptionReason::Underutilized
@@ -145,14 +205,25 @@ impl Due {
 }
 
 const STRANDED: &str = "its pods have no sure place elsewhere";
+const NO_ROOM: &str = "nothing can be made in its place, and its pool asks for all its nodes (`replicas`)";
 const LOSES: &str = "other pods would have no place then";
 
+fn is_excess(cause: Option<&Cause>) -> bool {
+    cause.is_some_and(|cause| cause.reason == DisruptionReason::Excess)
+}
+
 /// Returns why a node is due, the most pressing first.
-fn causes_of(snapshot: &Snapshot, policy: &Policy, (node, pool): (&Node, &Pool)) -> Vec<Cause> {
+fn causes_of(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    (node, pool): (&Node, &Pool),
+    beyond: usize,
+) -> Vec<Cause> {
     let causes = [
         (DisruptionReason::Unhealthy, repair::what(node, snapshot.at)),
         (DisruptionReason::Drifted, drift::what(node, pool, policy)),
         (DisruptionReason::Expired, expiry::what(node, pool, snapshot.at)),
+        (DisruptionReason::Excess, excess::what(node, pool, beyond)),
     ];
     let cause = |(reason, what): (_, Option<String>)| Some(Cause { reason, what: Arc::from(what?) });
     causes.into_iter().filter_map(cause).collect()
@@ -166,9 +237,6 @@ fn kept(
     pods: &[&Pod],
     reason: DisruptionReason,
 ) -> Option<String> {
-    if pool.replicas.is_some() {
-        return Some(format!("its pool `{}` is static (`replicas`)", pool.name));
-    }
     if node.is_do_not_disrupt {
         return Some("it asks not to be disrupted (`karpenter.sh/do-not-disrupt`)".to_owned());
     }

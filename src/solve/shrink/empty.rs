@@ -30,7 +30,8 @@ pub fn shrink(snapshot: &Snapshot, policy: &Policy, nodes: &[Standing<'_>], dema
     let has_pods = snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)));
     for standing in nodes {
         let is_candidate = standing.is_empty() && standing.placed.is_empty() && !standing.node.is_deleting;
-        if !is_candidate {
+        // What a pool asks for whatever pods need is no waste.
+        if !is_candidate || is_fixed(policy, standing.node) {
             continue;
         }
         match unknown(standing.node, has_claims, has_pods)
@@ -45,6 +46,11 @@ pub fn shrink(snapshot: &Snapshot, policy: &Policy, nodes: &[Standing<'_>], dema
         }
     }
     shrunk
+}
+
+fn is_fixed(policy: &Policy, node: &Node) -> bool {
+    let pool = node.pool.as_ref().and_then(|name| policy.pools.get(name));
+    pool.is_some_and(|pool| pool.replicas.is_some() && !pool.is_deleting)
 }
 
 /// Returns why it cannot be told what runs on a node, or whose it is.

@@ -12,6 +12,7 @@ pub(super) mod consolidate;
 mod drift;
 pub(super) mod due;
 pub mod empty;
+mod excess;
 mod expiry;
 pub(super) mod imagined;
 mod repair;

@@ -89,12 +89,33 @@ impl<'a> Supply<'a> {
     /// Gathers what the policy's pools may buy on this market.
     #[must_use]
     pub fn of(policy: &'a Policy, market: &'a Market, book: &PriceBook<'_>, daemons: &Daemons<'_>) -> Self {
+        let pools = policy.pools.values().filter(|pool| pool.replicas.is_none());
+        Self::gathered((policy, pools), (market, book, daemons), refusal)
+    }
+
+    /// Gathers what the pools may be made of that ask for a number of nodes.
+    #[must_use]
+    pub(super) fn of_fixed(
+        policy: &'a Policy,
+        market: &'a Market,
+        book: &PriceBook<'_>,
+        daemons: &Daemons<'_>,
+    ) -> Self {
+        let pools = policy.pools.values().filter(|pool| pool.replicas.is_some() && !pool.is_deleting);
+        Self::gathered((policy, pools), (market, book, daemons), stock)
+    }
+
+    fn gathered(
+        (policy, pools): (&'a Policy, impl DoubleEndedIterator<Item = &'a Pool>),
+        (market, book, daemons): (&'a Market, &PriceBook<'_>, &Daemons<'_>),
+        stock: impl Fn(&Pool, &'a Market) -> Result<&'a Offered, Warning>,
+    ) -> Self {
         let mut supply = Self { pools: Vec::new(), warnings: Vec::new() };
         let weights: BTreeSet<_> = policy.pools.values().map(|pool| std::cmp::Reverse(pool.weight)).collect();
         let tiers: BTreeMap<u32, usize> =
             weights.into_iter().enumerate().map(|(tier, weight)| (weight.0, tier)).collect();
-        for pool in policy.pools.values().rev() {
-            match refusal(pool, market) {
+        for pool in pools.rev() {
+            match stock(pool, market) {
                 Err(warning) => supply.warnings.push(warning),
                 Ok(offered) => {
                     let tier = tiers[&pool.weight];
@@ -139,9 +160,18 @@ pub(super) fn refusal<'a>(pool: &Pool, market: &'a Market) -> Result<&'a Offered
         return warning("is being deleted: no node is made of it".to_owned(), "");
     }
     if pool.replicas.is_some() {
-        let what = "static pools are not planned yet (`replicas`): no node is made or removed".to_owned();
-        return warning(what, "remove `spec.replicas`, or leave the pool to Karpenter");
+        let what =
+            "has as many nodes as `replicas` says: no other is made of it, whatever pods need".to_owned();
+        return warning(what, "");
     }
+    stock(pool, market)
+}
+
+/// Returns what a pool's class is offered, or why there is nothing.
+fn stock<'a>(pool: &Pool, market: &'a Market) -> Result<&'a Offered, Warning> {
+    let warning = |what: String, hint: &str| {
+        Err(Warning { object: format!("pool `{}`", pool.name), what, hint: Some(hint.to_owned()) })
+    };
     match market.offered_to(pool) {
         None => {
             let what =

@@ -12,6 +12,7 @@ mod overlays;
 mod packing;
 mod preferences;
 mod prices;
+mod replicas;
 mod reports;
 mod shrink;
 mod topology;

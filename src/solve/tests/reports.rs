@@ -136,12 +136,10 @@ fn a_pool_that_is_open_to_arm64_warns_with_the_pods_that_never_said_so() {
 
 #[test]
 fn pools_that_nothing_is_made_of_say_why() {
-    let fixed = Pool { replicas: Some(2), ..pool("fixed") };
     let orphan = Pool { class: "absent".into(), ..pool("orphan") };
     let leaving = Pool { is_deleting: true, ..pool("leaving") };
-    let world = World::of(vec![fixed, orphan, leaving]).pods([pod("a")]);
+    let world = World::of(vec![orphan, leaving]).pods([pod("a")]);
     let text = warnings(&world);
-    assert!(text.contains("pool `fixed`: static pools are not planned yet"), "{text}");
     assert!(text.contains("pool `orphan`: its AKSNodeClass `absent` is not in the input"), "{text}");
     assert!(text.contains("pool `leaving`: is being deleted"), "{text}");
     let solution = world.solve();

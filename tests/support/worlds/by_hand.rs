@@ -70,7 +70,7 @@ impl ByHand {
             allocatable: size.allocatable.clone(),
             capacity: size.capacity.clone(),
             labels: BTreeMap::new(),
-            opened_for: PodKey::new("default", pods[0]),
+            opened_for: Some(PodKey::new("default", pods[0])),
             pods: keys(pods),
             substitutes: Vec::new(),
             variety: Variety::default(),

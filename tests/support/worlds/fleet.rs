@@ -86,6 +86,12 @@ impl PoolBuilder {
         self
     }
 
+    /// Asks for so many nodes, whatever pods need.
+    pub(crate) fn replicas(mut self, nodes: u64) -> Self {
+        self.0.replicas = Some(nodes);
+        self
+    }
+
     /// Its only budget.
     pub(crate) fn budget(mut self, nodes: BudgetNodes) -> Self {
         self.0.disruption.budgets = vec![Budget { reasons: None, nodes, window: None }];

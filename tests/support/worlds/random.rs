@@ -139,6 +139,7 @@ enum Twist {
     Never,
     Deleting,
     Variety(&'static str, u32),
+    Replicas(u64),
 }
 
 fn twist() -> impl Strategy<Value = Twist> {
@@ -151,6 +152,7 @@ fn twist() -> impl Strategy<Value = Twist> {
         2 => (0..4_u64).prop_map(Twist::NodesMax),
         2 => select(&["blue", "red"][..]).prop_map(Twist::Team),
         1 => Just(Twist::Never),
+        1 => (0..4_u64).prop_map(Twist::Replicas),
         1 => Just(Twist::Deleting),
         2 => (select(&[label::INSTANCE_TYPE, label::SKU_FAMILY, label::ZONE, label::CAPACITY_TYPE][..]), 1..6_u32)
             .prop_map(|(key, least)| Twist::Variety(key, least)),
@@ -180,6 +182,7 @@ fn pools() -> impl Strategy<Value = Vec<PoolBuilder>> {
                         Twist::NodesMax(most) => built.nodes_max(most),
                         Twist::Team(team) => built.label(TEAM, team),
                         Twist::Never => built.never_consolidating(),
+                        Twist::Replicas(nodes) => built.replicas(nodes),
                         Twist::Deleting => built.deleting(),
                         Twist::Variety(key, least) => built.min_values(key, least),
                     };

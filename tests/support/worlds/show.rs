@@ -36,8 +36,9 @@ fn pool_line(pool: &Pool) -> String {
     let mut line = format!("pool {} weight {}: {}", pool.name, pool.weight, requirements(&pool.requirements));
     line += &format!(" labels {:?} taints {taints:?} limits {}", pool.labels, resources(&pool.limits));
     line + &format!(
-        " nodes {:?} deleting {} after {:?} budgets {:?}",
+        " nodes {:?} replicas {:?} deleting {} after {:?} budgets {:?}",
         pool.nodes_max,
+        pool.replicas,
         pool.is_deleting,
         pool.disruption.consolidate_after,
         pool.disruption.budgets.iter().map(|budget| budget.nodes).collect::<Vec<_>>()

@@ -1,0 +1,130 @@
+//! Fixed pools (`replicas`): each comes to as many nodes as it asks for, made the cheapest way, and no other pool has a
+//! node that nobody needs.
+//!
+//! A node may be missing where limits leave no room for any, and one may be too many where the plan says why it stays.
+
+use std::collections::BTreeSet;
+
+use super::case::Case;
+use super::daemons;
+use super::finding::{Finding, Rule};
+use super::labels::Labels;
+use super::limits::{Usage, pool_has_room};
+use super::made::Made;
+use super::offering::{may_be_chosen, suits};
+use super::price::{effective_price, show_rate};
+use crate::model::{
+    DisruptionReason, InstanceType, MicroUsdPerHour, Node, NodeName, Offering, Pool, Resources,
+};
+use crate::plan::Delete;
+
+/// Returns the fixed pools that have too few or too many nodes, and nodes of them that could be had for less.
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for made in &case.made {
+        let why = case.pool(made.pool).and_then(|pool| fault(case, made, pool));
+        found.extend(why.map(|why| Finding::new(Rule::Replicas, made.title(), why)));
+    }
+    // What is left out of a plan is no fault of it.
+    if case.plan.spec.targets.is_empty() {
+        let usage = Usage::of(case);
+        for pool in case.policy.pools.values().filter(|pool| !pool.is_deleting) {
+            let faults = pool.replicas.map(|asked| count_faults(case, pool, asked, &usage));
+            let object = |why| Finding::new(Rule::Replicas, format!("pool `{}`", pool.name), why);
+            found.extend(faults.into_iter().flatten().map(object));
+        }
+    }
+    found
+}
+
+/// Returns what is wrong with a new node, for the sake of the number that its pool asks for.
+fn fault(case: &Case<'_>, made: &Made<'_>, pool: &Pool) -> Option<String> {
+    match (pool.replicas, made.opened_for) {
+        (None, Some(_)) => None,
+        (None, None) => Some("is made for no pod, and its pool asks for no number of nodes".to_owned()),
+        (Some(_), Some(pod)) => {
+            Some(format!("is opened for pod `{pod}`, and its pool has a fixed number of nodes"))
+        }
+        (Some(_), None) => {
+            let (_, size, offering) = case.bought(made)?;
+            let own = effective_price(case, size, offering).known();
+            // What is no larger fits into every limit into which this one does.
+            let smaller = ways(case, pool).filter(|(other, _)| other.capacity.fit_in(&size.capacity));
+            let least = smaller.filter_map(|(size, offering)| effective_price(case, size, offering).known());
+            let least = least.min()?;
+            dearer(own, least)
+        }
+    }
+}
+
+fn dearer(own: Option<MicroUsdPerHour>, least: MicroUsdPerHour) -> Option<String> {
+    match own {
+        Some(own) if own <= least => None,
+        Some(own) => {
+            let (own, least) = (show_rate(own), show_rate(least));
+            Some(format!("costs {own}, and its pool could have one for {least}"))
+        }
+        None => Some(format!("has no known price, and its pool could have one for {}", show_rate(least))),
+    }
+}
+
+/// Returns the ways to have a node of a pool that nobody asks for, which holds at least its daemonsets.
+fn ways<'c>(case: &'c Case<'_>, pool: &'c Pool) -> impl Iterator<Item = (&'c InstanceType, &'c Offering)> {
+    let sizes = case.offered_to(pool).into_iter().flat_map(|offered| &offered.types);
+    let chosen = sizes.filter(|size| may_be_chosen(pool, size, std::iter::empty()));
+    let each = chosen.flat_map(|size| size.offerings.iter().map(move |offering| (size, offering)));
+    each.filter(move |(size, offering)| {
+        offering.is_available
+            && suits(pool, size, offering).is_ok()
+            && holds_daemons(case, pool, (size, offering))
+    })
+}
+
+fn holds_daemons(case: &Case<'_>, pool: &Pool, (size, offering): (&InstanceType, &Offering)) -> bool {
+    let labels = Labels::of_offering(pool, size, offering);
+    let mut asked = Resources::none();
+    daemons::on_new(case.snapshot, pool, &labels).iter().for_each(|daemon| asked.add(&daemon.spec.requests));
+    asked.fit_in(&size.allocatable)
+}
+
+fn count_faults(case: &Case<'_>, pool: &Pool, asked: u64, usage: &Usage) -> Vec<String> {
+    let own = |node: &&Node| node.pool.as_ref() == Some(&pool.name);
+    let staying: Vec<&Node> =
+        case.snapshot.nodes.iter().filter(own).filter(|node| case.stays(node)).collect();
+    let made = case.made.iter().filter(|made| *made.pool == pool.name).count();
+    let after = staying.len() + made;
+    let asked = usize::try_from(asked).unwrap_or(usize::MAX);
+    let mut faults = Vec::new();
+    let is_beyond = |delete: &Delete| {
+        delete.reason == DisruptionReason::Excess && delete.target.pool.as_ref() == Some(&pool.name)
+    };
+    if after < asked {
+        let could_be = ways(case, pool).any(|(size, offering)| {
+            effective_price(case, size, offering).known().is_some() && pool_has_room(case, pool, usage, size)
+        });
+        if could_be || case.plan.spec.deletes().any(|(_, delete)| is_beyond(delete)) {
+            faults.push(format!("asks for {asked} nodes, and comes to {after}"));
+        }
+    }
+    // What a budget holds back will go.
+    let later = case.plan.evidence.held.iter().filter(|held| held.reason.is_some());
+    let later = later.filter(|held| staying.iter().any(|node| node.name == held.node)).count();
+    if made > 0 && after > asked + later {
+        faults.push(format!("asks for {asked} nodes, and has {made} made beside {}", staying.len()));
+    }
+    let excused = excused(case);
+    let kept = staying.iter().filter(|node| excused.contains(&node.name)).count();
+    if after.saturating_sub(asked) > kept {
+        faults.push(format!(
+            "asks for {asked} nodes, and comes to {after}: of {kept} it is said why they stay"
+        ));
+    }
+    faults
+}
+
+/// Returns the nodes of which the plan says why they stay.
+fn excused<'c>(case: &'c Case<'_>) -> BTreeSet<&'c NodeName> {
+    let evidence = &case.plan.evidence;
+    let held = evidence.held.iter().map(|held| &held.node);
+    evidence.report.staying.iter().map(|(node, _)| node).chain(held).collect()
+}
