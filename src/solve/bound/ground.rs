@@ -38,7 +38,8 @@ type Open = (Bin, Bits);
 /// The problem of a fleet, and whether an estimated price has a part in it.
 pub(super) fn problem(seen: &Snapshot, policy: &Policy, solution: &Solution) -> (Problem, bool) {
     let market = Market::of(seen, policy);
-    let (snapshot, moving) = &emptied(seen, &may_go(seen, policy, solution));
+    let may_go = may_go(seen, policy, solution);
+    let (snapshot, moving) = &emptied(seen, &may_go);
     let topology = Topology::of(snapshot);
     let demand = Demand::of(snapshot, &topology);
     let daemons = Daemons::of(snapshot, &topology);
@@ -50,7 +51,7 @@ pub(super) fn problem(seen: &Snapshot, policy: &Policy, solution: &Solution) -> 
     let numbers: Vec<usize> =
         shapes.iter().map(|(shape, _)| terms.number(&(&shape.ask.alternatives, &shape.ask.stance))).collect();
     let dimensions = dimensions(&shapes);
-    let staying = staying(&nodes, policy, solution);
+    let staying = staying(&nodes, (policy, &may_go), solution);
     let stays = nodes.iter().filter(|standing| staying.contains(&standing.node.name));
     let (quotes, left) = price::quote_nodes(stays.map(|standing| standing.node), &market, &book);
     let fixed = price::sum(quotes, &left, &book).effective.0;
@@ -102,13 +103,20 @@ fn placed<'d>(demand: &'d Demand, solution: &Solution, moving: &BTreeSet<PodKey>
 }
 
 /// Returns the nodes that every fleet keeps: those that carry pods, and those that stay for another reason.
-fn staying<'n>(nodes: &'n [Standing<'_>], policy: &Policy, solution: &'n Solution) -> BTreeSet<&'n NodeName> {
+fn staying<'n>(
+    nodes: &'n [Standing<'_>],
+    (policy, may_go): (&Policy, &BTreeSet<NodeName>),
+    solution: &'n Solution,
+) -> BTreeSet<&'n NodeName> {
     let gone: BTreeSet<&NodeName> = solution.target.removed.iter().map(|removal| &removal.node).collect();
-    let said: BTreeSet<&NodeName> = solution.report.staying.iter().map(|(node, _)| node).collect();
+    let said = solution.report.staying.iter().map(|(node, _)| node);
+    // What this fleet keeps another may let go.
+    let said: BTreeSet<&NodeName> = said.filter(|node| !may_go.contains(*node)).collect();
     let is_fixed = |pool: &PoolName| policy.pools.get(pool).is_some_and(|pool| pool.replicas.is_some());
     let stays = |standing: &&Standing<'_>| {
         let Node { name, pool, .. } = standing.node;
-        let has_reason = !standing.is_empty() || pool.as_ref().is_none_or(is_fixed) || said.contains(name);
+        let is_kept = pool.as_ref().is_some_and(is_fixed) && !may_go.contains(name);
+        let has_reason = !standing.is_empty() || pool.is_none() || is_kept || said.contains(name);
         has_reason && !standing.node.is_deleting && !gone.contains(name)
     };
     nodes.iter().filter(stays).map(|standing| &standing.node.name).collect()
