@@ -25,8 +25,9 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         let why = case.pool(made.pool).and_then(|pool| fault(case, made, pool));
         found.extend(why.map(|why| Finding::new(Rule::Replicas, made.title(), why)));
     }
-    // What is left out of a plan is no fault of it.
-    if case.plan.spec.targets.is_empty() {
+    // What is left out of a plan is no fault of it, and whoever wants all to go wants no number.
+    let spec = &case.plan.spec;
+    if spec.targets.is_empty() && !spec.wishes.destroy {
         let usage = Usage::of(case);
         for pool in case.policy.pools.values().filter(|pool| !pool.is_deleting) {
             let faults = pool.replicas.map(|asked| count_faults(case, pool, asked, &usage));
