@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::census::{Census, counts};
 use super::group::{Group, GroupKind};
-use super::{Role, Topology};
+use super::{Role, Topology, following};
 use crate::model::{LabelKey, PodKey, Requirements, Taint};
 use crate::solve::demand::Demand;
 use crate::solve::fit::{Miss, affinity, spread};
@@ -71,10 +71,14 @@ pub fn refused(
     stand.sort_by(|one, other| other.1.cmp(one.1));
     loop {
         let before = refused.len();
+        let left = stand.iter().rev().filter(|(_, pod)| !refused.contains_key(*pod));
+        let newcomers = left.map(|(number, pod)| (&places[*number], *pod, roles[pod]));
+        let lost = following::lost(topology, running, newcomers);
         for (number, pod) in &stand {
             let (place, roles) = (&places[*number], roles[pod]);
+            let is_lost = lost.contains(pod);
             if !refused.contains_key(*pod)
-                && let Err(miss) = stands((&census, &late), topology, (place, roles))
+                && let Err(miss) = stands((&census, &late), topology, (place, roles), is_lost)
             {
                 note(&mut census, topology, (place, roles), false);
                 refused.insert((*pod).clone(), miss);
@@ -109,6 +113,7 @@ fn stands(
     (census, late): (&Census, &Late<'_>),
     topology: &Topology,
     (place, roles): (&Place<'_>, &[Role]),
+    is_lost: bool,
 ) -> Result<(), Miss> {
     for role in roles.iter().filter(|role| role.is_bound) {
         let group: &Group = &topology.groups[role.group];
@@ -125,7 +130,7 @@ fn stands(
                     return Err(spread::miss(key, domain, (counted, least), spread.max_skew));
                 }
             }
-            GroupKind::Affinity if domain.is_empty() || counted == 0 => {
+            GroupKind::Affinity if domain.is_empty() || counted == 0 || is_lost => {
                 return Err(affinity::miss(key, census.anywhere(role.group)));
             }
             // Places were given out so that nothing refused stands together, and taking pods off keeps that.
