@@ -42,10 +42,14 @@ pub(in crate::solve) fn composed(
     let mut removed: Vec<Removal> = first.target.removed;
     removed.extend(second.target.removed.into_iter().filter(|removal| !is_made(&removal.node)));
     removed.sort_by(|one, other| one.node.cmp(&other.node));
+    // What is held goes in both.
+    removed.dedup_by(|one, other| one.node == other.node);
     let kept = kept(first.target.kept, second.target.kept);
     let mut report = second.report;
     report.staying.retain(|(node, _)| !is_made(node));
     report.cost_before = first.report.cost_before;
+    // Of nodes that are only imagined nothing has to be decided.
+    report.undecided = first.report.undecided;
     Solution { target: Target { kept, new, removed }, report }
 }
 

@@ -2,20 +2,22 @@
 //!
 //! Only the solver looks at it, to see whether anything would be left to do; it is never shown and never carried out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::{LabelKey, Node, NodeName, PodKey, PodPlace, label};
+use crate::model::{DisruptionReason, LabelKey, Node, NodeName, PodKey, PodPlace, label};
 use crate::snapshot::Snapshot;
 use crate::solve::attempt::labels_of;
-use crate::solve::solution::{NewNode, Target};
+use crate::solve::solution::{NewNode, Removal, Target};
 
+use super::candidate;
 use super::trial::{Scene, marked};
 
 /// Returns the world when the target is reached. What goes is there still, as being deleted: it counts for limits while
-/// nodes are made.
+/// nodes are made. An empty node that nothing lets go now is there for longer, and nothing may count on its end.
 pub(in crate::solve) fn after(scene: &Scene<'_>, snapshot: &Snapshot, target: &Target) -> Snapshot {
-    let gone: BTreeSet<NodeName> = target.removed.iter().map(|removal| removal.node.clone()).collect();
+    let leaves = |removal: &&Removal| !is_held(scene, snapshot, removal);
+    let gone = target.removed.iter().filter(leaves).map(|removal| removal.node.clone()).collect();
     let mut after = marked(snapshot, &gone);
     let mut places: BTreeMap<&PodKey, NodeName> = BTreeMap::new();
     for kept in &target.kept {
@@ -33,6 +35,16 @@ pub(in crate::solve) fn after(scene: &Scene<'_>, snapshot: &Snapshot, target: &T
         }
     }
     after
+}
+
+/// Whether budgets or the fleet let no node of its pool go for being empty now.
+fn is_held(scene: &Scene<'_>, snapshot: &Snapshot, removal: &Removal) -> bool {
+    if removal.reason != DisruptionReason::Empty {
+        return false;
+    }
+    let node = snapshot.nodes.iter().find(|node| node.name == removal.node);
+    let pool = node.and_then(|node| scene.policy.pools.get(node.pool.as_ref()?));
+    pool.is_some_and(|pool| candidate::at_once(snapshot, scene.policy, pool, removal.reason) == 0)
 }
 
 /// Returns the name of an imagined node: no real one has it, since a name has no blank.
