@@ -4,6 +4,7 @@
 //! settled before it is made. A label that several values are still open for is met only where the pod
 //! would take each of them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -114,6 +115,23 @@ impl Labels {
         }
         self.values.insert(key.clone(), Value::Settled(Arc::clone(value)));
         Ok(())
+    }
+
+    /// Returns the labels as whoever counts nodes will find them: of endless values it has one that nobody names.
+    pub(super) fn in_the_end(&self) -> Cow<'_, Self> {
+        let is_endless = |value: &Value| match value {
+            Value::Open(open) => open.listed().is_none() && open.bounds() == (None, None),
+            Value::Settled(_) | Value::Optional(_) => false,
+        };
+        if !self.values.values().any(is_endless) {
+            return Cow::Borrowed(self);
+        }
+        let mut labels = self.clone();
+        for value in labels.values.values_mut().filter(|value| is_endless(value)) {
+            // No label has such a value, so no list names it.
+            *value = Value::Settled(Arc::from("?"));
+        }
+        Cow::Owned(labels)
     }
 
     /// Returns whether these labels meet all requirements.

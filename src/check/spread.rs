@@ -112,7 +112,8 @@ impl Filter<'_> {
         let spec = groups.first().map(|number| crowd.groups[*number].spec);
         place.stays
             && self.keys.iter().all(has)
-            && (self.asked.is_none() || spec.is_none_or(|spec| pod_meets(spec, &place.labels).is_ok()))
+            && (self.asked.is_none()
+                || spec.is_none_or(|spec| pod_meets(spec, &place.labels.in_the_end()).is_ok()))
             && self
                 .tolerated
                 .is_none_or(|tolerated| !place.taints.iter().any(|taint| repels(taint, tolerated)))
