@@ -25,7 +25,7 @@ use proptest::sample::{Index, subsequence};
 use proptest::test_runner::{RngSeed, TestCaseError};
 use support::build::World;
 use support::judged::try_planned;
-use support::random::worlds;
+use support::random::{soft_worlds, worlds};
 
 /// Cases of each property where nobody says another number: together well under a minute without
 /// optimisation.
@@ -232,6 +232,18 @@ proptest! {
         let plan = planned(&settled)?;
         let only_creates = plan.spec.changes.values().all(|planned| matches!(planned.change, Change::Create(_)));
         prop_assert!(plan.spec.changes.len() <= 1 && only_creates, "{:#?}", shown(&plan));
+    }
+}
+
+proptest! {
+    // Every preference is planned with and without, so that each world takes as long as several.
+    #![proptest_config(ProptestConfig { cases: config().cases.div_ceil(4), ..config() })]
+
+    // What a plan holds to of preferences is judged like what is required; the plan after it is right as well.
+    #[test]
+    fn preferences_are_met_or_given_up_by_name(world in soft_worlds()) {
+        let first = planned(&world)?;
+        planned(&after(&world, &first))?;
     }
 }
 

@@ -3,9 +3,11 @@
 //! Everything is drawn from short lists, so that pods, pools and nodes meet often: the same zones, labels,
 //! taints and ports come up on all sides, beside some that nothing has.
 
+use std::sync::Arc;
+
 use nodeform::model::{
-    BudgetNodes, Commitment, Discount, Effect, MicroUsd, MicroUsdPerHour, MinValuesPolicy, NodeStage,
-    Operator, SchedulingRule, Strength, label,
+    BudgetNodes, Commitment, Discount, Effect, ExtraCost, MicroUsd, MicroUsdPerHour, MinValuesPolicy,
+    NodeStage, Operator, PodSpec, Preferred, Requirement, Requirements, SchedulingRule, Strength, label,
 };
 use proptest::collection::vec;
 use proptest::option::weighted;
@@ -14,7 +16,7 @@ use proptest::sample::select;
 
 use super::build::{DaemonBuilder, PodBuilder, World, daemon, pod, world};
 use super::fleet::{NodeBuilder, PoolBuilder, node, pool};
-use super::ties::{APPS, ties};
+use super::ties::{APPS, Tie, ties};
 
 /// One requirement as tests write it.
 type Expression = (&'static str, Operator, &'static [&'static str]);
@@ -335,4 +337,44 @@ pub(crate) fn worlds() -> impl Strategy<Value = World> {
             at.into_iter().fold(built, World::at)
         },
     )
+}
+
+/// What a pod may prefer.
+#[derive(Clone, Debug)]
+enum Soft {
+    Node(Vec<Expression>),
+    Tie(Tie),
+}
+
+fn soft() -> impl Strategy<Value = Vec<(Soft, u32)>> {
+    let one = prop_oneof![2 => term().prop_map(Soft::Node), 3 => ties().prop_map(Soft::Tie)];
+    prop_oneof![1 => Just(Vec::new()), 2 => vec((one, select(&[1_u32, 10, 100][..])), 1..3)]
+}
+
+fn prefer(spec: &mut PodSpec, (soft, weight): &(Soft, u32)) {
+    match soft {
+        Soft::Node(expressions) => {
+            let term = expressions.iter().fold(Requirements::none(), |term, (key, operator, values)| {
+                term.with(key, Requirement::new(*operator, *values))
+            });
+            spec.node_affinity.preferred.push(Preferred { weight: *weight, term });
+        }
+        Soft::Tie(tie) => tie.wish(spec, *weight),
+    }
+}
+
+/// A world in which pods prefer things, those of a workload the same, and what that may cost.
+pub(crate) fn soft_worlds() -> impl Strategy<Value = World> {
+    let limit = select(
+        &[ExtraCost::Percent(0), ExtraCost::Percent(5), ExtraCost::Percent(50), ExtraCost::Unlimited][..],
+    );
+    (worlds(), vec(soft(), 6), limit).prop_map(|(mut world, soft, limit)| {
+        for pod in &mut world.snapshot.pods {
+            let workload =
+                pod.key.name.rsplit_once('-').map_or(0, |(name, _)| name.bytes().map(usize::from).sum());
+            let spec = Arc::make_mut(&mut pod.spec);
+            soft[workload % soft.len()].iter().for_each(|one| prefer(spec, one));
+        }
+        world.fleet(|fleet| fleet.extra_cost = limit)
+    })
 }

@@ -16,7 +16,9 @@ impl Debug for World {
             writeln!(formatter, "  {}", pool_line(pool))?;
         }
         if policy.fleet != nodeform::model::Fleet::default() {
-            writeln!(formatter, "  limits {:?}, prices {:?}", policy.fleet.limits, policy.fleet.prices)?;
+            let nodeform::model::Fleet { limits, prices, extra_cost, min_values_policy, .. } = &policy.fleet;
+            writeln!(formatter, "  limits {limits:?}, prices {prices:?}")?;
+            writeln!(formatter, "  preferences {extra_cost:?}, minValues {min_values_policy:?}")?;
         }
         for node in &snapshot.nodes {
             writeln!(formatter, "  {}", node_line(node))?;

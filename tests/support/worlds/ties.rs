@@ -1,6 +1,6 @@
 //! Rules between pods, at random: spread, affinity and anti-affinity over a few labels and apps, so that they meet.
 
-use nodeform::model::{SpreadConstraint, label};
+use nodeform::model::{PodSpec, Preferred, SpreadConstraint, Strength, label};
 use proptest::option::weighted;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::sample::select;
@@ -37,7 +37,11 @@ pub(crate) fn ties() -> impl Strategy<Value = Tie> {
 impl Tie {
     /// Binds a pod by it.
     pub(crate) fn apply(self, pod: PodBuilder) -> PodBuilder {
-        pod.specified(|spec| match self {
+        pod.specified(|spec| self.bind(spec))
+    }
+
+    fn bind(self, spec: &mut PodSpec) {
+        match self {
             Self::Spread { key, app: name, skew, domains, policies } => spec.spread.push(SpreadConstraint {
                 max_skew: skew,
                 selector: Some(app(name)),
@@ -52,6 +56,24 @@ impl Tie {
                 spec.anti_affinity.push(term);
             }
             Self::Beside { key, app } => spec.affinity.push(beside(key, app)),
-        })
+        }
+    }
+
+    /// Lets pods wish for it.
+    pub(crate) fn wish(self, spec: &mut PodSpec, weight: u32) {
+        self.bind(spec);
+        match self {
+            Self::Spread { .. } => {
+                spec.spread.last_mut().expect("was just added").strength = Strength::Preferred;
+            }
+            Self::Apart { .. } => {
+                let term = spec.anti_affinity.pop().expect("was just added");
+                spec.preferred_anti_affinity.push(Preferred { weight, term });
+            }
+            Self::Beside { .. } => {
+                let term = spec.affinity.pop().expect("was just added");
+                spec.preferred_affinity.push(Preferred { weight, term });
+            }
+        }
     }
 }
