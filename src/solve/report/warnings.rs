@@ -34,6 +34,8 @@ impl Known {
                 known.add_all(&offering.requirements, market);
                 let zone = known.values.entry(LabelKey::new(label::ZONE)).or_default();
                 zone.insert(Arc::from(offering.zone.as_str()));
+                let types = known.values.entry(LabelKey::new(label::CAPACITY_TYPE)).or_default();
+                types.insert(Arc::from(offering.capacity_type.as_str()));
             }
         }
         let types = known.values.entry(LabelKey::new(label::CAPACITY_TYPE)).or_default();
@@ -68,6 +70,7 @@ impl Known {
         let what = format!("`{key}` {wanted}: nothing in the region has such a value");
         let meant = wanted.listed().into_iter().flatten().find_map(|value| meant(key, value, values));
         let hint = match (meant, emptied::beyond(wanted, values)) {
+            (None, _) if is_for_reserved(key, wanted) => RESERVED.to_owned(),
             (Some(value), _) => format!("did you mean `{value}`?{}", self.about_series(key, wanted)),
             (None, Some(bound)) => bound,
             (None, None) => {
@@ -93,6 +96,15 @@ impl Known {
             None => String::new(),
         }
     }
+}
+
+/// What to do about capacity that nobody sells as reserved.
+const RESERVED: &str = "AKS has no `reserved` capacity for Karpenter: ask for `on-demand`, and say what reservations cost \
+                        with `spec.prices.commitments` of a NodeFleet";
+
+/// Returns whether reserved capacity is asked for.
+fn is_for_reserved(key: &LabelKey, wanted: &Requirement) -> bool {
+    key.as_str() == label::CAPACITY_TYPE && wanted.accepts(CapacityType::Reserved.as_str())
 }
 
 /// Returns the value that was likely meant.

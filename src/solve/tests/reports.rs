@@ -182,3 +182,16 @@ fn a_pool_that_contradicts_itself_is_named() {
          the requirement agree: nodes get the label\n"
     );
 }
+
+#[test]
+fn reserved_capacity_that_nobody_sells_is_refused_with_what_to_do_instead() {
+    let held = any_pool("held").requires(label::CAPACITY_TYPE, Requirement::one("reserved"));
+    let world =
+        World::of(vec![held, pool("plain")]).pods([pod("a").selects(label::CAPACITY_TYPE, "reserved")]);
+    let text = warnings(&world);
+    assert!(text.contains("pool `held`: `karpenter.sh/capacity-type` In [reserved]"), "{text}");
+    assert!(text.contains("`spec.prices.commitments` of a NodeFleet"), "{text}");
+    let unplaced = &world.solve().report.unplaced[0];
+    assert_eq!(unplaced.nearest.as_deref(), Some("pool `held`"));
+    assert!(unplaced.because.contains("In [reserved] is what the pool itself asks for"), "{unplaced:?}");
+}
