@@ -5,39 +5,38 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use crate::model::{LabelKey, PodKey, PoolName, Price, Requirements};
+use crate::model::{PodKey, Price};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
 use super::demand::Demand;
 use super::existing::{self, Standing};
-use super::fit::Miss;
 use super::fleet::{Costs, zones};
 use super::market::Market;
-use super::overruled;
+use super::memo::Memo;
 use super::pack::Effort;
 use super::pack::finish::{Desk, Finished, finish};
 use super::price::PriceBook;
+use super::shortfall::Shortfalls;
 use super::shrink::{self, Shrunk};
-use super::solution::NewNode;
 use super::supply::Supply;
 use super::topology::Topology;
 use super::topology::assign::{self, Assigned, Caps, Refused};
-use super::topology::bundle::{self, Riders};
-use super::topology::census::Census;
-use super::topology::domains::{THERE, tier_of_new};
-use super::topology::settle::{self, Place};
-use super::{ledger, pack, price};
+use super::topology::bundle;
+use super::{came_off, ledger, overruled, pack, price};
 
 /// How often pods are given out anew after the first time.
 const ROUNDS_MAX: usize = 5;
+
+/// With more pods to place than this, attempts after the first are sketches until the last.
+const SKETCHED_MIN: usize = 10_000;
 
 /// How often all is planned again without pods that came off.
 const MENDS_MAX: usize = 3;
 
 /// What every attempt starts from.
+#[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) policy: &'a Policy,
@@ -46,6 +45,8 @@ pub(super) struct Ground<'a> {
     pub(super) topology: &'a Topology,
     pub(super) demand: &'a Demand,
     pub(super) supply: &'a Supply<'a>,
+    /// What is known of it.
+    pub(super) memo: &'a Memo,
     /// What there is, with nothing placed yet.
     pub(super) nodes: &'a [Standing<'a>],
     /// What the attempts are for.
@@ -64,6 +65,8 @@ pub(super) struct Attempt<'a> {
     pub(super) costs: Costs,
     /// What is made, and which pods are on nothing.
     pub(super) finished: Finished,
+    /// What places took fewer pods than they were given.
+    shortfalls: Shortfalls,
 }
 
 /// How good an attempt is; the smaller, the better: nodes of lighter pools whose pod a heavier one has room for; pods
@@ -101,25 +104,44 @@ fn without(demand: &Demand, came_off: &[Refused]) -> Demand {
 /// Returns the best of the attempts that give out domains anew.
 fn rounds<'a>(ground: &Ground<'a>, demand: &Demand) -> Attempt<'a> {
     let mut caps = Caps::new();
-    let mut best = attempt(ground, demand, &caps);
-    let mut last = tightened(ground, &best, &mut caps);
+    let first = attempt(ground, demand, &caps);
+    let mut is_new = first.shortfalls.tighten(&first.assigned, &mut caps);
+    if !is_new {
+        return first;
+    }
+    // Where there is much to place, sketches find out what every place takes.
+    let is_sketched = ground.effort == Effort::Plan && demand.pods() > SKETCHED_MIN;
+    let tried = if is_sketched { Ground { effort: Effort::Comparison, ..*ground } } else { *ground };
+    let mut best = (score(ground, &first), first);
+    let mut sketched: Option<(Score, Caps)> = None;
     for _ in 0..ROUNDS_MAX {
-        if !last {
+        if !is_new {
             break;
         }
-        let next = attempt(ground, demand, &caps);
-        last = tightened(ground, &next, &mut caps);
-        if score(ground, &next) < score(ground, &best) {
-            best = next;
+        let given = caps.clone();
+        let next = attempt(&tried, demand, &caps);
+        is_new = next.shortfalls.tighten(&next.assigned, &mut caps);
+        let score = score(ground, &next);
+        if !is_sketched && score < best.0 {
+            best = (score, next);
+        } else if is_sketched && sketched.as_ref().is_none_or(|(least, _)| score < *least) {
+            sketched = Some((score, given));
         }
     }
-    best
+    if let Some((_, caps)) = sketched {
+        let next = attempt(ground, demand, &caps);
+        let score = score(ground, &next);
+        if score < best.0 {
+            best = (score, next);
+        }
+    }
+    best.1
 }
 
 fn attempt<'a>(ground: &Ground<'a>, demand: &Demand, caps: &Caps) -> Attempt<'a> {
-    let Ground { snapshot, policy, market, book, topology, supply, nodes, effort, .. } = *ground;
+    let Ground { snapshot, policy, market, book, topology, supply, memo, nodes, effort, .. } = *ground;
     let (bundled, riders) = bundle::bundled(demand, bundle::World { topology, supply, nodes });
-    let mut assigned = assign::assign(&bundled, topology, (supply, nodes), caps);
+    let mut assigned = assign::assign(&bundled, topology, (supply, memo, nodes), caps);
     let mut nodes: Vec<Standing<'a>> = nodes.to_vec();
     let open = assigned.open_demand();
     let left = existing::fill(&open, &mut nodes);
@@ -127,206 +149,16 @@ fn attempt<'a>(ground: &Ground<'a>, demand: &Demand, caps: &Caps) -> Attempt<'a>
     let costs = Costs::of(snapshot, &shrunk, market, book);
     let there = price::cost(&snapshot.nodes, market, book).effective;
     let ledger = ledger::opened(policy, &snapshot.nodes, &costs.free, there);
-    let (problem, packing) = pack::pack((&open, &left), supply, (&ledger, book), effort);
+    let (problem, packing) = pack::pack((&open, &left), (supply, memo), (&ledger, book), effort);
     let desk = Desk { problem: &problem, supply, demand: &open, book, effort };
     let mut finished = finish(&desk, packing, &mut zones(&nodes, &shrunk));
     finished.unplaced.extend(assigned.closed_pods());
-    let refused = settled(ground, &assigned, &mut nodes, &mut finished);
+    let around = (supply, policy, topology);
+    let refused = came_off::take_off(around, &assigned.demand, &mut nodes, &mut finished);
     assigned.refused.extend(refused);
-    unbundle(&riders, &mut assigned, &mut nodes, &mut finished);
-    Attempt { assigned, nodes, shrunk, costs, finished }
-}
-
-/// Takes pods off whose domains came to something else than was meant.
-fn settled(
-    ground: &Ground<'_>,
-    assigned: &Assigned,
-    nodes: &mut [Standing<'_>],
-    finished: &mut Finished,
-) -> Vec<Refused> {
-    let Ground { supply, policy, topology, .. } = *ground;
-    let fleet = Fleet { supply, policy, nodes, new: &finished.nodes };
-    let refused = fleet.refused(&assigned.demand, topology);
-    take_off(&refused, &assigned.demand, nodes, finished);
-    assign::grouped(&assigned.demand, refused)
-}
-
-/// What stays and what is made, with the pods that are placed there.
-pub(super) struct Fleet<'a> {
-    pub(super) supply: &'a Supply<'a>,
-    pub(super) policy: &'a Policy,
-    pub(super) nodes: &'a [Standing<'a>],
-    pub(super) new: &'a [NewNode],
-}
-
-impl Fleet<'_> {
-    /// Returns the placed pods of this demand that Kubernetes would not bind, now that it is known where all are.
-    pub(super) fn refused(&self, demand: &Demand, topology: &Topology) -> BTreeMap<PodKey, Miss> {
-        if topology.is_empty() {
-            return BTreeMap::new();
-        }
-        let labels: Vec<BTreeMap<LabelKey, Arc<str>>> =
-            self.new.iter().map(|node| labels_of(self.supply, node)).collect();
-        let running = Census::of(topology, self.nodes);
-        let staying = self.nodes.iter().filter(|standing| !standing.node.is_deleting);
-        let mut places: Vec<Place<'_>> = staying
-            .map(|standing| Place {
-                labels: &standing.node.labels,
-                site: standing.site.labels.clone(),
-                taints: &standing.site.taints,
-                pods: &standing.placed,
-            })
-            .collect();
-        places.extend(self.new.iter().zip(&labels).map(|(node, labels)| Place {
-            labels,
-            site: Requirements::of_labels(labels.iter().map(|(key, value)| (key.as_str(), &**value))),
-            taints: &self.policy.pools[&node.pool].taints,
-            pods: &node.pods,
-        }));
-        settle::refused((demand, topology), &running, &places)
-    }
-}
-
-/// Names the pods that come along with others, wherever those are.
-fn unbundle(riders: &Riders, assigned: &mut Assigned, nodes: &mut [Standing<'_>], finished: &mut Finished) {
-    if riders.is_empty() {
-        return;
-    }
-    let placed = nodes.iter_mut().map(|standing| &mut standing.placed);
-    let made = finished.nodes.iter_mut().map(|node| &mut node.pods);
-    let refused = assigned.refused.iter_mut().map(|refused| &mut refused.pods);
-    placed.chain(made).chain(refused).for_each(|pods| bundle::with_riders(pods, riders));
-    let along = |(shape, pod): &(usize, PodKey)| {
-        let pods = riders.get(pod).into_iter().flatten();
-        pods.map(|pod| (*shape, pod.clone())).collect::<Vec<_>>()
-    };
-    let more: Vec<(usize, PodKey)> = finished.unplaced.iter().flat_map(along).collect();
-    finished.unplaced.extend(more);
-}
-
-fn take_off(
-    refused: &BTreeMap<PodKey, Miss>,
-    demand: &Demand,
-    nodes: &mut [Standing<'_>],
-    finished: &mut Finished,
-) {
-    if refused.is_empty() {
-        return;
-    }
-    let stays = |pod: &PodKey| !refused.contains_key(pod);
-    for standing in nodes {
-        standing.placed.retain(stays);
-    }
-    let touched = |node: &&NewNode| node.pods.iter().any(|pod| !stays(pod));
-    let of_touched: BTreeSet<&PodKey> =
-        finished.nodes.iter().filter(touched).flat_map(|node| &node.pods).collect();
-    let shapes: BTreeMap<PodKey, usize> = demand
-        .shapes
-        .iter()
-        .enumerate()
-        .flat_map(|(place, shape)| shape.pods.iter().map(move |pod| (pod, place)))
-        .filter(|(pod, _)| of_touched.contains(pod))
-        .map(|(pod, place)| (pod.clone(), place))
-        .collect();
-    let before: Vec<Option<PodKey>> = finished.nodes.iter().map(|node| node.opened_for.clone()).collect();
-    for node in &mut finished.nodes {
-        for pod in node.pods.iter().filter(|pod| !stays(pod)) {
-            node.requests = node.requests.minus(&demand.shapes[shapes[pod]].ask.requests);
-        }
-        node.pods.retain(stays);
-        if let Some(opened_for) = node.opened_for.clone().filter(|pod| !stays(pod)) {
-            let own = shapes[&opened_for];
-            match node.pods.iter().find(|pod| shapes[*pod] == own) {
-                Some(pod) => node.opened_for = Some(pod.clone()),
-                // The others came along: they alone may not be a reason for a node of this pool.
-                None => finished.unplaced.extend(node.pods.drain(..).map(|pod| (shapes[&pod], pod))),
-            }
-        }
-    }
-    finished.without_empty(&before);
-}
-
-/// Returns the labels that a new node is sure to have.
-pub(super) fn labels_of(supply: &Supply<'_>, node: &NewNode) -> BTreeMap<LabelKey, Arc<str>> {
-    let mut labels = node.labels.clone();
-    let bought = supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
-    let Some((pool, kind, usable)) = bought else { return labels };
-    for (key, requirement) in pool.site(kind, usable).labels.iter() {
-        if let Some(value) = requirement.single() {
-            labels.entry(key.clone()).or_insert_with(|| value.clone());
-        }
-    }
-    labels
-}
-
-/// Caps every place at what it took, where it took less than it was given, or only by lighter pools; returns whether
-/// that says anything new.
-fn tightened(ground: &Ground<'_>, attempt: &Attempt<'_>, caps: &mut Caps) -> bool {
-    let mut is_new = false;
-    for (shape, tier, placed) in shortfalls(ground, attempt).0 {
-        if let (origin, Some(pin)) = &attempt.assigned.origins[shape] {
-            let before = caps.insert((*origin, pin.values.clone(), tier), placed);
-            is_new |= before != Some(placed);
-        }
-    }
-    is_new
-}
-
-/// Returns the places, by split shape and tier, that took fewer pods than they were given, with how many they took; and
-/// how many pods went to lighter pools though a heavier one might have taken them in another place.
-fn shortfalls(ground: &Ground<'_>, attempt: &Attempt<'_>) -> (Vec<(usize, usize, usize)>, usize) {
-    let pinned: BTreeMap<&PodKey, usize> = attempt
-        .assigned
-        .origins
-        .iter()
-        .enumerate()
-        .filter(|(_, (_, pin))| pin.is_some())
-        .flat_map(|(shape, _)| attempt.assigned.demand.shapes[shape].pods.iter().map(move |pod| (pod, shape)))
-        .collect();
-    if pinned.is_empty() {
-        return (Vec::new(), 0);
-    }
-    let tiers: BTreeMap<&PoolName, usize> =
-        ground.supply.pools.iter().map(|pool| (&pool.pool.name, tier_of_new(pool.tier))).collect();
-    let mut placed: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-    let there = attempt.nodes.iter().map(|standing| (THERE, None, &standing.placed));
-    let made = attempt.finished.nodes.iter();
-    let made = made.map(|node| {
-        let opened_for = node.opened_for.as_ref().and_then(|pod| pinned.get(pod));
-        (tiers[&node.pool], opened_for, &node.pods)
-    });
-    for (tier, opened_for, pods) in there.chain(made) {
-        for shape in pods.iter().filter_map(|pod| pinned.get(pod)) {
-            // What comes along on a node that others needed takes nothing of a lighter pool.
-            let tier = if opened_for == Some(shape) { tier } else { THERE };
-            *placed.entry((*shape, tier)).or_default() += 1;
-        }
-    }
-    // What had room and came off again says nothing about room.
-    let came_off = attempt.assigned.refused.iter().filter(|refused| refused.was_placed);
-    for shape in came_off.flat_map(|refused| &refused.pods).filter_map(|pod| pinned.get(pod)) {
-        *placed.entry((*shape, THERE)).or_default() += 1;
-    }
-    let (mut short, mut lighter) = (Vec::new(), 0);
-    for (shape, (_, pin)) in attempt.assigned.origins.iter().enumerate() {
-        let (mut given, mut before) = (0, 0);
-        for (tier, count) in pin.iter().flat_map(|pin| &pin.tiers) {
-            let so_far: usize = placed.range((shape, 0)..=(shape, *tier)).map(|(_, count)| count).sum();
-            given += count;
-            if so_far < given {
-                short.push((shape, *tier, so_far - before));
-                lighter += if *tier == THERE { 0 } else { given - so_far };
-            }
-            before = so_far;
-        }
-        let most = pin.iter().flat_map(|pin| &pin.tiers).map(|(tier, _)| *tier).max();
-        let most = most.max(pin.as_ref().map(|pin| pin.heaviest)).unwrap_or(usize::MAX);
-        lighter += placed
-            .range((shape, most.saturating_add(1))..=(shape, usize::MAX))
-            .map(|(_, n)| n)
-            .sum::<usize>();
-    }
-    (short, lighter)
+    let shortfalls = Shortfalls::of(supply, &assigned, &nodes, &finished);
+    came_off::unbundle(&riders, &mut assigned, &mut nodes, &mut finished);
+    Attempt { assigned, nodes, shrunk, costs, finished, shortfalls }
 }
 
 /// Returns how many pods are on nothing, by priority.
@@ -346,12 +178,11 @@ pub(super) fn unplaced(demand: &Demand, attempt: &Attempt<'_>) -> BTreeMap<i32, 
 
 fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
     let unplaced = unplaced(ground.demand, attempt).into_iter().rev();
-    let (_, lighter) = shortfalls(ground, attempt);
     let price = |price: Price| price.known().map_or(0, |price| price.0);
     let cost = attempt.finished.nodes.iter().map(|node| price(node.effective_price)).sum();
     (
         overruled(ground, attempt),
-        lighter,
+        attempt.shortfalls.lighter,
         unplaced.map(|(priority, count)| (Reverse(priority), count)).collect(),
         cost,
     )
@@ -360,5 +191,6 @@ fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
 /// Counts the nodes of lighter pools whose pod a heavier one has room for, now that everything is known.
 fn overruled(ground: &Ground<'_>, attempt: &Attempt<'_>) -> usize {
     let Attempt { assigned, finished, .. } = attempt;
-    overruled::count(ground.supply, &finished.ledger, (&finished.nodes, &assigned.demand))
+    let shapes = finished.shapes.iter().map(|shapes| &assigned.demand.shapes[shapes.opened_for]);
+    overruled::count(ground.supply, &finished.ledger, finished.nodes.iter().zip(shapes))
 }

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::model::storage::Storage;
 use crate::model::{
@@ -17,7 +18,8 @@ use super::demand::{Ask, Demand, Shape};
 use super::fit::company::Company;
 use super::fit::{Miss, Site, Undefined, volumes};
 use super::intern::Bits;
-use super::topology::Topology;
+use super::topology::eligible::Seen;
+use super::topology::{Role, Topology};
 
 /// The taint that stands for a cordon.
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
@@ -31,11 +33,32 @@ pub struct Standing<'a> {
     pub site: Site<'a>,
     /// The pods that are bound to it.
     pub bound: Vec<&'a Pod>,
+    /// What the bound pods are to rules between pods that are decided in larger domains than a node.
+    pub parts: Arc<[Part]>,
     /// The waiting pods that are placed here.
     pub placed: Vec<PodKey>,
+    /// The places of their shapes in the demand that was filled, in the same order.
+    pub shapes: Vec<usize>,
+}
+
+/// Pods bound to one node that play the same part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The part.
+    pub role: Role,
+    /// Whether they are being deleted.
+    pub is_terminating: bool,
+    /// How many they are.
+    pub pods: usize,
 }
 
 impl Standing<'_> {
+    /// Returns what spreads see of it.
+    #[must_use]
+    pub fn seen(&self) -> Seen<'_> {
+        Seen { labels: &self.node.labels, site: &self.site.labels, taints: &self.site.taints }
+    }
+
     /// Returns whether only daemonsets' pods run here.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -61,13 +84,26 @@ pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons<'_>, topology: &To
             Standing {
                 site: site(node, &pods, (daemons, topology, &snapshot.storage)),
                 node,
+                parts: parts(&pods, topology),
                 bound: pods,
                 placed: Vec::new(),
+                shapes: Vec::new(),
             }
         })
         .collect();
     nodes.sort_by(|a, b| a.node.name.cmp(&b.node.name));
     nodes
+}
+
+/// Counts bound pods by the part that they play.
+fn parts(bound: &[&Pod], topology: &Topology) -> Arc<[Part]> {
+    let mut counts: BTreeMap<(Role, bool), usize> = BTreeMap::new();
+    for pod in bound {
+        for role in topology.roles(pod).iter().filter(|role| !topology.groups[role.group].is_of_hosts()) {
+            *counts.entry((*role, pod.is_terminating)).or_default() += 1;
+        }
+    }
+    counts.into_iter().map(|((role, is_terminating), pods)| Part { role, is_terminating, pods }).collect()
 }
 
 fn site<'a>(
@@ -166,6 +202,7 @@ pub fn fill(demand: &Demand, nodes: &mut [Standing<'_>]) -> Vec<usize> {
             if count > 0 && standing.site.put(ask, count).is_ok() {
                 let next = pods.len() - left[number];
                 standing.placed.extend(pods[next..next + count].iter().cloned());
+                standing.shapes.extend(std::iter::repeat_n(number, count));
                 left[number] -= count;
                 filled.push((*preference, *node));
             }
@@ -179,7 +216,10 @@ pub fn fill(demand: &Demand, nodes: &mut [Standing<'_>]) -> Vec<usize> {
         }
     }
     for standing in nodes {
-        standing.placed.sort();
+        let named = std::mem::take(&mut standing.placed).into_iter();
+        let mut placed: Vec<(PodKey, usize)> = named.zip(std::mem::take(&mut standing.shapes)).collect();
+        placed.sort_unstable();
+        (standing.placed, standing.shapes) = placed.into_iter().unzip();
     }
     left
 }

@@ -23,12 +23,22 @@ use super::solution::{Cost, Kept, NewNode, Removal, Report, Solution, Target};
 
 /// Works out the fleet that takes the place of nodes that are being deleted.
 pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
-    let Scene { policy, market, book, topology, supply, daemons, .. } = *scene;
+    let Scene { policy, market, book, topology, supply, memo, daemons, .. } = *scene;
     let demand = &Demand::of(snapshot, topology);
     let nodes = &existing::standing(snapshot, daemons, topology);
-    let ground =
-        Ground { snapshot, policy, market, book, topology, demand, supply, nodes, effort: Effort::Plan };
-    let Attempt { assigned, nodes, shrunk, costs, finished } = attempt::best(&ground);
+    let ground = Ground {
+        snapshot,
+        policy,
+        market,
+        book,
+        topology,
+        demand,
+        supply,
+        memo,
+        nodes,
+        effort: Effort::Plan,
+    };
+    let Attempt { assigned, nodes, shrunk, costs, finished, .. } = attempt::best(&ground);
     let costs = costs.with_new(&finished.nodes, &finished.ledger, book);
     let world = World { demand: &assigned.demand, supply, nodes: &nodes, ledger: &finished.ledger };
     let mut warnings = warnings::all(policy, market, (demand, supply));

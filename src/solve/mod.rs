@@ -9,6 +9,7 @@
 
 mod attempt;
 pub mod bound;
+mod came_off;
 pub mod daemons;
 pub mod demand;
 mod destroy;
@@ -20,6 +21,7 @@ mod intern;
 pub mod karpenter;
 pub mod ledger;
 pub mod market;
+mod memo;
 pub mod overlay;
 mod overruled;
 mod pack;
@@ -27,6 +29,7 @@ mod preferences;
 pub mod price;
 mod replicas;
 pub mod report;
+mod shortfall;
 pub mod shrink;
 pub mod solution;
 mod steps;

@@ -4,31 +4,25 @@
 //! not made in the end: pods came off again, or two steps became one. Nothing is mended here; who plans looks for
 //! another way.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::model::PoolName;
 
-use crate::model::{PodKey, PoolName};
-
-use super::demand::{Demand, Shape};
+use super::demand::Shape;
 use super::fit::limits::Ledger;
 use super::ledger;
 use super::solution::NewNode;
 use super::supply::{Kind, PoolSupply, Supply, Usable};
 
-/// Counts the nodes whose pod a heavier pool could take, with what limits leave when all is made. The demand is what
-/// the nodes were made for.
-pub(super) fn count(supply: &Supply<'_>, left: &Ledger, (nodes, demand): (&[NewNode], &Demand)) -> usize {
+/// Counts the nodes whose pod a heavier pool could take, with what limits leave when all is made. Each node comes with
+/// the shape of the pod that it was opened for.
+pub(super) fn count<'n>(
+    supply: &Supply<'_>,
+    left: &Ledger,
+    opened: impl Iterator<Item = (&'n NewNode, &'n Shape)>,
+) -> usize {
     if supply.tiers() < 2 || !left.has_limits() {
         return 0;
     }
-    let opened: BTreeSet<&PodKey> = nodes.iter().filter_map(|node| node.opened_for.as_ref()).collect();
-    let of_shape = |shape| move |pod| (pod, shape);
-    let shapes = demand.shapes.iter().flat_map(|shape| shape.pods.iter().map(of_shape(shape)));
-    let shapes: BTreeMap<&PodKey, &Shape> = shapes.filter(|(pod, _)| opened.contains(pod)).collect();
-    let is_overruled = |node: &&NewNode| {
-        let shape = node.opened_for.as_ref().and_then(|pod| shapes.get(pod));
-        shape.is_some_and(|shape| is_overruled(supply, left, (node, shape)))
-    };
-    nodes.iter().filter(is_overruled).count()
+    opened.filter(|opened| is_overruled(supply, left, *opened)).count()
 }
 
 fn is_overruled(supply: &Supply<'_>, left: &Ledger, opened: (&NewNode, &Shape)) -> bool {

@@ -15,7 +15,7 @@ use crate::model::{
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
-use super::attempt::labels_of;
+use super::came_off::labels_of;
 use super::daemons::Daemons;
 use super::demand::{Ask, Demand, Shape};
 use super::fit::limits::{self, Charges, Ledger};

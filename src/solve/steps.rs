@@ -13,6 +13,7 @@ use crate::snapshot::Snapshot;
 use super::daemons::Daemons;
 use super::fleet;
 use super::market::Market;
+use super::memo::Memo;
 use super::price::{self, PriceBook};
 use super::shrink::due::Due;
 use super::shrink::trial::{self, Scene};
@@ -92,7 +93,8 @@ impl Given<'_> {
         let topology = &Topology::of(marked);
         let daemons = &Daemons::of(marked, topology);
         let supply = &Supply::of(policy, market, book, daemons);
-        then(&Scene { policy, market, book, topology, supply, daemons, lets_go, asked, evictions })
+        let memo = &Memo::default();
+        then(&Scene { policy, market, book, topology, supply, memo, daemons, lets_go, asked, evictions })
     }
 }
 

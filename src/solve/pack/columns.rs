@@ -10,7 +10,8 @@ use crate::solve::ledger;
 use crate::solve::price::PriceBook;
 use crate::solve::supply::{Kind, PoolSupply, Supply, Usable, reach::Reach};
 
-use super::problem::{Column, PoolReaches, vector};
+use super::problem::{Column, vector};
+use super::stock::PoolReaches;
 use super::variety;
 
 /// What a node of unknown price counts as beside its size: more than any fleet costs, so that it is tried

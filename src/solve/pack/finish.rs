@@ -22,12 +22,23 @@ use super::substitutes;
 /// Named nodes, and the pods that are on none.
 pub(in crate::solve) struct Finished {
     pub(in crate::solve) nodes: Vec<NewNode>,
+    /// The shapes of each node's pods.
+    pub(in crate::solve) shapes: Vec<Shapes>,
     /// Pods that are left, with the place of their shape.
     pub(in crate::solve) unplaced: Vec<(usize, PodKey)>,
     /// What is left of limits beside the nodes.
     pub(in crate::solve) ledger: Ledger,
     /// What each node takes of limits, by the pod that it is opened for.
     pub(in crate::solve) took: BTreeMap<PodKey, Charges>,
+}
+
+/// The pods of a node by the places of their shapes.
+#[derive(Clone, Debug, Default)]
+pub(in crate::solve) struct Shapes {
+    /// Of the pod that the node is opened for.
+    pub(in crate::solve) opened_for: usize,
+    /// Of each of its pods, in the same order.
+    pub(in crate::solve) pods: Vec<usize>,
 }
 
 impl Finished {
@@ -43,6 +54,7 @@ impl Finished {
             }
         }
         self.nodes.retain(|node| !node.pods.is_empty());
+        self.shapes.retain(|shapes| !shapes.pods.is_empty());
     }
 }
 
@@ -69,7 +81,14 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
     });
     let mut next = vec![0; problem.classes.len()];
     let ledger = packing.ledger.clone();
-    let mut finished = Finished { nodes: Vec::new(), unplaced: Vec::new(), ledger, took: BTreeMap::new() };
+    let mut finished = Finished {
+        nodes: Vec::new(),
+        shapes: Vec::new(),
+        unplaced: Vec::new(),
+        ledger,
+        took: BTreeMap::new(),
+    };
+    let mut made: Vec<Made> = Vec::new();
     let rooms = (desk.effort == Effort::Plan).then(|| substitutes::Rooms::of(desk));
     let (mut known, mut of_choice) = (BTreeMap::new(), BTreeMap::new());
     for opened in &packing.nodes {
@@ -80,7 +99,7 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
         if node.is_none() {
             finished.ledger.give_back(charges);
         }
-        if let Some(mut node) = node {
+        if let Some((mut node, shapes)) = node {
             finished.took.extend(node.opened_for.clone().map(|pod| (pod, charges.clone())));
             if let Some(rooms) = &rooms {
                 let own = (node.size.clone(), node.zone.clone(), node.capacity_type);
@@ -93,7 +112,7 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
                 });
                 node.substitutes.clone_from(substitutes);
             }
-            finished.nodes.push(node);
+            made.push((node, shapes));
         }
     }
     for (class, next) in problem.classes.iter().zip(next) {
@@ -101,11 +120,12 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
     }
     let order: BTreeMap<&PoolName, usize> =
         desk.supply.pools.iter().enumerate().map(|(place, pool)| (&pool.pool.name, place)).collect();
-    finished.nodes.sort_by(|a, b| {
+    made.sort_by(|(a, _), (b, _)| {
         let key =
             |node: &NewNode| (order[&node.pool], node.size.clone(), node.zone.clone(), node.capacity_type);
         key(a).cmp(&key(b)).then_with(|| a.pods.cmp(&b.pods))
     });
+    (finished.nodes, finished.shapes) = made.into_iter().unzip();
     finished
 }
 
@@ -123,13 +143,16 @@ fn draw(problem: &Problem, opened: &Opened, next: &mut [usize]) -> Vec<Drawn> {
     drawn
 }
 
+/// A node with the shapes of its pods.
+type Made = (NewNode, Shapes);
+
 /// Makes a node of its column and pods; returns the pods that the exact rules refuse.
 fn named(
     desk: &Desk<'_>,
     opened: &Opened,
     mut drawn: Vec<Drawn>,
     zones: &mut ZoneCounts,
-) -> (Option<NewNode>, Vec<(usize, PodKey)>) {
+) -> (Option<Made>, Vec<(usize, PodKey)>) {
     let column = &desk.problem.columns[opened.column];
     let pool = &desk.supply.pools[column.pool];
     let kind = &pool.kinds[column.kind];
@@ -145,7 +168,7 @@ fn named(
         drawn.into_iter().partition(|(_, shape, _)| site.put(&desk.demand.shapes[*shape].ask, 1).is_ok());
     let refused: Vec<(usize, PodKey)> = refused.into_iter().map(|(_, shape, pod)| (shape, pod)).collect();
     let first = placed.iter().filter(|(class, _, _)| *class == opened.opened_for);
-    let Some((_, _, opened_for)) =
+    let Some((_, opened_shape, opened_for)) =
         first.min_by_key(|(_, shape, pod)| (Reverse(desk.demand.shapes[*shape].priority), pod.clone()))
     else {
         return (None, refused.into_iter().chain(placed.into_iter().map(|(_, s, pod)| (s, pod))).collect());
@@ -156,8 +179,11 @@ fn named(
     let requests = placed.iter().fold(daemon_requests.clone(), |sum: Resources, (_, shape, _)| {
         sum.plus(&desk.demand.shapes[*shape].ask.requests)
     });
-    let mut pods: Vec<PodKey> = placed.iter().map(|(_, _, pod)| pod.clone()).collect();
-    pods.sort();
+    let mut seated: Vec<(PodKey, usize)> =
+        placed.iter().map(|(_, shape, pod)| (pod.clone(), *shape)).collect();
+    seated.sort_unstable();
+    let (pods, of_pods) = seated.into_iter().unzip();
+    let shapes = Shapes { opened_for: *opened_shape, pods: of_pods };
     let node = NewNode {
         pool: pool.pool.name.clone(),
         size: kind.kind.name.clone(),
@@ -176,7 +202,7 @@ fn named(
         variety: variety_of(pool, column, place),
         is_estimate: kind.kind.is_estimate,
     };
-    (Some(node), refused)
+    (Some((node, shapes)), refused)
 }
 
 fn quote(book: &PriceBook<'_>, kind: &Kind<'_>, usable: &Usable<'_>, commitment: Option<usize>) -> Quote {

@@ -4,7 +4,7 @@
 //! No move leaves a pod behind or opens a node of a pool that a heavier one made unneeded: a node's pods move
 //! together, and a node that stays keeps all it had.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::packing::{Opened, Packing, add};
 use super::room::{Bench, Room};
@@ -186,11 +186,15 @@ fn merged(
         add(&mut load, *class, *count);
     }
     let need = bench.problem.need(&load);
-    let is_cheap_and_large = |column: &usize| {
+    let accesses = load.iter().map(|(class, _)| bench.problem.classes[*class].access);
+    let open: BTreeSet<usize> = accesses.collect();
+    let does = |column: &usize| {
         let there = &bench.problem.columns[*column];
-        there.cost <= most && need.iter().zip(&there.room).all(|(need, room)| need <= room)
+        there.cost <= most
+            && open.iter().all(|access| bench.problem.accesses[*access].columns.has(*column))
+            && need.iter().zip(&there.room).all(|(need, room)| need <= room)
     };
-    let mut candidates: Vec<usize> = columns.iter().copied().filter(is_cheap_and_large).collect();
+    let mut candidates: Vec<usize> = columns.iter().copied().filter(does).collect();
     candidates.sort_by_key(|column| (bench.problem.columns[*column].cost, *column));
     let uses = |column: &usize| {
         let mut ledger = packing.ledger.clone();

@@ -13,6 +13,7 @@ mod patterns;
 pub(super) mod problem;
 mod room;
 mod rows;
+pub(super) mod stock;
 mod substitutes;
 mod thinned;
 mod variety;
@@ -22,6 +23,7 @@ use std::collections::BTreeSet;
 
 use super::demand::Demand;
 use super::fit::limits::Ledger;
+use super::memo::Memo;
 use super::price::PriceBook;
 use super::supply::Supply;
 
@@ -57,12 +59,12 @@ pub(super) enum Effort {
 /// is taken. A limit that does not bind makes nothing dearer.
 pub(super) fn pack(
     (demand, left): (&Demand, &[usize]),
-    supply: &Supply<'_>,
+    (supply, memo): (&Supply<'_>, &Memo),
     (ledger, book): (&Ledger, &PriceBook<'_>),
     effort: Effort,
 ) -> (Problem, Packing) {
     let unlimited = ledger.without_limits();
-    let mut problem = Problem::of((demand, left), supply, &unlimited, book);
+    let mut problem = Problem::of((demand, left), (supply, memo), &unlimited, book);
     let packing = packed(&problem, supply, &unlimited, effort);
     if !ledger.has_limits() {
         return (problem, packing);
@@ -71,7 +73,7 @@ pub(super) fn pack(
     if let Some(ledger) = packing.charged(&problem, ledger) {
         return (problem, Packing { ledger, ..packing });
     }
-    let problem = Problem::of((demand, left), supply, ledger, book);
+    let problem = Problem::of((demand, left), (supply, memo), ledger, book);
     let packing = packed(&problem, supply, ledger, effort);
     (problem, packing)
 }

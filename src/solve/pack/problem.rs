@@ -6,16 +6,18 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::rc::Rc;
 
-use crate::model::{HostPort, LabelKey, PodKey, Requirements, ResourceName, Resources, Stance};
+use crate::model::{HostPort, PodKey, Requirements, ResourceName, Resources};
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::fit::company::HostRole;
 use crate::solve::fit::limits::{Charges, Ledger};
-use crate::solve::fit::taints;
 use crate::solve::intern::{Bits, Interner};
+use crate::solve::memo::Memo;
 use crate::solve::price::PriceBook;
-use crate::solve::supply::{PoolSupply, Supply};
+use crate::solve::supply::Supply;
 
+use super::stock::{Access, PoolReaches, Stock, Terms};
 use super::{columns, variety};
 
 /// A way to have a node: a size of a pool in one of several zones that cost the same.
@@ -62,23 +64,13 @@ pub(in crate::solve) struct Class {
     pub(in crate::solve) pods: Vec<(Reverse<i32>, PodKey, usize)>,
 }
 
-/// Where pods of equal node terms and tolerations may stand.
-#[derive(Clone, Debug)]
-pub(in crate::solve) struct Access {
-    /// The columns.
-    pub(in crate::solve) columns: Bits,
-    /// For pools where the pods ask for labels that are still open: each alternative's columns and what it
-    /// asks of those labels.
-    pub(in crate::solve) open: BTreeMap<usize, Vec<(Bits, Requirements)>>,
-}
-
 /// Everything that packing looks at.
 #[derive(Clone, Debug)]
 pub(in crate::solve) struct Problem {
     pub(in crate::solve) dimensions: Vec<ResourceName>,
     pub(in crate::solve) columns: Vec<Column>,
     pub(in crate::solve) classes: Vec<Class>,
-    pub(in crate::solve) accesses: Vec<Access>,
+    pub(in crate::solve) accesses: Rc<Vec<Access>>,
     /// Classes beside each other that need the same and may stand in the same places.
     pub(in crate::solve) families: Vec<Range<usize>>,
     /// The least that any pod needs, one amount a dimension.
@@ -86,16 +78,14 @@ pub(in crate::solve) struct Problem {
     /// The columns of each weight, the heaviest first.
     pub(in crate::solve) tiers: Vec<Vec<usize>>,
     /// What each set of node terms reaches, by pool: for whoever looks at what was left out of the columns.
-    pub(in crate::solve) reaches: Vec<PoolReaches>,
+    pub(in crate::solve) reaches: Rc<Vec<PoolReaches>>,
 }
-
-type Terms<'a> = (&'a Vec<Requirements>, &'a Stance);
 
 impl Problem {
     /// Makes the problem of placing what is left of each shape.
     pub(in crate::solve) fn of(
         (demand, left): (&Demand, &[usize]),
-        supply: &Supply<'_>,
+        (supply, memo): (&Supply<'_>, &Memo),
         ledger: &Ledger,
         book: &PriceBook<'_>,
     ) -> Self {
@@ -112,14 +102,22 @@ impl Problem {
         for (_, shape, _) in &shapes {
             numbers.push(terms.number(&(&shape.ask.alternatives, &shape.ask.stance)));
         }
-        let mut pools: Vec<PoolReaches> =
-            supply.pools.iter().map(|pool| PoolReaches::of(pool, terms.values())).collect();
-        let ways = varied(&shapes, &mut numbers, &mut pools, supply, &dimensions);
-        let terms = numbers.iter().map(|number| number + 1).max().unwrap_or(0);
-        let raw = columns::all(supply, &pools, &dimensions, (ledger, book), &ways);
-        let columns = columns::undominated(raw, &pools, supply, terms);
-        let accesses: Vec<Access> =
-            (0..terms).map(|number| access(number, &columns, &pools, supply)).collect();
+        let make =
+            |pools, count, ways: &[_]| Stock::of(pools, count, (supply, &dimensions, ways), (ledger, book));
+        let stock = if supply.pools.iter().all(|pool| pool.variety.is_empty()) {
+            let owned = terms.values().iter().map(|(terms, stance)| ((*terms).clone(), (*stance).clone()));
+            let made = (owned.collect(), dimensions.clone(), ledger.clone());
+            let no_ways: Vec<_> = supply.pools.iter().map(|_| None).collect();
+            memo.stock(made, || {
+                make(PoolReaches::all(supply, terms.values()), terms.values().len(), &no_ways)
+            })
+        } else {
+            let mut pools = PoolReaches::all(supply, terms.values());
+            let ways = varied(&shapes, &mut numbers, &mut pools, supply, &dimensions);
+            let count = numbers.iter().map(|number| number + 1).max().unwrap_or(0);
+            make(pools, count, &ways)
+        };
+        let Stock { columns, accesses, reaches } = stock;
         let classes = classes(&shapes, &numbers, &accesses, &dimensions);
         let families = families(&classes);
         let mut tiers = vec![Vec::new(); supply.tiers()];
@@ -128,7 +126,7 @@ impl Problem {
         }
         let least = |place: usize| classes.iter().map(|class| class.need[place]).min().unwrap_or(0);
         let least = (0..dimensions.len()).map(least).collect();
-        Self { dimensions, columns, classes, accesses, families, least, tiers, reaches: pools }
+        Self { dimensions, columns, classes, accesses, families, least, tiers, reaches }
     }
 
     /// Counts what every column takes of other limits than it was made with.
@@ -153,49 +151,6 @@ impl Problem {
     /// Returns how many pods of each class there are.
     pub(in crate::solve) fn counts(&self) -> Vec<usize> {
         self.classes.iter().map(|class| class.pods.len()).collect()
-    }
-}
-
-/// What each set of node terms reaches in one pool: one entry an alternative, with the open part.
-#[derive(Clone, Debug)]
-pub(in crate::solve) struct PoolReaches {
-    pub(in crate::solve) by_terms: Vec<Vec<(super::super::supply::reach::Reach, Requirements)>>,
-    /// The labels that are open in this pool and that somebody asks about.
-    pub(in crate::solve) open_keys: BTreeSet<LabelKey>,
-    /// For each set of terms how much of a choice its nodes must be; empty where that is the same for all.
-    pub(in crate::solve) least: Vec<Vec<u32>>,
-}
-
-impl PoolReaches {
-    fn of(pool: &PoolSupply<'_>, terms: &[Terms<'_>]) -> Self {
-        let mut open_keys = BTreeSet::new();
-        let mut by_alternative: BTreeMap<&Requirements, Option<_>> = BTreeMap::new();
-        let mut by_terms = Vec::new();
-        for (alternatives, stance) in terms {
-            let mut reached = Vec::new();
-            if taints::why(&pool.pool.taints, stance).is_ok() {
-                for alternative in *alternatives {
-                    let entry = by_alternative.entry(alternative).or_insert_with(|| {
-                        let mut reach = pool.reach(alternative)?;
-                        for place in pool.unnamed(alternative).iter() {
-                            reach.kinds.remove(place);
-                        }
-                        Some((reach, pool.open_part(alternative)))
-                    });
-                    if let Some((reach, part)) = entry {
-                        open_keys.extend(part.iter().map(|(key, _)| key.clone()));
-                        reached.push((reach.clone(), part.clone()));
-                    }
-                }
-            }
-            by_terms.push(reached);
-        }
-        Self { by_terms, open_keys, least: Vec::new() }
-    }
-
-    /// Returns how much of a choice a node must be for these terms.
-    pub(super) fn least(&self, number: usize) -> &[u32] {
-        self.least.get(number).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -249,29 +204,6 @@ fn dimensions(shapes: &[(usize, &Shape, usize)], supply: &Supply<'_>) -> Vec<Res
 
 pub(super) fn vector(resources: &Resources, dimensions: &[ResourceName]) -> Vec<i64> {
     dimensions.iter().map(|name| resources.get(name)).collect()
-}
-
-fn access(number: usize, columns: &[Column], pools: &[PoolReaches], supply: &Supply<'_>) -> Access {
-    let mut all = Bits::none(columns.len());
-    let mut open: BTreeMap<usize, Vec<(Bits, Requirements)>> = BTreeMap::new();
-    for (pool, reaches) in pools.iter().enumerate() {
-        let reached = &reaches.by_terms[number];
-        for (reach, part) in reached {
-            let mut bits = Bits::none(columns.len());
-            for (place, column) in columns.iter().enumerate().filter(|(_, column)| column.pool == pool) {
-                if columns::serves(column, reach, supply) && variety::suffices(column, reaches.least(number))
-                {
-                    bits.insert(place);
-                }
-            }
-            all.add(&bits);
-            open.entry(pool).or_default().push((bits, part.clone()));
-        }
-        if reached.iter().all(|(_, part)| part.is_empty()) {
-            open.remove(&pool);
-        }
-    }
-    Access { columns: all, open }
 }
 
 type ClassKey<'a> = (Vec<i64>, usize, &'a BTreeSet<HostPort>, &'a [HostRole]);

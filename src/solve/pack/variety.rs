@@ -15,7 +15,8 @@ use crate::solve::intern::Bits;
 use crate::solve::supply::{PoolSupply, Supply};
 
 use super::columns;
-use super::problem::{Column, PoolReaches, vector};
+use super::problem::{Column, vector};
+use super::stock::PoolReaches;
 
 /// A size of a pool, by its place, and an offering of it, by its own.
 pub(in crate::solve) type Way = (usize, usize);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::model::{DisruptionReason, LabelKey, Node, NodeName, PodKey, PodPlace, label};
 use crate::snapshot::Snapshot;
-use crate::solve::attempt::labels_of;
+use crate::solve::came_off::labels_of;
 use crate::solve::solution::{NewNode, Removal, Target};
 
 use super::candidate;

@@ -13,6 +13,7 @@ use crate::solve::daemons::Daemons;
 use crate::solve::demand::Demand;
 use crate::solve::existing::{self, Standing};
 use crate::solve::market::Market;
+use crate::solve::memo::Memo;
 use crate::solve::pack::Effort;
 use crate::solve::price::PriceBook;
 use crate::solve::solution::NewNode;
@@ -26,6 +27,7 @@ pub(in crate::solve) struct Scene<'a> {
     pub(in crate::solve) book: &'a PriceBook<'a>,
     pub(in crate::solve) topology: &'a Topology,
     pub(in crate::solve) supply: &'a Supply<'a>,
+    pub(in crate::solve) memo: &'a Memo,
     pub(in crate::solve) daemons: &'a Daemons<'a>,
     /// The pools whose budgets let an underused node go now.
     pub(in crate::solve) lets_go: &'a BTreeSet<PoolName>,
@@ -103,7 +105,7 @@ fn trial(
     nodes: &[Standing<'_>],
     leaving: &BTreeSet<NodeName>,
 ) -> Trial {
-    let Scene { policy, market, book, topology, supply, .. } = *scene;
+    let Scene { policy, market, book, topology, supply, memo, .. } = *scene;
     let demand = &Demand::of(shadow, topology);
     let ground = Ground {
         snapshot: shadow,
@@ -113,6 +115,7 @@ fn trial(
         topology,
         demand,
         supply,
+        memo,
         nodes,
         effort: Effort::Comparison,
     };

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use crate::model::{NodeName, PodKey};
 use crate::snapshot::Snapshot;
-use crate::solve::attempt::Fleet;
+use crate::solve::came_off::{self, Fleet};
 use crate::solve::demand::Demand;
 use crate::solve::fit::limits::Ledger;
+use crate::solve::pack::finish::Shapes;
 use crate::solve::price::{self, Uncommitted};
 use crate::solve::solution::{NewNode, Solution, Target};
 use crate::solve::{existing, ledger, overruled};
@@ -23,9 +24,14 @@ pub(in crate::solve) fn is_right(scene: &Scene<'_>, snapshot: &Snapshot, solutio
     let demand = &Demand::of(world, scene.topology);
     let lacks_choice =
         |node: &NewNode| node.variety.among.iter().any(|other| !node.substitutes.contains(other));
+    let shapes = &came_off::shapes_of(demand, new);
+    let opened = new
+        .iter()
+        .zip(shapes)
+        .filter_map(|(node, shapes)| Some((node, demand.shapes.get(shapes.opened_for)?)));
     !new.iter().any(lacks_choice)
-        && overruled::count(scene.supply, &left(scene, snapshot, new), (new, demand)) == 0
-        && binds_all(scene, (world, demand), &solution.target)
+        && overruled::count(scene.supply, &left(scene, snapshot, new), opened) == 0
+        && binds_all(scene, (world, demand), (&solution.target, shapes))
 }
 
 /// Returns what limits leave beside what there is and these nodes.
@@ -44,14 +50,21 @@ fn left(scene: &Scene<'_>, snapshot: &Snapshot, new: &[NewNode]) -> Ledger {
 }
 
 /// Returns whether Kubernetes would bind all pods where the target has them.
-fn binds_all(scene: &Scene<'_>, (world, demand): (&Snapshot, &Demand), target: &Target) -> bool {
+fn binds_all(
+    scene: &Scene<'_>,
+    (world, demand): (&Snapshot, &Demand),
+    (target, shapes): (&Target, &[Shapes]),
+) -> bool {
     let Scene { policy, supply, topology, daemons, .. } = *scene;
     let placed: BTreeMap<&NodeName, &Vec<PodKey>> =
         target.kept.iter().map(|kept| (&kept.node, &kept.pods)).collect();
     let mut nodes = existing::standing(world, daemons, topology);
+    let of_kept = came_off::numbers(demand, placed.values().copied().flatten());
     for standing in &mut nodes {
-        standing.placed = placed.get(&standing.node.name).map(|pods| (*pods).clone()).unwrap_or_default();
+        let pods = placed.get(&standing.node.name).map(|pods| pods.as_slice()).unwrap_or_default();
+        let known = pods.iter().filter_map(|pod| Some((pod.clone(), *of_kept.get(pod)?)));
+        (standing.placed, standing.shapes) = known.unzip();
     }
-    let fleet = Fleet { supply, policy, nodes: &nodes, new: &target.new };
+    let fleet = Fleet { supply, policy, nodes: &nodes, new: &target.new, shapes };
     fleet.refused(demand, topology).is_empty()
 }

@@ -17,30 +17,65 @@ const SCALE: i128 = 1 << 20;
 /// shared out among its pods by what they take of it, and pods of one content are worth the same; what found a free
 /// place costs nothing.
 pub(super) fn by_node(snapshot: &Snapshot, anew: &Trial) -> BTreeMap<NodeName, i128> {
-    let pods: BTreeMap<&PodKey, &Pod> = snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect();
-    let mut sums: BTreeMap<&Arc<PodSpec>, (i128, i128)> = BTreeMap::new();
+    let contents = Contents::of(snapshot);
+    let mut sums: Vec<(i128, i128)> = vec![(0, 0); contents.specs.len()];
     for node in &anew.new {
         let price = i128::from(node.effective_price.known().map_or(0, |price| price.0));
-        let here: Vec<&Pod> = node.pods.iter().filter_map(|key| pods.get(key).copied()).collect();
-        let shares: Vec<i128> = here.iter().map(|pod| share(&pod.spec.requests, &node.allocatable)).collect();
+        let here: Vec<usize> = node.pods.iter().filter_map(|key| contents.of_pod(key)).collect();
+        let requests = here.iter().map(|content| &contents.specs[*content].requests);
+        let shares: Vec<i128> = requests.map(|requests| share(requests, &node.allocatable)).collect();
         let whole = shares.iter().sum::<i128>().max(1);
-        for (pod, share) in here.iter().zip(shares) {
-            let sum = sums.entry(&pod.spec).or_default();
+        for (content, share) in here.into_iter().zip(shares) {
+            let sum = &mut sums[content];
             *sum = (sum.0 + price * SCALE * share / whole, sum.1 + 1);
         }
     }
-    for pod in anew.placed.values().flatten().filter_map(|key| pods.get(key)) {
-        sums.entry(&pod.spec).or_default().1 += 1;
+    for content in anew.placed.values().flatten().filter_map(|key| contents.of_pod(key)) {
+        sums[content].1 += 1;
     }
     let mut worth = BTreeMap::new();
-    for pod in snapshot.pods.iter().filter(|pod| !pod.is_daemon) {
-        if let PodPlace::Bound(node) = &pod.place {
-            let (sum, count) = sums.get(&pod.spec).copied().unwrap_or_default();
+    for (pod, content) in &contents.pods {
+        if let PodPlace::Bound(node) = &pod.place
+            && !pod.is_daemon
+        {
+            let (sum, count) = sums[*content];
             *worth.entry(node.clone()).or_default() += sum / count.max(1);
         }
     }
     worth.values_mut().for_each(|worth| *worth /= SCALE);
     worth
+}
+
+/// The pods of a snapshot, by name, each with the number of its content.
+struct Contents<'s> {
+    pods: Vec<(&'s Pod, usize)>,
+    specs: Vec<&'s PodSpec>,
+}
+
+impl<'s> Contents<'s> {
+    fn of(snapshot: &'s Snapshot) -> Self {
+        let mut specs: Vec<&PodSpec> = Vec::new();
+        let mut numbers: BTreeMap<&PodSpec, usize> = BTreeMap::new();
+        // Pods of a workload share one value, so that few contents are compared in full.
+        let mut by_address: BTreeMap<usize, usize> = BTreeMap::new();
+        let number = |pod: &'s Pod| {
+            let content = by_address.entry(Arc::as_ptr(&pod.spec).addr()).or_insert_with(|| {
+                *numbers.entry(&pod.spec).or_insert_with(|| {
+                    specs.push(&pod.spec);
+                    specs.len() - 1
+                })
+            });
+            (pod, *content)
+        };
+        let mut pods: Vec<(&Pod, usize)> = snapshot.pods.iter().map(number).collect();
+        pods.sort_by(|(one, _), (other, _)| one.key.cmp(&other.key));
+        Self { pods, specs }
+    }
+
+    fn of_pod(&self, key: &PodKey) -> Option<usize> {
+        let place = self.pods.binary_search_by(|(pod, _)| pod.key.cmp(key)).ok()?;
+        Some(self.pods[place].1)
+    }
 }
 
 /// Returns how much of a node a pod takes, summed over what it asks for.

@@ -14,6 +14,7 @@ use crate::model::{LabelKey, PodKey, Requirement};
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::existing::Standing;
 use crate::solve::fit::{Miss, Rule, affinity, anti_affinity, spread};
+use crate::solve::memo::Memo;
 use crate::solve::supply::Supply;
 
 /// How many pods of a shape a place takes at most, by the shape's place, the values, and the weight of the pools:
@@ -92,10 +93,10 @@ pub fn grouped(demand: &Demand, pods: BTreeMap<PodKey, Miss>) -> Vec<Refused> {
 
 /// Splits what waits.
 #[must_use]
-pub fn assign(
+pub(in crate::solve) fn assign(
     demand: &Demand,
     topology: &Topology,
-    (supply, nodes): (&Supply<'_>, &[Standing<'_>]),
+    (supply, memo, nodes): (&Supply<'_>, &Memo, &[Standing<'_>]),
     caps: &Caps,
 ) -> Assigned {
     let tied: Vec<usize> =
@@ -104,7 +105,7 @@ pub fn assign(
         let origins = (0..demand.shapes.len()).map(|place| (place, None)).collect();
         return Assigned { demand: demand.clone(), origins, ..Assigned::default() };
     }
-    let mut places = Places::of(supply, nodes);
+    let mut places = Places::of((supply, memo), nodes);
     let mut parts: Vec<Part> =
         tied.iter().map(|place| Part::of(*place, &demand.shapes[*place], topology, &mut places)).collect();
     let mut round = Round { topology, census: Census::of(topology, nodes), caps };

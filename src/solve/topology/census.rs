@@ -5,12 +5,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::group::{Group, GroupKind, Spread};
+use super::eligible::{Eligible, Seen};
+use super::group::{GroupKind, Spread};
 use super::{Role, Topology};
-use crate::model::{LabelKey, Node, Requirements, Taint, label};
-use crate::solve::existing::Standing;
+use crate::solve::existing::{Part, Standing};
 use crate::solve::fit::company::Tally;
-use crate::solve::fit::{Undefined, labels, taints};
 
 /// The counts of every group. Groups whose domains are nodes have none here.
 #[derive(Clone, Debug)]
@@ -55,45 +54,35 @@ impl Census {
     #[must_use]
     pub fn of(topology: &Topology, nodes: &[Standing<'_>]) -> Self {
         let mut census = Self { groups: vec![Counts::default(); topology.groups.len()] };
-        let staying = || nodes.iter().filter(|standing| !standing.node.is_deleting);
-        let eligible = |group: &Group| -> Option<Vec<bool>> {
-            let GroupKind::Spread(spread) = &group.kind else { return None };
-            Some(
-                staying()
-                    .map(|standing| counts((&standing.site.labels, &standing.site.taints), spread))
-                    .collect(),
-            )
-        };
-        let eligible: Vec<Option<Vec<bool>>> = topology
-            .groups
-            .iter()
-            .map(|group| if group.is_of_hosts() { None } else { eligible(group) })
-            .collect();
-        for (place, standing) in staying().enumerate() {
-            for (number, group) in topology.groups.iter().enumerate() {
-                // A domain of spread is there without any pod.
-                if let (Some(eligible), Some(domain)) = (&eligible[number], domain(standing.node, &group.key))
-                    && eligible[place]
+        let staying: Vec<&Standing<'_>> =
+            nodes.iter().filter(|standing| !standing.node.is_deleting).collect();
+        let seen: Vec<Seen<'_>> = staying.iter().map(|standing| standing.seen()).collect();
+        let eligible = Eligible::of(topology, &seen);
+        census.open_all(topology, &eligible);
+        for (place, standing) in staying.iter().enumerate() {
+            for Part { role, is_terminating, pods } in standing.parts.iter() {
+                let group = &topology.groups[role.group];
+                let is_passed_over = *is_terminating && matches!(group.kind, GroupKind::Spread(_));
+                if let Some(domain) = standing.node.labels.get(&group.key)
+                    && eligible.sees(role.group, place)
+                    && !is_passed_over
                 {
-                    census.open(number, domain);
-                }
-            }
-            for pod in &standing.bound {
-                for role in topology.roles(pod) {
-                    let group = &topology.groups[role.group];
-                    let is_eligible = eligible[role.group].as_ref().is_none_or(|all| all[place]);
-                    let is_passed_over = pod.is_terminating && matches!(group.kind, GroupKind::Spread(_));
-                    if let Some(domain) = domain(standing.node, &group.key)
-                        && !group.is_of_hosts()
-                        && is_eligible
-                        && !is_passed_over
-                    {
-                        census.add(*role, domain, 1);
-                    }
+                    census.add(*role, domain, *pods);
                 }
             }
         }
         census
+    }
+
+    /// Makes the domains known that spreads have without any pod: a domain is there as soon as a node counts.
+    pub fn open_all(&mut self, topology: &Topology, eligible: &Eligible) {
+        for (number, group) in topology.groups.iter().enumerate() {
+            if !group.is_of_hosts() {
+                for domain in eligible.domains(number, &group.key) {
+                    self.open(number, domain);
+                }
+            }
+        }
     }
 
     /// Counts pods in a domain.
@@ -137,19 +126,4 @@ impl Census {
         }
         levels.first_key_value().map_or(0, |(least, _)| *least)
     }
-}
-
-fn domain<'n>(node: &'n Node, key: &LabelKey) -> Option<&'n Arc<str>> {
-    node.labels.get(key)
-}
-
-/// Returns whether a node of these labels and taints counts for a spread. Every node has a host's name, or gets one.
-pub(super) fn counts((site, taints): (&Requirements, &[Taint]), spread: &Spread) -> bool {
-    let has = |key: &LabelKey| key.as_str() == label::HOSTNAME || site.get(key.as_str()).is_some();
-    spread.keys.iter().all(has)
-        && spread.alternatives.as_ref().is_none_or(|alternatives| {
-            alternatives.iter().any(Requirements::is_empty)
-                || labels::are_met(alternatives, site, &Undefined::Absent)
-        })
-        && spread.tolerations.as_ref().is_none_or(|tolerations| taints::are_stood(taints, tolerations))
 }

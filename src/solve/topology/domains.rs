@@ -10,6 +10,7 @@ use crate::solve::demand::Shape;
 use crate::solve::existing::{self, Standing};
 use crate::solve::fit::{labels, taints};
 use crate::solve::intern::Bits;
+use crate::solve::memo::Memo;
 use crate::solve::supply::reach::Reach;
 use crate::solve::supply::{PoolSupply, Supply};
 
@@ -46,9 +47,8 @@ pub const fn tier_of_new(weight: usize) -> usize {
 pub struct Places<'w> {
     supply: &'w Supply<'w>,
     nodes: &'w [Standing<'w>],
+    memo: &'w Memo,
     pools: BTreeMap<(usize, Vec<LabelKey>), Ways>,
-    /// The new places of pods that ask for the same.
-    new: BTreeMap<(Vec<LabelKey>, Asked<'w>), Found>,
     /// What each set of node terms reaches, pool by pool.
     reached: BTreeMap<&'w Vec<Requirements>, Vec<Vec<Reached<'w>>>>,
     /// The values that nodes have.
@@ -58,10 +58,10 @@ pub struct Places<'w> {
 }
 
 /// Cells by their values and tier.
-type Found = BTreeMap<(Values, usize), Cell>;
+pub(in crate::solve) type Found = BTreeMap<(Values, usize), Cell>;
 
-/// What of a pod decides where a new node for it may be.
-type Asked<'w> = (&'w Resources, &'w Vec<Requirements>, &'w Stance, &'w BTreeSet<HostPort>);
+/// What decides where a new node for a pod may be: the labels asked about, and what the pod asks for.
+pub(in crate::solve) type Asked = (Vec<LabelKey>, Resources, Vec<Requirements>, Stance, BTreeSet<HostPort>);
 
 /// An alternative of node terms, and what it reaches of a pool.
 struct Reached<'w> {
@@ -98,12 +98,15 @@ struct Entry {
 impl<'w> Places<'w> {
     /// Looks at what can be bought and what there is.
     #[must_use]
-    pub const fn of(supply: &'w Supply<'w>, nodes: &'w [Standing<'w>]) -> Self {
+    pub(in crate::solve) const fn of(
+        (supply, memo): (&'w Supply<'w>, &'w Memo),
+        nodes: &'w [Standing<'w>],
+    ) -> Self {
         Self {
             supply,
             nodes,
+            memo,
             pools: BTreeMap::new(),
-            new: BTreeMap::new(),
             reached: BTreeMap::new(),
             there: BTreeMap::new(),
             open: BTreeMap::new(),
@@ -151,24 +154,23 @@ impl<'w> Places<'w> {
     }
 
     fn new_cells(&mut self, shape: &'w Shape, keys: &[LabelKey]) -> Found {
+        let Self { supply, memo, pools, reached, .. } = self;
         let ask = &shape.ask;
-        let asked = (keys.to_vec(), (&ask.requests, &ask.alternatives, &ask.stance, &ask.host_ports));
-        if let Some(found) = self.new.get(&asked) {
-            return found.clone();
-        }
-        let supply = self.supply;
-        let reached = self.reached.entry(&ask.alternatives).or_insert_with(|| {
-            supply.pools.iter().map(|pool| Reached::all(pool, &ask.alternatives)).collect()
-        });
-        let mut found = BTreeMap::new();
-        for (number, pool) in supply.pools.iter().enumerate() {
-            if taints::why(&pool.pool.taints, &ask.stance).is_ok() && !reached[number].is_empty() {
-                let ways = self.pools.entry((number, keys.to_vec())).or_insert_with(|| Ways::of(pool, keys));
-                ways.find((pool, &reached[number]), shape, keys, &mut found);
+        let (requests, alternatives) = (ask.requests.clone(), ask.alternatives.clone());
+        let asked = (keys.to_vec(), requests, alternatives, ask.stance.clone(), ask.host_ports.clone());
+        memo.cells(asked, || {
+            let reached = reached.entry(&ask.alternatives).or_insert_with(|| {
+                supply.pools.iter().map(|pool| Reached::all(pool, &ask.alternatives)).collect()
+            });
+            let mut found = BTreeMap::new();
+            for (number, pool) in supply.pools.iter().enumerate() {
+                if taints::why(&pool.pool.taints, &ask.stance).is_ok() && !reached[number].is_empty() {
+                    let ways = pools.entry((number, keys.to_vec())).or_insert_with(|| Ways::of(pool, keys));
+                    ways.find((pool, &reached[number]), shape, keys, &mut found);
+                }
             }
-        }
-        self.new.insert(asked, found.clone());
-        found
+            found
+        })
     }
 }
 

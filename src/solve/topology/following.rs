@@ -10,20 +10,19 @@ use super::census::Census;
 use super::group::GroupKind;
 use super::settle::Place;
 use super::{Role, Topology};
-use crate::model::PodKey;
 
-/// A newly placed pod: its node, its name, and the part that it plays in groups.
-pub(super) type Newcomer<'p> = (&'p Place<'p>, &'p PodKey, &'p [Role]);
+/// A newly placed pod, or several of a shape on one node: the node, who it is, and the part that it plays in groups.
+pub(super) type Newcomer<'p, K> = (&'p Place<'p>, K, &'p [Role]);
 
 /// Returns the pods that no order brings where they are placed.
-pub(super) fn lost<'p>(
+pub(super) fn lost<'p, K: Ord + Copy>(
     topology: &'p Topology,
     running: &Census,
-    pods: impl Iterator<Item = Newcomer<'p>>,
-) -> BTreeSet<&'p PodKey> {
+    pods: impl Iterator<Item = Newcomer<'p, K>>,
+) -> BTreeSet<K> {
     let mut there = There { topology, running, domains: BTreeSet::new(), groups: BTreeSet::new() };
     let follows = |role: &Role| role.is_bound && there_is_order(topology, *role);
-    let (mut waiting, free): (Vec<Newcomer<'p>>, Vec<Newcomer<'p>>) =
+    let (mut waiting, free): (Vec<Newcomer<'p, K>>, Vec<Newcomer<'p, K>>) =
         pods.partition(|(_, _, roles)| roles.iter().any(follows));
     for pod in free {
         there.add(pod);
@@ -60,24 +59,24 @@ struct There<'p, 'c> {
 }
 
 impl<'p> There<'p, '_> {
-    fn add(&mut self, (place, _, roles): Newcomer<'p>) {
+    fn add<K>(&mut self, (place, _, roles): Newcomer<'p, K>) {
         for role in roles.iter().filter(|role| role.counted > 0 && there_is_order(self.topology, **role)) {
-            if let Some(domain) = place.labels.get(&self.topology.groups[role.group].key) {
+            if let Some(domain) = place.seen.labels.get(&self.topology.groups[role.group].key) {
                 self.domains.insert((role.group, domain));
                 self.groups.insert(role.group);
             }
         }
     }
 
-    fn lets_come(&self, (place, _, roles): Newcomer<'p>) -> bool {
+    fn lets_come<K>(&self, (place, _, roles): Newcomer<'p, K>) -> bool {
         self.follows(roles).all(|role| self.is_led(place, *role))
     }
 
     /// Whether a pod may come that somebody of its own kind would follow.
-    fn lets_begin(&self, (place, _, roles): Newcomer<'p>) -> bool {
+    fn lets_begin<K>(&self, (place, _, roles): Newcomer<'p, K>) -> bool {
         let is_first = |role: &Role| {
             let is_anywhere = self.groups.contains(&role.group) || self.running.anywhere(role.group) > 0;
-            let has_domain = place.labels.contains_key(&self.topology.groups[role.group].key);
+            let has_domain = place.seen.labels.contains_key(&self.topology.groups[role.group].key);
             role.counted > 0 && has_domain && !is_anywhere
         };
         self.follows(roles).all(|role| self.is_led(place, *role) || is_first(role))
@@ -89,7 +88,7 @@ impl<'p> There<'p, '_> {
     }
 
     fn is_led(&self, place: &'p Place<'p>, role: Role) -> bool {
-        let domain = place.labels.get(&self.topology.groups[role.group].key);
+        let domain = place.seen.labels.get(&self.topology.groups[role.group].key);
         domain.is_some_and(|domain| {
             self.domains.contains(&(role.group, domain)) || self.running.tally(role.group, domain).counted > 0
         })

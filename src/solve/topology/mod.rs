@@ -7,6 +7,7 @@ pub mod assign;
 pub mod bundle;
 pub mod census;
 pub mod domains;
+pub mod eligible;
 mod following;
 pub mod group;
 pub mod settle;

@@ -3,26 +3,25 @@
 //! Pods that were promised a domain may have found no room, and nodes made for others may open a domain that makes
 //! the rest uneven. Pods that Kubernetes would not bind then are taken off again; nothing is ever added.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::census::{Census, counts};
+use super::census::Census;
+use super::eligible::{Eligible, Seen};
 use super::group::{Group, GroupKind};
 use super::{Role, Topology, following};
-use crate::model::{LabelKey, PodKey, Requirements, Taint};
+use crate::model::PodKey;
 use crate::solve::demand::Demand;
 use crate::solve::fit::{Miss, affinity, spread};
 
 /// A node of the target, as groups see it.
 pub struct Place<'p> {
-    /// Its labels; of a new node, those that it is sure to have.
-    pub labels: &'p BTreeMap<LabelKey, Arc<str>>,
-    /// The same, as requirements are compared with.
-    pub site: Requirements,
-    /// Its taints.
-    pub taints: &'p [Taint],
-    /// The pods that are newly placed there.
+    /// What spreads see of it; of a new node, the labels that it is sure to have.
+    pub seen: Seen<'p>,
+    /// The pods that are newly placed here.
     pub pods: &'p [PodKey],
+    /// The places of their shapes in the demand, in the same order.
+    pub shapes: &'p [usize],
 }
 
 /// Returns the newly placed pods that must come off, sorted. `running` counts what runs on nodes that stay.
@@ -32,110 +31,164 @@ pub fn refused(
     running: &Census,
     places: &[Place<'_>],
 ) -> BTreeMap<PodKey, Miss> {
-    let roles: BTreeMap<&PodKey, &[Role]> = demand
-        .shapes
-        .iter()
-        .filter(|shape| !shape.roles.is_empty())
-        .flat_map(|shape| shape.pods.iter().map(|pod| (pod, &*shape.roles)))
-        .collect();
-    let mut refused = BTreeMap::new();
-    if roles.is_empty() {
-        return refused;
+    if demand.shapes.iter().all(|shape| shape.roles.is_empty()) {
+        return BTreeMap::new();
     }
-    let mut census = running.clone();
-    let mut late = Late::new();
-    let mut stand: Vec<(usize, &PodKey)> = Vec::new();
-    for (number, place) in places.iter().enumerate() {
-        for (group, rule) in topology.groups.iter().enumerate() {
-            if let GroupKind::Spread(spread) = &rule.kind
-                && let Some(domain) = place.labels.get(&rule.key)
-                && !rule.is_of_hosts()
-                && counts((&place.site, place.taints), spread)
-            {
-                census.open(group, domain);
+    let mut look = Look::of((demand, topology), running, places);
+    // Pods of a shape in one place stand or fall alike.
+    if look.are_led() && look.groups.keys().all(|group| look.stands(*group).is_ok()) {
+        return BTreeMap::new();
+    }
+    look.refused()
+}
+
+/// A shape in a place: both by their number.
+type Grouped = (usize, usize);
+
+struct Look<'l> {
+    demand: &'l Demand,
+    topology: &'l Topology,
+    running: &'l Census,
+    places: &'l [Place<'l>],
+    eligible: Eligible,
+    census: Census,
+    /// How many newly placed pods a group counts in a domain without binding them: they may come after those it binds.
+    late: BTreeMap<(usize, &'l Arc<str>), usize>,
+    /// How many pods of a shape are newly placed in a place, and the first of them.
+    groups: BTreeMap<Grouped, (usize, &'l PodKey)>,
+}
+
+impl<'l> Look<'l> {
+    fn of(
+        (demand, topology): (&'l Demand, &'l Topology),
+        running: &'l Census,
+        places: &'l [Place<'l>],
+    ) -> Self {
+        let seen: Vec<Seen<'_>> = places.iter().map(|place| place.seen).collect();
+        let eligible = Eligible::of(topology, &seen);
+        let mut census = running.clone();
+        census.open_all(topology, &eligible);
+        let mut groups: BTreeMap<Grouped, (usize, &PodKey)> = BTreeMap::new();
+        for (number, place) in places.iter().enumerate() {
+            let tied = place.pods.iter().zip(place.shapes);
+            for (pod, shape) in tied.filter(|(_, shape)| !demand.shapes[**shape].roles.is_empty()) {
+                let (count, first) = groups.entry((number, *shape)).or_insert((0, pod));
+                (*count, *first) = (*count + 1, pod.min(*first));
             }
         }
-        for pod in place.pods.iter().filter(|pod| roles.contains_key(pod)) {
-            stand.push((number, pod));
-            note(&mut census, topology, (place, roles[pod]), true);
-            for role in roles[pod].iter().filter(|role| !role.is_bound) {
-                let group = &topology.groups[role.group];
-                if let (GroupKind::Spread(spread), Some(domain)) = (&group.kind, place.labels.get(&group.key))
-                    && counts((&place.site, place.taints), spread)
-                {
-                    *late.entry((role.group, domain)).or_default() += role.counted;
+        let late = BTreeMap::new();
+        let mut look = Self { demand, topology, running, places, eligible, census, late, groups };
+        let groups: Vec<(Grouped, usize)> =
+            look.groups.iter().map(|(group, (pods, _))| (*group, *pods)).collect();
+        for ((place, shape), pods) in groups {
+            for (role, domain) in look.counted(place, shape) {
+                look.census.add(role, domain, pods);
+                let is_spread = matches!(topology.groups[role.group].kind, GroupKind::Spread(_));
+                if is_spread && !role.is_bound {
+                    *look.late.entry((role.group, domain)).or_default() += role.counted * pods;
                 }
             }
         }
+        look
     }
-    stand.sort_by(|one, other| other.1.cmp(one.1));
-    loop {
-        let before = refused.len();
-        let left = stand.iter().rev().filter(|(_, pod)| !refused.contains_key(*pod));
-        let newcomers = left.map(|(number, pod)| (&places[*number], *pod, roles[pod]));
-        let lost = following::lost(topology, running, newcomers);
-        for (number, pod) in &stand {
-            let (place, roles) = (&places[*number], roles[pod]);
-            let is_lost = lost.contains(pod);
-            if !refused.contains_key(*pod)
-                && let Err(miss) = stands((&census, &late), topology, (place, roles), is_lost)
-            {
-                note(&mut census, topology, (place, roles), false);
-                refused.insert((*pod).clone(), miss);
-            }
-        }
-        // What came off may have made others uneven.
-        if refused.len() == before {
-            return refused;
-        }
+
+    /// Returns the parts that pods of a shape play in a place, with the domains that count them.
+    fn counted(&self, place: usize, shape: usize) -> Vec<(Role, &'l Arc<str>)> {
+        let (places, demand, topology) = (self.places, self.demand, self.topology);
+        let counted = demand.shapes[shape].roles.iter().filter_map(|role| {
+            let group = &topology.groups[role.group];
+            let domain = places[place].seen.labels.get(&group.key)?;
+            let is_seen = self.eligible.sees(role.group, place) && !group.is_of_hosts();
+            is_seen.then_some((*role, domain))
+        });
+        counted.collect()
     }
-}
 
-fn note(census: &mut Census, topology: &Topology, (place, roles): (&Place<'_>, &[Role]), comes: bool) {
-    for role in roles {
-        let group = &topology.groups[role.group];
-        let Some(domain) = place.labels.get(&group.key) else { continue };
-        let is_seen = match &group.kind {
-            GroupKind::Spread(spread) => counts((&place.site, place.taints), spread),
-            GroupKind::Affinity | GroupKind::AntiAffinity | GroupKind::Volume(_) => true,
-        };
-        if is_seen && !group.is_of_hosts() {
-            if comes { census.add(*role, domain, 1) } else { census.take(*role, domain) }
-        }
+    /// Returns whether an order brings all pods near those that they must stand beside.
+    fn are_led(&self) -> bool {
+        let mut groups: Vec<(&PodKey, Grouped)> =
+            self.groups.iter().map(|(group, (_, first))| (*first, *group)).collect();
+        groups.sort_unstable();
+        self.lost(groups.into_iter()).is_empty()
     }
-}
 
-/// How many newly placed pods a group counts in a domain without binding them: they may come after those it binds.
-type Late<'p> = BTreeMap<(usize, &'p Arc<str>), usize>;
+    /// Returns the pods that no order brings near those that they must stand beside.
+    fn lost<'k>(&self, pods: impl Iterator<Item = (&'k PodKey, Grouped)>) -> BTreeSet<&'k PodKey> {
+        let (places, shapes) = (self.places, &self.demand.shapes);
+        let newcomers = pods.map(|(pod, (place, shape))| (&places[place], pod, &*shapes[shape].roles));
+        following::lost(self.topology, self.running, newcomers)
+    }
 
-/// Says whether a pod may stand where it does.
-fn stands(
-    (census, late): (&Census, &Late<'_>),
-    topology: &Topology,
-    (place, roles): (&Place<'_>, &[Role]),
-    is_lost: bool,
-) -> Result<(), Miss> {
-    for role in roles.iter().filter(|role| role.is_bound) {
-        let group: &Group = &topology.groups[role.group];
-        let key = group.key.as_str();
-        let label = place.labels.get(&group.key);
-        let domain = label.map_or("", |domain| &**domain);
-        let counted = census.tally(role.group, domain).counted;
-        match &group.kind {
-            GroupKind::Spread(spread) => {
-                let least = census.least(role.group, spread);
-                let late = label.and_then(|domain| late.get(&(role.group, domain))).copied().unwrap_or(0);
-                let counted = counted.saturating_sub(late);
-                if domain.is_empty() || counted.saturating_sub(least) > spread.max_skew {
-                    return Err(spread::miss(key, domain, (counted, least), spread.max_skew));
+    /// Takes pods off, the last by name first, until the rest may stand.
+    fn refused(&mut self) -> BTreeMap<PodKey, Miss> {
+        let mut refused = BTreeMap::new();
+        let mut stand: Vec<(&PodKey, Grouped)> = Vec::new();
+        for (number, place) in self.places.iter().enumerate() {
+            let tied = place.pods.iter().zip(place.shapes);
+            let tied = tied.filter(|(_, shape)| self.groups.contains_key(&(number, **shape)));
+            stand.extend(tied.map(|(pod, shape)| (pod, (number, *shape))));
+        }
+        stand.sort_by(|one, other| other.0.cmp(one.0));
+        loop {
+            let before = refused.len();
+            let left = stand.iter().rev().filter(|(pod, _)| !refused.contains_key(*pod));
+            let lost = self.lost(left.copied());
+            for (pod, (place, shape)) in &stand {
+                if refused.contains_key(*pod) {
+                    continue;
+                }
+                let miss = match self.stands((*place, *shape)) {
+                    Err(miss) => Some(miss),
+                    Ok(()) => lost.contains(pod).then(|| self.unled(*shape)),
+                };
+                if let Some(miss) = miss {
+                    for (role, domain) in self.counted(*place, *shape) {
+                        self.census.take(role, domain);
+                    }
+                    refused.insert((*pod).clone(), miss);
                 }
             }
-            GroupKind::Affinity if domain.is_empty() || counted == 0 || is_lost => {
-                return Err(affinity::miss(key, census.anywhere(role.group)));
+            // What came off may have made others uneven.
+            if refused.len() == before {
+                return refused;
             }
-            // Places were given out so that nothing refused stands together, and taking pods off keeps that.
-            GroupKind::Affinity | GroupKind::AntiAffinity | GroupKind::Volume(_) => {}
         }
     }
-    Ok(())
+
+    /// Says why a pod may not stand that no order brings where it is.
+    fn unled(&self, shape: usize) -> Miss {
+        let bound = self.demand.shapes[shape].roles.iter().filter(|role| role.is_bound);
+        let led = bound.filter(|role| matches!(self.topology.groups[role.group].kind, GroupKind::Affinity));
+        let role = led.min_by_key(|role| role.group);
+        let (key, group) =
+            role.map_or(("", 0), |role| (self.topology.groups[role.group].key.as_str(), role.group));
+        affinity::miss(key, self.census.anywhere(group))
+    }
+
+    /// Says whether a pod of a shape may stand in a place, as far as counts go.
+    fn stands(&self, (place, shape): Grouped) -> Result<(), Miss> {
+        for role in self.demand.shapes[shape].roles.iter().filter(|role| role.is_bound) {
+            let group: &Group = &self.topology.groups[role.group];
+            let key = group.key.as_str();
+            let label = self.places[place].seen.labels.get(&group.key);
+            let domain = label.map_or("", |domain| &**domain);
+            let counted = self.census.tally(role.group, domain).counted;
+            match &group.kind {
+                GroupKind::Spread(spread) => {
+                    let least = self.census.least(role.group, spread);
+                    let late = label.and_then(|domain| self.late.get(&(role.group, domain)));
+                    let counted = counted.saturating_sub(late.copied().unwrap_or(0));
+                    if domain.is_empty() || counted.saturating_sub(least) > spread.max_skew {
+                        return Err(spread::miss(key, domain, (counted, least), spread.max_skew));
+                    }
+                }
+                GroupKind::Affinity if domain.is_empty() || counted == 0 => {
+                    return Err(affinity::miss(key, self.census.anywhere(role.group)));
+                }
+                // Places were given out so that nothing refused stands together, and taking pods off keeps that.
+                GroupKind::Affinity | GroupKind::AntiAffinity | GroupKind::Volume(_) => {}
+            }
+        }
+        Ok(())
+    }
 }

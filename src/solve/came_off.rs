@@ -1,0 +1,165 @@
+//! Pods that come off again: domains came to something else than was meant, so that Kubernetes would not bind them.
+//!
+//! Nothing is added, and nothing is planned anew here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::{LabelKey, PodKey, Requirements};
+use crate::policy::Policy;
+
+use super::demand::Demand;
+use super::existing::Standing;
+use super::fit::Miss;
+use super::pack::finish::{Finished, Shapes};
+use super::solution::NewNode;
+use super::supply::Supply;
+use super::topology::Topology;
+use super::topology::assign::{self, Assigned, Refused};
+use super::topology::bundle::{self, Riders};
+use super::topology::census::Census;
+use super::topology::eligible::Seen;
+use super::topology::settle::{self, Place};
+
+/// What stays and what is made, with the pods that are placed there.
+pub(super) struct Fleet<'a> {
+    pub(super) supply: &'a Supply<'a>,
+    pub(super) policy: &'a Policy,
+    pub(super) nodes: &'a [Standing<'a>],
+    pub(super) new: &'a [NewNode],
+    /// The shapes of the pods of each new node.
+    pub(super) shapes: &'a [Shapes],
+}
+
+impl Fleet<'_> {
+    /// Returns the placed pods of this demand that Kubernetes would not bind, now that it is known where all are.
+    pub(super) fn refused(&self, demand: &Demand, topology: &Topology) -> BTreeMap<PodKey, Miss> {
+        if topology.is_empty() {
+            return BTreeMap::new();
+        }
+        let labels: Vec<BTreeMap<LabelKey, Arc<str>>> =
+            self.new.iter().map(|node| labels_of(self.supply, node)).collect();
+        let of_labels = |labels: &BTreeMap<LabelKey, Arc<str>>| {
+            Requirements::of_labels(labels.iter().map(|(key, value)| (key.as_str(), &**value)))
+        };
+        let sites: Vec<Requirements> = labels.iter().map(of_labels).collect();
+        let running = Census::of(topology, self.nodes);
+        let staying = self.nodes.iter().filter(|standing| !standing.node.is_deleting);
+        let mut places: Vec<Place<'_>> = staying
+            .map(|standing| Place { seen: standing.seen(), pods: &standing.placed, shapes: &standing.shapes })
+            .collect();
+        let new = self.new.iter().zip(self.shapes).zip(labels.iter().zip(&sites));
+        places.extend(new.map(|((node, shapes), (labels, site))| Place {
+            seen: Seen { labels, site, taints: &self.policy.pools[&node.pool].taints },
+            pods: &node.pods,
+            shapes: &shapes.pods,
+        }));
+        settle::refused((demand, topology), &running, &places)
+    }
+}
+
+/// Takes off what Kubernetes would not bind.
+pub(super) fn take_off(
+    (supply, policy, topology): (&Supply<'_>, &Policy, &Topology),
+    demand: &Demand,
+    nodes: &mut [Standing<'_>],
+    finished: &mut Finished,
+) -> Vec<Refused> {
+    let fleet = Fleet { supply, policy, nodes, new: &finished.nodes, shapes: &finished.shapes };
+    let refused = fleet.refused(demand, topology);
+    if refused.is_empty() {
+        return Vec::new();
+    }
+    let stays = |pod: &PodKey| !refused.contains_key(pod);
+    for standing in nodes {
+        retain(&mut standing.placed, &mut standing.shapes, stays);
+    }
+    let before: Vec<Option<PodKey>> = finished.nodes.iter().map(|node| node.opened_for.clone()).collect();
+    for (node, shapes) in finished.nodes.iter_mut().zip(&mut finished.shapes) {
+        for (pod, shape) in node.pods.iter().zip(&shapes.pods) {
+            if !stays(pod) {
+                node.requests = node.requests.minus(&demand.shapes[*shape].ask.requests);
+            }
+        }
+        retain(&mut node.pods, &mut shapes.pods, stays);
+        if node.opened_for.as_ref().is_some_and(|pod| !stays(pod)) {
+            match shapes.pods.iter().position(|shape| *shape == shapes.opened_for) {
+                Some(place) => node.opened_for = Some(node.pods[place].clone()),
+                // The others came along: they alone may not be a reason for a node of this pool.
+                None => finished.unplaced.extend(shapes.pods.drain(..).zip(node.pods.drain(..))),
+            }
+        }
+    }
+    finished.without_empty(&before);
+    assign::grouped(demand, refused)
+}
+
+/// Keeps some pods, with their shapes.
+fn retain(pods: &mut Vec<PodKey>, shapes: &mut Vec<usize>, stays: impl Fn(&PodKey) -> bool) {
+    let kept: Vec<bool> = pods.iter().map(stays).collect();
+    let mut of_pods = kept.iter();
+    pods.retain(|_| of_pods.next().is_some_and(|stays| *stays));
+    let mut of_shapes = kept.iter();
+    shapes.retain(|_| of_shapes.next().is_some_and(|stays| *stays));
+}
+
+/// Names the pods that come along with others, wherever those are.
+pub(super) fn unbundle(
+    riders: &Riders,
+    assigned: &mut Assigned,
+    nodes: &mut [Standing<'_>],
+    finished: &mut Finished,
+) {
+    if riders.is_empty() {
+        return;
+    }
+    let placed = nodes.iter_mut().map(|standing| &mut standing.placed);
+    let made = finished.nodes.iter_mut().map(|node| &mut node.pods);
+    let refused = assigned.refused.iter_mut().map(|refused| &mut refused.pods);
+    placed.chain(made).chain(refused).for_each(|pods| bundle::with_riders(pods, riders));
+    let along = |(shape, pod): &(usize, PodKey)| {
+        let pods = riders.get(pod).into_iter().flatten();
+        pods.map(|pod| (*shape, pod.clone())).collect::<Vec<_>>()
+    };
+    let more: Vec<(usize, PodKey)> = finished.unplaced.iter().flat_map(along).collect();
+    finished.unplaced.extend(more);
+}
+
+/// Returns the labels that a new node is sure to have.
+pub(super) fn labels_of(supply: &Supply<'_>, node: &NewNode) -> BTreeMap<LabelKey, Arc<str>> {
+    let mut labels = node.labels.clone();
+    let bought = supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
+    let Some((pool, kind, usable)) = bought else { return labels };
+    for (key, requirement) in pool.site(kind, usable).labels.iter() {
+        if let Some(value) = requirement.single() {
+            labels.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+    }
+    labels
+}
+
+/// Returns the shapes of the pods of new nodes, where a fleet was not finished from this demand.
+pub(super) fn shapes_of(demand: &Demand, nodes: &[NewNode]) -> Vec<Shapes> {
+    let numbers = numbers(demand, nodes.iter().flat_map(|node| &node.pods));
+    let number = |pod: &PodKey| numbers.get(pod).copied();
+    nodes
+        .iter()
+        .map(|node| Shapes {
+            opened_for: node.opened_for.as_ref().and_then(number).unwrap_or(usize::MAX),
+            pods: node.pods.iter().filter_map(number).collect(),
+        })
+        .collect()
+}
+
+/// Returns the places of the shapes of these pods, of those that are in the demand.
+pub(super) fn numbers<'p>(
+    demand: &Demand,
+    pods: impl Iterator<Item = &'p PodKey>,
+) -> BTreeMap<&'p PodKey, usize> {
+    let of_shape = |place| move |pod| (pod, place);
+    let shapes = demand.shapes.iter().enumerate();
+    let all: BTreeMap<&PodKey, usize> =
+        shapes.flat_map(|(place, shape)| shape.pods.iter().map(of_shape(place))).collect();
+    let wanted: BTreeSet<&PodKey> = pods.collect();
+    wanted.into_iter().filter_map(|pod| Some((pod, *all.get(pod)?))).collect()
+}

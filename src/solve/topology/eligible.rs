@@ -1,0 +1,86 @@
+//! Which nodes count for a spread: those that the pods' own terms, their tolerations and all their labels let count.
+//!
+//! Spreads that ask the same of nodes share one answer. What stands on a node does not matter here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::Topology;
+use super::group::{Group, GroupKind, Spread};
+use crate::model::{LabelKey, Requirements, Stance, Taint, label};
+use crate::solve::fit::{Undefined, labels, taints};
+
+/// What a spread asks of nodes.
+type Asked<'t> = (&'t Option<Vec<Requirements>>, &'t Option<Stance>, &'t BTreeSet<LabelKey>);
+
+/// A node, as spreads see it: the value of each of its labels, what it is known to be, and its taints.
+#[derive(Clone, Copy)]
+pub struct Seen<'n> {
+    /// What each label is.
+    pub labels: &'n BTreeMap<LabelKey, Arc<str>>,
+    /// What node terms are asked of.
+    pub site: &'n Requirements,
+    /// What pods must stand.
+    pub taints: &'n [Taint],
+}
+
+/// Which of some nodes count for each spread of a topology.
+pub struct Eligible {
+    /// The question of each group; none of groups for which every node counts, or none does by itself.
+    of_group: Vec<Option<usize>>,
+    /// The answer to each question, node by node.
+    answers: Vec<Vec<bool>>,
+    /// The values that eligible nodes have, by question and label.
+    domains: BTreeMap<(usize, LabelKey), BTreeSet<Arc<str>>>,
+}
+
+impl Eligible {
+    /// Looks at these nodes.
+    #[must_use]
+    pub fn of(topology: &Topology, nodes: &[Seen<'_>]) -> Self {
+        let mut questions: BTreeMap<Asked<'_>, usize> = BTreeMap::new();
+        let mut eligible = Self { of_group: Vec::new(), answers: Vec::new(), domains: BTreeMap::new() };
+        for Group { key, kind, .. } in &topology.groups {
+            let GroupKind::Spread(spread) = kind else {
+                eligible.of_group.push(None);
+                continue;
+            };
+            let asked = (&spread.alternatives, &spread.tolerations, &spread.keys);
+            let next = eligible.answers.len();
+            let question = *questions.entry(asked).or_insert(next);
+            if question == next {
+                eligible.answers.push(nodes.iter().map(|node| counts(node, spread)).collect());
+            }
+            eligible.of_group.push(Some(question));
+            let answers = &eligible.answers[question];
+            eligible.domains.entry((question, key.clone())).or_insert_with(|| {
+                let there = nodes.iter().zip(answers).filter(|(_, counts)| **counts);
+                there.filter_map(|(node, _)| node.labels.get(key).cloned()).collect()
+            });
+        }
+        eligible
+    }
+
+    /// Returns whether a group sees the pods of a node, by its place: other rules than spreads see all.
+    #[must_use]
+    pub fn sees(&self, group: usize, node: usize) -> bool {
+        self.of_group[group].is_none_or(|question| self.answers[question][node])
+    }
+
+    /// Returns the domains that a spread has without any pod; none of other rules.
+    pub fn domains(&self, group: usize, key: &LabelKey) -> impl Iterator<Item = &Arc<str>> {
+        let question = self.of_group[group].map(|question| (question, key.clone()));
+        question.and_then(|question| self.domains.get(&question)).into_iter().flatten()
+    }
+}
+
+/// Returns whether a node counts for a spread. Every node has a host's name, or gets one.
+fn counts(node: &Seen<'_>, spread: &Spread) -> bool {
+    let has = |key: &LabelKey| key.as_str() == label::HOSTNAME || node.site.get(key.as_str()).is_some();
+    spread.keys.iter().all(has)
+        && spread.alternatives.as_ref().is_none_or(|alternatives| {
+            alternatives.iter().any(Requirements::is_empty)
+                || labels::are_met(alternatives, node.site, &Undefined::Absent)
+        })
+        && spread.tolerations.as_ref().is_none_or(|stance| taints::are_stood(node.taints, stance))
+}
