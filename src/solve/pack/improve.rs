@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::solve::intern::Bits;
+
 use super::packing::{Opened, Packing, add};
 use super::room::{Bench, Room};
 
@@ -186,12 +188,14 @@ fn merged(
         add(&mut load, *class, *count);
     }
     let need = bench.problem.need(&load);
-    let accesses = load.iter().map(|(class, _)| bench.problem.classes[*class].access);
-    let open: BTreeSet<usize> = accesses.collect();
+    let accesses: BTreeSet<usize> =
+        load.iter().map(|(class, _)| bench.problem.classes[*class].access).collect();
+    let mut open = Bits::all(bench.problem.columns.len());
+    accesses.iter().for_each(|access| open.keep(&bench.problem.accesses[*access].columns));
     let does = |column: &usize| {
         let there = &bench.problem.columns[*column];
-        there.cost <= most
-            && open.iter().all(|access| bench.problem.accesses[*access].columns.has(*column))
+        open.has(*column)
+            && there.cost <= most
             && need.iter().zip(&there.room).all(|(need, room)| need <= room)
     };
     let mut candidates: Vec<usize> = columns.iter().copied().filter(does).collect();

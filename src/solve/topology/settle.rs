@@ -106,6 +106,9 @@ impl<'l> Look<'l> {
 
     /// Returns whether an order brings all pods near those that they must stand beside.
     fn are_led(&self) -> bool {
+        if !self.topology.groups.iter().any(|group| matches!(group.kind, GroupKind::Affinity)) {
+            return true;
+        }
         let mut groups: Vec<(&PodKey, Grouped)> =
             self.groups.iter().map(|(group, (_, first))| (*first, *group)).collect();
         groups.sort_unstable();
