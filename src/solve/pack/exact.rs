@@ -9,6 +9,9 @@ use super::room::Bench;
 /// The most ways to take some of what is left. Pairs of them are looked at: about half a million at this.
 const STATES_MAX: usize = 1024;
 
+/// The same where many small problems are solved one after the other.
+const FEW_STATES_MAX: usize = 128;
+
 /// The best known for some of the pods: what it costs, in how many nodes, and the first node's pods.
 #[derive(Clone, Copy, Debug)]
 struct Best {
@@ -25,10 +28,29 @@ pub(super) fn place(
     classes: &[usize],
     packing: &Packing,
 ) -> Option<Packing> {
+    within(bench, columns, (classes, STATES_MAX), packing)
+}
+
+/// The same for a small part of what there is to place.
+pub(super) fn place_few(
+    bench: &Bench<'_>,
+    columns: &[usize],
+    classes: &[usize],
+    packing: &Packing,
+) -> Option<Packing> {
+    within(bench, columns, (classes, FEW_STATES_MAX), packing)
+}
+
+fn within(
+    bench: &Bench<'_>,
+    columns: &[usize],
+    (classes, states_max): (&[usize], usize),
+    packing: &Packing,
+) -> Option<Packing> {
     let counts: Vec<usize> = classes.iter().map(|class| packing.left[*class]).collect();
     let states = counts.iter().try_fold(1_usize, |states, count| {
         let more = states.checked_mul(count + 1)?;
-        (more <= STATES_MAX).then_some(more)
+        (more <= states_max).then_some(more)
     })?;
     let digits: Vec<Vec<usize>> = (0..states).map(|state| digits(state, &counts)).collect();
     let nodes: Vec<Option<(i64, usize)>> =

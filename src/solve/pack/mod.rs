@@ -3,6 +3,7 @@
 //! Heavier pools come first, as a rule and not as a wish: a node of a pool is opened only for pods that no
 //! heavier pool could take at that moment. Running pods are never touched here. All work is counted.
 
+mod again;
 pub(super) mod columns;
 mod exact;
 pub(super) mod finish;
@@ -133,6 +134,10 @@ fn tier(bench: &Bench<'_>, columns: &[usize], start: Packing) -> Packing {
             improve::improve(bench, columns, candidate);
         }
         patterns::cover(bench, columns, &values, candidate);
+    }
+    if bench.effort == Effort::Plan {
+        let worth = worth::values(bench, &thinned::thinned(bench, columns), &values, &start.left);
+        candidates.iter_mut().for_each(|candidate| again::pack_again(bench, columns, &worth, candidate));
     }
     candidates.into_iter().min_by_key(|candidate| candidate.score(problem)).unwrap_or(start)
 }
