@@ -18,8 +18,8 @@ const SEEDS_MAX: usize = 48;
 
 /// How many pairs of a class and a column are looked at, for all groups together and for one: where nodes carry hundreds
 /// of classes, they are full as it is.
-const LOOKED_MAX: usize = 1_000_000;
-const LOOKED_AT_ONCE_MAX: usize = 50_000;
+const LOOKED_MAX: usize = 400_000;
+const LOOKED_AT_ONCE_MAX: usize = 8_000;
 
 /// Packs groups of nodes of these columns anew as long as that saves anything. `values` says what pods are worth.
 pub(super) fn pack_again(bench: &Bench<'_>, columns: &[usize], values: &[i128], packing: &mut Packing) {
