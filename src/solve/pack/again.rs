@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::packing::{Opened, Packing, add};
+use super::packing::{Opened, Packing};
 use super::patterns::SCALE;
 use super::room::Bench;
 use super::{exact, improve, patterns};
@@ -13,84 +13,106 @@ use super::{exact, improve, patterns};
 /// How many nodes are packed anew at once.
 const SIZES: [usize; 4] = [2, 3, 4, 6];
 
+/// How far apart in the order of waste the nodes of a group stand.
+const STRIDES: [usize; 3] = [1, 3, 7];
+
 /// How many nodes others are looked for to go with.
 const SEEDS_MAX: usize = 48;
 
-/// How many pairs of a class and a column are looked at, for all groups together and for one: where nodes carry hundreds
-/// of classes, they are full as it is.
+/// How many classes a node may carry: those with more are as full as small pods make them.
+const CLASSES_MAX: usize = 64;
+
+/// How many pairs of a class and a column are looked at, for all groups together and for one.
 const LOOKED_MAX: usize = 400_000;
 const LOOKED_AT_ONCE_MAX: usize = 8_000;
 
-/// Packs groups of nodes of these columns anew as long as that saves anything. `values` says what pods are worth.
-pub(super) fn pack_again(bench: &Bench<'_>, columns: &[usize], values: &[i128], packing: &mut Packing) {
+/// Packs groups of nodes of these columns anew as long as that saves anything. `values` says what pods are worth, and is
+/// asked only where there is something to pack.
+pub(super) fn pack_again(
+    bench: &Bench<'_>,
+    columns: &[usize],
+    values: impl FnOnce() -> Vec<i128>,
+    packing: &mut Packing,
+) {
+    let is_ours: BTreeSet<usize> = columns.iter().copied().collect();
+    let may_change = |node: &Opened| is_ours.contains(&node.column) && node.load.len() <= CLASSES_MAX;
+    if packing.nodes.iter().filter(|node| may_change(node)).count() < 2 {
+        return;
+    }
+    let values = values();
     let mut looked = 0;
     let mut tried: BTreeSet<Vec<Opened>> = BTreeSet::new();
-    loop {
-        let mut is_better = false;
-        for size in SIZES {
-            for seed in 0..SEEDS_MAX.min(packing.nodes.len()) {
-                let order = by_waste(bench, columns, values, packing);
-                let Some(group) = group(bench, packing, &order, (seed, size)) else { continue };
-                let nodes: Vec<Opened> = group.iter().map(|place| packing.nodes[*place].clone()).collect();
-                if !tried.insert(nodes) {
-                    continue;
-                }
-                let part = Part::of(bench, columns, packing, &group);
-                let pairs = part.classes.len() * part.columns.len();
-                if pairs > LOOKED_AT_ONCE_MAX {
-                    continue;
-                }
-                looked += pairs;
-                if looked > LOOKED_MAX {
-                    return;
-                }
-                if let Some(best) = part.anew(bench, values) {
-                    let rest = packing.nodes.iter().enumerate().filter(|(place, _)| !group.contains(place));
-                    packing.nodes = rest.map(|(_, node)| node.clone()).chain(best.nodes).collect();
-                    packing.ledger = best.ledger;
-                    is_better = true;
-                }
+    let mut order = by_waste(bench, &values, packing, may_change);
+    let mut is_better = true;
+    while is_better {
+        is_better = false;
+        for turn in turns() {
+            let Some(group) = group(bench, packing, &order, turn) else { continue };
+            if !tried.insert(group.iter().map(|place| packing.nodes[*place].clone()).collect()) {
+                continue;
             }
-        }
-        if !is_better {
-            return;
+            let Some(part) = Part::of(bench, columns, packing, &group) else { continue };
+            looked += part.pairs();
+            if looked > LOOKED_MAX {
+                return;
+            }
+            if let Some(best) = part.anew(bench, &values) {
+                let rest = packing.nodes.iter().enumerate().filter(|(place, _)| !group.contains(place));
+                packing.nodes = rest.map(|(_, node)| node.clone()).chain(best.nodes).collect();
+                packing.ledger = best.ledger;
+                order = by_waste(bench, &values, packing, may_change);
+                is_better = true;
+            }
         }
     }
 }
 
-/// Returns the nodes of these columns, the one first that costs most beside what its pods are worth.
-fn by_waste(bench: &Bench<'_>, columns: &[usize], values: &[i128], packing: &Packing) -> Vec<usize> {
-    let is_ours: BTreeSet<usize> = columns.iter().copied().collect();
+/// Which nodes go together: those from the `seed`-th on in the order of waste, so many, and so far apart.
+#[derive(Clone, Copy)]
+struct Turn {
+    seed: usize,
+    size: usize,
+    stride: usize,
+}
+
+fn turns() -> impl Iterator<Item = Turn> {
+    let sizes = STRIDES.into_iter().flat_map(|stride| SIZES.map(|size| (stride, size)));
+    sizes.flat_map(|(stride, size)| (0..SEEDS_MAX).map(move |seed| Turn { seed, size, stride }))
+}
+
+/// Returns the nodes that may change, the one first that costs most beside what its pods are worth.
+fn by_waste(
+    bench: &Bench<'_>,
+    values: &[i128],
+    packing: &Packing,
+    may_change: impl Fn(&Opened) -> bool,
+) -> Vec<usize> {
     let waste = |place: &usize| {
         let node = &packing.nodes[*place];
         let worth: i128 = node.load.iter().map(|(class, count)| values[*class] * *count as i128).sum();
         worth - i128::from(bench.problem.columns[node.column].cost) * SCALE
     };
     let mut order: Vec<usize> =
-        (0..packing.nodes.len()).filter(|place| is_ours.contains(&packing.nodes[*place].column)).collect();
+        (0..packing.nodes.len()).filter(|place| may_change(&packing.nodes[*place])).collect();
     order.sort_by_cached_key(|place| (waste(place), *place));
     order
 }
 
-/// Returns a node and those after it whose pods and its own may share columns.
-fn group(
-    bench: &Bench<'_>,
-    packing: &Packing,
-    order: &[usize],
-    (seed, size): (usize, usize),
-) -> Option<Vec<usize>> {
-    let first = *order.get(seed)?;
+/// Returns a node and some after it whose pods and its own may share columns.
+fn group(bench: &Bench<'_>, packing: &Packing, order: &[usize], turn: Turn) -> Option<Vec<usize>> {
+    let first = *order.get(turn.seed)?;
     let reaches = |from: usize, to: usize| {
         let column = packing.nodes[to].column;
         packing.nodes[from].load.iter().any(|(class, _)| {
             bench.problem.accesses[bench.problem.classes[*class].access].columns.has(column)
         })
     };
-    let others = order[seed + 1..].iter().copied();
+    let others = order[turn.seed + 1..].iter().copied();
     let near = others.filter(|other| reaches(first, *other) || reaches(*other, first));
-    let mut group: Vec<usize> = [first].into_iter().chain(near.take(size - 1)).collect();
+    let apart = near.skip(turn.stride - 1).step_by(turn.stride);
+    let mut group: Vec<usize> = [first].into_iter().chain(apart.take(turn.size - 1)).collect();
     group.sort_unstable();
-    (group.len() == size).then_some(group)
+    (group.len() == turn.size).then_some(group)
 }
 
 /// The pods of a few nodes, to be packed anew.
@@ -105,25 +127,32 @@ struct Part {
 }
 
 impl Part {
-    fn of(bench: &Bench<'_>, columns: &[usize], packing: &Packing, group: &[usize]) -> Self {
+    /// Takes these nodes; `None` where that is too much to look at.
+    fn of(bench: &Bench<'_>, columns: &[usize], packing: &Packing, group: &[usize]) -> Option<Self> {
         let problem = bench.problem;
-        let (mut load, mut cost) = (Vec::new(), 0_i64);
-        let mut empty = Packing::new(vec![0; problem.classes.len()], packing.ledger.clone());
-        for place in group {
-            let node = &packing.nodes[*place];
-            let there = &problem.columns[node.column];
-            cost = cost.saturating_add(there.cost);
-            empty.ledger.give_back(&there.charges);
-            node.load.iter().for_each(|(class, count)| add(&mut load, *class, *count));
-        }
-        load.iter().for_each(|(class, count)| empty.left[*class] = *count);
-        let classes: Vec<usize> = load.iter().map(|(class, _)| *class).collect();
+        let nodes = || group.iter().map(|place| &packing.nodes[*place]);
+        let cost = nodes().fold(0_i64, |sum, node| sum.saturating_add(problem.columns[node.column].cost));
+        let classes: BTreeSet<usize> =
+            nodes().flat_map(|node| node.load.iter().map(|(class, _)| *class)).collect();
         let open: BTreeSet<usize> = classes.iter().map(|class| problem.classes[*class].access).collect();
         let holds = |column: &usize| {
             let is_open = |access: &usize| problem.accesses[*access].columns.has(*column);
             problem.columns[*column].cost < cost && open.iter().any(is_open)
         };
-        Self { empty, columns: columns.iter().copied().filter(holds).collect(), classes, cost }
+        let columns: Vec<usize> = columns.iter().copied().filter(holds).collect();
+        if classes.len() * columns.len() > LOOKED_AT_ONCE_MAX {
+            return None;
+        }
+        let mut empty = Packing::new(vec![0; problem.classes.len()], packing.ledger.clone());
+        for node in nodes() {
+            empty.ledger.give_back(&problem.columns[node.column].charges);
+            node.load.iter().for_each(|(class, count)| empty.left[*class] += count);
+        }
+        Some(Self { empty, columns, classes: classes.into_iter().collect(), cost })
+    }
+
+    fn pairs(&self) -> usize {
+        self.classes.len() * self.columns.len()
     }
 
     /// Returns the cheapest way that was found, where it is cheaper than before and leaves nothing.
@@ -132,7 +161,7 @@ impl Part {
         let problem = bench.problem;
         let mut found = Vec::new();
         // What looks at every division knows neither limits nor commitments.
-        let exact = exact::place_few(bench, columns, classes, empty);
+        let exact = exact::place(bench, columns, (classes, exact::FEW_STATES_MAX), empty);
         found.extend(exact.filter(|packing| packing.ledger.is_kept(&empty.ledger)));
         if found.is_empty() {
             let covered = |values: &[i128]| {

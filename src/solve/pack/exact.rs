@@ -7,10 +7,10 @@ use super::packing::Packing;
 use super::room::Bench;
 
 /// The most ways to take some of what is left. Pairs of them are looked at: about half a million at this.
-const STATES_MAX: usize = 1024;
+pub(super) const STATES_MAX: usize = 1024;
 
 /// The same where many small problems are solved one after the other.
-const FEW_STATES_MAX: usize = 128;
+pub(super) const FEW_STATES_MAX: usize = 128;
 
 /// The best known for some of the pods: what it costs, in how many nodes, and the first node's pods.
 #[derive(Clone, Copy, Debug)]
@@ -20,28 +20,9 @@ struct Best {
     part: usize,
 }
 
-/// Places what is left of these classes; returns `None` where that is too much to look at, or where no
-/// division places everything.
+/// Places what is left of these classes; returns `None` where there are more ways than `states_max` to take some of it,
+/// or where no division places everything.
 pub(super) fn place(
-    bench: &Bench<'_>,
-    columns: &[usize],
-    classes: &[usize],
-    packing: &Packing,
-) -> Option<Packing> {
-    within(bench, columns, (classes, STATES_MAX), packing)
-}
-
-/// The same for a small part of what there is to place.
-pub(super) fn place_few(
-    bench: &Bench<'_>,
-    columns: &[usize],
-    classes: &[usize],
-    packing: &Packing,
-) -> Option<Packing> {
-    within(bench, columns, (classes, FEW_STATES_MAX), packing)
-}
-
-fn within(
     bench: &Bench<'_>,
     columns: &[usize],
     (classes, states_max): (&[usize], usize),

@@ -135,11 +135,13 @@ fn tier(bench: &Bench<'_>, columns: &[usize], start: Packing) -> Packing {
         }
         patterns::cover(bench, columns, &values, candidate);
     }
+    let best = candidates.into_iter().min_by_key(|candidate| candidate.score(problem));
+    let mut best = best.unwrap_or_else(|| start.clone());
     if bench.effort == Effort::Plan {
-        let worth = worth::values(bench, &thinned::thinned(bench, columns), &values, &start.left);
-        candidates.iter_mut().for_each(|candidate| again::pack_again(bench, columns, &worth, candidate));
+        let worth = || worth::values(bench, &thinned::thinned(bench, columns), &values, &start.left);
+        again::pack_again(bench, columns, worth, &mut best);
     }
-    candidates.into_iter().min_by_key(|candidate| candidate.score(problem)).unwrap_or(start)
+    best
 }
 
 /// Returns ways to place what is left of these classes. Commitments are used by worth, not at all, and before
@@ -163,7 +165,7 @@ fn candidates(bench: &Bench<'_>, columns: &[usize], classes: &[usize], start: &P
 /// counts only where it keeps them.
 fn uncommitted(bench: &Bench<'_>, columns: &[usize], classes: &[usize], start: &Packing) -> Vec<Packing> {
     let keeps_limits = |packing: &Packing| packing.ledger.is_kept(&start.ledger);
-    let exact = exact::place(bench, columns, classes, start).filter(keeps_limits);
+    let exact = exact::place(bench, columns, (classes, exact::STATES_MAX), start).filter(keeps_limits);
     if let Some(exact) = exact {
         return vec![exact];
     }
