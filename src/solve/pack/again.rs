@@ -14,17 +14,22 @@ use super::{exact, improve, patterns};
 const SIZES: [usize; 4] = [2, 3, 4, 6];
 
 /// How far apart in the order of waste the nodes of a group stand.
-const STRIDES: [usize; 3] = [1, 3, 7];
+const STRIDES: [usize; 6] = [1, 2, 3, 5, 8, 13];
 
 /// How many nodes others are looked for to go with.
-const SEEDS_MAX: usize = 48;
+const SEEDS_MAX: usize = 400;
 
 /// How many classes a node may carry: those with more are as full as small pods make them.
 const CLASSES_MAX: usize = 64;
 
-/// How many pairs of a class and a column are looked at, for all groups together and for one.
-const LOOKED_MAX: usize = 400_000;
-const LOOKED_AT_ONCE_MAX: usize = 8_000;
+/// How many pairs of a class and a column are looked at for one group.
+const LOOKED_AT_ONCE_MAX: usize = 2_000;
+
+/// How many are looked at for all groups together: so many at first, and more for each group that saved something, since
+/// where one did others will; a million take about a second.
+const LOOKED_AT_FIRST: usize = 250_000;
+const LOOKED_FOR_MORE: usize = 15_000;
+const LOOKED_MAX: usize = 1_000_000;
 
 /// Packs groups of nodes of these columns anew as long as that saves anything. `values` says what pods are worth, and is
 /// asked only where there is something to pack.
@@ -40,6 +45,7 @@ pub(super) fn pack_again(
         return;
     }
     let values = values();
+    let mut credit = LOOKED_AT_FIRST;
     let mut looked = 0;
     let mut tried: BTreeSet<Vec<Opened>> = BTreeSet::new();
     let mut order = by_waste(bench, &values, packing, may_change);
@@ -53,7 +59,7 @@ pub(super) fn pack_again(
             }
             let Some(part) = Part::of(bench, columns, packing, &group) else { continue };
             looked += part.pairs();
-            if looked > LOOKED_MAX {
+            if looked > credit {
                 return;
             }
             if let Some(best) = part.anew(bench, &values) {
@@ -61,6 +67,7 @@ pub(super) fn pack_again(
                 packing.nodes = rest.map(|(_, node)| node.clone()).chain(best.nodes).collect();
                 packing.ledger = best.ledger;
                 order = by_waste(bench, &values, packing, may_change);
+                credit = LOOKED_MAX.min(credit + LOOKED_FOR_MORE);
                 is_better = true;
             }
         }
