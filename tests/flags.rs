@@ -1,37 +1,12 @@
 //! Flags of `plan` and `catalog` that ask for something else than the plan of the input: shell sessions with what they say.
 #![expect(clippy::disallowed_methods, reason = "tests read files and start programs")]
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+#[path = "support/shell.rs"]
+mod shell;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
+use std::path::PathBuf;
 
-fn run(arguments: &[&str], folder: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nodeform"));
-    command.args(arguments).current_dir(folder).env_remove("CLICOLOR_FORCE");
-    command.output().expect("the program starts")
-}
-
-fn nodeform(arguments: &[&str]) -> Output {
-    run(arguments, root())
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("UTF-8")
-}
-
-fn aside(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("UTF-8")
-}
-
-fn empty_folder(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).expect("the folder can be made");
-    folder
-}
+use shell::{aside, empty_folder, nodeform, out, root, start};
 
 /// A folder with the example of a fleet that runs.
 fn fleet(name: &str) -> PathBuf {
@@ -51,7 +26,7 @@ fn fleet(name: &str) -> PathBuf {
 fn a_plan_that_destroys_is_saved_and_verified_like_any_other() {
     let folder = empty_folder("destroyed");
     let example = root().join("examples/existing-fleet").display().to_string();
-    let plan = run(&["plan", &example, "--destroy", "--out", "plan.json", "-v"], &folder);
+    let plan = start(&["plan", &example, "--destroy", "--out", "plan.json", "-v"], &folder, "");
     assert!(plan.status.success(), "{}", aside(&plan));
     assert!(out(&plan).starts_with("Plan: 0 to add, 0 to change, 4 to destroy."), "{}", out(&plan));
     assert!(out(&plan).contains("Destroy: all nodes of NodePools go and none is made"), "{}", out(&plan));
@@ -60,7 +35,7 @@ fn a_plan_that_destroys_is_saved_and_verified_like_any_other() {
         "{}",
         aside(&plan)
     );
-    let verified = run(&["verify", "plan.json"], &folder);
+    let verified = start(&["verify", "plan.json"], &folder, "");
     assert!(verified.status.success(), "{}", aside(&verified));
     let one = nodeform(&[
         "plan",
@@ -86,11 +61,11 @@ fn a_plan_that_destroys_is_saved_and_verified_like_any_other() {
 #[test]
 fn what_moved_since_a_snapshot_is_shown_and_kept_and_nothing_is_proposed() {
     let folder = fleet("refreshed");
-    let made = run(&["snapshot", "now", "--at", "2026-11-21T09:00:00Z", "--out", "seen.json"], &folder);
+    let made = start(&["snapshot", "now", "--at", "2026-11-21T09:00:00Z", "--out", "seen.json"], &folder, "");
     assert!(made.status.success(), "{}", aside(&made));
     let before = std::fs::read_to_string(folder.join("seen.json")).expect("was saved");
     let refresh = |more: &[&str]| {
-        run(&[&["plan", "--refresh-only", "--snapshot", "seen.json", "now"], more].concat(), &folder)
+        start(&[&["plan", "--refresh-only", "--snapshot", "seen.json", "now"], more].concat(), &folder, "")
     };
     let same = refresh(&["--at", "2026-11-21T10:00:00Z", "--detailed-exitcode"]);
     assert_eq!(
@@ -114,7 +89,7 @@ fn what_moved_since_a_snapshot_is_shown_and_kept_and_nothing_is_proposed() {
         (&["plan", "--refresh-only", "--snapshot", "seen.json", "now", "-o", "md"], "makes no plan"),
         (&["plan", "--refresh-only", "--snapshot", "seen.json", "now", "--destroy"], "cannot be used with"),
     ] {
-        let refused = run(arguments, &folder);
+        let refused = start(arguments, &folder, "");
         assert_eq!(refused.status.code(), Some(1), "{arguments:?}");
         assert!(aside(&refused).contains(said), "{}", aside(&refused));
     }
@@ -127,7 +102,7 @@ fn a_fleet_names_its_strategy_and_the_flag_wins() {
     let fleet = "apiVersion: nodeform.dev/v1alpha1\nkind: NodeFleet\nmetadata: {name: default}\nspec: {strategy: karpenter}\n";
     std::fs::write(folder.join("fleet.yaml"), fleet).expect("written");
     let said = |more: &[&str]| {
-        let plan = run(&[&["plan", &example], more].concat(), &folder);
+        let plan = start(&[&["plan", &example], more].concat(), &folder, "");
         assert!(plan.status.success(), "{}", aside(&plan));
         out(&plan).lines().take(2).collect::<Vec<_>>().join("\n")
     };
@@ -149,7 +124,7 @@ fn a_workload_of_one_side_can_be_scaled_and_the_other_is_named() {
                selector: {matchLabels: {app: fresh}}\n  template:\n    metadata: {labels: {app: fresh}}\n    \
                spec: {containers: [{name: c, image: x, resources: {requests: {cpu: 2}}}]}\n";
     std::fs::write(folder.join("now/fresh.yaml"), new).expect("written");
-    let scaled = |name: &str| run(&["plan", "now", "--before", "before", "--scale", name], &folder);
+    let scaled = |name: &str| start(&["plan", "now", "--before", "before", "--scale", name], &folder, "");
     let came = scaled("fresh=5");
     assert!(came.status.success(), "{}", aside(&came));
     assert_eq!(aside(&came), "note: `--scale fresh=5`: the input before has no such workload\n");

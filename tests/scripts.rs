@@ -1,9 +1,13 @@
 //! The command line as its user meets it: help, exit codes, errors with hints, what goes where.
 #![expect(clippy::disallowed_methods, reason = "tests read and write files")]
 
-use std::io::Write;
+#[path = "support/shell.rs"]
+mod shell;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
+
+use shell::{aside, empty_folder, nodeform, out, root, start};
 
 const COMMANDS: [&str; 14] = [
     "plan",
@@ -21,44 +25,6 @@ const COMMANDS: [&str; 14] = [
     "man",
     "version",
 ];
-
-fn start(arguments: &[&str], folder: &Path, input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_nodeform"))
-        .args(arguments)
-        .current_dir(folder)
-        .env_remove("CLICOLOR_FORCE")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    // A command that fails before it reads closes the pipe; that is its right.
-    let _ = child.stdin.take().expect("standard input is a pipe").write_all(input.as_bytes());
-    child.wait_with_output().expect("the program ends")
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn nodeform(arguments: &[&str]) -> Output {
-    start(arguments, root(), "")
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("UTF-8")
-}
-
-fn aside(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("UTF-8")
-}
-
-fn empty_folder(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).expect("the folder can be made");
-    folder
-}
 
 #[test]
 fn the_help_of_each_command_has_an_example_that_works() {
@@ -758,7 +724,7 @@ kind: HorizontalPodAutoscaler
 metadata: {name: two}
 spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minReplicas: 2, maxReplicas: 8}
 ";
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = root();
     let plain = start(&["validate", "-"], folder, input);
     let said = String::from_utf8_lossy(&plain.stderr).into_owned();
     assert_eq!(plain.status.code(), Some(0), "{said}");
