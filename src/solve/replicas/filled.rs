@@ -1,0 +1,131 @@
+//! The world as if the nodes were there that pools lack, and which nodes those are.
+//!
+//! Nothing is placed or named here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::model::{LabelKey, Node, NodeName, Pool, PoolName, Zone, label};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+use crate::solve::came_off::labels_of;
+use crate::solve::daemons::Daemons;
+use crate::solve::ledger;
+use crate::solve::market::Market;
+use crate::solve::price::{self, PriceBook, Uncommitted};
+use crate::solve::solution::{NewNode, Warning};
+use crate::solve::supply::{PoolSupply, Supply};
+use crate::solve::topology::Topology;
+
+use super::ways::{self, NOTHING, Way};
+use super::{asked, present};
+
+/// The world with the nodes that pools lack.
+pub(super) struct Filled<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) policy: &'a Policy,
+    pub(super) market: Market,
+    pub(super) world: Snapshot,
+    pub(super) made: BTreeMap<NodeName, NewNode>,
+    pub(super) warnings: Vec<Warning>,
+}
+
+impl<'a> Filled<'a> {
+    pub(super) fn of(
+        snapshot: &'a Snapshot,
+        policy: &'a Policy,
+        replaced: &BTreeMap<PoolName, usize>,
+    ) -> Self {
+        let market = Market::of(snapshot, policy);
+        let mut filled = Self {
+            snapshot,
+            policy,
+            market: Market::default(),
+            world: snapshot.clone(),
+            made: BTreeMap::new(),
+            warnings: Vec::new(),
+        };
+        filled.fill(&market, replaced);
+        filled.market = market;
+        filled.world.nodes.sort_by(|one, other| one.name.cmp(&other.name));
+        filled
+    }
+
+    fn fill(&mut self, market: &Market, replaced: &BTreeMap<PoolName, usize>) {
+        let Self { snapshot, policy, .. } = *self;
+        let book = PriceBook::new(&policy.fleet.prices);
+        let topology = Topology::of(snapshot);
+        let daemons = Daemons::of(snapshot, &topology);
+        let supply = Supply::of_fixed(policy, market, &book, &daemons);
+        let there = price::cost(&snapshot.nodes, market, &book).effective;
+        let mut left = ledger::opened(policy, &snapshot.nodes, &Uncommitted(Vec::new()), there);
+        for pool in policy.pools.values().filter(|pool| !pool.is_deleting) {
+            let Some(asked) = asked(pool) else { continue };
+            let more = replaced.get(&pool.name).copied().unwrap_or(0);
+            let missing = asked.saturating_sub(present(snapshot, &pool.name));
+            let own = supply.pools.iter().find(|own| own.pool.name == pool.name);
+            let mut zones = zones(snapshot, &pool.name);
+            for number in 0..missing + more {
+                let taken = own.map(|own| (own, ways::taken(own, &zones, &left)));
+                let why = match taken {
+                    Some((own, Ok((way, charges)))) => {
+                        left.take(&charges, 1);
+                        *zones.entry(way.1.offering.zone.clone()).or_default() += 1;
+                        self.add(&supply, own, way);
+                        None
+                    }
+                    Some((_, Err(why))) => Some(why),
+                    None => Some(NOTHING.to_owned()),
+                };
+                if let Some(why) = why {
+                    // What only replaces another need not be: that one stays.
+                    if number < missing {
+                        self.warn(pool, (asked, missing - number), &why);
+                    }
+                    break;
+                }
+            }
+        }
+        self.warnings.extend(supply.warnings);
+    }
+
+    fn add(&mut self, supply: &Supply<'_>, own: &PoolSupply<'_>, way: Way<'_, '_>) {
+        let new = ways::new_node(own, way);
+        let node = joined(own.pool, self.made.len(), (&new, supply), self.snapshot.at);
+        self.made.insert(node.name.clone(), new);
+        self.world.nodes.push(node);
+    }
+
+    fn warn(&mut self, pool: &Pool, (asked, missing): (usize, usize), why: &str) {
+        self.warnings.push(Warning {
+            object: format!("pool `{}`", pool.name),
+            what: format!("asks for {asked} nodes (`replicas`), and {missing} of them cannot be made: {why}"),
+            hint: None,
+        });
+    }
+}
+
+/// Returns how many nodes of a pool stand in each zone.
+fn zones(snapshot: &Snapshot, pool: &PoolName) -> BTreeMap<Zone, usize> {
+    let mut zones = BTreeMap::new();
+    let own = snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(pool) && !node.is_deleting);
+    for zone in own.filter_map(|node| node.labels.get(label::ZONE)) {
+        *zones.entry(Zone::from(&**zone)).or_default() += 1;
+    }
+    zones
+}
+
+/// Returns a node to make as if it had joined.
+pub(super) fn joined(
+    pool: &Pool,
+    number: usize,
+    (new, supply): (&NewNode, &Supply<'_>),
+    at: Option<Timestamp>,
+) -> Node {
+    let name = NodeName::new(&*format!("new {} {number:05}", pool.name));
+    let mut labels = labels_of(supply, new);
+    labels.insert(LabelKey::new(label::HOSTNAME), Arc::from(name.as_str()));
+    Node::joined(pool, name, labels, (&new.capacity, &new.allocatable), at)
+}

@@ -1,0 +1,132 @@
+//! Names the nodes that pools lack as new ones: what they carry, cost and may be replaced by.
+//!
+//! Nothing is placed here, and no node is added or left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{Node, NodeName, PodKey, PodPlace, Price, Requirements};
+use crate::solve::daemons::Daemons;
+use crate::solve::demand::{Ask, Demand, Shape};
+use crate::solve::existing;
+use crate::solve::price::{self, PriceBook, Quote};
+use crate::solve::solution::{Kept, NewNode, Solution, Substitute};
+use crate::solve::supply::{Kind, PoolSupply, Supply, Usable};
+use crate::solve::topology::Topology;
+
+use super::filled::Filled;
+use super::ways::ways;
+
+impl Filled<'_> {
+    /// Names the nodes of a fleet of this world that are only imagined as new ones.
+    pub(super) fn named(&self, solution: Solution) -> Solution {
+        let Solution { mut target, mut report } = solution;
+        let book = PriceBook::new(&self.policy.fleet.prices);
+        let gone: BTreeSet<&NodeName> = target.removed.iter().map(|removal| &removal.node).collect();
+        let stays = |node: &&Node| !node.is_deleting && !gone.contains(&node.name);
+        let mut staying: Vec<&Node> = self.world.nodes.iter().filter(stays).collect();
+        staying.sort_by(|one, other| one.name.cmp(&other.name));
+        let (quotes, _) = price::quote_nodes(staying.iter().copied(), &self.market, &book);
+        let quotes: BTreeMap<&NodeName, Option<Quote>> =
+            staying.iter().map(|node| &node.name).zip(quotes).collect();
+        let mut new = Vec::new();
+        let desk = Desk::of(self, &book, &target.kept);
+        for kept in &target.kept {
+            let Some(node) = self.made.get(&kept.node) else { continue };
+            let quote = quotes.get(&kept.node).copied().flatten();
+            new.push(desk.carrying(&kept.pods, node.clone(), quote));
+        }
+        new.sort_by(|one, other| {
+            let key = |node: &NewNode| {
+                (node.pool.clone(), node.size.clone(), node.zone.clone(), node.capacity_type)
+            };
+            key(one).cmp(&key(other)).then_with(|| one.pods.cmp(&other.pods))
+        });
+        new.append(&mut target.new);
+        target.new = new;
+        target.kept.retain(|kept| !self.made.contains_key(&kept.node));
+        report.staying.retain(|(node, _)| !self.made.contains_key(node));
+        report.cost_before = price::cost(self.snapshot.nodes_today(), &self.market, &book);
+        report.warnings.extend(self.warnings.iter().cloned());
+        report.warnings.sort();
+        Solution { target, report }
+    }
+}
+
+/// What the nodes are named with.
+struct Desk<'d> {
+    supply: Supply<'d>,
+    /// What the pods ask for that stand on the nodes.
+    demand: Demand,
+    shapes: BTreeMap<PodKey, usize>,
+}
+
+impl<'d> Desk<'d> {
+    fn of(filled: &'d Filled<'_>, book: &PriceBook<'_>, kept: &[Kept]) -> Self {
+        let Filled { snapshot, policy, market, made, .. } = filled;
+        let carried = kept.iter().filter(|kept| made.contains_key(&kept.node));
+        let carried: BTreeSet<&PodKey> = carried.flat_map(|kept| &kept.pods).collect();
+        let mut world = (*snapshot).clone();
+        world.pods.retain(|pod| carried.contains(&pod.key));
+        world.pods.iter_mut().for_each(|pod| pod.place = PodPlace::Waiting);
+        let topology = Topology::of(snapshot);
+        let demand = Demand::of(&world, &topology);
+        let of_shape = |(number, shape): (usize, &Shape)| {
+            shape.pods.iter().map(move |pod| (pod.clone(), number)).collect::<Vec<_>>()
+        };
+        let shapes = demand.shapes.iter().enumerate().flat_map(of_shape).collect();
+        let daemons = Daemons::of(snapshot, &topology);
+        Self { supply: Supply::of_fixed(policy, market, book, &daemons), demand, shapes }
+    }
+
+    /// Returns a node with its pods and price, and with what else would hold them.
+    fn carrying(&self, pods: &[PodKey], mut node: NewNode, quote: Option<Quote>) -> NewNode {
+        let mut load: BTreeMap<usize, usize> = BTreeMap::new();
+        for shape in pods.iter().filter_map(|pod| self.shapes.get(pod)) {
+            *load.entry(*shape).or_default() += 1;
+        }
+        let load: Vec<(&Ask, usize)> =
+            load.into_iter().map(|(shape, count)| (&self.demand.shapes[shape].ask, count)).collect();
+        for (ask, count) in &load {
+            node.requests = node.requests.plus(&ask.requests.times(*count));
+        }
+        if let Some(Quote { list, effective }) = quote {
+            (node.list_price, node.effective_price) = (list, effective);
+        }
+        node.pods = pods.to_vec();
+        node.pods.sort();
+        let own = self.supply.pools.iter().find(|own| own.pool.name == node.pool);
+        node.substitutes = own.map(|own| substitutes(own, &node, &load)).unwrap_or_default();
+        node
+    }
+}
+
+/// Returns what else would hold these pods, in the same zone and bought the same way where there are any.
+fn substitutes(pool: &PoolSupply<'_>, node: &NewNode, load: &[(&Ask, usize)]) -> Vec<Substitute> {
+    let is_own = |kind: &Kind<'_>, usable: &Usable<'_>| {
+        kind.kind.name == node.size
+            && usable.offering.zone == node.zone
+            && usable.offering.capacity_type == node.capacity_type
+    };
+    let is_near = |usable: &Usable<'_>| {
+        node.pods.is_empty()
+            || (usable.offering.zone == node.zone && usable.offering.capacity_type == node.capacity_type)
+    };
+    let holds = |kind: &Kind<'_>, usable: &Usable<'_>| {
+        let mut site = pool.site(kind, usable);
+        let chosen = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
+        site.labels.add_all(&Requirements::of_labels(chosen));
+        load.iter().all(|(ask, count)| existing::most(&site, ask) >= *count && site.put(ask, *count).is_ok())
+    };
+    let others = ways(pool).filter(|(kind, usable)| !is_own(kind, usable) && is_near(usable));
+    let priced = others.filter(|(_, usable)| !matches!(usable.quote.effective, Price::Unknown));
+    let substitute = |(kind, usable): (&Kind<'_>, &Usable<'_>)| Substitute {
+        effective_price: usable.quote.effective,
+        size: kind.kind.name.clone(),
+        zone: usable.offering.zone.clone(),
+        capacity_type: usable.offering.capacity_type,
+    };
+    let mut all: Vec<Substitute> =
+        priced.filter(|(kind, usable)| holds(kind, usable)).map(substitute).collect();
+    all.sort();
+    all
+}
