@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::{LabelKey, Node, NodeName, label};
 use crate::snapshot::Snapshot;
 
-use super::attempt::{self, Attempt, Ground};
+use super::attempt::{self, Attempt};
 use super::demand::Demand;
 use super::existing::{self, Standing};
 use super::fit::limits::{Counter, Ledger};
@@ -23,21 +23,10 @@ use super::solution::{Cost, Kept, NewNode, Removal, Report, Solution, Target};
 
 /// Works out the fleet that takes the place of nodes that are being deleted.
 pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
-    let Scene { policy, market, book, topology, supply, memo, daemons, .. } = *scene;
+    let Scene { policy, market, book, topology, supply, daemons, .. } = *scene;
     let demand = &Demand::of(snapshot, topology);
     let nodes = &existing::standing(snapshot, daemons, topology);
-    let ground = Ground {
-        snapshot,
-        policy,
-        market,
-        book,
-        topology,
-        demand,
-        supply,
-        memo,
-        nodes,
-        effort: Effort::Plan,
-    };
+    let ground = scene.ground(snapshot, (demand, nodes), Effort::Plan);
     let Attempt { assigned, nodes, shrunk, costs, finished, .. } = attempt::best(&ground);
     let costs = costs.with_new(&finished.nodes, &finished.ledger, book);
     let world = World { demand: &assigned.demand, supply, nodes: &nodes, ledger: &finished.ledger };

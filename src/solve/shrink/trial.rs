@@ -37,6 +37,22 @@ pub(in crate::solve) struct Scene<'a> {
     pub(in crate::solve) evictions: &'a Evictions<'a>,
 }
 
+impl<'a> Scene<'a> {
+    /// Returns what planning of a world starts from, of which this waits and these nodes are there.
+    pub(in crate::solve) fn ground<'g>(
+        &self,
+        snapshot: &'g Snapshot,
+        (demand, nodes): (&'g Demand, &'g [Standing<'g>]),
+        effort: Effort,
+    ) -> Ground<'g>
+    where
+        'a: 'g,
+    {
+        let Self { policy, market, book, topology, supply, memo, .. } = *self;
+        Ground { snapshot, policy, market, book, topology, demand, supply, memo, nodes, effort }
+    }
+}
+
 /// What the fleet would come to.
 pub(super) struct Trial {
     /// How many pods are on nothing, by priority.
@@ -105,25 +121,13 @@ fn trial(
     nodes: &[Standing<'_>],
     leaving: &BTreeSet<NodeName>,
 ) -> Trial {
-    let Scene { policy, market, book, topology, supply, memo, .. } = *scene;
-    let demand = &Demand::of(shadow, topology);
-    let ground = Ground {
-        snapshot: shadow,
-        policy,
-        market,
-        book,
-        topology,
-        demand,
-        supply,
-        memo,
-        nodes,
-        effort: Effort::Comparison,
-    };
+    let demand = &Demand::of(shadow, scene.topology);
+    let ground = scene.ground(shadow, (demand, nodes), Effort::Comparison);
     let attempt = attempt::best(&ground);
     let unplaced = attempt::unplaced(demand, &attempt);
     let lost = stranded(shadow, (leaving, scene.asked), &attempt, demand);
     let Attempt { nodes, costs, finished, .. } = attempt;
-    let cost = costs.with_new(&finished.nodes, &finished.ledger, book).1;
+    let cost = costs.with_new(&finished.nodes, &finished.ledger, scene.book).1;
     let placed = nodes.into_iter().filter(|standing| !standing.placed.is_empty());
     Trial {
         unplaced,
