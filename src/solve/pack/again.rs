@@ -25,18 +25,18 @@ const CLASSES_MAX: usize = 64;
 /// How many pairs of a class and a column are looked at for one group.
 const LOOKED_AT_ONCE_MAX: usize = 2_000;
 
-/// How many are looked at for all groups together: so many at first, and more for each group that saved something, since
-/// where one did others will; a million take about a second.
-const LOOKED_AT_FIRST: usize = 250_000;
-const LOOKED_FOR_MORE: usize = 15_000;
+/// How many are looked at for all groups together: so many at first, and more for each ten-thousandth of the cost that
+/// was saved, since where one group saved something others will; a million take about a second.
+const LOOKED_AT_FIRST: usize = 80_000;
+const LOOKED_FOR_MORE: usize = 10_000;
 const LOOKED_MAX: usize = 1_000_000;
 
 /// Packs groups of nodes of these columns anew as long as that saves anything. `values` says what pods are worth, and is
 /// asked only where there is something to pack.
-pub(super) fn pack_again(
+pub(super) fn pack_again<'v>(
     bench: &Bench<'_>,
     columns: &[usize],
-    values: impl FnOnce() -> Vec<i128>,
+    values: impl FnOnce() -> &'v [i128],
     packing: &mut Packing,
 ) {
     let is_ours: BTreeSet<usize> = columns.iter().copied().collect();
@@ -45,10 +45,11 @@ pub(super) fn pack_again(
         return;
     }
     let values = values();
+    let before = packing.cost(bench.problem);
     let mut credit = LOOKED_AT_FIRST;
     let mut looked = 0;
     let mut tried: BTreeSet<Vec<Opened>> = BTreeSet::new();
-    let mut order = by_waste(bench, &values, packing, may_change);
+    let mut order = by_waste(bench, values, packing, may_change);
     let mut is_better = true;
     while is_better {
         is_better = false;
@@ -62,16 +63,23 @@ pub(super) fn pack_again(
             if looked > credit {
                 return;
             }
-            if let Some(best) = part.anew(bench, &values) {
+            if let Some(best) = part.anew(bench, values) {
                 let rest = packing.nodes.iter().enumerate().filter(|(place, _)| !group.contains(place));
                 packing.nodes = rest.map(|(_, node)| node.clone()).chain(best.nodes).collect();
                 packing.ledger = best.ledger;
-                order = by_waste(bench, &values, packing, may_change);
-                credit = LOOKED_MAX.min(credit + LOOKED_FOR_MORE);
+                order = by_waste(bench, values, packing, may_change);
+                credit = allowed(before, packing.cost(bench.problem));
                 is_better = true;
             }
         }
     }
+}
+
+/// Returns how many pairs may be looked at where what all nodes cost fell from `before` to `now`.
+fn allowed(before: i64, now: i64) -> usize {
+    let saved = i128::from(before.saturating_sub(now)) * 10_000 / i128::from(before.max(1));
+    let more = usize::try_from(saved).unwrap_or(0).saturating_mul(LOOKED_FOR_MORE);
+    LOOKED_MAX.min(LOOKED_AT_FIRST + more)
 }
 
 /// Which nodes go together: those from the `seed`-th on in the order of waste, so many, and so far apart.

@@ -6,8 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::solve::intern::Bits;
-
 use super::packing::{Opened, Packing, add};
 use super::room::{Bench, Room};
 
@@ -190,8 +188,9 @@ fn merged(
     let need = bench.problem.need(&load);
     let accesses: BTreeSet<usize> =
         load.iter().map(|(class, _)| bench.problem.classes[*class].access).collect();
-    let mut open = Bits::all(bench.problem.columns.len());
-    accesses.iter().for_each(|access| open.keep(&bench.problem.accesses[*access].columns));
+    let reached = |access: &usize| &bench.problem.accesses[*access].columns;
+    let mut open = accesses.first().map(reached)?.clone();
+    accesses.iter().skip(1).for_each(|access| open.keep(reached(access)));
     let does = |column: &usize| {
         let there = &bench.problem.columns[*column];
         open.has(*column)

@@ -8,6 +8,7 @@ pub(super) mod columns;
 mod exact;
 pub(super) mod finish;
 mod first_fit;
+mod guess;
 mod improve;
 mod packing;
 mod patterns;
@@ -28,6 +29,7 @@ use super::memo::Memo;
 use super::price::PriceBook;
 use super::supply::Supply;
 
+use guess::Guess;
 pub(super) use packing::Packing;
 pub(super) use problem::Problem;
 use room::Bench;
@@ -89,10 +91,13 @@ fn packed(problem: &Problem, supply: &Supply<'_>, ledger: &Ledger, effort: Effor
         for tier_columns in &problem.tiers {
             let is_of_turn = |column: &usize| columns::is_priced(&problem.columns[*column]) == is_priced;
             let columns: Vec<usize> = tier_columns.iter().copied().filter(is_of_turn).collect();
+            if columns.is_empty() {
+                continue;
+            }
             packing.fill_open(&bench, &every);
-            packing = tier(&bench, &columns, packing);
-            let values = patterns::values(&bench, &columns);
-            overflowed |= (0..values.len()).any(|class| values[class] > 0 && packing.left[class] > 0);
+            let guess = Guess::of(&bench, &columns);
+            packing = tier(&bench, &guess, packing);
+            overflowed |= packing.left.iter().zip(&guess.first).any(|(left, value)| *left > 0 && *value > 0);
         }
     }
     // A node that goes gives back what it took of limits; pods that went to a lighter pool for want of that
@@ -104,9 +109,9 @@ fn packed(problem: &Problem, supply: &Supply<'_>, ledger: &Ledger, effort: Effor
 }
 
 /// Places what one weight's pools can take: all candidates, the best by score.
-fn tier(bench: &Bench<'_>, columns: &[usize], start: Packing) -> Packing {
+fn tier(bench: &Bench<'_>, guess: &Guess<'_>, start: Packing) -> Packing {
     let problem = bench.problem;
-    let values = patterns::values(bench, columns);
+    let Guess { columns, first: values, .. } = guess;
     let classes: Vec<usize> =
         (0..values.len()).filter(|class| values[*class] > 0 && start.left[*class] > 0).collect();
     if classes.is_empty() {
@@ -114,9 +119,9 @@ fn tier(bench: &Bench<'_>, columns: &[usize], start: Packing) -> Packing {
     }
     let is_short = |packing: &Packing| classes.iter().any(|class| packing.left[*class] > 0);
     let is_limited = start.ledger.has_limits();
-    let mut candidates = candidates(bench, columns, &classes, &start);
+    let mut candidates = candidates(bench, guess, &classes, &start);
     if is_limited && candidates.iter().all(is_short) {
-        candidates.push(by_priority(bench, columns, &values, &start));
+        candidates.push(by_priority(bench, columns, values, &start));
     }
     candidates.sort_by_cached_key(|candidate| candidate.score(problem));
     candidates.truncate(IMPROVED_MAX);
@@ -126,60 +131,59 @@ fn tier(bench: &Bench<'_>, columns: &[usize], start: Packing) -> Packing {
             // Smaller sizes and fewer nodes may have left something of the limits.
             let before = candidate.left.clone();
             if is_limited && is_short(candidate) {
-                patterns::cover(bench, columns, &values, candidate);
+                patterns::cover(bench, columns, values, candidate);
             }
             if candidate.left == before {
                 break;
             }
             improve::improve(bench, columns, candidate);
         }
-        patterns::cover(bench, columns, &values, candidate);
+        patterns::cover(bench, columns, values, candidate);
     }
     let best = candidates.into_iter().min_by_key(|candidate| candidate.score(problem));
     let mut best = best.unwrap_or_else(|| start.clone());
     if bench.effort == Effort::Plan {
-        let worth = || worth::values(bench, &thinned::thinned(bench, columns), &values, &start.left);
-        again::pack_again(bench, columns, worth, &mut best);
+        again::pack_again(bench, columns, || guess.worth(bench, &start.left), &mut best);
     }
     best
 }
 
 /// Returns ways to place what is left of these classes. Commitments are used by worth, not at all, and before
 /// everything else: one that is paid already may still cost more beside its VM than a larger node does.
-fn candidates(bench: &Bench<'_>, columns: &[usize], classes: &[usize], start: &Packing) -> Vec<Packing> {
+fn candidates(bench: &Bench<'_>, guess: &Guess<'_>, classes: &[usize], start: &Packing) -> Vec<Packing> {
+    let Guess { columns, first: values, .. } = guess;
     let is_committed = |column: &usize| bench.problem.columns[*column].commitment.is_some();
     let (committed, plain): (Vec<usize>, Vec<usize>) = columns.iter().copied().partition(is_committed);
     if committed.is_empty() {
-        return uncommitted(bench, columns, classes, start);
+        return uncommitted(bench, guess, classes, start);
     }
-    let values = patterns::values(bench, columns);
     let mut first = start.clone();
-    patterns::cover(bench, &committed, &values, &mut first);
-    let mut candidates = covered(bench, columns, (&values, ROUNDS), start);
+    patterns::cover(bench, &committed, values, &mut first);
+    let mut candidates = covered(bench, columns, (values, ROUNDS), start);
+    let plain = Guess::of(bench, &plain);
     candidates.extend(uncommitted(bench, &plain, classes, start));
-    candidates.extend(uncommitted(bench, &plain, classes, &first));
+    candidates.extend(uncommitted(bench, &plain.anew(), classes, &first));
     candidates
 }
 
 /// Returns the cheapest way of all where there is little to place, else several. What does not know limits
 /// counts only where it keeps them.
-fn uncommitted(bench: &Bench<'_>, columns: &[usize], classes: &[usize], start: &Packing) -> Vec<Packing> {
+fn uncommitted(bench: &Bench<'_>, guess: &Guess<'_>, classes: &[usize], start: &Packing) -> Vec<Packing> {
+    let Guess { columns, first, .. } = guess;
     let keeps_limits = |packing: &Packing| packing.ledger.is_kept(&start.ledger);
     let exact = exact::place(bench, columns, (classes, exact::STATES_MAX), start).filter(keeps_limits);
     if let Some(exact) = exact {
         return vec![exact];
     }
-    let first = patterns::values(bench, columns);
-    let few = thinned::thinned(bench, columns);
-    let values = worth::values(bench, &few, &first, &start.left);
+    let (few, values) = (guess.few(bench), guess.worth(bench, &start.left));
     let pairs = columns.len() * bench.problem.classes.len();
     if bench.effort == Effort::Comparison && pairs > COMPARED_MAX {
-        return covered(bench, &few, (&values, 1), start);
+        return covered(bench, few, (values, 1), start);
     }
     let rounds = if pairs <= CORRECTED_MAX { ROUNDS } else { 1 };
-    let mut candidates = covered(bench, &few, (&values, rounds), start);
+    let mut candidates = covered(bench, few, (values, rounds), start);
     if pairs <= LITTLE_MAX {
-        candidates.extend(covered(bench, columns, (&first, ROUNDS), start));
+        candidates.extend(covered(bench, columns, (first, ROUNDS), start));
         let mut first_fit = start.clone();
         first_fit::place(bench, columns, &mut first_fit);
         candidates.extend(Some(first_fit).filter(keeps_limits));
