@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::model::{HostPort, PodKey, Requirements, ResourceName, Resources};
 use crate::solve::demand::{Demand, Shape};
@@ -70,7 +70,7 @@ pub(in crate::solve) struct Problem {
     pub(in crate::solve) dimensions: Vec<ResourceName>,
     pub(in crate::solve) columns: Vec<Column>,
     pub(in crate::solve) classes: Vec<Class>,
-    pub(in crate::solve) accesses: Rc<Vec<Access>>,
+    pub(in crate::solve) accesses: Arc<Vec<Access>>,
     /// Classes beside each other that need the same and may stand in the same places.
     pub(in crate::solve) families: Vec<Range<usize>>,
     /// The least that any pod needs, one amount a dimension.
@@ -78,7 +78,7 @@ pub(in crate::solve) struct Problem {
     /// The columns of each weight, the heaviest first.
     pub(in crate::solve) tiers: Vec<Vec<usize>>,
     /// What each set of node terms reaches, by pool: for whoever looks at what was left out of the columns.
-    pub(in crate::solve) reaches: Rc<Vec<PoolReaches>>,
+    pub(in crate::solve) reaches: Arc<Vec<PoolReaches>>,
 }
 
 impl Problem {

@@ -4,7 +4,7 @@
 //! how large, does not matter here.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::model::{LabelKey, Requirements, ResourceName, Stance};
 use crate::solve::fit::limits::Ledger;
@@ -30,9 +30,9 @@ pub(in crate::solve) struct Stock {
     /// The columns.
     pub(super) columns: Vec<Column>,
     /// Where pods may stand, by the number of their node terms.
-    pub(super) accesses: Rc<Vec<Access>>,
+    pub(super) accesses: Arc<Vec<Access>>,
     /// What node terms reach, by pool.
-    pub(super) reaches: Rc<Vec<PoolReaches>>,
+    pub(super) reaches: Arc<Vec<PoolReaches>>,
 }
 
 impl Stock {
@@ -46,7 +46,7 @@ impl Stock {
         let raw = columns::all(supply, &reaches, dimensions, (ledger, book), ways);
         let columns = columns::undominated(raw, &reaches, supply, terms);
         let accesses = (0..terms).map(|number| access(number, &columns, &reaches, supply)).collect();
-        Self { columns, accesses: Rc::new(accesses), reaches: Rc::new(reaches) }
+        Self { columns, accesses: Arc::new(accesses), reaches: Arc::new(reaches) }
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Nodes are tried in bulk, the ones first that cost most for what their pods are worth, and every set is judged by
 //! planning without it. A set is taken only where it leaves no more pods without a place and saves more than moving
-//! is worth. The number of tries is counted, never timed. Nothing here knows waves.
+//! is worth. Two sets are tried at a time, and what comes of them is taken in their order, whatever the number of threads.
+//! The number of tries is counted, never timed. Nothing here knows waves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,14 +14,12 @@ use crate::solve::price;
 
 use super::balanced::Scales;
 use super::candidate::{self, Candidate};
-use super::trial::{Scene, Stage, Trial, by_name, is_worse};
+use super::outcome::{Best, Known, Outcome};
+use super::trial::{Scene, Stage, Trial, by_name};
 use super::worth;
 
 /// How often nodes are kept that would be replaced by their like.
 const ROUNDS_MAX: usize = 3;
-
-/// How often a set is tried again without the nodes whose pods had no place.
-const MENDS_MAX: usize = 3;
 
 /// The fewest and the most sets that are tried in one search, and the pods and nodes that are planned in all between.
 const TRIES: (usize, usize) = (6, 64);
@@ -43,22 +42,11 @@ pub(in crate::solve) fn leaving(scene: &Scene<'_>, snapshot: &Snapshot) -> BTree
     search.best.map(|best| best.leaving).unwrap_or_default()
 }
 
-/// The best set so far.
-struct Best {
-    leaving: BTreeSet<NodeName>,
-    trial: Trial,
-    /// What the fleet costs by the hour, with what moving is worth.
-    score: i64,
-}
-
 struct Search<'s> {
-    scene: &'s Scene<'s>,
-    snapshot: &'s Snapshot,
-    stage: Stage<'s>,
-    candidates: BTreeMap<NodeName, Candidate>,
-    scales: Scales<'s>,
-    /// What the fleet comes to where none of them goes.
-    base: Trial,
+    known: Known<'s>,
+    stages: (Stage<'s>, Stage<'s>),
+    /// The candidates, the one first that costs most for what its pods are worth.
+    order: Vec<NodeName>,
     best: Option<Best>,
     tried: BTreeSet<BTreeSet<NodeName>>,
     tries_max: usize,
@@ -71,17 +59,20 @@ impl<'s> Search<'s> {
         if candidates.is_empty() {
             return None;
         }
-        let mut stage = Stage::of(scene, snapshot);
-        let base = stage.trial(scene, &BTreeSet::new());
+        let candidates: BTreeMap<NodeName, Candidate> =
+            candidates.into_iter().map(|known| (known.node.clone(), known)).collect();
+        let all: BTreeSet<NodeName> = candidates.keys().cloned().collect();
+        let stage = || Stage::of(scene, snapshot);
+        let mut stages = rayon::join(stage, stage);
+        let (base, anew) =
+            rayon::join(|| stages.0.trial(scene, &BTreeSet::new()), || stages.1.trial(scene, &all));
         let prices = prices(scene, snapshot);
         let planned = snapshot.pods.len() + snapshot.nodes.len();
+        let scales = Scales::of(snapshot, scene.policy, |node| prices.get(node).copied().unwrap_or(0));
         base.is_priced.then(|| Self {
-            scene,
-            snapshot,
-            stage,
-            candidates: candidates.into_iter().map(|known| (known.node.clone(), known)).collect(),
-            scales: Scales::of(snapshot, scene.policy, |node| prices.get(node).copied().unwrap_or(0)),
-            base,
+            order: by_efficiency(snapshot, &candidates, &anew),
+            known: Known { scene, snapshot, candidates, scales, base },
+            stages,
             best: None,
             tried: BTreeSet::new(),
             tries_max: (PLANNED_MAX / planned.max(1)).clamp(TRIES.0, TRIES.1),
@@ -89,8 +80,7 @@ impl<'s> Search<'s> {
     }
 
     fn run(&mut self) {
-        let order = self.by_efficiency();
-        let all = order.len();
+        let all = self.order.len();
         let mut sizes: BTreeSet<usize> = BTreeSet::from([all, all * 3 / 4]);
         let mut size = all / 2;
         while size > 0 {
@@ -98,35 +88,26 @@ impl<'s> Search<'s> {
             size /= 2;
         }
         // Half of the tries are left for what is around the best of these.
-        for size in sizes.iter().rev().take(self.tries_max.div_ceil(2)) {
-            self.improves(order[..*size].iter().cloned().collect());
+        let sizes: Vec<usize> = sizes.into_iter().rev().take(self.tries_max.div_ceil(2)).collect();
+        for pair in sizes.chunks(2) {
+            self.improve(pair.iter().map(|size| self.first(*size)).collect());
         }
-        self.between(&order);
+        self.between();
         self.put_back();
-        self.one_by_one(&order);
+        self.one_by_one();
     }
 
-    /// Returns the nodes, the one first that costs most for what its pods are worth.
-    fn by_efficiency(&mut self) -> Vec<NodeName> {
-        let all: BTreeSet<NodeName> = self.candidates.keys().cloned().collect();
-        let anew = self.stage.trial(self.scene, &all);
-        let worth = worth::by_node(self.snapshot, &anew);
-        let mut order: Vec<&Candidate> = self.candidates.values().collect();
-        order.sort_by_key(|known| {
-            let worth = worth.get(&known.node).copied().unwrap_or(0);
-            (worth * 1_000_000 / i128::from(known.price.0.max(1)), &known.node)
-        });
-        order.into_iter().map(|known| known.node.clone()).collect()
+    /// Returns so many nodes, those first that cost most for what their pods are worth.
+    fn first(&self, size: usize) -> BTreeSet<NodeName> {
+        self.order.iter().take(size).cloned().collect()
     }
 
     /// Tries the sizes around the best one of those that were tried.
-    fn between(&mut self, order: &[NodeName]) {
+    fn between(&mut self) {
         let mut step = self.best.as_ref().map_or(0, |best| best.leaving.len() / 4);
         while step > 0 {
             let Some(size) = self.best.as_ref().map(|best| best.leaving.len()) else { return };
-            for size in [size.saturating_sub(step), (size + step).min(order.len())] {
-                self.improves(order[..size].iter().cloned().collect());
-            }
+            self.improve(vec![self.first(size.saturating_sub(step)), self.first(size + step)]);
             step /= 2;
         }
     }
@@ -140,7 +121,7 @@ impl<'s> Search<'s> {
                 let offer = (node.pool.clone(), node.size.clone(), node.zone.clone(), node.capacity_type);
                 *made.entry(offer).or_default() += 1;
             }
-            let nodes = by_name(self.snapshot);
+            let nodes = by_name(self.known.snapshot);
             let mut rest = best.leaving.clone();
             rest.retain(|name| {
                 let alike = nodes.get(name).and_then(|node| made.get_mut(&offer_of(node)?));
@@ -152,23 +133,28 @@ impl<'s> Search<'s> {
                     None => true,
                 }
             });
-            if rest.len() == best.leaving.len() || !self.improves(rest) {
+            if rest.len() == best.leaving.len() || !self.improve(vec![rest]) {
                 return;
             }
         }
     }
 
     /// Adds and takes back single nodes as long as that helps and tries are left.
-    fn one_by_one(&mut self, order: &[NodeName]) {
+    fn one_by_one(&mut self) {
+        let order = self.order.clone();
         let mut is_better = true;
         while is_better && self.tried.len() < self.tries_max {
             is_better = false;
-            for node in order {
-                let mut set = self.best.as_ref().map(|best| best.leaving.clone()).unwrap_or_default();
-                if !set.remove(node) {
-                    set.insert(node.clone());
-                }
-                is_better |= self.improves(set);
+            for pair in order.chunks(2) {
+                let best = self.best.as_ref().map(|best| best.leaving.clone()).unwrap_or_default();
+                let toggled = |node: &NodeName| {
+                    let mut set = best.clone();
+                    if !set.remove(node) {
+                        set.insert(node.clone());
+                    }
+                    set
+                };
+                is_better |= self.improve(pair.iter().map(toggled).collect());
                 if self.tried.len() >= self.tries_max {
                     break;
                 }
@@ -176,37 +162,50 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Tries a set, without the nodes that cannot go; returns whether it is the best so far.
-    fn improves(&mut self, mut set: BTreeSet<NodeName>) -> bool {
-        for _ in 0..MENDS_MAX {
-            if set.is_empty() || self.tried.len() >= self.tries_max || !self.tried.insert(set.clone()) {
-                return false;
-            }
-            let trial = self.stage.trial(self.scene, &set);
-            if !trial.stranded.is_empty() {
-                set = set.difference(&trial.stranded).cloned().collect();
-                continue;
-            }
-            let Some(score) = self.score(&set, &trial) else { return false };
-            let least = self.best.as_ref().map_or(self.base.cost.0, |best| best.score);
-            let is_better = score < least;
-            if is_better {
-                self.best = Some(Best { leaving: set, trial, score });
-            }
-            return is_better;
+    /// Tries up to two sets; returns whether one is the best so far.
+    fn improve(&mut self, mut sets: Vec<BTreeSet<NodeName>>) -> bool {
+        sets.retain(|set| !set.is_empty() && !self.tried.contains(set));
+        sets.dedup();
+        if self.tried.len() >= self.tries_max {
+            return false;
         }
-        false
+        let Self { known, stages: (one, other), tried, .. } = self;
+        let mut sets = sets.into_iter();
+        let outcomes = match (sets.next(), sets.next()) {
+            (Some(set), Some(beside)) => {
+                let (set, beside) =
+                    rayon::join(|| known.outcome(one, tried, set), || known.outcome(other, tried, beside));
+                vec![set, beside]
+            }
+            (Some(set), None) => vec![known.outcome(one, tried, set)],
+            (None, _) => Vec::new(),
+        };
+        let mut is_better = false;
+        for Outcome { tried, found } in outcomes {
+            self.tried.extend(tried);
+            let least = self.best.as_ref().map_or(self.known.base.cost.0, |best| best.score);
+            if let Some(found) = found.filter(|found| found.score < least) {
+                self.best = Some(found);
+                is_better = true;
+            }
+        }
+        is_better
     }
+}
 
-    /// Returns what the fleet costs with what moving is worth; nothing where it may not be.
-    fn score(&self, set: &BTreeSet<NodeName>, trial: &Trial) -> Option<i64> {
-        let thresholds: i64 = set.iter().map(|node| self.candidates[node].threshold()).sum();
-        let saving = self.base.cost.0 - trial.cost.0;
-        let is_allowed = trial.is_priced
-            && !is_worse(&trial.unplaced, &self.base.unplaced)
-            && self.scales.agree(set, saving);
-        is_allowed.then_some(trial.cost.0 + thresholds)
-    }
+/// Returns the nodes, the one first that costs most for what its pods are worth.
+fn by_efficiency(
+    snapshot: &Snapshot,
+    candidates: &BTreeMap<NodeName, Candidate>,
+    anew: &Trial,
+) -> Vec<NodeName> {
+    let worth = worth::by_node(snapshot, anew);
+    let mut order: Vec<&Candidate> = candidates.values().collect();
+    order.sort_by_key(|known| {
+        let worth = worth.get(&known.node).copied().unwrap_or(0);
+        (worth * 1_000_000 / i128::from(known.price.0.max(1)), &known.node)
+    });
+    order.into_iter().map(|known| known.node.clone()).collect()
 }
 
 /// What a node was bought as.

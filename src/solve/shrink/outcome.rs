@@ -1,0 +1,76 @@
+//! What comes of a set of nodes when it goes, beside the fleet where none of them goes.
+//!
+//! Nothing is chosen here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::NodeName;
+use crate::snapshot::Snapshot;
+
+use super::balanced::Scales;
+use super::candidate::Candidate;
+use super::trial::{Scene, Stage, Trial, is_worse};
+
+/// How often a set is tried again without the nodes whose pods had no place.
+const MENDS_MAX: usize = 3;
+
+/// A set that may go.
+pub(super) struct Best {
+    pub(super) leaving: BTreeSet<NodeName>,
+    pub(super) trial: Trial,
+    /// What the fleet costs by the hour, with what moving is worth.
+    pub(super) score: i64,
+}
+
+/// What does not change while sets are tried.
+pub(super) struct Known<'s> {
+    pub(super) scene: &'s Scene<'s>,
+    pub(super) snapshot: &'s Snapshot,
+    pub(super) candidates: BTreeMap<NodeName, Candidate>,
+    pub(super) scales: Scales<'s>,
+    /// What the fleet comes to where none of them goes.
+    pub(super) base: Trial,
+}
+
+/// What came of a set.
+pub(super) struct Outcome {
+    /// What was planned: the set, and what was left of it without nodes that cannot go.
+    pub(super) tried: Vec<BTreeSet<NodeName>>,
+    pub(super) found: Option<Best>,
+}
+
+impl Known<'_> {
+    /// Tries a set, without the nodes that cannot go.
+    pub(super) fn outcome(
+        &self,
+        stage: &mut Stage<'_>,
+        before: &BTreeSet<BTreeSet<NodeName>>,
+        mut set: BTreeSet<NodeName>,
+    ) -> Outcome {
+        let mut tried = Vec::new();
+        for _ in 0..MENDS_MAX {
+            if set.is_empty() || before.contains(&set) {
+                break;
+            }
+            tried.push(set.clone());
+            let trial = stage.trial(self.scene, &set);
+            if trial.stranded.is_empty() {
+                let score = self.score(&set, &trial);
+                let found = score.map(|score| Best { leaving: set, trial, score });
+                return Outcome { tried, found };
+            }
+            set = set.difference(&trial.stranded).cloned().collect();
+        }
+        Outcome { tried, found: None }
+    }
+
+    /// Returns what the fleet costs with what moving is worth; nothing where it may not be.
+    fn score(&self, set: &BTreeSet<NodeName>, trial: &Trial) -> Option<i64> {
+        let thresholds: i64 = set.iter().map(|node| self.candidates[node].threshold()).sum();
+        let saving = self.base.cost.0 - trial.cost.0;
+        let is_allowed = trial.is_priced
+            && !is_worse(&trial.unplaced, &self.base.unplaced)
+            && self.scales.agree(set, saving);
+        is_allowed.then_some(trial.cost.0 + thresholds)
+    }
+}
