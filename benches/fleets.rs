@@ -24,6 +24,9 @@ use nodeform::solve::{Solution, Strategy, bound, solve};
 
 use rows::Rows;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How often planning is timed; the least counts, since only other work makes it longer.
 const RUNS: usize = 3;
 
