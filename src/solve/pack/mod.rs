@@ -40,6 +40,9 @@ const ROUNDS: usize = 3;
 /// Up to how many pairs of a column and a class candidates are tried that are good only where there is little to place.
 const LITTLE_MAX: usize = 20_000;
 
+/// Up to how many pods each is put into the first node that takes it: of more, patterns know better.
+const FITTED_FIRST_MAX: usize = 1_000;
+
 /// Up to how many pairs values are corrected: beyond, one round costs more than it finds.
 const CORRECTED_MAX: usize = 500_000;
 
@@ -184,9 +187,13 @@ fn uncommitted(bench: &Bench<'_>, guess: &Guess<'_>, classes: &[usize], start: &
     let mut candidates = covered(bench, few, (values, rounds), start);
     if pairs <= LITTLE_MAX {
         candidates.extend(covered(bench, columns, (first, ROUNDS), start));
-        let mut first_fit = start.clone();
-        first_fit::place(bench, columns, &mut first_fit);
-        candidates.extend(Some(first_fit).filter(keeps_limits));
+        // It opens one node after the other, each of every size that is left.
+        let pods: usize = classes.iter().map(|class| start.left[*class]).sum();
+        if pods <= FITTED_FIRST_MAX {
+            let mut first_fit = start.clone();
+            first_fit::place(bench, columns, &mut first_fit);
+            candidates.extend(Some(first_fit).filter(keeps_limits));
+        }
     }
     candidates
 }

@@ -36,21 +36,55 @@ const SETTLED_LEAST: i128 = 5_000;
 
 /// Works out the fleet that should exist, with as many preferences met as the budget pays for.
 pub(in crate::solve) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
-    let base = steps::solve(snapshot, policy);
-    let left_over = base.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods).collect();
-    let wishes = Wishes::of(snapshot, policy, &left_over);
-    if wishes.contents.is_empty() {
-        return base;
+    let hoped = Wishes::of(snapshot, policy, &BTreeSet::new());
+    if hoped.contents.is_empty() {
+        return steps::solve(snapshot, policy);
     }
+    // All preferences are planned beside none: as a rule no pod that has some is left over without them.
+    let (base, all) = rayon::join(
+        || steps::solve(snapshot, policy),
+        || (!hoped.is_empty()).then(|| All::of((snapshot, policy), &hoped)),
+    );
+    let left_over: BTreeSet<&PodKey> =
+        base.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods).collect();
+    let is_as_hoped = !hoped.keys().any(|pod| left_over.contains(pod));
+    let (wishes, all) = match is_as_hoped {
+        true => (hoped, all),
+        false => (Wishes::of(snapshot, policy, &left_over), None),
+    };
     let outcome = match wishes.is_empty() {
         true => Outcome { solution: base.clone(), ..Outcome::default() },
-        false => Search::of((snapshot, policy), &wishes, &base).run(),
+        false => {
+            let all = all.unwrap_or_else(|| All::of((snapshot, policy), &wishes));
+            let All { items, choice, copy, solution } = all;
+            Search::of((copy, policy), &wishes, &base).run((items, choice), solution)
+        }
     };
     let without = base.report.cost_after.effective;
     let preferences = said::preferences((&wishes, policy.fleet.extra_cost), without, &outcome);
     let Outcome { mut solution, .. } = outcome;
     solution.report.preferences = Some(preferences);
     solution
+}
+
+/// The fleet with all preferences.
+struct All {
+    items: Vec<Item>,
+    choice: Choice,
+    /// The snapshot with the contents of pods that were planned.
+    copy: Snapshot,
+    solution: Solution,
+}
+
+impl All {
+    fn of((snapshot, policy): (&Snapshot, &Policy), wishes: &Wishes<'_>) -> Self {
+        let items = wishes.items();
+        let choice = Choice::full(&items);
+        let mut copy = snapshot.clone();
+        wishes.apply(&choice, &mut copy);
+        let solution = steps::solve(&copy, policy);
+        Self { items, choice, copy, solution }
+    }
 }
 
 /// A fleet that was planned with some preferences.
@@ -66,8 +100,8 @@ struct Search<'a> {
     policy: &'a Policy,
     wishes: &'a Wishes<'a>,
     base: &'a Solution,
-    priorities: BTreeMap<&'a PodKey, i32>,
-    /// The snapshot with other contents of pods.
+    priorities: BTreeMap<PodKey, i32>,
+    /// The snapshot with the contents of pods that were planned last.
     copy: Snapshot,
     /// What preferences may cost; none where they may cost anything.
     allowed: Option<i128>,
@@ -78,18 +112,14 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn of(
-        (snapshot, policy): (&'a Snapshot, &'a Policy),
-        wishes: &'a Wishes<'a>,
-        base: &'a Solution,
-    ) -> Self {
+    fn of((copy, policy): (Snapshot, &'a Policy), wishes: &'a Wishes<'a>, base: &'a Solution) -> Self {
         let cost = i128::from(base.report.cost_after.effective.0);
         Self {
             policy,
             wishes,
             base,
-            priorities: snapshot.pods.iter().map(|pod| (&pod.key, pod.spec.priority)).collect(),
-            copy: snapshot.clone(),
+            priorities: copy.pods.iter().map(|pod| (pod.key.clone(), pod.spec.priority)).collect(),
+            copy,
             allowed: match policy.fleet.extra_cost {
                 ExtraCost::Percent(percent) => Some(cost.max(0) * i128::from(percent) / 100),
                 ExtraCost::Unlimited => None,
@@ -100,10 +130,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn run(mut self) -> Outcome {
-        let mut items = self.wishes.items();
-        let mut choice = Choice::full(&items);
-        let mut trial = self.attempt(&choice);
+    /// Starts from the fleet with all preferences.
+    fn run(mut self, (mut items, mut choice): (Vec<Item>, Choice), solution: Solution) -> Outcome {
+        let mut trial = self.judged(solution);
         let mut weakened: Vec<Item> = Vec::new();
         for _ in 0..ROUNDS_MAX {
             if trial.places || !self.weaken(&mut choice, &trial, &mut weakened) {
@@ -126,9 +155,13 @@ impl<'a> Search<'a> {
 
     /// Plans with these preferences.
     fn attempt(&mut self, choice: &Choice) -> Trial {
-        self.tries = self.tries.saturating_sub(1);
         self.wishes.apply(choice, &mut self.copy);
         let solution = steps::solve(&self.copy, self.policy);
+        self.judged(solution)
+    }
+
+    fn judged(&mut self, solution: Solution) -> Trial {
+        self.tries = self.tries.saturating_sub(1);
         let (cost, base) = (solution.report.cost_after, self.base.report.cost_after);
         let is_known = cost.unpriced_nodes <= base.unpriced_nodes;
         let places = is_known && !is_worse(&self.unplaced(&solution), &self.unplaced(self.base));

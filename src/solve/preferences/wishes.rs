@@ -92,6 +92,11 @@ impl<'a> Wishes<'a> {
         self.contents.iter().all(|content| content.pods.iter().all(|pod| pod.open.is_empty()))
     }
 
+    /// Returns the pods that have preferences.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &PodKey> {
+        self.contents.iter().flat_map(|content| content.pods.iter().map(|pod| pod.key))
+    }
+
     /// Returns how many pods have preferences.
     pub(super) fn pods(&self) -> usize {
         self.contents.iter().map(|content| content.pods.len()).sum()
