@@ -55,7 +55,8 @@ pub(super) fn problem(seen: &Snapshot, policy: &Policy, solution: &Solution) -> 
     let stays = nodes.iter().filter(|standing| staying.contains(&standing.node.name));
     let (quotes, left) = price::quote_nodes(stays.map(|standing| standing.node), &market, &book);
     let fixed = price::sum(quotes, &left, &book).effective.0;
-    let shop = Shop { dimensions: &dimensions, terms: terms.values(), book: &book, left: &left };
+    let own = own_terms(seen, moving, shapes.iter().map(|(shape, _)| *shape).zip(&numbers));
+    let shop = Shop { dimensions: &dimensions, terms: terms.values(), own: &own, book: &book, left: &left };
     let (mut bins, is_estimate) = shop.offered(&supply, &daemons);
     let mut standing = Vec::new();
     for there in nodes.iter().filter(|standing| !standing.node.is_deleting) {
@@ -122,6 +123,23 @@ fn staying<'n>(
     nodes.iter().filter(stays).map(|standing| &standing.node.name).collect()
 }
 
+/// Returns the terms of the pods that run on each node that may go: those may stay, whatever is asked of new ones.
+fn own_terms<'s>(
+    seen: &'s Snapshot,
+    moving: &BTreeSet<PodKey>,
+    shapes: impl Iterator<Item = (&'s Shape, &'s usize)>,
+) -> BTreeMap<&'s NodeName, BTreeSet<usize>> {
+    let numbers: BTreeMap<&PodKey, usize> =
+        shapes.flat_map(|(shape, number)| shape.pods.iter().map(|pod| (pod, *number))).collect();
+    let mut own: BTreeMap<&NodeName, BTreeSet<usize>> = BTreeMap::new();
+    for pod in seen.pods.iter().filter(|pod| moving.contains(&pod.key)) {
+        if let (PodPlace::Bound(node), Some(number)) = (&pod.place, numbers.get(&pod.key)) {
+            own.entry(node).or_default().insert(*number);
+        }
+    }
+    own
+}
+
 fn dimensions(shapes: &[(&Shape, i64)]) -> Vec<ResourceName> {
     let asked = shapes.iter().flat_map(|(shape, _)| shape.ask.requests.iter());
     let names: BTreeSet<&ResourceName> =
@@ -137,6 +155,8 @@ fn vector(resources: &Resources, dimensions: &[ResourceName]) -> Vec<i64> {
 struct Shop<'a> {
     dimensions: &'a [ResourceName],
     terms: &'a [Terms<'a>],
+    /// The terms of the pods that run on nodes that may go.
+    own: &'a BTreeMap<&'a NodeName, BTreeSet<usize>>,
     book: &'a PriceBook<'a>,
     /// The commitments that no node uses which must stay.
     left: &'a Uncommitted,
@@ -234,9 +254,12 @@ impl Shop<'_> {
         let site = &standing.site;
         let mut bits = Bits::none(self.terms.len());
         for (number, (alternatives, stance)) in self.terms.iter().enumerate() {
-            if taints::why(&site.taints, stance).is_ok()
-                && labels::why(alternatives, &site.labels, &site.undefined).is_ok()
-            {
+            let is_own = self.own.get(&standing.node.name).is_some_and(|own| own.contains(&number));
+            let may_come = || {
+                taints::why(&site.taints, stance).is_ok()
+                    && labels::why(alternatives, &site.labels, &site.undefined).is_ok()
+            };
+            if is_own || may_come() {
                 bits.insert(number);
             }
         }

@@ -1,7 +1,10 @@
 //! What nodes cost: by the list, for the user, and where it is not known.
 
 use super::world::{PodWith, World, node, on, pod, pool};
-use crate::model::{Commitment, Discount, MicroUsdPerHour, Node, OsDisk, Pod, Price, Requirement, label};
+use crate::model::{
+    Commitment, Discount, Drift, MicroUsdPerHour, Node, OsDisk, Pod, Price, Requirement, label,
+};
+use crate::solve::bound::bound;
 
 fn micro(amount: i64) -> Price {
     Price::Listed(MicroUsdPerHour(amount))
@@ -147,4 +150,20 @@ fn a_commitment_of_a_node_that_goes_is_not_free_yet() {
     let solution = world.solve();
     assert_eq!(solution.report.cost_before.effective, MicroUsdPerHour(60_000));
     assert_eq!(solution.report.cost_after.effective, MicroUsdPerHour(60_000 + 96_000));
+}
+
+#[test]
+fn a_node_without_a_price_that_takes_no_more_pods_still_holds_its_own_in_the_bound() {
+    let mut world = World::of(vec![pool("default")])
+        .nodes([node("n1", "Standard_D2s_v5")])
+        .pods([on("n1", pod("one").cpu("1"))]);
+    world.snapshot.nodes[0].is_unschedulable = true;
+    world.snapshot.nodes[0].labels.insert(label::INSTANCE_TYPE.into(), "Standard_X1_unheard_of".into());
+    let drift = Some(Drift { reason: "ImageDrift".into(), since: None });
+    world.snapshot.nodes[0].claimed.drift = drift;
+    let solution = world.solve();
+    assert_eq!(solution.target.removed.len(), 1, "it is replaced");
+    // Another fleet keeps it for a price that nobody knows, which counts as none.
+    let bound = bound(&world.snapshot, &world.policy, &solution).expect("the new node has a price");
+    assert_eq!(bound.least, MicroUsdPerHour(0));
 }
