@@ -18,14 +18,14 @@ use nodeform::plan::{Change, Plan, read, write};
 use nodeform::sim;
 use nodeform::solve::bound::bound;
 use nodeform::solve::karpenter::{self, Refused, Settings, UnnamedFamilies};
-use nodeform::solve::{Solution, solve};
+use nodeform::solve::{Solution, Unplaced, solve};
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
 use proptest::sample::{Index, subsequence};
 use proptest::test_runner::{RngSeed, TestCaseError};
 use support::build::World;
 use support::judged::try_planned;
-use support::random::{soft_worlds, worlds};
+use support::random::{roomy_worlds, soft_worlds, worlds};
 
 /// Cases of each property where nobody says another number: together well under a minute without
 /// optimisation.
@@ -37,6 +37,9 @@ const SEED: u64 = 2026;
 /// Plans until nothing is to be done: one that makes and removes, one that uses what was removed, an empty
 /// one.
 const ROUNDS_MAX: usize = 3;
+
+/// The same where buffers keep room: it comes once pods have what limits leave, and then what is there may go together.
+const ROUNDS_WITH_ROOM_MAX: usize = 6;
 
 fn config() -> ProptestConfig {
     let standard = ProptestConfig::default();
@@ -60,14 +63,24 @@ fn after(world: &World, plan: &Plan) -> World {
 
 /// Plans and carries out until nothing is to be done.
 fn settled(mut world: World) -> Result<World, TestCaseError> {
-    for _ in 0..ROUNDS_MAX {
+    let keeps_room = world.snapshot.pods.iter().any(|pod| pod.key.is_placeholder());
+    let mut rounds = Vec::new();
+    for _ in 0..if keeps_room { ROUNDS_WITH_ROOM_MAX } else { ROUNDS_MAX } {
         let plan = planned(&world)?;
         if plan.is_empty() {
             return Ok(world);
         }
+        rounds.push((shown(&plan), left_over(&plan)));
         world = after(&world, &plan);
     }
-    Err(TestCaseError::fail("the fleet does not settle"))
+    Err(TestCaseError::fail(format!("the fleet does not settle: {rounds:#?}")))
+}
+
+/// What has no place after a plan, and why.
+fn left_over(plan: &Plan) -> Vec<String> {
+    let line =
+        |it: &Unplaced| format!("{} without a place, such as {}: {}", it.pods.len(), it.pods[0], it.because);
+    plan.evidence.report.unplaced.iter().map(line).collect()
 }
 
 /// What a plan does, a line for each change.
@@ -239,6 +252,41 @@ proptest! {
 }
 
 proptest! {
+    // Every world is planned with room and without, so that each takes as long as several.
+    #![proptest_config(ProptestConfig { cases: config().cases.div_ceil(2), ..config() })]
+
+    #[test]
+    fn the_judge_accepts_plans_that_keep_room(world in roomy_worlds()) {
+        planned(&world)?;
+    }
+
+    // Room unsettles no fleet that would be settled without it.
+    #[test]
+    fn planning_again_with_room_gives_nothing_to_do_where_pods_alone_do(world in roomy_worlds()) {
+        let bare = without_room(world.clone());
+        if !planned(&after(&bare, &planned(&bare)?))?.is_empty() {
+            return Ok(());
+        }
+        let first = planned(&world)?;
+        let next = after(&world, &first);
+        let second = planned(&next)?;
+        let leaves_room = first.spec.deletes().count() > 0 && has_limits(&world);
+        if leaves_room || others_decide(&first) {
+            settled(next)?;
+        } else {
+            prop_assert!(second.is_empty(), "{:#?} then {:#?}", shown(&first), shown(&second));
+        }
+    }
+
+    #[test]
+    fn the_order_of_what_was_seen_does_not_matter_to_room((world, other) in roomy_worlds().prop_flat_map(shuffled)) {
+        let (one, two) = (planned(&world)?, planned(&other)?);
+        prop_assert_eq!(one.digest(), two.digest());
+        prop_assert_eq!(one.evidence.kept, two.evidence.kept);
+    }
+}
+
+proptest! {
     // Every preference is planned with and without, so that each world takes as long as several.
     #![proptest_config(ProptestConfig { cases: config().cases.div_ceil(4), ..config() })]
 
@@ -260,6 +308,12 @@ fn placed(solution: &Solution) -> BTreeSet<&PodKey> {
 fn others_decide(plan: &Plan) -> bool {
     let rules = ["topologySpreadConstraints", "podAffinity", "podAntiAffinity"];
     plan.evidence.report.unplaced.iter().any(|unplaced| rules.contains(&&*unplaced.rule))
+}
+
+/// The same world, where buffers keep no room.
+fn without_room(mut world: World) -> World {
+    world.snapshot.pods.retain(|pod| !pod.key.is_placeholder());
+    world
 }
 
 /// The same world, where nodes that carry pods stay.

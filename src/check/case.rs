@@ -194,7 +194,8 @@ impl<'a> Case<'a> {
         })
     }
 
-    fn existing_site(&self, name: &NodeName, pods: &[PodKey]) -> Option<Site<'a>> {
+    /// Returns a node that exists, with what the plan places there.
+    pub(super) fn existing_site(&self, name: &NodeName, pods: &[PodKey]) -> Option<Site<'a>> {
         let node = *self.nodes.get(name)?;
         let labels = Labels::of_node(node);
         let running = self.running_on(name).to_vec();

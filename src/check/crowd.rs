@@ -190,7 +190,8 @@ impl<'a> Crowd<'a> {
                 let (others, taints) = (Rc::clone(&site.others), site.taints.clone());
                 crowd.places.push(Place { title, labels, others, taints, stays: true });
             }
-            for pod in &site.pods {
+            // Where room is kept nobody stands.
+            for pod in site.pods.iter().filter(|pod| !pod.key.is_placeholder()) {
                 gathering.place(pod, place);
             }
             for daemon in &site.daemons {

@@ -9,6 +9,8 @@ pub enum Rule {
     Pods,
     /// A pod that is gated, or that uses a rule which is not planned with, is not placed.
     HeldBack,
+    /// Room for pods to come is kept from no pod, and said.
+    Headroom,
     /// The requests of all pods and daemonsets fit on their node.
     Capacity,
     /// Pods tolerate the taints of their node.
@@ -61,9 +63,10 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order in which findings are listed.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::Pods,
         Self::HeldBack,
+        Self::Headroom,
         Self::Capacity,
         Self::Taints,
         Self::NodeAffinity,
@@ -96,6 +99,7 @@ impl Rule {
         match self {
             Self::Pods => "pods",
             Self::HeldBack => "held-back pods",
+            Self::Headroom => "headroom",
             Self::Capacity => "capacity",
             Self::Taints => "taints",
             Self::NodeAffinity => "node affinity",

@@ -21,6 +21,7 @@ mod due;
 mod evictions;
 mod finding;
 mod gaps;
+mod headroom;
 mod held;
 mod holds;
 mod labels;
@@ -70,6 +71,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
     let rules = [
         placed::findings,
         held::findings,
+        headroom::findings,
         capacity::findings,
         taints::findings,
         affinity::findings,

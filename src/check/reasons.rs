@@ -39,13 +39,18 @@ fn fault(case: &Case<'_>, id: &ChangeId, change: &Change, reason: &Reason) -> Op
 /// A node is made for the pods that are placed on it.
 fn waiting(case: &Case<'_>, id: &ChangeId, reason: &Reason) -> Option<String> {
     let placement = case.plan.evidence.placements.get(id)?;
-    let (pods, moved, opened_for) = match (reason, &placement.opened_for) {
-        (Reason::PodsWait { pods, moved, opened_for }, Some(_)) => (pods, moved, opened_for),
+    let waiting = placement.pods.iter().filter(|pod| !pod.is_placeholder()).count();
+    let (pods, moved, opened_for, placed) = match (reason, &placement.opened_for) {
+        (Reason::PodsWait { pods, moved, opened_for }, Some(_)) if waiting > 0 => {
+            (*pods, *moved, opened_for, waiting)
+        }
+        (Reason::KeepsRoom { pods, opened_for }, Some(_)) if waiting == 0 => {
+            (*pods, 0, opened_for, placement.pods.len())
+        }
         (Reason::Replicas { pool, nodes }, None) => return other_number(case, (id, pool), *nodes),
         _ => return Some(format!("is not made because of what is said: {reason}")),
     };
-    let placed = placement.pods.len();
-    if *pods != placed {
+    if pods != placed {
         return Some(format!("is said to be made for {pods} pods, {placed} are placed on it"));
     }
     let moves = |key: &&PodKey| match case.pods.get(*key).map(|pod| &pod.place) {
@@ -53,7 +58,7 @@ fn waiting(case: &Case<'_>, id: &ChangeId, reason: &Reason) -> Option<String> {
         Some(PodPlace::Waiting) | None => false,
     };
     let moving = placement.pods.iter().filter(moves).count();
-    if *moved != moving {
+    if moved != moving {
         return Some(format!("is said to be made for {moved} pods that move, {moving} do"));
     }
     let right = placement.opened_for.as_ref().filter(|right| *right != opened_for)?;

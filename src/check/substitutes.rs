@@ -60,7 +60,9 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
             object("says that it costs less than its first choice does".to_owned());
         }
         let listed = by_claim.entry(&made.create.spec).or_insert_with(|| listed(case, made, pool));
-        let pods: Vec<&Pod> = made.pods.iter().filter_map(|key| case.pods.get(key).copied()).collect();
+        // Room that is kept may be smaller on what comes in a node's place: the next plan lays it out anew.
+        let pods = made.pods.iter().filter(|key| !key.is_placeholder());
+        let pods: Vec<&Pod> = pods.filter_map(|key| case.pods.get(key).copied()).collect();
         let mut asked = Resources::none();
         pods.iter().for_each(|pod| asked.add(&pod.spec.requests));
         let tied = tied(case, &pods);

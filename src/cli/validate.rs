@@ -128,9 +128,6 @@ pub(super) fn valid(objects: &Objects) -> String {
         let count: usize = found.names.values().sum();
         text.push_str(&format!("Not understood yet: {count} of kind {kind}.\n"));
     }
-    for (kind, names) in objects.without_effect() {
-        text.push_str(&format!("Without effect on plans yet: {} of kind {kind}.\n", names.len()));
-    }
     text
 }
 

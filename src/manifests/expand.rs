@@ -25,6 +25,8 @@ pub struct Expanded {
     pub pods: Vec<Pod>,
     /// DaemonSets, sorted.
     pub daemons: Vec<DaemonSet>,
+    /// What the pods of each workload are, and how many it wants.
+    pub templates: BTreeMap<Workload, (Arc<PodSpec>, u32)>,
     /// PriorityClasses that pods name and the input does not hold.
     pub unknown_priority_classes: BTreeSet<Arc<str>>,
 }
@@ -84,6 +86,8 @@ pub fn expand(
             taken.insert(key.clone());
             expanded.pods.push(made_up(workload, key, &spec));
         }
+        let count = u32::try_from(workload.count.replicas).unwrap_or(0);
+        expanded.templates.insert(workload.id.clone(), (Arc::clone(&spec), count));
         if workload.kind == WorkloadKind::DaemonSet {
             let Workload { kind: _, namespace, name } = workload.id.clone();
             expanded.daemons.push(DaemonSet { namespace, name, spec });
@@ -114,7 +118,7 @@ fn missing(
 ) -> Vec<i64> {
     let is_free = |ordinal: &i64| !taken.contains(&key_of(workload, *ordinal));
     match workload.kind {
-        WorkloadKind::DaemonSet => Vec::new(),
+        WorkloadKind::DaemonSet | WorkloadKind::Template => Vec::new(),
         WorkloadKind::StatefulSet => {
             let first = workload.first_ordinal;
             (first..first.saturating_add(workload.count.replicas)).filter(is_free).collect()

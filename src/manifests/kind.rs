@@ -76,6 +76,8 @@ pub enum WorkloadKind {
     Rollout,
     /// A ScaledJob of KEDA.
     ScaledJob,
+    /// A PodTemplate, of which nobody makes pods by itself: CapacityBuffers name it.
+    Template,
     /// Any other kind with `spec.replicas` and a pod template.
     Other,
 }
@@ -122,6 +124,7 @@ pub fn treatment(api_version: &str, kind: &str) -> Treatment {
         ("apps" | "extensions", "StatefulSet") => (Treatment::Workload(WorkloadKind::StatefulSet), "apps/v1"),
         ("apps" | "extensions", "DaemonSet") => (Treatment::Workload(WorkloadKind::DaemonSet), "apps/v1"),
         ("apps" | "extensions", "ReplicaSet") => (Treatment::Workload(WorkloadKind::ReplicaSet), "apps/v1"),
+        ("", "PodTemplate") => (Treatment::Workload(WorkloadKind::Template), "v1"),
         ("", "ReplicationController") => (Treatment::Workload(WorkloadKind::ReplicationController), "v1"),
         ("batch", "Job") => (Treatment::Workload(WorkloadKind::Job), "batch/v1"),
         ("batch", "CronJob") => (Treatment::Workload(WorkloadKind::CronJob), "batch/v1"),
@@ -172,13 +175,12 @@ const OTHER_KINDS: [(&str, &[&str]); 4] = [
 ];
 
 /// The kinds of the core group that exist and are not read.
-const CORE_KINDS: [&str; 10] = [
+const CORE_KINDS: [&str; 9] = [
     "Binding",
     "ComponentStatus",
     "ConfigMap",
     "Endpoints",
     "Event",
-    "PodTemplate",
     "ResourceQuota",
     "Secret",
     "Service",
@@ -186,13 +188,14 @@ const CORE_KINDS: [&str; 10] = [
 ];
 
 /// The kinds that are read, with their groups.
-pub const READ_KINDS: [(&str, &str); 29] = [
+pub const READ_KINDS: [(&str, &str); 30] = [
     ("", "LimitRange"),
     ("", "Namespace"),
     ("", "Node"),
     ("", "PersistentVolume"),
     ("", "PersistentVolumeClaim"),
     ("", "Pod"),
+    ("", "PodTemplate"),
     ("", "ReplicationController"),
     ("apps", "DaemonSet"),
     ("apps", "Deployment"),

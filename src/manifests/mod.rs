@@ -158,6 +158,11 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
     let scaling = Scaling { autoscalers, options };
     scaling.apply(&mut workloads, &mut pods, (&mut said, &mut faults));
     counting::say(&workloads, &mut said);
+    let has_buffers = ours.iter().any(|object| &*object.kind == "CapacityBuffer");
+    if !has_buffers {
+        // Nobody asks for a PodTemplate then.
+        workloads.retain(|(workload, _)| workload.kind != kind::WorkloadKind::Template);
+    }
     let expanded = expand::expand(workloads, pods, &priorities).unwrap_or_else(|fault| {
         faults.add(*fault);
         expand::Expanded::default()
@@ -169,6 +174,7 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
         pods_without_requests: expanded.pods.iter().filter(is_silent).count(),
         pods: expanded.pods,
         daemons: expanded.daemons,
+        templates: if has_buffers { expanded.templates } else { std::collections::BTreeMap::new() },
         nodes: node::joined(found.nodes, found.claims),
         storage: storage::sorted(found.storage),
         budgets: found.budgets,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
-use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodSpec};
+use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodSpec, Workload};
 
 use super::fault::Segment;
 use super::kind::NotUnderstood;
@@ -79,6 +79,9 @@ pub struct Objects {
     pub pods: Vec<Pod>,
     /// DaemonSets, sorted.
     pub daemons: Vec<DaemonSet>,
+    /// What the pods of each workload and PodTemplate are, and how many pods it wants; nothing where no
+    /// CapacityBuffer asks.
+    pub templates: BTreeMap<Workload, (Arc<PodSpec>, u32)>,
     /// Nodes and NodeClaims on their way, sorted by name.
     pub nodes: Vec<Node>,
     /// Claims, volumes and what else storage is made of.
@@ -109,18 +112,4 @@ pub struct Objects {
     pub finished_pods: usize,
     /// How many pods, those of daemonsets aside, do not say what they need.
     pub pods_without_requests: usize,
-}
-
-impl Objects {
-    /// Returns the names of objects that are judged and have no effect on plans yet, by kind.
-    #[must_use]
-    pub fn without_effect(&self) -> BTreeMap<&str, Vec<String>> {
-        let mut names: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        for object in &self.ours {
-            if &*object.kind == "CapacityBuffer" {
-                names.entry(&object.kind).or_default().push(object.full_name());
-            }
-        }
-        names
-    }
 }

@@ -64,7 +64,9 @@ impl Count {
 #[must_use]
 pub fn read(object: Cursor<'_>, kind: WorkloadKind) -> Option<WorkloadObject> {
     let meta = Meta::read(object);
-    let Some(spec) = object.get("spec") else {
+    // The template of a PodTemplate stands beside its metadata.
+    let spec = if kind == WorkloadKind::Template { Some(object) } else { object.get("spec") };
+    let Some(spec) = spec else {
         object.missing("spec", "a workload needs `spec.template`");
         return None;
     };
@@ -75,7 +77,7 @@ pub fn read(object: Cursor<'_>, kind: WorkloadKind) -> Option<WorkloadObject> {
         | WorkloadKind::ReplicationController
         | WorkloadKind::Rollout
         | WorkloadKind::Other => (spec, Count::of_replicas(spec)),
-        WorkloadKind::DaemonSet => (spec, Count::written(0)),
+        WorkloadKind::DaemonSet | WorkloadKind::Template => (spec, Count::written(0)),
         WorkloadKind::Job => (spec, Count::written(job::pods_left(object, spec))),
         WorkloadKind::CronJob => {
             let job = nested(spec, "jobTemplate").and_then(|template| nested(template, "spec"))?;
@@ -147,7 +149,11 @@ fn judge_selector(spec: Cursor<'_>, kind: WorkloadKind, body: &PodBody) {
             let wanted = spec.text_map("selector");
             wanted.iter().all(|(key, value)| body.spec.labels.get(&***key) == Some(value))
         }
-        WorkloadKind::Job | WorkloadKind::CronJob | WorkloadKind::ScaledJob | WorkloadKind::Other => true,
+        WorkloadKind::Job
+        | WorkloadKind::CronJob
+        | WorkloadKind::ScaledJob
+        | WorkloadKind::Template
+        | WorkloadKind::Other => true,
     };
     if let (false, Some(place)) = (selects, spec.get("selector")) {
         place.fault(

@@ -113,7 +113,23 @@ impl PodKey {
     pub fn new(namespace: impl AsRef<str>, name: impl AsRef<str>) -> Self {
         Self { namespace: Namespace::new(namespace), name: Arc::from(name.as_ref()) }
     }
+
+    /// Makes the key of a placeholder of a CapacityBuffer. No pod has such a name: Kubernetes allows no colon.
+    #[must_use]
+    pub fn placeholder(namespace: &Namespace, buffer: &BufferName, ordinal: u32) -> Self {
+        let name = format!("{PLACEHOLDER}{}-{ordinal}", buffer.as_str());
+        Self { namespace: namespace.clone(), name: Arc::from(name) }
+    }
+
+    /// Returns whether this is no pod but room that a CapacityBuffer keeps for one.
+    #[must_use]
+    pub fn is_placeholder(&self) -> bool {
+        self.name.starts_with(PLACEHOLDER)
+    }
 }
+
+/// What the names of placeholders begin with.
+const PLACEHOLDER: &str = "buffer:";
 
 impl std::str::FromStr for PodKey {
     type Err = String;

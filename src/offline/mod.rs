@@ -24,7 +24,9 @@ use crate::plan::Plan;
 use crate::plan::strategies::StrategyFleet;
 use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
-use crate::snapshot::{AssembleOptions, Assumption, Gap, Question, Snapshot, assemble, suppose, wish};
+use crate::snapshot::{
+    AssembleOptions, Assumption, Gap, Question, Snapshot, assemble, headroom, suppose, wish,
+};
 use crate::solve::{Solution, Strategy, Warning};
 use recorded::Recorded;
 pub use recorded::{Laid, Seen, difference, seen, snapshot};
@@ -213,6 +215,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     assumptions.extend(missing_classes(&mut policy));
     let options = AssembleOptions { at, network, assumes_system_daemons: !without_system_daemons };
     let mut snapshot = assemble(&objects, catalog, options);
+    headroom::keep_room(&mut snapshot, &policy.buffers, &objects.templates);
     snapshot.assumptions.extend(assumptions);
     snapshot.assumptions.sort();
     snapshot.gaps.extend(gaps);

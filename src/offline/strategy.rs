@@ -11,8 +11,8 @@ use crate::check::{Finding, check};
 use crate::model::{DisruptionReason, NodeName, PodKey, PodPlace};
 use crate::plan::Plan;
 use crate::policy::Policy;
-use crate::solve::Solution;
 use crate::solve::karpenter::{self, OverlayGate, Refused, Settings, UnnamedFamilies};
+use crate::solve::{Solution, headroom};
 
 /// How often what the judge objects to is left out: each time brings fewer pods and removals, and most worlds need one.
 const ROUNDS_MAX: usize = 20;
@@ -27,7 +27,8 @@ pub(super) fn as_karpenter(world: &World) -> (Solution, Plan) {
     let mut refused = Refused::default();
     let mut round = 0;
     loop {
-        let solution = karpenter::solve(snapshot, policy, settings, &refused);
+        let solution =
+            headroom::laid::solve(snapshot, |seen| karpenter::solve(seen, policy, settings, &refused));
         let plan = plan_of(world, &solution);
         let findings = check(snapshot, policy, &plan);
         round += 1;

@@ -203,11 +203,13 @@ fn propose_creates(
         preconditions.push(Precondition::NameFree { claim: claim.clone() });
         preconditions.push(Precondition::WithinLimits { pool: pool.name.clone() });
         let moved = node.pods.iter().filter(|pod| moving.contains(pod)).count();
-        let reason = match &node.opened_for {
-            Some(opened_for) => {
-                Reason::PodsWait { pods: node.pods.len(), moved, opened_for: opened_for.clone() }
+        let waiting = node.pods.iter().filter(|pod| !pod.is_placeholder()).count();
+        let reason = match (&node.opened_for, waiting) {
+            (Some(opened_for), 0) => {
+                Reason::KeepsRoom { pods: node.pods.len(), opened_for: opened_for.clone() }
             }
-            None => Reason::Replicas { pool: pool.name.clone(), nodes: pool.replicas.unwrap_or(0) },
+            (Some(opened_for), pods) => Reason::PodsWait { pods, moved, opened_for: opened_for.clone() },
+            (None, _) => Reason::Replicas { pool: pool.name.clone(), nodes: pool.replicas.unwrap_or(0) },
         };
         let vm = identity::vm_name(&claim);
         let create = Create { claim, vm, spec: spec_id.clone(), requests: node.requests.clone() };

@@ -17,12 +17,19 @@ use crate::model::{PodKey, PoolName};
 pub enum Reason {
     /// Pods wait for it, or move there from nodes that go.
     PodsWait {
-        /// How many, those included that move.
+        /// How many, those included that move, without the room that CapacityBuffers keep.
         pods: usize,
         /// How many of them run on nodes that the plan removes.
         #[serde(default, skip_serializing_if = "crate::model::written::is_default")]
         moved: usize,
-        /// The pod for which it was opened.
+        /// The pod, or the placeholder of a CapacityBuffer, for which it was opened.
+        opened_for: PodKey,
+    },
+    /// CapacityBuffers keep room there, and no pod is placed there.
+    KeepsRoom {
+        /// For how many pods.
+        pods: usize,
+        /// The placeholder for which it was opened.
         opened_for: PodKey,
     },
     /// Its pool asks for so many nodes whatever pods need.
@@ -103,6 +110,10 @@ impl fmt::Display for Reason {
                 write!(formatter, "{}", PodsFor { pods: *pods, moved: *moved })?;
                 let opened = if *pods == 1 { ":" } else { ", opened for" };
                 write!(formatter, "{opened} `{opened_for}`")
+            }
+            Self::KeepsRoom { pods, opened_for } => {
+                let pods = if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") };
+                write!(formatter, "CapacityBuffers keep room for {pods}, opened for `{opened_for}`")
             }
             Self::Empty => formatter.write_str("empty: it carries no pods but those of DaemonSets"),
             Self::Drifted { what } => write!(formatter, "drifted: {what}"),

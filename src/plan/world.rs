@@ -152,10 +152,19 @@ impl World {
         }
     }
 
-    /// Returns how many pods were seen.
+    /// Returns how many pods were seen, without the room that CapacityBuffers keep.
     #[must_use]
     pub fn pod_count(&self) -> usize {
-        self.pods.iter().map(|group| group.names.len()).sum()
+        let is_pods = |group: &&PodGroup| {
+            let name = || {
+                group
+                    .names
+                    .first()
+                    .map(|name| PodKey { namespace: group.namespace.clone(), name: name.clone() })
+            };
+            !name().is_some_and(|key| key.is_placeholder())
+        };
+        self.pods.iter().filter(is_pods).map(|group| group.names.len()).sum()
     }
 
     fn pod_list(&self) -> Vec<Pod> {

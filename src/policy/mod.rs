@@ -46,7 +46,7 @@ pub struct Policy {
     pub fleet: Fleet,
     /// NodeOverlays by name.
     pub overlays: BTreeMap<OverlayName, Overlay>,
-    /// CapacityBuffers by namespace and name. Plans do not follow them yet, and say so.
+    /// CapacityBuffers by namespace and name.
     pub buffers: BTreeMap<(Namespace, BufferName), Buffer>,
 }
 

@@ -1,7 +1,7 @@
 //! Dollars for people, by the month of 730 hours. Integers only.
 
 use crate::model::{Commitment, MicroUsd, MicroUsdPerHour, Prices};
-use crate::solve::{Bound, Cost};
+use crate::solve::{Bound, Cost, Headroom};
 
 /// Micro-dollars in a cent.
 const CENT: i64 = 10_000;
@@ -175,6 +175,14 @@ pub fn bound(after: Cost, bound: Bound) -> String {
         }
     };
     format!("{cost} beside a proven lower bound of {least_shown}: {gap}{estimates}")
+}
+
+/// Says what the room costs that CapacityBuffers keep.
+#[must_use]
+pub fn headroom(headroom: Headroom) -> String {
+    let Headroom { pods, cost, is_estimate } = headroom;
+    let cost = per_month(cost, Sureness::of(is_estimate));
+    format!("Of that {cost} is headroom: room for {} by CapacityBuffers", super::words::count(pods, "pod"))
 }
 
 /// What amounts are rounded to.

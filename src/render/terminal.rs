@@ -108,6 +108,8 @@ pub(super) fn cost(view: &PlanView<'_>) -> Vec<Line> {
     let prices = &view.plan.evidence.world.fleet.prices;
     let asides = [money::list_change(before, after, prices), money::commitments(prices)];
     let bound = view.plan.evidence.report.bound.map(|bound| money::bound(after, bound));
+    let headroom = view.plan.evidence.report.headroom.map(money::headroom);
+    lines.extend(headroom.map(|text| Line::new(Style::Plain, text)));
     let preferences = super::preferences::cost(view);
     let asides = asides.into_iter().flatten().chain(preferences).chain(bound);
     lines.extend(asides.map(|text| Line::new(Style::Dim, text)));
@@ -249,10 +251,19 @@ fn created(key: &GroupKey<'_>, group: &Group<'_>) -> Line {
         count(group.nodes.len(), "node"),
         zone_name(zone.as_str()),
         capacity(&group.capacity),
-        count(group.pods, "pod"),
+        held_there(group),
         group_price(group),
     );
     Line::new(Style::Add, "  + ").with(Style::Plain, text)
+}
+
+/// Says how many pods a group carries, and for how many more it has room that is kept.
+pub(super) fn held_there(group: &Group<'_>) -> String {
+    match (group.pods, group.headroom) {
+        (pods, 0) => count(pods, "pod"),
+        (0, room) => format!("headroom for {}", count(room, "pod")),
+        (pods, room) => format!("{} and headroom for {}", count(pods, "pod"), count(room, "pod")),
+    }
 }
 
 /// Returns a zone as people call it: Azure's placement without one is no zone.
@@ -323,7 +334,8 @@ fn made_for(view: &PlanView<'_>, key: &GroupKey<'_>, group: &Group<'_>) -> (usiz
     if let Some(reason @ Reason::Replicas { .. }) = reasons.into_iter().next() {
         return (group.pods, format!("  {nodes} of {} in `{}`: {reason}", key.size, key.pool));
     }
-    let first = group.nodes.iter().filter_map(|node| node.placement.opened_for.as_ref()).min();
+    let opened = group.nodes.iter().filter_map(|node| node.placement.opened_for.as_ref());
+    let first = opened.clone().filter(|pod| !pod.is_placeholder()).min().or_else(|| opened.min());
     let among = if group.pods == 1 { ":" } else { ", among them" };
     let opened = first.map_or(String::new(), |pod| format!("{among} `{pod}`"));
     let moved = group.nodes.iter().filter_map(|node| match view.plan.evidence.reasons.get(node.id) {
@@ -331,14 +343,20 @@ fn made_for(view: &PlanView<'_>, key: &GroupKey<'_>, group: &Group<'_>) -> (usiz
         Some(_) | None => None,
     });
     let pods = PodsFor { pods: group.pods, moved: moved.sum() };
-    let text = format!("  {nodes} of {} in `{}`: {pods}{opened}", key.size, key.pool);
+    let GroupKey { size, pool, .. } = key;
+    let text = match group.pods {
+        0 => format!("  {nodes} of {size} in `{pool}`: {} by CapacityBuffers", held_there(group)),
+        _ => format!("  {nodes} of {size} in `{pool}`: {pods}{opened}"),
+    };
     (group.pods, text)
 }
 
 fn waiting_on_kept(view: &PlanView<'_>) -> Option<String> {
     let kept = &view.plan.evidence.kept;
-    let pods: usize = kept.values().map(Vec::len).sum();
-    let nodes: Vec<&NodeName> = kept.keys().collect();
+    let count_of = |pods: &[crate::model::PodKey]| pods.iter().filter(|pod| !pod.is_placeholder()).count();
+    let pods: usize = kept.values().map(|pods| count_of(pods)).sum();
+    let nodes: Vec<&NodeName> =
+        kept.iter().filter(|(_, pods)| count_of(pods) > 0).map(|(node, _)| node).collect();
     (pods > 0).then(|| {
         format!(
             "  {} {} on nodes that stay: {}",
@@ -357,12 +375,14 @@ pub(super) fn not_done(view: &PlanView<'_>, names: usize) -> Vec<Line> {
     for unplaced in &report.unplaced {
         let nearest =
             unplaced.nearest.as_ref().map_or(String::new(), |nearest| format!("; nearest: {nearest}"));
-        let fits = verb(unplaced.pods.len(), "fits", "fit");
+        let is_room = unplaced.pods.iter().all(crate::model::PodKey::is_placeholder);
+        let fits = if is_room { "fits" } else { verb(unplaced.pods.len(), "fits", "fit") };
+        let what = count(unplaced.pods.len(), "pod");
+        let what = if is_room { format!("headroom for {what}") } else { what };
         lines.push(Line::new(
             Style::Warning,
             format!(
-                "  {} {fits} nowhere: {} ({}: {}{nearest})",
-                count(unplaced.pods.len(), "pod"),
+                "  {what} {fits} nowhere: {} ({}: {}{nearest})",
                 some(&unplaced.pods, names),
                 unplaced.rule,
                 unplaced.because,

@@ -69,6 +69,8 @@ pub struct Group<'a> {
     pub capacity: Resources,
     /// How many pods are placed there.
     pub pods: usize,
+    /// For how many more CapacityBuffers keep room there.
+    pub headroom: usize,
     /// What those of a known price cost the user together.
     pub price: MicroUsdPerHour,
     /// How many have no known price.
@@ -144,7 +146,9 @@ impl<'a> Group<'a> {
     fn add(&mut self, node: NewNodeView<'a>) {
         let price = node.placement.effective_price;
         self.capacity.add(&node.shape.capacity);
-        self.pods += node.placement.pods.len();
+        let headroom = node.placement.pods.iter().filter(|pod| pod.is_placeholder()).count();
+        self.headroom += headroom;
+        self.pods += node.placement.pods.len() - headroom;
         self.price += price.known().unwrap_or_default();
         self.unpriced += usize::from(price.known().is_none());
         self.is_estimate |= price.is_estimate();

@@ -60,7 +60,9 @@ impl Gate {
 }
 
 fn unplaced(plan: &Plan) -> Option<String> {
-    let pods: usize = plan.evidence.report.unplaced.iter().map(|unplaced| unplaced.pods.len()).sum();
+    // Room that a CapacityBuffer would keep is no pod.
+    let pods = plan.evidence.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
+    let pods = pods.filter(|pod| !pod.is_placeholder()).count();
     (pods > 0).then(|| format!("{} nowhere", counted(pods, "pod fits", "pods fit")))
 }
 

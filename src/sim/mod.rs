@@ -88,7 +88,8 @@ impl<'a> World<'a> {
     }
 
     fn bind(&mut self, pods: &[PodKey], node: &NodeName) {
-        for key in pods {
+        // Room is kept, and nobody comes.
+        for key in pods.iter().filter(|key| !key.is_placeholder()) {
             if let Some(pod) = self.pods.get_mut(key) {
                 pod.place = PodPlace::Bound(node.clone());
             }

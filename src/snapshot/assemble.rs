@@ -55,7 +55,6 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
     assumptions.sort();
     let mut gaps: Vec<Gap> =
         objects.not_understood.iter().map(|(kind, what)| not_understood(kind, what)).collect();
-    gaps.extend(without_effect(objects));
     gaps.extend(unrendered(objects));
     gaps.extend(objects.said.unresolved.iter().map(|note| Gap {
         kind: GapKind::Unread,
@@ -112,19 +111,6 @@ pub(super) const fn consequence(why: Why) -> &'static str {
     match why {
         Why::PodTemplate => "the pods that it makes are not in this plan, beyond those that run already",
     }
-}
-
-/// What is read and judged, and has no effect on plans yet.
-fn without_effect(objects: &Objects) -> impl Iterator<Item = Gap> {
-    objects.without_effect().into_iter().map(|(kind, names)| {
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let it = if names.len() == 1 { "it has" } else { "they have" };
-        Gap {
-            kind: GapKind::WithoutEffect,
-            what: counted(names.len(), kind, &format!("{kind}s"), &names),
-            consequence: format!("{it} no effect on this plan"),
-        }
-    })
 }
 
 /// What controllers render in the cluster, by kind, with what there is to render.

@@ -6,6 +6,7 @@
 pub mod assemble;
 pub mod difference;
 pub mod file;
+pub mod headroom;
 pub mod storage_classes;
 pub mod suppose;
 pub mod system_daemons;

@@ -161,6 +161,12 @@ impl Demand {
         }
     }
 
+    /// Returns the shape of one of the pods to place.
+    #[must_use]
+    pub fn shape_of(&self, pod: &PodKey) -> Option<&Shape> {
+        self.shapes.iter().find(|shape| shape.pods.binary_search(pod).is_ok())
+    }
+
     /// Returns how many pods are to be placed.
     #[must_use]
     pub fn pods(&self) -> usize {

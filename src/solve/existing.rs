@@ -18,6 +18,7 @@ use super::demand::{Ask, Demand, Shape};
 use super::fit::company::Company;
 use super::fit::{Miss, Site, Undefined, volumes};
 use super::intern::Bits;
+use super::solution::NewNode;
 use super::topology::eligible::Seen;
 use super::topology::{Role, Topology};
 
@@ -138,6 +139,27 @@ fn site<'a>(
     site.room = node.allocatable.minus(&used);
     site.ports = ports;
     site
+}
+
+/// Reads a node that is to be made as if it had joined, with its pods, which take these ports. Nothing is known of it to
+/// rules between pods and to volumes.
+pub(super) fn made<'a>(
+    node: &'a Node,
+    new: &NewNode,
+    ports: &BTreeSet<HostPort>,
+    daemons: &Daemons<'_>,
+) -> Standing<'a> {
+    let mut site = site(node, &[], (daemons, &Topology::default(), &Storage::default()));
+    site.room = node.allocatable.minus(&new.requests);
+    site.ports.extend(ports.iter().cloned());
+    Standing {
+        node,
+        site,
+        bound: Vec::new(),
+        parts: Arc::default(),
+        placed: new.pods.clone(),
+        shapes: vec![usize::MAX; new.pods.len()],
+    }
 }
 
 /// Returns the taints of a node, a cordon's among them.

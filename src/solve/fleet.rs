@@ -11,6 +11,7 @@ use super::attempt::{self, Attempt};
 use super::demand::Demand;
 use super::existing::{self, Standing};
 use super::fit::limits::{Counter, Ledger};
+use super::headroom::{self, layout::Layout};
 use super::market::Market;
 use super::pack::Effort;
 use super::pack::finish::{Finished, ZoneCounts};
@@ -27,18 +28,21 @@ pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     let demand = &Demand::of(snapshot, topology);
     let nodes = &existing::standing(snapshot, daemons, topology);
     let ground = scene.ground(snapshot, (demand, nodes), Effort::Plan);
-    let Attempt { assigned, nodes, shrunk, costs, finished, .. } = attempt::best(&ground);
+    let mut attempt = attempt::best(&ground);
+    let layout = headroom::layout::lay(scene, (snapshot, ground.effort), &mut attempt);
+    let Attempt { assigned, nodes, shrunk, costs, finished, .. } = attempt;
     let costs = costs.with_new(&finished.nodes, &finished.ledger, book);
     let world = World { demand: &assigned.demand, supply, nodes: &nodes, ledger: &finished.ledger };
     let mut warnings = warnings::all(policy, market, (demand, supply));
     warnings.extend(report::agent_labels::warnings(snapshot, demand, supply));
     warnings.extend(report::variety::warnings(policy, &finished.nodes));
+    let of_pods = (&assigned.refused[..], &assigned.demand.barred[..]);
+    let mut unplaced = report::nearest::unplaced(&world, &finished.unplaced, of_pods);
+    let of_room = World { demand: scene.room, ..world };
+    unplaced.extend(report::nearest::unplaced(&of_room, &layout.unplaced, (&[], &scene.room.barred)));
+    unplaced.sort_by(|one, other| one.pods.cmp(&other.pods));
     let report = Report {
-        unplaced: report::nearest::unplaced(
-            &world,
-            &finished.unplaced,
-            (&assigned.refused, &assigned.demand.barred),
-        ),
+        unplaced,
         held: demand.held.clone(),
         passed_over: demand.passed_over.clone(),
         preferences: None,
@@ -49,17 +53,27 @@ pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
         cost_before: costs.0,
         cost_after: costs.1,
         bound: None,
+        headroom: None,
     };
-    Solution { target: target(&nodes, shrunk.removed, finished), report }
+    Solution { target: target(&nodes, shrunk.removed, (finished, layout)), report }
 }
 
-fn target(nodes: &[Standing<'_>], removed: Vec<Removal>, finished: Finished) -> Target {
+fn target(
+    nodes: &[Standing<'_>],
+    removed: Vec<Removal>,
+    (finished, mut layout): (Finished, Layout),
+) -> Target {
     let gone: BTreeSet<&NodeName> = removed.iter().map(|removal| &removal.node).collect();
     let stays = |standing: &&Standing<'_>| !standing.node.is_deleting && !gone.contains(&standing.node.name);
     let kept = nodes
         .iter()
         .filter(stays)
-        .map(|standing| Kept { node: standing.node.name.clone(), pods: standing.placed.clone() })
+        .map(|Standing { node, placed, .. }| {
+            let mut pods = placed.clone();
+            pods.extend(layout.kept.remove(&node.name).into_iter().flatten());
+            pods.sort();
+            Kept { node: node.name.clone(), pods }
+        })
         .collect();
     Target { kept, new: finished.nodes, removed }
 }

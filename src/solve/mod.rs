@@ -4,7 +4,7 @@
 //! the order of [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`overlay`], [`supply`], [`price`]),
 //! what pools have whatever pods ask for (`replicas`), which domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]),
 //! what limits leave ([`ledger`]), new nodes for the rest (`pack`), one step after the other (`steps`), what soft
-//! preferences add (`preferences`), what is left when all is to go (`destroy`), and why ([`report`], [`explain`]). The rules themselves are in [`fit`]. Beside it
+//! preferences add (`preferences`), what is left when all is to go (`destroy`), and why ([`report`], [`explain`]). The rules themselves are in [`fit`], room that is kept for pods to come in [`headroom`]. Beside it
 //! stands Karpenter's own way ([`karpenter`]), and what any fleet costs at least ([`bound`](mod@bound)).
 
 mod attempt;
@@ -17,6 +17,7 @@ pub mod existing;
 pub mod explain;
 pub mod fit;
 mod fleet;
+pub mod headroom;
 mod intern;
 pub mod karpenter;
 pub mod ledger;
@@ -46,12 +47,12 @@ pub use destroy::destroy;
 pub use explain::{explain_node, explain_pod, explain_pool, explain_size};
 pub use market::Market;
 pub use solution::{
-    Bound, Cost, GivenUp, GivenUpBecause, Held, Kept, NewNode, NodeRef, Preferences, Removal, Report,
-    Solution, Substitute, Target, Unplaced, Variety, Warning,
+    Bound, Cost, GivenUp, GivenUpBecause, Headroom, Held, Kept, NewNode, NodeRef, Preferences, Removal,
+    Report, Solution, Substitute, Target, Unplaced, Variety, Warning,
 };
 
 /// Works out the fleet that should exist.
 #[must_use]
 pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
-    replicas::with_replacements(snapshot, policy, |world| preferences::solve(world, policy))
+    headroom::solve(snapshot, policy)
 }

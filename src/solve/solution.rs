@@ -29,10 +29,11 @@ pub struct Target {
 }
 
 impl Target {
-    /// Returns whether nothing is to be done.
+    /// Returns whether nothing is to be done. To keep room where there is some is nothing to do.
     #[must_use]
     pub fn is_reached(&self) -> bool {
-        self.new.is_empty() && self.removed.is_empty() && self.kept.iter().all(|kept| kept.pods.is_empty())
+        let is_quiet = |kept: &Kept| kept.pods.iter().all(PodKey::is_placeholder);
+        self.new.is_empty() && self.removed.is_empty() && self.kept.iter().all(is_quiet)
     }
 }
 
@@ -155,6 +156,22 @@ pub struct Report {
     /// What any fleet costs at least that places the same pods, where that was asked for and is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Bound>,
+    /// What room comes to that CapacityBuffers keep, where there is some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headroom: Option<Headroom>,
+}
+
+/// Room that CapacityBuffers keep for pods to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Headroom {
+    /// For how many pods there is room.
+    pub pods: usize,
+    /// How much dearer the fleet is by the hour than one without that room.
+    pub cost: MicroUsdPerHour,
+    /// Whether an estimated price has a part in it.
+    pub is_estimate: bool,
 }
 
 /// What becomes of the soft preferences of the pods that are placed.

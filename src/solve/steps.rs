@@ -11,7 +11,9 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
 use super::daemons::Daemons;
+use super::demand::Demand;
 use super::fleet;
+use super::headroom;
 use super::market::Market;
 use super::memo::Memo;
 use super::price::{self, PriceBook};
@@ -32,9 +34,11 @@ const FRESH_MAX: usize = 12;
 /// Works out the fleet that should exist, and what stays though it might go.
 pub(super) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
     let market = &Market::of(snapshot, policy);
+    let room = &headroom::asked(snapshot);
+    let snapshot = &*headroom::without_room(snapshot);
     let book = &PriceBook::new(&policy.fleet.prices);
     let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
-    let given = Given { policy, market, book, evictions };
+    let given = Given { policy, market, book, evictions, room };
     let due = Due::of(snapshot, policy);
     let may_go = given.may_go(snapshot, &due.names());
     // Rules between pods are read with the pods of all that may go, so that every set is planned alike.
@@ -60,7 +64,8 @@ pub(super) fn movable(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<NodeName
     let book = &PriceBook::new(&policy.fleet.prices);
     let due = Due::of(snapshot, policy).names();
     let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
-    let mut movable = Given { policy, market, book, evictions }.may_go(snapshot, &due);
+    let given = Given { policy, market, book, evictions, room: &Demand::default() };
+    let mut movable = given.may_go(snapshot, &due);
     movable.extend(due);
     movable
 }
@@ -72,6 +77,7 @@ struct Given<'a> {
     market: &'a Market,
     book: &'a PriceBook<'a>,
     evictions: &'a Evictions<'a>,
+    room: &'a Demand,
 }
 
 impl Given<'_> {
@@ -88,13 +94,25 @@ impl Given<'_> {
         asked: &BTreeSet<NodeName>,
         then: impl FnOnce(&Scene<'_>) -> T,
     ) -> T {
-        let Self { policy, market, book, evictions } = self;
+        let Self { policy, market, book, evictions, room } = self;
         let lets_go = &candidate::pools(snapshot, policy);
         let topology = &Topology::of(marked);
         let daemons = &Daemons::of(marked, topology);
         let supply = &Supply::of(policy, market, book, daemons);
         let memo = &Memo::default();
-        then(&Scene { policy, market, book, topology, supply, memo, daemons, lets_go, asked, evictions })
+        then(&Scene {
+            policy,
+            market,
+            book,
+            topology,
+            supply,
+            memo,
+            daemons,
+            lets_go,
+            asked,
+            evictions,
+            room,
+        })
     }
 }
 

@@ -7,6 +7,7 @@ mod support;
 
 mod affinity;
 mod anti_affinity;
+mod headroom;
 mod orders;
 mod overlays;
 mod preferences;

@@ -21,6 +21,7 @@ const TABLE: &[(&str, &str, Scope, Rule)] = &[
     ("", "PersistentVolume", Scope::Cluster, VOLUME),
     ("", "PersistentVolumeClaim", Scope::Namespaced, VOLUME_CLAIM),
     ("", "Pod", Scope::Namespaced, POD),
+    ("", "PodTemplate", Scope::Namespaced, Fields(&[API, KIND, METADATA, TEMPLATE])),
     ("", "ReplicationController", Scope::Namespaced, WORKLOAD),
     ("apps", "DaemonSet", Scope::Namespaced, WORKLOAD),
     ("apps", "Deployment", Scope::Namespaced, WORKLOAD),

@@ -144,7 +144,7 @@ fn names_may_be_generated_and_stay_the_same() {
 }
 
 #[test]
-fn overlays_and_buffers_are_kept_for_judging_and_buffers_named_as_without_effect() {
+fn overlays_and_buffers_are_kept_for_judging() {
     let text = "
 {apiVersion: karpenter.sh/v1alpha1, kind: NodeOverlay, metadata: {name: o}, spec: {requirements: []}}
 ---
@@ -158,8 +158,26 @@ fn overlays_and_buffers_are_kept_for_judging_and_buffers_named_as_without_effect
         ours,
         [("CapacityBuffer", "", "b"), ("CapacityBuffer", "shop", "b"), ("NodeOverlay", "", "o")]
     );
-    let named: Vec<_> = read.without_effect().into_iter().collect();
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    assert_eq!(named, [("CapacityBuffer", names(&["b", "shop/b"]))]);
     assert!(read.not_understood.is_empty());
+}
+
+#[test]
+fn templates_are_kept_where_a_buffer_may_name_them_and_make_no_pods() {
+    let template = "
+{apiVersion: v1, kind: PodTemplate, metadata: {name: job, namespace: shop}, template: {spec: {containers: [{name: c, resources: {requests: {cpu: 2}}}]}}}
+";
+    let buffer = "---
+{apiVersion: autoscaling.x-k8s.io/v1beta1, kind: CapacityBuffer, metadata: {name: b, namespace: shop}, spec: {}}
+";
+    let alone = objects(template);
+    assert_eq!((alone.templates.len(), alone.pods.len(), alone.not_understood.len()), (0, 0, 0));
+    let read = objects(&format!("{template}{buffer}"));
+    let known: Vec<String> = read
+        .templates
+        .iter()
+        .map(|(of, (spec, count))| {
+            format!("{}/{} {} {count}", of.kind, of.name, spec.requests.get(&crate::model::ResourceName::Cpu))
+        })
+        .collect();
+    assert_eq!((known, read.pods.len()), (vec!["PodTemplate/job 2000 0".to_owned()], 0));
 }

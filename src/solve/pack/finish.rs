@@ -118,15 +118,21 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
     for (class, next) in problem.classes.iter().zip(next) {
         finished.unplaced.extend(class.pods.iter().skip(next).map(|(_, pod, shape)| (*shape, pod.clone())));
     }
+    sort(desk.supply, &mut made, |(node, _)| node);
+    (finished.nodes, finished.shapes) = made.into_iter().unzip();
+    finished
+}
+
+/// Sorts nodes so that equal ones stand beside each other.
+pub(in crate::solve) fn sort<T>(supply: &Supply<'_>, made: &mut [T], node: impl Fn(&T) -> &NewNode) {
     let order: BTreeMap<&PoolName, usize> =
-        desk.supply.pools.iter().enumerate().map(|(place, pool)| (&pool.pool.name, place)).collect();
-    made.sort_by(|(a, _), (b, _)| {
+        supply.pools.iter().enumerate().map(|(place, pool)| (&pool.pool.name, place)).collect();
+    made.sort_by(|a, b| {
+        let (a, b) = (node(a), node(b));
         let key =
             |node: &NewNode| (order[&node.pool], node.size.clone(), node.zone.clone(), node.capacity_type);
         key(a).cmp(&key(b)).then_with(|| a.pods.cmp(&b.pods))
     });
-    (finished.nodes, finished.shapes) = made.into_iter().unzip();
-    finished
 }
 
 /// A pod that is drawn for a node: its class, its shape and its name.

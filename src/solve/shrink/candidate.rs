@@ -16,8 +16,8 @@ use crate::snapshot::Snapshot;
 use crate::solve::existing::Standing;
 use crate::solve::price;
 
-use super::empty;
 use super::trial::Scene;
+use super::{empty, imagined};
 
 /// A node that may be taken away for what that saves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,11 +52,14 @@ pub(super) fn candidates(scene: &Scene<'_>, snapshot: &Snapshot, nodes: &[Standi
     let has_pods = snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)));
     let may_go = |standing: &&Standing<'_>| {
         let node = standing.node;
-        node.pool.as_ref().is_some_and(|pool| scene.lets_go.contains(pool))
-            && !node.is_deleting
-            && empty::unknown(node, has_claims, has_pods).is_none()
-            && empty::why_stays(snapshot, scene.policy, standing).is_none()
-            && standing.bound.iter().all(|pod| scene.evictions.may_leave(pod))
+        // What is only imagined may be left out at no disturbance, whatever budgets will say once it is there.
+        let is_free = !scene.room.shapes.is_empty() && is_unmade(scene, node);
+        is_free
+            || node.pool.as_ref().is_some_and(|pool| scene.lets_go.contains(pool))
+                && !node.is_deleting
+                && empty::unknown(node, has_claims, has_pods).is_none()
+                && empty::why_stays(snapshot, scene.policy, standing).is_none()
+                && standing.bound.iter().all(|pod| scene.evictions.may_leave(pod))
     };
     let priced = |standing: &Standing<'_>| {
         let (quotes, _) = price::quote_nodes([standing.node], scene.market, scene.book);
@@ -64,6 +67,12 @@ pub(super) fn candidates(scene: &Scene<'_>, snapshot: &Snapshot, nodes: &[Standi
         Some(Candidate { node: standing.node.name.clone(), price })
     };
     nodes.iter().filter(may_go).filter_map(priced).collect()
+}
+
+/// Returns whether a node is only imagined, and not for the sake of a number of nodes that its pool asks for.
+fn is_unmade(scene: &Scene<'_>, node: &Node) -> bool {
+    let pool = node.pool.as_ref().and_then(|pool| scene.policy.pools.get(pool));
+    imagined::is_new(&node.name) && pool.is_some_and(|pool| pool.replicas.is_none())
 }
 
 /// Returns how many more nodes of a pool its budgets let go now for a reason.

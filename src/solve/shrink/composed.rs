@@ -8,6 +8,7 @@ use crate::model::{NodeName, PodKey, Requirements};
 use crate::snapshot::Snapshot;
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::existing;
+use crate::solve::headroom::layout;
 use crate::solve::solution::{Kept, NewNode, Removal, Solution, Substitute, Target};
 
 use super::imagined;
@@ -17,8 +18,9 @@ use super::trial::{Scene, marked};
 pub(in crate::solve) fn composed(
     scene: &Scene<'_>,
     between: &Snapshot,
-    (first, second): (Solution, Solution),
+    (mut first, second): (Solution, Solution),
 ) -> Solution {
+    without_room(scene.room, &mut first.target);
     let names: BTreeMap<NodeName, usize> =
         (0..first.target.new.len()).map(|number| (imagined::name(number), number)).collect();
     let is_made = |node: &NodeName| names.contains_key(node);
@@ -37,6 +39,7 @@ pub(in crate::solve) fn composed(
             Some(pods) => with_more(scene, (between, imagined::name(number)), node, pods),
             None => node,
         })
+        .filter_map(|node| opened(scene.room, node))
         .collect();
     new.extend(second.target.new);
     let mut removed: Vec<Removal> = first.target.removed;
@@ -51,6 +54,30 @@ pub(in crate::solve) fn composed(
     // Of nodes that are only imagined nothing has to be decided.
     report.undecided = first.report.undecided;
     Solution { target: Target { kept, new, removed }, report }
+}
+
+/// Takes the room off that the second step lays out anew.
+fn without_room(room: &Demand, target: &mut Target) {
+    for kept in &mut target.kept {
+        kept.pods.retain(|pod| !pod.is_placeholder());
+    }
+    for node in &mut target.new {
+        let (placeholders, pods): (Vec<PodKey>, Vec<PodKey>) =
+            std::mem::take(&mut node.pods).into_iter().partition(PodKey::is_placeholder);
+        for pod in &placeholders {
+            let asked = room.shape_of(pod).map(|shape| node.requests.minus(&shape.ask.requests));
+            asked.into_iter().for_each(|left| node.requests = left);
+        }
+        node.pods = pods;
+    }
+}
+
+/// Returns a node that was made for room as made for what is there now; nothing where nothing is.
+fn opened(room: &Demand, mut node: NewNode) -> Option<NewNode> {
+    let Some(before) = node.opened_for.clone().filter(PodKey::is_placeholder) else { return Some(node) };
+    let alike = room.shape_of(&before).map_or(&[][..], |shape| &shape.pods);
+    node.opened_for = Some(layout::opener(&node, alike)?);
+    Some(node)
 }
 
 /// Joins what goes to nodes that stay: a pod that moves on goes to its last place at once.
@@ -79,7 +106,13 @@ fn with_more(
     mut node: NewNode,
     pods: &[PodKey],
 ) -> NewNode {
-    let known: BTreeSet<&PodKey> = node.pods.iter().chain(pods).collect();
+    let (placeholders, pods): (Vec<PodKey>, Vec<PodKey>) =
+        pods.iter().cloned().partition(PodKey::is_placeholder);
+    layout::put(&mut node, placeholders, scene.room);
+    if pods.is_empty() {
+        return node;
+    }
+    let known: BTreeSet<&PodKey> = node.pods.iter().chain(&pods).collect();
     let mut world = marked(between, &BTreeSet::from([name]));
     for pod in world.pods.iter_mut().filter(|pod| pods.contains(&pod.key)) {
         pod.place = crate::model::PodPlace::Waiting;
@@ -97,7 +130,7 @@ fn with_more(
             && holds(scene, &node, other, &demand.shapes)
     });
     node.substitutes = substitutes;
-    node.pods.extend(pods.iter().cloned());
+    node.pods.extend(pods);
     node.pods.sort();
     node
 }

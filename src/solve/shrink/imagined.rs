@@ -24,7 +24,7 @@ pub(in crate::solve) fn after(scene: &Scene<'_>, snapshot: &Snapshot, target: &T
         places.extend(kept.pods.iter().map(|pod| (pod, kept.node.clone())));
     }
     for (number, new) in target.new.iter().enumerate() {
-        let node = joined(scene, snapshot, number, new);
+        let node = joined(scene, snapshot, name(number), new);
         places.extend(new.pods.iter().map(|pod| (pod, node.name.clone())));
         after.nodes.push(node);
     }
@@ -49,11 +49,24 @@ fn is_held(scene: &Scene<'_>, snapshot: &Snapshot, removal: &Removal) -> bool {
 
 /// Returns the name of an imagined node: no real one has it, since a name has no blank.
 pub(super) fn name(number: usize) -> NodeName {
-    NodeName::new(&*format!("new {number}"))
+    NodeName::new(&*format!("{NEW}{number}"))
 }
 
-fn joined(scene: &Scene<'_>, snapshot: &Snapshot, number: usize, new: &NewNode) -> Node {
-    let name = name(number);
+/// Returns whether a node is one that only an imagined world has.
+pub(super) fn is_new(node: &NodeName) -> bool {
+    node.as_str().starts_with(NEW)
+}
+
+/// What the names of imagined nodes begin with.
+const NEW: &str = "new ";
+
+/// Returns a node to make as if it had joined under a name that no other has.
+pub(in crate::solve) fn joined(
+    scene: &Scene<'_>,
+    snapshot: &Snapshot,
+    name: NodeName,
+    new: &NewNode,
+) -> Node {
     let mut labels = labels_of(scene.supply, new);
     labels.insert(LabelKey::new(label::HOSTNAME), Arc::from(name.as_str()));
     let pool = &scene.policy.pools[&new.pool];

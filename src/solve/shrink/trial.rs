@@ -12,6 +12,7 @@ use crate::solve::attempt::{self, Attempt, Ground};
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::Demand;
 use crate::solve::existing::{self, Standing};
+use crate::solve::headroom;
 use crate::solve::market::Market;
 use crate::solve::memo::Memo;
 use crate::solve::pack::Effort;
@@ -35,6 +36,8 @@ pub(in crate::solve) struct Scene<'a> {
     pub(in crate::solve) asked: &'a BTreeSet<NodeName>,
     /// Which pods may be evicted as the world is, whatever is imagined of it.
     pub(in crate::solve) evictions: &'a Evictions<'a>,
+    /// The room that is kept for pods to come.
+    pub(in crate::solve) room: &'a Demand,
 }
 
 impl<'a> Scene<'a> {
@@ -57,6 +60,8 @@ impl<'a> Scene<'a> {
 pub(super) struct Trial {
     /// How many pods are on nothing, by priority.
     pub(super) unplaced: BTreeMap<i32, usize>,
+    /// For how many pods to come of each shape there is no room.
+    pub(super) without_room: Vec<usize>,
     /// Whether the cost is known.
     pub(super) is_priced: bool,
     /// What the fleet costs by the hour when the nodes are gone.
@@ -123,14 +128,16 @@ fn trial(
 ) -> Trial {
     let demand = &Demand::of(shadow, scene.topology);
     let ground = scene.ground(shadow, (demand, nodes), Effort::Comparison);
-    let attempt = attempt::best(&ground);
+    let mut attempt = attempt::best(&ground);
     let unplaced = attempt::unplaced(demand, &attempt);
     let lost = stranded(shadow, (leaving, scene.asked), &attempt, demand);
+    let layout = headroom::layout::lay(scene, (shadow, ground.effort), &mut attempt);
     let Attempt { nodes, costs, finished, .. } = attempt;
     let cost = costs.with_new(&finished.nodes, &finished.ledger, scene.book).1;
     let placed = nodes.into_iter().filter(|standing| !standing.placed.is_empty());
     Trial {
         unplaced,
+        without_room: layout.left,
         is_priced: finished.nodes.iter().all(|node| node.effective_price.known().is_some()),
         cost: cost.effective,
         new: finished.nodes,

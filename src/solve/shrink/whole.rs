@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{NodeName, PodKey};
+use crate::model::{NodeName, PodKey, Requirements};
 use crate::snapshot::Snapshot;
 use crate::solve::came_off::{self, Fleet};
-use crate::solve::demand::Demand;
+use crate::solve::demand::{Demand, Shape};
 use crate::solve::fit::limits::Ledger;
 use crate::solve::pack::finish::Shapes;
 use crate::solve::price::{self, Uncommitted};
@@ -20,6 +20,8 @@ use super::trial::{Scene, marked};
 /// Returns whether the order of pools, the rules between pods and what claims must list hold of a solution.
 pub(in crate::solve) fn is_right(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solution) -> bool {
     let Target { new, removed, .. } = &solution.target;
+    // Room is nobody to rules between pods.
+    let new = &without_room(new);
     let world = &marked(snapshot, &removed.iter().map(|removal| removal.node.clone()).collect());
     let demand = &Demand::of(world, scene.topology);
     let lacks_choice =
@@ -28,10 +30,43 @@ pub(in crate::solve) fn is_right(scene: &Scene<'_>, snapshot: &Snapshot, solutio
     let opened = new
         .iter()
         .zip(shapes)
-        .filter_map(|(node, shapes)| Some((node, demand.shapes.get(shapes.opened_for)?)));
+        .filter_map(|(node, shapes)| Some((node, opener(scene, demand, (node, shapes))?)));
     !new.iter().any(lacks_choice)
+        && (scene.room.shapes.is_empty() || hold_theirs(scene, demand, new.iter().zip(shapes)))
         && overruled::count(scene.supply, &left(scene, snapshot, new), opened) == 0
-        && binds_all(scene, (world, demand), (&solution.target, shapes))
+        && binds_all(scene, (world, demand), (&solution.target, (new, shapes)))
+}
+
+/// Returns the shape of the pod, or of the room, that a node was opened for.
+fn opener<'s>(
+    scene: &Scene<'s>,
+    demand: &'s Demand,
+    (node, shapes): (&NewNode, &Shapes),
+) -> Option<&'s Shape> {
+    demand.shapes.get(shapes.opened_for).or_else(|| scene.room.shape_of(node.opened_for.as_ref()?))
+}
+
+/// Returns whether nodes hold their pods as what they are bought as: more may come to them than is sure of a node that
+/// is there.
+fn hold_theirs<'n>(
+    scene: &Scene<'_>,
+    demand: &Demand,
+    mut new: impl Iterator<Item = (&'n NewNode, &'n Shapes)>,
+) -> bool {
+    new.all(|(node, shapes)| {
+        let bought = scene.supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
+        let Some((pool, kind, usable)) = bought else { return true };
+        let mut site = pool.site(kind, usable);
+        let chosen = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
+        site.labels.add_all(&Requirements::of_labels(chosen));
+        shapes.pods.iter().all(|shape| site.put(&demand.shapes[*shape].ask, 1).is_ok())
+    })
+}
+
+fn without_room(new: &[NewNode]) -> Vec<NewNode> {
+    let mut bare = new.to_vec();
+    bare.iter_mut().for_each(|node| node.pods.retain(|pod| !pod.is_placeholder()));
+    bare
 }
 
 /// Returns what limits leave beside what there is and these nodes.
@@ -53,7 +88,7 @@ fn left(scene: &Scene<'_>, snapshot: &Snapshot, new: &[NewNode]) -> Ledger {
 fn binds_all(
     scene: &Scene<'_>,
     (world, demand): (&Snapshot, &Demand),
-    (target, shapes): (&Target, &[Shapes]),
+    (target, (new, shapes)): (&Target, (&[NewNode], &[Shapes])),
 ) -> bool {
     let Scene { policy, supply, topology, daemons, .. } = *scene;
     let placed: BTreeMap<&NodeName, &Vec<PodKey>> =
@@ -65,6 +100,6 @@ fn binds_all(
         let known = pods.iter().filter_map(|pod| Some((pod.clone(), *of_kept.get(pod)?)));
         (standing.placed, standing.shapes) = known.unzip();
     }
-    let fleet = Fleet { supply, policy, nodes: &nodes, new: &target.new, shapes };
+    let fleet = Fleet { supply, policy, nodes: &nodes, new, shapes };
     fleet.refused(demand, topology).is_empty()
 }

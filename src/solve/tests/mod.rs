@@ -5,6 +5,7 @@ mod demand;
 mod due;
 mod existing;
 mod explained;
+mod headroom;
 mod karpenter;
 mod labels;
 mod limits;

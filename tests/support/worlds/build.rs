@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use nodeform::model::{
-    Fleet, HostPort, LabelKey, LabelSelector, Namespace, Node, Operator, Pod, PodAffinityTerm, PodKey,
-    PodPlace, PodSpec, PodState, Pool, Preferred, Protocol, Quantity, Requirement, Requirements,
-    ResourceName, SchedulingRule, SpreadConstraint, Strength, Toleration, Workload, label,
+    BufferName, Effect, Fleet, HostPort, LabelKey, LabelSelector, Namespace, Node, Operator, Pod,
+    PodAffinityTerm, PodKey, PodPlace, PodSpec, PodState, Pool, Preferred, Protocol, Quantity, Requirement,
+    Requirements, ResourceName, SchedulingRule, SpreadConstraint, Strength, Toleration, Workload, label,
 };
 use nodeform::policy::Policy;
 use nodeform::snapshot::{Daemon, Gap, GapKind, Snapshot};
@@ -96,6 +96,18 @@ impl PodBuilder {
     /// Takes a TCP port of the node, on every address.
     pub(crate) fn port(mut self, port: u16) -> Self {
         self.spec.host_ports.insert(HostPort { port, protocol: Protocol::Tcp, address: None });
+        self
+    }
+
+    /// Is no pod but room that the buffer `room` keeps for one.
+    pub(crate) fn placeholder(mut self, ordinal: u32) -> Self {
+        let namespace = self.pod.key.namespace.clone();
+        self.pod.key = PodKey::placeholder(&namespace, &BufferName::new("room"), ordinal);
+        self.spec.priority = i32::MIN;
+        self.spec.labels.clear();
+        let soft = Toleration { key: None, value: None, effect: Some(Effect::PreferNoSchedule) };
+        self.spec.tolerations.push(soft);
+        self.spec.tolerations.sort();
         self
     }
 

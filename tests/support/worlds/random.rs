@@ -339,6 +339,18 @@ pub(crate) fn worlds() -> impl Strategy<Value = World> {
     )
 }
 
+/// A world in which one buffer or two keep room.
+pub(crate) fn roomy_worlds() -> impl Strategy<Value = World> {
+    let one = (select(&["250m", "1", "3", "9"][..]), select(&["256Mi", "3Gi", "20Gi"][..]), 1..4_u32);
+    (worlds(), vec(one, 1..3)).prop_map(|(world, rooms)| {
+        (0_u32..).zip(rooms).fold(world, |world, (number, (cpu, memory, count))| {
+            let room = pod("room").cpu(cpu).memory(memory);
+            (0..count)
+                .fold(world, |world, ordinal| world.pod(room.clone().placeholder(number * 10 + ordinal)))
+        })
+    })
+}
+
 /// What a pod may prefer.
 #[derive(Clone, Debug)]
 enum Soft {

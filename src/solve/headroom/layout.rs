@@ -1,0 +1,315 @@
+//! Where room is kept in one fleet: on what the pods leave of its nodes, then on nodes that are made for it.
+//!
+//! What comes out depends on the nodes and on what is left of them, never on their names, nor on whether they are there or
+//! to be made: so the plan after this one lays the room out on the same nodes, needs all of them and no other. Pods are
+//! never placed or moved here, and where limits keep some of them from a place, no node is made or kept for room.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::{HostPort, LabelKey, Node, NodeName, PodKey, label};
+use crate::snapshot::Snapshot;
+use crate::solve::attempt::Attempt;
+use crate::solve::demand::Demand;
+use crate::solve::existing::{self, Standing};
+use crate::solve::fit::limits::{Charges, Ledger};
+use crate::solve::fleet::{Costs, zones};
+use crate::solve::pack::finish::{self, Desk, ZoneCounts, finish};
+use crate::solve::pack::{self, Effort};
+use crate::solve::report::chain;
+use crate::solve::shrink::imagined;
+use crate::solve::shrink::trial::Scene;
+use crate::solve::solution::NewNode;
+
+/// How often nodes are made for what is left of the room, or given up because nothing of it is there: each changes what
+/// is laid out where, and most fleets need one or two.
+const ROUNDS_MAX: usize = 12;
+
+/// Where the room is.
+#[derive(Debug, Default)]
+pub(in crate::solve) struct Layout {
+    /// The placeholders on nodes that exist, by node.
+    pub(in crate::solve) kept: BTreeMap<NodeName, Vec<PodKey>>,
+    /// Placeholders that nothing has room for, with the place of their shape in the room that is asked for.
+    pub(in crate::solve) unplaced: Vec<(usize, PodKey)>,
+    /// How many of each shape those are.
+    pub(in crate::solve) left: Vec<usize>,
+}
+
+/// Lays the room out in the fleet that an attempt came to: nodes that keep some of it stay, and what is made for it
+/// stands with the other new nodes afterwards.
+pub(in crate::solve) fn lay(
+    scene: &Scene<'_>,
+    (snapshot, effort): (&Snapshot, Effort),
+    attempt: &mut Attempt<'_>,
+) -> Layout {
+    if scene.room.shapes.is_empty() {
+        return Layout::default();
+    }
+    let (made, mut laid, ledger) = Floor::of(scene, (snapshot, effort), attempt).settled(attempt);
+    for (number, node) in attempt.finished.nodes.iter_mut().enumerate() {
+        put(node, laid.on.remove(&name(number)).unwrap_or_default(), scene.room);
+    }
+    for Made { number, mut node, shape, .. } in made {
+        let Some(pods) = laid.on.remove(&name(number)) else { continue };
+        put(&mut node, pods, scene.room);
+        node.opened_for = opener(&node, &scene.room.shapes[shape].pods);
+        attempt.finished.nodes.push(node);
+    }
+    finish::sort(scene.supply, &mut attempt.finished.nodes, |node| node);
+    attempt.finished.ledger = ledger;
+    attempt.shrunk.removed.retain(|removal| !laid.on.contains_key(&removal.node));
+    attempt.shrunk.staying.retain(|(node, _)| !laid.on.contains_key(node));
+    attempt.costs = Costs::of(snapshot, &attempt.shrunk, scene.market, scene.book);
+    Layout { kept: laid.on, unplaced: left_over(scene.room, &laid.left), left: laid.left }
+}
+
+/// Returns the name of a node to make: none that is there has it, since a name has no blank, nor one that a step before
+/// this one made.
+fn name(number: usize) -> NodeName {
+    NodeName::new(&*format!("next {number}"))
+}
+
+/// Adds placeholders to a node that is to be made.
+pub(in crate::solve) fn put(node: &mut NewNode, pods: Vec<PodKey>, room: &Demand) {
+    for pod in &pods {
+        if let Some(shape) = room.shape_of(pod) {
+            node.requests = node.requests.plus(&shape.ask.requests);
+        }
+    }
+    node.pods.extend(pods);
+    node.pods.sort();
+}
+
+/// Returns the pod for which a node is made now that others are there: one of those, if there is any.
+pub(in crate::solve) fn opener(node: &NewNode, alike: &[PodKey]) -> Option<PodKey> {
+    let first = node.pods.iter().find(|pod| alike.binary_search(pod).is_ok());
+    first.or(node.pods.first()).cloned()
+}
+
+/// Returns the last pods of each shape, so many as are left.
+fn left_over(room: &Demand, left: &[usize]) -> Vec<(usize, PodKey)> {
+    let of_shape = |(number, left): (usize, &usize)| {
+        let pods = &room.shapes[number].pods;
+        pods[pods.len() - left..].iter().map(move |pod| (number, pod.clone())).collect::<Vec<_>>()
+    };
+    left.iter().enumerate().flat_map(of_shape).collect()
+}
+
+/// A node that is made for room alone.
+struct Made {
+    /// Its number among all nodes that were made in this fleet.
+    number: usize,
+    /// The node, with nothing laid on it.
+    node: NewNode,
+    /// The shape that it was opened for.
+    shape: usize,
+    /// What it takes of limits.
+    charges: Charges,
+    /// What it was made for.
+    pods: Vec<PodKey>,
+    /// The shapes of those.
+    shapes: Vec<usize>,
+}
+
+/// What came to be where.
+struct Laid {
+    on: BTreeMap<NodeName, Vec<PodKey>>,
+    /// How many of each shape are on nothing.
+    left: Vec<usize>,
+}
+
+impl Laid {
+    /// Returns this with what more nodes were made for.
+    fn with(&self, more: &[Made]) -> Self {
+        let (mut on, mut left) = (self.on.clone(), self.left.clone());
+        for made in more {
+            on.insert(name(made.number), made.pods.clone());
+            made.shapes.iter().for_each(|shape| left[*shape] = left[*shape].saturating_sub(1));
+        }
+        Self { on, left }
+    }
+
+    /// Returns whether the same nodes have room for as much.
+    fn is_like(&self, other: &Self) -> bool {
+        self.left == other.left && self.on.keys().eq(other.on.keys())
+    }
+}
+
+/// What the room is laid out on.
+struct Floor<'p> {
+    scene: &'p Scene<'p>,
+    snapshot: &'p Snapshot,
+    effort: Effort,
+    /// The nodes that exist and stay, or may be kept.
+    there: Vec<Standing<'p>>,
+    /// The nodes to make for pods, each with the ports that those take.
+    new: Vec<(Node, NewNode, BTreeSet<HostPort>)>,
+    /// The nodes that go unless room is kept on them.
+    spare: BTreeSet<NodeName>,
+    zones: ZoneCounts,
+    /// Whether limits keep pods from a place, so that room must not take any of them.
+    is_short: bool,
+}
+
+impl<'p> Floor<'p> {
+    fn of(scene: &'p Scene<'p>, (snapshot, effort): (&'p Snapshot, Effort), attempt: &Attempt<'p>) -> Self {
+        let finished = &attempt.finished;
+        let shapes = &attempt.assigned.demand.shapes;
+        let mut new = Vec::new();
+        let mut zones = zones(&attempt.nodes, &attempt.shrunk);
+        for (number, (node, of_pods)) in finished.nodes.iter().zip(&finished.shapes).enumerate() {
+            let mut ports = ports_of_daemons(scene, node);
+            ports.extend(of_pods.pods.iter().flat_map(|shape| shapes[*shape].ask.host_ports.iter().cloned()));
+            let joined = imagined::joined(scene, snapshot, name(number), node);
+            *zones.entry((node.pool.clone(), node.zone.clone())).or_default() += 1;
+            new.push((joined, node.clone(), ports));
+        }
+        Self {
+            scene,
+            snapshot,
+            effort,
+            there: attempt
+                .nodes
+                .iter()
+                .filter(|standing| !standing.node.is_deleting)
+                .map(|standing| Standing {
+                    // What came along with others has no shape of its own.
+                    shapes: vec![usize::MAX; standing.placed.len()],
+                    ..standing.clone()
+                })
+                .collect(),
+            new,
+            spare: attempt.shrunk.removed.iter().map(|removal| removal.node.clone()).collect(),
+            zones,
+            is_short: is_short(scene, attempt),
+        }
+    }
+
+    /// Makes nodes for what is left, and gives up what nothing is laid on, until neither is to be done.
+    fn settled(&self, attempt: &Attempt<'_>) -> (Vec<Made>, Laid, Ledger) {
+        let mut ledger = attempt.finished.ledger.clone();
+        let mut closed = if self.is_short { self.spare.clone() } else { BTreeSet::new() };
+        let mut made: Vec<Made> = Vec::new();
+        let mut number = self.new.len();
+        let mut may_make = !self.is_short;
+        let mut meant: Option<Laid> = None;
+        for _ in 0..ROUNDS_MAX {
+            let laid = self.laid(&closed, &made);
+            if may_make && laid.left.iter().any(|left| *left > 0) {
+                let more = self.make(&laid.left, (&mut ledger, &mut number), &made);
+                may_make = !more.is_empty();
+                meant = made.is_empty().then(|| laid.with(&more));
+                made.extend(more);
+                if may_make {
+                    continue;
+                }
+            }
+            let idle: Vec<NodeName> =
+                self.spare.iter().filter(|node| !laid.on.contains_key(*node)).cloned().collect();
+            let before = (closed.len(), made.len());
+            closed.extend(idle);
+            without_idle(&mut made, &laid, &mut ledger);
+            if before == (closed.len(), made.len()) {
+                // Nodes are best as they were made, where what is laid on them in the end comes to the same.
+                let meant = meant.filter(|meant| meant.is_like(&laid));
+                return (made, meant.unwrap_or(laid), ledger);
+            }
+        }
+        let laid = self.laid(&closed, &made);
+        without_idle(&mut made, &laid, &mut ledger);
+        (made, laid, ledger)
+    }
+
+    /// Lays the room out on all nodes that are not closed.
+    fn laid(&self, closed: &BTreeSet<NodeName>, made: &[Made]) -> Laid {
+        let Self { scene, snapshot, there, new, .. } = self;
+        let join = |made: &Made| imagined::joined(scene, snapshot, name(made.number), &made.node);
+        let joined: Vec<Node> = made.iter().map(join).collect();
+        let no_ports = &BTreeSet::new();
+        let mut nodes: Vec<Standing<'_>> =
+            there.iter().filter(|standing| !closed.contains(&standing.node.name)).cloned().collect();
+        let with_pods = new.iter().map(|(node, new, ports)| (node, new, ports));
+        let all = with_pods.chain(joined.iter().zip(made).map(|(node, made)| (node, &made.node, no_ports)));
+        nodes.extend(all.map(|(node, new, ports)| existing::made(node, new, ports, scene.daemons)));
+        nodes.sort_by(by_content);
+        let left = existing::fill(scene.room, &mut nodes);
+        let on = nodes.into_iter().filter_map(|standing| {
+            let room: Vec<PodKey> = standing.placed.into_iter().filter(PodKey::is_placeholder).collect();
+            (!room.is_empty()).then(|| (standing.node.name.clone(), room))
+        });
+        Laid { on: on.collect(), left }
+    }
+
+    /// Makes nodes for what is left.
+    fn make(
+        &self,
+        left: &[usize],
+        (ledger, number): (&mut Ledger, &mut usize),
+        before: &[Made],
+    ) -> Vec<Made> {
+        let Scene { supply, memo, book, room, .. } = *self.scene;
+        let mut zones = self.zones.clone();
+        for Made { node, .. } in before {
+            *zones.entry((node.pool.clone(), node.zone.clone())).or_default() += 1;
+        }
+        let (problem, packing) = pack::pack((room, left), (supply, memo), (ledger, book), self.effort);
+        let desk = Desk { problem: &problem, supply, demand: room, book, effort: self.effort };
+        let finished = finish(&desk, packing, &mut zones);
+        *ledger = finished.ledger;
+        let took = finished.took;
+        let made = finished.nodes.into_iter().zip(finished.shapes).map(|(mut node, shapes)| {
+            let charges = node.opened_for.as_ref().and_then(|pod| took.get(pod)).cloned().unwrap_or_default();
+            let pods = std::mem::take(&mut node.pods);
+            node.requests = node.daemon_requests.clone();
+            *number += 1;
+            Made { number: *number - 1, node, shape: shapes.opened_for, charges, pods, shapes: shapes.pods }
+        });
+        made.collect()
+    }
+}
+
+/// Returns the ports that daemonsets may take of a node.
+fn ports_of_daemons(scene: &Scene<'_>, node: &NewNode) -> BTreeSet<HostPort> {
+    let bought = scene.supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
+    bought.map(|(pool, kind, usable)| pool.site(kind, usable).ports).unwrap_or_default()
+}
+
+/// Gives up the nodes that nothing is laid on.
+fn without_idle(made: &mut Vec<Made>, laid: &Laid, ledger: &mut Ledger) {
+    made.retain(|made| {
+        let is_used = laid.on.contains_key(&name(made.number));
+        if !is_used {
+            ledger.give_back(&made.charges);
+        }
+        is_used
+    });
+}
+
+/// Orders nodes by what they are and what is left of them, not by who they are.
+fn by_content(one: &Standing<'_>, other: &Standing<'_>) -> Ordering {
+    fn labels<'n>(standing: &'n Standing<'_>) -> impl Iterator<Item = (&'n LabelKey, &'n Arc<str>)> {
+        standing.node.labels.iter().filter(|(key, _)| key.as_str() != label::HOSTNAME)
+    }
+    let is_bare = |standing: &Standing<'_>| standing.is_empty() && standing.placed.is_empty();
+    (one.node.pool.cmp(&other.node.pool))
+        .then_with(|| labels(one).cmp(labels(other)))
+        .then_with(|| one.site.taints.cmp(&other.site.taints))
+        .then_with(|| is_bare(one).cmp(&is_bare(other)))
+        .then_with(|| one.site.ports.cmp(&other.site.ports))
+        .then_with(|| one.site.room.cmp(&other.site.room))
+}
+
+/// Returns whether limits keep pods from a place that would have one without any.
+fn is_short(scene: &Scene<'_>, attempt: &Attempt<'_>) -> bool {
+    let ledger = &attempt.finished.ledger;
+    if !ledger.has_limits() {
+        return false;
+    }
+    let unlimited = ledger.without_limits();
+    let shapes: BTreeSet<usize> = attempt.finished.unplaced.iter().map(|(shape, _)| *shape).collect();
+    let asks = shapes.into_iter().map(|shape| &attempt.assigned.demand.shapes[shape].ask);
+    let mut pairs = asks.flat_map(|ask| scene.supply.pools.iter().map(move |pool| (pool, ask)));
+    pairs.any(|(pool, ask)| chain::at_pool(pool, ask, &unlimited).miss.is_none())
+}
