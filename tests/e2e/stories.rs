@@ -48,8 +48,13 @@ impl Story {
             .unwrap_or_else(|problems| panic!("{}: {problems:#?}", self.name));
         let planned = offline::plan(&world)
             .unwrap_or_else(|refused| panic!("{}: the judge objects: {:#?}", self.name, refused.findings));
-        let after = sim::after(&world.snapshot, planned.plan.plan());
-        Planned { before: world.snapshot, after, documents: Documents::of(&self.written) }
+        let (mut before, mut after) =
+            (world.snapshot.clone(), sim::after(&world.snapshot, planned.plan.plan()));
+        // Nobody stands in room that is kept.
+        for snapshot in [&mut before, &mut after] {
+            snapshot.pods.retain(|pod| !pod.key.is_placeholder());
+        }
+        Planned { before, after, documents: Documents::of(&self.written) }
     }
 }
 
