@@ -26,10 +26,12 @@ pub(super) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
     let fleet = |world: &Snapshot| {
         replicas::with_replacements(world, policy, |world| preferences::solve(world, policy))
     };
-    let with = fleet(snapshot);
     match without_room(snapshot) {
-        Cow::Borrowed(_) => with,
-        Cow::Owned(bare) => said(with, &fleet(&bare)),
+        Cow::Borrowed(_) => fleet(snapshot),
+        Cow::Owned(bare) => {
+            let (with, without) = rayon::join(|| fleet(snapshot), || fleet(&bare));
+            said(with, &without)
+        }
     }
 }
 
