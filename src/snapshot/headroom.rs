@@ -28,15 +28,17 @@ pub fn keep_room(
     templates: &Templates,
 ) {
     for buffer in buffers.values() {
+        let what = || format!("CapacityBuffer `{}/{}`", buffer.namespace, buffer.name);
         match kept(buffer, templates, &snapshot.pods) {
-            Ok((spec, count)) => {
-                let spec = Arc::new(spec);
+            Ok((spec, asked)) => {
+                let (spec, count) = (Arc::new(spec), asked.min(PLACEHOLDERS_MAX));
+                if count < asked {
+                    let consequence = format!("it asks for room for {asked} pods: room is kept for {count}");
+                    snapshot.gaps.push(Gap { kind: GapKind::WithoutEffect, what: what(), consequence });
+                }
                 snapshot.pods.extend((1..=count).map(|ordinal| placeholder(buffer, ordinal, &spec)));
             }
-            Err((kind, consequence)) => {
-                let what = format!("CapacityBuffer `{}/{}`", buffer.namespace, buffer.name);
-                snapshot.gaps.push(Gap { kind, what, consequence });
-            }
+            Err((kind, consequence)) => snapshot.gaps.push(Gap { kind, what: what(), consequence }),
         }
     }
     snapshot.pods.sort();
@@ -69,7 +71,7 @@ fn kept(buffer: &Buffer, templates: &Templates, pods: &[Pod]) -> Result<(PodSpec
     };
     let spec = stripped(&spec);
     match count(buffer, replicas, &spec.requests) {
-        Some(count) => Ok((spec, count.min(PLACEHOLDERS_MAX))),
+        Some(count) => Ok((spec, count)),
         None => Err((
             GapKind::WithoutEffect,
             "it says neither `replicas` nor `percentage`, and no limit bounds it: it keeps no room"

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::world::{PodWith, World, node, on, pod, pool};
+use crate::model::buffer::ACTIVE_CAPACITY;
 use crate::model::{
-    BufferName, LabelKey, LabelSelector, MicroUsdPerHour, Namespace, Pod, PodAffinityTerm, PodKey, Pool,
-    Requirement, Requirements, label,
+    Buffer, BufferName, BufferPods, LabelKey, LabelSelector, MicroUsdPerHour, Namespace, Pod,
+    PodAffinityTerm, PodKey, Pool, Requirement, Requirements, Workload, label,
 };
+use crate::snapshot::headroom::keep_room;
 
 /// A placeholder of the buffer `room`.
 fn room(ordinal: u32, cpu: &str) -> Pod {
@@ -112,4 +114,25 @@ fn room_stands_beside_pods_that_share_a_node_with_others() {
         room(2, "1"),
     ]);
     assert_eq!(world.text(), "= n1: buffer:room-1 buffer:room-2 one two\n");
+}
+
+#[test]
+fn room_for_more_pods_than_are_counted_is_said() {
+    let (namespace, name) = (Namespace::new("shop"), BufferName::new("room"));
+    let workload = Workload { kind: "Deployment".into(), namespace: namespace.clone(), name: "web".into() };
+    let buffer = Buffer {
+        namespace: namespace.clone(),
+        name: name.clone(),
+        strategy: ACTIVE_CAPACITY.into(),
+        pods: BufferPods::Workload { group: "apps".into(), workload: workload.clone() },
+        replicas: Some(20_000),
+        percent: None,
+        limits: None,
+    };
+    let templates = [(workload, (pod("web").spec, 1))].into();
+    let mut snapshot = World::of(vec![pool("default")]).snapshot;
+    keep_room(&mut snapshot, &[((namespace, name), buffer)].into(), &templates);
+    let said: Vec<String> = snapshot.gaps.iter().map(ToString::to_string).collect();
+    let asked = "Not planned with: CapacityBuffer `shop/room`: it asks for room for 20000 pods";
+    assert_eq!((snapshot.pods.len(), said), (10_000, vec![format!("{asked}: room is kept for 10000")]));
 }
