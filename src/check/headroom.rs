@@ -42,13 +42,17 @@ fn counted(case: &Case<'_>) -> Vec<Finding> {
         }
     }
     let fault = |buffer: &Buffer| {
-        let kept = *kept.get(&(&buffer.namespace, buffer.name.as_str()))?;
+        let object = format!("CapacityBuffer `{}/{}`", buffer.namespace, buffer.name);
+        // Of what a gap names it is said that no room is kept, or less.
+        if case.snapshot.gaps.iter().any(|gap| gap.what == object) {
+            return None;
+        }
+        let kept = kept.get(&(&buffer.namespace, buffer.name.as_str())).copied().unwrap_or(0);
         let asked = usize::try_from(buffer.replicas?).unwrap_or(usize::MAX);
         // A share of the workload may be more, and limits may leave less.
         let is_right = kept == asked
             || (kept > asked && buffer.percent.is_some())
-            || (kept < asked && (buffer.limits.is_some() || kept >= KEPT_MAX));
-        let object = format!("CapacityBuffer `{}/{}`", buffer.namespace, buffer.name);
+            || (kept < asked && buffer.limits.is_some());
         let why = format!("asks for room for {asked} pods, and is planned with {kept}");
         (!is_right).then(|| Finding::new(Rule::Headroom, object, why))
     };
@@ -91,9 +95,6 @@ fn given_up(case: &Case<'_>, unplaced: &[&Pod]) -> Vec<Finding> {
     };
     nodes.filter_map(fault).collect()
 }
-
-/// The most pods that room is kept for by one buffer.
-const KEPT_MAX: usize = 10_000;
 
 fn said(case: &Case<'_>) -> Option<Finding> {
     let report = &case.plan.evidence.report;

@@ -83,8 +83,12 @@ fn room_for_another_number_of_pods_than_a_buffer_asks_for_is_seen() {
         limits: None,
     };
     world.policy.buffers.insert((namespace.clone(), name.clone()), buffer.clone());
+    let before = world.snapshot.clone();
     let mut case = (world, plan);
     assert_eq!(said(&case), ["asks for room for 2 pods, and is planned with 1"]);
+    case.0.snapshot.pods.retain(|pod| !pod.key.is_placeholder());
+    assert!(said(&case).contains(&"asks for room for 2 pods, and is planned with 0".to_owned()));
+    case.0.snapshot = before;
     let limits = Some(Resources::none().with(ResourceName::Cpu, 1500));
     case.0.policy.buffers.insert((namespace, name), Buffer { replicas: None, limits, ..buffer });
     assert_eq!(said(&case), ["keeps room for cpu 2, and its limit is 1500m"]);
