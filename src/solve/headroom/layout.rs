@@ -82,6 +82,16 @@ pub(in crate::solve) fn put(node: &mut NewNode, pods: Vec<PodKey>, room: &Demand
     node.pods.sort();
 }
 
+/// Takes the placeholders off a node that is to be made.
+pub(in crate::solve) fn take_off(node: &mut NewNode, room: &Demand) {
+    let (placeholders, pods): (Vec<PodKey>, Vec<PodKey>) =
+        std::mem::take(&mut node.pods).into_iter().partition(PodKey::is_placeholder);
+    for shape in placeholders.iter().filter_map(|pod| room.shape_of(pod)) {
+        node.requests = node.requests.minus(&shape.ask.requests);
+    }
+    node.pods = pods;
+}
+
 /// Returns the pod for which a node is made now that others are there: one of those, if there is any.
 pub(in crate::solve) fn opener(node: &NewNode, alike: &[PodKey]) -> Option<PodKey> {
     let first = node.pods.iter().find(|pod| alike.binary_search(pod).is_ok());

@@ -61,15 +61,7 @@ fn without_room(room: &Demand, target: &mut Target) {
     for kept in &mut target.kept {
         kept.pods.retain(|pod| !pod.is_placeholder());
     }
-    for node in &mut target.new {
-        let (placeholders, pods): (Vec<PodKey>, Vec<PodKey>) =
-            std::mem::take(&mut node.pods).into_iter().partition(PodKey::is_placeholder);
-        for pod in &placeholders {
-            let asked = room.shape_of(pod).map(|shape| node.requests.minus(&shape.ask.requests));
-            asked.into_iter().for_each(|left| node.requests = left);
-        }
-        node.pods = pods;
-    }
+    target.new.iter_mut().for_each(|node| layout::take_off(node, room));
 }
 
 /// Returns a node that was made for room as made for what is there now; nothing where nothing is.

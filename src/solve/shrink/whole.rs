@@ -10,6 +10,7 @@ use crate::snapshot::Snapshot;
 use crate::solve::came_off::{self, Fleet};
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::fit::limits::Ledger;
+use crate::solve::headroom::layout;
 use crate::solve::pack::finish::Shapes;
 use crate::solve::price::{self, Uncommitted};
 use crate::solve::solution::{NewNode, Solution, Target};
@@ -21,7 +22,9 @@ use super::trial::{Scene, marked};
 pub(in crate::solve) fn is_right(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solution) -> bool {
     let Target { new, removed, .. } = &solution.target;
     // Room is nobody to rules between pods.
-    let new = &without_room(new);
+    let mut new = new.clone();
+    new.iter_mut().for_each(|node| layout::take_off(node, scene.room));
+    let new = &new;
     let world = &marked(snapshot, &removed.iter().map(|removal| removal.node.clone()).collect());
     let demand = &Demand::of(world, scene.topology);
     let lacks_choice =
@@ -32,7 +35,7 @@ pub(in crate::solve) fn is_right(scene: &Scene<'_>, snapshot: &Snapshot, solutio
         .zip(shapes)
         .filter_map(|(node, shapes)| Some((node, opener(scene, demand, (node, shapes))?)));
     !new.iter().any(lacks_choice)
-        && (scene.room.shapes.is_empty() || hold_theirs(scene, demand, new.iter().zip(shapes)))
+        && hold_theirs(scene, demand, new.iter().zip(shapes))
         && overruled::count(scene.supply, &left(scene, snapshot, new), opened) == 0
         && binds_all(scene, (world, demand), (&solution.target, (new, shapes)))
 }
@@ -61,12 +64,6 @@ fn hold_theirs<'n>(
         site.labels.add_all(&Requirements::of_labels(chosen));
         shapes.pods.iter().all(|shape| site.put(&demand.shapes[*shape].ask, 1).is_ok())
     })
-}
-
-fn without_room(new: &[NewNode]) -> Vec<NewNode> {
-    let mut bare = new.to_vec();
-    bare.iter_mut().for_each(|node| node.pods.retain(|pod| !pod.is_placeholder()));
-    bare
 }
 
 /// Returns what limits leave beside what there is and these nodes.
