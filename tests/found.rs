@@ -34,6 +34,11 @@ fn wished(name: &str, policies: (bool, bool)) -> SpreadConstraint {
     }
 }
 
+/// A spread over domains with the pods of an app.
+fn over_of(key: &str, name: &str) -> SpreadConstraint {
+    SpreadConstraint { selector: Some(app(name)), ..over(key) }
+}
+
 fn after(world: &World) -> World {
     World { snapshot: sim::after(&world.snapshot, &planned(world)), policy: world.policy.clone() }
 }
@@ -143,5 +148,38 @@ fn nodes_of_any_team_count_for_pods_that_avoid_one() {
                 .times(3),
         )
         .pod(of("web", "shape-2", "10m").memory("40Gi"));
+    planned(&world);
+}
+
+/// A pod that prefers another value of a label comes later to a node of a pool that asks for the label and names no value.
+#[test]
+fn a_node_that_gets_more_pods_settles_the_labels_that_those_refuse_values_of() {
+    const TEAM: &str = "example.com/team";
+    let wishful = |pod: PodBuilder| pod.preferring(&[(TEAM, Operator::NotIn, &["red"])], 1);
+    let (small, middle) = (|name| node(name).size("Standard_D2s_v5").zone("0"), |name| node(name).zone("0"));
+    let agent = daemon("static").with(|pod| wishful(pod.cpu("20m").memory("1Gi")));
+    let loose = |number: usize| {
+        let pod = of("db", &format!("shape-0-{number}"), "10m");
+        let wish =
+            SpreadConstraint { max_skew: 2, strength: Strength::Preferred, ..over_of(label::ZONE, "web") };
+        spread(pod.or_term(&[("karpenter.azure.com/sku-cpu", Operator::Gt, &["7"])]), wish)
+    };
+    let large = of("web", "shape-1-1", "20");
+    let large = large.or_term(&[(label::CAPACITY_TYPE, Operator::In, &["on-demand"])]);
+    let world = world()
+        .pool(pool("default").budget(BudgetNodes::Percent(100)))
+        .pool(pool("light").requiring(TEAM, Operator::Exists, &[]).budget(BudgetNodes::Count(0)))
+        .node(small("node-0"))
+        .node(middle("node-1").spot())
+        .node(middle("node-2"))
+        .node(middle("node-3"))
+        .node(small("node-4").cordoned())
+        .pod(pod("running-1-1").label("app", "web").on("node-1"))
+        .pod(pod("running-1-2").label("app", "web").on("node-1"))
+        .pod(wishful(pod("running-2-1").label("app", "web")).on("node-2"))
+        .pods((1..8).map(|number| loose(number).build()))
+        .pod(spread(large, over_of(label::ZONE, "db")))
+        .pods([agent.on("node-0")])
+        .daemon(agent);
     planned(&world);
 }

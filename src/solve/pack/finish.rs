@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::{LabelKey, PodKey, PoolName, Requirement, Resources, Zone};
-use crate::solve::demand::Demand;
+use crate::solve::demand::{Ask, Demand};
 use crate::solve::fit::limits::{Charges, Ledger};
 use crate::solve::fit::{Site, labels};
 use crate::solve::price::{PriceBook, Quote};
@@ -256,7 +256,12 @@ fn narrowed(before: &Site<'_>, key: &LabelKey, after: &Requirement) -> bool {
 /// Returns the labels that some pod wants to be there. Where all only refuse values, none is made up.
 fn asked_keys<'d>(desk: &'d Desk<'_>, placed: &[Drawn]) -> BTreeSet<&'d LabelKey> {
     let shapes: BTreeSet<usize> = placed.iter().map(|(_, shape, _)| *shape).collect();
-    let alternatives = shapes.into_iter().flat_map(|shape| &desk.demand.shapes[shape].ask.alternatives);
+    keys_wanted(shapes.into_iter().map(|shape| &desk.demand.shapes[shape].ask))
+}
+
+/// Returns the labels that one of these asks for, rather than only refusing values.
+pub(in crate::solve) fn keys_wanted<'a>(asks: impl Iterator<Item = &'a Ask>) -> BTreeSet<&'a LabelKey> {
+    let alternatives = asks.flat_map(|ask| &ask.alternatives);
     let wanted = alternatives.flat_map(|alternative| alternative.iter());
     wanted.filter(|(_, requirement)| !requirement.accepts_absence()).map(|(key, _)| key).collect()
 }

@@ -9,6 +9,7 @@ use crate::snapshot::Snapshot;
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::existing;
 use crate::solve::headroom::layout;
+use crate::solve::pack::finish::{chosen_labels, keys_wanted};
 use crate::solve::solution::{Kept, NewNode, Removal, Solution, Substitute, Target};
 
 use super::imagined;
@@ -116,6 +117,7 @@ fn with_more(
             node.requests = node.requests.plus(&shape.ask.requests);
         }
     }
+    settle(scene, &mut node, &demand.shapes);
     let mut substitutes = std::mem::take(&mut node.substitutes);
     substitutes.retain(|other| {
         (&other.zone, other.capacity_type) == (&node.zone, node.capacity_type)
@@ -125,6 +127,21 @@ fn with_more(
     node.pods.extend(pods);
     node.pods.sort();
     node
+}
+
+/// Gives a node values of labels that these pods leave it, where it must have one: what was open when it was made is
+/// open to them too.
+fn settle(scene: &Scene<'_>, node: &mut NewNode, shapes: &[Shape]) {
+    let bought = scene.supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
+    let Some((pool, kind, usable)) = bought else { return };
+    let empty = pool.site(kind, usable);
+    let mut site = empty.clone();
+    let chosen = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
+    site.labels.add_all(&Requirements::of_labels(chosen));
+    if shapes.iter().all(|shape| site.put(&shape.ask, shape.pods.len()).is_ok()) {
+        let wanted = keys_wanted(shapes.iter().map(|shape| &shape.ask));
+        node.labels.extend(chosen_labels(pool, (&empty, &site), &wanted));
+    }
 }
 
 /// Returns whether a substitute of a node holds all these pods.
