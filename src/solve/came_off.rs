@@ -11,6 +11,7 @@ use crate::policy::Policy;
 use super::demand::Demand;
 use super::existing::Standing;
 use super::fit::Miss;
+use super::fit::company::Company;
 use super::pack::finish::{Finished, Shapes};
 use super::solution::NewNode;
 use super::supply::Supply;
@@ -46,15 +47,29 @@ impl Fleet<'_> {
         let running = Census::of(topology, self.nodes);
         let staying = self.nodes.iter().filter(|standing| !standing.node.is_deleting);
         let mut places: Vec<Place<'_>> = staying
-            .map(|standing| Place { seen: standing.seen(), pods: &standing.placed, shapes: &standing.shapes })
+            .map(|standing| Place {
+                seen: standing.seen(),
+                there: &standing.there,
+                pods: &standing.placed,
+                shapes: &standing.shapes,
+            })
             .collect();
+        let nobody = Company::default();
         let new = self.new.iter().zip(self.shapes).zip(labels.iter().zip(&sites));
         places.extend(new.map(|((node, shapes), (labels, site))| Place {
             seen: Seen { labels, site, taints: &self.policy.pools[&node.pool].taints },
+            there: self.daemons(node).unwrap_or(&nobody),
             pods: &node.pods,
             shapes: &shapes.pods,
         }));
         settle::refused((demand, topology), &running, &places)
+    }
+
+    /// Returns who comes with a new node, as far as rules between pods on one node go.
+    fn daemons(&self, node: &NewNode) -> Option<&Company> {
+        let (pool, _, usable) =
+            self.supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type))?;
+        Some(&pool.overheads[usable.overhead].company)
     }
 }
 

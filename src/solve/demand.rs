@@ -13,7 +13,7 @@ use crate::model::{
 use crate::snapshot::Snapshot;
 
 use super::fit::claims::{self, ClaimState};
-use super::fit::company::HostRole;
+use super::fit::company::{HostRole, HostRule};
 use super::fit::volumes::{self, VolumeAsk};
 use super::fit::{Miss, gates, not_yet};
 use super::solution::{Held, Warning};
@@ -79,6 +79,14 @@ pub struct Shape {
     pub roles: Vec<Role>,
     /// The pods, sorted.
     pub pods: Vec<PodKey>,
+}
+
+impl Shape {
+    /// Returns whether it matters to these pods, or to others for them, who is where already.
+    #[must_use]
+    pub fn is_tied(&self) -> bool {
+        !self.roles.is_empty() || self.ask.company.iter().any(|role| role.rule == HostRule::Beside)
+    }
 }
 
 /// Pods that contradict themselves.

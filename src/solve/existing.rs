@@ -34,6 +34,8 @@ pub struct Standing<'a> {
     pub site: Site<'a>,
     /// The pods that are bound to it.
     pub bound: Vec<&'a Pod>,
+    /// Who stands here whatever is placed, as far as rules between pods on one node go.
+    pub there: Company,
     /// What the bound pods are to rules between pods that are decided in larger domains than a node.
     pub parts: Arc<[Part]>,
     /// The waiting pods that are placed here.
@@ -82,8 +84,10 @@ pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons<'_>, topology: &To
         .map(|node| {
             let mut pods = bound.remove(&node.name).unwrap_or_default();
             pods.sort_by(|a, b| a.key.cmp(&b.key));
+            let site = site(node, &pods, (daemons, topology, &snapshot.storage));
             Standing {
-                site: site(node, &pods, (daemons, topology, &snapshot.storage)),
+                there: site.company.clone(),
+                site,
                 node,
                 parts: parts(&pods, topology),
                 bound: pods,
@@ -155,6 +159,7 @@ pub(super) fn made<'a>(
     Standing {
         node,
         site,
+        there: Company::default(),
         bound: Vec::new(),
         parts: Arc::default(),
         placed: new.pods.clone(),

@@ -6,91 +6,138 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::Topology;
 use super::census::Census;
 use super::group::GroupKind;
 use super::settle::Place;
-use super::{Role, Topology};
+use crate::solve::demand::Shape;
+use crate::solve::fit::company::HostRule;
 
-/// A newly placed pod, or several of a shape on one node: the node, who it is, and the part that it plays in groups.
-pub(super) type Newcomer<'p, K> = (&'p Place<'p>, K, &'p [Role]);
+/// A newly placed pod, or several of a shape on one node.
+pub(super) struct Newcomer<'p, K> {
+    /// The number of the place.
+    pub(super) place: usize,
+    /// Who it is.
+    pub(super) key: K,
+    /// What it is like.
+    pub(super) shape: &'p Shape,
+}
 
 /// Returns the pods that no order brings where they are placed.
 pub(super) fn lost<'p, K: Ord + Copy>(
-    topology: &'p Topology,
-    running: &Census,
+    (topology, running): (&Topology, &Census),
+    places: &'p [Place<'p>],
     pods: impl Iterator<Item = Newcomer<'p, K>>,
 ) -> BTreeSet<K> {
-    let mut there = There { topology, running, domains: BTreeSet::new(), groups: BTreeSet::new() };
-    let follows = |role: &Role| role.is_bound && there_is_order(topology, *role);
-    let (mut waiting, free): (Vec<Newcomer<'p, K>>, Vec<Newcomer<'p, K>>) =
-        pods.partition(|(_, _, roles)| roles.iter().any(follows));
-    for pod in free {
-        there.add(pod);
-    }
+    let coming = pods.map(|pod| Coming { key: pod.key, parts: parts(topology, places, &pod) });
+    let (mut waiting, free): (Vec<Coming<'p, K>>, Vec<Coming<'p, K>>) =
+        coming.partition(|pod| pod.parts.iter().any(|part| part.is_bound));
+    let mut there = There { running, places, at: BTreeSet::new(), groups: BTreeSet::new() };
+    free.iter().for_each(|pod| there.add(pod));
     loop {
         let before = waiting.len();
         waiting.retain(|pod| {
-            let comes = there.lets_come(*pod);
+            let comes = there.lets_come(pod);
             if comes {
-                there.add(*pod);
+                there.add(pod);
             }
             !comes
         });
         if waiting.len() == before {
-            let Some(first) = waiting.iter().position(|pod| there.lets_begin(*pod)) else { break };
-            there.add(waiting.remove(first));
+            let Some(first) = waiting.iter().position(|pod| there.lets_begin(pod)) else { break };
+            there.add(&waiting.remove(first));
         }
     }
-    waiting.into_iter().map(|(_, pod, _)| pod).collect()
+    waiting.into_iter().map(|pod| pod.key).collect()
 }
 
-/// Whether a group is about who is there first: on single nodes that is a rule of the node.
-fn there_is_order(topology: &Topology, role: Role) -> bool {
-    let group = &topology.groups[role.group];
-    matches!(group.kind, GroupKind::Affinity) && !group.is_of_hosts()
+/// A newcomer, by its parts in groups that are about who is there first.
+struct Coming<'p, K> {
+    key: K,
+    parts: Vec<Part<'p>>,
+}
+
+/// The part that a newcomer plays in a group.
+#[derive(Clone, Copy)]
+struct Part<'p> {
+    group: usize,
+    is_bound: bool,
+    is_counted: bool,
+    /// Where it would be; nothing where the place has no such label.
+    at: Option<Domain<'p>>,
+}
+
+/// Where a group sees a newcomer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Domain<'p> {
+    /// In the place of this number.
+    Host(usize),
+    /// In the domain of a label.
+    Of(&'p Arc<str>),
+}
+
+fn parts<'p, K>(topology: &Topology, places: &[Place<'p>], pod: &Newcomer<'p, K>) -> Vec<Part<'p>> {
+    let Newcomer { place, shape, .. } = *pod;
+    let roles = shape.roles.iter().filter_map(|role| {
+        let group = &topology.groups[role.group];
+        let at = places[place].seen.labels.get(&group.key).map(Domain::Of);
+        let (group_is_asked, is_counted) = (matches!(group.kind, GroupKind::Affinity), role.counted > 0);
+        let part = Part { group: role.group, is_bound: role.is_bound, is_counted, at };
+        (group_is_asked && !group.is_of_hosts()).then_some(part)
+    });
+    let company = shape.ask.company.iter().filter(|role| role.rule == HostRule::Beside);
+    let company = company.map(|role| Part {
+        group: role.group,
+        is_bound: role.is_bound,
+        is_counted: role.counted > 0,
+        at: Some(Domain::Host(place)),
+    });
+    roles.chain(company).collect()
 }
 
 /// Who is there by now.
 struct There<'p, 'c> {
-    topology: &'p Topology,
     running: &'c Census,
-    domains: BTreeSet<(usize, &'p Arc<str>)>,
+    places: &'p [Place<'p>],
+    at: BTreeSet<(usize, Domain<'p>)>,
     groups: BTreeSet<usize>,
 }
 
 impl<'p> There<'p, '_> {
-    fn add<K>(&mut self, (place, _, roles): Newcomer<'p, K>) {
-        for role in roles.iter().filter(|role| role.counted > 0 && there_is_order(self.topology, **role)) {
-            if let Some(domain) = place.seen.labels.get(&self.topology.groups[role.group].key) {
-                self.domains.insert((role.group, domain));
-                self.groups.insert(role.group);
-            }
+    fn add<K>(&mut self, pod: &Coming<'p, K>) {
+        let counted = pod.parts.iter().filter(|part| part.is_counted);
+        for (group, at) in counted.filter_map(|part| Some((part.group, part.at?))) {
+            self.at.insert((group, at));
+            self.groups.insert(group);
         }
     }
 
-    fn lets_come<K>(&self, (place, _, roles): Newcomer<'p, K>) -> bool {
-        self.follows(roles).all(|role| self.is_led(place, *role))
+    fn lets_come<K>(&self, pod: &Coming<'p, K>) -> bool {
+        pod.parts.iter().all(|part| !part.is_bound || self.is_led(part))
     }
 
     /// Whether a pod may come that somebody of its own kind would follow.
-    fn lets_begin<K>(&self, (place, _, roles): Newcomer<'p, K>) -> bool {
-        let is_first = |role: &Role| {
-            let is_anywhere = self.groups.contains(&role.group) || self.running.anywhere(role.group) > 0;
-            let has_domain = place.seen.labels.contains_key(&self.topology.groups[role.group].key);
-            role.counted > 0 && has_domain && !is_anywhere
+    fn lets_begin<K>(&self, pod: &Coming<'p, K>) -> bool {
+        let is_first = |part: &Part<'_>| part.is_counted && part.at.is_some() && !self.is_anywhere(part);
+        pod.parts.iter().all(|part| !part.is_bound || self.is_led(part) || is_first(part))
+    }
+
+    fn is_anywhere(&self, part: &Part<'_>) -> bool {
+        let runs = || match part.at {
+            Some(Domain::Host(_)) => {
+                self.places.iter().any(|place| place.there.there(part.group).counted > 0)
+            }
+            Some(Domain::Of(_)) | None => self.running.anywhere(part.group) > 0,
         };
-        self.follows(roles).all(|role| self.is_led(place, *role) || is_first(role))
+        self.groups.contains(&part.group) || runs()
     }
 
-    fn follows<'r>(&self, roles: &'r [Role]) -> impl Iterator<Item = &'r Role> {
-        let topology = self.topology;
-        roles.iter().filter(move |role| role.is_bound && there_is_order(topology, **role))
-    }
-
-    fn is_led(&self, place: &'p Place<'p>, role: Role) -> bool {
-        let domain = place.seen.labels.get(&self.topology.groups[role.group].key);
-        domain.is_some_and(|domain| {
-            self.domains.contains(&(role.group, domain)) || self.running.tally(role.group, domain).counted > 0
-        })
+    fn is_led(&self, part: &Part<'p>) -> bool {
+        let Some(at) = part.at else { return false };
+        let runs = || match at {
+            Domain::Host(place) => self.places[place].there.there(part.group).counted > 0,
+            Domain::Of(domain) => self.running.tally(part.group, domain).counted > 0,
+        };
+        self.at.contains(&(part.group, at)) || runs()
     }
 }

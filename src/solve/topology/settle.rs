@@ -8,16 +8,20 @@ use std::sync::Arc;
 
 use super::census::Census;
 use super::eligible::{Eligible, Seen};
+use super::following::{self, Newcomer};
 use super::group::{Group, GroupKind};
-use super::{Role, Topology, following};
-use crate::model::PodKey;
-use crate::solve::demand::Demand;
+use super::{Role, Topology};
+use crate::model::{PodKey, label};
+use crate::solve::demand::{Demand, Shape};
+use crate::solve::fit::company::Company;
 use crate::solve::fit::{Miss, affinity, spread};
 
 /// A node of the target, as groups see it.
 pub struct Place<'p> {
     /// What spreads see of it; of a new node, the labels that it is sure to have.
     pub seen: Seen<'p>,
+    /// Who stands here whatever is placed.
+    pub there: &'p Company,
     /// The pods that are newly placed here.
     pub pods: &'p [PodKey],
     /// The places of their shapes in the demand, in the same order.
@@ -31,7 +35,7 @@ pub fn refused(
     running: &Census,
     places: &[Place<'_>],
 ) -> BTreeMap<PodKey, Miss> {
-    if demand.shapes.iter().all(|shape| shape.roles.is_empty()) {
+    if !demand.shapes.iter().any(Shape::is_tied) {
         return BTreeMap::new();
     }
     let mut look = Look::of((demand, topology), running, places);
@@ -71,7 +75,7 @@ impl<'l> Look<'l> {
         let mut groups: BTreeMap<Grouped, (usize, &PodKey)> = BTreeMap::new();
         for (number, place) in places.iter().enumerate() {
             let tied = place.pods.iter().zip(place.shapes);
-            for (pod, shape) in tied.filter(|(_, shape)| !demand.shapes[**shape].roles.is_empty()) {
+            for (pod, shape) in tied.filter(|(_, shape)| demand.shapes[**shape].is_tied()) {
                 let (count, first) = groups.entry((number, *shape)).or_insert((0, pod));
                 (*count, *first) = (*count + 1, pod.min(*first));
             }
@@ -118,8 +122,8 @@ impl<'l> Look<'l> {
     /// Returns the pods that no order brings near those that they must stand beside.
     fn lost<'k>(&self, pods: impl Iterator<Item = (&'k PodKey, Grouped)>) -> BTreeSet<&'k PodKey> {
         let (places, shapes) = (self.places, &self.demand.shapes);
-        let newcomers = pods.map(|(pod, (place, shape))| (&places[place], pod, &*shapes[shape].roles));
-        following::lost(self.topology, self.running, newcomers)
+        let newcomers = pods.map(|(key, (place, shape))| Newcomer { place, key, shape: &shapes[shape] });
+        following::lost((self.topology, self.running), places, newcomers)
     }
 
     /// Takes pods off, the last by name first, until the rest may stand.
@@ -162,10 +166,13 @@ impl<'l> Look<'l> {
     fn unled(&self, shape: usize) -> Miss {
         let bound = self.demand.shapes[shape].roles.iter().filter(|role| role.is_bound);
         let led = bound.filter(|role| matches!(self.topology.groups[role.group].kind, GroupKind::Affinity));
-        let role = led.min_by_key(|role| role.group);
-        let (key, group) =
-            role.map_or(("", 0), |role| (self.topology.groups[role.group].key.as_str(), role.group));
-        affinity::miss(key, self.census.anywhere(group))
+        match led.min_by_key(|role| role.group) {
+            Some(role) => {
+                let key = self.topology.groups[role.group].key.as_str();
+                affinity::miss(key, self.census.anywhere(role.group))
+            }
+            None => affinity::miss(label::HOSTNAME, 0),
+        }
     }
 
     /// Says whether a pod of a shape may stand in a place, as far as counts go.
