@@ -100,7 +100,8 @@ fn holding<'c>(case: &'c Case<'_>, (made, pool): (&Made<'_>, &Pool), pods: &[&Po
     let own = case.bought(made).map(|bought| case.labels_of(made, bought));
     let fixed =
         pods.iter().filter_map(|pod| case.ties.of(pod)).flat_map(|tie| tie.fixed.iter().chain(&tie.apart));
-    let fixed: BTreeSet<&LabelKey> = fixed.collect();
+    let counted = pods.iter().flat_map(|pod| case.ties.counted(pod));
+    let fixed: BTreeSet<&LabelKey> = fixed.chain(counted).collect();
     let mut requests = Resources::none();
     pods.iter().for_each(|pod| requests.add(&pod.spec.requests));
     let holds = |(size, offering): &Way<'_>| {
