@@ -191,6 +191,10 @@ fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
 /// Counts the nodes of lighter pools whose pod a heavier one has room for, now that everything is known.
 fn overruled(ground: &Ground<'_>, attempt: &Attempt<'_>) -> usize {
     let Attempt { assigned, finished, .. } = attempt;
+    // Where nothing is limited every pool is open to the end.
+    if !finished.ledger.has_limits() {
+        return 0;
+    }
     let shapes = finished.shapes.iter().map(|shapes| &assigned.demand.shapes[shapes.opened_for]);
     overruled::count(ground.supply, &finished.ledger, finished.nodes.iter().zip(shapes))
 }

@@ -4,10 +4,11 @@
 //! not made in the end: pods came off again, or two steps became one. Nothing is mended here; who plans looks for
 //! another way.
 
-use crate::model::PoolName;
+use crate::model::{MinValuesPolicy, PoolName};
 
 use super::demand::Shape;
 use super::fit::limits::Ledger;
+use super::fit::variety;
 use super::ledger;
 use super::solution::NewNode;
 use super::supply::{Kind, PoolSupply, Supply, Usable};
@@ -19,7 +20,7 @@ pub(super) fn count<'n>(
     left: &Ledger,
     opened: impl Iterator<Item = (&'n NewNode, &'n Shape)>,
 ) -> usize {
-    if supply.tiers() < 2 || !left.has_limits() {
+    if supply.tiers() < 2 {
         return 0;
     }
     opened.filter(|opened| is_overruled(supply, left, *opened)).count()
@@ -44,7 +45,7 @@ fn takes(pool: &PoolSupply<'_>, left: &Ledger, (node, shape): (&NewNode, &Shape)
     let is_left = |kind: &Kind<'_>, usable: &Usable<'_>| {
         let price = usable.quote.effective.known();
         let charges = ledger::charges(left, pool.pool, kind.kind, price);
-        price.is_some() && left.uses(&charges) > 0
+        left.uses(&charges) > 0
     };
     let reaches: Vec<_> = ask
         .alternatives
@@ -56,13 +57,23 @@ fn takes(pool: &PoolSupply<'_>, left: &Ledger, (node, shape): (&NewNode, &Shape)
             reach.kinds.has(place) && !unnamed.has(place) && reach.placements.has(usable.placement)
         })
     };
-    pool.kinds.iter().enumerate().any(|(place, kind)| {
-        ask.requests.fit_in(&kind.kind.allocatable)
-            && kind.offerings.iter().any(|usable| {
-                is_there(usable)
-                    && is_reached(place, usable)
-                    && is_left(kind, usable)
-                    && pool.site(kind, usable).why(ask).is_ok()
-            })
-    })
+    let mut ways = pool.kinds.iter().enumerate().flat_map(|(place, kind)| {
+        let offered = kind.offerings.iter().filter(move |_| ask.requests.fit_in(&kind.kind.allocatable));
+        let holding = offered.filter(move |usable| {
+            // What has no price is a last resort, after lighter pools.
+            usable.quote.effective.known().is_some()
+                && is_there(usable)
+                && is_reached(place, usable)
+                && pool.site(kind, usable).why(ask).is_ok()
+        });
+        holding.map(move |usable| (kind, usable))
+    });
+    if pool.variety.is_empty() || pool.min_values_policy == MinValuesPolicy::BestEffort {
+        return ways.any(|(kind, usable)| is_left(kind, usable));
+    }
+    let ways: Vec<_> = ways.collect();
+    let offered = ways.iter().map(|(kind, usable)| (kind.kind, usable.offering));
+    let there = variety::counts(&pool.variety, offered);
+    pool.variety.iter().zip(there).all(|((_, least), there)| there >= *least)
+        && ways.iter().any(|(kind, usable)| is_left(kind, usable))
 }
