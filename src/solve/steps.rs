@@ -62,10 +62,12 @@ pub(super) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
 pub(super) fn movable(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<NodeName> {
     let market = &Market::of(snapshot, policy);
     let book = &PriceBook::new(&policy.fleet.prices);
-    let due = Due::of(snapshot, policy).names();
+    let found = Due::of(snapshot, policy);
+    let due = found.names();
     let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
     let given = Given { policy, market, book, evictions, room: &Demand::default() };
     let mut movable = given.may_go(snapshot, &due);
+    movable.extend(found.kept_by_number().cloned());
     movable.extend(due);
     movable
 }

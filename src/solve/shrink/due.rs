@@ -29,8 +29,8 @@ pub(in crate::solve) struct Due {
     going: BTreeMap<NodeName, Cause>,
     /// Those that stay, with the reason.
     staying: Vec<(NodeName, String)>,
-    /// How many more of each pool could go if its number of nodes (`replicas`) let them.
-    without_room: BTreeMap<PoolName, usize>,
+    /// The nodes of each pool that could go as well if its number of nodes (`replicas`) let them.
+    without_room: BTreeMap<PoolName, BTreeSet<NodeName>>,
 }
 
 /// Why a node is due.
@@ -99,7 +99,9 @@ impl Due {
             (Some(cause), Some(0)) => {
                 if !is_excess(Some(cause)) {
                     let pool = node.pool.iter().cloned();
-                    pool.for_each(|pool| *self.without_room.entry(pool).or_default() += 1);
+                    pool.for_each(|pool| {
+                        self.without_room.entry(pool).or_default().insert(node.name.clone());
+                    });
                     self.stay(node.name.clone(), cause, NO_ROOM);
                 }
             }
@@ -117,7 +119,12 @@ impl Due {
 
     /// Returns how many more nodes of each pool could go if its number of nodes let them: if others were there.
     pub(in crate::solve) fn without_room(self) -> BTreeMap<PoolName, usize> {
-        self.without_room
+        self.without_room.into_iter().map(|(pool, nodes)| (pool, nodes.len())).collect()
+    }
+
+    /// Returns the nodes that could go as well if the number of nodes of their pools let them.
+    pub(in crate::solve) fn kept_by_number(&self) -> impl Iterator<Item = &NodeName> {
+        self.without_room.values().flatten()
     }
 
     /// Keeps only what is said of nodes whose pools ask for a number of them.
