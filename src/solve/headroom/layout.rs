@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::model::{HostPort, LabelKey, Node, NodeName, PodKey, label};
 use crate::snapshot::Snapshot;
 use crate::solve::attempt::Attempt;
+use crate::solve::came_off::{self, Fleet};
 use crate::solve::demand::Demand;
 use crate::solve::existing::{self, Standing};
 use crate::solve::fit::limits::{Charges, Ledger};
@@ -47,7 +48,13 @@ pub(in crate::solve) fn lay(
     if scene.room.shapes.is_empty() {
         return Layout::default();
     }
-    let (made, mut laid, ledger) = Floor::of(scene, (snapshot, effort), attempt).settled(attempt);
+    let mut floor = Floor::of(scene, (snapshot, effort), attempt);
+    let mut settled = floor.settled(attempt);
+    if floor.unsettles(attempt, &settled) {
+        floor.is_short = true;
+        settled = floor.settled(attempt);
+    }
+    let (made, mut laid, ledger) = settled;
     for (number, node) in attempt.finished.nodes.iter_mut().enumerate() {
         put(node, laid.on.remove(&name(number)).unwrap_or_default(), scene.room);
     }
@@ -159,7 +166,7 @@ struct Floor<'p> {
     /// The nodes that go unless room is kept on them.
     spare: BTreeSet<NodeName>,
     zones: ZoneCounts,
-    /// Whether limits keep pods from a place, so that room must not take any of them.
+    /// Whether no node may be made or kept for room: limits keep pods from a place, or pods would stand unevenly beside it.
     is_short: bool,
 }
 
@@ -230,6 +237,33 @@ impl<'p> Floor<'p> {
         let laid = self.laid(&closed, &made);
         without_idle(&mut made, &laid, &mut ledger);
         (made, laid, ledger)
+    }
+
+    /// Returns whether nodes that are there for room alone keep pods from where they are placed: an empty domain is one
+    /// more that they must be spread to.
+    fn unsettles(&self, attempt: &Attempt<'_>, (made, laid, _): &(Vec<Made>, Laid, Ledger)) -> bool {
+        let Scene { supply, policy, topology, .. } = *self.scene;
+        let is_spare = |node: &NodeName| self.spare.contains(node);
+        if made.is_empty() && !laid.on.keys().any(is_spare) {
+            return false;
+        }
+        let demand = &Demand::of(self.snapshot, topology);
+        let placed = self.there.iter().flat_map(|standing| &standing.placed);
+        let numbers = came_off::numbers(demand, placed);
+        let mut nodes: Vec<Standing<'_>> = self.there.clone();
+        nodes.retain(|standing| {
+            let name = &standing.node.name;
+            !is_spare(name) || laid.on.contains_key(name)
+        });
+        for standing in &mut nodes {
+            let known = standing.placed.iter().filter_map(|pod| Some((pod.clone(), *numbers.get(pod)?)));
+            (standing.placed, standing.shapes) = known.unzip();
+        }
+        let mut new = attempt.finished.nodes.clone();
+        new.extend(made.iter().map(|made| made.node.clone()));
+        let shapes = &came_off::shapes_of(demand, &new);
+        let fleet = Fleet { supply, policy, nodes: &nodes, new: &new, shapes };
+        !fleet.refused(demand, topology).is_empty()
     }
 
     /// Lays the room out on all nodes that are not closed.
