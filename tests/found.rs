@@ -5,9 +5,12 @@
 mod support;
 
 use nodeform::model::{
-    BudgetNodes, Effect, ExtraCost, Operator, Preferred, SpreadConstraint, Strength, label,
+    BudgetNodes, Effect, ExtraCost, MinValuesPolicy, Operator, Preferred, SpreadConstraint, Strength, label,
 };
 use nodeform::sim;
+use nodeform::solve::bound::bound;
+use nodeform::solve::karpenter::{self, Refused, Settings, UnnamedFamilies};
+use nodeform::solve::solve;
 use support::build::{PodBuilder, World};
 use support::judged::planned;
 use support::topology::{app, beside, over};
@@ -181,5 +184,135 @@ fn a_node_that_gets_more_pods_settles_the_labels_that_those_refuse_values_of() {
         .pod(spread(large, over_of(label::ZONE, "db")))
         .pods([agent.on("node-0")])
         .daemon(agent);
+    planned(&world);
+}
+
+/// Waiting pods that follow others by the way their node is bought, and others yet that follow them on a node.
+#[test]
+fn pods_that_are_followed_by_the_way_of_buying_are_bought_that_way() {
+    let tied = |number: usize| {
+        let pod = of("api", &format!("shape-2-{number}"), "10m").selecting(label::CAPACITY_TYPE, "on-demand");
+        pod.specified(|spec| spec.affinity.push(beside(label::CAPACITY_TYPE, "web")))
+    };
+    let wish = SpreadConstraint { strength: Strength::Preferred, ..over_of(label::ZONE, "web") };
+    let follower = spread(of("web", "shape-4-1", "10m"), over_of(label::ZONE, "web"))
+        .or_term(&[(label::SKU_CPU, Operator::Lte, &["4"])])
+        .or_term(&[(label::ARCH, Operator::NotIn, &["arm64"])])
+        .specified(|spec| spec.affinity.push(beside(label::HOSTNAME, "api")));
+    let world = world()
+        .pool(pool("default").weight(10))
+        .pool(pool("light"))
+        .node(node("node-0").size("Standard_D2s_v5").zone("0").cordoned())
+        .pods([daemon("static").with(|pod| pod.cpu("20m").memory("1Gi")).on("node-0")])
+        .pod(spread(of("web", "shape-0-1", "20"), wish))
+        .pods((1..3).map(|number| of("api", &format!("shape-1-{number}"), "10m").build()))
+        .pods((1..4).map(|number| tied(number).build()))
+        .pods((1..5).map(|number| of("web", &format!("shape-3-{number}"), "3").build()))
+        .pod(follower);
+    planned(&world);
+}
+
+#[test]
+fn a_claim_under_best_effort_names_as_many_sizes_as_one_pod_alone_could_have() {
+    let world = world()
+        .pool(pool("default").min_values(label::INSTANCE_TYPE, 3))
+        .fleet(|fleet| fleet.min_values_policy = MinValuesPolicy::BestEffort)
+        .pods((1..4).map(|number| of("web", &format!("shape-0-{number}"), "7").build()))
+        .pod(of("web", "shape-1-1", "1").memory("40Gi"))
+        .pod(spread(of("web", "shape-2-1", "10m"), over_of(label::ZONE, "web")))
+        .pod(of("web", "shape-3-1", "10m"));
+    planned(&world);
+}
+
+#[test]
+fn a_node_of_a_lighter_pool_beside_room_is_opened_for_a_pod_that_no_heavier_one_takes() {
+    let room = pod("room").cpu("3").memory("256Mi");
+    let apart = |number: usize| {
+        let pod = of("db", &format!("shape-3-{number}"), "10m").selecting(label::ARCH, "amd64");
+        pod.specified(|spec| spec.anti_affinity.push(beside(label::ZONE, "db")))
+    };
+    let loose = |number: usize| {
+        of("web", &format!("shape-0-{number}"), "7").or_term(&[(label::ARCH, Operator::NotIn, &["arm64"])])
+    };
+    let late = of("api", "shape-1-1", "7").tolerating("team").priority(-10);
+    let world = world()
+        .pool(pool("default").weight(10).taint("team", Effect::NoSchedule))
+        .pool(pool("light"))
+        .pods((0..2).map(|ordinal| room.clone().placeholder(ordinal).build()))
+        .pods((1..3).map(|number| loose(number).build()))
+        .pod(spread(late, over_of(label::ZONE, "web")))
+        .pod(
+            of("web", "shape-2-1", "10m")
+                .or_term(&[(label::ARCH, Operator::In, &["amd64"])])
+                .tolerating("team"),
+        )
+        .pods((1..4).map(|number| apart(number).build()));
+    planned(&world);
+}
+
+/// A node that differs from its pool, which one strategy keeps and the other replaces by a cheaper one.
+#[test]
+fn a_bound_counts_no_node_that_its_number_alone_keeps() {
+    let world = world()
+        .pool(pool("default"))
+        .pool(pool("light").requiring(label::ZONE, Operator::In, &["westeurope-1"]).replicas(1))
+        .node(node("node-0").of_pool("light").size("Standard_D2s_v5").zone("0"))
+        .pods([daemon("static").with(|pod| pod.cpu("20m").memory("1Gi")).on("node-0")]);
+    let settings = Settings { unnamed: UnnamedFamilies::LeaveOut, ..Settings::default() };
+    let karpenter = karpenter::solve(&world.snapshot, &world.policy, settings, &Refused::default());
+    let cheapest = solve(&world.snapshot, &world.policy).report.cost_after.effective;
+    assert!(cheapest < karpenter.report.cost_after.effective);
+    assert!(bound(&world.snapshot, &world.policy, &karpenter).expect("all is priced").least <= cheapest);
+}
+
+#[test]
+fn a_pool_without_enough_to_choose_from_takes_nothing_whatever_limits_say() {
+    let tied = pod("running-0-1").label("app", "web").cpu("500m").memory("1Gi");
+    let mut world = world()
+        .pool(pool("default").requiring(label::ZONE, Operator::In, &["westeurope-1"]))
+        .pool(pool("light").weight(10).min_values(label::SKU_FAMILY, 5))
+        .node(node("node-0").of_pool("default").size("Standard_D2s_v5").zone("0"))
+        .pod(spread(tied, over_of(label::ZONE, "web")).on("node-0"))
+        .pods([daemon("static").with(|pod| pod.cpu("20m").memory("1Gi")).on("node-0")]);
+    let free = planned(&world);
+    assert_eq!(free.spec.changes.len(), 2);
+    for pool in world.policy.pools.values_mut() {
+        pool.nodes_max = Some(10_000);
+    }
+    assert_eq!(planned(&world).evidence.placements, free.evidence.placements);
+}
+
+#[test]
+fn room_opens_no_zone_that_pods_would_have_to_be_spread_to() {
+    let room = pod("room").cpu("3").memory("256Mi");
+    let beside_web = |number: usize| {
+        of("web", &format!("shape-0-{number}"), "7")
+            .memory("40Gi")
+            .specified(|spec| spec.affinity.push(beside(label::ZONE, "web")))
+    };
+    let wishful = |number: usize| {
+        let wish = SpreadConstraint { strength: Strength::Preferred, ..over_of(label::ZONE, "web") };
+        spread(of("web", &format!("shape-1-{number}"), "20").memory("256Mi"), wish)
+            .selecting(label::ARCH, "amd64")
+            .tolerating("gpu")
+            .specified(|spec| {
+                spec.anti_affinity.push(beside(label::ZONE, "db"));
+                spec.anti_affinity.push(beside("example.com/team", "web"));
+            })
+    };
+    let world = world()
+        .fleet(|fleet| fleet.limits.nodes = Some(6))
+        .pool(
+            pool("default")
+                .requiring(label::SKU_FAMILY, Operator::NotIn, &["D"])
+                .budget(BudgetNodes::Percent(10)),
+        )
+        .node(node("node-0").of_pool("light").size("Standard_D4ps_v5").zone("0").spot())
+        .daemon(daemon("daemon-0").with(|pod| pod.cpu("300m").memory("128Mi").port(9100)).intolerant())
+        .pods((0..3).map(|ordinal| room.clone().placeholder(ordinal).build()))
+        .pod(pod("running-0-1").label("app", "db").cpu("500m").memory("1Gi").on("node-0"))
+        .pods((1..4).map(|number| beside_web(number).build()))
+        .pods((1..3).map(|number| wishful(number).build()))
+        .pods([daemon("static").with(|pod| pod.cpu("20m").memory("1Gi")).on("node-0")]);
     planned(&world);
 }

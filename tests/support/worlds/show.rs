@@ -2,8 +2,10 @@
 
 use std::fmt::{Debug, Formatter, Result};
 
+use nodeform::model::disruption_budget::DisruptionBudget;
 use nodeform::model::{
-    LabelKey, LabelSelector, Node, Pod, PodPlace, PodSpec, Pool, Preferred, Requirements, Resources, label,
+    Fleet, LabelKey, LabelSelector, Node, Pod, PodPlace, PodSpec, Pool, Preferred, Requirement, Requirements,
+    Resources, label,
 };
 
 use super::build::World;
@@ -15,13 +17,18 @@ impl Debug for World {
         for pool in policy.pools.values() {
             writeln!(formatter, "  {}", pool_line(pool))?;
         }
-        if policy.fleet != nodeform::model::Fleet::default() {
-            let nodeform::model::Fleet { limits, prices, extra_cost, min_values_policy, .. } = &policy.fleet;
+        if policy.fleet != Fleet::default() {
+            let Fleet { limits, prices, extra_cost, min_values_policy, holds, .. } = &policy.fleet;
             writeln!(formatter, "  limits {limits:?}, prices {prices:?}")?;
             writeln!(formatter, "  preferences {extra_cost:?}, minValues {min_values_policy:?}")?;
+            writeln!(formatter, "  holds {:?}", holds.classes)?;
         }
         for node in &snapshot.nodes {
             writeln!(formatter, "  {}", node_line(node))?;
+        }
+        for DisruptionBudget { name, selector, bound, unhealthy, .. } in &snapshot.budgets {
+            let of = selected(selector);
+            writeln!(formatter, "  disruption budget {name} of {of}: {bound:?} {unhealthy:?}")?;
         }
         for daemon in &snapshot.daemons {
             writeln!(formatter, "  daemonset {}: {}", daemon.name, spec_line(&daemon.spec))?;
@@ -38,10 +45,11 @@ fn pool_line(pool: &Pool) -> String {
     let mut line = format!("pool {} weight {}: {}", pool.name, pool.weight, requirements(&pool.requirements));
     line += &format!(" labels {:?} taints {taints:?} limits {}", pool.labels, resources(&pool.limits));
     line + &format!(
-        " nodes {:?} replicas {:?} deleting {} after {:?} budgets {:?}",
+        " nodes {:?} replicas {:?} deleting {} {:?} after {:?} budgets {:?}",
         pool.nodes_max,
         pool.replicas,
         pool.is_deleting,
+        pool.disruption.policy,
         pool.disruption.consolidate_after,
         pool.disruption.budgets.iter().map(|budget| budget.nodes).collect::<Vec<_>>()
     )
@@ -55,6 +63,7 @@ fn node_line(node: &Node) -> String {
         (node.is_unschedulable, "cordoned"),
         (node.is_do_not_disrupt, "protected"),
         (node.is_deleting, "deleting"),
+        (node.claimed.drift.is_some(), "drifted"),
         (!node.taints.is_empty(), "tainted"),
     ];
     let flags: Vec<&str> = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).collect();
@@ -94,9 +103,6 @@ fn spec_line(spec: &PodSpec) -> String {
 
 /// The rules between pods that a pod is bound by, and what it is counted by.
 fn ties(spec: &PodSpec) -> String {
-    let selected = |selector: &Option<LabelSelector>| {
-        selector.as_ref().map_or_else(|| "nobody".to_owned(), |selector| requirements(&selector.0))
-    };
     let mut text = String::new();
     if let Some(app) = spec.labels.get(&LabelKey::new("app")) {
         text += &format!(" app {app}");
@@ -130,9 +136,16 @@ fn ties(spec: &PodSpec) -> String {
     text
 }
 
+fn selected(selector: &Option<LabelSelector>) -> String {
+    selector.as_ref().map_or_else(|| "nobody".to_owned(), |selector| requirements(&selector.0))
+}
+
 fn requirements(requirements: &Requirements) -> String {
-    let each: Vec<String> =
-        requirements.iter().map(|(key, requirement)| format!("{key} {requirement}")).collect();
+    let one = |(key, requirement): (&LabelKey, &Requirement)| {
+        let least = requirement.min_values().map(|least| format!(" (at least {least} values)"));
+        format!("{key} {requirement}{}", least.unwrap_or_default())
+    };
+    let each: Vec<String> = requirements.iter().map(one).collect();
     format!("[{}]", each.join("; "))
 }
 
