@@ -116,10 +116,11 @@ impl<'p> There<'p, '_> {
         pod.parts.iter().all(|part| !part.is_bound || self.is_led(part))
     }
 
-    /// Whether a pod may come that somebody of its own kind would follow.
+    /// Whether a pod may come that somebody of its own kind would follow: where none of those is anywhere that any of its
+    /// rules means.
     fn lets_begin<K>(&self, pod: &Coming<'p, K>) -> bool {
         let is_first = |part: &Part<'_>| part.is_counted && part.at.is_some() && !self.is_anywhere(part);
-        pod.parts.iter().all(|part| !part.is_bound || self.is_led(part) || is_first(part))
+        pod.parts.iter().all(|part| !part.is_bound || is_first(part))
     }
 
     fn is_anywhere(&self, part: &Part<'_>) -> bool {
