@@ -29,10 +29,18 @@ pub(super) fn faults(case: &Case<'_>, node: &Node) -> Vec<String> {
     let report = &case.plan.evidence.report;
     let (before, after) = (&report.cost_before, &report.cost_after);
     let waits = case.snapshot.pods.iter().any(|pod| is_new(case, pod));
-    if !waits && after.unpriced_nodes == before.unpriced_nodes && after.effective >= before.effective {
+    let saved = before.effective.0 - (after.effective.0 - of_fixed(case));
+    if !waits && after.unpriced_nodes == before.unpriced_nodes && saved <= 0 {
         faults.push("is removed as underused, but that saves nothing".to_owned());
     }
     faults
+}
+
+/// Returns what the new nodes cost that pools ask for by number: they come whatever goes.
+fn of_fixed(case: &Case<'_>) -> i64 {
+    let placements = case.plan.evidence.placements.values();
+    let fixed = placements.filter(|placement| placement.opened_for.is_none());
+    fixed.filter_map(|placement| placement.effective_price.known()).map(|price| price.0).sum()
 }
 
 /// Whether a pod waits, or stands on a node that goes whatever that costs.
