@@ -18,6 +18,7 @@ use crate::solve::fit::{labels, taints};
 use crate::solve::intern::{Bits, Interner};
 use crate::solve::market::Market;
 use crate::solve::price::{self, PriceBook, Uncommitted};
+use crate::solve::replicas;
 use crate::solve::solution::Solution;
 use crate::solve::steps;
 use crate::solve::supply::reach::Reach;
@@ -73,10 +74,17 @@ pub(super) fn problem(seen: &Snapshot, policy: &Policy, solution: &Solution) -> 
     (Problem { classes, bins, uncommitted, fixed }.without_the_rest(), is_estimate)
 }
 
-/// Returns the nodes that some fleet may do without, though they carry pods.
+/// Returns the nodes that some fleet may do without, though they carry pods: among them those that this one makes only to
+/// replace others of a pool that asks for a number of them.
 fn may_go(snapshot: &Snapshot, policy: &Policy, solution: &Solution) -> BTreeSet<NodeName> {
     let mut may_go = steps::movable(snapshot, policy);
     may_go.extend(solution.target.removed.iter().map(|removal| removal.node.clone()));
+    let removed = snapshot.nodes.iter().filter(|node| may_go.contains(&node.name));
+    let replaced: BTreeSet<&PoolName> = removed.filter_map(|node| node.pool.as_ref()).collect();
+    let is_replacement = |node: &&Node| {
+        replicas::is_imagined(&node.name) && node.pool.as_ref().is_some_and(|pool| replaced.contains(pool))
+    };
+    may_go.extend(snapshot.nodes.iter().filter(is_replacement).map(|node| node.name.clone()));
     may_go
 }
 
