@@ -4,17 +4,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Node, NodeName, PodKey, PodPlace, Price, Requirements};
+use crate::model::{Node, NodeName, Pod, PodKey, PodPlace, Price, Requirements};
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::{Ask, Demand, Shape};
 use crate::solve::existing;
+use crate::solve::fit::{Site, labels};
 use crate::solve::price::{self, PriceBook, Quote};
 use crate::solve::solution::{Kept, NewNode, Solution, Substitute};
 use crate::solve::supply::{Kind, PoolSupply, Supply, Usable};
 use crate::solve::topology::Topology;
 
 use super::filled::Filled;
-use super::ways::ways;
+use super::ways::{Way, ways};
 
 impl Filled<'_> {
     /// Names the nodes of a fleet of this world that are only imagined as new ones.
@@ -58,6 +59,8 @@ struct Desk<'d> {
     /// What the pods ask for that stand on the nodes.
     demand: Demand,
     shapes: BTreeMap<PodKey, usize>,
+    /// The node terms that pods prefer.
+    preferred: BTreeMap<PodKey, Vec<Requirements>>,
 }
 
 impl<'d> Desk<'d> {
@@ -75,7 +78,10 @@ impl<'d> Desk<'d> {
         };
         let shapes = demand.shapes.iter().enumerate().flat_map(of_shape).collect();
         let daemons = Daemons::of(snapshot, &topology);
-        Self { supply: Supply::of_fixed(policy, market, book, &daemons), demand, shapes }
+        let terms =
+            |pod: &Pod| pod.spec.node_affinity.preferred.iter().map(|wish| wish.term.clone()).collect();
+        let preferred = world.pods.iter().map(|pod| (pod.key.clone(), terms(pod))).collect();
+        Self { supply: Supply::of_fixed(policy, market, book, &daemons), demand, shapes, preferred }
     }
 
     /// Returns a node with its pods and price, and with what else would hold them.
@@ -95,13 +101,20 @@ impl<'d> Desk<'d> {
         node.pods = pods.to_vec();
         node.pods.sort();
         let own = self.supply.pools.iter().find(|own| own.pool.name == node.pool);
-        node.substitutes = own.map(|own| substitutes(own, &node, &load)).unwrap_or_default();
+        let preferred: BTreeSet<&Requirements> =
+            node.pods.iter().filter_map(|pod| self.preferred.get(pod)).flatten().collect();
+        node.substitutes = own.map(|own| substitutes(own, &node, (&load, &preferred))).unwrap_or_default();
         node
     }
 }
 
-/// Returns what else would hold these pods, in the same zone and bought the same way where there are any.
-fn substitutes(pool: &PoolSupply<'_>, node: &NewNode, load: &[(&Ask, usize)]) -> Vec<Substitute> {
+/// Returns what else would hold these pods, in the same zone and bought the same way where there are any, and is all that
+/// they prefer of what the node is.
+fn substitutes(
+    pool: &PoolSupply<'_>,
+    node: &NewNode,
+    (load, preferred): (&[(&Ask, usize)], &BTreeSet<&Requirements>),
+) -> Vec<Substitute> {
     let is_own = |kind: &Kind<'_>, usable: &Usable<'_>| {
         kind.kind.name == node.size
             && usable.offering.zone == node.zone
@@ -111,10 +124,16 @@ fn substitutes(pool: &PoolSupply<'_>, node: &NewNode, load: &[(&Ask, usize)]) ->
         node.pods.is_empty()
             || (usable.offering.zone == node.zone && usable.offering.capacity_type == node.capacity_type)
     };
+    let is_met =
+        |site: &Site<'_>, term: &Requirements| labels::holds(term, &site.labels, &site.undefined).is_ok();
+    let own = ways(pool).find(|(kind, usable)| is_own(kind, usable)).map(|way| site(pool, node, way));
+    let met = preferred.iter().filter(|term| own.as_ref().is_none_or(|own| is_met(own, term)));
+    let met: Vec<&Requirements> = met.copied().collect();
     let holds = |kind: &Kind<'_>, usable: &Usable<'_>| {
-        let mut site = pool.site(kind, usable);
-        let chosen = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
-        site.labels.add_all(&Requirements::of_labels(chosen));
+        let mut site = site(pool, node, (kind, usable));
+        if !met.iter().all(|term| is_met(&site, term)) {
+            return false;
+        }
         load.iter().all(|(ask, count)| existing::most(&site, ask) >= *count && site.put(ask, *count).is_ok())
     };
     let others = ways(pool).filter(|(kind, usable)| !is_own(kind, usable) && is_near(usable));
@@ -129,4 +148,12 @@ fn substitutes(pool: &PoolSupply<'_>, node: &NewNode, load: &[(&Ask, usize)]) ->
         priced.filter(|(kind, usable)| holds(kind, usable)).map(substitute).collect();
     all.sort();
     all
+}
+
+/// Returns what a node would be as this, with the labels that were chosen for it.
+fn site<'s>(pool: &PoolSupply<'s>, node: &NewNode, (kind, usable): Way<'_, 's>) -> Site<'s> {
+    let mut site = pool.site(kind, usable);
+    let chosen = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
+    site.labels.add_all(&Requirements::of_labels(chosen));
+    site
 }
