@@ -70,6 +70,7 @@ impl Known<'_> {
         let saving = self.base.cost.0 - trial.cost.0;
         let is_allowed = trial.is_priced
             && !is_worse(&trial.unplaced, &self.base.unplaced)
+            && trial.overruled <= self.base.overruled
             && trial.without_room.iter().zip(&self.base.without_room).all(|(now, before)| now <= before)
             && self.scales.agree(set, saving);
         is_allowed.then_some(trial.cost.0 + thresholds)

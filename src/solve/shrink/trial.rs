@@ -15,11 +15,14 @@ use crate::solve::existing::{self, Standing};
 use crate::solve::headroom;
 use crate::solve::market::Market;
 use crate::solve::memo::Memo;
+use crate::solve::overruled;
 use crate::solve::pack::Effort;
 use crate::solve::price::PriceBook;
 use crate::solve::solution::NewNode;
 use crate::solve::supply::Supply;
 use crate::solve::topology::Topology;
+
+use super::whole;
 
 /// What is the same for every set of nodes.
 pub(in crate::solve) struct Scene<'a> {
@@ -68,6 +71,8 @@ pub(super) struct Trial {
     pub(super) cost: MicroUsdPerHour,
     /// The nodes to make.
     pub(super) new: Vec<NewNode>,
+    /// How many new nodes are of lighter pools than their pods could have when the set is gone.
+    pub(super) overruled: usize,
     /// Nodes of the set, and due ones that go, some of whose pods have no place, or one on a node that has not come
     /// up yet.
     pub(super) stranded: BTreeSet<NodeName>,
@@ -131,6 +136,7 @@ fn trial(
     let mut attempt = attempt::best(&ground);
     let unplaced = attempt::unplaced(demand, &attempt);
     let lost = stranded(shadow, (leaving, scene.asked), &attempt, demand);
+    let overruled = overruled(scene, shadow, &attempt);
     let layout = headroom::layout::lay(scene, (shadow, ground.effort), &mut attempt);
     let Attempt { nodes, costs, finished, .. } = attempt;
     let cost = costs.with_new(&finished.nodes, &finished.ledger, scene.book).1;
@@ -141,9 +147,23 @@ fn trial(
         is_priced: finished.nodes.iter().all(|node| node.effective_price.known().is_some()),
         cost: cost.effective,
         new: finished.nodes,
+        overruled,
         stranded: lost,
         placed: placed.map(|standing| (standing.node.name.clone(), standing.placed)).collect(),
     }
+}
+
+/// Counts the nodes of lighter pools whose pod a heavier one has room for as soon as what goes is gone: the plan after
+/// this one would make no such node.
+fn overruled(scene: &Scene<'_>, shadow: &Snapshot, attempt: &Attempt<'_>) -> usize {
+    let Attempt { finished, assigned, .. } = attempt;
+    if scene.supply.tiers() < 2 || !finished.ledger.has_limits() {
+        return 0;
+    }
+    let staying: Vec<Node> = shadow.nodes.iter().filter(|node| !node.is_deleting).cloned().collect();
+    let left = whole::left(scene, &staying, &finished.nodes);
+    let shapes = finished.shapes.iter().map(|shapes| &assigned.demand.shapes[shapes.opened_for]);
+    overruled::count(scene.supply, &left, finished.nodes.iter().zip(shapes))
 }
 
 /// Returns the nodes of the set, and due ones, that may not go: what runs there has no sure place elsewhere.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{NodeName, PodKey, Requirements};
+use crate::model::{Node, NodeName, PodKey, Requirements};
 use crate::snapshot::Snapshot;
 use crate::solve::came_off::{self, Fleet};
 use crate::solve::demand::{Demand, Shape};
@@ -36,7 +36,7 @@ pub(in crate::solve) fn is_right(scene: &Scene<'_>, snapshot: &Snapshot, solutio
         .filter_map(|(node, shapes)| Some((node, opener(scene, demand, (node, shapes))?)));
     !new.iter().any(lacks_choice)
         && hold_theirs(scene, demand, new.iter().zip(shapes))
-        && overruled::count(scene.supply, &left(scene, snapshot, new), opened) == 0
+        && overruled::count(scene.supply, &left(scene, &snapshot.nodes, new), opened) == 0
         && binds_all(scene, (world, demand), (&solution.target, (new, shapes)))
 }
 
@@ -66,11 +66,11 @@ fn hold_theirs<'n>(
     })
 }
 
-/// Returns what limits leave beside what there is and these nodes.
-fn left(scene: &Scene<'_>, snapshot: &Snapshot, new: &[NewNode]) -> Ledger {
+/// Returns what limits leave beside these nodes that are there and these to make.
+pub(super) fn left(scene: &Scene<'_>, nodes: &[Node], new: &[NewNode]) -> Ledger {
     let Scene { policy, market, book, supply, .. } = *scene;
-    let there = price::cost(&snapshot.nodes, market, book).effective;
-    let mut left = ledger::opened(policy, &snapshot.nodes, &Uncommitted(Vec::new()), there);
+    let there = price::cost(nodes, market, book).effective;
+    let mut left = ledger::opened(policy, nodes, &Uncommitted(Vec::new()), there);
     for node in new {
         let bought = supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
         if let Some((pool, kind, _)) = bought {
