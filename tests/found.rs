@@ -316,3 +316,74 @@ fn room_opens_no_zone_that_pods_would_have_to_be_spread_to() {
         .pods([daemon("static").with(|pod| pod.cpu("20m").memory("1Gi")).on("node-0")]);
     planned(&world);
 }
+
+#[test]
+fn a_node_may_go_whose_pods_find_room_on_nodes_that_come_by_number() {
+    let world = world()
+        .pool(pool("default"))
+        .pool(pool("light").replicas(3))
+        .node(node("node-0").size("Standard_D2s_v5").zone("0").spot())
+        .pod(pod("running-0-1").cpu("500m").memory("1Gi").on("node-0"))
+        .pods([daemon("static").with(|pod| pod.cpu("20m").memory("1Gi")).on("node-0")]);
+    assert_eq!(planned(&world).spec.deletes().count(), 1);
+}
+
+/// A drifted node whose replacement is dearer than it is itself.
+#[test]
+fn a_bound_counts_no_node_that_only_replaces_another() {
+    let world = world()
+        .pool(pool("default").requiring(label::SKU_FAMILY, Operator::NotIn, &["D"]).replicas(1))
+        .node(node("node-0").size("Standard_D2s_v5").zone("0").spot())
+        .pods([daemon("static").with(|pod| pod.cpu("20m").memory("1Gi")).on("node-0")]);
+    let solution = solve(&world.snapshot, &world.policy);
+    let (before, after) = (solution.report.cost_before.effective, solution.report.cost_after.effective);
+    assert!(before < after);
+    assert!(bound(&world.snapshot, &world.policy, &solution).expect("all is priced").least <= before);
+}
+
+#[test]
+fn what_may_stand_in_for_a_node_that_comes_by_number_is_what_its_pods_prefer_of_it() {
+    let world = world()
+        .pool(pool("default"))
+        .pool(pool("light").requiring(label::SKU_CPU, Operator::Gte, &["4"]).replicas(2))
+        .fleet(|fleet| fleet.extra_cost = ExtraCost::Percent(0))
+        .pod(of("web", "shape-0-1", "10m"))
+        .pod(of("web", "shape-1-1", "10m").preferring(&[(label::ARCH, Operator::In, &["arm64"])], 1));
+    planned(&world);
+}
+
+/// Kubernetes lets a pod begin where nobody is whom it means only if nobody is anywhere, by any of its rules.
+#[test]
+fn a_pod_begins_in_no_domain_while_others_of_its_kind_are_somewhere() {
+    let apart_from_api = of("web", "shape-0-1", "10m").specified(|spec| {
+        spec.anti_affinity.push(beside(label::ZONE, "api"));
+        spec.preferred_affinity.push(Preferred { weight: 1, term: beside(label::CAPACITY_TYPE, "api") });
+    });
+    let api = |name: &str| pod(name).label("app", "api").cpu("500m").memory("1Gi");
+    let own = api("running-6-1").specified(|spec| {
+        spec.affinity.push(beside("example.com/team", "api"));
+        spec.preferred_affinity.push(Preferred { weight: 1, term: beside(label::CAPACITY_TYPE, "api") });
+    });
+    let even = |number: usize| spread(api(&format!("running-4-{number}")), over_of(label::ZONE, "api"));
+    let world = (0..7)
+        .fold(world(), |world, number| {
+            world.node(node(&format!("node-{number}")).size("Standard_D2s_v5").zone("0"))
+        })
+        .pool(pool("default").label("example.com/team", "blue"))
+        .pool(pool("light").taint("team", Effect::NoSchedule))
+        .fleet(|fleet| fleet.extra_cost = ExtraCost::Unlimited)
+        .pods((1..4).map(|number| even(number).on("node-4").build()))
+        .pod(own.on("node-6"))
+        .pod(apart_from_api)
+        .pods([daemon("static").with(|pod| pod.cpu("20m").memory("1Gi")).on("node-0")]);
+    planned(&world);
+}
+
+#[test]
+fn what_fills_a_limit_until_it_is_gone_sends_no_pod_to_a_lighter_pool() {
+    let world = world()
+        .pool(pool("default").requiring(label::SKU_FAMILY, Operator::In, &["B", "L"]))
+        .pool(pool("light").weight(10).limit("cpu", "6"))
+        .pods((1..5).map(|number| of("web", &format!("shape-0-{number}"), "1").build()));
+    assert!(planned(&after(&world)).is_empty());
+}

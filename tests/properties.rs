@@ -34,9 +34,9 @@ const CASES: u32 = 64;
 /// Where the worlds begin of which that many are tried.
 const SEED: u64 = 2026;
 
-/// Plans until nothing is to be done: one that makes and removes, one that uses what was removed, an empty
-/// one.
-const ROUNDS_MAX: usize = 3;
+/// Plans until nothing is to be done: one that makes and removes, one that uses what was removed, one that removes what
+/// has its place there, an empty one.
+const ROUNDS_MAX: usize = 4;
 
 /// The same where buffers keep room: it comes once pods have what limits leave, and then what is there may go together.
 const ROUNDS_WITH_ROOM_MAX: usize = 6;
