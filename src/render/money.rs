@@ -1,7 +1,7 @@
 //! Dollars for people, by the month of 730 hours. Integers only.
 
 use crate::model::{Commitment, MicroUsd, MicroUsdPerHour, Prices};
-use crate::solve::{Bound, Cost, Headroom};
+use crate::solve::{Bound, Cost, Headroom, Slack};
 
 /// Micro-dollars in a cent.
 const CENT: i64 = 10_000;
@@ -183,6 +183,15 @@ pub fn headroom(headroom: Headroom) -> String {
     let Headroom { pods, cost, is_estimate } = headroom;
     let cost = per_month(cost, Sureness::of(is_estimate));
     format!("Of that {cost} is headroom: room for {} by CapacityBuffers", super::words::count(pods, "pod"))
+}
+
+/// Says what the room costs that the scheduler needs to place all pods.
+#[must_use]
+pub fn slack(slack: Slack) -> String {
+    let Slack { pods, cost, is_estimate } = slack;
+    let cost = per_month(cost, Sureness::of(is_estimate));
+    let pods = super::words::count(pods, "pod");
+    format!("Of that {cost} is room for Kubernetes' scheduler, which might leave {pods} over without it")
 }
 
 /// What amounts are rounded to.

@@ -47,6 +47,8 @@ pub(super) struct Ground<'a> {
     pub(super) supply: &'a Supply<'a>,
     /// What is known of it.
     pub(super) memo: &'a Memo,
+    /// What is packed beside the demand and then taken off again.
+    pub(super) slack: &'a Demand,
     /// What there is, with nothing placed yet.
     pub(super) nodes: &'a [Standing<'a>],
     /// What the attempts are for.
@@ -139,11 +141,13 @@ fn rounds<'a>(ground: &Ground<'a>, demand: &Demand) -> Attempt<'a> {
 }
 
 fn attempt<'a>(ground: &Ground<'a>, demand: &Demand, caps: &Caps) -> Attempt<'a> {
-    let Ground { snapshot, policy, market, book, topology, supply, memo, nodes, effort, .. } = *ground;
+    let Ground { snapshot, policy, market, book, topology, supply, memo, slack, nodes, effort, .. } = *ground;
     let (bundled, riders) = bundle::bundled(demand, bundle::World { topology, supply, nodes });
     let mut assigned = assign::assign(&bundled, topology, (supply, memo, nodes), caps);
     let mut nodes: Vec<Standing<'a>> = nodes.to_vec();
-    let open = assigned.open_demand();
+    let mut open = assigned.open_demand();
+    let shapes = open.shapes.len();
+    open.shapes.extend(slack.shapes.iter().cloned());
     let left = existing::fill(&open, &mut nodes);
     let shrunk = shrink::shrink(snapshot, policy, &nodes, &open);
     let costs = Costs::of(snapshot, &shrunk, market, book);
@@ -152,6 +156,7 @@ fn attempt<'a>(ground: &Ground<'a>, demand: &Demand, caps: &Caps) -> Attempt<'a>
     let (problem, packing) = pack::pack((&open, &left), (supply, memo), (&ledger, book), effort);
     let desk = Desk { problem: &problem, supply, demand: &open, book, effort };
     let mut finished = finish(&desk, packing, &mut zones(&nodes, &shrunk));
+    came_off::without_slack(&open, shapes, &mut nodes, &mut finished);
     finished.unplaced.extend(assigned.closed_pods());
     let around = (supply, policy, topology);
     let refused = came_off::take_off(around, &assigned.demand, &mut nodes, &mut finished);

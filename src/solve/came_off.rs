@@ -109,6 +109,37 @@ pub(super) fn take_off(
     assign::grouped(demand, refused)
 }
 
+/// Takes off the pods of shapes from this place on, and the nodes that carry nothing else.
+pub(super) fn without_slack(
+    demand: &Demand,
+    first: usize,
+    nodes: &mut [Standing<'_>],
+    finished: &mut Finished,
+) {
+    if demand.shapes.len() == first {
+        return;
+    }
+    let slack: BTreeSet<&PodKey> = demand.shapes[first..].iter().flat_map(|shape| &shape.pods).collect();
+    let stays = |pod: &PodKey| !slack.contains(pod);
+    for standing in nodes {
+        retain(&mut standing.placed, &mut standing.shapes, stays);
+    }
+    let before: Vec<Option<PodKey>> = finished.nodes.iter().map(|node| node.opened_for.clone()).collect();
+    for (node, shapes) in finished.nodes.iter_mut().zip(&mut finished.shapes) {
+        for shape in shapes.pods.iter().filter(|shape| **shape >= first) {
+            node.requests = node.requests.minus(&demand.shapes[*shape].ask.requests);
+        }
+        retain(&mut node.pods, &mut shapes.pods, stays);
+        if shapes.opened_for >= first
+            && let (Some(pod), Some(shape)) = (node.pods.first(), shapes.pods.first())
+        {
+            (node.opened_for, shapes.opened_for) = (Some(pod.clone()), *shape);
+        }
+    }
+    finished.unplaced.retain(|(shape, _)| *shape < first);
+    finished.without_empty(&before);
+}
+
 /// Keeps some pods, with their shapes.
 fn retain(pods: &mut Vec<PodKey>, shapes: &mut Vec<usize>, stays: impl Fn(&PodKey) -> bool) {
     let kept: Vec<bool> = pods.iter().map(stays).collect();

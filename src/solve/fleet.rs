@@ -54,6 +54,7 @@ pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
         cost_after: costs.1,
         bound: None,
         headroom: None,
+        slack: None,
     };
     Solution { target: target(&nodes, shrunk.removed, (finished, layout)), report }
 }

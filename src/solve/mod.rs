@@ -30,6 +30,7 @@ mod preferences;
 pub mod price;
 mod replicas;
 pub mod report;
+mod scheduler;
 mod shortfall;
 pub mod shrink;
 pub mod solution;
@@ -48,7 +49,7 @@ pub use explain::{explain_node, explain_pod, explain_pool, explain_size};
 pub use market::Market;
 pub use solution::{
     Bound, Cost, GivenUp, GivenUpBecause, Headroom, Held, Kept, NewNode, NodeRef, Preferences, Removal,
-    Report, Solution, Substitute, Target, Unplaced, Variety, Warning,
+    Report, Slack, Solution, Substitute, Target, Unplaced, Variety, Warning,
 };
 
 /// Works out the fleet that should exist.

@@ -159,6 +159,9 @@ pub struct Report {
     /// What room comes to that CapacityBuffers keep, where there is some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headroom: Option<Headroom>,
+    /// What it takes that a scheduler which does not know the plan leaves nobody over, where it takes something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slack: Option<Slack>,
 }
 
 /// Room that CapacityBuffers keep for pods to come.
@@ -167,6 +170,20 @@ pub struct Report {
 #[serde(rename_all = "camelCase")]
 pub struct Headroom {
     /// For how many pods there is room.
+    pub pods: usize,
+    /// How much dearer the fleet is by the hour than one without that room.
+    pub cost: MicroUsdPerHour,
+    /// Whether an estimated price has a part in it.
+    pub is_estimate: bool,
+}
+
+/// Room in a small fleet for Kubernetes' scheduler, which gives each pod to the emptiest node that takes it and may leave
+/// over one that fits on one node only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Slack {
+    /// How many pods might be left over without it.
     pub pods: usize,
     /// How much dearer the fleet is by the hour than one without that room.
     pub cost: MicroUsdPerHour,

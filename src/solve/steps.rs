@@ -17,6 +17,7 @@ use super::headroom;
 use super::market::Market;
 use super::memo::Memo;
 use super::price::{self, PriceBook};
+use super::scheduler;
 use super::shrink::due::Due;
 use super::shrink::trial::{self, Scene};
 use super::shrink::{candidate, composed, consolidate, imagined, whole};
@@ -38,7 +39,7 @@ pub(super) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
     let snapshot = &*headroom::without_room(snapshot);
     let book = &PriceBook::new(&policy.fleet.prices);
     let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
-    let given = Given { policy, market, book, evictions, room };
+    let given = Given { policy, market, book, evictions, room, slack: &Demand::default() };
     let due = Due::of(snapshot, policy);
     let may_go = given.may_go(snapshot, &due.names());
     // Rules between pods are read with the pods of all that may go, so that every set is planned alike.
@@ -65,7 +66,8 @@ pub(super) fn movable(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<NodeName
     let found = Due::of(snapshot, policy);
     let due = found.names();
     let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
-    let given = Given { policy, market, book, evictions, room: &Demand::default() };
+    let (room, slack) = (&Demand::default(), &Demand::default());
+    let given = Given { policy, market, book, evictions, room, slack };
     let mut movable = given.may_go(snapshot, &due);
     movable.extend(found.kept_by_number().cloned());
     movable.extend(due);
@@ -80,6 +82,7 @@ struct Given<'a> {
     book: &'a PriceBook<'a>,
     evictions: &'a Evictions<'a>,
     room: &'a Demand,
+    slack: &'a Demand,
 }
 
 impl Given<'_> {
@@ -96,7 +99,7 @@ impl Given<'_> {
         asked: &BTreeSet<NodeName>,
         then: impl FnOnce(&Scene<'_>) -> T,
     ) -> T {
-        let Self { policy, market, book, evictions, room } = self;
+        let Self { policy, market, book, evictions, room, slack } = self;
         let lets_go = &candidate::pools(snapshot, policy);
         let topology = &Topology::of(marked);
         let daemons = &Daemons::of(marked, topology);
@@ -114,6 +117,7 @@ impl Given<'_> {
             asked,
             evictions,
             room,
+            slack,
         })
     }
 }
@@ -156,7 +160,8 @@ fn busy(snapshot: &Snapshot) -> BTreeSet<&NodeName> {
 /// Works out the fleet without the nodes whose going saves most.
 fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     let leaving = consolidate::leaving(scene, snapshot);
-    let mut solution = fleet::without(scene, &trial::marked(snapshot, &leaving));
+    let without = &trial::marked(snapshot, &leaving);
+    let mut solution = scheduler::with_slack(scene, without, fleet::without(scene, without));
     let moved =
         leaving.into_iter().map(|node| Removal { node, reason: DisruptionReason::Underutilized, what: None });
     solution.target.removed.extend(moved);

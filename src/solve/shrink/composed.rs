@@ -52,6 +52,7 @@ pub(in crate::solve) fn composed(
     let mut report = second.report;
     report.staying.retain(|(node, _)| !is_made(node));
     report.cost_before = first.report.cost_before;
+    report.slack = report.slack.or(first.report.slack);
     // Of nodes that are only imagined nothing has to be decided.
     report.undecided = first.report.undecided;
     Solution { target: Target { kept, new, removed }, report }

@@ -14,7 +14,7 @@ use crate::solve::price;
 
 use super::balanced::Scales;
 use super::candidate::{self, Candidate};
-use super::outcome::{Best, Known, Outcome};
+use super::outcome::{Best, Known, Outcome, binds_all};
 use super::trial::{Scene, Stage, Trial, by_name};
 use super::worth;
 
@@ -71,7 +71,14 @@ impl<'s> Search<'s> {
         let scales = Scales::of(snapshot, scene.policy, |node| prices.get(node).copied().unwrap_or(0));
         base.is_priced.then(|| Self {
             order: by_efficiency(snapshot, &candidates, &anew),
-            known: Known { scene, snapshot, candidates, scales, base },
+            known: Known {
+                binds_all: binds_all((scene, snapshot), &BTreeSet::new(), &base),
+                scene,
+                snapshot,
+                candidates,
+                scales,
+                base,
+            },
             stages,
             best: None,
             tried: BTreeSet::new(),

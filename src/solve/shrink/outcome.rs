@@ -4,8 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::NodeName;
+use crate::model::{DisruptionReason, NodeName};
 use crate::snapshot::Snapshot;
+use crate::solve::scheduler;
+use crate::solve::solution::{Kept, Removal, Target};
 
 use super::balanced::Scales;
 use super::candidate::Candidate;
@@ -30,6 +32,27 @@ pub(super) struct Known<'s> {
     pub(super) scales: Scales<'s>,
     /// What the fleet comes to where none of them goes.
     pub(super) base: Trial,
+    /// Whether the scheduler alone finds a place for all pods there, and must then find one in any other fleet.
+    pub(super) binds_all: bool,
+}
+
+/// Returns whether the scheduler alone finds a place for all pods in the fleet without these nodes.
+pub(super) fn binds_all(
+    (scene, snapshot): (&Scene<'_>, &Snapshot),
+    set: &BTreeSet<NodeName>,
+    trial: &Trial,
+) -> bool {
+    if !scheduler::is_small(snapshot, trial.new.len()) {
+        return true;
+    }
+    let kept = trial.placed.iter().map(|(node, pods)| Kept { node: node.clone(), pods: pods.clone() });
+    let going = set.iter().map(|node| Removal {
+        node: node.clone(),
+        reason: DisruptionReason::Underutilized,
+        what: None,
+    });
+    let target = Target { kept: kept.collect(), new: trial.new.clone(), removed: going.collect() };
+    scheduler::stranded(scene, snapshot, &target).is_empty()
 }
 
 /// What came of a set.
@@ -73,6 +96,7 @@ impl Known<'_> {
             && trial.overruled <= self.base.overruled
             && trial.without_room.iter().zip(&self.base.without_room).all(|(now, before)| now <= before)
             && self.scales.agree(set, saving);
-        is_allowed.then_some(trial.cost.0 + thresholds)
+        let binds_all = || !self.binds_all || binds_all((self.scene, self.snapshot), set, trial);
+        (is_allowed && binds_all()).then_some(trial.cost.0 + thresholds)
     }
 }

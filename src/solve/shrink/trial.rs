@@ -41,6 +41,8 @@ pub(in crate::solve) struct Scene<'a> {
     pub(in crate::solve) evictions: &'a Evictions<'a>,
     /// The room that is kept for pods to come.
     pub(in crate::solve) room: &'a Demand,
+    /// The room that is left for a scheduler that spreads pods as it likes.
+    pub(in crate::solve) slack: &'a Demand,
 }
 
 impl<'a> Scene<'a> {
@@ -54,8 +56,8 @@ impl<'a> Scene<'a> {
     where
         'a: 'g,
     {
-        let Self { policy, market, book, topology, supply, memo, .. } = *self;
-        Ground { snapshot, policy, market, book, topology, demand, supply, memo, nodes, effort }
+        let Self { policy, market, book, topology, supply, memo, slack, .. } = *self;
+        Ground { snapshot, policy, market, book, topology, demand, supply, memo, slack, nodes, effort }
     }
 }
 

@@ -1,0 +1,132 @@
+//! What Kubernetes' scheduler would leave over of a small fleet if nobody told it the plan.
+//!
+//! It takes pods one after the other and gives each to the emptiest node that takes it, so that a pod which fits on one
+//! node only may find that taken. Everything that may be moved is bound anew here, in several orders: so the answer does
+//! not depend on where pods run today, and a fleet that passes still does when it has been made. Nothing is decided here.
+
+mod floor;
+mod slack;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::model::{NodeName, PodKey, PodPlace, ResourceName};
+use crate::snapshot::Snapshot;
+
+use super::daemons::Daemons;
+use super::demand::{Demand, Shape};
+use super::existing;
+use super::shrink::imagined;
+use super::shrink::trial::Scene;
+use super::solution::Target;
+use super::topology::Topology;
+use floor::{Floor, Tie};
+
+pub(super) use slack::with_slack;
+
+/// The most pods and nodes of a fleet that is looked at: of many nodes one pod is little beside what it would take to be
+/// sure of each, and every look costs pods times nodes.
+const SMALL: (usize, usize) = (300, 24);
+
+/// The order in which pods are tried.
+#[derive(Clone, Copy)]
+enum Order {
+    /// By priority, and then as they came, which is by name here.
+    Queue,
+    /// From the last to the first.
+    Reversed,
+    /// By cores, then by memory.
+    LargestFirst,
+}
+
+/// What is tried: every order, and of equal nodes, among which the scheduler draws lots, the first and the last.
+const TRIED: [(Order, Tie); 6] = [
+    (Order::Queue, Tie::First),
+    (Order::Reversed, Tie::First),
+    (Order::LargestFirst, Tie::First),
+    (Order::Queue, Tie::Last),
+    (Order::Reversed, Tie::Last),
+    (Order::LargestFirst, Tie::Last),
+];
+
+/// Returns whether a fleet is looked at that has so many new nodes.
+pub(super) fn is_small(snapshot: &Snapshot, new: usize) -> bool {
+    let nodes = snapshot.nodes.len() + new;
+    (2..=SMALL.1).contains(&nodes) && snapshot.pods.iter().filter(|pod| !pod.is_daemon).count() <= SMALL.0
+}
+
+/// Returns the pods that have no place in some order when the target is reached, by shape: of each as many as in the worst
+/// order. Nothing where the fleet is not small.
+pub(super) fn stranded(scene: &Scene<'_>, snapshot: &Snapshot, target: &Target) -> Vec<Shape> {
+    if !is_small(snapshot, target.new.len()) {
+        return Vec::new();
+    }
+    let world = unbound(imagined::after(scene, snapshot, target));
+    let topology = Topology::of(&world);
+    let daemons = Daemons::of(&world, &topology);
+    let demand = Demand::of(&world, &topology);
+    let empty = Floor::of(&topology, existing::standing(&world, &daemons, &topology), &demand.shapes);
+    let mut worst: BTreeMap<usize, Vec<PodKey>> = BTreeMap::new();
+    for (order, tie) in TRIED {
+        for (shape, pods) in left(&mut empty.clone(), &queue(&demand.shapes, order), tie) {
+            let before = worst.entry(shape).or_default();
+            if pods.len() > before.len() {
+                *before = pods;
+            }
+        }
+    }
+    worst.into_iter().map(|(shape, pods)| Shape { pods, ..demand.shapes[shape].clone() }).collect()
+}
+
+/// Returns the world with all pods waiting that may be moved, without what has no place and what goes.
+fn unbound(mut world: Snapshot) -> Snapshot {
+    world.nodes.retain(|node| !node.is_deleting);
+    let managed: BTreeMap<&NodeName, bool> =
+        world.nodes.iter().map(|node| (&node.name, node.pool.is_some())).collect();
+    world.pods.retain_mut(|pod| {
+        let PodPlace::Bound(node) = &pod.place else { return false };
+        let Some(is_managed) = managed.get(node) else { return false };
+        if *is_managed && !pod.is_daemon && !pod.is_terminating && !pod.is_do_not_disrupt {
+            pod.place = PodPlace::Waiting;
+        }
+        true
+    });
+    world
+}
+
+/// A pod, with the place of its shape.
+type Queued<'d> = (usize, &'d PodKey);
+
+fn queue(shapes: &[Shape], order: Order) -> Vec<Queued<'_>> {
+    let mut queue: Vec<Queued<'_>> = Vec::new();
+    for (place, shape) in shapes.iter().enumerate() {
+        queue.extend(shape.pods.iter().map(|pod| (place, pod)));
+    }
+    queue.sort_by_key(|(shape, pod)| (Reverse(shapes[*shape].priority), *pod));
+    match order {
+        Order::Queue => {}
+        Order::Reversed => queue.reverse(),
+        Order::LargestFirst => queue.sort_by_key(|(shape, _)| {
+            let requests = &shapes[*shape].ask.requests;
+            Reverse([ResourceName::Cpu, ResourceName::Memory].map(|name| requests.get(&name)))
+        }),
+    }
+    queue
+}
+
+/// Binds pods until none can be bound any more; returns those that are left.
+fn left(floor: &mut Floor<'_>, queue: &[Queued<'_>], tie: Tie) -> BTreeMap<usize, Vec<PodKey>> {
+    let mut waiting: Vec<Queued<'_>> = queue.to_vec();
+    loop {
+        let before = waiting.len();
+        waiting.retain(|(shape, _)| !floor.bind(*shape, tie));
+        if waiting.is_empty() || waiting.len() == before {
+            break;
+        }
+    }
+    let mut left: BTreeMap<usize, Vec<PodKey>> = BTreeMap::new();
+    for (shape, pod) in waiting {
+        left.entry(shape).or_default().push(pod.clone());
+    }
+    left
+}

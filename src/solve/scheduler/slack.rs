@@ -1,0 +1,106 @@
+//! More room in a small fleet, so that the scheduler strands nobody who is planned there.
+//!
+//! What it would leave over is packed once more beside what is there, and then taken off again: what remains is a larger
+//! size, or one more node. Where that does not help, or costs too much, the fleet stays as it was: a pod that is left over
+//! then waits for the next plan.
+
+use crate::model::{LabelKey, MicroUsdPerHour, PodKey, Requirement, label};
+use crate::snapshot::Snapshot;
+use crate::solve::demand::{Demand, Shape};
+use crate::solve::fleet;
+use crate::solve::karpenter::{self, Refused, Settings, UnnamedFamilies};
+use crate::solve::shrink::trial::Scene;
+use crate::solve::shrink::whole;
+use crate::solve::solution::{NewNode, Slack, Solution};
+
+use super::stranded;
+
+/// How often more room is asked for.
+const ROUNDS_MAX: usize = 6;
+
+/// How much dearer the fleet may become, in percent.
+const DEARER_MAX: i64 = 10;
+
+/// Returns a fleet with room for whom the scheduler would leave over of this one; the same where that needs none, or too
+/// much.
+pub(in crate::solve) fn with_slack(scene: &Scene<'_>, snapshot: &Snapshot, tight: Solution) -> Solution {
+    if tight.target.new.is_empty() {
+        return tight;
+    }
+    let lost = stranded(scene, snapshot, &tight.target);
+    let pods = lost.iter().map(|shape| shape.pods.len()).sum();
+    match roomier(scene, snapshot, &tight, lost) {
+        Some(mut roomy) => {
+            let (before, after) = (tight.report.cost_after, roomy.report.cost_after);
+            let cost = MicroUsdPerHour((after.effective.0 - before.effective.0).max(0));
+            let is_estimate = before.is_estimate || after.is_estimate;
+            roomy.report.slack = (cost.0 > 0).then_some(Slack { pods, cost, is_estimate });
+            roomy
+        }
+        None => tight,
+    }
+}
+
+/// Returns a fleet of which nobody is left over, where some pods are.
+fn roomier(
+    scene: &Scene<'_>,
+    snapshot: &Snapshot,
+    tight: &Solution,
+    mut lost: Vec<Shape>,
+) -> Option<Solution> {
+    let mut slack = Demand::default();
+    let mut roomy: Option<Solution> = None;
+    for _ in 0..ROUNDS_MAX {
+        if lost.is_empty() {
+            break;
+        }
+        grow(&mut slack, lost, &roomy.as_ref().unwrap_or(tight).target.new);
+        let next = fleet::without(&Scene { slack: &slack, ..*scene }, snapshot);
+        if !is_fair(tight, &next) || !whole::is_right(scene, snapshot, &next) {
+            return None;
+        }
+        lost = stranded(scene, snapshot, &next.target);
+        roomy = Some(next);
+    }
+    roomy.filter(|roomy| lost.is_empty() && !is_beaten(scene, snapshot, roomy))
+}
+
+/// Returns whether Karpenter's own fleet costs less: then room is not what a user would want to pay for.
+fn is_beaten(scene: &Scene<'_>, snapshot: &Snapshot, roomy: &Solution) -> bool {
+    let settings = Settings {
+        unnamed: UnnamedFamilies::LeaveOut,
+        min_values: scene.policy.fleet.min_values_policy,
+        ..Settings::default()
+    };
+    let other = karpenter::solve(snapshot, scene.policy, settings, &Refused::default());
+    other.report.cost_after.effective < roomy.report.cost_after.effective
+        && unplaced(&other) <= unplaced(roomy)
+}
+
+/// Returns whether a fleet leaves nobody over whom the other places, and costs not much more.
+fn is_fair(tight: &Solution, with: &Solution) -> bool {
+    let (before, after) = (tight.report.cost_after.effective.0, with.report.cost_after.effective.0);
+    unplaced(with) <= unplaced(tight) && after <= before + before / 100 * DEARER_MAX
+}
+
+fn unplaced(solution: &Solution) -> usize {
+    solution.report.unplaced.iter().map(|unplaced| unplaced.pods.len()).sum()
+}
+
+/// Adds room for these pods. Those that rules tie to others want it in the domains where they are planned.
+fn grow(slack: &mut Demand, lost: Vec<Shape>, new: &[NewNode]) {
+    for Shape { mut ask, roles, pods, .. } in lost {
+        let planned = pods.iter().find_map(|pod| new.iter().find(|node| node.pods.contains(pod)));
+        if let Some(node) = planned.filter(|_| !roles.is_empty()) {
+            for alternative in &mut ask.alternatives {
+                alternative.add(LabelKey::new(label::ZONE), Requirement::one(node.zone.as_str()));
+            }
+        }
+        (ask.company, ask.volumes, ask.host_ports) = Default::default();
+        let number = slack.shapes.len();
+        // No pod has a blank in its name.
+        let name = |pod: PodKey| PodKey::new(pod.namespace.as_str(), format!("{} room {number}", pod.name));
+        let pods = pods.into_iter().map(name).collect();
+        slack.shapes.push(Shape { priority: i32::MIN, ask, roles: Vec::new(), pods });
+    }
+}
