@@ -24,6 +24,7 @@ use super::older;
 use super::owners::{self, Owners};
 use super::pod::PodBody;
 use super::priority::Priorities;
+use super::refusals::Told;
 use super::renders::{self, Renders};
 use super::rollout::{self, RolloutOfAnother};
 use super::scaling::autoscaler::{self, Autoscaler};
@@ -61,6 +62,8 @@ pub struct Found {
     pub nodes: Vec<NodeObject>,
     /// NodeClaims.
     pub claims: Vec<ClaimObject>,
+    /// What Azure refused, as it was told.
+    pub told: Vec<Told>,
     /// Claims, volumes and what else storage is made of.
     pub storage: Storage,
     /// PodDisruptionBudgets.
@@ -214,6 +217,14 @@ impl Found {
                 }
             }
             Treatment::Other => self.pass_over(&shortened(kind)),
+            // An Event that changed between two dumps is told twice, and is no contradiction.
+            Treatment::Event => match Told::of_event(object.tree) {
+                Some(told) => {
+                    self.told.push(told);
+                    return true;
+                }
+                None => self.pass_over(kind),
+            },
             Treatment::Workload(WorkloadKind::ReplicaSet) if is_past(object) => self.pass_over(kind),
             Treatment::Workload(_)
             | Treatment::Autoscaler
@@ -264,7 +275,10 @@ impl Found {
                 None => {}
             },
             Treatment::Node => self.nodes.extend(NodeObject::read(object)),
-            Treatment::NodeClaim => self.claims.extend(ClaimObject::read(object)),
+            Treatment::NodeClaim => {
+                self.claims.extend(ClaimObject::read(object));
+                self.told.extend(Told::of_claim(object.tree));
+            }
             Treatment::Storage(kind) => storage::read(&mut self.storage, object, kind),
             Treatment::Budget => self.budgets.extend(budget::read(object)),
             Treatment::PriorityClass => self.priorities.read(object),
@@ -285,7 +299,9 @@ impl Found {
                     tree: object.tree.clone(),
                 });
             }
-            Treatment::OtherVersion(_) | Treatment::Renders | Treatment::Other => return false,
+            Treatment::OtherVersion(_) | Treatment::Renders | Treatment::Event | Treatment::Other => {
+                return false;
+            }
         }
         true
     }

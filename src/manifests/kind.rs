@@ -22,6 +22,8 @@ pub enum Treatment {
     Node,
     /// A NodeClaim.
     NodeClaim,
+    /// An Event: read only where it tells what Azure refused.
+    Event,
     /// A PriorityClass.
     PriorityClass,
     /// A namespace.
@@ -119,6 +121,10 @@ pub fn treatment(api_version: &str, kind: &str) -> Treatment {
     if both.contains(&(api_version, kind)) {
         return Treatment::Ours;
     }
+    // Whatever the version: an Event that cannot be read tells nothing.
+    if matches!(group, "" | "events.k8s.io") && kind == "Event" {
+        return Treatment::Event;
+    }
     let known = match (group, kind) {
         ("apps" | "extensions", "Deployment") => (Treatment::Workload(WorkloadKind::Deployment), "apps/v1"),
         ("apps" | "extensions", "StatefulSet") => (Treatment::Workload(WorkloadKind::StatefulSet), "apps/v1"),
@@ -175,12 +181,11 @@ const OTHER_KINDS: [(&str, &[&str]); 4] = [
 ];
 
 /// The kinds of the core group that exist and are not read.
-const CORE_KINDS: [&str; 9] = [
+const CORE_KINDS: [&str; 8] = [
     "Binding",
     "ComponentStatus",
     "ConfigMap",
     "Endpoints",
-    "Event",
     "ResourceQuota",
     "Secret",
     "Service",
@@ -188,7 +193,8 @@ const CORE_KINDS: [&str; 9] = [
 ];
 
 /// The kinds that are read, with their groups.
-pub const READ_KINDS: [(&str, &str); 30] = [
+pub const READ_KINDS: [(&str, &str); 32] = [
+    ("", "Event"),
     ("", "LimitRange"),
     ("", "Namespace"),
     ("", "Node"),
@@ -206,6 +212,7 @@ pub const READ_KINDS: [(&str, &str); 30] = [
     ("autoscaling.x-k8s.io", "CapacityBuffer"),
     ("batch", "CronJob"),
     ("batch", "Job"),
+    ("events.k8s.io", "Event"),
     ("karpenter.azure.com", "AKSNodeClass"),
     ("karpenter.sh", "NodeClaim"),
     ("karpenter.sh", "NodeOverlay"),

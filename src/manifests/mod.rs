@@ -31,6 +31,7 @@ pub mod overlay;
 pub mod owners;
 pub mod pod;
 pub mod priority;
+pub mod refusals;
 pub mod renders;
 mod replaced;
 pub mod rollout;
@@ -175,6 +176,7 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
         pods: expanded.pods,
         daemons: expanded.daemons,
         templates: if has_buffers { expanded.templates } else { std::collections::BTreeMap::new() },
+        refusals: refusals::refusals(found.told, &found.claims),
         nodes: node::joined(found.nodes, found.claims),
         storage: storage::sorted(found.storage),
         budgets: found.budgets,

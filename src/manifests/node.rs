@@ -193,6 +193,18 @@ impl ClaimObject {
         })
     }
 
+    /// Returns the claim's name.
+    #[must_use]
+    pub const fn name(&self) -> &Arc<str> {
+        &self.meta.name
+    }
+
+    /// Returns the value of a label that the claim's node has, where there is one value only.
+    #[must_use]
+    pub fn single(&self, key: &str) -> Option<Arc<str>> {
+        self.labels().get(key).cloned()
+    }
+
     /// Returns what a node of this claim is labelled with: its labels, and what it asks for where there is
     /// one value only.
     fn labels(&self) -> BTreeMap<LabelKey, Arc<str>> {

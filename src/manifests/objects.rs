@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
-use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodSpec, Workload};
+use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodSpec, Refusal, Workload};
 
 use super::fault::Segment;
 use super::kind::NotUnderstood;
@@ -84,6 +84,8 @@ pub struct Objects {
     pub templates: BTreeMap<Workload, (Arc<PodSpec>, u32)>,
     /// Nodes and NodeClaims on their way, sorted by name.
     pub nodes: Vec<Node>,
+    /// What Azure refused, sorted; each once.
+    pub refusals: Vec<Refusal>,
     /// Claims, volumes and what else storage is made of.
     pub storage: Storage,
     /// PodDisruptionBudgets, sorted by namespace and name.

@@ -25,6 +25,7 @@ pub mod pod;
 pub mod pool;
 pub mod preference;
 pub mod quantity;
+pub mod refusal;
 pub mod requirement;
 pub mod requirement_form;
 pub mod resources;
@@ -58,6 +59,7 @@ pub use pod::{
 pub use pool::{ExpireAfter, Pool};
 pub use preference::{ExtraCost, Form, Preference};
 pub use quantity::Quantity;
+pub use refusal::{Refusal, RefusedBecause, RefusedPlace};
 pub use requirement::{Conflict, Operator, Requirement, Requirements};
 pub use requirement_form::RequirementEntry;
 pub use resources::{ResourceName, Resources};

@@ -202,6 +202,8 @@ impl Plan {
             namespaces: world.namespaces.clone(),
             storage: world.storage.clone(),
             budgets: world.budgets.clone(),
+            // What was chosen for their sake stands in the plan; nothing is judged by them.
+            refusals: Vec::new(),
             catalog: Catalog::recorded(world.region.clone(), world.sizes.clone(), world.well_known.clone())
                 .with_prices(
                     world.prices.iter().map(|vm| ((vm.size.clone(), vm.capacity_type), (vm.price, vm.disk))),

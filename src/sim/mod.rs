@@ -123,6 +123,7 @@ impl<'a> World<'a> {
             namespaces: seen.namespaces.clone(),
             storage: seen.storage.clone(),
             budgets: seen.budgets.clone(),
+            refusals: seen.refusals.clone(),
             catalog: seen.catalog.clone(),
             gaps: seen.gaps.clone(),
             assumptions: seen.assumptions.clone(),

@@ -72,6 +72,7 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
         namespaces: objects.namespaces.clone(),
         storage,
         budgets: objects.budgets.clone(),
+        refusals: objects.refusals.clone(),
         daemons,
         catalog,
         gaps,

@@ -24,7 +24,7 @@ pub use wish::wish;
 use crate::catalog::Catalog;
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
-use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodSpec, Supposed};
+use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodSpec, Refusal, Supposed};
 
 /// A DaemonSet: what it adds to every node that it may run on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -114,6 +114,8 @@ pub struct Snapshot {
     pub storage: Storage,
     /// PodDisruptionBudgets, sorted by namespace and name.
     pub budgets: Vec<DisruptionBudget>,
+    /// What Azure refused, sorted; also what is over by now.
+    pub refusals: Vec<Refusal>,
     /// What Azure sells.
     pub catalog: Catalog,
     /// What could not be read.

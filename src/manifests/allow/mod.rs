@@ -6,6 +6,7 @@
 
 mod table;
 
+use super::refusals;
 use super::tree::{Tree, Value};
 
 pub use table::{ANY_WORKLOAD, Scope, rule_of, scope_of};
@@ -25,8 +26,8 @@ pub enum Rule {
     Each(&'static Self),
     /// All of a map, but these fields by their rules.
     But(&'static [(&'static str, Self)]),
-    /// That there is text: its words are taken away.
-    Emptied,
+    /// Of a text what it says of a refusal by Azure; all other words are taken away.
+    Refusal,
     /// Nothing.
     Nothing,
 }
@@ -38,10 +39,10 @@ impl Rule {
         match self {
             Self::Whole => {}
             Self::Nothing => tree.value = Value::Null,
-            Self::Emptied => {
+            Self::Refusal => {
                 Self::Scalar.cut(tree);
-                if tree.as_text().is_some() {
-                    tree.value = Value::Text("".into());
+                if let Some(text) = tree.as_text() {
+                    tree.value = Value::Text(refusals::part(text).into());
                 }
             }
             Self::Scalar => match &mut tree.value {

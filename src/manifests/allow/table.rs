@@ -2,7 +2,7 @@
 //!
 //! A line holds the fields that the readers of this module ask for. What merely might be of use has none.
 
-use super::Rule::{self, But, Each, Emptied, Fields, Keys, Nothing, Scalar, Whole};
+use super::Rule::{self, But, Each, Fields, Keys, Nothing, Refusal, Scalar, Whole};
 
 /// Whether the objects of a kind belong to a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,7 @@ pub enum Scope {
 
 /// Group, kind, where its objects live, and what is kept of them beside `apiVersion` and `kind`.
 const TABLE: &[(&str, &str, Scope, Rule)] = &[
+    ("", "Event", Scope::Namespaced, EVENT),
     ("", "LimitRange", Scope::Namespaced, LIMIT_RANGE),
     ("", "Namespace", Scope::Cluster, Fields(&[API, KIND, METADATA])),
     ("", "Node", Scope::Cluster, NODE),
@@ -32,6 +33,7 @@ const TABLE: &[(&str, &str, Scope, Rule)] = &[
     ("autoscaling.x-k8s.io", "CapacityBuffer", Scope::Namespaced, OURS),
     ("batch", "CronJob", Scope::Namespaced, WORKLOAD),
     ("batch", "Job", Scope::Namespaced, WORKLOAD),
+    ("events.k8s.io", "Event", Scope::Namespaced, EVENT),
     ("karpenter.azure.com", "AKSNodeClass", Scope::Cluster, OURS),
     ("karpenter.sh", "NodeClaim", Scope::Cluster, OURS),
     ("karpenter.sh", "NodeOverlay", Scope::Cluster, OURS),
@@ -362,6 +364,24 @@ const BUDGET: Rule = Fields(&[
     ),
 ]);
 
+const ABOUT: Rule = Fields(&[KIND, ("name", Scalar)]);
+
+/// Of an Event: about which object, when it was seen, and what it says of a refusal by Azure.
+const EVENT: Rule = Fields(&[
+    API,
+    KIND,
+    ("metadata", Fields(&[("name", Scalar), ("namespace", Scalar), ("creationTimestamp", Scalar)])),
+    ("deprecatedLastTimestamp", Scalar),
+    ("eventTime", Scalar),
+    ("firstTimestamp", Scalar),
+    ("involvedObject", ABOUT),
+    ("lastTimestamp", Scalar),
+    ("message", Refusal),
+    ("note", Refusal),
+    ("regarding", ABOUT),
+    ("series", Fields(&[("lastObservedTime", Scalar)])),
+]);
+
 const PRIORITY_CLASS: Rule = Fields(&[API, KIND, METADATA, ("value", Scalar), ("globalDefault", Scalar)]);
 
 /// Karpenter's kinds and ours are kept whole, so that every fault in them is told: but for what tools write
@@ -374,5 +394,5 @@ const OURS: Rule = But(&[
             ("annotations", Keys(&["karpenter.sh/", "karpenter.azure.com/", "nodeform.dev/"])),
         ]),
     ),
-    ("status", But(&[("conditions", Each(&But(&[("message", Emptied)])))])),
+    ("status", But(&[("conditions", Each(&But(&[("message", Refusal)])))])),
 ]);

@@ -287,6 +287,7 @@ impl World {
             namespaces: BTreeMap::new(),
             storage: crate::model::storage::Storage::default(),
             budgets: Vec::new(),
+            refusals: Vec::new(),
             gaps: Vec::new(),
             assumptions: Vec::new(),
             supposed: crate::model::Supposed::default(),

@@ -278,6 +278,7 @@ pub(crate) fn world() -> World {
         namespaces: std::collections::BTreeMap::new(),
         storage: nodeform::model::storage::Storage::default(),
         budgets: Vec::new(),
+        refusals: Vec::new(),
         gaps: Vec::new(),
         assumptions: Vec::new(),
         supposed: nodeform::model::Supposed::default(),

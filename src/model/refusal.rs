@@ -1,0 +1,80 @@
+//! What Azure refused to sell: which VMs, why, and until when that is worth heeding.
+
+use std::fmt;
+
+use jiff::Timestamp;
+
+use super::{CapacityType, Offering, SkuName, Zone};
+
+/// Azure's "no zone".
+const NO_ZONE: &str = "0";
+
+/// Why Azure refused, in the words of Karpenter's Azure provider, which shows them as reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RefusedBecause {
+    /// A quota is used up: the one of spot, or of the size's family.
+    SubscriptionQuotaReached,
+    /// The size cannot be had now, or the subscription may not use it.
+    SkuNotAvailable,
+    /// The zone has no room for the size.
+    ZonalAllocationFailure,
+    /// There is no room for the size.
+    AllocationFailure,
+    /// The zone has no room for the size as it was to be bought.
+    OverconstrainedZonalAllocationFailure,
+    /// There is no room for the size as it was to be bought.
+    OverconstrainedAllocationFailure,
+}
+
+impl fmt::Display for RefusedBecause {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::SubscriptionQuotaReached => "SubscriptionQuotaReached",
+            Self::SkuNotAvailable => "SKUNotAvailable",
+            Self::ZonalAllocationFailure => "ZonalAllocationFailure",
+            Self::AllocationFailure => "AllocationFailure",
+            Self::OverconstrainedZonalAllocationFailure => "OverconstrainedZonalAllocationFailure",
+            Self::OverconstrainedAllocationFailure => "OverconstrainedAllocationFailure",
+        })
+    }
+}
+
+/// Where it was refused.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RefusedPlace {
+    /// In every zone, and where no zone is asked for.
+    Everywhere,
+    /// In every zone; where no zone is asked for, Azure was not tried.
+    EveryZone,
+    /// In one zone; `0` is Azure's "no zone".
+    Zone(Zone),
+}
+
+/// VMs that Azure refused to sell.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Refusal {
+    /// The size; `None` for all of them.
+    pub size: Option<SkuName>,
+    /// Where.
+    pub place: RefusedPlace,
+    /// Bought in which way; `None` for both.
+    pub capacity_type: Option<CapacityType>,
+    /// Why.
+    pub because: RefusedBecause,
+    /// When it is forgotten: when it was last seen, and the time that Karpenter's Azure provider leaves such
+    /// offerings alone.
+    pub until: Timestamp,
+}
+
+impl Refusal {
+    /// Returns whether this way to have a VM was refused, its size aside.
+    #[must_use]
+    pub fn is_about(&self, offering: &Offering) -> bool {
+        let is_there = match &self.place {
+            RefusedPlace::Everywhere => true,
+            RefusedPlace::EveryZone => offering.zone.as_str() != NO_ZONE,
+            RefusedPlace::Zone(zone) => *zone == offering.zone,
+        };
+        is_there && self.capacity_type.is_none_or(|bought| bought == offering.capacity_type)
+    }
+}
