@@ -12,7 +12,7 @@ use nodeform::check::check;
 use nodeform::model::disruption_budget::{DisruptionBudget, PodBound, PodShare, UnhealthyPods};
 use nodeform::model::{
     ChangeClass, ConsolidationPolicy, Drift, FleetLimits, LabelSelector, NodeStage, Pod, PodKey, PodPlace,
-    Pool, Requirement, Requirements, ResourceName, Resources,
+    Pool, Prefer, RefusedPlace, Requirement, Requirements, ResourceName, Resources,
 };
 use nodeform::plan::{Change, Plan, read, write};
 use nodeform::sim;
@@ -25,7 +25,7 @@ use proptest::sample::{Index, subsequence};
 use proptest::test_runner::{RngSeed, TestCaseError};
 use support::build::World;
 use support::judged::try_planned;
-use support::random::{roomy_worlds, soft_worlds, worlds};
+use support::random::{refusing_worlds, roomy_worlds, soft_worlds, worlds};
 
 /// Cases of each property where nobody says another number: together well under a minute without
 /// optimisation.
@@ -288,6 +288,52 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: config().cases.div_ceil(2), ..config() })]
+
+    // What counts as dearer is a reason for other nodes: never for fewer pods with a place, nor for nodes that cost less
+    // than any can.
+    #[test]
+    fn availability_leaves_no_pod_out_and_is_judged_like_price(world in refusing_worlds()) {
+        let plan = planned(&world)?;
+        let left = |plan: &Plan| plan.evidence.report.unplaced.iter().map(|it| it.pods.len()).sum::<usize>();
+        prop_assert!(left(&plan) <= left(&planned(&by_price(world.clone()))?), "{:#?}", left_over(&plan));
+        let solution = solve(&world.snapshot, &world.policy);
+        if let Some(bound) = bound(&world.snapshot, &world.policy, &solution) {
+            let cost = solution.report.cost_after;
+            prop_assert!(cost.unpriced_nodes > 0 || bound.least <= cost.effective, "{bound:?} is above {cost:?}");
+        }
+    }
+
+    // But where zones count as more and less dear and pods are tied to zones: what one step gives out to zones the next
+    // may draw together, as with prices that differ by zone.
+    #[test]
+    fn planning_again_what_avoids_refusals_gives_nothing_to_do_where_the_price_does(world in refusing_worlds()) {
+        let by_price = by_price(world.clone());
+        if !planned(&after(&by_price, &planned(&by_price)?))?.is_empty() {
+            return Ok(());
+        }
+        let first = planned(&world)?;
+        let next = after(&world, &first);
+        let second = planned(&next)?;
+        let leaves_room = first.spec.deletes().count() > 0 && has_limits(&world);
+        if leaves_room || others_decide(&first) || differs_by_zone(&world) {
+            settled(next)?;
+        } else {
+            prop_assert!(second.is_empty(), "{:#?} then {:#?}", shown(&first), shown(&second));
+        }
+    }
+
+    // Refusals are told, and by the price alone they count nothing.
+    #[test]
+    fn by_price_what_was_refused_changes_nothing(world in refusing_worlds()) {
+        let refused = by_price(world);
+        let mut world = refused.clone();
+        world.snapshot.refusals.clear();
+        prop_assert_eq!(write(&planned(&refused)?), write(&planned(&world)?));
+    }
+}
+
+proptest! {
     // Every preference is planned with and without, so that each world takes as long as several.
     #![proptest_config(ProptestConfig { cases: config().cases.div_ceil(4), ..config() })]
 
@@ -309,6 +355,17 @@ fn placed(solution: &Solution) -> BTreeSet<&PodKey> {
 fn others_decide(plan: &Plan) -> bool {
     let rules = ["topologySpreadConstraints", "podAffinity", "podAntiAffinity"];
     plan.evidence.report.unplaced.iter().any(|unplaced| rules.contains(&&*unplaced.rule))
+}
+
+/// The same world, where the price alone decides.
+fn by_price(mut world: World) -> World {
+    world.policy.fleet.prefer = Prefer::Price;
+    world
+}
+
+/// Whether what Azure refused in some places it may sell in others.
+fn differs_by_zone(world: &World) -> bool {
+    world.snapshot.refusals.iter().any(|refusal| refusal.place != RefusedPlace::Everywhere)
 }
 
 /// The same world, where buffers keep no room.

@@ -125,6 +125,18 @@ pub enum Strategy {
     Karpenter,
 }
 
+/// What decides between sizes, zones and ways to buy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Prefer {
+    /// The price alone.
+    #[default]
+    Price,
+    /// The price, with what was refused or is scarce counted as dearer.
+    Availability,
+}
+
 /// What a NodeFleet says, or its defaults where there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -151,6 +163,9 @@ pub struct Fleet {
     /// How the fleet is worked out, where a command does not say otherwise.
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub strategy: Strategy,
+    /// What decides between sizes, zones and ways to buy.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub prefer: Prefer,
     /// What soft preferences of pods may cost.
     #[serde(default, skip_serializing_if = "ExtraCost::is_default")]
     pub extra_cost: ExtraCost,

@@ -41,7 +41,9 @@ pub use buffer::{Buffer, BufferPods};
 pub use canonical::Digest;
 pub use claimed::{Claimed, Drift, Stamp, Trouble};
 pub use disruption::{Budget, BudgetNodes, ConsolidationPolicy, Disruption, DisruptionReason};
-pub use fleet::{Commitment, Discount, Fleet, FleetLimits, MinValuesPolicy, NetworkSetup, Prices, Strategy};
+pub use fleet::{
+    Commitment, Discount, Fleet, FleetLimits, MinValuesPolicy, NetworkSetup, Prefer, Prices, Strategy,
+};
 pub use hold::{ChangeClass, Freeze, FreezeWindow, Hold, Holds};
 pub use instance_type::{InstanceType, Offering, OsDisk};
 pub use name::{

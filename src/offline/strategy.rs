@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{World, plan_of};
 use crate::check::{Finding, check};
-use crate::model::{DisruptionReason, NodeName, PodKey, PodPlace};
+use crate::model::{DisruptionReason, Fleet, NodeName, PodKey, PodPlace, Prefer};
 use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::solve::karpenter::{self, OverlayGate, Refused, Settings, UnnamedFamilies};
@@ -24,11 +24,14 @@ const ROUNDS_OF_REMOVALS: usize = 10;
 pub(super) fn as_karpenter(world: &World) -> (Solution, Plan) {
     let World { snapshot, policy, .. } = world;
     let settings = settings(policy);
+    // Karpenter knows prices alone, whatever the fleet prefers.
+    let chosen_by =
+        Policy { fleet: Fleet { prefer: Prefer::Price, ..policy.fleet.clone() }, ..policy.clone() };
     let mut refused = Refused::default();
     let mut round = 0;
     loop {
         let solution =
-            headroom::laid::solve(snapshot, |seen| karpenter::solve(seen, policy, settings, &refused));
+            headroom::laid::solve(snapshot, |seen| karpenter::solve(seen, &chosen_by, settings, &refused));
         let plan = plan_of(world, &solution);
         let findings = check(snapshot, policy, &plan);
         round += 1;

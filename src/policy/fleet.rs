@@ -8,7 +8,7 @@ use crate::api::node_fleet::{self as wire, NodeFleet, NodeFleetSpec};
 use crate::api::text::{NumberOrWord, Quantity as WireQuantity};
 use crate::model::{
     Commitment, Discount, ExtraCost, Fleet, FleetLimits, MicroUsd, MicroUsdPerHour, MinValuesPolicy,
-    NetworkSetup, Prices, Quantity, Region, SkuName, Strategy,
+    NetworkSetup, Prefer, Prices, Quantity, Region, SkuName, Strategy,
 };
 
 /// Returns what holds for the whole cluster.
@@ -20,6 +20,7 @@ pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
     let mut faults = not_acted_on(&spec);
     let holds = holds::holds(&spec, &mut faults);
     faults.extend(unpaid(&spec));
+    faults.extend(unheeded(&spec));
     let cluster = spec.cluster.unwrap_or_default();
     let limits = limits(&spec.limits.unwrap_or_default(), &mut faults);
     let prices = prices(&spec.prices.unwrap_or_default(), &mut faults);
@@ -42,6 +43,10 @@ pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
             Some(wire::Strategy::Karpenter) => Strategy::Karpenter,
             Some(wire::Strategy::Cheapest) | None => Strategy::Cheapest,
         },
+        prefer: match spec.prefer {
+            Some(wire::Prefer::Availability) => Prefer::Availability,
+            Some(wire::Prefer::Price) | None => Prefer::Price,
+        },
         extra_cost: extra_cost(spec.preferences.unwrap_or_default()),
     })
 }
@@ -54,6 +59,16 @@ fn unpaid(spec: &NodeFleetSpec) -> Option<Fault> {
         path: path("spec.preferences.maxExtraCostPercent"),
         message: "strategy `karpenter` takes preferences for required, whatever that costs".to_owned(),
         hint: Some("take it out or write `unlimited`, or plan by strategy `cheapest`".to_owned()),
+    })
+}
+
+/// Returns the refusal of a preference for availability where sizes are chosen as Karpenter does: by price alone.
+fn unheeded(spec: &NodeFleetSpec) -> Option<Fault> {
+    let is_asked = spec.prefer == Some(wire::Prefer::Availability);
+    (is_asked && spec.strategy == Some(wire::Strategy::Karpenter)).then(|| Fault {
+        path: path("spec.prefer"),
+        message: "strategy `karpenter` chooses by price alone, as Karpenter does".to_owned(),
+        hint: Some("take it out or write `price`, or plan by strategy `cheapest`".to_owned()),
     })
 }
 
@@ -81,11 +96,6 @@ fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
             "plans are shown and not carried out, as with `observe`",
         ),
         ("spec.suspend", spec.suspend == Some(true), "nothing is carried out that could be suspended"),
-        (
-            "spec.prefer",
-            spec.prefer.is_some_and(|prefer| prefer != wire::Prefer::Price),
-            "sizes are chosen by `price`",
-        ),
         (
             "spec.allow",
             spec.allow.as_ref().is_some_and(|list| !list.is_empty()),

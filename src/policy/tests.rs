@@ -6,7 +6,7 @@ use super::{Policy, WireObject, admission_faults, faults, parse};
 use crate::api::Kind;
 use crate::model::buffer::ACTIVE_CAPACITY;
 use crate::model::{
-    BufferPods, ExtraCost, Namespace, PriceChange, ResourceName, Resources, Strategy, Workload,
+    BufferPods, ExtraCost, Namespace, Prefer, PriceChange, ResourceName, Resources, Strategy, Workload,
 };
 
 fn pool(change: impl FnOnce(&mut Value)) -> Value {
@@ -276,7 +276,6 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
         [
             "spec.mode",
             "spec.suspend",
-            "spec.prefer",
             "spec.allow",
             "spec.safety",
             "spec.git",
@@ -284,6 +283,7 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
             "spec.approve.create",
             "spec.approve.pools.a.move-pods",
             "spec.preferences.maxExtraCostPercent",
+            "spec.prefer",
         ]
     );
     let honoured = fleet(json!({
@@ -304,6 +304,17 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
     ] {
         assert_eq!(parsed(Kind::NodeFleet, &fleet(spec)).fleet.strategy, Strategy::Karpenter);
     }
+}
+
+#[test]
+fn what_the_fleet_prefers_is_read() {
+    let fleet = |spec: Value| {
+        let value = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "NodeFleet", "metadata": {"name": "f"}, "spec": spec});
+        parsed(Kind::NodeFleet, &value).fleet.prefer
+    };
+    assert_eq!(fleet(json!({})), Prefer::Price);
+    assert_eq!(fleet(json!({"prefer": "price", "strategy": "karpenter"})), Prefer::Price);
+    assert_eq!(fleet(json!({"prefer": "availability"})), Prefer::Availability);
 }
 
 #[test]

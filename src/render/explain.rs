@@ -334,6 +334,9 @@ fn not_chosen(because: &NotChosen) -> String {
         NotChosen::HoldsNone => {
             "it does not hold the pods of any new node, or cannot be had where they go".to_owned()
         }
+        NotChosen::CountsDearer { chosen } => format!(
+            "it costs no more than `{chosen}` and counts as dearer, being scarce or refused (`prefer: availability`)"
+        ),
         NotChosen::Dearer { nodes, chosen, by } => {
             let more = match by.known() {
                 Some(amount) if amount.0 == 0 => "costs the same as".to_owned(),

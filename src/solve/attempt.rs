@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{PodKey, Price};
+use crate::model::PodKey;
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -20,6 +20,7 @@ use super::pack::finish::{Desk, Finished, finish};
 use super::price::PriceBook;
 use super::shortfall::Shortfalls;
 use super::shrink::{self, Shrunk};
+use super::solution::NewNode;
 use super::supply::Supply;
 use super::topology::Topology;
 use super::topology::assign::{self, Assigned, Caps, Refused};
@@ -183,8 +184,8 @@ pub(super) fn unplaced(demand: &Demand, attempt: &Attempt<'_>) -> BTreeMap<i32, 
 
 fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
     let unplaced = unplaced(ground.demand, attempt).into_iter().rev();
-    let price = |price: Price| price.known().map_or(0, |price| price.0);
-    let cost = attempt.finished.nodes.iter().map(|node| price(node.effective_price)).sum();
+    let price = |node: &NewNode| node.effective_price.known().map_or(0, |price| (price + node.premium).0);
+    let cost = attempt.finished.nodes.iter().map(price).sum();
     (
         overruled(ground, attempt),
         attempt.shortfalls.lighter,

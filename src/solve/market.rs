@@ -11,6 +11,7 @@ use crate::model::{
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
+use super::caution::Caution;
 use super::overlay::Overlaid;
 use super::{demand, price};
 
@@ -25,6 +26,8 @@ pub struct Market {
     pub offered: BTreeMap<ClassName, Offered>,
     /// What NodeOverlays make of that.
     pub overlaid: Overlaid,
+    /// What counts beside prices when new nodes are chosen.
+    pub caution: Caution,
     /// What VMs of the sizes cost that nodes have today, offered to anybody or not.
     pub today: BTreeMap<(SkuName, CapacityType), Price>,
     /// What the OS disks of those sizes are taken to cost where a node's class is not known.
@@ -47,6 +50,7 @@ impl Market {
         let classes = policy.classes.iter().filter(|(name, _)| used.contains(name));
         let offered = classes.map(|(name, class)| (name.clone(), catalog.offered(class, network))).collect();
         let overlaid = Overlaid::of(policy, &offered);
+        let caution = Caution::of(snapshot, policy, &offered);
         let bought = snapshot.nodes_today().filter_map(price::bought_as).collect::<BTreeSet<_>>();
         let disks = bought.iter().map(|(size, _)| (size.clone(), catalog.assumed_os_disk(size))).collect();
         let today = bought.into_iter().map(|(size, capacity_type)| {
@@ -58,7 +62,7 @@ impl Market {
             keys.extend(pool.node_requirements().iter().map(|(key, _)| key.clone()));
         }
         let well_known = keys.iter().filter(|key| catalog.is_well_known(key)).cloned().collect();
-        Self { offered, overlaid, today: today.collect(), disks, spoken_of: keys, well_known }
+        Self { offered, overlaid, caution, today: today.collect(), disks, spoken_of: keys, well_known }
     }
 
     /// Returns what nodes of a pool may be made of; `None` where its class is not in the input.

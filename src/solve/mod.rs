@@ -2,7 +2,7 @@
 //!
 //! Pure and total: it never fails, it explains. Nothing here knows how a change is carried out. The steps, in
 //! the order of [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`overlay`], [`supply`], [`price`]),
-//! what pools have whatever pods ask for (`replicas`), which domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]),
+//! what choosing counts beside prices ([`caution`]), what pools have whatever pods ask for (`replicas`), which domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]),
 //! what limits leave ([`ledger`]), new nodes for the rest (`pack`), one step after the other (`steps`), what soft
 //! preferences add (`preferences`), what is left when all is to go (`destroy`), and why ([`report`], [`explain`]). The rules themselves are in [`fit`], room that is kept for pods to come in [`headroom`]. Beside it
 //! stands Karpenter's own way ([`karpenter`]), and what any fleet costs at least ([`bound`](mod@bound)).
@@ -10,6 +10,7 @@
 mod attempt;
 pub mod bound;
 mod came_off;
+pub mod caution;
 pub mod daemons;
 pub mod demand;
 mod destroy;
@@ -55,5 +56,5 @@ pub use solution::{
 /// Works out the fleet that should exist.
 #[must_use]
 pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
-    headroom::solve(snapshot, policy)
+    caution::solve(snapshot, policy, |policy| headroom::solve(snapshot, policy))
 }

@@ -61,6 +61,8 @@ pub struct NewNode {
     pub list_price: Price,
     /// What it costs the user: with discounts, and `costPerNode`.
     pub effective_price: Price,
+    /// What choosing counted beside that, where availability is preferred: nobody pays it.
+    pub premium: MicroUsdPerHour,
     /// What its pods and daemonsets ask for together.
     pub requests: Resources,
     /// What of it daemonsets ask for.

@@ -225,6 +225,7 @@ pub(crate) fn new_node(pool: &str, pods: &[&str]) -> NewNode {
         capacity_type: CapacityType::OnDemand,
         list_price: price(200_000),
         effective_price: price(200_000),
+        premium: MicroUsdPerHour::default(),
         requests: resources(100 + 1000 * count, count, 1 + count),
         daemon_requests: resources(100, 0, 1),
         allocatable: resources(3600, 12, PODS_MAX),

@@ -7,7 +7,7 @@ use crate::solve::daemons::Daemons;
 use crate::solve::market::Market;
 use crate::solve::price::PriceBook;
 use crate::solve::solution::{NewNode, Solution};
-use crate::solve::supply::{PoolSupply, Supply, refusal};
+use crate::solve::supply::{Kind, PoolSupply, Supply, refusal};
 use crate::solve::topology::Topology;
 
 /// What a pool makes of a size.
@@ -46,6 +46,11 @@ pub enum NotChosen {
     OtherPools,
     /// It does not hold the pods of any new node of the pool.
     HoldsNone,
+    /// It costs no more than this size, and counts as dearer: `prefer: availability`.
+    CountsDearer {
+        /// The size that was chosen.
+        chosen: SkuName,
+    },
     /// It would serve for new nodes of the pool.
     Dearer {
         /// For how many.
@@ -104,13 +109,13 @@ fn pool_use(pool: &PoolSupply<'_>, solution: &Solution, size: &SkuName) -> PoolU
     let cheapest = prices.min_by_key(|price| (price.known().is_none(), price.known()));
     PoolUse::NotCheapest {
         effective_price: cheapest.unwrap_or(Price::Unknown),
-        because: not_chosen(solution, &own().collect::<Vec<_>>(), size),
+        because: not_chosen(solution, &own().collect::<Vec<_>>(), kind),
         needs_name: kind.needs_name,
     }
 }
 
 /// Says why no node of the pool, whose new nodes are `own`, is of this size.
-fn not_chosen(solution: &Solution, own: &[&NewNode], size: &SkuName) -> NotChosen {
+fn not_chosen(solution: &Solution, own: &[&NewNode], kind: &Kind<'_>) -> NotChosen {
     if solution.target.new.is_empty() && solution.report.unplaced.is_empty() {
         return NotChosen::NothingWaits;
     }
@@ -119,7 +124,7 @@ fn not_chosen(solution: &Solution, own: &[&NewNode], size: &SkuName) -> NotChose
     }
     // Substitutes stand with the cheapest first.
     let gap = |node: &&NewNode| {
-        let other = node.substitutes.iter().find(|other| other.size == *size)?;
+        let other = node.substitutes.iter().find(|other| other.size == kind.kind.name)?;
         let by = match node.effective_price.known() {
             Some(chosen) => other.effective_price.map(|price| price - chosen),
             None => Price::Unknown,
@@ -130,5 +135,21 @@ fn not_chosen(solution: &Solution, own: &[&NewNode], size: &SkuName) -> NotChose
     let nodes = gaps.len();
     let nearest =
         gaps.into_iter().min_by_key(|(chosen, by)| (by.known().is_none(), by.known(), chosen.clone()));
-    nearest.map_or(NotChosen::HoldsNone, |(chosen, by)| NotChosen::Dearer { nodes, chosen, by })
+    if let Some((chosen, by)) = nearest {
+        return NotChosen::Dearer { nodes, chosen, by };
+    }
+    match own.iter().find(|node| counts_dearer(kind, node)) {
+        Some(node) => NotChosen::CountsDearer { chosen: node.size.clone() },
+        None => NotChosen::HoldsNone,
+    }
+}
+
+/// Returns whether a size costs no more than a node and counts as dearer.
+fn counts_dearer(kind: &Kind<'_>, node: &NewNode) -> bool {
+    let Some(price) = node.effective_price.known() else { return false };
+    let mut ways = kind.offerings.iter();
+    ways.any(|way| {
+        way.quote.effective.known().is_some_and(|own| own <= price)
+            && way.choice_price().is_some_and(|choice| choice > price + node.premium)
+    })
 }

@@ -90,6 +90,7 @@ impl Desk<'_> {
             capacity_type: claim.capacity_type,
             list_price: quote.list,
             effective_price: quote.effective,
+            premium: usable.premium,
             requests,
             daemon_requests,
             allocatable: kind.kind.allocatable.clone(),

@@ -83,7 +83,8 @@ pub(super) fn all(
     columns
 }
 
-/// Returns the column again for every commitment to its size: only what stands beside the VM is new cost.
+/// Returns the column again for every commitment to its size: only what stands beside the VM is new cost, with what
+/// choosing counts for the VM.
 fn committed(column: &Column, supply: &Supply<'_>, ledger: &Ledger, book: &PriceBook<'_>) -> Vec<Column> {
     let kind = &supply.pools[column.pool].kinds[column.kind];
     let usable = &kind.offerings[column.usables[0]];
@@ -91,7 +92,8 @@ fn committed(column: &Column, supply: &Supply<'_>, ledger: &Ledger, book: &Price
     let beside = book.beside_vm(kind.kind).known();
     let Some(beside) = beside else { return Vec::new() };
     let of = |number: usize| {
-        let mut of = Column { cost: beside.0.max(1), commitment: Some(number), ..column.clone() };
+        let cost = (beside + usable.premium).0.max(1);
+        let mut of = Column { cost, commitment: Some(number), ..column.clone() };
         of.charges = charges(&of, supply, ledger, book);
         of
     };
@@ -118,7 +120,7 @@ pub(super) fn charges(
 }
 
 fn cost(kind: &Kind<'_>, usable: &Usable<'_>) -> i64 {
-    match usable.quote.effective.known() {
+    match usable.choice_price() {
         Some(price) => price.0.max(1),
         None => {
             let cpu = kind.kind.capacity.get(&ResourceName::Cpu);
@@ -148,7 +150,7 @@ fn alike(pool: &PoolSupply<'_>, reaches: &PoolReaches) -> BTreeMap<usize, usize>
 }
 
 /// Returns the offerings of a size in groups that serve the same pods, each without its dearer ones. Zone
-/// `0` stands in a group only where nothing zonal does: being in a zone costs nothing.
+/// `0` stands in a group only where nothing zonal does that is had as easily: being in a zone costs nothing.
 fn groups(kind: &Kind<'_>, alike: &BTreeMap<usize, usize>) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     for (place, usable) in kind.offerings.iter().enumerate() {
@@ -156,7 +158,12 @@ fn groups(kind: &Kind<'_>, alike: &BTreeMap<usize, usize>) -> Vec<Vec<usize>> {
     }
     for group in groups.values_mut() {
         let is_zonal = |place: &usize| kind.offerings[*place].offering.zone.as_str() != "0";
-        if group.iter().any(is_zonal) {
+        let least = |is_wanted: bool| {
+            let wanted = group.iter().filter(|place| is_zonal(place) == is_wanted);
+            wanted.map(|place| kind.offerings[*place].premium).min()
+        };
+        let (zonal, regional) = (least(true), least(false));
+        if zonal.is_some_and(|zonal| regional.is_none_or(|regional| zonal <= regional)) {
             group.retain(is_zonal);
         }
         let cheapest = group.iter().map(|place| cost(kind, &kind.offerings[*place])).min();

@@ -197,6 +197,7 @@ fn named(
         capacity_type: usable.offering.capacity_type,
         list_price: quote.list,
         effective_price: quote.effective,
+        premium: usable.premium,
         requests,
         daemon_requests,
         allocatable: kind.kind.allocatable.clone(),

@@ -31,7 +31,8 @@ pub(in crate::solve) struct Column {
     pub(in crate::solve) kind: usize,
     /// The offerings, by their place in the size; all cost the same and serve the same pods.
     pub(in crate::solve) usables: Vec<usize>,
-    /// What one more such node costs, in millionths of a dollar an hour; beyond every price where unknown.
+    /// What one more such node counts as, in millionths of a dollar an hour: what it costs, and what choosing counts
+    /// beside that; beyond every price where unknown.
     pub(in crate::solve) cost: i64,
     /// The commitment that pays for its VM.
     pub(in crate::solve) commitment: Option<usize>,

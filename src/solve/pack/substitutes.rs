@@ -1,5 +1,6 @@
 //! The other ways to have a node that holds the same pods: what to fall back on when Azure refuses.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -53,7 +54,18 @@ struct Offer {
     /// The numbers of the zone and of the capacity type.
     zone: usize,
     bought: usize,
+    /// What it counts as when new nodes are chosen.
+    choice_price: Option<MicroUsdPerHour>,
     substitute: Substitute,
+}
+
+impl Offer {
+    /// Returns whether this would be launched before the first choice, or as readily, though it counts as dearer:
+    /// clouds go by price.
+    fn is_avoided_for(&self, first: &Self) -> bool {
+        let price = |offer: &Self| offer.substitute.effective_price.known();
+        self.choice_price > first.choice_price && price(self) <= price(first)
+    }
 }
 
 impl Shelf {
@@ -61,7 +73,9 @@ impl Shelf {
         let (mut zones, mut types) = (Interner::<Zone>::new(), Interner::<CapacityType>::new());
         let mut offers = Vec::new();
         for (kind, there) in pool.kinds.iter().enumerate() {
-            for (usable, Usable { offering, quote, .. }) in there.offerings.iter().enumerate() {
+            for (usable, way) in there.offerings.iter().enumerate() {
+                let Usable { offering, quote, .. } = way;
+                let choice_price = way.choice_price();
                 let (zone, bought) = (zones.number(&offering.zone), types.number(&offering.capacity_type));
                 let substitute = Substitute {
                     effective_price: quote.effective,
@@ -69,7 +83,7 @@ impl Shelf {
                     zone: offering.zone.clone(),
                     capacity_type: offering.capacity_type,
                 };
-                offers.push(Offer { kind, usable, zone, bought, substitute });
+                offers.push(Offer { kind, usable, zone, bought, choice_price, substitute });
             }
         }
         offers.sort_by_cached_key(|Offer { substitute: other, .. }| {
@@ -134,7 +148,7 @@ pub(super) fn sorted(desk: &Desk<'_>, rooms: &Rooms, opened: &Opened, chosen: &C
 
 /// Returns the cheapest substitutes of a node of this column that has this size, zone and capacity type. A claim lists
 /// sizes, zones and capacity types each for itself, so that any of them may come together: what would bring
-/// together an offering that does not hold the pods is left out. Those that `minValues` needs come before all others.
+/// together an offering that does not hold the pods, or is avoided, is left out. Those that `minValues` needs come before all others.
 pub(super) fn of(
     (desk, rooms): (&Desk<'_>, &Rooms),
     opened: &Opened,
@@ -154,14 +168,20 @@ pub(super) fn of(
             shelf.places.get(&(other.size.clone(), other.zone.clone(), other.capacity_type)).copied()
         })
         .collect();
+    let is_avoided = |place: &usize| !needed.contains(place) && shelf.offers[*place].is_avoided_for(offer);
+    let mut foreign = Cow::Borrowed(&sorted.others);
+    for place in sorted.holding.iter().filter(|place| is_avoided(place)) {
+        let Offer { kind, zone, bought, .. } = shelf.offers[*place];
+        foreign.to_mut().insert(shelf.number(kind, zone, bought));
+    }
     let needed_first = sorted.holding.iter().filter(|place| needed.contains(place));
     let others = sorted.holding.iter().take(LOOKED_MAX).filter(|place| !needed.contains(place));
-    for place in needed_first.chain(others) {
+    for place in needed_first.chain(others).filter(|place| !is_avoided(place)) {
         if kept.len() == MAX.max(needed.len()) {
             break;
         }
         let offer = &shelf.offers[*place];
-        if *place != own && !listed.brings_another(offer, &sorted.others) {
+        if *place != own && !listed.brings_another(offer, &foreign) {
             listed.add(offer);
             kept.push(offer.substitute.clone());
         }

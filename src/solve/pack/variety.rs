@@ -229,7 +229,7 @@ impl<'a> Ways<'a> {
                 let lack =
                     parts.map(|(own, room)| (own - room).max(0).saturating_mul(1_000_000) / (*own).max(1));
                 let (place, number) = self.all[way];
-                let price = self.pool.kinds[place].offerings[number].quote.effective.known();
+                let price = self.pool.kinds[place].offerings[number].choice_price();
                 candidates.push(((lack.max(), Reverse(is_there), price, kind.name.clone()), way));
             }
         }

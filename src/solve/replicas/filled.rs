@@ -88,6 +88,7 @@ impl<'a> Filled<'a> {
                 }
             }
         }
+        self.warnings.extend(market.caution.warnings(&supply));
         self.warnings.extend(supply.warnings);
     }
 

@@ -49,6 +49,7 @@ impl Filled<'_> {
         report.cost_before = price::cost(self.snapshot.nodes_today(), &self.market, &book);
         report.warnings.extend(self.warnings.iter().cloned());
         report.warnings.sort();
+        report.warnings.dedup();
         Solution { target, report }
     }
 }
@@ -136,7 +137,14 @@ fn substitutes(
         }
         load.iter().all(|(ask, count)| existing::most(&site, ask) >= *count && site.put(ask, *count).is_ok())
     };
-    let others = ways(pool).filter(|(kind, usable)| !is_own(kind, usable) && is_near(usable));
+    // Clouds go by price: what counts as dearer than the node would be launched before it, or as readily.
+    let own_price = node.effective_price.known();
+    let own_choice = own_price.map(|price| price + node.premium);
+    let is_avoided = |usable: &Usable<'_>| {
+        usable.choice_price() > own_choice && usable.quote.effective.known() <= own_price
+    };
+    let others =
+        ways(pool).filter(|(kind, usable)| !is_own(kind, usable) && is_near(usable) && !is_avoided(usable));
     let priced = others.filter(|(_, usable)| !matches!(usable.quote.effective, Price::Unknown));
     let substitute = |(kind, usable): (&Kind<'_>, &Usable<'_>)| Substitute {
         effective_price: usable.quote.effective,

@@ -27,7 +27,7 @@ pub(super) fn taken<'p, 's>(
     let mut all: Vec<Way<'p, 's>> = ways(pool).collect();
     all.sort_by_cached_key(|(kind, usable)| {
         let zone = &usable.offering.zone;
-        let price = usable.quote.effective.known();
+        let price = usable.choice_price();
         let crowd = zones.get(zone).copied().unwrap_or(0);
         (price.is_none(), price, kind.kind.name.clone(), zone.as_str() == "0", crowd, zone.clone())
     });
@@ -62,6 +62,7 @@ pub(super) fn new_node(pool: &PoolSupply<'_>, (kind, usable): Way<'_, '_>) -> Ne
         capacity_type: usable.offering.capacity_type,
         list_price: usable.quote.list,
         effective_price: usable.quote.effective,
+        premium: usable.premium,
         requests: daemon_requests.clone(),
         daemon_requests,
         allocatable: kind.kind.allocatable.clone(),

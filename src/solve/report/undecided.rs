@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::model::{ExpireAfter, NodeName, Pool, PoolName};
+use crate::model::{ExpireAfter, NodeName, Pool, PoolName, Prefer};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
 /// How many nodes are named before the rest is counted.
 const NAMES_MAX: usize = 3;
 
-/// Names what was not decided for the pools that have nodes, where the snapshot has no time.
+/// Names what was not decided where the snapshot has no time: for the pools that have nodes, and of what Azure refused.
 #[must_use]
 pub fn undecided(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<String> {
     let mut undecided = BTreeSet::new();
@@ -30,6 +30,9 @@ pub fn undecided(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<String> {
         if pool.disruption.budgets.iter().any(|budget| budget.window.is_some()) {
             undecided.insert(format!("schedules of the budgets of pool `{name}`"));
         }
+    }
+    if policy.fleet.prefer == Prefer::Availability && !snapshot.refusals.is_empty() {
+        undecided.insert("which of Azure's refusals still count".to_owned());
     }
     undecided
 }

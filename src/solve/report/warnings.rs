@@ -152,6 +152,7 @@ pub fn all(policy: &Policy, market: &Market, (demand, supply): (&Demand, &Supply
     warnings.extend(contradictions::unknown_names(policy, market));
     warnings.extend(contradictions::of_pools(policy));
     warnings.extend(open_to_arm64(supply, demand));
+    warnings.extend(market.caution.warnings(supply));
     let more = supply.warnings.iter().chain(&demand.warnings).chain(&market.overlaid.warnings);
     warnings.extend(more.cloned());
     warnings.into_iter().collect()

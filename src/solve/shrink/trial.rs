@@ -69,7 +69,8 @@ pub(super) struct Trial {
     pub(super) without_room: Vec<usize>,
     /// Whether the cost is known.
     pub(super) is_priced: bool,
-    /// What the fleet costs by the hour when the nodes are gone.
+    /// What the fleet counts as by the hour when the nodes are gone: what it costs, and what choosing counts beside that
+    /// for the nodes to make.
     pub(super) cost: MicroUsdPerHour,
     /// The nodes to make.
     pub(super) new: Vec<NewNode>,
@@ -141,13 +142,14 @@ fn trial(
     let overruled = overruled(scene, shadow, &attempt);
     let layout = headroom::layout::lay(scene, (shadow, ground.effort), &mut attempt);
     let Attempt { nodes, costs, finished, .. } = attempt;
-    let cost = costs.with_new(&finished.nodes, &finished.ledger, scene.book).1;
+    let cost = costs.with_new(&finished.nodes, &finished.ledger, scene.book).1.effective;
+    let premiums: MicroUsdPerHour = finished.nodes.iter().map(|node| node.premium).sum();
     let placed = nodes.into_iter().filter(|standing| !standing.placed.is_empty());
     Trial {
         unplaced,
         without_room: layout.left,
         is_priced: finished.nodes.iter().all(|node| node.effective_price.known().is_some()),
-        cost: cost.effective,
+        cost: cost + premiums,
         new: finished.nodes,
         overruled,
         stranded: lost,

@@ -20,7 +20,7 @@ pub(super) fn by_node(snapshot: &Snapshot, anew: &Trial) -> BTreeMap<NodeName, i
     let contents = Contents::of(snapshot);
     let mut sums: Vec<(i128, i128)> = vec![(0, 0); contents.specs.len()];
     for node in &anew.new {
-        let price = i128::from(node.effective_price.known().map_or(0, |price| price.0));
+        let price = i128::from(node.effective_price.known().map_or(0, |price| (price + node.premium).0));
         let here: Vec<usize> = node.pods.iter().filter_map(|key| contents.of_pod(key)).collect();
         let requests = here.iter().map(|content| &contents.specs[*content].requests);
         let shares: Vec<i128> = requests.map(|requests| share(requests, &node.allocatable)).collect();

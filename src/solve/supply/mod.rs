@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::Offered;
 use crate::model::{
-    CapacityType, InstanceType, LabelKey, MinValuesPolicy, Offering, Pool, PoolName, Requirement,
-    Requirements, SkuName, Zone, label,
+    CapacityType, InstanceType, LabelKey, MicroUsdPerHour, MinValuesPolicy, Offering, Pool, PoolName,
+    Requirement, Requirements, SkuName, Zone, label,
 };
 use crate::policy::Policy;
 
+use super::caution::Caution;
 use super::daemons::{Daemons, Overhead};
 use super::demand::Ask;
 use super::fit::variety::{self, Asked};
@@ -81,8 +82,18 @@ pub struct Usable<'a> {
     pub placement: usize,
     /// What a node of it costs.
     pub quote: Quote,
+    /// What choosing counts beside what it costs.
+    pub premium: MicroUsdPerHour,
     /// The number of what daemonsets take of it.
     pub overhead: usize,
+}
+
+impl Usable<'_> {
+    /// Returns what the way counts as when new nodes are chosen; `None` where nobody knows what it costs.
+    #[must_use]
+    pub fn choice_price(&self) -> Option<MicroUsdPerHour> {
+        self.quote.effective.known().map(|price| price + self.premium)
+    }
 }
 
 impl<'a> Supply<'a> {
@@ -121,7 +132,7 @@ impl<'a> Supply<'a> {
                     let tier = tiers[&pool.weight];
                     let mut pool = PoolSupply::of(pool, tier, offered, market);
                     pool.min_values_policy = policy.fleet.min_values_policy;
-                    supply.pools.push(pool.priced(book).with_daemons(daemons));
+                    supply.pools.push(pool.priced(book, &market.caution).with_daemons(daemons));
                 }
             }
         }
@@ -223,10 +234,12 @@ impl<'a> PoolSupply<'a> {
         }
     }
 
-    fn priced(mut self, book: &PriceBook<'_>) -> Self {
+    fn priced(mut self, book: &PriceBook<'_>, caution: &Caution) -> Self {
         for kind in &mut self.kinds {
             for usable in &mut kind.offerings {
                 usable.quote = book.quote(kind.kind, usable.offering);
+                let price = usable.quote.effective.known();
+                usable.premium = caution.premium(kind.kind, usable.offering, price);
             }
         }
         self
@@ -414,7 +427,8 @@ fn usable<'a>(
             Ok(()) => {
                 let unknown = Quote { list: offering.price, effective: offering.price };
                 let placement = placements.number(&labels);
-                offerings.push(Usable { offering, placement, quote: unknown, overhead: 0 });
+                let premium = MicroUsdPerHour::default();
+                offerings.push(Usable { offering, placement, quote: unknown, premium, overhead: 0 });
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Small worlds, each showing one rule: values in, text out.
 
+mod availability;
 mod consolidation;
 mod demand;
 mod due;

@@ -215,7 +215,7 @@ impl Ways {
         let mut numbers: BTreeMap<Vec<Option<Requirement>>, usize> = BTreeMap::new();
         for (kind, there) in pool.kinds.iter().enumerate() {
             for (usable, offering) in there.offerings.iter().enumerate() {
-                let price = offering.quote.effective.known().map_or(i64::MAX, |price| price.0);
+                let price = offering.choice_price().map_or(i64::MAX, |price| price.0);
                 let label = |key: &LabelKey| match pool.label(there, offering, key) {
                     Some(there) => Some(there),
                     None => pool.undefined().allows(key).then(Requirement::any),

@@ -65,6 +65,7 @@ impl ByHand {
             capacity_type,
             list_price,
             effective_price: list_price.plus(beside),
+            premium: MicroUsdPerHour::default(),
             requests,
             daemon_requests,
             allocatable: size.allocatable.clone(),

@@ -6,8 +6,9 @@
 use std::sync::Arc;
 
 use nodeform::model::{
-    BudgetNodes, Commitment, Discount, Effect, ExtraCost, MicroUsd, MicroUsdPerHour, MinValuesPolicy,
-    NodeStage, Operator, PodSpec, Preferred, Requirement, Requirements, SchedulingRule, Strength, label,
+    BudgetNodes, CapacityType, Commitment, Discount, Effect, ExtraCost, MicroUsd, MicroUsdPerHour,
+    MinValuesPolicy, NodeStage, Operator, PodSpec, Prefer, Preferred, Refusal, RefusedBecause, RefusedPlace,
+    Requirement, Requirements, SchedulingRule, SkuName, Strength, label,
 };
 use proptest::collection::vec;
 use proptest::option::weighted;
@@ -348,6 +349,40 @@ pub(crate) fn roomy_worlds() -> impl Strategy<Value = World> {
             (0..count)
                 .fold(world, |world, ordinal| world.pod(room.clone().placeholder(number * 10 + ordinal)))
         })
+    })
+}
+
+/// What Azure refused: some sizes, all, or none, everywhere or in a zone, some of it over by now.
+fn refusals() -> impl Strategy<Value = Vec<Refusal>> {
+    let sizes =
+        [None, Some("Standard_D4s_v5"), Some("Standard_D2s_v5"), Some("Standard_E4s_v5"), Some("Gone")];
+    let places = [
+        RefusedPlace::Everywhere,
+        RefusedPlace::EveryZone,
+        RefusedPlace::Zone("westeurope-1".into()),
+        RefusedPlace::Zone("0".into()),
+    ];
+    let bought = [None, Some(CapacityType::Spot), Some(CapacityType::OnDemand)];
+    let until = ["2026-11-21T07:00:00Z", "2026-11-21T09:00:00Z"];
+    let one =
+        (select(sizes.to_vec()), select(places.to_vec()), select(bought.to_vec()), select(until.to_vec()));
+    vec(one, 0..4).prop_map(|all| {
+        let refusal = |(size, place, capacity_type, until): (Option<&str>, _, _, &str)| Refusal {
+            size: size.map(SkuName::new),
+            place,
+            capacity_type,
+            because: RefusedBecause::AllocationFailure,
+            until: until.parse().expect("a time"),
+        };
+        all.into_iter().map(refusal).collect()
+    })
+}
+
+/// A world that prefers availability, in which Azure refused something.
+pub(crate) fn refusing_worlds() -> impl Strategy<Value = World> {
+    (worlds(), refusals()).prop_map(|(mut world, refusals)| {
+        world.snapshot.refusals = refusals;
+        world.fleet(|fleet| fleet.prefer = Prefer::Availability).at("2026-11-21T08:00:00Z")
     })
 }
 

@@ -18,10 +18,13 @@ impl Debug for World {
             writeln!(formatter, "  {}", pool_line(pool))?;
         }
         if policy.fleet != Fleet::default() {
-            let Fleet { limits, prices, extra_cost, min_values_policy, holds, .. } = &policy.fleet;
-            writeln!(formatter, "  limits {limits:?}, prices {prices:?}")?;
+            let Fleet { limits, prices, extra_cost, min_values_policy, holds, prefer, .. } = &policy.fleet;
+            writeln!(formatter, "  limits {limits:?}, prices {prices:?}, prefers {prefer:?}")?;
             writeln!(formatter, "  preferences {extra_cost:?}, minValues {min_values_policy:?}")?;
             writeln!(formatter, "  holds {:?}", holds.classes)?;
+        }
+        for refusal in &snapshot.refusals {
+            writeln!(formatter, "  {refusal:?}")?;
         }
         for node in &snapshot.nodes {
             writeln!(formatter, "  {}", node_line(node))?;

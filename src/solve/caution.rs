@@ -1,0 +1,207 @@
+//! What choosing counts beside a price where availability is preferred (`NodeFleet.spec.prefer`).
+//!
+//! A new node counts as dearer where Azure refused its like a short while ago, where Azure may take it back, and where
+//! its size is sold in few zones. That decides which node is made; what it costs stays what it costs, and nodes that
+//! exist are there already. Nothing is ruled out here: what counts as dear is bought where nothing else holds a pod.
+//! Where the price alone is preferred nothing is counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::catalog::Offered;
+use crate::model::{
+    CapacityType, ClassName, Fleet, InstanceType, MicroUsdPerHour, Offering, PodKey, Prefer, Refusal,
+    RefusedPlace, ResourceName, SkuName, Zone, label,
+};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+
+use super::shrink::trial::is_worse;
+use super::solution::{Solution, Warning};
+use super::supply::Supply;
+
+/// How much dearer counts what Azure refused and may still refuse, in hundredths: whatever else holds the pods is
+/// taken at up to three times the price, as what a claim lists beside its first choice may cost. Where all of spot is
+/// refused that lets on demand in, of which spot is estimated to cost 35 %.
+pub const REFUSED_PERCENT: u32 = 200;
+
+/// How much dearer counts what Azure may take back: spot must save a fifth of the price on demand. At a fifth begins
+/// the highest band of the eviction rates that Azure publishes.
+pub const SPOT_PERCENT: u32 = 25;
+
+/// How much dearer counts a size for each zone of the region that does not have it: what is sold in few places is
+/// sold out sooner, and has fewer places to go to. As much as pods' soft preferences may cost where nobody says.
+pub const MISSING_ZONE_PERCENT: u32 = 5;
+
+/// What counts beside prices.
+#[derive(Clone, Debug, Default)]
+pub struct Caution {
+    /// Whether anything does.
+    is_heeded: bool,
+    /// What was refused and still counts.
+    refused: Vec<Refused>,
+    /// The zones of the region.
+    zones: BTreeSet<Zone>,
+}
+
+/// A refusal, with what it says of larger sizes of the same series.
+#[derive(Clone, Debug)]
+struct Refused {
+    refusal: Refusal,
+    /// The series and the thousandths of a core of the size, where something is known of it.
+    size: Option<(SeriesName, i64)>,
+}
+
+type SeriesName = std::sync::Arc<str>;
+
+impl Caution {
+    /// Returns what counts for the pools of a policy that may use what their classes are offered.
+    #[must_use]
+    pub fn of(snapshot: &Snapshot, policy: &Policy, offered: &BTreeMap<ClassName, Offered>) -> Self {
+        if policy.fleet.prefer == Prefer::Price {
+            return Self::default();
+        }
+        let live = live(snapshot).cloned().map(|refusal| {
+            let size = refusal.size.as_ref().and_then(|name| size_of(name, offered));
+            Refused { refusal, size }
+        });
+        Self { is_heeded: true, refused: live.collect(), zones: snapshot.catalog.zone_names() }
+    }
+
+    /// Returns by how many hundredths a way to have a size counts as dearer.
+    #[must_use]
+    pub fn percent(&self, kind: &InstanceType, offering: &Offering) -> u32 {
+        if !self.is_heeded {
+            return 0;
+        }
+        let is_refused = self.refused.iter().any(|refused| refused.is_about(kind, offering));
+        let is_spot = offering.capacity_type == CapacityType::Spot;
+        let missing = u32::try_from(self.missing_zones(kind)).unwrap_or(u32::MAX);
+        let refused = if is_refused { REFUSED_PERCENT } else { 0 };
+        let spot = if is_spot { SPOT_PERCENT } else { 0 };
+        missing.saturating_mul(MISSING_ZONE_PERCENT).saturating_add(refused + spot)
+    }
+
+    /// Returns what a way to have a size counts beside this price.
+    #[must_use]
+    pub fn premium(
+        &self,
+        kind: &InstanceType,
+        offering: &Offering,
+        price: Option<MicroUsdPerHour>,
+    ) -> MicroUsdPerHour {
+        price.unwrap_or_default().percent(i64::from(self.percent(kind, offering)))
+    }
+
+    /// Counts the zones of the region that do not have a size that other zones have.
+    fn missing_zones(&self, kind: &InstanceType) -> usize {
+        let own: BTreeSet<&Zone> = kind
+            .offerings
+            .iter()
+            .filter(|offering| offering.is_available)
+            .map(|offering| &offering.zone)
+            .collect();
+        match self.zones.iter().filter(|zone| own.contains(zone)).count() {
+            0 => 0,
+            there => self.zones.len() - there,
+        }
+    }
+
+    /// Says which refusals count, and until when: those that are about something that a pool may use.
+    #[must_use]
+    pub fn warnings(&self, supply: &Supply<'_>) -> Vec<Warning> {
+        let kinds = || supply.pools.iter().flat_map(|pool| &pool.kinds);
+        let counts = |refused: &&Refused| {
+            kinds()
+                .any(|kind| kind.offerings.iter().any(|usable| refused.is_about(kind.kind, usable.offering)))
+        };
+        self.refused.iter().filter(counts).map(|refused| warning(&refused.refusal)).collect()
+    }
+}
+
+/// Works out a fleet with what counts, and by prices alone where limits then leave room for more pods: a node that counts
+/// as less dear may take more of them.
+pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, solve: impl Fn(&Policy) -> Solution) -> Solution {
+    let solution = solve(policy);
+    if policy.fleet.prefer == Prefer::Price || solution.report.unplaced.is_empty() {
+        return solution;
+    }
+    let fleet = Fleet { prefer: Prefer::Price, ..policy.fleet.clone() };
+    let mut by_price = solve(&Policy { fleet, ..policy.clone() });
+    let unplaced = |solution: &Solution| unplaced(snapshot, solution);
+    if !is_worse(&unplaced(&solution), &unplaced(&by_price)) {
+        return solution;
+    }
+    by_price.report.warnings.push(Warning {
+        object: "`spec.prefer` of the NodeFleet".to_owned(),
+        what: "is not heeded: nodes that are easier to have leave more pods without a place".to_owned(),
+        hint: Some("raise the limits that those pods do not fit in".to_owned()),
+    });
+    by_price.report.warnings.sort();
+    by_price
+}
+
+/// Returns how many pods have no place, by priority.
+fn unplaced(snapshot: &Snapshot, solution: &Solution) -> BTreeMap<i32, usize> {
+    let pods: BTreeSet<&PodKey> =
+        solution.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods).collect();
+    let mut counts = BTreeMap::new();
+    for pod in snapshot.pods.iter().filter(|pod| pods.contains(&pod.key)) {
+        *counts.entry(pod.spec.priority).or_default() += 1;
+    }
+    counts
+}
+
+/// Returns the refusals that are not over. Without a time nobody knows which those are.
+pub(super) fn live(snapshot: &Snapshot) -> impl Iterator<Item = &Refusal> {
+    let is_live = |refusal: &&Refusal| snapshot.at.is_some_and(|at| at < refusal.until);
+    snapshot.refusals.iter().filter(is_live)
+}
+
+impl Refused {
+    /// Returns whether a way to have a size was refused: the size itself, or a smaller one of its series, as the
+    /// provider has it.
+    fn is_about(&self, kind: &InstanceType, offering: &Offering) -> bool {
+        let is_size = match (&self.refusal.size, &self.size) {
+            (None, _) => true,
+            (Some(name), _) if *name == kind.name => true,
+            (Some(_), None) => false,
+            (Some(_), Some((series, cpu))) => {
+                series_of(kind).is_some_and(|own| own == series) && cpu_of(kind) >= *cpu
+            }
+        };
+        is_size && self.refusal.is_about(offering)
+    }
+}
+
+fn size_of(name: &SkuName, offered: &BTreeMap<ClassName, Offered>) -> Option<(SeriesName, i64)> {
+    let mut kinds = offered.values().flat_map(|offered| &offered.types);
+    let kind = kinds.find(|kind| kind.name == *name)?;
+    Some((series_of(kind)?.clone(), cpu_of(kind)))
+}
+
+fn series_of(kind: &InstanceType) -> Option<&SeriesName> {
+    kind.requirements.get(label::SKU_SERIES)?.single()
+}
+
+fn cpu_of(kind: &InstanceType) -> i64 {
+    kind.capacity.get(&ResourceName::Cpu)
+}
+
+fn warning(refusal: &Refusal) -> Warning {
+    let Refusal { size, place, capacity_type, because, until } = refusal;
+    let place = match place {
+        RefusedPlace::Everywhere => String::new(),
+        RefusedPlace::EveryZone => " in every zone".to_owned(),
+        RefusedPlace::Zone(zone) if zone.as_str() == "0" => " outside of zones".to_owned(),
+        RefusedPlace::Zone(zone) => format!(" in zone `{zone}`"),
+    };
+    let bought = capacity_type.map_or(String::new(), |bought| format!(" as {bought}"));
+    let (object, counts, one) = match size {
+        Some(size) => (format!("size `{size}`"), "counts with larger ones of its series", "it"),
+        None => ("every size".to_owned(), "counts", "one"),
+    };
+    let what = format!(
+        "{counts} as {REFUSED_PERCENT} % dearer{place}{bought} until {until}: {one} was refused ({because})"
+    );
+    Warning { object, what, hint: None }
+}
