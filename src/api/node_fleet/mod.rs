@@ -73,7 +73,7 @@ pub struct NodeFleetSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("default" = "cheapest")))]
     pub strategy: Option<Strategy>,
-    /// What decides between choices that are otherwise as good.
+    /// What decides between sizes, zones and ways to buy, with strategy `cheapest`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("default" = "price")))]
     pub prefer: Option<Prefer>,
@@ -140,14 +140,14 @@ pub enum Strategy {
     Karpenter,
 }
 
-/// What decides between choices that are otherwise as good.
+/// What decides between sizes, zones and ways to buy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Prefer {
-    /// The lower price.
+    /// The price.
     Price,
-    /// The better chance of getting and keeping the VM.
+    /// The price, with what Azure refused a short while ago and what is scarce counted as dearer.
     Availability,
 }
 
