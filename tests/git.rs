@@ -462,8 +462,8 @@ fn a_change_names_nodes_that_go_pods_that_no_longer_fit_and_no_secret() {
 fn the_markdown_of_a_change_is_short_whatever_things_are_called() {
     let repository = pull_request("markdown");
     let printed = out(&nodeform(&repository, &["plan", "--git", "base..head", "-o", "md"]));
-    let expected = "**Plan: 1 to add, 0 to change, 0 to destroy.**\n\n\
-        Monthly cost will increase by \\~\\$586 (\\~\\$627 → \\~\\$1,213)\n\n";
+    let expected = "**Plan: 1 to add, 0 to change, 1 to destroy.**\n\n\
+        Monthly cost will increase by \\~\\$607 (\\~\\$627 → \\~\\$1,234)\n\n";
     assert!(printed.starts_with(expected), "{printed}");
     assert!(
         printed.contains("### Pods\n\n- `~` Deployment `shop/checkout`: 6 → 12 pods; in all cpu 12 → 24,"),

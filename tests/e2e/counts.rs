@@ -5,19 +5,6 @@ use std::fmt::{self, Write as _};
 use super::round::{Order, Outcome};
 use super::stories::Story;
 
-/// Examples that the scheduler may strand a pod of when it is not told the plan, and why.
-///
-/// It gives each pod to the emptiest node that takes it, so that a pod which fits on one node only finds that taken.
-/// What is wrong here is the plan: it should leave room for that.
-const STRANDED_ALONE: [(&str, &str); 6] = [
-    ("examples/arm64-beside-amd64", "its last node is filled by pods that fit on another one"),
-    ("examples/gpu", "the node with all its GPUs free is the emptiest for pods that want one"),
-    ("examples/pull-request", "its nodes of different sizes are full"),
-    ("examples/soft-preferences", "its last node is full, and small pods come there first"),
-    ("examples/spot-with-fallback", "its nodes of different sizes are full"),
-    ("examples/zone-spread", "pods without a zone fill the only node of a volume's zone"),
-];
-
 /// Worlds where even a scheduler that is told the plan may strand a pod, and why.
 const STRANDED_NOMINATED: [(&str, &str); 1] = [(
     "fixtures/karpenter-cases/73-min-domains-shared-group",
@@ -62,7 +49,7 @@ impl Counts {
         let what = format!("{order}, alone, stranded");
         self.stranded_alone += outcome.stranded.len();
         self.note(&what, &outcome.stranded);
-        if story.is_example() && !STRANDED_ALONE.iter().any(|(name, _)| *name == story.name) {
+        if story.is_example() {
             self.fault(story, &what, &outcome.stranded);
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! With `status.nominatedNodeName` set, as whoever carries a plan out sets it, that holds for every world. Without it
 //! the scheduler spreads pods over nodes as it likes; how many it leaves stranded is printed, and of the examples it is
-//! none but those that `counts.rs` lists with a reason. The control plane is built of Go modules once (`binary.rs`); without
+//! none. The control plane is built of Go modules once (`binary.rs`); without
 //! Go this test says that it is left out, and with `NODEFORM_REQUIRE_CONTROL_PLANE` set it fails. With
 //! `NODEFORM_WORLDS=examples/gpu` set, only worlds with that in their name are tried.
 #![expect(clippy::disallowed_methods, reason = "tests read files, start programs and wait for them")]

@@ -139,8 +139,8 @@ fn a_scheduler_that_is_told_the_plan_strands_no_pod_but_for_the_order_of_others(
     assert!(tied.len() * 100 <= placed * TIED_PERCENT_MAX, "{}", tied.join("\n"));
 }
 
-/// Plans do not leave room for a scheduler that is not told them yet: this is how many pods that strands.
-const ALONE_PERCENT_MAX: usize = 7;
+/// Plans leave room for a scheduler that is not told them where that costs little: this is how many pods the rest strands.
+const ALONE_PERCENT_MAX: usize = 5;
 
 #[test]
 fn a_scheduler_that_is_not_told_the_plan_strands_few_pods() {
