@@ -4,6 +4,7 @@
 //! that decides it.
 
 pub mod compare;
+mod instead;
 mod network;
 mod recorded;
 mod refresh;
@@ -310,7 +311,12 @@ pub struct Proposed {
 /// Plans a world: the longest step, so that whoever waits can be told.
 #[must_use]
 pub fn propose(world: &World) -> Proposed {
-    let (mut solution, mut plan) = unjudged(world);
+    let (solution, plan) = unjudged(world);
+    bounded(world, solution, plan)
+}
+
+/// Adds what any such fleet costs at least, where that is asked for.
+fn bounded(world: &World, mut solution: Solution, mut plan: Plan) -> Proposed {
     // What targets leave out is no fleet of its own.
     let is_whole = world.targets.is_empty() && !world.snapshot.supposed.wishes.destroy;
     if world.proves_bound && is_whole {
@@ -331,14 +337,17 @@ impl Proposed {
     }
 }
 
-/// Has what was proposed for a world judged.
+/// Has what was proposed for a world judged. Where the cheapest fleet is refused, the next best that is accepted is
+/// planned instead, with a warning.
 ///
 /// # Errors
 /// The plan that the judge refused: a bug of nodeform.
 pub fn judge(world: &World, proposed: Proposed) -> Result<Planned, RefusedPlan> {
     let Proposed { solution, plan } = proposed;
-    let plan = CheckedPlan::judged(&world.snapshot, &world.policy, plan)?;
-    Ok(Planned { solution, plan })
+    match CheckedPlan::judged(&world.snapshot, &world.policy, plan) {
+        Ok(plan) => Ok(Planned { solution, plan }),
+        Err(refused) => instead::instead(world, &refused).ok_or(refused),
+    }
 }
 
 fn unjudged(world: &World) -> (Solution, Plan) {

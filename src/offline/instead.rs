@@ -1,0 +1,74 @@
+//! What is planned where the judge refuses the cheapest fleet: a fault of nodeform must not leave its user without a plan.
+//!
+//! The next best fleet is taken that the judge accepts: one that moves nothing to save money, then that of Karpenter's
+//! algorithm. The plan says so. Nothing is loosened for it, and what no fleet mends stays refused.
+
+use crate::model::{ConsolidationPolicy, Strategy};
+use crate::review::{CheckedPlan, RefusedPlan};
+use crate::solve::{Solution, Warning};
+
+use super::{Planned, Proposed, World, bounded, plan_of, strategy, waiting};
+
+/// Returns the next best plan that the judge accepts; nothing where there is none, or where the fleet is what was asked for.
+pub(super) fn instead(world: &World, refused: &RefusedPlan) -> Option<Planned> {
+    if world.strategy != Strategy::Cheapest || world.snapshot.supposed.wishes.destroy {
+        return None;
+    }
+    let others: [(&str, fn(&World) -> Solution); 2] = [
+        ("nothing that runs is moved to save money", calm),
+        ("this is the fleet of Karpenter's algorithm", |world| strategy::as_karpenter(world).0),
+    ];
+    others.into_iter().find_map(|(what, solve)| {
+        let solution = solve(world);
+        let plan = waiting::listed(world, plan_of(world, &solution));
+        let Proposed { solution, mut plan } = bounded(world, solution, plan);
+        plan.evidence.report.warnings.insert(0, warning(what, refused));
+        let plan = CheckedPlan::judged(&world.snapshot, &world.policy, plan).ok()?;
+        Some(Planned { solution, plan })
+    })
+}
+
+/// The cheapest fleet where only empty nodes may go to save money.
+fn calm(world: &World) -> Solution {
+    let mut policy = world.policy.clone();
+    for pool in policy.pools.values_mut() {
+        pool.disruption.policy = ConsolidationPolicy::WhenEmpty;
+    }
+    crate::solve::solve(&world.snapshot, &policy)
+}
+
+fn warning(what: &str, refused: &RefusedPlan) -> Warning {
+    let finding = refused.findings.first().map(ToString::to_string).unwrap_or_default();
+    Warning {
+        object: "this plan".to_owned(),
+        what: format!("is the next best: {what}, since the judge refused the cheapest fleet ({finding})"),
+        hint: Some("this is a fault of nodeform: report it with the input".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::manifests::Source;
+    use crate::model::Region;
+    use crate::offline::{self, Request};
+
+    #[test]
+    fn where_the_judge_refuses_the_cheapest_fleet_the_next_best_is_planned_and_said() {
+        let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\n\
+            spec: {containers: [{name: c, image: i, resources: {requests: {cpu: '1', memory: 1Gi}}}]}\n";
+        let pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: default}\nspec: {template: {spec: \
+            {requirements: [], nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}}}}\n";
+        let sources = vec![Source::new("all.yaml", format!("{pod}---\n{pool}"))];
+        let request = Request { sources, location: Some(Region::new("westeurope")), ..Request::default() };
+        let world = offline::world(request).expect("it can be read");
+        let mut proposed = offline::propose(&world);
+        let accepted = offline::judge(&world, proposed.clone()).expect("it is right");
+        proposed.plan.evidence.placements.values_mut().for_each(|node| node.pods.clear());
+        let planned = offline::judge(&world, proposed).expect("another fleet is right");
+        let warnings = &planned.plan.plan().evidence.report.warnings;
+        let said = "is the next best: nothing that runs is moved to save money, since the judge refused";
+        assert!(warnings[0].what.starts_with(said), "{warnings:?}");
+        assert_eq!(warnings[1..], accepted.plan.plan().evidence.report.warnings);
+        assert_eq!(planned.plan.plan().spec, accepted.plan.plan().spec);
+    }
+}
