@@ -48,6 +48,8 @@
 //! - **plan**: what would change. **hold**: what waits, and for what. **approve**: let it happen.
 //! - **size**: an Azure VM size. **pool**: a NodePool. **class**: an AKSNodeClass.
 //! - **offering**: a size in a zone, bought in one way. **shape**: pods that the scheduler cannot tell apart.
+//! - **headroom**: room that CapacityBuffers keep for pods to come. **slack**: room in a small fleet for a scheduler that
+//!   does not know the plan.
 //! - **estimate**: a figure that a stated rule made; marked `~` in every output (`docs/reference/estimates.md`).
 
 pub mod agent_pools;

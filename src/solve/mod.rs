@@ -1,11 +1,13 @@
 //! Which nodes should exist, and where each pod would go.
 //!
-//! Pure and total: it never fails, it explains. Nothing here knows how a change is carried out. The steps, in
-//! the order of [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`overlay`], [`supply`], [`price`]),
-//! what choosing counts beside prices ([`caution`]), what pools have whatever pods ask for (`replicas`), which domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]),
-//! what limits leave ([`ledger`]), new nodes for the rest (`pack`), one step after the other (`steps`), what soft
-//! preferences add (`preferences`), what is left when all is to go (`destroy`), and why ([`report`], [`explain`]). The rules themselves are in [`fit`], room that is kept for pods to come in [`headroom`]. Beside it
-//! stands Karpenter's own way ([`karpenter`]), and what any fleet costs at least ([`bound`](mod@bound)).
+//! Pure and total: it never fails, it explains. Nothing here knows how a change is carried out. The steps, in the order of
+//! [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`overlay`], [`supply`], [`price`]) and what counts
+//! beside its price ([`caution`]), what pools have whatever pods ask for (`replicas`), which domains pods go to
+//! ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]), what limits leave
+//! ([`ledger`]), new nodes for the rest (`pack`), room for a scheduler that does not know the plan (`scheduler`), one step
+//! after the other (`steps`), what soft preferences add (`preferences`), what is left when all is to go (`destroy`), and
+//! why ([`report`], [`explain`]). The rules themselves are in [`fit`], room that is kept for pods to come in [`headroom`].
+//! Beside it stands Karpenter's own way ([`karpenter`]), and what any fleet costs at least ([`bound`](mod@bound)).
 
 mod attempt;
 pub mod bound;
