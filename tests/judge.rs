@@ -17,7 +17,7 @@ use nodeform::plan::{
     Change, ChangeId, ClaimSpec, Create, Delete, HeldChange, Inputs, Placement, Plan, Reason, Step, Wave,
 };
 use nodeform::review::CheckedPlan;
-use nodeform::solve::Cost;
+use nodeform::solve::{Cost, Slack};
 use support::build::World;
 use support::by_hand::{by_hand, keys};
 use support::{daemon, node, pod, pool, world};
@@ -450,6 +450,20 @@ mod offerings {
             let mut case = aging();
             change(&mut case.1.evidence.report.cost_after);
             objects_only(Rule::Price, &case);
+        }
+    }
+
+    #[test]
+    fn room_for_the_scheduler_that_is_no_part_of_the_cost_is_seen() {
+        let said = |pods: usize, cost: i64| {
+            let mut case = aging();
+            let cost = MicroUsdPerHour(cost);
+            case.1.evidence.report.slack = Some(Slack { pods, cost, is_estimate: false });
+            case
+        };
+        assert_eq!(rules(&said(1, 1)), []);
+        for (pods, cost) in [(0, 1), (1, 0), (1, -1), (1, 1_000_000_000_000)] {
+            objects_only(Rule::Price, &said(pods, cost));
         }
     }
 

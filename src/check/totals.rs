@@ -39,7 +39,21 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let [said_before, said_after] = said;
     let mut faults = differences("before", said_before, before, nothing);
     faults.extend(differences("after", said_after, after, doubtful));
+    faults.extend(slack(case).filter(|_| case.plan.spec.targets.is_empty()));
     faults.into_iter().map(|why| Finding::new(Rule::Price, "plan", why)).collect()
+}
+
+/// Says what is wrong with what room for the scheduler is said to cost.
+fn slack(case: &Case<'_>) -> Option<String> {
+    let report = &case.plan.evidence.report;
+    let (pods, cost) = report.slack.map(|slack| (slack.pods, slack.cost))?;
+    let is_part = cost.0 > 0 && cost <= report.cost_after.effective;
+    (pods == 0 || !is_part).then(|| {
+        format!(
+            "says that room for {pods} pods which the scheduler might leave over costs {}",
+            show_rate(cost)
+        )
+    })
 }
 
 /// `doubtful` is what the sum may be above the right one.
