@@ -144,7 +144,7 @@ fn a_node_takes_no_more_volumes_than_its_driver_says() {
         using("disk", &[of_claim("new")]),
         pod("plain"),
     ]);
-    assert_eq!(world.text(), "= n1: plain\n+ default Standard_D2s_v5 eastus-2 on-demand 96000: disk\n");
+    assert_eq!(world.text(), "= n1: plain\n+ default Standard_D2s_v5 eastus-1 on-demand 96000: disk\n");
 }
 
 #[test]
