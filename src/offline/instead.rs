@@ -9,12 +9,15 @@ use crate::solve::{Solution, Warning};
 
 use super::{Planned, Proposed, World, bounded, plan_of, strategy, waiting};
 
+/// A way to a fleet.
+type Solve = fn(&World) -> Solution;
+
 /// Returns the next best plan that the judge accepts; nothing where there is none, or where the fleet is what was asked for.
 pub(super) fn instead(world: &World, refused: &RefusedPlan) -> Option<Planned> {
     if world.strategy != Strategy::Cheapest || world.snapshot.supposed.wishes.destroy {
         return None;
     }
-    let others: [(&str, fn(&World) -> Solution); 2] = [
+    let others: [(&str, Solve); 2] = [
         ("nothing that runs is moved to save money", calm),
         ("this is the fleet of Karpenter's algorithm", |world| strategy::as_karpenter(world).0),
     ];
