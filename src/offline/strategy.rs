@@ -11,7 +11,7 @@ use crate::check::{Finding, check};
 use crate::model::{DisruptionReason, Fleet, NodeName, PodKey, PodPlace, Prefer};
 use crate::plan::Plan;
 use crate::policy::Policy;
-use crate::solve::karpenter::{self, OverlayGate, Refused, Settings, UnnamedFamilies};
+use crate::solve::karpenter::{self, Refused, Settings};
 use crate::solve::{Solution, headroom};
 
 /// How often what the judge objects to is left out: each time brings fewer pods and removals, and most worlds need one.
@@ -23,7 +23,7 @@ const ROUNDS_OF_REMOVALS: usize = 10;
 /// Plans as Karpenter does, without what the judge objects to.
 pub(super) fn as_karpenter(world: &World) -> (Solution, Plan) {
     let World { snapshot, policy, .. } = world;
-    let settings = settings(policy);
+    let settings = Settings::of(policy);
     // Karpenter knows prices alone, whatever the fleet prefers.
     let chosen_by =
         Policy { fleet: Fleet { prefer: Prefer::Price, ..policy.fleet.clone() }, ..policy.clone() };
@@ -44,16 +44,6 @@ pub(super) fn as_karpenter(world: &World) -> (Solution, Plan) {
         if refused == before || round == ROUNDS_MAX {
             return (solution, plan);
         }
-    }
-}
-
-fn settings(policy: &Policy) -> Settings {
-    Settings {
-        unnamed: UnnamedFamilies::LeaveOut,
-        min_values: policy.fleet.min_values_policy,
-        // Whoever has NodeOverlays has opened Karpenter's gate for them.
-        overlays: OverlayGate::Open,
-        ..Settings::default()
     }
 }
 

@@ -120,6 +120,20 @@ pub struct Settings {
     pub spot_to_spot: SpotToSpot,
 }
 
+impl Settings {
+    /// Returns the settings under which nodeform plans as Karpenter does for this policy.
+    #[must_use]
+    pub fn of(policy: &Policy) -> Self {
+        Self {
+            unnamed: UnnamedFamilies::LeaveOut,
+            min_values: policy.fleet.min_values_policy,
+            // Whoever has NodeOverlays has opened Karpenter's gate for them.
+            overlays: OverlayGate::Open,
+            ..Self::default()
+        }
+    }
+}
+
 /// What a pass of the scheduler decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {

@@ -8,7 +8,7 @@ use crate::model::{LabelKey, MicroUsdPerHour, PodKey, Requirement, label};
 use crate::snapshot::Snapshot;
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::fleet;
-use crate::solve::karpenter::{self, Refused, Settings, UnnamedFamilies};
+use crate::solve::karpenter::{self, Refused, Settings};
 use crate::solve::shrink::trial::Scene;
 use crate::solve::shrink::whole;
 use crate::solve::solution::{NewNode, Slack, Solution};
@@ -31,10 +31,9 @@ pub(in crate::solve) fn with_slack(scene: &Scene<'_>, snapshot: &Snapshot, tight
     let pods = lost.iter().map(|shape| shape.pods.len()).sum();
     match roomier(scene, snapshot, &tight, lost) {
         Some(mut roomy) => {
-            let (before, after) = (tight.report.cost_after, roomy.report.cost_after);
-            let cost = MicroUsdPerHour((after.effective.0 - before.effective.0).max(0));
-            let is_estimate = before.is_estimate || after.is_estimate;
-            roomy.report.slack = (cost.0 > 0).then_some(Slack { pods, cost, is_estimate });
+            let dearer = cost(&roomy) - cost(&tight);
+            let is_estimate = tight.report.cost_after.is_estimate || roomy.report.cost_after.is_estimate;
+            roomy.report.slack = (dearer.0 > 0).then_some(Slack { pods, cost: dearer, is_estimate });
             roomy
         }
         None => tight,
@@ -62,25 +61,25 @@ fn roomier(
         lost = stranded(scene, snapshot, &next.target);
         roomy = Some(next);
     }
-    roomy.filter(|roomy| lost.is_empty() && !is_beaten(scene, snapshot, roomy))
+    let is_free = |roomy: &Solution| cost(roomy) <= cost(tight);
+    roomy.filter(|roomy| lost.is_empty() && (is_free(roomy) || !is_beaten(scene, snapshot, roomy)))
 }
 
 /// Returns whether Karpenter's own fleet costs less: then room is not what a user would want to pay for.
 fn is_beaten(scene: &Scene<'_>, snapshot: &Snapshot, roomy: &Solution) -> bool {
-    let settings = Settings {
-        unnamed: UnnamedFamilies::LeaveOut,
-        min_values: scene.policy.fleet.min_values_policy,
-        ..Settings::default()
-    };
+    let settings = Settings::of(scene.policy);
     let other = karpenter::solve(snapshot, scene.policy, settings, &Refused::default());
-    other.report.cost_after.effective < roomy.report.cost_after.effective
-        && unplaced(&other) <= unplaced(roomy)
+    cost(&other) < cost(roomy) && unplaced(&other) <= unplaced(roomy)
 }
 
 /// Returns whether a fleet leaves nobody over whom the other places, and costs not much more.
 fn is_fair(tight: &Solution, with: &Solution) -> bool {
-    let (before, after) = (tight.report.cost_after.effective.0, with.report.cost_after.effective.0);
+    let (before, after) = (cost(tight).0, cost(with).0);
     unplaced(with) <= unplaced(tight) && after <= before + before / 100 * DEARER_MAX
+}
+
+fn cost(solution: &Solution) -> MicroUsdPerHour {
+    solution.report.cost_after.effective
 }
 
 fn unplaced(solution: &Solution) -> usize {
