@@ -118,6 +118,16 @@ impl Caution {
     }
 }
 
+/// What something costs and what it counts as when new nodes are chosen; nothing where nobody knows.
+pub type Weighed = (Option<MicroUsdPerHour>, Option<MicroUsdPerHour>);
+
+/// Returns whether one way would be launched before the first choice, or as readily, though it counts as dearer: clouds go
+/// by price.
+#[must_use]
+pub fn is_avoided_for((price, counted): Weighed, (first_price, first_counted): Weighed) -> bool {
+    counted > first_counted && price <= first_price
+}
+
 /// Works out a fleet with what counts, and by prices alone where limits then leave room for more pods: a node that counts
 /// as less dear may take more of them.
 pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, solve: impl Fn(&Policy) -> Solution) -> Solution {

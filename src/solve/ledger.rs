@@ -14,10 +14,17 @@ use super::price::{PriceBook, Uncommitted};
 
 /// Counts what the nodes take of all limits. `cost` is what they cost by the hour.
 #[must_use]
-pub fn opened(policy: &Policy, nodes: &[Node], uncommitted: &Uncommitted, cost: MicroUsdPerHour) -> Ledger {
+pub fn opened<'n>(
+    policy: &Policy,
+    nodes: impl IntoIterator<Item = &'n Node>,
+    uncommitted: &Uncommitted,
+    cost: MicroUsdPerHour,
+) -> Ledger {
+    let all: Vec<&Node> = nodes.into_iter().collect();
     let mut ledger = Ledger::default();
     for pool in policy.pools.values() {
-        let own: Vec<&Node> = nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name)).collect();
+        let own: Vec<&Node> =
+            all.iter().filter(|node| node.pool.as_ref() == Some(&pool.name)).copied().collect();
         let there = capacity(&own);
         for (name, limit) in pool.limits.iter() {
             let counter = Counter::PoolResource(pool.name.clone(), name.clone());
@@ -28,7 +35,6 @@ pub fn opened(policy: &Policy, nodes: &[Node], uncommitted: &Uncommitted, cost: 
         }
     }
     let limits = &policy.fleet.limits;
-    let all: Vec<&Node> = nodes.iter().collect();
     let there = capacity(&all);
     let resources = [(ResourceName::Cpu, limits.cpu_milli), (ResourceName::Memory, limits.memory_bytes)];
     for (name, limit) in resources {

@@ -8,6 +8,8 @@ use crate::model::{
     Preference, Price, Resources, SchedulingRule, SkuName, Zone,
 };
 
+use super::caution::Weighed;
+
 /// The fleet that should exist, and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Solution {
@@ -84,6 +86,15 @@ pub struct NewNode {
     pub variety: Variety,
     /// Whether its shape or zones are estimated from the size's name.
     pub is_estimate: bool,
+}
+
+impl NewNode {
+    /// Returns what it costs and what it counts as.
+    #[must_use]
+    pub fn weighed(&self) -> Weighed {
+        let price = self.effective_price.known();
+        (price, price.map(|price| price + self.premium))
+    }
 }
 
 /// Another size, zone or capacity type that holds the same pods.

@@ -39,7 +39,7 @@ pub(super) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
     let snapshot = &*headroom::without_room(snapshot);
     let book = &PriceBook::new(&policy.fleet.prices);
     let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
-    let given = Given { policy, market, book, evictions, room, slack: &Demand::default() };
+    let given = Given { policy, market, book, evictions, room };
     let due = Due::of(snapshot, policy);
     let may_go = given.may_go(snapshot, &due.names());
     // Rules between pods are read with the pods of all that may go, so that every set is planned alike.
@@ -66,8 +66,7 @@ pub(super) fn movable(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<NodeName
     let found = Due::of(snapshot, policy);
     let due = found.names();
     let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
-    let (room, slack) = (&Demand::default(), &Demand::default());
-    let given = Given { policy, market, book, evictions, room, slack };
+    let given = Given { policy, market, book, evictions, room: &Demand::default() };
     let mut movable = given.may_go(snapshot, &due);
     movable.extend(found.kept_by_number().cloned());
     movable.extend(due);
@@ -82,7 +81,6 @@ struct Given<'a> {
     book: &'a PriceBook<'a>,
     evictions: &'a Evictions<'a>,
     room: &'a Demand,
-    slack: &'a Demand,
 }
 
 impl Given<'_> {
@@ -99,7 +97,7 @@ impl Given<'_> {
         asked: &BTreeSet<NodeName>,
         then: impl FnOnce(&Scene<'_>) -> T,
     ) -> T {
-        let Self { policy, market, book, evictions, room, slack } = self;
+        let Self { policy, market, book, evictions, room } = self;
         let lets_go = &candidate::pools(snapshot, policy);
         let topology = &Topology::of(marked);
         let daemons = &Daemons::of(marked, topology);
@@ -117,7 +115,7 @@ impl Given<'_> {
             asked,
             evictions,
             room,
-            slack,
+            slack: &Demand::default(),
         })
     }
 }

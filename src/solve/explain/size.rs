@@ -3,6 +3,7 @@
 use crate::model::{PoolName, Price, SkuName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
+use crate::solve::caution;
 use crate::solve::daemons::Daemons;
 use crate::solve::market::Market;
 use crate::solve::price::PriceBook;
@@ -146,10 +147,6 @@ fn not_chosen(solution: &Solution, own: &[&NewNode], kind: &Kind<'_>) -> NotChos
 
 /// Returns whether a size costs no more than a node and counts as dearer.
 fn counts_dearer(kind: &Kind<'_>, node: &NewNode) -> bool {
-    let Some(price) = node.effective_price.known() else { return false };
-    let mut ways = kind.offerings.iter();
-    ways.any(|way| {
-        way.quote.effective.known().is_some_and(|own| own <= price)
-            && way.choice_price().is_some_and(|choice| choice > price + node.premium)
-    })
+    let mut priced = kind.offerings.iter().filter(|way| way.quote.effective.known().is_some());
+    priced.any(|way| caution::is_avoided_for(way.weighed(), node.weighed()))
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::{CapacityType, LabelKey, MicroUsdPerHour, Requirement, ResourceName, SkuName, Zone};
+use crate::solve::caution::{self, Weighed};
 use crate::solve::daemons::Overhead;
 use crate::solve::fit::{Site, ports};
 use crate::solve::intern::{Bits, Interner};
@@ -54,18 +55,9 @@ struct Offer {
     /// The numbers of the zone and of the capacity type.
     zone: usize,
     bought: usize,
-    /// What it counts as when new nodes are chosen.
-    choice_price: Option<MicroUsdPerHour>,
+    /// What it costs and counts as.
+    weighed: Weighed,
     substitute: Substitute,
-}
-
-impl Offer {
-    /// Returns whether this would be launched before the first choice, or as readily, though it counts as dearer:
-    /// clouds go by price.
-    fn is_avoided_for(&self, first: &Self) -> bool {
-        let price = |offer: &Self| offer.substitute.effective_price.known();
-        self.choice_price > first.choice_price && price(self) <= price(first)
-    }
 }
 
 impl Shelf {
@@ -75,7 +67,6 @@ impl Shelf {
         for (kind, there) in pool.kinds.iter().enumerate() {
             for (usable, way) in there.offerings.iter().enumerate() {
                 let Usable { offering, quote, .. } = way;
-                let choice_price = way.choice_price();
                 let (zone, bought) = (zones.number(&offering.zone), types.number(&offering.capacity_type));
                 let substitute = Substitute {
                     effective_price: quote.effective,
@@ -83,7 +74,7 @@ impl Shelf {
                     zone: offering.zone.clone(),
                     capacity_type: offering.capacity_type,
                 };
-                offers.push(Offer { kind, usable, zone, bought, choice_price, substitute });
+                offers.push(Offer { kind, usable, zone, bought, weighed: way.weighed(), substitute });
             }
         }
         offers.sort_by_cached_key(|Offer { substitute: other, .. }| {
@@ -148,7 +139,8 @@ pub(super) fn sorted(desk: &Desk<'_>, rooms: &Rooms, opened: &Opened, chosen: &C
 
 /// Returns the cheapest substitutes of a node of this column that has this size, zone and capacity type. A claim lists
 /// sizes, zones and capacity types each for itself, so that any of them may come together: what would bring
-/// together an offering that does not hold the pods, or is avoided, is left out. Those that `minValues` needs come before all others.
+/// together an offering that does not hold the pods, or is avoided, is left out. Those that `minValues` needs come before
+/// all others.
 pub(super) fn of(
     (desk, rooms): (&Desk<'_>, &Rooms),
     opened: &Opened,
@@ -168,7 +160,9 @@ pub(super) fn of(
             shelf.places.get(&(other.size.clone(), other.zone.clone(), other.capacity_type)).copied()
         })
         .collect();
-    let is_avoided = |place: &usize| !needed.contains(place) && shelf.offers[*place].is_avoided_for(offer);
+    let is_avoided = |place: &usize| {
+        !needed.contains(place) && caution::is_avoided_for(shelf.offers[*place].weighed, offer.weighed)
+    };
     let mut foreign = Cow::Borrowed(&sorted.others);
     for place in sorted.holding.iter().filter(|place| is_avoided(place)) {
         let Offer { kind, zone, bought, .. } = shelf.offers[*place];

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{Node, NodeName, Pod, PodKey, PodPlace, Price, Requirements};
+use crate::solve::caution;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::{Ask, Demand, Shape};
 use crate::solve::existing;
@@ -15,7 +16,7 @@ use crate::solve::supply::{Kind, PoolSupply, Supply, Usable};
 use crate::solve::topology::Topology;
 
 use super::filled::Filled;
-use super::ways::{Way, ways};
+use super::ways::ways;
 
 impl Filled<'_> {
     /// Names the nodes of a fleet of this world that are only imagined as new ones.
@@ -127,22 +128,19 @@ fn substitutes(
     };
     let is_met =
         |site: &Site<'_>, term: &Requirements| labels::holds(term, &site.labels, &site.undefined).is_ok();
-    let own = ways(pool).find(|(kind, usable)| is_own(kind, usable)).map(|way| site(pool, node, way));
+    let own = ways(pool)
+        .find(|(kind, usable)| is_own(kind, usable))
+        .map(|(kind, usable)| pool.site_with(kind, usable, &node.labels));
     let met = preferred.iter().filter(|term| own.as_ref().is_none_or(|own| is_met(own, term)));
     let met: Vec<&Requirements> = met.copied().collect();
     let holds = |kind: &Kind<'_>, usable: &Usable<'_>| {
-        let mut site = site(pool, node, (kind, usable));
+        let mut site = pool.site_with(kind, usable, &node.labels);
         if !met.iter().all(|term| is_met(&site, term)) {
             return false;
         }
         load.iter().all(|(ask, count)| existing::most(&site, ask) >= *count && site.put(ask, *count).is_ok())
     };
-    // Clouds go by price: what counts as dearer than the node would be launched before it, or as readily.
-    let own_price = node.effective_price.known();
-    let own_choice = own_price.map(|price| price + node.premium);
-    let is_avoided = |usable: &Usable<'_>| {
-        usable.choice_price() > own_choice && usable.quote.effective.known() <= own_price
-    };
+    let is_avoided = |usable: &Usable<'_>| caution::is_avoided_for(usable.weighed(), node.weighed());
     let others =
         ways(pool).filter(|(kind, usable)| !is_own(kind, usable) && is_near(usable) && !is_avoided(usable));
     let priced = others.filter(|(_, usable)| !matches!(usable.quote.effective, Price::Unknown));
@@ -156,12 +154,4 @@ fn substitutes(
         priced.filter(|(kind, usable)| holds(kind, usable)).map(substitute).collect();
     all.sort();
     all
-}
-
-/// Returns what a node would be as this, with the labels that were chosen for it.
-fn site<'s>(pool: &PoolSupply<'s>, node: &NewNode, (kind, usable): Way<'_, 's>) -> Site<'s> {
-    let mut site = pool.site(kind, usable);
-    let chosen = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
-    site.labels.add_all(&Requirements::of_labels(chosen));
-    site
 }

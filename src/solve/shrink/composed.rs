@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{NodeName, PodKey, Requirements};
+use crate::model::{NodeName, PodKey};
 use crate::snapshot::Snapshot;
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::existing;
@@ -136,9 +136,7 @@ fn settle(scene: &Scene<'_>, node: &mut NewNode, shapes: &[Shape]) {
     let bought = scene.supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
     let Some((pool, kind, usable)) = bought else { return };
     let empty = pool.site(kind, usable);
-    let mut site = empty.clone();
-    let chosen = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
-    site.labels.add_all(&Requirements::of_labels(chosen));
+    let mut site = pool.site_with(kind, usable, &node.labels);
     if shapes.iter().all(|shape| site.put(&shape.ask, shape.pods.len()).is_ok()) {
         let wanted = keys_wanted(shapes.iter().map(|shape| &shape.ask));
         node.labels.extend(chosen_labels(pool, (&empty, &site), &wanted));
@@ -149,9 +147,7 @@ fn settle(scene: &Scene<'_>, node: &mut NewNode, shapes: &[Shape]) {
 fn holds(scene: &Scene<'_>, node: &NewNode, other: &Substitute, shapes: &[Shape]) -> bool {
     let bought = scene.supply.bought(&node.pool, &other.size, (&other.zone, other.capacity_type));
     let Some((pool, kind, usable)) = bought else { return false };
-    let mut site = pool.site(kind, usable);
-    let chosen = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
-    site.labels.add_all(&Requirements::of_labels(chosen));
+    let mut site = pool.site_with(kind, usable, &node.labels);
     shapes.iter().all(|shape| {
         let count = shape.pods.len();
         existing::most(&site, &shape.ask) >= count && site.put(&shape.ask, count).is_ok()

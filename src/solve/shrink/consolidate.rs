@@ -14,7 +14,7 @@ use crate::solve::price;
 
 use super::balanced::Scales;
 use super::candidate::{self, Candidate};
-use super::outcome::{Best, Known, Outcome, binds_all};
+use super::outcome::{Best, Known, Outcome, suits_scheduler};
 use super::trial::{Scene, Stage, Trial, by_name};
 use super::worth;
 
@@ -72,7 +72,7 @@ impl<'s> Search<'s> {
         base.is_priced.then(|| Self {
             order: by_efficiency(snapshot, &candidates, &anew),
             known: Known {
-                binds_all: binds_all((scene, snapshot), &BTreeSet::new(), &base),
+                suits_scheduler: suits_scheduler((scene, snapshot), &BTreeSet::new(), &base),
                 scene,
                 snapshot,
                 candidates,

@@ -33,11 +33,11 @@ pub(super) struct Known<'s> {
     /// What the fleet comes to where none of them goes.
     pub(super) base: Trial,
     /// Whether the scheduler alone finds a place for all pods there, and must then find one in any other fleet.
-    pub(super) binds_all: bool,
+    pub(super) suits_scheduler: bool,
 }
 
 /// Returns whether the scheduler alone finds a place for all pods in the fleet without these nodes.
-pub(super) fn binds_all(
+pub(super) fn suits_scheduler(
     (scene, snapshot): (&Scene<'_>, &Snapshot),
     set: &BTreeSet<NodeName>,
     trial: &Trial,
@@ -96,7 +96,7 @@ impl Known<'_> {
             && trial.overruled <= self.base.overruled
             && trial.without_room.iter().zip(&self.base.without_room).all(|(now, before)| now <= before)
             && self.scales.agree(set, saving);
-        let binds_all = || !self.binds_all || binds_all((self.scene, self.snapshot), set, trial);
-        (is_allowed && binds_all()).then_some(trial.cost.0 + thresholds)
+        let is_as_good = || !self.suits_scheduler || suits_scheduler((self.scene, self.snapshot), set, trial);
+        (is_allowed && is_as_good()).then_some(trial.cost.0 + thresholds)
     }
 }

@@ -164,8 +164,8 @@ fn overruled(scene: &Scene<'_>, shadow: &Snapshot, attempt: &Attempt<'_>) -> usi
     if scene.supply.tiers() < 2 || !finished.ledger.has_limits() {
         return 0;
     }
-    let staying: Vec<Node> = shadow.nodes.iter().filter(|node| !node.is_deleting).cloned().collect();
-    let left = whole::left(scene, &staying, &finished.nodes);
+    let staying = shadow.nodes.iter().filter(|node| !node.is_deleting);
+    let left = whole::left(scene, staying, &finished.nodes);
     let shapes = finished.shapes.iter().map(|shapes| &assigned.demand.shapes[shapes.opened_for]);
     overruled::count(scene.supply, &left, finished.nodes.iter().zip(shapes))
 }

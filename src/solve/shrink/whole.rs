@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Node, NodeName, PodKey, Requirements};
+use crate::model::{Node, NodeName, PodKey};
 use crate::snapshot::Snapshot;
 use crate::solve::came_off::{self, Fleet};
 use crate::solve::demand::{Demand, Shape};
@@ -36,7 +36,7 @@ pub(in crate::solve) fn is_right(scene: &Scene<'_>, snapshot: &Snapshot, solutio
         .filter_map(|(node, shapes)| Some((node, opener(scene, demand, (node, shapes))?)));
     !new.iter().any(lacks_choice)
         && hold_theirs(scene, demand, new.iter().zip(shapes))
-        && overruled::count(scene.supply, &left(scene, &snapshot.nodes, new), opened) == 0
+        && overruled::count(scene.supply, &left(scene, snapshot.nodes.iter(), new), opened) == 0
         && binds_all(scene, (world, demand), (&solution.target, (new, shapes)))
 }
 
@@ -59,17 +59,19 @@ fn hold_theirs<'n>(
     new.all(|(node, shapes)| {
         let bought = scene.supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
         let Some((pool, kind, usable)) = bought else { return true };
-        let mut site = pool.site(kind, usable);
-        let chosen = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
-        site.labels.add_all(&Requirements::of_labels(chosen));
+        let mut site = pool.site_with(kind, usable, &node.labels);
         shapes.pods.iter().all(|shape| site.put(&demand.shapes[*shape].ask, 1).is_ok())
     })
 }
 
 /// Returns what limits leave beside these nodes that are there and these to make.
-pub(super) fn left(scene: &Scene<'_>, nodes: &[Node], new: &[NewNode]) -> Ledger {
+pub(super) fn left<'n>(
+    scene: &Scene<'_>,
+    nodes: impl Iterator<Item = &'n Node> + Clone,
+    new: &[NewNode],
+) -> Ledger {
     let Scene { policy, market, book, supply, .. } = *scene;
-    let there = price::cost(nodes, market, book).effective;
+    let there = price::cost(nodes.clone(), market, book).effective;
     let mut left = ledger::opened(policy, nodes, &Uncommitted(Vec::new()), there);
     for node in new {
         let bought = supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));

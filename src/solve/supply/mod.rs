@@ -16,7 +16,7 @@ use crate::model::{
 };
 use crate::policy::Policy;
 
-use super::caution::Caution;
+use super::caution::{Caution, Weighed};
 use super::daemons::{Daemons, Overhead};
 use super::demand::Ask;
 use super::fit::variety::{self, Asked};
@@ -92,7 +92,14 @@ impl Usable<'_> {
     /// Returns what the way counts as when new nodes are chosen; `None` where nobody knows what it costs.
     #[must_use]
     pub fn choice_price(&self) -> Option<MicroUsdPerHour> {
-        self.quote.effective.known().map(|price| price + self.premium)
+        self.weighed().1
+    }
+
+    /// Returns what the way costs and what it counts as.
+    #[must_use]
+    pub fn weighed(&self) -> Weighed {
+        let price = self.quote.effective.known();
+        (price, price.map(|price| price + self.premium))
     }
 }
 
@@ -354,6 +361,20 @@ impl<'a> PoolSupply<'a> {
             of_offering.as_ref(),
         ];
         asked.into_iter().flatten().cloned().reduce(|one, other| one.intersection(&other))
+    }
+
+    /// Returns what a node of this offering would be that gets these labels, with its daemonsets and nothing else.
+    #[must_use]
+    pub fn site_with(
+        &self,
+        kind: &Kind<'a>,
+        usable: &Usable<'a>,
+        chosen: &BTreeMap<LabelKey, std::sync::Arc<str>>,
+    ) -> Site<'a> {
+        let mut site = self.site(kind, usable);
+        let chosen = chosen.iter().map(|(key, value)| (key.as_str(), &**value));
+        site.labels.add_all(&Requirements::of_labels(chosen));
+        site
     }
 
     /// Returns what a node of this offering would be, with its daemonsets and nothing else.
