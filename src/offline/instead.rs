@@ -4,6 +4,7 @@
 //! algorithm. The plan says so. Nothing is loosened for it, and what no fleet mends stays refused.
 
 use crate::model::{ConsolidationPolicy, Strategy};
+use crate::plan::strategies::StrategyFleet;
 use crate::review::{CheckedPlan, RefusedPlan};
 use crate::solve::{Solution, Warning};
 
@@ -26,6 +27,11 @@ pub(super) fn instead(world: &World, refused: &RefusedPlan) -> Option<Planned> {
         let plan = waiting::listed(world, plan_of(world, &solution));
         let Proposed { solution, mut plan } = bounded(world, solution, plan);
         plan.evidence.report.warnings.insert(0, warning(what, refused));
+        let mut strategies = refused.plan.evidence.strategies.clone();
+        for fleet in strategies.iter_mut().filter(|fleet| fleet.strategy == world.strategy) {
+            *fleet = StrategyFleet::of(world.strategy, &plan);
+        }
+        plan.evidence.strategies = strategies;
         let plan = CheckedPlan::judged(&world.snapshot, &world.policy, plan).ok()?;
         Some(Planned { solution, plan })
     })
