@@ -12,6 +12,7 @@ use crate::snapshot::Snapshot;
 
 use super::daemons::Daemons;
 use super::demand::Demand;
+use super::existing;
 use super::fleet;
 use super::headroom;
 use super::market::Market;
@@ -41,7 +42,7 @@ pub(super) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
     let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
     let given = Given { policy, market, book, evictions, room };
     let due = Due::of(snapshot, policy);
-    let may_go = given.may_go(snapshot, &due.names());
+    let may_go = given.may_go(snapshot);
     // Rules between pods are read with the pods of all that may go, so that every set is planned alike.
     let all = trial::marked(snapshot, &may_go.union(&due.names()).cloned().collect());
     given.staged((snapshot, &all), &due.names(), |scene| {
@@ -67,7 +68,7 @@ pub(super) fn movable(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<NodeName
     let due = found.names();
     let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
     let given = Given { policy, market, book, evictions, room: &Demand::default() };
-    let mut movable = given.may_go(snapshot, &due);
+    let mut movable = given.may_go(snapshot);
     movable.extend(found.kept_by_number().cloned());
     movable.extend(due);
     movable
@@ -85,8 +86,13 @@ struct Given<'a> {
 
 impl Given<'_> {
     /// Returns the nodes that may go though they carry pods, where it saves enough.
-    fn may_go(self, snapshot: &Snapshot, asked: &BTreeSet<NodeName>) -> BTreeSet<NodeName> {
-        self.staged((snapshot, snapshot), asked, |scene| consolidate::candidates(scene, snapshot))
+    fn may_go(self, snapshot: &Snapshot) -> BTreeSet<NodeName> {
+        let Self { policy, market, book, evictions, room } = self;
+        let lets_go = &candidate::pools(snapshot, policy);
+        let rules = candidate::Rules { policy, market, book, lets_go, evictions, room };
+        let topology = &Topology::of(snapshot);
+        let daemons = &Daemons::of(snapshot, topology);
+        candidate::names(rules, snapshot, &existing::standing(snapshot, daemons, topology))
     }
 
     /// Reads what is the same whatever goes: the budgets of the world as it is, and rules between pods with the pods

@@ -7,16 +7,18 @@
 use std::collections::BTreeSet;
 
 use crate::model::allowance::Allowance;
+use crate::model::eviction::Evictions;
 use crate::model::{
     ConsolidationPolicy, DisruptionReason, MicroUsdPerHour, Node, NodeName, NodeStage, PodPlace, Pool,
     PoolName,
 };
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
+use crate::solve::demand::Demand;
 use crate::solve::existing::Standing;
-use crate::solve::price;
+use crate::solve::market::Market;
+use crate::solve::price::{self, PriceBook};
 
-use super::trial::Scene;
 use super::{empty, imagined};
 
 /// A node that may be taken away for what that saves.
@@ -46,23 +48,47 @@ pub(in crate::solve) fn pools(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<
     policy.pools.values().filter(lets_go).map(|pool| pool.name.clone()).collect()
 }
 
+/// What decides which nodes may go.
+#[derive(Clone, Copy)]
+pub(in crate::solve) struct Rules<'a> {
+    pub(in crate::solve) policy: &'a Policy,
+    pub(in crate::solve) market: &'a Market,
+    pub(in crate::solve) book: &'a PriceBook<'a>,
+    /// The pools whose budgets let an underused node go now.
+    pub(in crate::solve) lets_go: &'a BTreeSet<PoolName>,
+    /// Which pods may be evicted as the world is, whatever is imagined of it.
+    pub(in crate::solve) evictions: &'a Evictions<'a>,
+    /// The room that is kept for pods to come.
+    pub(in crate::solve) room: &'a Demand,
+}
+
+/// Returns the names of nodes that may go, where it saves enough.
+pub(in crate::solve) fn names(
+    rules: Rules<'_>,
+    snapshot: &Snapshot,
+    nodes: &[Standing<'_>],
+) -> BTreeSet<NodeName> {
+    candidates(rules, snapshot, nodes).into_iter().map(|known| known.node).collect()
+}
+
 /// Returns the nodes that may go, by name.
-pub(super) fn candidates(scene: &Scene<'_>, snapshot: &Snapshot, nodes: &[Standing<'_>]) -> Vec<Candidate> {
+pub(super) fn candidates(rules: Rules<'_>, snapshot: &Snapshot, nodes: &[Standing<'_>]) -> Vec<Candidate> {
+    let Rules { policy, market, book, lets_go, evictions, room } = rules;
     let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
     let has_pods = snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)));
     let may_go = |standing: &&Standing<'_>| {
         let node = standing.node;
         // What is only imagined may be left out at no disturbance, whatever budgets will say once it is there.
-        let is_free = !scene.room.shapes.is_empty() && is_unmade(scene, node);
+        let is_free = !room.shapes.is_empty() && is_unmade(policy, node);
         is_free
-            || node.pool.as_ref().is_some_and(|pool| scene.lets_go.contains(pool))
+            || node.pool.as_ref().is_some_and(|pool| lets_go.contains(pool))
                 && !node.is_deleting
                 && empty::unknown(node, has_claims, has_pods).is_none()
-                && empty::why_stays(snapshot, scene.policy, standing).is_none()
-                && standing.bound.iter().all(|pod| scene.evictions.may_leave(pod))
+                && empty::why_stays(snapshot, policy, standing).is_none()
+                && standing.bound.iter().all(|pod| evictions.may_leave(pod))
     };
     let priced = |standing: &Standing<'_>| {
-        let (quotes, _) = price::quote_nodes([standing.node], scene.market, scene.book);
+        let (quotes, _) = price::quote_nodes([standing.node], market, book);
         let price = quotes.into_iter().next()??.effective.known()?;
         Some(Candidate { node: standing.node.name.clone(), price })
     };
@@ -70,8 +96,8 @@ pub(super) fn candidates(scene: &Scene<'_>, snapshot: &Snapshot, nodes: &[Standi
 }
 
 /// Returns whether a node is only imagined, and not for the sake of a number of nodes that its pool asks for.
-fn is_unmade(scene: &Scene<'_>, node: &Node) -> bool {
-    let pool = node.pool.as_ref().and_then(|pool| scene.policy.pools.get(pool));
+fn is_unmade(policy: &Policy, node: &Node) -> bool {
+    let pool = node.pool.as_ref().and_then(|pool| policy.pools.get(pool));
     imagined::is_new(&node.name) && pool.is_some_and(|pool| pool.replicas.is_none())
 }
 

@@ -25,16 +25,6 @@ const ROUNDS_MAX: usize = 3;
 const TRIES: (usize, usize) = (6, 64);
 const PLANNED_MAX: usize = 150_000;
 
-/// Returns the nodes that may go though they carry pods, where it saves enough.
-pub(in crate::solve) fn candidates(scene: &Scene<'_>, snapshot: &Snapshot) -> BTreeSet<NodeName> {
-    found(scene, snapshot).into_iter().map(|known| known.node).collect()
-}
-
-fn found(scene: &Scene<'_>, snapshot: &Snapshot) -> Vec<Candidate> {
-    let standing = existing::standing(snapshot, scene.daemons, scene.topology);
-    candidate::candidates(scene, snapshot, &standing)
-}
-
 /// Returns the nodes that should go though they carry pods. The scene knows the pods of all that may go as waiting.
 pub(in crate::solve) fn leaving(scene: &Scene<'_>, snapshot: &Snapshot) -> BTreeSet<NodeName> {
     let Some(mut search) = Search::of(scene, snapshot) else { return BTreeSet::new() };
@@ -47,6 +37,8 @@ struct Search<'s> {
     stages: (Stage<'s>, Stage<'s>),
     /// The candidates, the one first that costs most for what its pods are worth.
     order: Vec<NodeName>,
+    /// What the fleet comes to where all of them go, until it is looked at.
+    anew: Option<Trial>,
     best: Option<Best>,
     tried: BTreeSet<BTreeSet<NodeName>>,
     tries_max: usize,
@@ -55,14 +47,15 @@ struct Search<'s> {
 impl<'s> Search<'s> {
     /// Returns nothing where no node may go, or the cost of the fleet is not known.
     fn of(scene: &'s Scene<'s>, snapshot: &'s Snapshot) -> Option<Self> {
-        let candidates = found(scene, snapshot);
+        let standing = existing::standing(snapshot, scene.daemons, scene.topology);
+        let candidates = candidate::candidates(scene.rules(), snapshot, &standing);
         if candidates.is_empty() {
             return None;
         }
         let candidates: BTreeMap<NodeName, Candidate> =
             candidates.into_iter().map(|known| (known.node.clone(), known)).collect();
         let all: BTreeSet<NodeName> = candidates.keys().cloned().collect();
-        let stage = || Stage::of(scene, snapshot);
+        let stage = || Stage::of(snapshot, &standing);
         let mut stages = rayon::join(stage, stage);
         let (base, anew) =
             rayon::join(|| stages.0.trial(scene, &BTreeSet::new()), || stages.1.trial(scene, &all));
@@ -80,6 +73,7 @@ impl<'s> Search<'s> {
                 base,
             },
             stages,
+            anew: Some(anew),
             best: None,
             tried: BTreeSet::new(),
             tries_max: (PLANNED_MAX / planned.max(1)).clamp(TRIES.0, TRIES.1),
@@ -96,7 +90,8 @@ impl<'s> Search<'s> {
         }
         // Half of the tries are left for what is around the best of these.
         let sizes: Vec<usize> = sizes.into_iter().rev().take(self.tries_max.div_ceil(2)).collect();
-        for pair in sizes.chunks(2) {
+        self.improve(vec![self.first(all)]);
+        for pair in sizes[1..].chunks(2) {
             self.improve(pair.iter().map(|size| self.first(*size)).collect());
         }
         self.between();
@@ -176,8 +171,12 @@ impl<'s> Search<'s> {
         if self.tried.len() >= self.tries_max {
             return false;
         }
-        let Self { known, stages: (one, other), tried, .. } = self;
-        let mut sets = sets.into_iter();
+        let Self { known, stages: (one, other), anew, tried, .. } = self;
+        let mut planned = |set: &BTreeSet<NodeName>| match set.len() == known.candidates.len() {
+            true => anew.take(),
+            false => None,
+        };
+        let mut sets = sets.into_iter().map(|set| (planned(&set), set));
         let outcomes = match (sets.next(), sets.next()) {
             (Some(set), Some(beside)) => {
                 let (set, beside) =

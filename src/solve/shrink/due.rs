@@ -11,6 +11,7 @@ use crate::model::eviction::Evictions;
 use crate::model::{DisruptionReason, Node, NodeName, NodeStage, Pod, PodPlace, Pool, PoolName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
+use crate::solve::existing;
 use crate::solve::solution::Removal;
 
 use super::trial::{Scene, Stage, is_worse};
@@ -150,7 +151,8 @@ impl Due {
         if self.going.is_empty() {
             return self;
         }
-        let mut stage = Stage::of(scene, snapshot);
+        let standing = existing::standing(snapshot, scene.daemons, scene.topology);
+        let mut stage = Stage::of(snapshot, &standing);
         let base = stage.trial(scene, &BTreeSet::new());
         let mut set = self.names();
         for _ in 0..MENDS_MAX {

@@ -63,12 +63,12 @@ pub(super) struct Outcome {
 }
 
 impl Known<'_> {
-    /// Tries a set, without the nodes that cannot go.
+    /// Tries a set, without the nodes that cannot go. What the set comes to may be planned already.
     pub(super) fn outcome(
         &self,
         stage: &mut Stage<'_>,
         before: &BTreeSet<BTreeSet<NodeName>>,
-        mut set: BTreeSet<NodeName>,
+        (mut planned, mut set): (Option<Trial>, BTreeSet<NodeName>),
     ) -> Outcome {
         let mut tried = Vec::new();
         for _ in 0..MENDS_MAX {
@@ -76,7 +76,7 @@ impl Known<'_> {
                 break;
             }
             tried.push(set.clone());
-            let trial = stage.trial(self.scene, &set);
+            let trial = planned.take().unwrap_or_else(|| stage.trial(self.scene, &set));
             if trial.stranded.is_empty() {
                 let score = self.score(&set, &trial);
                 let found = score.map(|score| Best { leaving: set, trial, score });

@@ -11,7 +11,7 @@ use crate::snapshot::Snapshot;
 use crate::solve::attempt::{self, Attempt, Ground};
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::Demand;
-use crate::solve::existing::{self, Standing};
+use crate::solve::existing::Standing;
 use crate::solve::headroom;
 use crate::solve::market::Market;
 use crate::solve::memo::Memo;
@@ -22,6 +22,7 @@ use crate::solve::solution::NewNode;
 use crate::solve::supply::Supply;
 use crate::solve::topology::Topology;
 
+use super::candidate::Rules;
 use super::whole;
 
 /// What is the same for every set of nodes.
@@ -46,6 +47,12 @@ pub(in crate::solve) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
+    /// Returns what decides which nodes may go.
+    pub(super) fn rules(&self) -> Rules<'a> {
+        let Self { policy, market, book, lets_go, evictions, room, .. } = *self;
+        Rules { policy, market, book, lets_go, evictions, room }
+    }
+
     /// Returns what planning of a world starts from, of which this waits and these nodes are there.
     pub(in crate::solve) fn ground<'g>(
         &self,
@@ -102,15 +109,16 @@ pub(super) struct Stage<'s> {
 }
 
 impl<'s> Stage<'s> {
-    pub(super) fn of(scene: &Scene<'_>, snapshot: &'s Snapshot) -> Self {
+    /// `standing` are the nodes of the snapshot.
+    pub(super) fn of(snapshot: &'s Snapshot, standing: &[Standing<'s>]) -> Self {
         let gone = snapshot.nodes.iter().filter(|node| node.is_deleting).map(|node| node.name.clone());
         let places: BTreeMap<&NodeName, usize> =
             snapshot.nodes.iter().enumerate().map(|(place, node)| (&node.name, place)).collect();
-        let standing = existing::standing(snapshot, scene.daemons, scene.topology);
+        let placed = |standing: &Standing<'s>| (places[&standing.node.name], standing.clone());
         Self {
             gone: gone.collect(),
             shadow: snapshot.clone(),
-            standing: standing.into_iter().map(|standing| (places[&standing.node.name], standing)).collect(),
+            standing: standing.iter().map(placed).collect(),
         }
     }
 
