@@ -6,9 +6,11 @@
 //! The number of tries is counted, never timed. Nothing here knows waves.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::model::{CapacityType, LabelKey, Node, NodeName, PoolName, SkuName, Zone, label};
 use crate::snapshot::Snapshot;
+use crate::solve::demand::Roster;
 use crate::solve::existing;
 use crate::solve::price;
 
@@ -47,7 +49,10 @@ struct Search<'s> {
 impl<'s> Search<'s> {
     /// Returns nothing where no node may go, or the cost of the fleet is not known.
     fn of(scene: &'s Scene<'s>, snapshot: &'s Snapshot) -> Option<Self> {
-        let standing = existing::standing(snapshot, scene.daemons, scene.topology);
+        let (standing, roster) = rayon::join(
+            || existing::standing(snapshot, scene.daemons, scene.topology),
+            || Arc::new(Roster::of(snapshot, scene.topology)),
+        );
         let candidates = candidate::candidates(scene.rules(), snapshot, &standing);
         if candidates.is_empty() {
             return None;
@@ -55,7 +60,7 @@ impl<'s> Search<'s> {
         let candidates: BTreeMap<NodeName, Candidate> =
             candidates.into_iter().map(|known| (known.node.clone(), known)).collect();
         let all: BTreeSet<NodeName> = candidates.keys().cloned().collect();
-        let stage = || Stage::of(snapshot, &standing);
+        let stage = || Stage::of(snapshot, (&standing, &roster));
         let mut stages = rayon::join(stage, stage);
         let (base, anew) =
             rayon::join(|| stages.0.trial(scene, &BTreeSet::new()), || stages.1.trial(scene, &all));

@@ -11,6 +11,7 @@ use crate::model::eviction::Evictions;
 use crate::model::{DisruptionReason, Node, NodeName, NodeStage, Pod, PodPlace, Pool, PoolName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
+use crate::solve::demand::Roster;
 use crate::solve::existing;
 use crate::solve::solution::Removal;
 
@@ -152,7 +153,8 @@ impl Due {
             return self;
         }
         let standing = existing::standing(snapshot, scene.daemons, scene.topology);
-        let mut stage = Stage::of(snapshot, &standing);
+        let roster = Arc::new(Roster::of(snapshot, scene.topology));
+        let mut stage = Stage::of(snapshot, (&standing, &roster));
         let base = stage.trial(scene, &BTreeSet::new());
         let mut set = self.names();
         for _ in 0..MENDS_MAX {

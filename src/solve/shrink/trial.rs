@@ -3,6 +3,7 @@
 //! Nothing is chosen here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::model::eviction::Evictions;
 use crate::model::{MicroUsdPerHour, Node, NodeName, NodeStage, PodKey, PodPlace, PoolName};
@@ -10,7 +11,7 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::attempt::{self, Attempt, Ground};
 use crate::solve::daemons::Daemons;
-use crate::solve::demand::Demand;
+use crate::solve::demand::{Demand, Roster};
 use crate::solve::existing::Standing;
 use crate::solve::headroom;
 use crate::solve::market::Market;
@@ -104,19 +105,25 @@ pub(super) struct Stage<'s> {
     shadow: Snapshot,
     /// The nodes that are being deleted whatever is tried.
     gone: BTreeSet<NodeName>,
+    /// Who may need a place.
+    roster: Arc<Roster<'s>>,
     /// What stands on each node, whatever is tried, with the node's place.
     standing: Vec<(usize, Standing<'s>)>,
 }
 
 impl<'s> Stage<'s> {
-    /// `standing` are the nodes of the snapshot.
-    pub(super) fn of(snapshot: &'s Snapshot, standing: &[Standing<'s>]) -> Self {
+    /// `standing` and `roster` are what was read of the snapshot.
+    pub(super) fn of(
+        snapshot: &'s Snapshot,
+        (standing, roster): (&[Standing<'s>], &Arc<Roster<'s>>),
+    ) -> Self {
         let gone = snapshot.nodes.iter().filter(|node| node.is_deleting).map(|node| node.name.clone());
         let places: BTreeMap<&NodeName, usize> =
             snapshot.nodes.iter().enumerate().map(|(place, node)| (&node.name, place)).collect();
         let placed = |standing: &Standing<'s>| (places[&standing.node.name], standing.clone());
         Self {
             gone: gone.collect(),
+            roster: roster.clone(),
             shadow: snapshot.clone(),
             standing: standing.iter().map(placed).collect(),
         }
@@ -132,17 +139,17 @@ impl<'s> Stage<'s> {
             .iter()
             .map(|(place, standing)| Standing { node: &self.shadow.nodes[*place], ..standing.clone() })
             .collect();
-        trial(scene, &self.shadow, &nodes, leaving)
+        let demand = self.roster.demand(|node| self.shadow.nodes[node].is_deleting);
+        trial(scene, &self.shadow, (&demand, &nodes), leaving)
     }
 }
 
 fn trial(
     scene: &Scene<'_>,
     shadow: &Snapshot,
-    nodes: &[Standing<'_>],
+    (demand, nodes): (&Demand, &[Standing<'_>]),
     leaving: &BTreeSet<NodeName>,
 ) -> Trial {
-    let demand = &Demand::of(shadow, scene.topology);
     let ground = scene.ground(shadow, (demand, nodes), Effort::Comparison);
     let mut attempt = attempt::best(&ground);
     let unplaced = attempt::unplaced(demand, &attempt);
@@ -192,6 +199,9 @@ fn stranded(
     let early = attempt.nodes.iter().filter(|standing| standing.node.stage != NodeStage::Initialized);
     let early = early.flat_map(|standing| &standing.placed);
     let lost: BTreeSet<&PodKey> = barred.chain(refused).chain(held).chain(left).chain(early).collect();
+    if lost.is_empty() {
+        return BTreeSet::new();
+    }
     let on = |node: &NodeName| (leaving.contains(node) || asked.contains(node)).then(|| node.clone());
     let pods = shadow.pods.iter().filter(|pod| lost.contains(&pod.key));
     pods.filter_map(|pod| match &pod.place {

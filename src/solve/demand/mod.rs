@@ -3,6 +3,8 @@
 //! Pods that cannot be planned yet are set aside here with the reason; they are never planned wrongly.
 //! This module never looks at what could hold the pods.
 
+mod roster;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -14,10 +16,10 @@ use crate::snapshot::Snapshot;
 
 use super::fit::claims::{self, ClaimState};
 use super::fit::company::{HostRole, HostRule};
-use super::fit::volumes::{self, VolumeAsk};
-use super::fit::{Miss, gates, not_yet};
+use super::fit::{Miss, not_yet};
 use super::solution::{Held, Warning};
 use super::topology::{Role, Topology};
+pub(super) use roster::Roster;
 
 /// What a pod, or a daemonset's pod, asks of its node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,14 +102,6 @@ pub struct Barred {
     pub miss: Miss,
 }
 
-impl Barred {
-    fn of(priority: i32, pods: &[&Pod], miss: Miss) -> Self {
-        let mut pods: Vec<PodKey> = pods.iter().map(|pod| pod.key.clone()).collect();
-        pods.sort();
-        Self { priority, pods, miss }
-    }
-}
-
 /// Everything that waits for a node.
 #[derive(Clone, Debug, Default)]
 pub struct Demand {
@@ -132,41 +126,17 @@ impl Demand {
     /// Groups what waits, and what stands on nodes that are being deleted.
     #[must_use]
     pub fn of(snapshot: &Snapshot, topology: &Topology) -> Self {
-        let mut demand = Self::default();
-        let mut held = HeldPods::default();
-        let mut shapes = Groups::default();
-        let mut held_shapes = Groups::default();
-        for (spec, pods) in by_content(snapshot) {
-            for (ask, pods) in asks(spec, pods, &snapshot.storage) {
-                let ask = match (ask, gates::why(spec).or_else(|| not_yet::why(spec))) {
-                    (Err(wait), None) | (_, Some(wait)) => {
-                        pods.iter().for_each(|pod| held.add(wait.clone(), pod, &snapshot.storage));
-                        if wait.rule.is_some() {
-                            held_shapes.add(spec, &Ask::of(spec), &pods, topology);
-                        }
-                        continue;
-                    }
-                    (Ok(ask), None) => ask,
-                };
-                demand.note(spec, pods.len());
-                match ask {
-                    Ok(ask) => shapes.add(spec, &ask, &pods, topology),
-                    Err(miss) => demand.barred.push(Barred::of(spec.priority, &pods, miss)),
-                }
-            }
-        }
-        demand.held = held.listed();
-        demand.shapes = shapes.shapes();
-        demand.held_shapes = held_shapes.shapes();
-        demand
+        let leaving: Vec<bool> = snapshot.nodes.iter().map(|node| node.is_deleting).collect();
+        Roster::among(snapshot, topology, |node| leaving[node]).demand(|node| leaving[node])
     }
 
     /// Notes what pods of a content leave out, and wish for in vain.
-    fn note(&mut self, spec: &PodSpec, pods: usize) {
-        self.without_requests += if spec.is_without_requests { pods } else { 0 };
+    fn note(&mut self, spec: &PodSpec, pods: impl Fn() -> usize) {
+        self.without_requests += if spec.is_without_requests { pods() } else { 0 };
         for rule in not_yet::wished_for(spec) {
-            *self.passed_over.entry(rule).or_default() += pods;
+            *self.passed_over.entry(rule).or_default() += pods();
         }
+        self.passed_over.retain(|_, pods| *pods > 0);
     }
 
     /// Returns the shape of one of the pods to place.
@@ -180,31 +150,6 @@ impl Demand {
     pub fn pods(&self) -> usize {
         self.shapes.iter().map(|shape| shape.pods.len()).sum()
     }
-}
-
-/// What pods of one content ask for, with their volumes: a wait, or a contradiction, or an [`Ask`].
-type Asked = Result<Result<Ask, Miss>, not_yet::Wait>;
-
-/// Returns the pods of one content by what they ask for: volumes may be in different zones.
-fn asks<'p>(spec: &PodSpec, pods: Vec<&'p Pod>, storage: &Storage) -> Vec<(Asked, Vec<&'p Pod>)> {
-    let ask = Ask::of(spec);
-    if spec.volumes.is_empty() {
-        return vec![(Ok(Ok(ask)), pods)];
-    }
-    let mut groups: BTreeMap<Option<VolumeAsk>, (Asked, Vec<&Pod>)> = BTreeMap::new();
-    for pod in pods {
-        let volumes = volumes::asked(pod, storage);
-        let asked = || match volumes.clone() {
-            Err(wait) => Err(wait),
-            Ok(volumes) => Ok(volumes::joined(&ask.alternatives, &volumes).map(|alternatives| Ask {
-                alternatives,
-                volumes: volumes.attached,
-                ..ask.clone()
-            })),
-        };
-        groups.entry(volumes.clone().ok()).or_insert_with(|| (asked(), Vec::new())).1.push(pod);
-    }
-    groups.into_values().collect()
 }
 
 /// Pods that are held back while they are gathered: by what they wait for, why, and how their volumes are.
@@ -251,59 +196,32 @@ impl HeldPods {
 /// leaves with its node; what is being deleted comes back only from a StatefulSet, under the same name.
 #[must_use]
 pub fn needs_place(pod: &Pod, leaving: &BTreeSet<&NodeName>) -> bool {
+    match needs_place_without(pod) {
+        Without::Anything => true,
+        Without::Node(node) => leaving.contains(node),
+        Without::Nothing => false,
+    }
+}
+
+/// What must go for a pod to need a place.
+enum Without<'p> {
+    /// It waits already.
+    Anything,
+    /// Its node.
+    Node(&'p NodeName),
+    /// Nothing makes it need one.
+    Nothing,
+}
+
+fn needs_place_without(pod: &Pod) -> Without<'_> {
     if pod.is_daemon {
-        return false;
+        return Without::Nothing;
     }
+    let is_of_set = || pod.workload.as_ref().is_some_and(|owner| &*owner.kind == "StatefulSet");
     match &pod.place {
-        PodPlace::Waiting => !pod.is_terminating,
-        PodPlace::Bound(node) => {
-            let comes_back = !pod.is_terminating
-                || pod.workload.as_ref().is_some_and(|owner| &*owner.kind == "StatefulSet");
-            comes_back && leaving.contains(node)
-        }
-    }
-}
-
-/// Returns the pods that need a place by what the scheduler reads of them.
-fn by_content(snapshot: &Snapshot) -> BTreeMap<&PodSpec, Vec<&Pod>> {
-    let leaving: BTreeSet<&NodeName> =
-        snapshot.nodes.iter().filter(|node| node.is_deleting).map(|node| &node.name).collect();
-    // Pods of a workload share one value, so that few contents are compared in full.
-    let mut by_address: BTreeMap<usize, Vec<&Pod>> = BTreeMap::new();
-    for pod in snapshot.pods.iter().filter(|pod| needs_place(pod, &leaving)) {
-        by_address.entry(Arc::as_ptr(&pod.spec).addr()).or_default().push(pod);
-    }
-    let mut groups: BTreeMap<&PodSpec, Vec<&Pod>> = BTreeMap::new();
-    for pods in by_address.into_values() {
-        groups.entry(&pods[0].spec).or_default().extend(pods);
-    }
-    groups
-}
-
-/// Shapes while they are gathered, the higher priority first.
-#[derive(Default)]
-struct Groups(BTreeMap<(std::cmp::Reverse<i32>, Ask, Vec<Role>), Vec<PodKey>>);
-
-impl Groups {
-    /// Adds pods of one content.
-    fn add(&mut self, spec: &PodSpec, ask: &Ask, pods: &[&Pod], topology: &Topology) {
-        let mut by_roles: BTreeMap<&[Role], Vec<PodKey>> = BTreeMap::new();
-        for pod in pods {
-            by_roles.entry(topology.roles(pod)).or_default().push(pod.key.clone());
-        }
-        for (roles, pods) in by_roles {
-            let ask = Ask { company: topology.on_hosts(roles), ..ask.clone() };
-            let key = (std::cmp::Reverse(spec.priority), ask, topology.in_domains(roles));
-            self.0.entry(key).or_default().extend(pods);
-        }
-    }
-
-    fn shapes(self) -> Vec<Shape> {
-        let to_shape = |((std::cmp::Reverse(priority), ask, roles), mut pods): ((_, Ask, _), Vec<PodKey>)| {
-            pods.sort();
-            Shape { priority, ask, roles, pods }
-        };
-        self.0.into_iter().map(to_shape).collect()
+        PodPlace::Waiting if !pod.is_terminating => Without::Anything,
+        PodPlace::Bound(node) if !pod.is_terminating || is_of_set() => Without::Node(node),
+        PodPlace::Waiting | PodPlace::Bound(_) => Without::Nothing,
     }
 }
 
