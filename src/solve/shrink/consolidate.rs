@@ -111,12 +111,32 @@ impl<'s> Search<'s> {
 
     /// Tries the sizes around the best one of those that were tried.
     fn between(&mut self) {
-        let mut step = self.best.as_ref().map_or(0, |best| best.leaving.len() / 4);
+        let size = |search: &Self| search.best.as_ref().map_or(0, |best| best.leaving.len());
+        let mut step = size(self) / 4;
         while step > 0 {
-            let Some(size) = self.best.as_ref().map(|best| best.leaving.len()) else { return };
-            self.improve(vec![self.first(size.saturating_sub(step)), self.first(size + step)]);
-            step /= 2;
+            let before = size(self);
+            let mut sets = self.around(before, step);
+            let mut least = step;
+            // Beside one set there is time for another: the next one, if nothing comes of this one.
+            let next = self.around(before, step / 2);
+            if sets.len() == 1 && next.len() == 1 {
+                least = step / 2;
+                sets.extend(next);
+            }
+            self.improve(sets);
+            step = if size(self) == before { least / 2 } else { step / 2 };
         }
+    }
+
+    /// Returns the sets with so many nodes less and more that were not tried yet.
+    fn around(&self, size: usize, step: usize) -> Vec<BTreeSet<NodeName>> {
+        let mut sets = vec![self.first(size.saturating_sub(step)), self.first(size + step)];
+        sets.retain(|set| self.is_new(set));
+        sets
+    }
+
+    fn is_new(&self, set: &BTreeSet<NodeName>) -> bool {
+        !set.is_empty() && !self.tried.contains(set)
     }
 
     /// Keeps nodes that would be replaced by their like.
@@ -171,7 +191,7 @@ impl<'s> Search<'s> {
 
     /// Tries up to two sets; returns whether one is the best so far.
     fn improve(&mut self, mut sets: Vec<BTreeSet<NodeName>>) -> bool {
-        sets.retain(|set| !set.is_empty() && !self.tried.contains(set));
+        sets.retain(|set| self.is_new(set));
         sets.dedup();
         if self.tried.len() >= self.tries_max {
             return false;
