@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::model::{LabelKey, PodKey, PoolName, Requirement, Resources, Zone};
 use crate::solve::demand::{Ask, Demand};
+use crate::solve::existing;
 use crate::solve::fit::limits::{Charges, Ledger};
 use crate::solve::fit::{Site, labels};
 use crate::solve::price::{PriceBook, Quote};
@@ -167,24 +168,24 @@ fn named(
     let empty = pool.site(kind, usable);
     let mut site = empty.clone();
     // Pods with the fewest alternatives first: the others choose what agrees with them.
-    drawn.sort_by_key(|(_, shape, pod)| {
-        (desk.demand.shapes[*shape].ask.alternatives.len(), *shape, pod.clone())
+    let alternatives = |shape: usize| desk.demand.shapes[shape].ask.alternatives.len();
+    drawn.sort_by(|(_, one, pod), (_, other, beside)| {
+        (alternatives(*one), one, pod).cmp(&(alternatives(*other), other, beside))
     });
-    let (placed, refused): (Vec<Drawn>, Vec<Drawn>) =
-        drawn.into_iter().partition(|(_, shape, _)| site.put(&desk.demand.shapes[*shape].ask, 1).is_ok());
+    let (placed, refused) = seated(desk.demand, drawn, &mut site);
     let refused: Vec<(usize, PodKey)> = refused.into_iter().map(|(_, shape, pod)| (shape, pod)).collect();
     let first = placed.iter().filter(|(class, _, _)| *class == opened.opened_for);
-    let Some((_, opened_shape, opened_for)) =
-        first.min_by_key(|(_, shape, pod)| (Reverse(desk.demand.shapes[*shape].priority), pod.clone()))
-    else {
+    let Some((_, opened_shape, opened_for)) = first.min_by(|(_, one, pod), (_, other, beside)| {
+        let order = |shape: usize| Reverse(desk.demand.shapes[shape].priority);
+        (order(*one), pod).cmp(&(order(*other), beside))
+    }) else {
         return (None, refused.into_iter().chain(placed.into_iter().map(|(_, s, pod)| (s, pod))).collect());
     };
     *zones.entry((pool.pool.name.clone(), usable.offering.zone.clone())).or_default() += 1;
     let quote = quote(desk.book, kind, usable, column.commitment);
     let daemon_requests = pool.overheads[usable.overhead].requests.clone();
-    let requests = placed.iter().fold(daemon_requests.clone(), |sum: Resources, (_, shape, _)| {
-        sum.plus(&desk.demand.shapes[*shape].ask.requests)
-    });
+    let mut requests: Resources = daemon_requests.clone();
+    placed.iter().for_each(|(_, shape, _)| requests.add(&desk.demand.shapes[*shape].ask.requests));
     let mut seated: Vec<(PodKey, usize)> =
         placed.iter().map(|(_, shape, pod)| (pod.clone(), *shape)).collect();
     seated.sort_unstable();
@@ -210,6 +211,22 @@ fn named(
         is_estimate: kind.kind.is_estimate,
     };
     (Some((node, shapes)), refused)
+}
+
+/// Puts pods on a node, in this order; returns those that are on it, and those that the exact rules refuse.
+fn seated(demand: &Demand, drawn: Vec<Drawn>, site: &mut Site<'_>) -> (Vec<Drawn>, Vec<Drawn>) {
+    let (mut placed, mut refused) = (Vec::new(), Vec::new());
+    for alike in drawn.chunk_by(|(_, one, _), (_, other, _)| one == other) {
+        let ask = &demand.shapes[alike[0].1].ask;
+        // Of pods that are alike each leaves the next one less.
+        let mut fit = existing::most(site, ask).min(alike.len());
+        if fit > 0 && site.put(ask, fit).is_err() {
+            fit = 0;
+        }
+        placed.extend_from_slice(&alike[..fit]);
+        refused.extend_from_slice(&alike[fit..]);
+    }
+    (placed, refused)
 }
 
 fn quote(book: &PriceBook<'_>, kind: &Kind<'_>, usable: &Usable<'_>, commitment: Option<usize>) -> Quote {
