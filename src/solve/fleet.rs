@@ -25,8 +25,8 @@ use super::solution::{Cost, Kept, NewNode, Removal, Report, Solution, Target};
 /// Works out the fleet that takes the place of nodes that are being deleted.
 pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     let Scene { policy, market, book, topology, supply, daemons, .. } = *scene;
-    let demand = &Demand::of(snapshot, topology);
-    let nodes = &existing::standing(snapshot, daemons, topology);
+    let (demand, nodes) =
+        &rayon::join(|| Demand::of(snapshot, topology), || existing::standing(snapshot, daemons, topology));
     let ground = scene.ground(snapshot, (demand, nodes), Effort::Plan);
     let mut attempt = attempt::best(&ground);
     let layout = headroom::layout::lay(scene, (snapshot, ground.effort), &mut attempt);
