@@ -7,6 +7,7 @@
 mod support;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use nodeform::check::check;
 use nodeform::model::disruption_budget::{DisruptionBudget, PodBound, PodShare, UnhealthyPods};
@@ -18,7 +19,7 @@ use nodeform::plan::{Change, Plan, read, write};
 use nodeform::sim;
 use nodeform::solve::bound::bound;
 use nodeform::solve::karpenter::{self, Refused, Settings, UnnamedFamilies};
-use nodeform::solve::{Solution, Unplaced, solve};
+use nodeform::solve::{Solution, Solver, Unplaced, solve};
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
 use proptest::sample::{Index, subsequence};
@@ -166,6 +167,31 @@ fn another(pod: &Pod) -> Pod {
     Pod { key, ..pod.clone() }
 }
 
+/// Returns a world in which some pods are gone, each with another like it that waits or none.
+fn with_changed_pods(mut world: World, changes: &[(Index, bool)]) -> World {
+    for (index, comes_back) in changes {
+        let pods = &mut world.snapshot.pods;
+        if pods.is_empty() {
+            break;
+        }
+        let gone = pods.remove(index.index(pods.len()));
+        if *comes_back && !gone.is_daemon {
+            pods.push(Pod { place: PodPlace::Waiting, ..another(&gone) });
+        }
+    }
+    world.snapshot.pods.sort();
+    world
+}
+
+/// Returns a world whose daemonsets take more of every node.
+fn heavier(mut world: World) -> World {
+    for daemon in &mut world.snapshot.daemons {
+        let more = Resources::none().with(ResourceName::Cpu, 150);
+        Arc::make_mut(&mut daemon.spec).requests.add(&more);
+    }
+    world
+}
+
 /// Runs something where so many threads share what is shared out.
 fn with_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -258,6 +284,25 @@ proptest! {
         let plan = planned(&settled)?;
         let only_creates = plan.spec.changes.values().all(|planned| matches!(planned.change, Change::Create(_)));
         prop_assert!(plan.spec.changes.len() <= 1 && only_creates, "{:#?}", shown(&plan));
+    }
+}
+
+proptest! {
+    // Every world is planned eight times.
+    #![proptest_config(ProptestConfig { cases: config().cases.div_ceil(4), ..config() })]
+
+    // What is kept is told apart by all that it follows from: pods come and go, and daemonsets take more.
+    #[test]
+    fn planning_again_with_what_is_kept_is_planning_from_nothing(
+        world in worlds(),
+        changes in vec((any::<Index>(), any::<bool>()), 1..6),
+    ) {
+        let solver = Solver::default();
+        let changed = with_changed_pods(world.clone(), &changes);
+        for world in [&world, &changed, &heavier(changed.clone()), &world] {
+            let kept = solver.solve(&world.snapshot, &world.policy);
+            prop_assert_eq!(kept, solve(&world.snapshot, &world.policy));
+        }
     }
 }
 

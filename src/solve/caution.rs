@@ -33,7 +33,7 @@ pub const SPOT_PERCENT: u32 = 25;
 pub const MISSING_ZONE_PERCENT: u32 = 5;
 
 /// What counts beside prices.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caution {
     /// Whether anything does.
     is_heeded: bool,
@@ -44,7 +44,7 @@ pub struct Caution {
 }
 
 /// A refusal, with what it says of larger sizes of the same series.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Refused {
     refusal: Refusal,
     /// The series and the thousandths of a core of the size, where something is known of it.

@@ -61,6 +61,11 @@ impl<'a> Daemons<'a> {
         Self { daemons: snapshot.daemons.iter().map(ask).collect() }
     }
 
+    /// Returns each with what its pods ask for.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Daemon, &Ask)> {
+        self.daemons.iter().map(|(daemon, ask)| (*daemon, ask))
+    }
+
     /// Returns what each asks for whose pods stand these taints.
     #[must_use]
     pub fn standing(&self, taints: &[Taint]) -> Vec<&Ask> {

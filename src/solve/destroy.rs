@@ -11,6 +11,7 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
 use super::market::Market;
+use super::memo::Memos;
 use super::price::{self, PriceBook};
 use super::shrink::{empty, trial};
 use super::solution::{Held, Removal, Report, Solution, Target as Fleet};
@@ -88,7 +89,7 @@ fn rest(snapshot: &Snapshot, policy: &Policy, going: &BTreeSet<NodeName>) -> Sol
         pool.limits = Resources::default().with(ResourceName::Cpu, 0);
         pool.nodes_max = Some(0);
     }
-    steps::solve(&world, &policy)
+    steps::solve(&world, &policy, &Memos::default())
 }
 
 /// What keeps nodes whoever asks for them to go.

@@ -20,7 +20,7 @@ const NETWORK_DEFAULT: NetworkSetup = NetworkSetup::AzureOverlay { is_cilium: fa
 
 /// The instance types of each AKSNodeClass, what else stands in the cluster, and the labels that a new node
 /// may get any value of.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Market {
     /// What each class may use, and what it may not.
     pub offered: BTreeMap<ClassName, Offered>,

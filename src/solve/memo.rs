@@ -1,16 +1,67 @@
-//! What was worked out once about what can be bought: it is the same whatever nodes go.
+//! What was worked out once about what can be bought: it is the same whatever nodes go, and whatever pods come.
 //!
 //! A memo changes how long planning takes and nothing else: everything in it follows from the supply that it stands
-//! beside, and from what it is looked up by.
+//! beside, and from what it is looked up by. How much is kept is bounded.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::policy::Policy;
+use crate::snapshot::Daemon;
+
+use super::daemons::Daemons;
+use super::demand::Ask;
+use super::market::Market;
 use super::pack::stock::{Made, Stock};
 use super::topology::domains::{Asked, Found};
 
 /// How many sets of columns are kept: trials differ in little.
 const STOCKS_MAX: usize = 8;
+
+/// How many different asks are remembered: more than a plan of a large cluster has.
+const CELLS_MAX: usize = 20_000;
+
+/// Beside how many supplies something is remembered: one plan may look at the world with room that is kept and without,
+/// and with what counts beside prices and without.
+const MEMOS_MAX: usize = 4;
+
+/// What a supply is made from.
+#[derive(PartialEq, Eq)]
+struct Source {
+    policy: Policy,
+    market: Market,
+    daemons: Vec<(Daemon, Ask)>,
+}
+
+impl Source {
+    fn is(&self, policy: &Policy, market: &Market, daemons: &Daemons<'_>) -> bool {
+        let own = self.daemons.iter().map(|(daemon, ask)| (daemon, ask));
+        self.policy == *policy && self.market == *market && own.eq(daemons.iter())
+    }
+}
+
+/// What is remembered beside several supplies.
+#[derive(Default)]
+pub(super) struct Memos(Mutex<Vec<(Source, Arc<Memo>)>>);
+
+impl Memos {
+    /// Returns what is remembered beside the supply that is made from these; the one asked for last is the last.
+    pub(super) fn beside(&self, policy: &Policy, market: &Market, daemons: &Daemons<'_>) -> Arc<Memo> {
+        let mut memos = held(&self.0);
+        let place = memos.iter().position(|(source, _)| source.is(policy, market, daemons));
+        let found = place.map(|place| memos.remove(place));
+        let found = found.unwrap_or_else(|| {
+            let daemons = daemons.iter().map(|(daemon, ask)| (daemon.clone(), ask.clone())).collect();
+            (Source { policy: policy.clone(), market: market.clone(), daemons }, Arc::default())
+        });
+        let memo = found.1.clone();
+        memos.push(found);
+        if memos.len() > MEMOS_MAX {
+            memos.remove(0);
+        }
+        memo
+    }
+}
 
 /// What is remembered beside one supply.
 #[derive(Default)]
@@ -28,7 +79,11 @@ impl Memo {
             return found.clone();
         }
         let found = find();
-        held(&self.cells).insert(asked, found.clone());
+        let mut cells = held(&self.cells);
+        if cells.len() >= CELLS_MAX {
+            cells.clear();
+        }
+        cells.insert(asked, found.clone());
         found
     }
 

@@ -37,6 +37,7 @@ mod scheduler;
 mod shortfall;
 pub mod shrink;
 pub mod solution;
+mod solver;
 mod steps;
 pub mod supply;
 #[cfg(test)]
@@ -54,9 +55,10 @@ pub use solution::{
     Bound, Cost, GivenUp, GivenUpBecause, Headroom, Held, Kept, NewNode, NodeRef, Preferences, Removal,
     Report, Slack, Solution, Substitute, Target, Unplaced, Variety, Warning,
 };
+pub use solver::Solver;
 
-/// Works out the fleet that should exist.
+/// Works out the fleet that should exist. Whoever plans again and again keeps a [`Solver`].
 #[must_use]
 pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
-    caution::solve(snapshot, policy, |policy| headroom::solve(snapshot, policy))
+    Solver::default().solve(snapshot, policy)
 }

@@ -20,7 +20,7 @@ use super::solution::Warning;
 pub type PoolClass = (PoolName, ClassName);
 
 /// What overlays make of what classes are offered.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overlaid {
     /// What the pools are offered that some overlay is for.
     pub by_pool: BTreeMap<PoolClass, Offered>,

@@ -16,7 +16,7 @@ use super::existing;
 use super::fleet;
 use super::headroom;
 use super::market::Market;
-use super::memo::Memo;
+use super::memo::Memos;
 use super::price::{self, PriceBook};
 use super::scheduler;
 use super::shrink::due::Due;
@@ -34,7 +34,7 @@ const STEPS_MAX: usize = 4;
 const FRESH_MAX: usize = 12;
 
 /// Works out the fleet that should exist, and what stays though it might go.
-pub(super) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
+pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Solution {
     let market = &Market::of(snapshot, policy);
     let room = &headroom::asked(snapshot);
     let snapshot = &*headroom::without_room(snapshot);
@@ -45,7 +45,7 @@ pub(super) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
     let may_go = given.may_go(snapshot);
     // Rules between pods are read with the pods of all that may go, so that every set is planned alike.
     let all = trial::marked(snapshot, &may_go.union(&due.names()).cloned().collect());
-    given.staged((snapshot, &all), &due.names(), |scene| {
+    given.staged((snapshot, &all), (memos, &due.names()), |scene| {
         let due = due.settled(scene, snapshot);
         let without_due = &trial::marked(snapshot, &due.names());
         let mut solution = step(scene, without_due);
@@ -102,7 +102,7 @@ impl Given<'_> {
     fn staged<T>(
         self,
         (snapshot, marked): (&Snapshot, &Snapshot),
-        asked: &BTreeSet<NodeName>,
+        (memos, asked): (&Memos, &BTreeSet<NodeName>),
         then: impl FnOnce(&Scene<'_>) -> T,
     ) -> T {
         let Self { policy, market, book, evictions, room } = self;
@@ -110,7 +110,7 @@ impl Given<'_> {
         let topology = &Topology::of(marked);
         let daemons = &Daemons::of(marked, topology);
         let supply = &Supply::of(policy, market, book, daemons);
-        let memo = &Memo::default();
+        let memo = &memos.beside(policy, market, daemons);
         then(&Scene {
             policy,
             market,

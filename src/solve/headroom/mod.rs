@@ -16,15 +16,16 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
 use super::demand::Demand;
+use super::memo::Memos;
 use super::preferences;
 use super::replicas;
 use super::solution::{Headroom, Solution};
 use super::topology::Topology;
 
 /// Works out the fleet that should exist, with the room that buffers keep and what it costs.
-pub(super) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
+pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Solution {
     let fleet = |world: &Snapshot| {
-        replicas::with_replacements(world, policy, |world| preferences::solve(world, policy))
+        replicas::with_replacements(world, policy, |world| preferences::solve(world, policy, memos))
     };
     match without_room(snapshot) {
         Cow::Borrowed(_) => fleet(snapshot),

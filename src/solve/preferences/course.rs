@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::{ExtraCost, Form, LabelKey, PodKey, PodSpec, Preference, label};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
+use crate::solve::memo::Memos;
 use crate::solve::shrink::trial::is_worse;
 use crate::solve::solution::{GivenUpBecause, Solution};
 use crate::solve::steps;
@@ -35,15 +36,15 @@ const SETTLED_PERCENT: i128 = 2;
 const SETTLED_LEAST: i128 = 5_000;
 
 /// Works out the fleet that should exist, with as many preferences met as the budget pays for.
-pub(in crate::solve) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
+pub(in crate::solve) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Solution {
     let hoped = Wishes::of(snapshot, policy, &BTreeSet::new());
     if hoped.contents.is_empty() {
-        return steps::solve(snapshot, policy);
+        return steps::solve(snapshot, policy, memos);
     }
     // All preferences are planned beside none: as a rule no pod that has some is left over without them.
     let (base, all) = rayon::join(
-        || steps::solve(snapshot, policy),
-        || (!hoped.is_empty()).then(|| All::of((snapshot, policy), &hoped)),
+        || steps::solve(snapshot, policy, memos),
+        || (!hoped.is_empty()).then(|| All::of((snapshot, policy, memos), &hoped)),
     );
     let left_over: BTreeSet<&PodKey> =
         base.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods).collect();
@@ -55,9 +56,9 @@ pub(in crate::solve) fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution 
     let outcome = match wishes.is_empty() {
         true => Outcome { solution: base.clone(), ..Outcome::default() },
         false => {
-            let all = all.unwrap_or_else(|| All::of((snapshot, policy), &wishes));
+            let all = all.unwrap_or_else(|| All::of((snapshot, policy, memos), &wishes));
             let All { items, choice, copy, solution } = all;
-            Search::of((copy, policy), &wishes, &base).run((items, choice), solution)
+            Search::of((copy, policy, memos), &wishes, &base).run((items, choice), solution)
         }
     };
     let without = base.report.cost_after.effective;
@@ -77,12 +78,12 @@ struct All {
 }
 
 impl All {
-    fn of((snapshot, policy): (&Snapshot, &Policy), wishes: &Wishes<'_>) -> Self {
+    fn of((snapshot, policy, memos): (&Snapshot, &Policy, &Memos), wishes: &Wishes<'_>) -> Self {
         let items = wishes.items();
         let choice = Choice::full(&items);
         let mut copy = snapshot.clone();
         wishes.apply(&choice, &mut copy);
-        let solution = steps::solve(&copy, policy);
+        let solution = steps::solve(&copy, policy, memos);
         Self { items, choice, copy, solution }
     }
 }
@@ -98,6 +99,7 @@ struct Trial {
 
 struct Search<'a> {
     policy: &'a Policy,
+    memos: &'a Memos,
     wishes: &'a Wishes<'a>,
     base: &'a Solution,
     priorities: BTreeMap<PodKey, i32>,
@@ -112,10 +114,15 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn of((copy, policy): (Snapshot, &'a Policy), wishes: &'a Wishes<'a>, base: &'a Solution) -> Self {
+    fn of(
+        (copy, policy, memos): (Snapshot, &'a Policy, &'a Memos),
+        wishes: &'a Wishes<'a>,
+        base: &'a Solution,
+    ) -> Self {
         let cost = i128::from(base.report.cost_after.effective.0);
         Self {
             policy,
+            memos,
             wishes,
             base,
             priorities: copy.pods.iter().map(|pod| (pod.key.clone(), pod.spec.priority)).collect(),
@@ -156,7 +163,7 @@ impl<'a> Search<'a> {
     /// Plans with these preferences.
     fn attempt(&mut self, choice: &Choice) -> Trial {
         self.wishes.apply(choice, &mut self.copy);
-        let solution = steps::solve(&self.copy, self.policy);
+        let solution = steps::solve(&self.copy, self.policy, self.memos);
         self.judged(solution)
     }
 

@@ -1,5 +1,6 @@
 //! Small worlds, each showing one rule: values in, text out.
 
+mod again;
 mod availability;
 mod consolidation;
 mod demand;

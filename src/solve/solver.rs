@@ -1,0 +1,26 @@
+//! Planning again and again: what was worked out for one plan serves the next one, where it follows from the same.
+//!
+//! Only tables are kept, of results by all that they follow from, so that a plan is byte for byte the one that is made from
+//! nothing. No plan is a hint for the next one, and nothing here decides anything.
+
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+
+use super::memo::Memos;
+use super::solution::Solution;
+use super::{caution, headroom};
+
+/// Plans, and keeps what the next plan can use: what may be bought for which pods, as long as pools, sizes, prices and
+/// daemonsets are the same. What is kept is bounded, however long it lives.
+#[derive(Default)]
+pub struct Solver {
+    memos: Memos,
+}
+
+impl Solver {
+    /// Works out the fleet that should exist: the same as [`super::solve`], whatever was planned before.
+    #[must_use]
+    pub fn solve(&self, snapshot: &Snapshot, policy: &Policy) -> Solution {
+        caution::solve(snapshot, policy, |policy| headroom::solve(snapshot, policy, &self.memos))
+    }
+}
