@@ -75,6 +75,20 @@ pub(crate) fn large(nodes: usize, running: usize, waiting: usize) -> World {
     world
 }
 
+/// Puts others in the place of so many pods that wait: pods of the workloads of other pods that wait.
+pub(crate) fn change(world: &mut World, count: usize, run: usize) {
+    let pods = &mut world.snapshot.pods;
+    let mut waiting: Vec<usize> =
+        (0..pods.len()).filter(|place| pods[*place].place == PodPlace::Waiting).collect();
+    let mut numbers = Numbers::new(17 + run as u64);
+    for number in 0..count {
+        let gone = waiting.swap_remove(numbers.below(waiting.len()));
+        let model = waiting[numbers.below(waiting.len())];
+        pods[gone] = copy(&pods[model], (run + 1) * 1_000_000 + number, None);
+    }
+    pods.sort();
+}
+
 /// A pod like the model, under a name of its own.
 pub(crate) fn copy(model: &Pod, place: usize, home: Option<usize>) -> Pod {
     let key = PodKey::new(model.key.namespace.as_str(), format!("{}-{place:06}", model.key.name));
