@@ -17,7 +17,7 @@ use nodeform::plan::{
     Change, ChangeId, ClaimSpec, Create, Delete, HeldChange, Inputs, Placement, Plan, Reason, Step, Wave,
 };
 use nodeform::review::CheckedPlan;
-use nodeform::solve::{Cost, Slack};
+use nodeform::solve::{Cost, Held, Slack};
 use support::build::World;
 use support::by_hand::{by_hand, keys};
 use support::{daemon, node, pod, pool, world};
@@ -681,6 +681,20 @@ mod removals {
         let mut case = sharing();
         node_mut(&mut case, "b").stage = NodeStage::Registered;
         objects(Rule::Removal, &case);
+    }
+
+    #[test]
+    fn an_empty_node_that_a_held_pod_may_need_is_seen() {
+        let mut case = aging();
+        let late = pod("late").using(SchedulingRule::Volumes);
+        case.0 = case.0.pod(late);
+        let held = Held {
+            pods: vec![PodKey::new("default", "late")],
+            waits_for: "volumes".to_owned(),
+            because: "nobody knows where they are".to_owned(),
+        };
+        case.1.evidence.report.held.push(held);
+        objects_only(Rule::Removal, &case);
     }
 
     #[test]

@@ -1,10 +1,12 @@
-//! Pods that must wait: gated ones, and those with a required rule that is not planned with yet.
+//! Pods that must wait: gated ones, and those with a required rule that is not planned with yet. What they may need stays.
 
 use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use crate::model::{PodSpec, SchedulingRule, Strength};
+use super::labels::pod_meets;
+use super::taints::keeps_off;
+use crate::model::{Node, Pod, PodKey, PodSpec, Resources, SchedulingRule, Strength};
 
 /// Returns the pods that are placed although they must wait.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
@@ -17,6 +19,30 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// Returns the first pod that a plan holds back for a rule and that would fit on an empty node.
+pub(super) fn wants<'c>(case: &'c Case<'_>, node: &Node) -> Option<&'c PodKey> {
+    let site = case.existing_site(&node.name, &[])?;
+    let mut used = Resources::none();
+    site.running.iter().for_each(|pod| used.add(&pod.spec.requests));
+    site.daemons.iter().for_each(|daemon| used.add(&daemon.spec.requests));
+    let room = site.allocatable.minus(&used);
+    // What stands by others, or takes a port, may have its reasons to stay away.
+    let is_alone = |PodSpec { host_ports, affinity, anti_affinity, spread, .. }: &PodSpec| {
+        host_ports.is_empty() && affinity.is_empty() && anti_affinity.is_empty() && spread.is_empty()
+    };
+    let fits = |pod: &Pod| {
+        pod.spec.requests.fit_in(&room)
+            && is_alone(&pod.spec)
+            && !site.taints.iter().any(|taint| keeps_off(taint, &pod.spec))
+            && pod_meets(&pod.spec, &site.labels).is_ok()
+    };
+    let held = case.plan.evidence.report.held.iter().flat_map(|held| &held.pods);
+    let known = held.filter_map(|key| Some((key, *case.pods.get(key)?)));
+    // Whoever lifts a gate may plan anew then.
+    let mut waiting = known.filter(|(_, pod)| pod.spec.gates.is_empty());
+    waiting.find(|(_, pod)| fits(pod)).map(|(key, _)| key)
 }
 
 fn must_wait(spec: &PodSpec) -> Option<String> {

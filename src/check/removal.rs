@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use super::{destroyed, due, underused};
+use super::{destroyed, due, held, underused};
 use crate::model::{DisruptionReason, Node, NodeName, Pod, Pool};
 use crate::plan::{Change, ExistingNode};
 
@@ -57,7 +57,14 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
         faults.push("is removed, but is being deleted already".to_owned());
     }
     match reason {
-        DisruptionReason::Empty => faults.extend(carries(case, node)),
+        DisruptionReason::Empty => {
+            faults.extend(carries(case, node));
+            faults.extend(
+                held::wants(case, node).map(|pod| {
+                    format!("is removed as empty, but pod `{pod}`, which is held back, may need it")
+                }),
+            );
+        }
         DisruptionReason::Underutilized => faults.extend(underused::faults(case, node)),
         DisruptionReason::Drifted
         | DisruptionReason::Expired

@@ -1,5 +1,7 @@
 //! What a plan looks like.
 
+use std::sync::Arc;
+
 use super::{Detail, PlanView, plain_text, plan_text, terminal::LINES_MAX};
 use crate::model::{
     Commitment, LabelKey, MicroUsdPerHour, NodeName, Operator, Price, Requirement, ResourceName,
@@ -26,6 +28,10 @@ pub(crate) fn talkative() -> Plan {
     let why = "no NodeFleet says another; use `--location`".into();
     snapshot.assumptions.push(Assumption { what: "region `eastus`".into(), why });
     snapshot.pods.extend(["web-5", "huge-1", "huge-2", "spread-1"].map(sample::pod));
+    // It may stand on none of the empty nodes.
+    if let Some(held) = snapshot.pods.last_mut() {
+        Arc::make_mut(&mut held.spec).node_selector.add(LabelKey::new("team"), Requirement::one("batch"));
+    }
     snapshot.nodes[1].labels.insert(LabelKey::new(label::INSTANCE_TYPE), "Standard_Unheard_of".into());
     solution.target.kept.push(Kept { node: NodeName::new("kept-1"), pods: sample::keys(&["web-5"]) });
     let report = &mut solution.report;

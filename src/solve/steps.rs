@@ -58,6 +58,7 @@ pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Solu
         if !(is_fresh && !is_small || solution.target.is_reached()) {
             solution = repeated(scene, without_due, solution);
         }
+        say_empty(without_due, &mut solution.target.removed);
         with_due(solution, due)
     })
 }
@@ -142,14 +143,17 @@ fn repeated(scene: &Scene<'_>, snapshot: &Snapshot, mut solution: Solution) -> S
         }
         solution = both;
     }
-    let busy = busy(snapshot);
-    for removal in &mut solution.target.removed {
-        // What never carried more than it was planned to is removed for being empty.
-        if !busy.contains(&removal.node) {
-            removal.reason = DisruptionReason::Empty;
-        }
-    }
     solution
+}
+
+/// Says of what carries no pods that it is removed for being empty, whatever was meant to come there.
+fn say_empty(snapshot: &Snapshot, removed: &mut [Removal]) {
+    if removed.is_empty() {
+        return;
+    }
+    let busy = busy(snapshot);
+    let empty = removed.iter_mut().filter(|removal| !busy.contains(&removal.node));
+    empty.for_each(|removal| removal.reason = DisruptionReason::Empty);
 }
 
 /// Returns the nodes that carry pods other than daemonsets'.

@@ -95,6 +95,11 @@ impl<'s> Roster<'s> {
         roster
     }
 
+    /// Returns who is held back by a rule that is not there yet and needs a place when these nodes go.
+    pub(in crate::solve) fn held_shapes(&self, leaves: impl Fn(usize) -> bool) -> Vec<Shape> {
+        filled(&self.held_shapes, &leaves)
+    }
+
     /// Returns what needs a place when these nodes go, by their places in the snapshot.
     pub(in crate::solve) fn demand(&self, leaves: impl Fn(usize) -> bool) -> Demand {
         let mut demand = Demand::default();
@@ -114,14 +119,15 @@ impl<'s> Roster<'s> {
                 }
             }
         }
-        let filled = |unfilled: &[Unfilled<'_>]| -> Vec<Shape> {
-            unfilled.iter().filter_map(|unfilled| unfilled.filled(&leaves)).collect()
-        };
         demand.held = held.listed();
-        demand.shapes = filled(&self.shapes);
-        demand.held_shapes = filled(&self.held_shapes);
+        demand.shapes = filled(&self.shapes, &leaves);
+        demand.held_shapes = filled(&self.held_shapes, &leaves);
         demand
     }
+}
+
+fn filled(unfilled: &[Unfilled<'_>], leaves: &impl Fn(usize) -> bool) -> Vec<Shape> {
+    unfilled.iter().filter_map(|unfilled| unfilled.filled(leaves)).collect()
 }
 
 fn is_asking((_, home): &Seated<'_>, leaves: &impl Fn(usize) -> bool) -> bool {

@@ -115,7 +115,7 @@ fn not_quiet(at: Option<Timestamp>, node: &Node, pool: &Pool) -> Option<String> 
 }
 
 /// Returns which pods that are held back may want the node.
-fn wanted_by(standing: &Standing<'_>, held: &[Shape]) -> Option<String> {
+pub(super) fn wanted_by(standing: &Standing<'_>, held: &[Shape]) -> Option<String> {
     let shape = held.iter().find(|shape| existing::why(standing, shape).is_ok())?;
     let first = shape.pods.first()?;
     Some(format!("pod `{first}` is not planned yet and may need it"))

@@ -4,7 +4,7 @@ use super::world::{PodWith, World, node, on, pod, pool};
 use crate::model::disruption_budget::{BudgetCounts, DisruptionBudget, PodBound, PodShare, UnhealthyPods};
 use crate::model::{
     Budget, BudgetNodes, ConsolidationPolicy, Disruption, LabelSelector, MicroUsdPerHour, Node, NodeStage,
-    Pod, Pool, Price,
+    Pod, Pool, Price, SchedulingRule, Strength,
 };
 
 const SMALL: &str = "Standard_D2s_v5";
@@ -33,6 +33,30 @@ fn pods_of_two_nodes_that_fit_on_one_share_it() {
         text == "= n1: two\n- n2: Underutilized\n" || text == "= n2: one\n- n1: Underutilized\n",
         "{text}"
     );
+}
+
+#[test]
+fn an_empty_node_that_a_held_pod_may_need_stays() {
+    let held = pod("db-0").spec(|spec| {
+        spec.other_rules.insert(SchedulingRule::Volumes, Strength::Required);
+    });
+    let agent = Pod { is_daemon: true, ..on("n1", pod("agent").cpu("100m")) };
+    let world = World::of(vec![open("default")]).nodes([node("n1", MIDDLE)]).pods([agent, held]);
+    assert_eq!(
+        world.text(),
+        "! db-0: volumes\n~ n1: pod `default/db-0` is not planned yet and may need it\n"
+    );
+}
+
+#[test]
+fn what_carries_nothing_goes_for_being_empty_beside_what_is_moved() {
+    let agent = Pod { is_daemon: true, ..on("n2", pod("agent").cpu("100m")) };
+    let world = World::of(vec![open("default")]).nodes([node("n1", LARGE), node("n2", SMALL)]).pods([
+        on("n1", pod("one").cpu("3")),
+        agent,
+        pod("two").cpu("3"),
+    ]);
+    assert!(world.text().contains("- n2: Empty\n"), "{}", world.text());
 }
 
 #[test]
