@@ -120,7 +120,7 @@ pub(super) fn bill(view: &PlanView<'_>) -> Vec<Line> {
 /// Says which pods the planned fleet does not carry, so that nobody takes it for cheaper than it is.
 fn not_in_it(view: &PlanView<'_>) -> Option<Line> {
     let report = &view.plan.evidence.report;
-    let unplaced: usize = report.unplaced.iter().map(|unplaced| unplaced.pods.len()).sum();
+    let unplaced = report.left_over();
     let held: usize = report.held.iter().map(|held| held.pods.len()).sum();
     let pods = unplaced + held;
     (pods > 0).then(|| {

@@ -177,6 +177,14 @@ pub struct Report {
     pub slack: Option<Slack>,
 }
 
+impl Report {
+    /// Returns how many pods have no place, and for how many there is no room.
+    #[must_use]
+    pub fn left_over(&self) -> usize {
+        self.unplaced.iter().map(|unplaced| unplaced.pods.len()).sum()
+    }
+}
+
 /// Room that CapacityBuffers keep for pods to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -171,7 +171,8 @@ fn busy(snapshot: &Snapshot) -> BTreeSet<&NodeName> {
 fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     let leaving = consolidate::leaving(scene, snapshot);
     let without = &trial::marked(snapshot, &leaving);
-    let mut solution = scheduler::with_slack(scene, without, fleet::without(scene, without));
+    let (apart, room) = headroom::shared(scene, without, fleet::without(scene, without));
+    let mut solution = scheduler::with_slack(&Scene { slack: &room, ..*scene }, without, apart);
     let moved =
         leaving.into_iter().map(|node| Removal { node, reason: DisruptionReason::Underutilized, what: None });
     solution.target.removed.extend(moved);

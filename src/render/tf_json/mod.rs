@@ -72,7 +72,7 @@ fn outputs(plan: &Plan) -> (BTreeMap<&'static str, (Value, Value)>, BTreeSet<&'s
     let report = &plan.evidence.report;
     let (before, after) = (report.cost_before, report.cost_after);
     let cost = |rate: MicroUsdPerHour, unpriced: usize| if unpriced == 0 { usd(rate) } else { Value::Null };
-    let unplaced: usize = report.unplaced.iter().map(|unplaced| unplaced.pods.len()).sum();
+    let unplaced = report.left_over();
     let outputs = BTreeMap::from([
         ("monthly_cost_is_estimate", (json!(before.is_estimate), json!(after.is_estimate))),
         (

@@ -1,13 +1,14 @@
 //! Room that CapacityBuffers keep: where it is, what it costs, and that no pod goes without for its sake.
 //!
 //! Nobody comes to stand in the room. So every plan lays it out anew, in every fleet that it looks at: after the pods, on
-//! what they leave (`layout`), and only for the rest nodes are made. Nodes that keep room are not empty, and none goes to
+//! what they leave (`layout`), and only for the rest nodes are made, or larger ones for both (`shared`). Nodes that keep room are not empty, and none goes to
 //! save something where less room would be kept without it; nothing else depends on room. What was laid out where is
 //! nowhere written down: a plan that would only lay it out otherwise does nothing. Strategies that know only pods get the
 //! room as pods that stand on what is there ([`laid`]).
 
 pub mod laid;
 pub(super) mod layout;
+mod shared;
 
 use std::borrow::Cow;
 
@@ -21,6 +22,8 @@ use super::preferences;
 use super::replicas;
 use super::solution::{Headroom, Solution};
 use super::topology::Topology;
+
+pub(super) use shared::shared;
 
 /// Works out the fleet that should exist, with the room that buffers keep and what it costs.
 pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Solution {

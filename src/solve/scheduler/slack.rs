@@ -47,7 +47,7 @@ fn roomier(
     tight: &Solution,
     mut lost: Vec<Shape>,
 ) -> Option<Solution> {
-    let mut slack = Demand::default();
+    let mut slack = scene.slack.clone();
     let mut roomy: Option<Solution> = None;
     for _ in 0..ROUNDS_MAX {
         if lost.is_empty() {
@@ -69,21 +69,17 @@ fn roomier(
 fn is_beaten(scene: &Scene<'_>, snapshot: &Snapshot, roomy: &Solution) -> bool {
     let settings = Settings::of(scene.policy);
     let other = karpenter::solve(snapshot, scene.policy, settings, &Refused::default());
-    cost(&other) < cost(roomy) && unplaced(&other) <= unplaced(roomy)
+    cost(&other) < cost(roomy) && other.report.left_over() <= roomy.report.left_over()
 }
 
 /// Returns whether a fleet leaves nobody over whom the other places, and costs not much more.
 fn is_fair(tight: &Solution, with: &Solution) -> bool {
     let (before, after) = (cost(tight).0, cost(with).0);
-    unplaced(with) <= unplaced(tight) && after <= before + before / 100 * DEARER_MAX
+    with.report.left_over() <= tight.report.left_over() && after <= before + before / 100 * DEARER_MAX
 }
 
 fn cost(solution: &Solution) -> MicroUsdPerHour {
     solution.report.cost_after.effective
-}
-
-fn unplaced(solution: &Solution) -> usize {
-    solution.report.unplaced.iter().map(|unplaced| unplaced.pods.len()).sum()
 }
 
 /// Adds room for these pods. Those that rules tie to others want it in the domains where they are planned.

@@ -88,8 +88,15 @@ fn pods_and_room_share_a_new_node_where_an_empty_one_goes() {
     ]);
     assert_eq!(
         world.text(),
-        "+ default Standard_F4s_v2 eastus-2 on-demand 169000: buffer:room-1 web\n- spare: Empty\n"
+        "+ default Standard_F4s_v2 eastus-1 on-demand 169000: buffer:room-1 web\n- spare: Empty\n"
     );
+}
+
+#[test]
+fn pods_and_room_share_a_larger_new_node_where_that_costs_less() {
+    let world = World::of(vec![pool("default")]).pods([pod("web").cpu("1500m"), room(1, "1500m")]);
+    assert_eq!(world.text(), "+ default Standard_F4s_v2 eastus-1 on-demand 169000: buffer:room-1 web\n");
+    assert_eq!(world.solve().report.headroom.map(|room| room.cost), Some(MicroUsdPerHour(73_000)));
 }
 
 #[test]
