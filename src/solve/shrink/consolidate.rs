@@ -53,8 +53,7 @@ impl<'s> Search<'s> {
             || existing::standing(snapshot, scene.daemons, scene.topology),
             || Arc::new(Roster::of(snapshot, scene.topology)),
         );
-        let held = roster.held_shapes(|node| snapshot.nodes[node].is_deleting);
-        let candidates = candidate::candidates(scene.rules(), snapshot, (&standing, &held));
+        let candidates = candidate::candidates(scene.rules(), snapshot, &standing);
         if candidates.is_empty() {
             return None;
         }
