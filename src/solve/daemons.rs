@@ -5,12 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Effect, HostPort, Namespace, Pod, Resources, Taint};
+use crate::model::{Effect, HostPort, LabelKey, Namespace, Node, Pod, Resources, Taint};
 use crate::snapshot::{Daemon, Snapshot};
 
 use super::demand::Ask;
 use super::fit::company::Company;
-use super::fit::{Site, labels, taints};
+use super::fit::{Site, Undefined, labels, taints};
+use super::replicas;
 use super::topology::Topology;
 
 /// The taints that the DaemonSet controller lets its pods tolerate, whatever their template says.
@@ -28,6 +29,8 @@ const ALWAYS_TOLERATED: [(&str, Effect); 7] = [
 #[derive(Clone, Debug, Default)]
 pub struct Daemons<'a> {
     daemons: Vec<(&'a Daemon, Ask)>,
+    /// The labels that they ask for and that a node which is made may get.
+    well_known: BTreeSet<LabelKey>,
 }
 
 /// What daemonsets take of one node.
@@ -58,7 +61,11 @@ impl<'a> Daemons<'a> {
             let roles = topology.roles_of(&daemon.spec, &daemon.namespace);
             (daemon, Ask { company: topology.on_hosts(roles), ..Ask::of(&daemon.spec) })
         };
-        Self { daemons: snapshot.daemons.iter().map(ask).collect() }
+        let daemons: Vec<(&Daemon, Ask)> = snapshot.daemons.iter().map(ask).collect();
+        let alternatives = daemons.iter().flat_map(|(_, ask)| &ask.alternatives);
+        let keys = alternatives.flat_map(|wanted| wanted.iter().map(|(key, _)| key));
+        let well_known = keys.filter(|key| snapshot.catalog.is_well_known(key)).cloned().collect();
+        Self { daemons, well_known }
     }
 
     /// Returns each with what its pods ask for.
@@ -74,9 +81,11 @@ impl<'a> Daemons<'a> {
 
     /// Returns what those take that may come to a node which exists and do not run there yet. An assumed
     /// daemonset stands for those of its namespace that were not read: where one of those runs, nothing is
-    /// assumed.
+    /// assumed. One that is only to be made, as many as its pool asks for, may get labels that it does not name.
     #[must_use]
-    pub fn to_come(&self, site: &Site<'_>, node_taints: &[Taint], running: &[&Pod]) -> Overhead {
+    pub fn to_come(&self, node: &Node, site: &Site<'_>, running: &[&Pod]) -> Overhead {
+        let open = Undefined::Open(&self.well_known);
+        let undefined = if replicas::is_by_number(&node.name) { &open } else { &site.undefined };
         let there: BTreeSet<(&Namespace, &str)> = running
             .iter()
             .filter_map(|pod| pod.workload.as_ref())
@@ -89,9 +98,8 @@ impl<'a> Daemons<'a> {
         for (daemon, ask) in &self.daemons {
             let runs = there.contains(&(&daemon.namespace, &*daemon.name))
                 || (daemon.is_assumed && namespaces.contains(&daemon.namespace));
-            let comes = || {
-                stands(node_taints, ask) && labels::are_met(&ask.alternatives, &site.labels, &site.undefined)
-            };
+            let comes =
+                || stands(&node.taints, ask) && labels::are_met(&ask.alternatives, &site.labels, undefined);
             if !runs && comes() {
                 overhead.add(ask);
             }

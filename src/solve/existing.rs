@@ -130,7 +130,7 @@ fn site<'a>(
         volumes: BTreeMap::new(),
     };
     // A cordon is no reason for a daemonset to stay away, so that the node's own taints are asked.
-    let to_come = daemons.to_come(&site, &node.taints, bound);
+    let to_come = daemons.to_come(node, &site, bound);
     let mut used = to_come.requests;
     let mut ports: BTreeSet<HostPort> = to_come.ports;
     site.company = to_come.company;

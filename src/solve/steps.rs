@@ -29,8 +29,8 @@ use super::topology::Topology;
 /// How often what is left to gain is looked for in the world that was planned.
 const STEPS_MAX: usize = 4;
 
-/// The most new nodes of a fleet that is looked at again though nothing that runs stays and may go: of few nodes each
-/// counts, and of many what is left to gain is little beside the time.
+/// The most new nodes of a fleet that is looked at again though nothing that runs may go, or all of a large fleet does: of
+/// few nodes each counts, and of many what is left to gain is little beside the time.
 const FRESH_MAX: usize = 12;
 
 /// Works out the fleet that should exist, and what stays though it might go.
@@ -52,7 +52,8 @@ pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Solu
         solution.report.cost_before = price::cost(snapshot.nodes_today(), market, book);
         let removed: BTreeSet<&NodeName> =
             solution.target.removed.iter().map(|removal| &removal.node).collect();
-        let is_fresh = may_go.iter().all(|node| removed.contains(node)) && due.names().is_empty();
+        let is_anew = || consolidate::is_large(snapshot) && may_go.iter().all(|node| removed.contains(node));
+        let is_fresh = (may_go.is_empty() || is_anew()) && due.names().is_empty();
         let is_small = solution.target.new.len() <= FRESH_MAX && !solution.target.new.is_empty();
         // Where nothing is to be done, looking again finds the same.
         if !(is_fresh && !is_small || solution.target.is_reached()) {

@@ -101,6 +101,11 @@ pub(super) fn is_imagined(node: &NodeName) -> bool {
     node.as_str().contains(' ')
 }
 
+/// Returns whether a node is imagined because its pool asks for a number of them: its name says the pool too.
+pub(super) fn is_by_number(node: &NodeName) -> bool {
+    node.as_str().split(' ').count() == 3
+}
+
 fn has_any(policy: &Policy) -> bool {
     policy.pools.values().any(|pool| pool.replicas.is_some() && !pool.is_deleting)
 }

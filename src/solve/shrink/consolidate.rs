@@ -27,6 +27,15 @@ const ROUNDS_MAX: usize = 3;
 const TRIES: (usize, usize) = (6, 64);
 const PLANNED_MAX: usize = 150_000;
 
+/// Returns whether a world is so large that no more than the fewest sets are tried.
+pub(in crate::solve) fn is_large(snapshot: &Snapshot) -> bool {
+    planned(snapshot) * TRIES.0 >= PLANNED_MAX
+}
+
+fn planned(snapshot: &Snapshot) -> usize {
+    snapshot.pods.len() + snapshot.nodes.len()
+}
+
 /// Returns the nodes that should go though they carry pods. The scene knows the pods of all that may go as waiting.
 pub(in crate::solve) fn leaving(scene: &Scene<'_>, snapshot: &Snapshot) -> BTreeSet<NodeName> {
     let Some(mut search) = Search::of(scene, snapshot) else { return BTreeSet::new() };
@@ -65,7 +74,7 @@ impl<'s> Search<'s> {
         let (base, anew) =
             rayon::join(|| stages.0.trial(scene, &BTreeSet::new()), || stages.1.trial(scene, &all));
         let prices = prices(scene, snapshot);
-        let planned = snapshot.pods.len() + snapshot.nodes.len();
+        let planned = planned(snapshot);
         let scales = Scales::of(snapshot, scene.policy, |node| prices.get(node).copied().unwrap_or(0));
         base.is_priced.then(|| Self {
             order: by_efficiency(snapshot, &candidates, &anew),

@@ -18,9 +18,14 @@ use crate::solve::{existing, ledger, overruled};
 
 use super::trial::{Scene, marked};
 
-/// Returns whether the order of pools, the rules between pods and what claims must list hold of a solution.
+/// Returns whether the order of pools, the rules between pods, what nodes have and what claims must list hold of a
+/// solution.
 pub(in crate::solve) fn is_right(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solution) -> bool {
     let Target { new, removed, .. } = &solution.target;
+    let is_overfull = |node: &NewNode| !node.requests.fit_in(&node.allocatable);
+    if new.iter().any(is_overfull) {
+        return false;
+    }
     // Room is nobody to rules between pods.
     let mut new = new.clone();
     new.iter_mut().for_each(|node| layout::take_off(node, scene.room));

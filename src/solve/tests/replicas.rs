@@ -1,7 +1,8 @@
 //! Pools that ask for a number of nodes: what is made for that, what goes, and what pods make of it.
 
-use super::world::{PodWith, World, node, on, pod, pool, text};
-use crate::model::{Disruption, Drift, Node, NodeName, Pool, PoolName};
+use super::world::{PodWith, World, daemon, node, on, pod, pool, text};
+use crate::model::{Disruption, Drift, LabelKey, Node, NodeName, Pool, PoolName, Requirement};
+use crate::snapshot::Daemon;
 use crate::solve::Solution;
 use crate::solve::karpenter::{self, Refused, Settings};
 
@@ -40,6 +41,19 @@ fn pods_use_that_room_before_anything_is_bought() {
     let own = &solution.target.new[0];
     assert_eq!(own.requests.get(&crate::model::ResourceName::Cpu), 1500);
     assert!(own.substitutes.iter().all(|other| other.zone == own.zone));
+}
+
+#[test]
+fn daemons_that_may_come_to_a_node_of_it_keep_their_ports_there() {
+    let agent = pod("agent").port(9100).spec(|spec| {
+        spec.node_selector.add(LabelKey::new("kubernetes.azure.com/mode"), Requirement::one("system"));
+    });
+    let daemon = Daemon { spec: agent.spec, ..daemon("agent") };
+    let world = World::of(vec![fixed(1)]).daemons([daemon]).pods([pod("web").port(9100), pod("api")]);
+    let solution = world.solve();
+    let placed: Vec<&str> =
+        solution.target.new.iter().flat_map(|node| &node.pods).map(|key| &*key.name).collect();
+    assert_eq!(placed, ["api"], "{}", text(&solution));
 }
 
 #[test]
