@@ -21,8 +21,12 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns the first pod that a plan holds back for a rule and that would fit on an empty node.
+/// Returns the first pod that a plan holds back for a rule and that would fit on an empty node. Where the plan makes
+/// nodes, one of those may carry for less what else would come to this one.
 pub(super) fn wants<'c>(case: &'c Case<'_>, node: &Node) -> Option<&'c PodKey> {
+    if !case.made.is_empty() {
+        return None;
+    }
     let site = case.existing_site(&node.name, &[])?;
     let mut used = Resources::none();
     site.running.iter().for_each(|pod| used.add(&pod.spec.requests));

@@ -42,10 +42,10 @@ pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Solu
     let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
     let given = Given { policy, market, book, evictions, room };
     let due = Due::of(snapshot, policy);
-    let (may_go, wanted) = &given.may_go(snapshot);
+    let may_go = given.may_go(snapshot);
     // Rules between pods are read with the pods of all that may go, so that every set is planned alike.
     let all = trial::marked(snapshot, &may_go.union(&due.names()).cloned().collect());
-    given.staged((snapshot, &all), (memos, &due.names(), wanted), |scene| {
+    given.staged((snapshot, &all), (memos, &due.names()), |scene| {
         let due = due.settled(scene, snapshot);
         let without_due = &trial::marked(snapshot, &due.names());
         let mut solution = step(scene, without_due);
@@ -72,7 +72,7 @@ pub(super) fn movable(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<NodeName
     let due = found.names();
     let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
     let given = Given { policy, market, book, evictions, room: &Demand::default() };
-    let (mut movable, _) = given.may_go(snapshot);
+    let mut movable = given.may_go(snapshot);
     movable.extend(found.kept_by_number().cloned());
     movable.extend(due);
     movable
@@ -89,16 +89,14 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
-    /// Returns the nodes that may go though they carry pods, where it saves enough, and the empty ones that pods may need
-    /// which are held back.
-    fn may_go(self, snapshot: &Snapshot) -> (BTreeSet<NodeName>, BTreeSet<NodeName>) {
+    /// Returns the nodes that may go though they carry pods, where it saves enough.
+    fn may_go(self, snapshot: &Snapshot) -> BTreeSet<NodeName> {
         let Self { policy, market, book, evictions, room } = self;
         let lets_go = &candidate::pools(snapshot, policy);
+        let rules = candidate::Rules { policy, market, book, lets_go, evictions, room };
         let topology = &Topology::of(snapshot);
-        let nodes = existing::standing(snapshot, &Daemons::of(snapshot, topology), topology);
-        let wanted = candidate::wanted(&Demand::of(snapshot, topology), &nodes);
-        let rules = candidate::Rules { policy, market, book, lets_go, evictions, wanted: &wanted, room };
-        (candidate::names(rules, snapshot, &nodes), wanted)
+        let daemons = &Daemons::of(snapshot, topology);
+        candidate::names(rules, snapshot, &existing::standing(snapshot, daemons, topology))
     }
 
     /// Reads what is the same whatever goes: the budgets of the world as it is, and rules between pods with the pods
@@ -106,7 +104,7 @@ impl Given<'_> {
     fn staged<T>(
         self,
         (snapshot, marked): (&Snapshot, &Snapshot),
-        (memos, asked, wanted): (&Memos, &BTreeSet<NodeName>, &BTreeSet<NodeName>),
+        (memos, asked): (&Memos, &BTreeSet<NodeName>),
         then: impl FnOnce(&Scene<'_>) -> T,
     ) -> T {
         let Self { policy, market, book, evictions, room } = self;
@@ -126,7 +124,6 @@ impl Given<'_> {
             lets_go,
             asked,
             evictions,
-            wanted,
             room,
             slack: &Demand::default(),
         })

@@ -95,6 +95,11 @@ impl<'s> Roster<'s> {
         roster
     }
 
+    /// Returns who is held back by a rule that is not there yet and needs a place when these nodes go.
+    pub(in crate::solve) fn held_shapes(&self, leaves: impl Fn(usize) -> bool) -> Vec<Shape> {
+        filled(&self.held_shapes, &leaves)
+    }
+
     /// Returns what needs a place when these nodes go, by their places in the snapshot.
     pub(in crate::solve) fn demand(&self, leaves: impl Fn(usize) -> bool) -> Demand {
         let mut demand = Demand::default();

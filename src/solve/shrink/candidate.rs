@@ -14,7 +14,7 @@ use crate::model::{
 };
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
-use crate::solve::demand::Demand;
+use crate::solve::demand::{Demand, Shape};
 use crate::solve::existing::Standing;
 use crate::solve::market::Market;
 use crate::solve::price::{self, PriceBook};
@@ -58,36 +58,26 @@ pub(in crate::solve) struct Rules<'a> {
     pub(in crate::solve) lets_go: &'a BTreeSet<PoolName>,
     /// Which pods may be evicted as the world is, whatever is imagined of it.
     pub(in crate::solve) evictions: &'a Evictions<'a>,
-    /// The empty nodes that pods may need which are held back.
-    pub(in crate::solve) wanted: &'a BTreeSet<NodeName>,
     /// The room that is kept for pods to come.
     pub(in crate::solve) room: &'a Demand,
 }
 
-/// Returns the nodes that carry nothing and that pods may need which are held back: whatever else would come there, they
-/// stay.
-pub(in crate::solve) fn wanted(demand: &Demand, nodes: &[Standing<'_>]) -> BTreeSet<NodeName> {
-    let held = &demand.held_shapes;
-    let is_wanted =
-        |standing: &&Standing<'_>| standing.is_empty() && empty::wanted_by(standing, held).is_some();
-    match held.is_empty() {
-        true => BTreeSet::new(),
-        false => nodes.iter().filter(is_wanted).map(|standing| standing.node.name.clone()).collect(),
-    }
-}
-
-/// Returns the names of nodes that may go, where it saves enough.
+/// Returns the names of nodes that may go, where it saves enough, whoever is held back.
 pub(in crate::solve) fn names(
     rules: Rules<'_>,
     snapshot: &Snapshot,
     nodes: &[Standing<'_>],
 ) -> BTreeSet<NodeName> {
-    candidates(rules, snapshot, nodes).into_iter().map(|known| known.node).collect()
+    candidates(rules, snapshot, (nodes, &[])).into_iter().map(|known| known.node).collect()
 }
 
-/// Returns the nodes that may go, by name.
-pub(super) fn candidates(rules: Rules<'_>, snapshot: &Snapshot, nodes: &[Standing<'_>]) -> Vec<Candidate> {
-    let Rules { policy, market, book, lets_go, evictions, wanted, room } = rules;
+/// Returns the nodes that may go, by name: of the empty ones those that no pod may need which is held back.
+pub(super) fn candidates(
+    rules: Rules<'_>,
+    snapshot: &Snapshot,
+    (nodes, held): (&[Standing<'_>], &[Shape]),
+) -> Vec<Candidate> {
+    let Rules { policy, market, book, lets_go, evictions, room } = rules;
     let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
     let has_pods = snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)));
     let may_go = |standing: &&Standing<'_>| {
@@ -100,7 +90,7 @@ pub(super) fn candidates(rules: Rules<'_>, snapshot: &Snapshot, nodes: &[Standin
                 && empty::unknown(node, has_claims, has_pods).is_none()
                 && empty::why_stays(snapshot, policy, standing).is_none()
                 && standing.bound.iter().all(|pod| evictions.may_leave(pod))
-                && !wanted.contains(&node.name)
+                && !(standing.is_empty() && empty::wanted_by(standing, held).is_some())
     };
     let priced = |standing: &Standing<'_>| {
         let (quotes, _) = price::quote_nodes([standing.node], market, book);

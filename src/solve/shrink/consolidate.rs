@@ -62,7 +62,8 @@ impl<'s> Search<'s> {
             || existing::standing(snapshot, scene.daemons, scene.topology),
             || Arc::new(Roster::of(snapshot, scene.topology)),
         );
-        let candidates = candidate::candidates(scene.rules(), snapshot, &standing);
+        let held = roster.held_shapes(|node| snapshot.nodes[node].is_deleting);
+        let candidates = candidate::candidates(scene.rules(), snapshot, (&standing, &held));
         if candidates.is_empty() {
             return None;
         }

@@ -41,8 +41,6 @@ pub(in crate::solve) struct Scene<'a> {
     pub(in crate::solve) asked: &'a BTreeSet<NodeName>,
     /// Which pods may be evicted as the world is, whatever is imagined of it.
     pub(in crate::solve) evictions: &'a Evictions<'a>,
-    /// The empty nodes of the world as it is that pods may need which are held back.
-    pub(in crate::solve) wanted: &'a BTreeSet<NodeName>,
     /// The room that is kept for pods to come.
     pub(in crate::solve) room: &'a Demand,
     /// The room that is left for a scheduler that spreads pods as it likes.
@@ -52,8 +50,8 @@ pub(in crate::solve) struct Scene<'a> {
 impl<'a> Scene<'a> {
     /// Returns what decides which nodes may go.
     pub(super) fn rules(&self) -> Rules<'a> {
-        let Self { policy, market, book, lets_go, evictions, wanted, room, .. } = *self;
-        Rules { policy, market, book, lets_go, evictions, wanted, room }
+        let Self { policy, market, book, lets_go, evictions, room, .. } = *self;
+        Rules { policy, market, book, lets_go, evictions, room }
     }
 
     /// Returns what planning of a world starts from, of which this waits and these nodes are there.
