@@ -26,7 +26,7 @@ use super::solution::{Removal, Solution};
 use super::supply::Supply;
 use super::topology::Topology;
 
-/// How often what is left to gain is looked for in the world that was planned.
+/// How often what is left to gain is looked for in the world that was planned; in a large one once.
 const STEPS_MAX: usize = 4;
 
 /// The most new nodes of a fleet that is looked at again though nothing that runs may go, or all of a large fleet does: of
@@ -132,7 +132,8 @@ impl Given<'_> {
 
 /// Looks for what is left to gain in the world that was planned, a counted number of times.
 fn repeated(scene: &Scene<'_>, snapshot: &Snapshot, mut solution: Solution) -> Solution {
-    for _ in 0..STEPS_MAX {
+    let most = if consolidate::is_large(snapshot) { 1 } else { STEPS_MAX };
+    for _ in 0..most {
         let between = imagined::after(scene, snapshot, &solution.target);
         let next = step(scene, &between);
         if next.target.is_reached() {

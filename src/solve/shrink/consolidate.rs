@@ -24,7 +24,7 @@ use super::worth;
 const ROUNDS_MAX: usize = 3;
 
 /// The fewest and the most sets that are tried in one search, and the pods and nodes that are planned in all between.
-const TRIES: (usize, usize) = (6, 64);
+const TRIES: (usize, usize) = (8, 64);
 const PLANNED_MAX: usize = 150_000;
 
 /// Returns whether a world is so large that no more than the fewest sets are tried.
@@ -48,6 +48,8 @@ struct Search<'s> {
     stages: (Stage<'s>, Stage<'s>),
     /// The candidates, the one first that costs most for what its pods are worth.
     order: Vec<NodeName>,
+    /// How many of them, the first ones, seem to save most together.
+    promising: usize,
     /// What the fleet comes to where all of them go, until it is looked at.
     anew: Option<Trial>,
     best: Option<Best>,
@@ -77,8 +79,10 @@ impl<'s> Search<'s> {
         let prices = prices(scene, snapshot);
         let planned = planned(snapshot);
         let scales = Scales::of(snapshot, scene.policy, |node| prices.get(node).copied().unwrap_or(0));
+        let (order, promising) = by_efficiency(snapshot, &candidates, &anew);
         base.is_priced.then(|| Self {
-            order: by_efficiency(snapshot, &candidates, &anew),
+            order,
+            promising,
             known: Known {
                 suits_scheduler: suits_scheduler((scene, snapshot), &BTreeSet::new(), &base),
                 scene,
@@ -97,16 +101,20 @@ impl<'s> Search<'s> {
 
     fn run(&mut self) {
         let all = self.order.len();
-        let mut sizes: BTreeSet<usize> = BTreeSet::from([all, all * 3 / 4]);
-        let mut size = all / 2;
-        while size > 0 {
-            sizes.insert(size);
-            size /= 2;
-        }
+        let mut sizes: Vec<usize> = vec![all * 3 / 4];
+        sizes.extend(halves(all / 2));
         // Half of the tries are left for what is around the best of these.
-        let sizes: Vec<usize> = sizes.into_iter().rev().take(self.tries_max.div_ceil(2)).collect();
+        let most = self.tries_max / 2;
+        // Where not all are tried, those come first that a guess speaks for: nobody wants many nodes to go where few save
+        // as much. The guess may be too low, so that a large set is among the first.
+        if sizes.len() > most {
+            sizes.splice(0..0, halves(self.promising).take(1));
+            sizes.splice(2..2, halves(self.promising).skip(1));
+            sizes.retain(|size| *size < all);
+        }
+        sizes.truncate(most);
         self.improve(vec![self.first(all)]);
-        for pair in sizes[1..].chunks(2) {
+        for pair in sizes.chunks(2) {
             self.improve(pair.iter().map(|size| self.first(*size)).collect());
         }
         self.between();
@@ -234,19 +242,30 @@ impl<'s> Search<'s> {
     }
 }
 
-/// Returns the nodes, the one first that costs most for what its pods are worth.
+/// Returns a number, its half, and so on to one.
+fn halves(number: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(number), |half| Some(half / 2)).take_while(|half| *half > 0)
+}
+
+/// Returns the nodes, the one first that costs most for what its pods are worth, and how many of the first would save
+/// most if all pods could be placed for that.
 fn by_efficiency(
     snapshot: &Snapshot,
     candidates: &BTreeMap<NodeName, Candidate>,
     anew: &Trial,
-) -> Vec<NodeName> {
+) -> (Vec<NodeName>, usize) {
     let worth = worth::by_node(snapshot, anew);
+    let worth = |known: &Candidate| worth.get(&known.node).copied().unwrap_or(0);
     let mut order: Vec<&Candidate> = candidates.values().collect();
-    order.sort_by_key(|known| {
-        let worth = worth.get(&known.node).copied().unwrap_or(0);
-        (worth * 1_000_000 / i128::from(known.price.0.max(1)), &known.node)
-    });
-    order.into_iter().map(|known| known.node.clone()).collect()
+    order.sort_by_key(|known| (worth(known) * 1_000_000 / i128::from(known.price.0.max(1)), &known.node));
+    let (mut saved, mut best) = (0, (0, 0));
+    for (place, known) in order.iter().enumerate() {
+        saved += i128::from(known.price.0 - known.threshold()) - worth(known);
+        if saved > best.0 {
+            best = (saved, place + 1);
+        }
+    }
+    (order.into_iter().map(|known| known.node.clone()).collect(), best.1)
 }
 
 /// What a node was bought as.
