@@ -2,8 +2,13 @@
 //!
 //! Nothing is random: numbers follow from a seed, so that the same world has the same bytes.
 
+use std::collections::BTreeSet;
+
 use nodeform::model::{NodeName, Pod, PodKey, PodPlace};
 use nodeform::offline::World;
+use nodeform::plan::plan;
+use nodeform::sim;
+use nodeform::solve::solve;
 use serde_json::{Value, json};
 
 use crate::worlds::{self, Numbers};
@@ -73,6 +78,20 @@ pub(crate) fn large(nodes: usize, running: usize, waiting: usize) -> World {
     }
     world.snapshot.pods.sort();
     world
+}
+
+/// Plans what waits, carries that out, and takes most pods off every twentieth node; returns the names of those.
+pub(crate) fn thinned(fresh: &World) -> (World, BTreeSet<NodeName>) {
+    let World { snapshot, policy, .. } = fresh;
+    let mut snapshot = sim::after(snapshot, &plan(snapshot, policy, &solve(snapshot, policy)));
+    let thin: BTreeSet<NodeName> = snapshot.nodes.iter().step_by(20).map(|node| node.name.clone()).collect();
+    let mut seen = 0;
+    snapshot.pods.retain(|pod| {
+        let is_thinned = matches!(&pod.place, PodPlace::Bound(node) if thin.contains(node));
+        seen += usize::from(is_thinned);
+        !is_thinned || seen.is_multiple_of(4)
+    });
+    (World { snapshot, policy: policy.clone(), ..fresh.clone() }, thin)
 }
 
 /// Puts others in the place of so many pods that wait: pods of the workloads of other pods that wait.
