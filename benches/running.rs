@@ -5,10 +5,8 @@
 use std::collections::BTreeSet;
 
 use nodeform::model::{NodeName, Pod, PodKey, PodPlace};
-use nodeform::offline::World;
-use nodeform::plan::plan;
+use nodeform::offline::{self, World};
 use nodeform::sim;
-use nodeform::solve::solve;
 use serde_json::{Value, json};
 
 use crate::worlds::{self, Numbers};
@@ -82,8 +80,8 @@ pub(crate) fn large(nodes: usize, running: usize, waiting: usize) -> World {
 
 /// Plans what waits, carries that out, and takes most pods off every twentieth node; returns the names of those.
 pub(crate) fn thinned(fresh: &World) -> (World, BTreeSet<NodeName>) {
-    let World { snapshot, policy, .. } = fresh;
-    let mut snapshot = sim::after(snapshot, &plan(snapshot, policy, &solve(snapshot, policy)));
+    let planned = offline::plan(fresh).expect("the judge agrees with the fleet");
+    let mut snapshot = sim::after(&fresh.snapshot, planned.plan.plan());
     let thin: BTreeSet<NodeName> = snapshot.nodes.iter().step_by(20).map(|node| node.name.clone()).collect();
     let mut seen = 0;
     snapshot.pods.retain(|pod| {
@@ -91,7 +89,7 @@ pub(crate) fn thinned(fresh: &World) -> (World, BTreeSet<NodeName>) {
         seen += usize::from(is_thinned);
         !is_thinned || seen.is_multiple_of(4)
     });
-    (World { snapshot, policy: policy.clone(), ..fresh.clone() }, thin)
+    (World { snapshot, ..fresh.clone() }, thin)
 }
 
 /// Puts others in the place of so many pods that wait: pods of the workloads of other pods that wait.
