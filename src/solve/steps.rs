@@ -19,6 +19,7 @@ use super::market::Market;
 use super::memo::Memos;
 use super::price::{self, PriceBook};
 use super::scheduler;
+use super::shrink::candidate::Rules;
 use super::shrink::due::Due;
 use super::shrink::trial::{self, Scene};
 use super::shrink::{candidate, composed, consolidate, imagined, whole};
@@ -40,12 +41,13 @@ pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Solu
     let snapshot = &*headroom::without_room(snapshot);
     let book = &PriceBook::new(&policy.fleet.prices);
     let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
-    let given = Given { policy, market, book, evictions, room };
+    let lets_go = &candidate::pools(snapshot, policy);
+    let rules = Rules { policy, market, book, lets_go, evictions, room };
     let due = Due::of(snapshot, policy);
-    let may_go = given.may_go(snapshot);
+    let may_go = may_go(rules, snapshot);
     // Rules between pods are read with the pods of all that may go, so that every set is planned alike.
     let all = trial::marked(snapshot, &may_go.union(&due.names()).cloned().collect());
-    given.staged((snapshot, &all), (memos, &due.names()), |scene| {
+    staged(rules, &all, (memos, &due.names()), |scene| {
         let due = due.settled(scene, snapshot);
         let without_due = &trial::marked(snapshot, &due.names());
         let mut solution = step(scene, without_due);
@@ -71,63 +73,47 @@ pub(super) fn movable(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<NodeName
     let found = Due::of(snapshot, policy);
     let due = found.names();
     let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
-    let given = Given { policy, market, book, evictions, room: &Demand::default() };
-    let mut movable = given.may_go(snapshot);
+    let lets_go = &candidate::pools(snapshot, policy);
+    let rules = Rules { policy, market, book, lets_go, evictions, room: &Demand::default() };
+    let mut movable = may_go(rules, snapshot);
     movable.extend(found.kept_by_number().cloned());
     movable.extend(due);
     movable
 }
 
-/// What every stage of planning is given.
-#[derive(Clone, Copy)]
-struct Given<'a> {
-    policy: &'a Policy,
-    market: &'a Market,
-    book: &'a PriceBook<'a>,
-    evictions: &'a Evictions<'a>,
-    room: &'a Demand,
+/// Returns the nodes that may go though they carry pods, where it saves enough.
+fn may_go(rules: Rules<'_>, snapshot: &Snapshot) -> BTreeSet<NodeName> {
+    let topology = &Topology::of(snapshot);
+    let daemons = &Daemons::of(snapshot, topology);
+    candidate::names(rules, snapshot, &existing::standing(snapshot, daemons, topology))
 }
 
-impl Given<'_> {
-    /// Returns the nodes that may go though they carry pods, where it saves enough.
-    fn may_go(self, snapshot: &Snapshot) -> BTreeSet<NodeName> {
-        let Self { policy, market, book, evictions, room } = self;
-        let lets_go = &candidate::pools(snapshot, policy);
-        let rules = candidate::Rules { policy, market, book, lets_go, evictions, room };
-        let topology = &Topology::of(snapshot);
-        let daemons = &Daemons::of(snapshot, topology);
-        candidate::names(rules, snapshot, &existing::standing(snapshot, daemons, topology))
-    }
-
-    /// Reads what is the same whatever goes: the budgets of the world as it is, and rules between pods with the pods
-    /// of what is marked as leaving.
-    fn staged<T>(
-        self,
-        (snapshot, marked): (&Snapshot, &Snapshot),
-        (memos, asked): (&Memos, &BTreeSet<NodeName>),
-        then: impl FnOnce(&Scene<'_>) -> T,
-    ) -> T {
-        let Self { policy, market, book, evictions, room } = self;
-        let lets_go = &candidate::pools(snapshot, policy);
-        let topology = &Topology::of(marked);
-        let daemons = &Daemons::of(marked, topology);
-        let supply = &Supply::of(policy, market, book, daemons);
-        let memo = &memos.beside(policy, market, daemons);
-        then(&Scene {
-            policy,
-            market,
-            book,
-            topology,
-            supply,
-            memo,
-            daemons,
-            lets_go,
-            asked,
-            evictions,
-            room,
-            slack: &Demand::default(),
-        })
-    }
+/// Reads what is the same whatever goes: rules between pods with the pods of what is marked as leaving.
+fn staged<T>(
+    rules: Rules<'_>,
+    marked: &Snapshot,
+    (memos, asked): (&Memos, &BTreeSet<NodeName>),
+    then: impl FnOnce(&Scene<'_>) -> T,
+) -> T {
+    let Rules { policy, market, book, lets_go, evictions, room } = rules;
+    let topology = &Topology::of(marked);
+    let daemons = &Daemons::of(marked, topology);
+    let supply = &Supply::of(policy, market, book, daemons);
+    let memo = &memos.beside(policy, market, daemons);
+    then(&Scene {
+        policy,
+        market,
+        book,
+        topology,
+        supply,
+        memo,
+        daemons,
+        lets_go,
+        asked,
+        evictions,
+        room,
+        slack: &Demand::default(),
+    })
 }
 
 /// Looks for what is left to gain in the world that was planned, a counted number of times.
