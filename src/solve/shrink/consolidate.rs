@@ -101,16 +101,16 @@ impl<'s> Search<'s> {
 
     fn run(&mut self) {
         let all = self.order.len();
-        let mut sizes: Vec<usize> = vec![all * 3 / 4];
-        sizes.extend(halves(all / 2));
+        let mut sizes: Vec<usize> = [all * 3 / 4].into_iter().chain(halves(all / 2)).collect();
         // Half of the tries are left for what is around the best of these.
         let most = self.tries_max / 2;
         // Where not all are tried, those come first that a guess speaks for: nobody wants many nodes to go where few save
         // as much. The guess may be too low, so that a large set is among the first.
         if sizes.len() > most {
-            sizes.splice(0..0, halves(self.promising).take(1));
-            sizes.splice(2..2, halves(self.promising).skip(1));
-            sizes.retain(|size| *size < all);
+            let mut guessed = halves(self.promising).filter(|size| *size < all);
+            let first: Vec<usize> = guessed.next().into_iter().chain([all * 3 / 4]).chain(guessed).collect();
+            sizes.retain(|size| !first.contains(size));
+            sizes.splice(0..0, first);
         }
         sizes.truncate(most);
         self.improve(vec![self.first(all)]);
