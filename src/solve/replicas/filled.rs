@@ -20,7 +20,7 @@ use crate::solve::supply::{PoolSupply, Supply};
 use crate::solve::topology::Topology;
 
 use super::ways::{self, NOTHING, Way};
-use super::{asked, present};
+use super::{asked, name_by_number, present};
 
 /// The world with the nodes that pools lack.
 pub(super) struct Filled<'a> {
@@ -125,7 +125,7 @@ pub(super) fn joined(
     (new, supply): (&NewNode, &Supply<'_>),
     at: Option<Timestamp>,
 ) -> Node {
-    let name = NodeName::new(&*format!("new {} {number:05}", pool.name));
+    let name = name_by_number(&pool.name, number);
     let mut labels = labels_of(supply, new);
     labels.insert(LabelKey::new(label::HOSTNAME), Arc::from(name.as_str()));
     Node::joined(pool, name, labels, (&new.capacity, &new.allocatable), at)

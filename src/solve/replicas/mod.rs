@@ -101,7 +101,12 @@ pub(super) fn is_imagined(node: &NodeName) -> bool {
     node.as_str().contains(' ')
 }
 
-/// Returns whether a node is imagined because its pool asks for a number of them: its name says the pool too.
+/// Returns the name of a node that is imagined because its pool asks for a number of them: only those say the pool.
+fn name_by_number(pool: &PoolName, number: usize) -> NodeName {
+    NodeName::new(&*format!("new {pool} {number:05}"))
+}
+
+/// Returns whether a node has such a name.
 pub(super) fn is_by_number(node: &NodeName) -> bool {
     node.as_str().split(' ').count() == 3
 }
