@@ -26,7 +26,6 @@ const CELLS_MAX: usize = 20_000;
 const MEMOS_MAX: usize = 4;
 
 /// What a supply is made from.
-#[derive(PartialEq, Eq)]
 struct Source {
     policy: Policy,
     market: Market,

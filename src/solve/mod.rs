@@ -7,7 +7,8 @@
 //! ([`ledger`]), new nodes for the rest (`pack`), room for a scheduler that does not know the plan (`scheduler`), one step
 //! after the other (`steps`), what soft preferences add (`preferences`), what is left when all is to go (`destroy`), and
 //! why ([`report`], [`explain`]). The rules themselves are in [`fit`], room that is kept for pods to come in [`headroom`].
-//! Beside it stands Karpenter's own way ([`karpenter`]), and what any fleet costs at least ([`bound`](mod@bound)).
+//! What follows from the same in the next plan is kept by a [`Solver`] (`memo`). Beside it stands Karpenter's own way
+//! ([`karpenter`]), and what any fleet costs at least ([`bound`](mod@bound)).
 
 mod attempt;
 pub mod bound;

@@ -136,7 +136,6 @@ impl Demand {
         for rule in not_yet::wished_for(spec) {
             *self.passed_over.entry(rule).or_default() += pods();
         }
-        self.passed_over.retain(|_, pods| *pods > 0);
     }
 
     /// Returns the shape of one of the pods to place.

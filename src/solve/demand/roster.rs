@@ -119,6 +119,7 @@ impl<'s> Roster<'s> {
                 }
             }
         }
+        demand.passed_over.retain(|_, pods| *pods > 0);
         demand.held = held.listed();
         demand.shapes = filled(&self.shapes, &leaves);
         demand.held_shapes = filled(&self.held_shapes, &leaves);
