@@ -139,6 +139,7 @@ fn merge(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
     }
     let mut kinds: Vec<(Opened, usize)> = counts.into_iter().collect();
     let is_ours = own(bench, columns);
+    let largest = largest(bench, columns);
     let mut looked = 0;
     let mut second = 0;
     while second < kinds.len() && looked < MERGES_MAX {
@@ -147,8 +148,12 @@ fn merge(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
             if kinds[second].1 == 0 || !is_ours[one.column] || !is_ours[two.column] {
                 continue;
             }
-            let pair = (one.clone(), two.clone());
             looked += 1;
+            let need = bench.problem.need(&one.load).into_iter().zip(bench.problem.need(&two.load));
+            if need.zip(&largest).any(|((one, two), largest)| one.saturating_add(two) > *largest) {
+                continue;
+            }
+            let pair = (one.clone(), two.clone());
             let enough = |kinds: &[(Opened, usize)]| {
                 kinds[first].1 > usize::from(first == second) && kinds[second].1 > 0
             };
@@ -170,6 +175,12 @@ fn merge(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
     }
     let repeated = kinds.into_iter().flat_map(|(node, count)| std::iter::repeat_n(node, count));
     packing.nodes = repeated.collect();
+}
+
+/// Returns the most that any of these columns has room for, in each dimension.
+fn largest(bench: &Bench<'_>, columns: &[usize]) -> Vec<i64> {
+    let rooms = |place: usize| columns.iter().map(move |column| bench.problem.columns[*column].room[place]);
+    (0..bench.problem.dimensions.len()).map(|place| rooms(place).max().unwrap_or(0)).collect()
 }
 
 fn merged(

@@ -3,8 +3,11 @@
 //! What a pod is worth is a guess at the dual of the covering problem: see [`super::worth`]. Patterns are looked for
 //! anew only when they come up and pods of theirs are placed already. Rounds and steps are counted.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
+
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::packing::Packing;
 use super::room::{Bench, Room, at_once, fits, holds, part, scarcity};
@@ -14,6 +17,9 @@ pub(super) const SCALE: i128 = 1 << 24;
 
 /// Parts into which the largest room is divided where needs are weighed: small enough that sums of products fit.
 const PARTS: i64 = 1 << 20;
+
+/// The fewest pairs of a column and a need that one thread looks at before another one helps.
+const PAIRS_AT_ONCE: usize = 10_000;
 
 /// A way to fill a node of some column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,47 +50,47 @@ impl PartialOrd for Pattern {
 pub(super) fn values(bench: &Bench<'_>, columns: &[usize]) -> Vec<i128> {
     let rooms: Vec<Room> = columns.iter().map(|column| bench.room(*column)).collect();
     let problem = bench.problem;
-    let mut values = Vec::with_capacity(problem.classes.len());
-    for family in &problem.families {
+    let of_family = |family: &Range<usize>| {
         let need = &problem.classes[family.start].need;
         let held: Vec<(&Room, usize)> = rooms
             .iter()
             .map(|room| (room, if bench.reaches(room, family.start) { fits(need, &room.free) } else { 0 }))
             .filter(|(_, most)| *most > 0)
             .collect();
-        for class in family.clone() {
+        let of_class = |class: usize| {
             let pods = &problem.classes[class];
             let shares = held.iter().filter_map(|(room, most)| {
                 let count = bench.most_of(room, class, *most).min(pods.pods.len());
                 let cost = i128::from(problem.columns[room.column].cost);
                 (count > 0).then(|| cost * SCALE / count as i128)
             });
-            values.push(shares.min().unwrap_or(0));
-        }
-    }
-    values
+            shares.min().unwrap_or(0)
+        };
+        family.clone().map(of_class).collect::<Vec<i128>>()
+    };
+    let least = (PAIRS_AT_ONCE / columns.len().max(1)).max(1);
+    problem.families.par_iter().with_min_len(least).flat_map_iter(of_family).collect()
 }
 
-/// Classes of one family that are worth the same: they differ in what they bear beside them alone.
+/// Classes that need the same: they differ in what they are worth, where they may stand and what they bear beside them.
 struct Block {
-    value: i128,
-    /// The value, as far as it can be weighed.
-    weight: i64,
-    /// Those of which some are left.
-    classes: Vec<usize>,
+    /// Those of which some are left, each with what it is worth as far as that can be weighed; those first that are worth
+    /// most.
+    classes: Vec<(usize, i64)>,
 }
 
 fn blocks(bench: &Bench<'_>, values: &[i128], packing: &Packing) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    for family in &bench.problem.families {
-        let mut by_value: BTreeMap<i128, Vec<usize>> = BTreeMap::new();
-        for class in family.clone().filter(|class| values[*class] > 0 && packing.left[*class] > 0) {
-            by_value.entry(values[class]).or_default().push(class);
+    let mut by_need: BTreeMap<&[i64], Block> = BTreeMap::new();
+    for (class, pods) in bench.problem.classes.iter().enumerate() {
+        if values[class] > 0 && packing.left[class] > 0 {
+            let weight = i64::try_from(values[class]).unwrap_or(i64::MAX);
+            let block = by_need.entry(&pods.need).or_insert_with(|| Block { classes: Vec::new() });
+            block.classes.push((class, weight));
         }
-        blocks.extend(by_value.into_iter().map(|(value, classes)| {
-            let weight = i64::try_from(value).unwrap_or(i64::MAX);
-            Block { value, weight, classes }
-        }));
+    }
+    let mut blocks: Vec<Block> = by_need.into_values().collect();
+    for block in &mut blocks {
+        block.classes.sort_by_key(|(class, weight)| (Reverse(*weight), *class));
     }
     blocks
 }
@@ -105,7 +111,7 @@ impl Needs {
             |place: usize| columns.iter().map(|column| bench.problem.columns[*column].room[place]).max();
         let units: Vec<i64> =
             (0..dimensions).map(|place| (largest(place).unwrap_or(0) / PARTS).max(1)).collect();
-        let needs = || blocks.iter().map(|block| &bench.problem.classes[block.classes[0]].need);
+        let needs = || blocks.iter().map(|block| &bench.problem.classes[block.classes[0].0].need);
         let parts = |need: &'_ Vec<i64>| -> Vec<i64> {
             need.iter().zip(&units).map(|(need, unit)| need.div_euclid(*unit) + 1).collect()
         };
@@ -137,15 +143,18 @@ pub(super) fn cover(bench: &Bench<'_>, columns: &[usize], values: &[i128], packi
         return;
     }
     let needs = Needs::of(bench, columns, &blocks);
-    let orders: Vec<Vec<usize>> = columns.iter().map(|column| order(bench, *column, &blocks)).collect();
+    // To share out little work costs more than doing it.
+    let least = (PAIRS_AT_ONCE / blocks.len()).max(1);
+    let orders: Vec<Vec<usize>> =
+        columns.par_iter().with_min_len(least).map(|column| order(bench, *column, &blocks)).collect();
     let look = |place: usize, blocks: &[Block], packing: &Packing| {
         let uses = packing.ledger.uses(&bench.problem.columns[columns[place]].charges);
-        let within = Within { bench, blocks, needs: &needs, packing };
-        let found = pattern(&within, columns[place], &orders[place], values);
+        let within = Within { bench, blocks, values, needs: &needs, packing };
+        let found = pattern(&within, columns[place], &orders[place]);
         found.filter(|_| uses > 0).map(|pattern| Pattern { place, ..pattern })
     };
-    let mut best: BinaryHeap<Pattern> =
-        (0..columns.len()).filter_map(|place| look(place, &blocks, packing)).collect();
+    let places = (0..columns.len()).into_par_iter().with_min_len(least);
+    let mut best: BinaryHeap<Pattern> = places.filter_map(|place| look(place, &blocks, packing)).collect();
     while let Some(found) = best.pop() {
         let column = columns[found.place];
         let times = times(&found, packing);
@@ -161,7 +170,7 @@ pub(super) fn cover(bench: &Bench<'_>, columns: &[usize], values: &[i128], packi
         }
         packing.open(bench.problem, column, &found.load, times);
         for block in &mut blocks {
-            block.classes.retain(|class| packing.left[*class] > 0);
+            block.classes.retain(|(class, _)| packing.left[*class] > 0);
         }
         best.push(found);
     }
@@ -178,8 +187,9 @@ fn order(bench: &Bench<'_>, column: usize, blocks: &[Block]) -> Vec<usize> {
     let scarcity = scarcity(&empty.free);
     let mut sized: Vec<(i128, usize)> = Vec::new();
     for (place, block) in blocks.iter().enumerate() {
-        let need = &bench.problem.classes[block.classes[0]].need;
-        if bench.reaches(&empty, block.classes[0]) && holds(&empty.free, need) {
+        let need = &bench.problem.classes[block.classes[0].0].need;
+        let is_open = || block.classes.iter().any(|(class, _)| bench.reaches(&empty, *class));
+        if holds(&empty.free, need) && is_open() {
             sized.push((-part(need, &scarcity), place));
         }
     }
@@ -191,74 +201,91 @@ fn order(bench: &Bench<'_>, column: usize, blocks: &[Block]) -> Vec<usize> {
 struct Within<'a> {
     bench: &'a Bench<'a>,
     blocks: &'a [Block],
+    /// What a pod of each class is worth.
+    values: &'a [i128],
     needs: &'a Needs,
     packing: &'a Packing,
 }
 
 /// Returns the more valuable of two patterns: what brings most for what it takes comes first, or the largest pods.
-fn pattern(within: &Within<'_>, column: usize, order: &[usize], values: &[i128]) -> Option<Pattern> {
+fn pattern(within: &Within<'_>, column: usize, order: &[usize]) -> Option<Pattern> {
     let cost = i128::from(within.bench.problem.columns[column].cost);
     let of = |(load, value)| Pattern { load, value, cost, place: 0 };
     let first = of(balanced(within, column, order));
     let second = of(largest_first(within, column, order));
     let best = if second.value > first.value { second } else { first };
-    Some(agreeing(within.bench, column, best, values)).filter(|pattern| pattern.value > 0)
+    Some(agreeing(within.bench, column, best, within.values)).filter(|pattern| pattern.value > 0)
+}
+
+/// A block that may still give pods: the place of the first class that may, and what such a pod is worth.
+#[derive(Clone, Copy)]
+struct Open {
+    block: usize,
+    from: usize,
+    weight: i64,
 }
 
 /// Fills a node of a column with what is left, again and again with what is worth most for what it takes of the rest.
 fn balanced(within: &Within<'_>, column: usize, order: &[usize]) -> (Vec<(usize, usize)>, i128) {
-    let Within { bench, blocks, needs, packing } = *within;
+    let Within { bench, blocks, values, needs, packing } = *within;
     let mut room = bench.room(column);
     let mut load: Vec<(usize, usize)> = Vec::new();
     let mut value = 0;
-    // Blocks that may still give pods, with the place of the first class that may.
-    let mut open: Vec<(usize, usize)> =
-        order.iter().filter(|place| !blocks[**place].classes.is_empty()).map(|place| (*place, 0)).collect();
+    let first = |block: &usize| {
+        let mut classes = blocks[*block].classes.iter().enumerate();
+        let (from, (_, weight)) = classes.find(|(_, (class, _))| bench.reaches(&room, *class))?;
+        Some(Open { block: *block, from, weight: *weight })
+    };
+    let mut open: Vec<Open> = order.iter().filter_map(first).collect();
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
     while let Some(number) = richest(within, &room.free, &mut open) {
-        let (place, from) = open[number];
-        let block = &blocks[place];
-        let most = at_once(fits(needs.exact(place), &room.free));
-        let mut found = None;
-        for (number, class) in block.classes.iter().enumerate().skip(from) {
+        let Open { block, from, weight } = open[number];
+        let most = at_once(fits(needs.exact(block), &room.free));
+        let classes = blocks[block].classes.iter().enumerate().skip(from);
+        let mut next = None;
+        for (from, (class, own)) in classes.filter(|(_, (class, _))| bench.reaches(&room, *class)) {
             let left = packing.left[*class] - taken.get(class).copied().unwrap_or(0);
             let count = bench.most_of(&room, *class, most.min(left));
-            if count > 0 {
-                found = Some((number, *class, count));
+            if *own < weight || count > 0 {
+                next = Some((Open { block, from, weight: *own }, *class, count));
                 break;
             }
         }
         // Rooms only shrink, and company only grows: what does not fit now never will.
-        let Some((next, class, count)) = found else {
+        let Some((there, class, count)) = next else {
             open.remove(number);
             continue;
         };
-        open[number].1 = next;
+        open[number] = there;
+        // What is worth less has its turn where nothing else is worth more.
+        if there.weight < weight {
+            continue;
+        }
         bench.put(&mut room, class, count);
         *taken.entry(class).or_default() += count;
-        value += block.value * count as i128;
+        value += values[class] * count as i128;
         super::packing::add(&mut load, class, count);
     }
     (load, value)
 }
 
 /// Closes blocks without room, and returns the place of the one that is worth most for what it takes of what is free.
-fn richest(within: &Within<'_>, free: &[i64], open: &mut Vec<(usize, usize)>) -> Option<usize> {
+fn richest(within: &Within<'_>, free: &[i64], open: &mut Vec<Open>) -> Option<usize> {
     let scarcity = within.needs.scarcity(free);
     let mut best: Option<(i64, i64, usize)> = None;
     let mut kept = 0;
     for number in 0..open.len() {
-        let place = open[number].0;
-        if !holds(free, within.needs.exact(place)) {
+        let Open { block, weight, .. } = open[number];
+        if !holds(free, within.needs.exact(block)) {
             continue;
         }
         open[kept] = open[number];
-        let (value, part) = (within.blocks[place].weight, within.needs.part(place, &scarcity));
+        let part = within.needs.part(block, &scarcity);
         let is_richer = best.is_none_or(|(most, least, _)| {
-            i128::from(value) * i128::from(least) > i128::from(most) * i128::from(part)
+            i128::from(weight) * i128::from(least) > i128::from(most) * i128::from(part)
         });
         if is_richer {
-            best = Some((value, part, kept));
+            best = Some((weight, part, kept));
         }
         kept += 1;
     }
@@ -268,23 +295,26 @@ fn richest(within: &Within<'_>, free: &[i64], open: &mut Vec<(usize, usize)>) ->
 
 /// Fills a node of a column with what is left, block after block.
 fn largest_first(within: &Within<'_>, column: usize, order: &[usize]) -> (Vec<(usize, usize)>, i128) {
-    let Within { bench, blocks, packing, .. } = *within;
+    let Within { bench, blocks, values, packing, .. } = *within;
     let least = &bench.problem.least;
     let mut room = bench.room(column);
     let (mut load, mut value) = (Vec::new(), 0);
     for block in order.iter().map(|place| &blocks[*place]) {
-        let Some(first) = block.classes.first() else { continue };
+        let Some((first, _)) = block.classes.first() else { continue };
         let need = &bench.problem.classes[*first].need;
         let mut by_need = fits(need, &room.free);
-        for class in &block.classes {
+        for (class, _) in &block.classes {
             if by_need == 0 {
                 break;
+            }
+            if !bench.reaches(&room, *class) {
+                continue;
             }
             let count = bench.most_of(&room, *class, by_need.min(packing.left[*class]));
             if count > 0 {
                 bench.put(&mut room, *class, count);
                 load.push((*class, count));
-                value += block.value * count as i128;
+                value += values[*class] * count as i128;
                 by_need -= count;
             }
         }
