@@ -33,6 +33,11 @@ const ROUNDS_MAX: usize = 5;
 /// With more pods to place than this, attempts after the first are sketches until the last.
 const SKETCHED_MIN: usize = 10_000;
 
+/// With so many pods to place or more, no other attempt is made where all have a place and less than one pod of so many is
+/// not where it was given to: it would change next to nothing.
+const SPARED_MIN: usize = 5_000;
+const SHORT_MAX: usize = 100;
+
 /// How often all is planned again without pods that came off.
 const MENDS_MAX: usize = 3;
 
@@ -109,7 +114,8 @@ fn rounds<'a>(ground: &Ground<'a>, demand: &Demand) -> Attempt<'a> {
     let mut caps = Caps::new();
     let first = attempt(ground, demand, &caps);
     let mut is_new = first.shortfalls.tighten(&first.assigned, &mut caps);
-    if !is_new {
+    let is_little = demand.pods() >= SPARED_MIN && first.shortfalls.pods * SHORT_MAX < demand.pods();
+    if !is_new || is_little && is_whole(&first) {
         return first;
     }
     // Where there is much to place, sketches find out what every place takes.
@@ -139,6 +145,13 @@ fn rounds<'a>(ground: &Ground<'a>, demand: &Demand) -> Attempt<'a> {
         }
     }
     best.1
+}
+
+/// Returns whether everybody has a place, and none on a lighter pool than it was given to.
+fn is_whole(attempt: &Attempt<'_>) -> bool {
+    attempt.finished.unplaced.is_empty()
+        && attempt.assigned.refused.is_empty()
+        && attempt.shortfalls.lighter == 0
 }
 
 fn attempt<'a>(ground: &Ground<'a>, demand: &Demand, caps: &Caps) -> Attempt<'a> {

@@ -18,6 +18,8 @@ use super::topology::domains::{THERE, tier_of_new};
 pub(super) struct Shortfalls {
     /// The places, by split shape and tier, that took fewer pods than they were given, with how many they took.
     short: Vec<(usize, usize, usize)>,
+    /// How many pods they took less than they were given.
+    pub(super) pods: usize,
     /// How many pods went to lighter pools though a heavier one might have taken them in another place.
     pub(super) lighter: usize,
 }
@@ -43,6 +45,7 @@ impl Shortfalls {
                 given += count;
                 if so_far < given {
                     shortfalls.short.push((shape, *tier, so_far - before));
+                    shortfalls.pods += given - so_far;
                     shortfalls.lighter += if *tier == THERE { 0 } else { given - so_far };
                 }
                 before = so_far;

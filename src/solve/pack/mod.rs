@@ -16,7 +16,7 @@ pub(super) mod problem;
 mod room;
 mod rows;
 pub(super) mod stock;
-mod substitutes;
+pub(super) mod substitutes;
 mod thinned;
 mod variety;
 mod worth;
@@ -43,7 +43,7 @@ const LITTLE_MAX: usize = 20_000;
 /// Up to how many pods each is put into the first node that takes it: of more, patterns know better.
 const FITTED_FIRST_MAX: usize = 1_000;
 
-/// Up to how many pairs values are corrected: beyond, one round costs more than it finds.
+/// Up to how many pairs values are corrected, and a few nodes packed anew: beyond, it costs more than it finds.
 const CORRECTED_MAX: usize = 500_000;
 
 /// How many candidates are improved: the best ones before that.
@@ -145,7 +145,8 @@ fn tier(bench: &Bench<'_>, guess: &Guess<'_>, start: Packing) -> Packing {
     }
     let best = candidates.into_iter().min_by_key(|candidate| candidate.score(problem));
     let mut best = best.unwrap_or_else(|| start.clone());
-    if bench.effort == Effort::Plan {
+    let pairs = columns.len() * problem.classes.len();
+    if bench.effort == Effort::Plan && pairs <= CORRECTED_MAX {
         again::pack_again(bench, columns, || guess.worth(bench, &start.left), &mut best);
     }
     best
