@@ -3,6 +3,8 @@
 //! List: the VM and its managed OS disk. User: the VM after discounts, or at a commitment's price, the disk
 //! and `costPerNode`. What is not known stays unknown and is never summed as nothing.
 
+use std::collections::BTreeMap;
+
 use crate::model::{
     CapacityType, Commitment, InstanceType, LabelKey, Node, Offering, Price, Prices, SkuName, label,
 };
@@ -135,26 +137,32 @@ pub fn quote_nodes<'n>(
     book: &PriceBook<'_>,
 ) -> (Vec<Option<Quote>>, Uncommitted) {
     let mut left = Uncommitted::all(book);
+    let mut sizes: BTreeMap<_, Sizes<'_>> = BTreeMap::new();
     let quotes = nodes.into_iter().map(|node| {
         let bought = bought_as(node)?;
         let committed = left.use_one(book, &bought).map(|place| book.commitments[place]);
-        quote_node(node, bought, market, book, committed)
+        // Many nodes have the same size.
+        let sizes = sizes.entry((node.class.as_ref(), node.pool.as_ref(), bought.0.clone()));
+        let sizes =
+            *sizes.or_insert_with(|| (market.find(&bought.0, node), market.find_own(&bought.0, node)));
+        quote_node((node, sizes), bought, market, book, committed)
     });
     (quotes.collect(), left)
 }
 
+/// What a node is of: its size as any class is offered it, and as its own one is.
+type Sizes<'m> = (Option<&'m InstanceType>, Option<&'m InstanceType>);
+
 fn quote_node(
-    node: &Node,
+    (node, (kind, own)): (&Node, Sizes<'_>),
     bought: (SkuName, CapacityType),
     market: &Market,
     book: &PriceBook<'_>,
     committed: Option<&Commitment>,
 ) -> Option<Quote> {
     let (size, capacity_type) = &bought;
-    let kind = market.find(size, node);
     let offering = kind.and_then(|kind| offering_of(kind, node, *capacity_type));
     let vm = offering.map(|offering| offering.price).or_else(|| market.today.get(&bought).copied())?;
-    let own = market.find_own(size, node);
     let assumed = || market.disks.get(size).copied().unwrap_or(Price::Unknown);
     let disk = own.map_or_else(assumed, |kind| kind.os_disk.price());
     let quote = book.total(vm, *capacity_type, (kind, disk));

@@ -49,7 +49,11 @@ impl<'a> Met<'a> {
             (&node.name, Standing { node, labels: Requirements::of_labels(labels) })
         };
         let mut met = Self {
-            nodes: snapshot.nodes.iter().map(standing).collect(),
+            nodes: if running.is_empty() {
+                BTreeMap::new()
+            } else {
+                snapshot.nodes.iter().map(standing).collect()
+            },
             rules: BTreeMap::new(),
             groups: Vec::new(),
             counts: Vec::new(),
