@@ -19,13 +19,13 @@ use nodeform::plan::{Change, Plan, read, write};
 use nodeform::sim;
 use nodeform::solve::bound::bound;
 use nodeform::solve::karpenter::{self, Refused, Settings, UnnamedFamilies};
-use nodeform::solve::{Solution, Solver, Unplaced, solve};
+use nodeform::solve::{Parting, Solution, Solver, Unplaced, solve};
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
 use proptest::sample::{Index, subsequence};
 use proptest::test_runner::{RngSeed, TestCaseError};
 use support::build::World;
-use support::judged::try_planned;
+use support::judged::{try_plan_of, try_planned};
 use support::random::{refusing_worlds, roomy_worlds, soft_worlds, worlds};
 
 /// Cases of each property where nobody says another number: together well under a minute without
@@ -183,6 +183,25 @@ fn with_changed_pods(mut world: World, changes: &[(Index, bool)]) -> World {
     world
 }
 
+/// Returns a world in which others wait: copies of any of its pods, and fewer of those that do.
+fn with_other_waiting_pods(mut world: World, changes: &[(Index, bool)]) -> World {
+    for (index, goes) in changes {
+        let pods = &mut world.snapshot.pods;
+        if pods.is_empty() {
+            break;
+        }
+        let model = pods[index.index(pods.len())].clone();
+        if *goes && model.place == PodPlace::Waiting {
+            pods.retain(|pod| *pod != model);
+        } else if !model.is_daemon {
+            pods.push(Pod { place: PodPlace::Waiting, ..another(&model) });
+        }
+        pods.sort();
+        pods.dedup_by(|one, other| one.key == other.key);
+    }
+    world
+}
+
 /// Returns a world whose daemonsets take more of every node.
 fn heavier(mut world: World) -> World {
     for daemon in &mut world.snapshot.daemons {
@@ -302,6 +321,35 @@ proptest! {
         for world in [&world, &changed, &heavier(changed.clone()), &world] {
             let kept = solver.solve(&world.snapshot, &world.policy);
             prop_assert_eq!(kept, solve(&world.snapshot, &world.policy));
+        }
+    }
+}
+
+/// Whatever the size of a cluster, as long as somebody waits.
+const ALWAYS: Parting = Parting { least: 0, running: 0 };
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: config().cases.div_ceil(2), ..config() })]
+
+    #[test]
+    fn the_judge_accepts_plans_of_what_runs_and_then_of_what_waits(world in worlds()) {
+        let solution = Solver::parting(ALWAYS).solve(&world.snapshot, &world.policy);
+        try_plan_of(&world, &solution).map_err(TestCaseError::fail)?;
+        let together = solve(&world.snapshot, &world.policy);
+        prop_assert!(solution.report.left_over() <= together.report.left_over());
+    }
+
+    #[test]
+    fn planning_what_waits_again_is_planning_it_from_nothing(
+        world in worlds(),
+        changes in vec((any::<Index>(), any::<bool>()), 1..4),
+    ) {
+        let solver = Solver::parting(ALWAYS);
+        let of_others = with_other_waiting_pods(world.clone(), &changes);
+        let changed = with_changed_pods(of_others.clone(), &changes[..1]);
+        for world in [&world, &of_others, &changed, &world] {
+            let kept = solver.solve(&world.snapshot, &world.policy);
+            prop_assert_eq!(kept, Solver::parting(ALWAYS).solve(&world.snapshot, &world.policy));
         }
     }
 }

@@ -168,7 +168,7 @@ fn attempt<'a>(ground: &Ground<'a>, demand: &Demand, caps: &Caps) -> Attempt<'a>
     let there = price::cost(&snapshot.nodes, market, book).effective;
     let ledger = ledger::opened(policy, &snapshot.nodes, &costs.free, there);
     let (problem, packing) = pack::pack((&open, &left), (supply, memo), (&ledger, book), effort);
-    let desk = Desk { problem: &problem, supply, demand: &open, book, effort };
+    let desk = Desk { problem: &problem, supply, memo, demand: &open, book, effort };
     let mut finished = finish(&desk, packing, &mut zones(&nodes, &shrunk));
     came_off::without_slack(&open, shapes, &mut nodes, &mut finished);
     finished.unplaced.extend(assigned.closed_pods());

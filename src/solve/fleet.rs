@@ -24,7 +24,7 @@ use super::solution::{Cost, Kept, NewNode, Removal, Report, Solution, Target};
 
 /// Works out the fleet that takes the place of nodes that are being deleted.
 pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
-    let Scene { policy, market, book, topology, supply, daemons, .. } = *scene;
+    let Scene { policy, market, book, topology, supply, memo, daemons, .. } = *scene;
     let (demand, nodes) =
         &rayon::join(|| Demand::of(snapshot, topology), || existing::standing(snapshot, daemons, topology));
     let ground = scene.ground(snapshot, (demand, nodes), Effort::Plan);
@@ -33,7 +33,7 @@ pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     let Attempt { assigned, nodes, shrunk, costs, finished, .. } = attempt;
     let costs = costs.with_new(&finished.nodes, &finished.ledger, book);
     let world = World { demand: &assigned.demand, supply, nodes: &nodes, ledger: &finished.ledger };
-    let mut warnings = warnings::all(policy, market, (demand, supply));
+    let mut warnings = warnings::all(policy, (market, memo.known(market)), (demand, supply));
     warnings.extend(report::agent_labels::warnings(snapshot, demand, supply));
     warnings.extend(report::variety::warnings(policy, &finished.nodes));
     let of_pods = (&assigned.refused[..], &assigned.demand.barred[..]);

@@ -1,18 +1,27 @@
-//! What was worked out once about what can be bought: it is the same whatever nodes go, and whatever pods come.
+//! What was worked out once: what can be bought, what follows from that whatever nodes go and whatever pods come, and what
+//! running pods come to while others wait.
 //!
-//! A memo changes how long planning takes and nothing else: everything in it follows from the supply that it stands
-//! beside, and from what it is looked up by. How much is kept is bounded.
+//! A memo changes how long planning takes and nothing else: everything in it follows from what it is looked up by. How
+//! much is kept is bounded.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use self_cell::self_cell;
+
+use crate::model::ResourceName;
 use crate::policy::Policy;
 use crate::snapshot::Daemon;
 
+use super::apart::{Kept, Parting};
 use super::daemons::Daemons;
 use super::demand::Ask;
 use super::market::Market;
 use super::pack::stock::{Made, Stock};
+use super::pack::substitutes::Rooms;
+use super::price::PriceBook;
+use super::report::warnings::Known;
+use super::supply::Supply;
 use super::topology::domains::{Asked, Found};
 
 /// How many sets of columns are kept: trials differ in little.
@@ -25,6 +34,9 @@ const CELLS_MAX: usize = 20_000;
 /// and with what counts beside prices and without.
 const MEMOS_MAX: usize = 4;
 
+/// For how many worlds it is remembered what running pods come to: each takes as much memory as the world.
+const RUNNING_MAX: usize = 2;
+
 /// What a supply is made from.
 struct Source {
     policy: Policy,
@@ -34,32 +46,112 @@ struct Source {
 
 impl Source {
     fn is(&self, policy: &Policy, market: &Market, daemons: &Daemons<'_>) -> bool {
-        let own = self.daemons.iter().map(|(daemon, ask)| (daemon, ask));
-        self.policy == *policy && self.market == *market && own.eq(daemons.iter())
+        self.policy == *policy && self.market == *market && self.has(daemons)
+    }
+
+    fn has(&self, daemons: &Daemons<'_>) -> bool {
+        self.daemons.iter().map(|(daemon, ask)| (daemon, ask)).eq(daemons.iter())
     }
 }
 
-/// What is remembered beside several supplies.
+self_cell!(
+    /// A supply, with what it is made from.
+    struct MadeFrom {
+        owner: Source,
+        #[covariant]
+        dependent: Supply,
+    }
+);
+
+/// A supply, and what is remembered beside it.
+pub(super) struct Supplied {
+    made: MadeFrom,
+    memo: Memo,
+}
+
+impl Supplied {
+    /// Returns what can be bought.
+    pub(super) fn supply(&self) -> &Supply<'_> {
+        self.made.borrow_dependent()
+    }
+
+    /// Returns what is remembered beside it.
+    pub(super) const fn memo(&self) -> &Memo {
+        &self.memo
+    }
+
+    /// Returns whether this is the supply that is made from these.
+    pub(super) fn is(&self, policy: &Policy, market: &Market, daemons: &Daemons<'_>) -> bool {
+        self.made.borrow_owner().is(policy, market, daemons)
+    }
+
+    /// Returns whether it is made with these daemonsets.
+    pub(super) fn has(&self, daemons: &Daemons<'_>) -> bool {
+        self.made.borrow_owner().has(daemons)
+    }
+
+    /// Returns the market that the supply is made from.
+    pub(super) fn market(&self) -> &Market {
+        &self.made.borrow_owner().market
+    }
+}
+
+/// What is remembered for the plans to come.
 #[derive(Default)]
-pub(super) struct Memos(Mutex<Vec<(Source, Arc<Memo>)>>);
+pub(super) struct Memos {
+    /// Which clusters are planned in two parts.
+    pub(super) parting: Parting,
+    supplies: Mutex<Vec<Arc<Supplied>>>,
+    running: Mutex<Vec<Arc<Kept>>>,
+}
 
 impl Memos {
-    /// Returns what is remembered beside the supply that is made from these; the one asked for last is the last.
-    pub(super) fn beside(&self, policy: &Policy, market: &Market, daemons: &Daemons<'_>) -> Arc<Memo> {
-        let mut memos = held(&self.0);
-        let place = memos.iter().position(|(source, _)| source.is(policy, market, daemons));
-        let found = place.map(|place| memos.remove(place));
-        let found = found.unwrap_or_else(|| {
-            let daemons = daemons.iter().map(|(daemon, ask)| (daemon.clone(), ask.clone())).collect();
-            (Source { policy: policy.clone(), market: market.clone(), daemons }, Arc::default())
-        });
-        let memo = found.1.clone();
-        memos.push(found);
-        if memos.len() > MEMOS_MAX {
-            memos.remove(0);
-        }
-        memo
+    /// Remembers nothing yet.
+    pub(super) fn parting(parting: Parting) -> Self {
+        Self { parting, ..Self::default() }
     }
+
+    /// Returns the supply that is made from these, and what is remembered beside it.
+    pub(super) fn beside(&self, policy: &Policy, market: &Market, daemons: &Daemons<'_>) -> Arc<Supplied> {
+        let find = || found(&self.supplies, |kept| kept.is(policy, market, daemons));
+        find().unwrap_or_else(|| {
+            let own = daemons.iter().map(|(daemon, ask)| (daemon.clone(), ask.clone())).collect();
+            let source = Source { policy: policy.clone(), market: market.clone(), daemons: own };
+            let book = &PriceBook::new(&policy.fleet.prices);
+            let made =
+                MadeFrom::new(source, |source| Supply::of(&source.policy, &source.market, book, daemons));
+            // Another thread may have made the same meanwhile.
+            find().unwrap_or_else(|| {
+                kept(&self.supplies, MEMOS_MAX, Arc::new(Supplied { made, memo: Memo::default() }))
+            })
+        })
+    }
+
+    /// Returns what running pods come to that was found for the same before, or finds it.
+    pub(super) fn running(&self, is_same: impl Fn(&Kept) -> bool, find: impl FnOnce() -> Kept) -> Arc<Kept> {
+        found(&self.running, is_same).unwrap_or_else(|| kept(&self.running, RUNNING_MAX, Arc::new(find())))
+    }
+}
+
+/// Returns one of those that are kept; it is the last from now on.
+fn found<T>(all: &Mutex<Vec<Arc<T>>>, is_it: impl Fn(&T) -> bool) -> Option<Arc<T>> {
+    // Nothing is asked while others wait for what is kept.
+    let before = held(all).clone();
+    let found = before.into_iter().find(|one| is_it(one))?;
+    let mut all = held(all);
+    all.retain(|one| !Arc::ptr_eq(one, &found));
+    all.push(found.clone());
+    Some(found)
+}
+
+/// Keeps one, and no more than so many of the last.
+fn kept<T>(all: &Mutex<Vec<Arc<T>>>, most: usize, one: Arc<T>) -> Arc<T> {
+    let mut all = held(all);
+    all.push(one.clone());
+    if all.len() > most {
+        all.remove(0);
+    }
+    one
 }
 
 /// What is remembered beside one supply.
@@ -69,6 +161,10 @@ pub(super) struct Memo {
     cells: Mutex<BTreeMap<Asked, Found>>,
     /// The columns of packing problems, by what they are made from; the one used last is the last.
     stocks: Mutex<Vec<(Made, Stock)>>,
+    /// What nodes of every offering have room for, in the dimensions that were asked for last.
+    rooms: Mutex<Option<(Vec<ResourceName>, Arc<Rooms>)>>,
+    /// The values that labels of the region have.
+    known: OnceLock<Known>,
 }
 
 impl Memo {
@@ -106,6 +202,22 @@ impl Memo {
                 stocks.remove(0);
             }
             stock
+        })
+    }
+
+    /// Returns the values that labels have on this market, which is the supply's own.
+    pub(super) fn known(&self, market: &Market) -> &Known {
+        self.known.get_or_init(|| Known::of(market))
+    }
+
+    /// Returns what nodes have room for that was found in these dimensions before, or finds it.
+    pub(super) fn rooms(&self, dimensions: &[ResourceName], find: impl FnOnce() -> Rooms) -> Arc<Rooms> {
+        let known = held(&self.rooms).clone();
+        let known = known.filter(|(before, _)| *before == dimensions).map(|(_, rooms)| rooms);
+        known.unwrap_or_else(|| {
+            let rooms = Arc::new(find());
+            *held(&self.rooms) = Some((dimensions.to_vec(), rooms.clone()));
+            rooms
         })
     }
 }

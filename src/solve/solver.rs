@@ -6,18 +6,26 @@
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
+use super::apart::Parting;
 use super::memo::Memos;
 use super::solution::Solution;
 use super::{caution, headroom};
 
 /// Plans, and keeps what the next plan can use: what may be bought for which pods, as long as pools, sizes, prices and
-/// daemonsets are the same. What is kept is bounded, however long it lives.
+/// daemonsets are the same, and in large clusters what all that runs comes to, as long as only others wait beside it. What is
+/// kept is bounded, however long it lives.
 #[derive(Default)]
 pub struct Solver {
     memos: Memos,
 }
 
 impl Solver {
+    /// Plans these clusters in two parts, and no others.
+    #[must_use]
+    pub fn parting(parting: Parting) -> Self {
+        Self { memos: Memos::parting(parting) }
+    }
+
     /// Works out the fleet that should exist: the same as [`super::solve`], whatever was planned before.
     #[must_use]
     pub fn solve(&self, snapshot: &Snapshot, policy: &Policy) -> Solution {

@@ -10,6 +10,7 @@ use crate::model::{DisruptionReason, NodeName, PodPlace};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
+use super::apart;
 use super::daemons::Daemons;
 use super::demand::Demand;
 use super::existing;
@@ -24,7 +25,6 @@ use super::shrink::due::Due;
 use super::shrink::trial::{self, Scene};
 use super::shrink::{candidate, composed, consolidate, imagined, whole};
 use super::solution::{Removal, Solution};
-use super::supply::Supply;
 use super::topology::Topology;
 
 /// How often what is left to gain is looked for in the world that was planned; in a large one once.
@@ -36,6 +36,18 @@ const FRESH_MAX: usize = 12;
 
 /// Works out the fleet that should exist, and what stays though it might go.
 pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Solution {
+    apart::solve(snapshot, policy, memos)
+        .unwrap_or_else(|| planned(snapshot, policy, memos, |_, _, solution, due| with_due(solution, due)))
+}
+
+/// Works out the fleet that should exist, without what is due, and hands it on with the world that it was planned for, in
+/// which due nodes go.
+pub(super) fn planned<T>(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    memos: &Memos,
+    then: impl FnOnce(&Scene<'_>, &Snapshot, Solution, Due) -> T,
+) -> T {
     let market = &Market::of(snapshot, policy);
     let room = &headroom::asked(snapshot);
     let snapshot = &*headroom::without_room(snapshot);
@@ -62,7 +74,7 @@ pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Solu
             solution = repeated(scene, without_due, solution);
         }
         say_empty(without_due, &mut solution.target.removed);
-        with_due(solution, due)
+        then(scene, without_due, solution, due)
     })
 }
 
@@ -98,15 +110,14 @@ fn staged<T>(
     let Rules { policy, market, book, lets_go, evictions, room } = rules;
     let topology = &Topology::of(marked);
     let daemons = &Daemons::of(marked, topology);
-    let supply = &Supply::of(policy, market, book, daemons);
-    let memo = &memos.beside(policy, market, daemons);
+    let supplied = memos.beside(policy, market, daemons);
     then(&Scene {
         policy,
         market,
         book,
         topology,
-        supply,
-        memo,
+        supply: supplied.supply(),
+        memo: supplied.memo(),
         daemons,
         lets_go,
         asked,
@@ -169,7 +180,7 @@ fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
 }
 
 /// Lists the due nodes with what is removed, and with what stays though it might go.
-fn with_due(mut solution: Solution, due: Due) -> Solution {
+pub(super) fn with_due(mut solution: Solution, due: Due) -> Solution {
     let (going, staying) = due.listed();
     let Solution { target, report } = &mut solution;
     target.removed.extend(going);

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use crate::model::storage::Storage;
 use crate::model::{
-    HostPort, NodeName, Pod, PodKey, PodPlace, PodSpec, Requirements, Resources, SchedulingRule, Stance,
+    HostPort, LabelKey, NodeName, Pod, PodKey, PodPlace, PodSpec, Requirements, Resources, SchedulingRule,
+    Stance,
 };
 use crate::snapshot::Snapshot;
 
@@ -127,7 +128,16 @@ impl Demand {
     #[must_use]
     pub fn of(snapshot: &Snapshot, topology: &Topology) -> Self {
         let leaving: Vec<bool> = snapshot.nodes.iter().map(|node| node.is_deleting).collect();
-        Roster::among(snapshot, topology, |node| leaving[node]).demand(|node| leaving[node])
+        Roster::among((snapshot, |_| true), topology, |node| leaving[node]).demand(|node| leaving[node])
+    }
+
+    /// Groups those of these that wait.
+    pub(super) fn of_these(
+        snapshot: &Snapshot,
+        topology: &Topology,
+        is_asked: impl Fn(&Pod) -> bool,
+    ) -> Self {
+        Roster::among((snapshot, is_asked), topology, |_| false).demand(|_| false)
     }
 
     /// Notes what pods of a content leave out, and wish for in vain.
@@ -225,9 +235,21 @@ fn needs_place_without(pod: &Pod) -> Without<'_> {
 }
 
 /// Returns the labels' keys that anybody asks about, as far as pods, their volumes and daemonsets go.
-pub(super) fn keys_asked_for(snapshot: &Snapshot) -> BTreeSet<crate::model::LabelKey> {
+pub(super) fn keys_asked_for(snapshot: &Snapshot) -> BTreeSet<LabelKey> {
     let specs: BTreeSet<&Arc<PodSpec>> =
         snapshot.pods.iter().map(|pod| &pod.spec).chain(snapshot.daemons.iter().map(|d| &d.spec)).collect();
+    let mut keys = keys_of(specs.into_iter().map(|spec| &**spec));
+    let Storage { volumes, classes, .. } = &snapshot.storage;
+    let of_volumes = volumes.iter().filter_map(|volume| volume.node_affinity.as_ref());
+    let of_classes = classes.iter().filter_map(|class| class.topologies.as_ref());
+    for requirements in of_volumes.chain(of_classes).flatten() {
+        keys.extend(requirements.iter().map(|(key, _)| key.clone()));
+    }
+    keys
+}
+
+/// Returns the labels' keys that pods of these contents ask about.
+pub(super) fn keys_of<'s>(specs: impl Iterator<Item = &'s PodSpec>) -> BTreeSet<LabelKey> {
     let mut keys = BTreeSet::new();
     for spec in specs {
         let terms = spec.node_affinity.required.iter().flatten();
@@ -238,14 +260,8 @@ pub(super) fn keys_asked_for(snapshot: &Snapshot) -> BTreeSet<crate::model::Labe
         let terms = spec.affinity.iter().chain(&spec.anti_affinity);
         keys.extend(terms.map(|term| term.topology_key.clone()));
         if !spec.volumes.is_empty() {
-            keys.insert(crate::model::LabelKey::new(crate::model::label::ZONE));
+            keys.insert(LabelKey::new(crate::model::label::ZONE));
         }
-    }
-    let Storage { volumes, classes, .. } = &snapshot.storage;
-    let of_volumes = volumes.iter().filter_map(|volume| volume.node_affinity.as_ref());
-    let of_classes = classes.iter().filter_map(|class| class.topologies.as_ref());
-    for requirements in of_volumes.chain(of_classes).flatten() {
-        keys.extend(requirements.iter().map(|(key, _)| key.clone()));
     }
     keys
 }

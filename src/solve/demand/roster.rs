@@ -60,19 +60,19 @@ impl Unfilled<'_> {
 impl<'s> Roster<'s> {
     /// Reads everybody who needs a place whatever nodes of the snapshot go, and without some of them.
     pub(in crate::solve) fn of(snapshot: &'s Snapshot, topology: &Topology) -> Self {
-        Self::among(snapshot, topology, |_| true)
+        Self::among((snapshot, |_| true), topology, |_| true)
     }
 
-    /// Reads everybody who needs a place without these nodes at most, by their places in the snapshot.
+    /// Reads those of these who need a place without these nodes at most, by their places in the snapshot.
     pub(super) fn among(
-        snapshot: &'s Snapshot,
+        (snapshot, is_asked): (&'s Snapshot, impl Fn(&Pod) -> bool),
         topology: &Topology,
         may_leave: impl Fn(usize) -> bool,
     ) -> Self {
         let storage = &snapshot.storage;
         let mut roster = Self { storage, contents: Vec::new(), shapes: Vec::new(), held_shapes: Vec::new() };
         let (mut shapes, mut held) = (Groups::default(), Groups::default());
-        for (spec, pods) in by_content(snapshot, may_leave) {
+        for (spec, pods) in by_content((snapshot, is_asked), may_leave) {
             for (ask, pods) in asks(spec, pods, storage) {
                 let fate = match (ask, gates::why(spec).or_else(|| not_yet::why(spec))) {
                     (Err(wait), None) | (_, Some(wait)) => {
@@ -165,7 +165,10 @@ fn asks<'p>(spec: &PodSpec, pods: Vec<Seated<'p>>, storage: &Storage) -> Vec<(As
 }
 
 /// Returns the pods that may need a place by what the scheduler reads of them.
-fn by_content(snapshot: &Snapshot, may_leave: impl Fn(usize) -> bool) -> BTreeMap<&PodSpec, Vec<Seated<'_>>> {
+fn by_content(
+    (snapshot, is_asked): (&Snapshot, impl Fn(&Pod) -> bool),
+    may_leave: impl Fn(usize) -> bool,
+) -> BTreeMap<&PodSpec, Vec<Seated<'_>>> {
     let leaving: BTreeMap<&NodeName, usize> = snapshot
         .nodes
         .iter()
@@ -180,7 +183,8 @@ fn by_content(snapshot: &Snapshot, may_leave: impl Fn(usize) -> bool) -> BTreeMa
     };
     // Pods of a workload share one value, so that few contents are compared in full.
     let mut by_address: BTreeMap<usize, Vec<Seated<'_>>> = BTreeMap::new();
-    for (pod, home) in snapshot.pods.iter().filter_map(|pod| Some((pod, home(pod)?))) {
+    let asked = snapshot.pods.iter().filter(|pod| is_asked(pod));
+    for (pod, home) in asked.filter_map(|pod| Some((pod, home(pod)?))) {
         by_address.entry(Arc::as_ptr(&pod.spec).addr()).or_default().push((pod, home));
     }
     let mut groups: BTreeMap<&PodSpec, Vec<Seated<'_>>> = BTreeMap::new();

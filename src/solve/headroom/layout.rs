@@ -299,7 +299,7 @@ impl<'p> Floor<'p> {
             *zones.entry((node.pool.clone(), node.zone.clone())).or_default() += 1;
         }
         let (problem, packing) = pack::pack((room, left), (supply, memo), (ledger, book), self.effort);
-        let desk = Desk { problem: &problem, supply, demand: room, book, effort: self.effort };
+        let desk = Desk { problem: &problem, supply, memo, demand: room, book, effort: self.effort };
         let finished = finish(&desk, packing, &mut zones);
         *ledger = finished.ledger;
         let took = finished.took;

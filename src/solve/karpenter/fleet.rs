@@ -69,7 +69,7 @@ fn of_world(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &
     let desk = Desk { supply: &supply, market, book: &book, pods: &pods, is_tied };
     let (new, beyond) = desk.nodes(made.iter(), &mut ledger);
     let costs = standing.with_new(&new, &ledger, &book);
-    let mut warnings = warnings::all(policy, market, (&demand, &supply));
+    let mut warnings = warnings::all(policy, (market, &warnings::Known::of(market)), (&demand, &supply));
     warnings.extend(variety_warnings(policy, &new));
     let report = Report {
         unplaced: report::unplaced(&passed, &refused, beyond),

@@ -6,11 +6,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
 use crate::model::{LabelKey, PodKey, PoolName, Requirement, Resources, Zone};
 use crate::solve::demand::{Ask, Demand};
 use crate::solve::existing;
 use crate::solve::fit::limits::{Charges, Ledger};
 use crate::solve::fit::{Site, labels};
+use crate::solve::memo::Memo;
 use crate::solve::price::{PriceBook, Quote};
 use crate::solve::solution::{NewNode, Substitute, Variety};
 use crate::solve::supply::{Kind, PoolSupply, Supply, Usable};
@@ -66,6 +69,8 @@ pub(in crate::solve) type ZoneCounts = BTreeMap<(PoolName, Zone), usize>;
 pub(in crate::solve) struct Desk<'d> {
     pub(in crate::solve) problem: &'d Problem,
     pub(in crate::solve) supply: &'d Supply<'d>,
+    /// What is known of it.
+    pub(in crate::solve) memo: &'d Memo,
     pub(in crate::solve) demand: &'d Demand,
     pub(in crate::solve) book: &'d PriceBook<'d>,
     /// What the packing is for: worlds that are only compared need no substitutes.
@@ -89,39 +94,59 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
         ledger,
         took: BTreeMap::new(),
     };
-    let mut made: Vec<Made> = Vec::new();
-    let rooms = (desk.effort == Effort::Plan).then(|| substitutes::Rooms::of(desk));
-    let (mut known, mut of_choice) = (BTreeMap::new(), BTreeMap::new());
-    for opened in &packing.nodes {
+    let mut made: Vec<(usize, Made)> = Vec::new();
+    for (place, opened) in packing.nodes.iter().enumerate() {
         let drawn = draw(problem, opened, &mut next);
         let (node, refused) = named(desk, opened, drawn, zones);
         finished.unplaced.extend(refused);
         let charges = &problem.columns[opened.column].charges;
-        if node.is_none() {
-            finished.ledger.give_back(charges);
-        }
-        if let Some((mut node, shapes)) = node {
-            finished.took.extend(node.opened_for.clone().map(|pod| (pod, charges.clone())));
-            if let Some(rooms) = &rooms {
-                let own = (node.size.clone(), node.zone.clone(), node.capacity_type);
-                let pattern = (opened.column, &opened.load, node.labels.clone());
-                let offerings = known
-                    .entry(pattern.clone())
-                    .or_insert_with(|| substitutes::sorted(desk, rooms, opened, &node.labels));
-                let substitutes = of_choice.entry((pattern, own.clone())).or_insert_with(|| {
-                    substitutes::of((desk, rooms), opened, offerings, &own, &node.variety.among)
-                });
-                node.substitutes.clone_from(substitutes);
+        match node {
+            None => finished.ledger.give_back(charges),
+            Some((node, shapes)) => {
+                finished.took.extend(node.opened_for.clone().map(|pod| (pod, charges.clone())));
+                made.push((place, (node, shapes)));
             }
-            made.push((node, shapes));
         }
     }
     for (class, next) in problem.classes.iter().zip(next) {
         finished.unplaced.extend(class.pods.iter().skip(next).map(|(_, pod, shape)| (*shape, pod.clone())));
     }
+    if desk.effort == Effort::Plan {
+        substitute(desk, &packing.nodes, &mut made);
+    }
+    let mut made: Vec<Made> = made.into_iter().map(|(_, made)| made).collect();
     sort(desk.supply, &mut made, |(node, _)| node);
     (finished.nodes, finished.shapes) = made.into_iter().unzip();
     finished
+}
+
+/// Says what else could hold the pods of these nodes, each with the place of what it was opened as. Nodes that are alike
+/// are looked at once.
+fn substitute(desk: &Desk<'_>, opened: &[Opened], made: &mut [(usize, Made)]) {
+    let rooms = &*desk.memo.rooms(&desk.problem.dimensions, || substitutes::Rooms::of(desk));
+    let mut alike: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (number, (place, (node, _))) in made.iter().enumerate() {
+        let Opened { column, load, .. } = &opened[*place];
+        alike.entry((*column, load, node.labels.clone())).or_default().push(number);
+    }
+    let of_alike = |numbers: &Vec<usize>| {
+        let (place, (first, _)) = &made[numbers[0]];
+        let opened = &opened[*place];
+        let sorted = substitutes::sorted(desk, rooms, opened, &first.labels);
+        let mut known = BTreeMap::new();
+        let mut of = |number: usize| {
+            let node = &made[number].1.0;
+            let own = (node.size.clone(), node.zone.clone(), node.capacity_type);
+            let find = || substitutes::of((desk, rooms), opened, &sorted, &own, &node.variety.among);
+            (number, known.entry(own.clone()).or_insert_with(find).clone())
+        };
+        numbers.iter().map(|number| of(*number)).collect::<Vec<_>>()
+    };
+    let alike: Vec<Vec<usize>> = alike.into_values().collect();
+    let found: Vec<(usize, Vec<Substitute>)> = alike.par_iter().flat_map_iter(of_alike).collect();
+    for (number, substitutes) in found {
+        made[number].1.0.substitutes = substitutes;
+    }
 }
 
 /// Sorts nodes so that equal ones stand beside each other.

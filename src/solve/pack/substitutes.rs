@@ -104,7 +104,7 @@ impl Shelf {
 }
 
 /// What nodes of every offering of every pool offer.
-pub(super) struct Rooms(Vec<Shelf>);
+pub(in crate::solve) struct Rooms(Vec<Shelf>);
 
 impl Rooms {
     pub(super) fn of(desk: &Desk<'_>) -> Self {

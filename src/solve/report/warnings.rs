@@ -146,8 +146,12 @@ fn meant<'v>(key: &LabelKey, text: &str, values: &'v BTreeSet<Arc<str>>) -> Opti
 
 /// Returns every warning, sorted.
 #[must_use]
-pub fn all(policy: &Policy, market: &Market, (demand, supply): (&Demand, &Supply<'_>)) -> Vec<Warning> {
-    let mut warnings = unmet(policy, demand, &Known::of(market));
+pub fn all(
+    policy: &Policy,
+    (market, known): (&Market, &Known),
+    (demand, supply): (&Demand, &Supply<'_>),
+) -> Vec<Warning> {
+    let mut warnings = unmet(policy, demand, known);
     warnings.extend(without_sizes(supply, &warnings));
     warnings.extend(contradictions::unknown_names(policy, market));
     warnings.extend(contradictions::of_pools(policy));

@@ -27,12 +27,16 @@ const ROUNDS_MAX: usize = 3;
 const TRIES: (usize, usize) = (8, 64);
 const PLANNED_MAX: usize = 150_000;
 
+/// From how many pods and nodes on no more than the fewest sets are tried.
+pub(in crate::solve) const LARGE_MIN: usize = PLANNED_MAX / TRIES.0;
+
 /// Returns whether a world is so large that no more than the fewest sets are tried.
 pub(in crate::solve) fn is_large(snapshot: &Snapshot) -> bool {
-    planned(snapshot) * TRIES.0 >= PLANNED_MAX
+    planned(snapshot) >= LARGE_MIN
 }
 
-fn planned(snapshot: &Snapshot) -> usize {
+/// Returns how many pods and nodes are planned in every try.
+pub(in crate::solve) fn planned(snapshot: &Snapshot) -> usize {
     snapshot.pods.len() + snapshot.nodes.len()
 }
 

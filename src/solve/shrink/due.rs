@@ -25,7 +25,7 @@ const MENDS_MAX: usize = 8;
 const SINGLES_MAX: usize = 16;
 
 /// The nodes that are due.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::solve) struct Due {
     /// Those that may go, by name.
     going: BTreeMap<NodeName, Cause>,

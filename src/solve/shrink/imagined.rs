@@ -48,7 +48,7 @@ fn is_held(scene: &Scene<'_>, snapshot: &Snapshot, removal: &Removal) -> bool {
 }
 
 /// Returns the name of an imagined node: no real one has it, since a name has no blank.
-pub(super) fn name(number: usize) -> NodeName {
+pub(in crate::solve) fn name(number: usize) -> NodeName {
     NodeName::new(&*format!("{NEW}{number}"))
 }
 

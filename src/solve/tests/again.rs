@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::solve::daemons::Daemons;
 use crate::solve::market::Market;
-use crate::solve::memo::{Memo, Memos};
+use crate::solve::memo::{Memos, Supplied};
 use crate::solve::topology::Topology;
 use crate::solve::{Solver, solve};
 
@@ -40,7 +40,7 @@ fn world() -> World {
         .daemons([daemon("logs")])
 }
 
-fn memo(memos: &Memos, world: &World) -> Arc<Memo> {
+fn memo(memos: &Memos, world: &World) -> Arc<Supplied> {
     let market = Market::of(&world.snapshot, &world.policy);
     let topology = Topology::of(&world.snapshot);
     memos.beside(&world.policy, &market, &Daemons::of(&world.snapshot, &topology))

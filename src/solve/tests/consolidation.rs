@@ -129,7 +129,7 @@ fn whoever_asks_not_to_be_disrupted_stays() {
     assert_eq!(world.text(), "");
 }
 
-fn budget(name: &str, allowed: u32) -> DisruptionBudget {
+pub(super) fn budget(name: &str, allowed: u32) -> DisruptionBudget {
     DisruptionBudget {
         namespace: "default".into(),
         name: name.into(),

@@ -1,6 +1,7 @@
 //! Small worlds, each showing one rule: values in, text out.
 
 mod again;
+mod apart;
 mod availability;
 mod consolidation;
 mod demand;

@@ -12,7 +12,7 @@ fn app(name: &str) -> LabelSelector {
     LabelSelector(Requirements::none().with("app", Requirement::one(name)))
 }
 
-fn near(key: &str, name: &str) -> PodAffinityTerm {
+pub(super) fn near(key: &str, name: &str) -> PodAffinityTerm {
     PodAffinityTerm {
         topology_key: LabelKey::new(key),
         selector: Some(app(name)),

@@ -20,8 +20,15 @@ pub(crate) fn planned(world: &World) -> Plan {
 /// # Errors
 /// The findings, a line for each, when the judge objects.
 pub(crate) fn try_planned(world: &World) -> Result<Plan, String> {
-    let solution = solved(world, &BTreeSet::new());
-    let plan = plan(&world.snapshot, &world.policy, &solution);
+    try_plan_of(world, &solved(world, &BTreeSet::new()))
+}
+
+/// Makes the plan of a fleet.
+///
+/// # Errors
+/// The findings, a line for each, when the judge objects.
+pub(crate) fn try_plan_of(world: &World, solution: &Solution) -> Result<Plan, String> {
+    let plan = plan_of(world, solution);
     judged(world, &plan).map(|()| plan)
 }
 

@@ -1,0 +1,163 @@
+//! The fleet for what runs and what was placed in it afterwards, as one change from the world as it is.
+//!
+//! Nodes that are made for what runs get pods that wait as well; of their substitutes those stay that hold all. Where
+//! something does not hold of the whole, there is no answer: nothing is mended.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+use crate::model::{DisruptionReason, MicroUsdPerHour, Node, NodeName, PodKey, SkuName};
+use crate::snapshot::Snapshot;
+use crate::solve::came_off;
+use crate::solve::demand::{Ask, Demand};
+use crate::solve::existing;
+use crate::solve::price;
+use crate::solve::shrink::imagined;
+use crate::solve::shrink::trial::Scene;
+use crate::solve::solution::{Kept, NewNode, Removal, Report, Solution, Target};
+
+use super::has_limits;
+
+/// What is bought for those who wait must cost no more than one of so many parts of what goes: else some of that might
+/// have stayed for them.
+const BOUGHT_MAX: i64 = 8;
+
+/// Returns both as one; `world` is the one in which the second was planned, `before` the one with only what runs. Nothing
+/// where all must be planned together.
+pub(super) fn joined(
+    scene: &Scene<'_>,
+    world: &Snapshot,
+    (before, first): (&Snapshot, &Solution),
+    second: Solution,
+) -> Option<Solution> {
+    if !suits(scene, (before, first), &second) {
+        return None;
+    }
+    let names: BTreeMap<NodeName, usize> =
+        (0..first.target.new.len()).map(|number| (imagined::name(number), number)).collect();
+    if second.target.removed.iter().any(|removal| names.contains_key(&removal.node)) {
+        return None;
+    }
+    let (made, there): (Vec<Kept>, Vec<Kept>) =
+        second.target.kept.into_iter().partition(|kept| names.contains_key(&kept.node));
+    let mut more: Vec<&[PodKey]> = vec![&[]; first.target.new.len()];
+    for kept in &made {
+        more[names[&kept.node]] = &kept.pods;
+    }
+    let mut new = fuller(scene, world, (&first.target.new, &more))?;
+    new.extend(second.target.new);
+    let stays = |removal: &&Removal| removal.reason != DisruptionReason::Empty;
+    let mut removed: Vec<Removal> = first.target.removed.iter().filter(stays).cloned().collect();
+    removed.extend(second.target.removed);
+    removed.sort_by(|one, other| one.node.cmp(&other.node));
+    let kept = kept(&first.target.kept, there);
+    let is_made = |node: &NodeName| names.contains_key(node);
+    let report = report(&first.report, second.report, is_made);
+    Some(Solution { target: Target { kept, new, removed }, report })
+}
+
+/// Returns whether those who wait may come after what runs: nothing of what goes might have stayed for them, and nobody is
+/// left over because of it.
+fn suits(scene: &Scene<'_>, (before, first): (&Snapshot, &Solution), second: &Solution) -> bool {
+    let Report { unplaced, held, .. } = &first.report;
+    if !unplaced.is_empty() || !held.is_empty() {
+        return false;
+    }
+    if has_limits(scene.policy) && (second.report.left_over() > 0 || scene.supply.tiers() > 1) {
+        return false;
+    }
+    let gone: BTreeMap<&NodeName, DisruptionReason> =
+        first.target.removed.iter().map(|removal| (&removal.node, removal.reason)).collect();
+    let goes = |node: &&Node| gone.get(&node.name).is_some_and(|reason| *reason != DisruptionReason::Empty);
+    let nodes: Vec<&Node> = before.nodes.iter().filter(goes).collect();
+    let prices = || second.target.new.iter().map(|node| node.effective_price.known());
+    let bought: Option<MicroUsdPerHour> = prices().sum();
+    let saved = price::cost(nodes.iter().copied(), scene.market, scene.book).effective;
+    nodes.is_empty() || bought.is_some_and(|bought| bought.0.saturating_mul(BOUGHT_MAX) <= saved.0)
+}
+
+/// Returns what stays with the pods of both.
+fn kept(first: &[Kept], mut second: Vec<Kept>) -> Vec<Kept> {
+    let before: BTreeMap<&NodeName, &Vec<PodKey>> =
+        first.iter().map(|kept| (&kept.node, &kept.pods)).collect();
+    for kept in &mut second {
+        let pods = before.get(&kept.node).filter(|pods| !pods.is_empty());
+        if let Some(pods) = pods {
+            kept.pods.extend(pods.iter().cloned());
+            kept.pods.sort();
+        }
+    }
+    second
+}
+
+fn report(first: &Report, mut second: Report, is_made: impl Fn(&NodeName) -> bool) -> Report {
+    second.staying.retain(|(node, _)| !is_made(node));
+    second.cost_before = first.cost_before;
+    second.undecided = first.undecided.clone();
+    second.without_requests += first.without_requests;
+    for (rule, pods) in &first.passed_over {
+        *second.passed_over.entry(*rule).or_default() += pods;
+    }
+    second.warnings.extend(first.warnings.iter().cloned());
+    second.warnings.sort();
+    second.warnings.dedup();
+    second
+}
+
+/// Returns nodes to make with more pods; nothing where one does not hold them as what it is bought as.
+fn fuller(
+    scene: &Scene<'_>,
+    world: &Snapshot,
+    (new, more): (&[NewNode], &[&[PodKey]]),
+) -> Option<Vec<NewNode>> {
+    let coming: BTreeSet<&PodKey> = more.iter().copied().flatten().collect();
+    let demand = Demand::of_these(world, scene.topology, |pod| coming.contains(&pod.key));
+    let numbers = came_off::numbers(&demand, more.iter().copied().flatten());
+    let with_more = |(node, pods): (&NewNode, &&[PodKey])| {
+        let mut node = node.clone();
+        if pods.is_empty() {
+            return Some(node);
+        }
+        let mut asks: BTreeMap<usize, usize> = BTreeMap::new();
+        for pod in *pods {
+            *asks.entry(*numbers.get(pod)?).or_default() += 1;
+        }
+        let asks: Vec<(&Ask, usize)> =
+            asks.into_iter().map(|(shape, count)| (&demand.shapes[shape].ask, count)).collect();
+        fill(scene, &mut node, &asks)?;
+        node.pods.extend(pods.iter().cloned());
+        node.pods.sort();
+        Some(node)
+    };
+    new.par_iter().zip(more).map(with_more).collect()
+}
+
+/// Counts more pods on a node, and keeps the substitutes that hold all, in the same zone and bought the same way.
+fn fill(scene: &Scene<'_>, node: &mut NewNode, asks: &[(&Ask, usize)]) -> Option<()> {
+    if !holds(scene, node, &node.size, asks) {
+        return None;
+    }
+    let mut substitutes = std::mem::take(&mut node.substitutes);
+    substitutes.retain(|other| {
+        (&other.zone, other.capacity_type) == (&node.zone, node.capacity_type)
+            && holds(scene, node, &other.size, asks)
+    });
+    node.substitutes = substitutes;
+    if node.variety.among.iter().any(|other| !node.substitutes.contains(other)) {
+        return None;
+    }
+    for (ask, count) in asks {
+        node.requests.add(&ask.requests.times(*count));
+    }
+    Some(())
+}
+
+/// Returns whether a size, in the node's zone and bought the same way, holds what the node has and these beside it.
+fn holds(scene: &Scene<'_>, node: &NewNode, size: &SkuName, asks: &[(&Ask, usize)]) -> bool {
+    let bought = scene.supply.bought(&node.pool, size, (&node.zone, node.capacity_type));
+    let Some((pool, kind, usable)) = bought else { return false };
+    let mut site = pool.site_with(kind, usable, &node.labels);
+    site.room = site.room.minus(&node.requests.minus(&node.daemon_requests));
+    asks.iter().all(|(ask, count)| existing::most(&site, ask) >= *count && site.put(ask, *count).is_ok())
+}

@@ -1,0 +1,186 @@
+//! What runs, planned as if nobody waited, and what the plans after this one can use of it.
+//!
+//! All of it follows from the world without what waits. Nothing is decided here but whether something is still the same.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+use crate::model::eviction::Evictions;
+use crate::model::{DisruptionReason, LabelKey, Namespace, Pod};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+use crate::solve::daemons::Daemons;
+use crate::solve::demand::{self, Demand};
+use crate::solve::market::Market;
+use crate::solve::memo::{Memos, Supplied};
+use crate::solve::price::PriceBook;
+use crate::solve::shrink::due::Due;
+use crate::solve::shrink::imagined;
+use crate::solve::shrink::trial::Scene;
+use crate::solve::solution::{Solution, Target};
+use crate::solve::topology::Topology;
+use crate::solve::topology::group::{self, Group, Namespaces};
+use crate::solve::{fleet, steps};
+
+use super::condensed::{condensed, without_leaving};
+use super::{has_limits, joined, waits};
+
+/// What runs, and what it comes to.
+pub(in crate::solve) struct Kept {
+    /// The world without what waits.
+    world: Snapshot,
+    policy: Policy,
+    /// The fleet for it, but for due nodes.
+    solution: Solution,
+    due: Due,
+    /// The world when that fleet is there. What carries nothing is there still: it may serve those who wait.
+    after: Snapshot,
+    /// The namespaces of what runs.
+    namespaces: BTreeSet<Namespace>,
+    /// What those who waited the last time looked at.
+    looked_at: Mutex<Option<Arc<LookedAt>>>,
+}
+
+/// What those who wait look at, as far as that follows from what runs and from what they ask about.
+struct LookedAt {
+    asked: Asked,
+    world: Snapshot,
+    supplied: Arc<Supplied>,
+}
+
+/// What those who wait ask about.
+#[derive(PartialEq, Eq)]
+struct Asked {
+    /// The labels.
+    keys: BTreeSet<LabelKey>,
+    /// The rules between pods that bind them.
+    rules: BTreeSet<Group>,
+}
+
+impl Kept {
+    /// Plans what runs.
+    pub(in crate::solve) fn of(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Self {
+        let mut world = snapshot.clone();
+        world.pods.retain(|pod| !waits(pod));
+        let (solution, due, after) = steps::planned(&world, policy, memos, |scene, world, solution, due| {
+            let after = imagined::after(scene, world, &with_empty(&solution.target));
+            (solution, due, after)
+        });
+        let namespaces = world.pods.iter().map(|pod| &pod.key.namespace).collect::<BTreeSet<_>>();
+        let namespaces = namespaces.into_iter().cloned().collect();
+        let policy = policy.clone();
+        Self { policy, solution, due, after, namespaces, looked_at: Mutex::new(None), world }
+    }
+
+    /// Returns whether this is what runs of a world.
+    pub(in crate::solve) fn is(&self, snapshot: &Snapshot, policy: &Policy) -> bool {
+        let Snapshot {
+            at,
+            cluster,
+            nodes,
+            pods,
+            daemons,
+            namespaces,
+            storage,
+            budgets,
+            refusals,
+            catalog,
+            gaps,
+            assumptions,
+            supposed,
+        } = &self.world;
+        (at, cluster, gaps, assumptions)
+            == (&snapshot.at, &snapshot.cluster, &snapshot.gaps, &snapshot.assumptions)
+            && (daemons, namespaces, storage, budgets)
+                == (&snapshot.daemons, &snapshot.namespaces, &snapshot.storage, &snapshot.budgets)
+            && (refusals, supposed) == (&snapshot.refusals, &snapshot.supposed)
+            && *nodes == snapshot.nodes
+            && are_same(pods, &snapshot.pods)
+            && *catalog == snapshot.catalog
+            && self.policy == *policy
+    }
+
+    /// Places what waits of a world of which this is what runs; nothing where all must be planned together.
+    pub(super) fn with_waiting(&self, snapshot: &Snapshot, memos: &Memos) -> Option<Solution> {
+        let waiting: Vec<&Pod> = snapshot.pods.iter().filter(|pod| waits(pod)).collect();
+        let looked_at = self.looked_at((snapshot, &waiting), memos);
+        let LookedAt { world, supplied, .. } = &*looked_at;
+        let mut world = world.clone();
+        world.pods.extend(waiting.into_iter().cloned());
+        world.pods.sort();
+        let topology = &Topology::of(&world);
+        let daemons = &Daemons::of(&world, topology);
+        let (policy, market) = (&self.policy, supplied.market());
+        let supplied = match supplied.has(daemons) {
+            true => supplied.clone(),
+            false => memos.beside(policy, market, daemons),
+        };
+        let scene = Scene {
+            policy,
+            market,
+            book: &PriceBook::new(&policy.fleet.prices),
+            topology,
+            supply: supplied.supply(),
+            memo: supplied.memo(),
+            daemons,
+            lets_go: &BTreeSet::new(),
+            asked: &BTreeSet::new(),
+            evictions: &Evictions::of(&[], &[]),
+            room: &Demand::default(),
+            slack: &Demand::default(),
+        };
+        let second = fleet::without(&scene, &world);
+        let joined = joined::joined(&scene, &world, (&self.world, &self.solution), second)?;
+        Some(steps::with_due(joined, self.due.clone()))
+    }
+
+    /// Returns what these look at.
+    fn looked_at(&self, (snapshot, waiting): (&Snapshot, &[&Pod]), memos: &Memos) -> Arc<LookedAt> {
+        let asked = self.asked(snapshot, waiting);
+        let last = self.looked_at.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        last.filter(|last| last.asked == asked).unwrap_or_else(|| {
+            let mut world = condensed(self.after.clone(), &asked.rules);
+            if !has_limits(&self.policy) && self.policy.fleet.prices.commitments.is_empty() {
+                without_leaving(&mut world);
+            }
+            let topology = Topology::of(snapshot);
+            let market = Market::of(snapshot, &self.policy);
+            let supplied = memos.beside(&self.policy, &market, &Daemons::of(snapshot, &topology));
+            let new = Arc::new(LookedAt { asked, world, supplied });
+            *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(new.clone());
+            new
+        })
+    }
+
+    /// Returns what these ask about.
+    fn asked(&self, snapshot: &Snapshot, waiting: &[&Pod]) -> Asked {
+        let mut contents: Vec<&&Pod> = waiting.iter().collect();
+        let content = |pod: &Pod| (Arc::as_ptr(&pod.spec).addr(), pod.key.namespace.clone());
+        contents.sort_by_cached_key(|pod| content(pod));
+        contents.dedup_by(|one, other| {
+            Arc::ptr_eq(&one.spec, &other.spec) && one.key.namespace == other.key.namespace
+        });
+        let own = contents.iter().map(|pod| &pod.key.namespace);
+        let names = own.chain(&self.namespaces).chain(snapshot.namespaces.keys()).collect();
+        let namespaces = &Namespaces { names, labels: &snapshot.namespaces };
+        let rules = contents
+            .iter()
+            .flat_map(|pod| group::groups_of(&pod.spec, &pod.key.namespace, namespaces, false));
+        Asked { rules: rules.collect(), keys: demand::keys_of(contents.iter().map(|pod| &*pod.spec)) }
+    }
+}
+
+/// Returns whether these run, and no others.
+fn are_same(running: &[Pod], pods: &[Pod]) -> bool {
+    let others: Vec<&Pod> = pods.iter().filter(|pod| !waits(pod)).collect();
+    running.len() == others.len() && running.par_iter().zip(&others).all(|(one, other)| one == *other)
+}
+
+/// Returns a target that keeps what carries nothing.
+fn with_empty(target: &Target) -> Target {
+    let mut target = target.clone();
+    target.removed.retain(|removal| removal.reason != DisruptionReason::Empty);
+    target
+}
