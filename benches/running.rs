@@ -48,7 +48,7 @@ const SIZES: [(&str, usize, usize); 6] = [
     ("Standard_D32s_v5", 32_000, 128 << 10),
 ];
 
-/// A large cluster of East US with twenty pools: nodes that are two thirds full, and pods that wait.
+/// A large cluster of East US with twenty pools: nodes that are two thirds full, fuller where others are, and pods that wait.
 pub(crate) fn large(nodes: usize, running: usize, waiting: usize) -> World {
     let mut numbers = Numbers::new(11);
     let node_of = |place: usize, (size, pool): (&str, usize)| {
@@ -71,7 +71,9 @@ pub(crate) fn large(nodes: usize, running: usize, waiting: usize) -> World {
     let mut homes = Homes::of(&chosen);
     for place in 0..running + waiting {
         let model = numbers.below(models.len());
-        let home = (place < running).then(|| homes.take(sizes[model], team(model), &mut numbers)).flatten();
+        let home = (place < running).then(|| {
+            homes.take(sizes[model], team(model), &mut numbers).expect("the nodes have room for all that run")
+        });
         world.snapshot.pods.push(copy(&models[model], place, home));
     }
     world.snapshot.pods.sort();
@@ -113,16 +115,27 @@ pub(crate) fn copy(model: &Pod, place: usize, home: Option<usize>) -> Pod {
     Pod { key, place: at, ..model.clone() }
 }
 
-/// What is free of two thirds of every node.
+/// What is free of every node.
 struct Homes {
-    free: Vec<(usize, usize, usize, usize)>,
+    free: Vec<Home>,
+}
+
+struct Home {
+    cpu: usize,
+    memory: usize,
+    pods: usize,
+    pool: usize,
+    /// What stays free of it as long as others have room, of cores and of memory.
+    spare: (usize, usize),
 }
 
 impl Homes {
     fn of(chosen: &[(usize, usize)]) -> Self {
         let free = |(size, pool): &(usize, usize)| {
             let (_, cpu, memory) = SIZES[*size];
-            (cpu * 2 / 3, memory * 2 / 3, 100, *pool)
+            // What Azure keeps of it for itself is no pod's.
+            let (cpu, memory) = (cpu * 9 / 10, memory * 8 / 10);
+            Home { cpu, memory, pods: 100, pool: *pool, spare: (cpu * 3 / 10, memory * 2 / 10) }
         };
         Self { free: chosen.iter().map(free).collect() }
     }
@@ -133,13 +146,20 @@ impl Homes {
         team: Option<usize>,
         numbers: &mut Numbers,
     ) -> Option<usize> {
-        let fits = |home: &usize| {
-            let (free_cpu, free_memory, pods, pool) = self.free[*home];
-            free_cpu >= cpu && free_memory >= memory && pods > 0 && team.is_none_or(|team| team == pool)
+        let fits = |home: &usize, is_spared: bool| {
+            let Home { spare, pods, pool, .. } = &self.free[*home];
+            let spare = if is_spared { *spare } else { (0, 0) };
+            let Home { cpu: free_cpu, memory: free_memory, .. } = &self.free[*home];
+            *free_cpu >= cpu + spare.0
+                && *free_memory >= memory + spare.1
+                && *pods > 0
+                && team.is_none_or(|team| team == *pool)
         };
-        let home = (0..400).map(|_| numbers.below(self.free.len())).find(fits)?;
-        let free = &mut self.free[home];
-        (free.0, free.1, free.2) = (free.0 - cpu, free.1 - memory, free.2 - 1);
+        let drawn: Vec<usize> = (0..400).map(|_| numbers.below(self.free.len())).collect();
+        let home = drawn.iter().find(|home| fits(home, true));
+        let home = *home.or_else(|| drawn.iter().find(|home| fits(home, false)))?;
+        let Home { cpu: free_cpu, memory: free_memory, pods, .. } = &mut self.free[home];
+        (*free_cpu, *free_memory, *pods) = (*free_cpu - cpu, *free_memory - memory, *pods - 1);
         Some(home)
     }
 }
