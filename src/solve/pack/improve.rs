@@ -158,7 +158,7 @@ fn merge(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
                 kinds[first].1 > usize::from(first == second) && kinds[second].1 > 0
             };
             while enough(&kinds) {
-                let Some(node) = merged(bench, columns, packing, &pair) else { break };
+                let Some(node) = merged(bench, &is_ours, packing, &pair) else { break };
                 for old in [&pair.0, &pair.1] {
                     packing.ledger.give_back(&bench.problem.columns[old.column].charges);
                 }
@@ -183,12 +183,7 @@ fn largest(bench: &Bench<'_>, columns: &[usize]) -> Vec<i64> {
     (0..bench.problem.dimensions.len()).map(|place| rooms(place).max().unwrap_or(0)).collect()
 }
 
-fn merged(
-    bench: &Bench<'_>,
-    columns: &[usize],
-    packing: &Packing,
-    pair: &(Opened, Opened),
-) -> Option<Opened> {
+fn merged(bench: &Bench<'_>, is_ours: &[bool], packing: &Packing, pair: &(Opened, Opened)) -> Option<Opened> {
     let of = |node: &Opened| &bench.problem.columns[node.column];
     let (one, two) = (of(&pair.0), of(&pair.1));
     let most = one.cost.saturating_add(two.cost);
@@ -204,11 +199,11 @@ fn merged(
     accesses.iter().skip(1).for_each(|access| open.keep(reached(access)));
     let does = |column: &usize| {
         let there = &bench.problem.columns[*column];
-        open.has(*column)
+        is_ours[*column]
             && there.cost <= most
             && need.iter().zip(&there.room).all(|(need, room)| need <= room)
     };
-    let mut candidates: Vec<usize> = columns.iter().copied().filter(does).collect();
+    let mut candidates: Vec<usize> = open.iter().filter(does).collect();
     candidates.sort_by_key(|column| (bench.problem.columns[*column].cost, *column));
     let uses = |column: &usize| {
         let mut ledger = packing.ledger.clone();
