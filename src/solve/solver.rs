@@ -12,8 +12,8 @@ use super::solution::Solution;
 use super::{caution, headroom};
 
 /// Plans, and keeps what the next plan can use: what may be bought for which pods, as long as pools, sizes, prices and
-/// daemonsets are the same, and in large clusters what all that runs comes to, as long as only others wait beside it and the
-/// snapshot's time stays: budgets, expiry and quiet times follow from that. What is kept is bounded, however long it lives.
+/// daemonsets are the same, and in large clusters what all that runs comes to, as long as only others wait beside it and time
+/// changes nothing for it. What is kept is bounded, however long it lives.
 #[derive(Default)]
 pub struct Solver {
     memos: Memos,

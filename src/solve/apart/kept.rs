@@ -18,6 +18,7 @@ use crate::solve::memo::{Memos, Supplied};
 use crate::solve::price::PriceBook;
 use crate::solve::shrink::due::Due;
 use crate::solve::shrink::imagined;
+use crate::solve::shrink::moment::Moment;
 use crate::solve::shrink::trial::Scene;
 use crate::solve::solution::{Solution, Target};
 use crate::solve::topology::Topology;
@@ -32,6 +33,8 @@ pub(in crate::solve) struct Kept {
     /// The world without what waits.
     world: Snapshot,
     policy: Policy,
+    /// What its time decides.
+    moment: Moment,
     /// The fleet for it, but for due nodes.
     solution: Solution,
     due: Due,
@@ -71,10 +74,11 @@ impl Kept {
         let namespaces = world.pods.iter().map(|pod| &pod.key.namespace).collect::<BTreeSet<_>>();
         let namespaces = namespaces.into_iter().cloned().collect();
         let policy = policy.clone();
-        Self { policy, solution, due, after, namespaces, looked_at: Mutex::new(None), world }
+        let moment = Moment::of(&world, &policy, world.at);
+        Self { policy, moment, solution, due, after, namespaces, looked_at: Mutex::new(None), world }
     }
 
-    /// Returns whether this is what runs of a world.
+    /// Returns whether this is what runs of a world, at a time that decides the same.
     pub(in crate::solve) fn is(&self, snapshot: &Snapshot, policy: &Policy) -> bool {
         let Snapshot {
             at,
@@ -91,8 +95,7 @@ impl Kept {
             assumptions,
             supposed,
         } = &self.world;
-        (at, cluster, gaps, assumptions)
-            == (&snapshot.at, &snapshot.cluster, &snapshot.gaps, &snapshot.assumptions)
+        (cluster, gaps, assumptions) == (&snapshot.cluster, &snapshot.gaps, &snapshot.assumptions)
             && (daemons, namespaces, storage, budgets)
                 == (&snapshot.daemons, &snapshot.namespaces, &snapshot.storage, &snapshot.budgets)
             && (refusals, supposed) == (&snapshot.refusals, &snapshot.supposed)
@@ -100,6 +103,7 @@ impl Kept {
             && are_same(pods, &snapshot.pods)
             && *catalog == snapshot.catalog
             && self.policy == *policy
+            && (*at == snapshot.at || Moment::of(&self.world, policy, snapshot.at) == self.moment)
     }
 
     /// Places what waits of a world of which this is what runs; nothing where all must be planned together.
@@ -107,7 +111,7 @@ impl Kept {
         let waiting: Vec<&Pod> = snapshot.pods.iter().filter(|pod| waits(pod)).collect();
         let looked_at = self.looked_at((snapshot, &waiting), memos);
         let LookedAt { world, supplied, .. } = &*looked_at;
-        let mut world = world.clone();
+        let mut world = Snapshot { at: snapshot.at, ..world.clone() };
         world.pods.extend(waiting.into_iter().cloned());
         world.pods.sort();
         let topology = &Topology::of(&world);

@@ -96,7 +96,7 @@ pub(super) fn why_stays(snapshot: &Snapshot, policy: &Policy, standing: &Standin
 }
 
 /// Returns why a node is not known to have been quiet for as long as its pool asks.
-fn not_quiet(at: Option<Timestamp>, node: &Node, pool: &Pool) -> Option<String> {
+pub(super) fn not_quiet(at: Option<Timestamp>, node: &Node, pool: &Pool) -> Option<String> {
     let name = &pool.name;
     let Some(quiet) = pool.disruption.consolidate_after else {
         return Some(format!("pool `{name}` says `consolidateAfter: Never`"));

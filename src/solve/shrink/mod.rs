@@ -15,6 +15,7 @@ pub mod empty;
 mod excess;
 mod expiry;
 pub(super) mod imagined;
+pub(super) mod moment;
 mod outcome;
 mod repair;
 pub(super) mod trial;

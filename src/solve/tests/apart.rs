@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::consolidation::budget;
 use super::topology::near;
 use super::world::{PodWith, World, daemon, node, on, pod, pool, text};
-use crate::model::{Disruption, Pod, PodPlace, Pool, Requirement, ResourceName, label};
+use crate::model::{Disruption, ExpireAfter, Pod, PodPlace, Pool, Requirement, ResourceName, label};
 use crate::solve::apart::{self, Kept};
 use crate::solve::memo::Memos;
 use crate::solve::{Parting, Solution, Solver};
@@ -161,4 +161,31 @@ fn those_who_wait_see_what_they_ask_about_whoever_waited_before() {
         let world = many().pods([late]);
         assert_eq!(parted(&world, &known), parted(&world, &memos()));
     }
+}
+
+#[test]
+fn what_runs_is_kept_until_time_decides_something_else_of_it() {
+    let time = |text: &str| Some(text.parse().expect("is a time"));
+    let quiet = jiff::SignedDuration::from_mins(5);
+    let mut world = many().pods([waiting("late")]);
+    for pool in world.policy.pools.values_mut() {
+        pool.disruption.consolidate_after = Some(quiet);
+        pool.expire_after = ExpireAfter::Age(jiff::SignedDuration::from_hours(24));
+    }
+    for node in &mut world.snapshot.nodes {
+        node.quiet_since = time("2026-11-21T09:00:00Z");
+        node.created = time("2026-11-21T08:00:00Z");
+    }
+    let known = memos();
+    let mut planned_anew = Vec::new();
+    for at in ["09:04:00", "09:04:30", "09:05:00", "09:30:00", "21:00:00"] {
+        world.snapshot.at = time(&format!("2026-11-21T{at}Z"));
+        planned_anew.push(!is_known(&known, &world));
+        assert_eq!(parted(&world, &known), parted(&world, &memos()), "{at}");
+    }
+    assert_eq!(planned_anew, [true, false, true, false, false]);
+    world.snapshot.at = time("2026-11-22T08:00:01Z");
+    assert!(!is_known(&known, &world), "its nodes are too old");
+    world.snapshot.at = None;
+    assert!(!is_known(&known, &world), "nothing is decided without a time");
 }
