@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::model::{LabelKey, PodKey, Requirements};
 use crate::policy::Policy;
 
-use super::demand::Demand;
+use super::demand::{Ask, Demand};
 use super::existing::Standing;
 use super::fit::Miss;
 use super::fit::company::Company;
@@ -195,6 +195,19 @@ pub(super) fn shapes_of(demand: &Demand, nodes: &[NewNode]) -> Vec<Shapes> {
             pods: node.pods.iter().filter_map(number).collect(),
         })
         .collect()
+}
+
+/// Returns what these pods ask for, and how many ask for the same; what is not in the demand is not counted.
+pub(super) fn counted<'d>(
+    demand: &'d Demand,
+    numbers: &BTreeMap<&PodKey, usize>,
+    pods: &[PodKey],
+) -> Vec<(&'d Ask, usize)> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for shape in pods.iter().filter_map(|pod| numbers.get(pod)) {
+        *counts.entry(*shape).or_default() += 1;
+    }
+    counts.into_iter().map(|(shape, count)| (&demand.shapes[shape].ask, count)).collect()
 }
 
 /// Returns the places of the shapes of these pods, of those that are in the demand.

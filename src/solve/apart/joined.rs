@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use crate::model::{DisruptionReason, MicroUsdPerHour, Node, NodeName, PodKey, SkuName};
+use crate::model::{DisruptionReason, MicroUsdPerHour, Node, NodeName, PodKey};
 use crate::snapshot::Snapshot;
 use crate::solve::came_off;
-use crate::solve::demand::{Ask, Demand};
-use crate::solve::existing;
+use crate::solve::demand::Demand;
 use crate::solve::price;
+use crate::solve::shrink::fuller;
 use crate::solve::shrink::imagined;
 use crate::solve::shrink::trial::Scene;
 use crate::solve::solution::{Kept, NewNode, Removal, Report, Solution, Target};
@@ -119,45 +119,15 @@ fn fuller(
         if pods.is_empty() {
             return Some(node);
         }
-        let mut asks: BTreeMap<usize, usize> = BTreeMap::new();
-        for pod in *pods {
-            *asks.entry(*numbers.get(pod)?).or_default() += 1;
+        let coming = came_off::counted(&demand, &numbers, pods);
+        if !fuller::holds(scene, &node, &node.size, &coming) {
+            return None;
         }
-        let asks: Vec<(&Ask, usize)> =
-            asks.into_iter().map(|(shape, count)| (&demand.shapes[shape].ask, count)).collect();
-        fill(scene, &mut node, &asks)?;
+        fuller::add(scene, &mut node, &coming);
         node.pods.extend(pods.iter().cloned());
         node.pods.sort();
-        Some(node)
+        let has_choice = node.variety.among.iter().all(|other| node.substitutes.contains(other));
+        has_choice.then_some(node)
     };
     new.par_iter().zip(more).map(with_more).collect()
-}
-
-/// Counts more pods on a node, and keeps the substitutes that hold all, in the same zone and bought the same way.
-fn fill(scene: &Scene<'_>, node: &mut NewNode, asks: &[(&Ask, usize)]) -> Option<()> {
-    if !holds(scene, node, &node.size, asks) {
-        return None;
-    }
-    let mut substitutes = std::mem::take(&mut node.substitutes);
-    substitutes.retain(|other| {
-        (&other.zone, other.capacity_type) == (&node.zone, node.capacity_type)
-            && holds(scene, node, &other.size, asks)
-    });
-    node.substitutes = substitutes;
-    if node.variety.among.iter().any(|other| !node.substitutes.contains(other)) {
-        return None;
-    }
-    for (ask, count) in asks {
-        node.requests.add(&ask.requests.times(*count));
-    }
-    Some(())
-}
-
-/// Returns whether a size, in the node's zone and bought the same way, holds what the node has and these beside it.
-fn holds(scene: &Scene<'_>, node: &NewNode, size: &SkuName, asks: &[(&Ask, usize)]) -> bool {
-    let bought = scene.supply.bought(&node.pool, size, (&node.zone, node.capacity_type));
-    let Some((pool, kind, usable)) = bought else { return false };
-    let mut site = pool.site_with(kind, usable, &node.labels);
-    site.room = site.room.minus(&node.requests.minus(&node.daemon_requests));
-    asks.iter().all(|(ask, count)| existing::most(&site, ask) >= *count && site.put(ask, *count).is_ok())
 }

@@ -131,13 +131,13 @@ impl Demand {
         Roster::among((snapshot, |_| true), topology, |node| leaving[node]).demand(|node| leaving[node])
     }
 
-    /// Groups those of these that wait.
+    /// Groups these, wherever they are.
     pub(super) fn of_these(
         snapshot: &Snapshot,
         topology: &Topology,
         is_asked: impl Fn(&Pod) -> bool,
     ) -> Self {
-        Roster::among((snapshot, is_asked), topology, |_| false).demand(|_| false)
+        Roster::among((snapshot, is_asked), topology, |_| true).demand(|_| true)
     }
 
     /// Notes what pods of a content leave out, and wish for in vain.

@@ -1,19 +1,18 @@
 //! Two targets, one after the other, as one: what the second changes of the first, as if it had been meant at once.
 //!
-//! Nothing is decided here but which substitutes of a node still serve when it gets more pods.
+//! Nothing is decided here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{NodeName, PodKey};
 use crate::snapshot::Snapshot;
-use crate::solve::demand::{Demand, Shape};
-use crate::solve::existing;
+use crate::solve::came_off;
+use crate::solve::demand::Demand;
 use crate::solve::headroom::layout;
-use crate::solve::pack::finish::{chosen_labels, keys_wanted};
-use crate::solve::solution::{Kept, NewNode, Removal, Solution, Substitute, Target};
+use crate::solve::solution::{Kept, NewNode, Removal, Solution, Target};
 
-use super::imagined;
-use super::trial::{Scene, marked};
+use super::trial::Scene;
+use super::{fuller, imagined};
 
 /// Returns the first solution as the second, for the world after it, changes it. `between` is that world.
 pub(in crate::solve) fn composed(
@@ -33,11 +32,22 @@ pub(in crate::solve) fn composed(
             more.insert(*number, &kept.pods);
         }
     }
+    let coming: BTreeSet<&PodKey> = more.values().copied().flatten().collect();
+    let demand = Demand::of_these(between, scene.topology, |pod| coming.contains(&pod.key));
+    let numbers = came_off::numbers(&demand, coming.into_iter());
+    let with_more = |mut node: NewNode, pods: &[PodKey]| {
+        fuller::add(scene, &mut node, &came_off::counted(&demand, &numbers, pods));
+        let (placeholders, pods): (Vec<PodKey>, Vec<PodKey>) =
+            pods.iter().cloned().partition(PodKey::is_placeholder);
+        node.pods.extend(pods);
+        layout::put(&mut node, placeholders, scene.room);
+        node
+    };
     let of_first = first.target.new.into_iter().enumerate();
     let of_first = of_first.filter(|(number, _)| !removed_again.contains(number));
     let mut new: Vec<NewNode> = of_first
         .map(|(number, node)| match more.get(&number) {
-            Some(pods) => with_more(scene, (between, imagined::name(number)), node, pods),
+            Some(pods) => with_more(node, pods),
             None => node,
         })
         .filter_map(|node| opened(scene.room, node))
@@ -90,66 +100,4 @@ fn kept(first: Vec<Kept>, second: Vec<Kept>) -> Vec<Kept> {
         }
     }
     pods.into_iter().map(|(node, pods)| Kept { node, pods: pods.into_iter().collect() }).collect()
-}
-
-/// Returns a node with more pods: what they ask for is added, and substitutes stay that hold all of them in the same
-/// zone, bought the same way.
-fn with_more(
-    scene: &Scene<'_>,
-    (between, name): (&Snapshot, NodeName),
-    mut node: NewNode,
-    pods: &[PodKey],
-) -> NewNode {
-    let (placeholders, pods): (Vec<PodKey>, Vec<PodKey>) =
-        pods.iter().cloned().partition(PodKey::is_placeholder);
-    layout::put(&mut node, placeholders, scene.room);
-    if pods.is_empty() {
-        return node;
-    }
-    let known: BTreeSet<&PodKey> = node.pods.iter().chain(&pods).collect();
-    let mut world = marked(between, &BTreeSet::from([name]));
-    for pod in world.pods.iter_mut().filter(|pod| pods.contains(&pod.key)) {
-        pod.place = crate::model::PodPlace::Waiting;
-    }
-    world.pods.retain(|pod| known.contains(&pod.key));
-    let demand = Demand::of(&world, scene.topology);
-    for shape in &demand.shapes {
-        for _ in shape.pods.iter().filter(|pod| pods.contains(pod)) {
-            node.requests = node.requests.plus(&shape.ask.requests);
-        }
-    }
-    settle(scene, &mut node, &demand.shapes);
-    let mut substitutes = std::mem::take(&mut node.substitutes);
-    substitutes.retain(|other| {
-        (&other.zone, other.capacity_type) == (&node.zone, node.capacity_type)
-            && holds(scene, &node, other, &demand.shapes)
-    });
-    node.substitutes = substitutes;
-    node.pods.extend(pods);
-    node.pods.sort();
-    node
-}
-
-/// Gives a node values of labels that these pods leave it, where it must have one: what was open when it was made is
-/// open to them too.
-fn settle(scene: &Scene<'_>, node: &mut NewNode, shapes: &[Shape]) {
-    let bought = scene.supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
-    let Some((pool, kind, usable)) = bought else { return };
-    let empty = pool.site(kind, usable);
-    let mut site = pool.site_with(kind, usable, &node.labels);
-    if shapes.iter().all(|shape| site.put(&shape.ask, shape.pods.len()).is_ok()) {
-        let wanted = keys_wanted(shapes.iter().map(|shape| &shape.ask));
-        node.labels.extend(chosen_labels(pool, (&empty, &site), &wanted));
-    }
-}
-
-/// Returns whether a substitute of a node holds all these pods.
-fn holds(scene: &Scene<'_>, node: &NewNode, other: &Substitute, shapes: &[Shape]) -> bool {
-    let bought = scene.supply.bought(&node.pool, &other.size, (&other.zone, other.capacity_type));
-    let Some((pool, kind, usable)) = bought else { return false };
-    let mut site = pool.site_with(kind, usable, &node.labels);
-    shapes.iter().all(|shape| {
-        let count = shape.pods.len();
-        existing::most(&site, &shape.ask) >= count && site.put(&shape.ask, count).is_ok()
-    })
 }

@@ -14,6 +14,7 @@ pub(super) mod due;
 pub mod empty;
 mod excess;
 mod expiry;
+pub(super) mod fuller;
 pub(super) mod imagined;
 pub(super) mod moment;
 mod outcome;

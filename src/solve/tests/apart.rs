@@ -5,10 +5,12 @@ use std::sync::Arc;
 use super::consolidation::budget;
 use super::topology::near;
 use super::world::{PodWith, World, daemon, node, on, pod, pool, text};
-use crate::model::{Disruption, ExpireAfter, Pod, PodPlace, Pool, Requirement, ResourceName, label};
+use crate::model::{
+    Disruption, ExpireAfter, Operator, Pod, PodPlace, Pool, Requirement, ResourceName, label,
+};
 use crate::solve::apart::{self, Kept};
 use crate::solve::memo::Memos;
-use crate::solve::{Parting, Solution, Solver};
+use crate::solve::{NewNode, Parting, Solution, Solver};
 
 const MIDDLE: &str = "Standard_D4s_v5";
 const LARGE: &str = "Standard_D8s_v5";
@@ -188,4 +190,19 @@ fn what_runs_is_kept_until_time_decides_something_else_of_it() {
     assert!(!is_known(&known, &world), "its nodes are too old");
     world.snapshot.at = None;
     assert!(!is_known(&known, &world), "nothing is decided without a time");
+}
+
+#[test]
+fn a_node_that_gets_more_pods_settles_the_labels_that_those_refuse_values_of() {
+    const TEAM: &str = "example.com/team";
+    let mut world = many();
+    for pool in world.policy.pools.values_mut() {
+        pool.requirements.add(TEAM.into(), Requirement::any());
+    }
+    let late = waiting("late")
+        .spec(|spec| spec.node_selector.add(TEAM.into(), Requirement::new(Operator::NotIn, ["red"])));
+    let solution = parted(&world.pods([late]), &memos()).expect("one pod buys little");
+    let is_its = |node: &&NewNode| node.pods.iter().any(|pod| &*pod.name == "late");
+    let node = solution.target.new.iter().find(is_its).expect("it comes to a node that is made");
+    assert!(node.labels.get(TEAM).is_some_and(|team| &**team != "red"), "{:?}", node.labels);
 }

@@ -1,0 +1,57 @@
+//! A node that is to be made, with more pods than it was made for.
+//!
+//! What its own pods need of it is known by what they ask for together and by the labels that were chosen for them. Whether
+//! more pods should come to it is not asked here.
+
+use crate::model::SkuName;
+use crate::solve::demand::Ask;
+use crate::solve::existing;
+use crate::solve::pack::finish::{chosen_labels, keys_wanted};
+use crate::solve::solution::NewNode;
+
+use super::trial::Scene;
+
+/// What comes to a node: what each asks for, and how many they are.
+pub(in crate::solve) type Coming<'a> = [(&'a Ask, usize)];
+
+/// Adds what these ask for: labels get values that they leave the node, and substitutes stay that hold all in the same
+/// zone, bought the same way.
+pub(in crate::solve) fn add(scene: &Scene<'_>, node: &mut NewNode, coming: &Coming<'_>) {
+    settle(scene, node, coming);
+    let mut substitutes = std::mem::take(&mut node.substitutes);
+    substitutes.retain(|other| {
+        (&other.zone, other.capacity_type) == (&node.zone, node.capacity_type)
+            && holds(scene, node, &other.size, coming)
+    });
+    node.substitutes = substitutes;
+    for (ask, count) in coming {
+        node.requests.add(&ask.requests.times(*count));
+    }
+}
+
+/// Returns whether a node that is this size, in the same zone and bought the same way, holds what it has and these beside it.
+pub(in crate::solve) fn holds(
+    scene: &Scene<'_>,
+    node: &NewNode,
+    size: &SkuName,
+    coming: &Coming<'_>,
+) -> bool {
+    let bought = scene.supply.bought(&node.pool, size, (&node.zone, node.capacity_type));
+    let Some((pool, kind, usable)) = bought else { return false };
+    let mut site = pool.site_with(kind, usable, &node.labels);
+    site.room = site.room.minus(&node.requests.minus(&node.daemon_requests));
+    coming.iter().all(|(ask, count)| existing::most(&site, ask) >= *count && site.put(ask, *count).is_ok())
+}
+
+/// Gives a node values of labels that these pods leave it, where it must have one: what was open when it was made is
+/// open to them too.
+fn settle(scene: &Scene<'_>, node: &mut NewNode, coming: &Coming<'_>) {
+    let bought = scene.supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
+    let Some((pool, kind, usable)) = bought else { return };
+    let empty = pool.site(kind, usable);
+    let mut site = pool.site_with(kind, usable, &node.labels);
+    if coming.iter().all(|(ask, count)| site.put(ask, *count).is_ok()) {
+        let wanted = keys_wanted(coming.iter().map(|(ask, _)| *ask));
+        node.labels.extend(chosen_labels(pool, (&empty, &site), &wanted));
+    }
+}
