@@ -12,8 +12,9 @@ use std::sync::Arc;
 use nodeform::check::check;
 use nodeform::model::disruption_budget::{DisruptionBudget, PodBound, PodShare, UnhealthyPods};
 use nodeform::model::{
-    ChangeClass, ConsolidationPolicy, Drift, FleetLimits, LabelSelector, NodeStage, Pod, PodKey, PodPlace,
-    Pool, Prefer, RefusedPlace, Requirement, Requirements, ResourceName, Resources,
+    Budget, BudgetNodes, ChangeClass, ConsolidationPolicy, Drift, ExpireAfter, FleetLimits, LabelSelector,
+    NodeStage, Pod, PodKey, PodPlace, Pool, Prefer, RefusedPlace, Requirement, Requirements, ResourceName,
+    Resources,
 };
 use nodeform::plan::{Change, Plan, read, write};
 use nodeform::sim;
@@ -202,6 +203,29 @@ fn with_other_waiting_pods(mut world: World, changes: &[(Index, bool)]) -> World
     world
 }
 
+/// Returns a world seen so many seconds after eight, in which much depends on that: a budget opens at half past, nodes
+/// get too old and were quiet for long enough, and pods may be disrupted, each so many seconds before or after.
+fn seen(mut world: World, after_eight: i64, seconds: &[i64]) -> World {
+    let eight: jiff::Timestamp = "2026-11-21T08:00:00Z".parse().expect("is a time");
+    let span = jiff::SignedDuration::from_secs;
+    world.snapshot.at = Some(eight + span(after_eight));
+    for pool in world.policy.pools.values_mut() {
+        pool.expire_after = ExpireAfter::Age(span(3 * 3600));
+        pool.disruption.consolidate_after = Some(span(300));
+        let window = Some(("30 8 * * *".into(), span(8 * 3600)));
+        pool.disruption.budgets.push(Budget { reasons: None, nodes: BudgetNodes::Count(0), window });
+    }
+    for (node, seconds) in world.snapshot.nodes.iter_mut().zip(seconds.iter().cycle()) {
+        node.created = Some(eight - span(2 * seconds));
+        node.quiet_since = Some(eight - span(*seconds));
+    }
+    for (pod, seconds) in world.snapshot.pods.iter_mut().zip(seconds.iter().cycle()) {
+        pod.is_do_not_disrupt = seconds % 3 == 0;
+        pod.state.protected_until = Some(eight + span(*seconds));
+    }
+    world
+}
+
 /// Returns a world whose daemonsets take more of every node.
 fn heavier(mut world: World) -> World {
     for daemon in &mut world.snapshot.daemons {
@@ -350,6 +374,24 @@ proptest! {
         for world in [&world, &of_others, &changed, &world] {
             let kept = solver.solve(&world.snapshot, &world.policy);
             prop_assert_eq!(kept, Solver::parting(ALWAYS).solve(&world.snapshot, &world.policy));
+        }
+    }
+}
+
+proptest! {
+    // Every world is planned eighteen times.
+    #![proptest_config(ProptestConfig { cases: config().cases.div_ceil(4), ..config() })]
+
+    #[test]
+    fn what_runs_is_planned_anew_where_time_decides_something_else(
+        world in refusing_worlds(),
+        seconds in vec(0_i64..1200, 1..6),
+    ) {
+        let solver = Solver::parting(ALWAYS);
+        for after_eight in [0, 9, 300, 900, 1_799, 1_800, 3_599, 3_600, 10_000] {
+            let World { snapshot, policy } = seen(world.clone(), after_eight, &seconds);
+            let kept = solver.solve(&snapshot, &policy);
+            prop_assert_eq!(kept, Solver::parting(ALWAYS).solve(&snapshot, &policy));
         }
     }
 }

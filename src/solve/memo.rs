@@ -139,8 +139,9 @@ fn found<T>(all: &Mutex<Vec<Arc<T>>>, is_it: impl Fn(&T) -> bool) -> Option<Arc<
     let before = held(all).clone();
     let found = before.into_iter().find(|one| is_it(one))?;
     let mut all = held(all);
-    all.retain(|one| !Arc::ptr_eq(one, &found));
-    all.push(found.clone());
+    if let Some(place) = all.iter().position(|one| Arc::ptr_eq(one, &found)) {
+        all[place..].rotate_left(1);
+    }
     Some(found)
 }
 
@@ -223,6 +224,6 @@ impl Memo {
 }
 
 /// Returns what is remembered; whoever held it before left it whole, even where it came to grief elsewhere.
-fn held<T>(remembered: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn held<T>(remembered: &Mutex<T>) -> MutexGuard<'_, T> {
     remembered.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use crate::model::{DisruptionReason, MicroUsdPerHour, Node, NodeName, PodKey};
+use crate::model::{MicroUsdPerHour, NodeName, PodKey};
 use crate::snapshot::Snapshot;
 use crate::solve::came_off;
 use crate::solve::demand::Demand;
@@ -17,7 +17,7 @@ use crate::solve::shrink::imagined;
 use crate::solve::shrink::trial::Scene;
 use crate::solve::solution::{Kept, NewNode, Removal, Report, Solution, Target};
 
-use super::has_limits;
+use super::{busy, has_limits};
 
 /// What is bought for those who wait must cost no more than one of so many parts of what goes: else some of that might
 /// have stayed for them.
@@ -47,8 +47,7 @@ pub(super) fn joined(
     }
     let mut new = fuller(scene, world, (&first.target.new, &more))?;
     new.extend(second.target.new);
-    let stays = |removal: &&Removal| removal.reason != DisruptionReason::Empty;
-    let mut removed: Vec<Removal> = first.target.removed.iter().filter(stays).cloned().collect();
+    let mut removed: Vec<Removal> = busy(&first.target).cloned().collect();
     removed.extend(second.target.removed);
     removed.sort_by(|one, other| one.node.cmp(&other.node));
     let kept = kept(&first.target.kept, there);
@@ -67,14 +66,12 @@ fn suits(scene: &Scene<'_>, (before, first): (&Snapshot, &Solution), second: &So
     if has_limits(scene.policy) && (second.report.left_over() > 0 || scene.supply.tiers() > 1) {
         return false;
     }
-    let gone: BTreeMap<&NodeName, DisruptionReason> =
-        first.target.removed.iter().map(|removal| (&removal.node, removal.reason)).collect();
-    let goes = |node: &&Node| gone.get(&node.name).is_some_and(|reason| *reason != DisruptionReason::Empty);
-    let nodes: Vec<&Node> = before.nodes.iter().filter(goes).collect();
-    let prices = || second.target.new.iter().map(|node| node.effective_price.known());
-    let bought: Option<MicroUsdPerHour> = prices().sum();
-    let saved = price::cost(nodes.iter().copied(), scene.market, scene.book).effective;
-    nodes.is_empty() || bought.is_some_and(|bought| bought.0.saturating_mul(BOUGHT_MAX) <= saved.0)
+    let gone: BTreeSet<&NodeName> = busy(&first.target).map(|removal| &removal.node).collect();
+    let nodes = before.nodes.iter().filter(|node| gone.contains(&node.name));
+    let saved = price::cost(nodes, scene.market, scene.book).effective;
+    let bought: Option<MicroUsdPerHour> =
+        second.target.new.iter().map(|node| node.effective_price.known()).sum();
+    gone.is_empty() || bought.is_some_and(|bought| bought.0.saturating_mul(BOUGHT_MAX) <= saved.0)
 }
 
 /// Returns what stays with the pods of both.

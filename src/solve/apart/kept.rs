@@ -3,18 +3,18 @@
 //! All of it follows from the world without what waits. Nothing is decided here but whether something is still the same.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use crate::model::eviction::Evictions;
-use crate::model::{DisruptionReason, LabelKey, Namespace, Pod};
+use crate::model::{LabelKey, Namespace, Pod};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::{self, Demand};
 use crate::solve::market::Market;
-use crate::solve::memo::{Memos, Supplied};
+use crate::solve::memo::{Memos, Supplied, held};
 use crate::solve::price::PriceBook;
 use crate::solve::shrink::due::Due;
 use crate::solve::shrink::imagined;
@@ -26,7 +26,7 @@ use crate::solve::topology::group::{self, Group, Namespaces};
 use crate::solve::{fleet, steps};
 
 use super::condensed::{condensed, without_leaving};
-use super::{has_limits, joined, waits};
+use super::{busy, has_limits, joined, waits};
 
 /// What runs, and what it comes to.
 pub(in crate::solve) struct Kept {
@@ -71,7 +71,7 @@ impl Kept {
             let after = imagined::after(scene, world, &with_empty(&solution.target));
             (solution, due, after)
         });
-        let namespaces = world.pods.iter().map(|pod| &pod.key.namespace).collect::<BTreeSet<_>>();
+        let namespaces: BTreeSet<&Namespace> = world.pods.iter().map(|pod| &pod.key.namespace).collect();
         let namespaces = namespaces.into_iter().cloned().collect();
         let policy = policy.clone();
         let moment = Moment::of(&world, &policy, world.at);
@@ -143,7 +143,7 @@ impl Kept {
     /// Returns what these look at.
     fn looked_at(&self, (snapshot, waiting): (&Snapshot, &[&Pod]), memos: &Memos) -> Arc<LookedAt> {
         let asked = self.asked(snapshot, waiting);
-        let last = self.looked_at.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let last = held(&self.looked_at).clone();
         last.filter(|last| last.asked == asked).unwrap_or_else(|| {
             let mut world = condensed(self.after.clone(), &asked.rules);
             if !has_limits(&self.policy) && self.policy.fleet.prices.commitments.is_empty() {
@@ -153,7 +153,7 @@ impl Kept {
             let market = Market::of(snapshot, &self.policy);
             let supplied = memos.beside(&self.policy, &market, &Daemons::of(snapshot, &topology));
             let new = Arc::new(LookedAt { asked, world, supplied });
-            *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(new.clone());
+            *held(&self.looked_at) = Some(new.clone());
             new
         })
     }
@@ -184,7 +184,5 @@ fn are_same(running: &[Pod], pods: &[Pod]) -> bool {
 
 /// Returns a target that keeps what carries nothing.
 fn with_empty(target: &Target) -> Target {
-    let mut target = target.clone();
-    target.removed.retain(|removal| removal.reason != DisruptionReason::Empty);
-    target
+    Target { removed: busy(target).cloned().collect(), ..target.clone() }
 }

@@ -10,7 +10,7 @@ mod condensed;
 mod joined;
 mod kept;
 
-use crate::model::{MicroUsdPerHour, Pod, PodPlace};
+use crate::model::{DisruptionReason, MicroUsdPerHour, Pod, PodPlace};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -18,7 +18,7 @@ use super::ledger;
 use super::memo::Memos;
 use super::price::Uncommitted;
 use super::shrink::consolidate;
-use super::solution::Solution;
+use super::solution::{Removal, Solution, Target};
 
 pub(super) use kept::Kept;
 
@@ -57,6 +57,11 @@ pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Opti
 /// Returns whether a pod is of the second part.
 fn waits(pod: &Pod) -> bool {
     pod.place == PodPlace::Waiting
+}
+
+/// Returns what goes of a target though it carries pods: what carries none is left to those who wait.
+fn busy(target: &Target) -> impl Iterator<Item = &Removal> {
+    target.removed.iter().filter(|removal| removal.reason != DisruptionReason::Empty)
 }
 
 /// Returns whether anything limits how much there may be.
