@@ -110,6 +110,9 @@ fn alone(batches: &[Batch], start: &Seen) -> BTreeSet<usize> {
     alone
 }
 
+/// Pods that may be the first: their class, where they need somebody, and whose terms they meet where.
+type First<'b> = (usize, &'b [Mark], &'b [(usize, Mark)]);
+
 /// A search for those who are best the first.
 struct Search<'b> {
     batches: &'b [Batch],
@@ -129,10 +132,10 @@ impl Search<'_> {
         if self.tries >= TRIES_MAX || self.tries * self.batches.len() >= LOOKS_MAX {
             return self.take_the_next(seen.clone(), left);
         }
-        let mut choices: BTreeSet<(usize, &[Mark])> = BTreeSet::new();
+        let mut choices: BTreeSet<First<'_>> = BTreeSet::new();
         for batch in left.iter().map(|number| &self.batches[*number]) {
             let Some(class) = first_of(batch, seen) else { continue };
-            if choices.insert((class, &batch.needs)) {
+            if choices.insert((class, &batch.needs, &batch.shows)) {
                 let mut seen = seen.clone();
                 show(batch, &mut seen);
                 if self.try_from(&seen) {
@@ -210,6 +213,13 @@ mod tests {
         // A free pod leads those in domain 2, so that those in domain 1 must be the first.
         let batches = [batch(0, 2, &[0]), free(2, &[0]), batch(0, 1, &[0])];
         assert_eq!(left(&batches, &nobody(1)), NOBODY);
+    }
+
+    #[test]
+    fn of_a_class_in_one_domain_the_one_is_the_first_that_leaves_others_the_chance() {
+        // The first batch meets what the last one needs, which must be the first of its class elsewhere.
+        let batches = [batch(0, 1, &[0, 1]), batch(0, 2, &[0, 1]), batch(0, 1, &[0]), batch(1, 2, &[0, 1])];
+        assert_eq!(left(&batches, &nobody(2)), NOBODY);
     }
 
     #[test]
