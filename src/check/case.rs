@@ -1,6 +1,6 @@
 //! What is judged, laid out so that each rule reads plainly: who exists, what is made, and what stands where.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::crowd::Crowd;
@@ -14,8 +14,8 @@ use super::taints::of_a_cordoned_node;
 use super::tied::Ties;
 use crate::catalog::Offered;
 use crate::model::{
-    ClassName, InstanceType, NetworkSetup, Node, NodeName, Offering, Pod, PodKey, PodPlace, Pool, PoolName,
-    Resources, Taint,
+    ClassName, DisruptionReason, InstanceType, NetworkSetup, Node, NodeName, NodeStage, Offering, Pod,
+    PodKey, PodPlace, Pool, PoolName, Resources, Taint,
 };
 use crate::plan::Plan;
 use crate::policy::Policy;
@@ -36,8 +36,10 @@ pub(super) struct Case<'a> {
     pub(super) offered: BTreeMap<&'a ClassName, Offered>,
     /// What pools are offered that NodeOverlays are for.
     pub(super) overlaid: BTreeMap<&'a PoolName, Offered>,
-    /// The nodes that the plan removes.
-    pub(super) removed: BTreeSet<&'a NodeName>,
+    /// The nodes that the plan removes, each with why.
+    pub(super) removed: BTreeMap<&'a NodeName, DisruptionReason>,
+    /// The nodes that exist and have not come up yet, by the pods that the plan places there.
+    pub(super) coming_up: BTreeMap<&'a PodKey, &'a NodeName>,
     /// The nodes that the plan makes.
     pub(super) made: Vec<Made<'a>>,
     /// The nodes that pods are placed on, as far as both are known.
@@ -94,7 +96,8 @@ impl<'a> Case<'a> {
             running,
             overlaid: overlays::of_pools(policy, &offered),
             offered,
-            removed: plan.spec.deletes().map(|(_, delete)| &delete.target.node).collect(),
+            removed: plan.spec.deletes().map(|(_, delete)| (&delete.target.node, delete.reason)).collect(),
+            coming_up: BTreeMap::new(),
             made: made_nodes(plan),
             sites: Vec::new(),
             crowd: Crowd::default(),
@@ -110,6 +113,7 @@ impl<'a> Case<'a> {
         let mut sites: Vec<Site<'a>> = case.made.iter().filter_map(new_site).collect();
         sites.extend(plan.evidence.kept.iter().filter_map(|(node, pods)| case.existing_site(node, pods)));
         case.sites = sites;
+        case.coming_up = case.coming_up();
         case.crowd = Crowd::of(&case);
         case.ties = Ties::of_all(&case);
         case
@@ -151,7 +155,7 @@ impl<'a> Case<'a> {
 
     /// Returns whether a node is still there when all is done.
     pub(super) fn stays(&self, node: &Node) -> bool {
-        !node.is_deleting && !self.removed.contains(&node.name)
+        !node.is_deleting && !self.removed.contains_key(&node.name)
     }
 
     /// Returns the labels that a new node will have.
@@ -163,6 +167,13 @@ impl<'a> Case<'a> {
             let _ = labels.choose(key, value, self.snapshot.catalog.is_well_known(key));
         }
         labels
+    }
+
+    fn coming_up(&self) -> BTreeMap<&'a PodKey, &'a NodeName> {
+        let is_coming_up =
+            |name| self.nodes.get(name).is_some_and(|node| node.stage != NodeStage::Initialized);
+        let placed = self.plan.evidence.kept.iter().filter(|(name, _)| is_coming_up(*name));
+        placed.flat_map(|(name, pods)| pods.iter().map(move |pod| (pod, name))).collect()
     }
 
     /// Returns every pod of the snapshot that the plan places, as often as it is placed.

@@ -52,7 +52,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let staying: BTreeSet<&NodeName> =
         held.chain(evidence.report.staying.iter().map(|(node, _)| node)).collect();
     for node in case.snapshot.nodes.iter().filter(|node| !node.is_deleting && is_meant(case, node)) {
-        if case.removed.contains(&node.name) == staying.contains(&node.name) {
+        if case.removed.contains_key(&node.name) == staying.contains(&node.name) {
             let why = match staying.contains(&node.name) {
                 true => "is destroyed, and said to stay",
                 false => "is not destroyed, and nothing says why",

@@ -92,12 +92,18 @@ fn made_up_items(case: &Case<'_>) -> Vec<Finding> {
         // In a narrowed plan the equals that come before may be left out; each would hold a pod at least.
         let left_out = if spec.targets.is_empty() { 0 } else { case.snapshot.pods.len() };
         let counters = equals.len() + case.snapshot.nodes_today().count() + left_out + SLACK;
-        let items: BTreeSet<String> = (0..counters)
-            .filter_map(|counter| Digest::of_json(&(&lineage, equals[0].pool, id, counter)).ok())
-            .map(|digest| digest.base32(ITEM_LENGTH))
-            .collect();
-        let strangers = equals.iter().filter(|made| !items.contains(&*made.id.0));
-        found.extend(strangers.map(|made| {
+        let mut strangers: BTreeMap<&str, &Made<'_>> =
+            equals.iter().map(|made| (&*made.id.0, *made)).collect();
+        for counter in 0..counters {
+            // Nearly always the first counters are those that are used.
+            if strangers.is_empty() {
+                break;
+            }
+            if let Ok(digest) = Digest::of_json(&(&lineage, equals[0].pool, id, counter)) {
+                strangers.remove(&*digest.base32(ITEM_LENGTH));
+            }
+        }
+        found.extend(strangers.into_values().map(|made| {
             let message = format!("item `{}` does not follow from what it stands for", made.id);
             Finding::new(Rule::Names, made.title(), message)
         }));

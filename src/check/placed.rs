@@ -67,7 +67,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
 
 /// Whether what runs on a node needs another place: it is being deleted, or the plan removes it.
 fn is_going(case: &Case<'_>, node: &NodeName) -> bool {
-    case.removed.contains(node) || case.nodes.get(node).is_some_and(|node| node.is_deleting)
+    case.removed.contains_key(node) || case.nodes.get(node).is_some_and(|node| node.is_deleting)
 }
 
 /// Returns every place of every pod that the plan places.
@@ -100,7 +100,7 @@ fn unknown_nodes(case: &Case<'_>) -> Vec<(String, String)> {
         let why = match case.nodes.get(node) {
             None => "pods are placed there, but there is no such node",
             Some(known) if known.is_deleting => "pods are placed there, but it is being deleted",
-            Some(_) if case.removed.contains(node) => "pods are placed there, but the plan removes it",
+            Some(_) if case.removed.contains_key(node) => "pods are placed there, but the plan removes it",
             Some(_) => return None,
         };
         Some((node.to_string(), why.to_owned()))

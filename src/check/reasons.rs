@@ -54,7 +54,7 @@ fn waiting(case: &Case<'_>, id: &ChangeId, reason: &Reason) -> Option<String> {
         return Some(format!("is said to be made for {pods} pods, {placed} are placed on it"));
     }
     let moves = |key: &&PodKey| match case.pods.get(*key).map(|pod| &pod.place) {
-        Some(PodPlace::Bound(node)) => case.removed.contains(node),
+        Some(PodPlace::Bound(node)) => case.removed.contains_key(node),
         Some(PodPlace::Waiting) | None => false,
     };
     let moving = placement.pods.iter().filter(moves).count();

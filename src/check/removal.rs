@@ -12,6 +12,7 @@ use crate::plan::{Change, ExistingNode};
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut times: BTreeMap<&NodeName, usize> = BTreeMap::new();
+    let saves_nothing = underused::saves_nothing(case);
     for (_, delete) in case.plan.spec.deletes() {
         let name = &delete.target.node;
         *times.entry(name).or_default() += 1;
@@ -20,6 +21,9 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
             None => vec!["is removed, but does not exist".to_owned()],
         };
         found.extend(faults.into_iter().map(|why| object(name, why)));
+        if delete.reason == DisruptionReason::Underutilized && saves_nothing {
+            found.push(object(name, "is removed as underused, but that saves nothing".to_owned()));
+        }
     }
     for (name, times) in times.into_iter().filter(|(_, times)| *times > 1) {
         found.push(object(name, format!("is removed {times} times")));

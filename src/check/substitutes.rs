@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::case::Case;
 use super::daemons;
@@ -12,7 +13,7 @@ use super::made::Made;
 use super::offering::suits;
 use super::price::effective_price;
 use super::volumes;
-use crate::model::{InstanceType, LabelKey, Offering, Pod, PodSpec, Pool, Requirement, Resources, label};
+use crate::model::{InstanceType, LabelKey, Offering, Pod, Pool, Requirement, Resources, label};
 use crate::plan::ClaimSpecId;
 
 /// A size, where and how, that a claim lets be launched.
@@ -22,8 +23,8 @@ struct Listed<'c> {
     labels: Labels,
     /// What daemonsets ask for there.
     daemons: Resources,
-    /// What was found out about pods of this content.
-    met: BTreeMap<&'c PodSpec, bool>,
+    /// Whether pods of a content may be there, by where that content is kept.
+    met: BTreeMap<usize, bool>,
 }
 
 /// What may come up in the place of new nodes beside their first choice, by claim.
@@ -65,10 +66,12 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         let pods: Vec<&Pod> = pods.filter_map(|key| case.pods.get(key).copied()).collect();
         let mut asked = Resources::none();
         pods.iter().for_each(|pod| asked.add(&pod.spec.requests));
+        let mut seen = BTreeSet::new();
+        let distinct: Vec<&Pod> = pods.iter().copied().filter(|pod| seen.insert(content(pod))).collect();
         let tied = tied(case, &pods);
         let own = (!tied.is_empty()).then(|| case.labels_of(made, (pool, size, offering)));
         let wrong = listed.iter_mut().find_map(|other| {
-            let refuses = other.refuses(&pods, &asked);
+            let refuses = other.refuses(&distinct, &asked);
             refuses
                 .or_else(|| other.is_elsewhere(own.as_ref(), &tied))
                 .or_else(|| other.is_without(case, &pods))
@@ -84,6 +87,11 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
 /// that a claim lists, is judged by the rule about that.
 fn tied<'c, 'a: 'c>(case: &'c Case<'a>, pods: &[&'a Pod]) -> BTreeSet<&'c LabelKey> {
     pods.iter().filter_map(|pod| case.ties.of(pod)).flat_map(|tie| &tie.fixed).collect()
+}
+
+/// Returns where what a pod asks for is kept: pods of one place ask for the same.
+fn content(pod: &Pod) -> usize {
+    Arc::as_ptr(&pod.spec).addr()
 }
 
 fn lists(made: &Made<'_>, size: &InstanceType, offering: &Offering) -> bool {
@@ -138,19 +146,18 @@ fn listed<'c>(case: &'c Case<'_>, made: &Made<'_>, pool: &Pool) -> Vec<Listed<'c
 }
 
 impl<'c> Listed<'c> {
-    fn refuses<'p: 'c>(&mut self, pods: &[&'p Pod], asked: &Resources) -> Option<String> {
-        let title = self.title();
+    fn refuses(&mut self, pods: &[&Pod], asked: &Resources) -> Option<String> {
         let Self { size, offering: _, labels, daemons, met } = self;
         let all = asked.plus(daemons);
         let short =
             asked.iter().find(|(name, amount)| *amount > 0 && all.get(name) > size.allocatable.get(name));
         if let Some((name, _)) = short {
-            return Some(format!("{title}, which has too little `{name}` for its pods"));
+            return Some(format!("{}, which has too little `{name}` for its pods", self.title()));
         }
         let stranger = pods
             .iter()
-            .find(|pod| !*met.entry(&pod.spec).or_insert_with(|| pod_meets(&pod.spec, labels).is_ok()))?;
-        Some(format!("{title}, where pod `{}` may not be", stranger.key))
+            .find(|pod| !*met.entry(content(pod)).or_insert_with(|| pod_meets(&pod.spec, labels).is_ok()))?;
+        Some(format!("{}, where pod `{}` may not be", self.title(), stranger.key))
     }
 
     fn is_elsewhere(&self, own: Option<&Labels>, tied: &BTreeSet<&LabelKey>) -> Option<String> {

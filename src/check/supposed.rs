@@ -88,7 +88,7 @@ fn moves_with_others(case: &Case<'_>, change: &Change) -> bool {
         Change::Delete(delete) => case.made.iter().any(|made| moving(made).contains(&&delete.target.node)),
         Change::Create(create) => {
             let made = case.made.iter().find(|made| made.create.claim == create.claim);
-            made.is_some_and(|made| moving(made).iter().any(|node| case.removed.contains(*node)))
+            made.is_some_and(|made| moving(made).iter().any(|node| case.removed.contains_key(*node)))
         }
         Change::Replace(_) | Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
             false

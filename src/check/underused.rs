@@ -26,14 +26,16 @@ pub(super) fn faults(case: &Case<'_>, node: &Node) -> Vec<String> {
                 .map(|why| format!("is removed as underused, but pod `{}` {why}", pod.key)),
         );
     }
+    faults
+}
+
+/// Returns whether nothing is saved by what goes, though nobody else needs what comes.
+pub(super) fn saves_nothing(case: &Case<'_>) -> bool {
     let report = &case.plan.evidence.report;
     let (before, after) = (&report.cost_before, &report.cost_after);
     let waits = case.snapshot.pods.iter().any(|pod| is_new(case, pod));
     let saved = before.effective.0 - (after.effective.0 - of_fixed(case));
-    if !waits && after.unpriced_nodes == before.unpriced_nodes && saved <= 0 {
-        faults.push("is removed as underused, but that saves nothing".to_owned());
-    }
-    faults
+    !waits && after.unpriced_nodes == before.unpriced_nodes && saved <= 0
 }
 
 /// Returns what the new nodes cost that pools ask for by number: they come whatever goes.
@@ -46,10 +48,7 @@ fn of_fixed(case: &Case<'_>) -> i64 {
 /// Whether a pod waits, or stands on a node that goes whatever that costs.
 fn is_new(case: &Case<'_>, pod: &Pod) -> bool {
     use crate::model::PodPlace::{Bound, Waiting};
-    let is_due = |node: &NodeName| {
-        let delete = case.plan.spec.deletes().find(|(_, delete)| delete.target.node == *node);
-        delete.is_some_and(|(_, delete)| delete.reason.is_due())
-    };
+    let is_due = |node: &NodeName| case.removed.get(node).is_some_and(|reason| reason.is_due());
     match &pod.place {
         Waiting => true,
         Bound(node) => case.nodes.get(node).is_none_or(|node| node.is_deleting) || is_due(node),
@@ -66,8 +65,6 @@ pub(super) fn kept(case: &Case<'_>, pod: &Pod) -> Option<String> {
 
 /// A pod that runs is not moved to a node that may still fail to come up.
 pub(super) fn on_its_way(case: &Case<'_>, pod: &PodKey) -> Option<String> {
-    let place = case.plan.evidence.kept.iter().find(|(_, pods)| pods.contains(pod));
-    let node = place.and_then(|(node, _)| case.nodes.get(node))?;
-    (node.stage != NodeStage::Initialized)
-        .then(|| format!("is to move to node `{}`, which has not come up yet", node.name))
+    let node = case.coming_up.get(pod)?;
+    Some(format!("is to move to node `{node}`, which has not come up yet"))
 }

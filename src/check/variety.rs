@@ -24,6 +24,9 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for made in &case.made {
         let Some((pool, size, offering)) = case.bought(made) else { continue };
+        if asked(pool).next().is_none() {
+            continue;
+        }
         let mut ways: Vec<Way<'_>> = buyable(case, made, pool);
         ways.push((size, offering));
         for (key, least) in asked(pool) {

@@ -24,7 +24,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
             object(&forget.target.node, "is no longer managed, and nobody asks for that");
         }
     }
-    for node in case.removed.iter().filter(|node| wishes.forget.contains(**node)) {
+    for node in case.removed.keys().filter(|node| wishes.forget.contains(**node)) {
         object(node, "is removed, and was to be let go as it runs");
     }
     for node in &case.snapshot.nodes {
