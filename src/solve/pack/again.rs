@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::packing::{Opened, Packing};
 use super::patterns::SCALE;
 use super::room::Bench;
-use super::{exact, improve, patterns};
+use super::{exact, improve, patterns, shares};
 
 /// How many nodes are packed anew at once.
 const SIZES: [usize; 4] = [2, 3, 4, 6];
@@ -186,7 +186,7 @@ impl Part {
                 packing
             };
             let first = covered(values);
-            let again = covered(&patterns::corrected(bench, values, &first));
+            let again = covered(&shares::corrected(bench, values, &first));
             found.extend([first, again]);
         }
         let whole = found.into_iter().filter(|next| next.left.iter().all(|left| *left == 0));

@@ -5,7 +5,7 @@
 use std::cell::OnceCell;
 
 use super::room::Bench;
-use super::{patterns, thinned, worth};
+use super::{shares, thinned, worth};
 
 /// What pods are worth on nodes of these columns.
 pub(super) struct Guess<'c> {
@@ -19,7 +19,7 @@ pub(super) struct Guess<'c> {
 
 impl<'c> Guess<'c> {
     pub(super) fn of(bench: &Bench<'_>, columns: &'c [usize]) -> Self {
-        let first = patterns::values(bench, columns);
+        let first = shares::values(bench, columns);
         Self { columns, first, few: OnceCell::new(), worth: OnceCell::new() }
     }
 

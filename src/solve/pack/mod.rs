@@ -13,8 +13,10 @@ mod improve;
 mod packing;
 mod patterns;
 pub(super) mod problem;
+mod promise;
 mod room;
 mod rows;
+mod shares;
 pub(super) mod stock;
 pub(super) mod substitutes;
 mod thinned;
@@ -211,7 +213,7 @@ fn covered(
     for _ in 0..rounds {
         let mut packing = start.clone();
         patterns::cover(bench, columns, &values, &mut packing);
-        values = patterns::corrected(bench, &values, &packing);
+        values = shares::corrected(bench, &values, &packing);
         candidates.push(packing);
     }
     candidates

@@ -4,24 +4,29 @@
 //! anew only when they come up and pods of theirs are placed already. Rounds and steps are counted.
 
 use std::cmp::{Ordering, Reverse};
+use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
-use std::ops::Range;
 
-use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
+use super::Effort;
 use super::packing::Packing;
-use super::room::{Bench, Room, at_once, fits, holds, part, scarcity};
+use super::promise;
+use super::room::{Bench, at_once, fits, holds, part, scarcity};
 
 /// Parts into which values and sizes are divided, so that integers suffice.
 pub(super) const SCALE: i128 = 1 << 24;
 
 /// Parts into which the largest room is divided where needs are weighed: small enough that sums of products fit.
-const PARTS: i64 = 1 << 20;
+pub(super) const PARTS: i64 = 1 << 20;
 
 /// The fewest pairs of a column and a need that one thread looks at before another one helps.
-const PAIRS_AT_ONCE: usize = 10_000;
+pub(super) const PAIRS_AT_ONCE: usize = 10_000;
 
-/// A way to fill a node of some column.
+/// How many patterns are looked for at once where there are many to look for: to share out fewer costs more than it saves.
+const LOOKS_AT_ONCE: usize = 8;
+
+/// A way to fill a node of some column; without pods, only what it may be worth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pattern {
     load: Vec<(usize, usize)>,
@@ -43,33 +48,6 @@ impl PartialOrd for Pattern {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
-}
-
-/// Returns what one pod of each class is worth at first: its share of the node that holds it at the least
-/// price a pod. Zero where no column of these holds it.
-pub(super) fn values(bench: &Bench<'_>, columns: &[usize]) -> Vec<i128> {
-    let rooms: Vec<Room> = columns.iter().map(|column| bench.room(*column)).collect();
-    let problem = bench.problem;
-    let of_family = |family: &Range<usize>| {
-        let need = &problem.classes[family.start].need;
-        let held: Vec<(&Room, usize)> = rooms
-            .iter()
-            .map(|room| (room, if bench.reaches(room, family.start) { fits(need, &room.free) } else { 0 }))
-            .filter(|(_, most)| *most > 0)
-            .collect();
-        let of_class = |class: usize| {
-            let pods = &problem.classes[class];
-            let shares = held.iter().filter_map(|(room, most)| {
-                let count = bench.most_of(room, class, *most).min(pods.pods.len());
-                let cost = i128::from(problem.columns[room.column].cost);
-                (count > 0).then(|| cost * SCALE / count as i128)
-            });
-            shares.min().unwrap_or(0)
-        };
-        family.clone().map(of_class).collect::<Vec<i128>>()
-    };
-    let least = (PAIRS_AT_ONCE / columns.len().max(1)).max(1);
-    problem.families.par_iter().with_min_len(least).flat_map_iter(of_family).collect()
 }
 
 /// Classes that need the same: they differ in what they are worth, where they may stand and what they bear beside them.
@@ -136,7 +114,8 @@ impl Needs {
     }
 }
 
-/// Covers what is left of `wanted` classes with nodes of these columns, as far as limits let it.
+/// Covers what is left of these classes with nodes of these columns, as far as limits let it. Patterns are looked for only
+/// when nothing that is known is worth as much as what their columns promise.
 pub(super) fn cover(bench: &Bench<'_>, columns: &[usize], values: &[i128], packing: &mut Packing) {
     let mut blocks = blocks(bench, values, packing);
     if blocks.is_empty() {
@@ -145,25 +124,40 @@ pub(super) fn cover(bench: &Bench<'_>, columns: &[usize], values: &[i128], packi
     let needs = Needs::of(bench, columns, &blocks);
     // To share out little work costs more than doing it.
     let least = (PAIRS_AT_ONCE / blocks.len()).max(1);
+    let is_much = bench.effort == Effort::Plan && columns.len() >= least;
+    let at_once = if is_much { LOOKS_AT_ONCE } else { 1 };
     let orders: Vec<Vec<usize>> =
         columns.par_iter().with_min_len(least).map(|column| order(bench, *column, &blocks)).collect();
-    let look = |place: usize, blocks: &[Block], packing: &Packing| {
-        let uses = packing.ledger.uses(&bench.problem.columns[columns[place]].charges);
-        let within = Within { bench, blocks, values, needs: &needs, packing };
-        let found = pattern(&within, columns[place], &orders[place]);
-        found.filter(|_| uses > 0).map(|pattern| Pattern { place, ..pattern })
-    };
-    let places = (0..columns.len()).into_par_iter().with_min_len(least);
-    let mut best: BinaryHeap<Pattern> = places.filter_map(|place| look(place, &blocks, packing)).collect();
-    while let Some(found) = best.pop() {
-        let column = columns[found.place];
-        let times = times(&found, packing);
-        if times == 0 {
-            // Pods of it are placed already: find out what is the best of the rest.
-            best.extend(look(found.place, &blocks, packing));
+    let promises = promise::promises(bench, columns, (values, &packing.left), is_much);
+    let cost = |place: usize| i128::from(bench.problem.columns[columns[place]].cost);
+    let promised = promises.iter().copied().enumerate();
+    let mut best: BinaryHeap<Pattern> = promised
+        .map(|(place, value)| Pattern { load: Vec::new(), value, cost: cost(place), place })
+        .collect();
+    loop {
+        let stale = stale(&mut best, at_once, packing);
+        if !stale.is_empty() {
+            let look = |place: &usize| {
+                let uses = packing.ledger.uses(&bench.problem.columns[columns[*place]].charges);
+                let within = Within { bench, blocks: &blocks, values, needs: &needs, packing };
+                let found = (uses > 0).then(|| pattern(&within, columns[*place], &orders[*place]));
+                let found = found.flatten().map(|pattern| Pattern { place: *place, ..pattern });
+                debug_assert!(
+                    found.iter().all(|found| found.value <= promises[*place]),
+                    "no pattern beats a promise"
+                );
+                found
+            };
+            let found: Vec<Pattern> = match is_much {
+                true => stale.par_iter().filter_map(look).collect(),
+                false => stale.iter().filter_map(look).collect(),
+            };
+            best.extend(found);
             continue;
         }
-        let times = times.min(packing.ledger.uses(&bench.problem.columns[column].charges));
+        let Some(found) = best.pop() else { break };
+        let column = columns[found.place];
+        let times = times(&found, packing).min(packing.ledger.uses(&bench.problem.columns[column].charges));
         // What limits leave never grows.
         if times == 0 {
             continue;
@@ -174,6 +168,19 @@ pub(super) fn cover(bench: &Bench<'_>, columns: &[usize], values: &[i128], packi
         }
         best.push(found);
     }
+}
+
+/// Takes the best patterns off of which pods are placed already, or which are only promised, no more than so many; returns
+/// their places.
+fn stale(best: &mut BinaryHeap<Pattern>, most: usize, packing: &Packing) -> Vec<usize> {
+    let mut stale = Vec::new();
+    while stale.len() < most
+        && let Some(found) = best.peek_mut()
+        && times(&found, packing) == 0
+    {
+        stale.push(PeekMut::pop(found).place);
+    }
+    stale
 }
 
 /// Returns how often a pattern can be used with what is left.
@@ -336,24 +343,4 @@ fn agreeing(bench: &Bench<'_>, column: usize, mut pattern: Pattern, values: &[i1
         pattern.value -= values[class] * count as i128;
     }
     pattern
-}
-
-/// Returns the values corrected by what this packing really paid for each class.
-pub(super) fn corrected(bench: &Bench<'_>, values: &[i128], packing: &Packing) -> Vec<i128> {
-    let mut paid = vec![0_i128; values.len()];
-    let mut placed = vec![0_i128; values.len()];
-    for node in &packing.nodes {
-        let worth: i128 = node.load.iter().map(|(class, count)| values[*class] * *count as i128).sum();
-        let cost = i128::from(bench.problem.columns[node.column].cost);
-        for (class, count) in &node.load {
-            let share = values[*class] * *count as i128;
-            paid[*class] += cost * SCALE * (share >> 10).max(1) / (worth >> 10).max(1);
-            placed[*class] += *count as i128;
-        }
-    }
-    let correct = |class: usize| match placed[class] {
-        0 => values[class],
-        placed => ((values[class] + paid[class] / placed) / 2).max(1),
-    };
-    (0..values.len()).map(correct).collect()
 }

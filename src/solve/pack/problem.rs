@@ -137,6 +137,14 @@ impl Problem {
         }
     }
 
+    /// Returns the numbers of the accesses that may stand on nodes of a column.
+    pub(super) fn reaching(&self, column: usize) -> Bits {
+        let mut reaching = Bits::none(self.accesses.len());
+        let numbers = self.accesses.iter().enumerate().filter(|(_, access)| access.columns.has(column));
+        numbers.for_each(|(number, _)| reaching.insert(number));
+        reaching
+    }
+
     /// Returns what all these pods need, one amount a dimension.
     pub(in crate::solve) fn need(&self, load: &[(usize, usize)]) -> Vec<i64> {
         let mut need = vec![0_i64; self.dimensions.len()];

@@ -21,15 +21,9 @@ pub(super) fn thinned(bench: &Bench<'_>, columns: &[usize]) -> Vec<usize> {
         return columns.to_vec();
     }
     let problem = bench.problem;
-    let reached = |column: usize| {
-        let mut reached = Bits::none(problem.accesses.len());
-        let reaching = problem.accesses.iter().enumerate().filter(|(_, access)| access.columns.has(column));
-        reaching.for_each(|(number, _)| reached.insert(number));
-        reached
-    };
     let mut groups: BTreeMap<Bits, Vec<usize>> = BTreeMap::new();
     for column in columns {
-        groups.entry(reached(*column)).or_default().push(*column);
+        groups.entry(problem.reaching(*column)).or_default().push(*column);
     }
     let mut kept = Vec::new();
     for mut group in groups.into_values() {
