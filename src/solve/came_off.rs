@@ -5,11 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
 use crate::model::{LabelKey, PodKey, Requirements};
 use crate::policy::Policy;
 
 use super::demand::{Ask, Demand};
-use super::existing::Standing;
+use super::existing::{NODES_AT_ONCE, Standing};
 use super::fit::Miss;
 use super::fit::company::Company;
 use super::pack::finish::{Finished, Shapes};
@@ -38,12 +40,17 @@ impl Fleet<'_> {
         if topology.is_empty() {
             return BTreeMap::new();
         }
-        let labels: Vec<BTreeMap<LabelKey, Arc<str>>> =
-            self.new.iter().map(|node| labels_of(self.supply, node)).collect();
-        let of_labels = |labels: &BTreeMap<LabelKey, Arc<str>>| {
-            Requirements::of_labels(labels.iter().map(|(key, value)| (key.as_str(), &**value)))
-        };
-        let sites: Vec<Requirements> = labels.iter().map(of_labels).collect();
+        let sites: Vec<(BTreeMap<LabelKey, Arc<str>>, Requirements)> = self
+            .new
+            .par_iter()
+            .with_min_len(NODES_AT_ONCE)
+            .map(|node| {
+                let labels = labels_of(self.supply, node);
+                let own = labels.iter().map(|(key, value)| (key.as_str(), &**value));
+                let site = Requirements::of_labels(own);
+                (labels, site)
+            })
+            .collect();
         let running = Census::of(topology, self.nodes);
         let staying = self.nodes.iter().filter(|standing| !standing.node.is_deleting);
         let mut places: Vec<Place<'_>> = staying
@@ -55,7 +62,7 @@ impl Fleet<'_> {
             })
             .collect();
         let nobody = Company::default();
-        let new = self.new.iter().zip(self.shapes).zip(labels.iter().zip(&sites));
+        let new = self.new.iter().zip(self.shapes).zip(&sites);
         places.extend(new.map(|((node, shapes), (labels, site))| Place {
             seen: Seen { labels, site, taints: &self.policy.pools[&node.pool].taints },
             there: self.daemons(node).unwrap_or(&nobody),

@@ -6,6 +6,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+
 use crate::model::storage::Storage;
 use crate::model::{
     Effect, HostPort, LabelKey, Node, NodeName, NodeStage, Pod, PodKey, PodPlace, Requirements, Resources,
@@ -24,6 +26,9 @@ use super::topology::{Role, Topology};
 
 /// The taint that stands for a cordon.
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+
+/// How many nodes one thread reads before another one helps.
+pub(super) const NODES_AT_ONCE: usize = 128;
 
 /// A node that exists or is on its way, with what is left of it.
 #[derive(Clone, Debug)]
@@ -78,11 +83,12 @@ pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons<'_>, topology: &To
             bound.entry(node).or_default().push(pod);
         }
     }
-    let mut nodes: Vec<Standing<'_>> = snapshot
-        .nodes
-        .iter()
-        .map(|node| {
-            let mut pods = bound.remove(&node.name).unwrap_or_default();
+    let of_node = |node: &'a Node| (node, bound.remove(&node.name).unwrap_or_default());
+    let nodes: Vec<(&Node, Vec<&Pod>)> = snapshot.nodes.iter().map(of_node).collect();
+    let mut nodes: Vec<Standing<'_>> = nodes
+        .into_par_iter()
+        .with_min_len(NODES_AT_ONCE)
+        .map(|(node, mut pods)| {
             pods.sort_by(|a, b| a.key.cmp(&b.key));
             let site = site(node, &pods, (daemons, topology, &snapshot.storage));
             Standing {
@@ -271,16 +277,16 @@ type Terms<'a> = (&'a Vec<Requirements>, &'a Stance);
 
 /// Returns the nodes that each pair of node terms and stance to taints may join at all.
 fn accesses<'a>(demand: &'a Demand, nodes: &[Standing<'_>]) -> BTreeMap<Terms<'a>, Bits> {
-    let mut accesses = BTreeMap::new();
-    for Shape { ask, .. } in &demand.shapes {
-        let terms = (&ask.alternatives, &ask.stance);
-        accesses.entry(terms).or_insert_with(|| {
-            let mut open = Bits::none(nodes.len());
-            open_to(nodes, terms).into_iter().for_each(|node| open.insert(node));
-            open
-        });
-    }
-    accesses
+    let of_shape = |shape: &'a Shape| (&shape.ask.alternatives, &shape.ask.stance);
+    let terms: BTreeSet<Terms<'a>> = demand.shapes.iter().map(of_shape).collect();
+    let opened = |terms: Terms<'a>| {
+        let mut open = Bits::none(nodes.len());
+        open_to(nodes, terms).into_iter().for_each(|node| open.insert(node));
+        (terms, open)
+    };
+    let terms: Vec<Terms<'a>> = terms.into_iter().collect();
+    let least = (NODES_AT_ONCE * NODES_AT_ONCE / nodes.len().max(1)).max(1);
+    terms.into_par_iter().with_min_len(least).map(opened).collect()
 }
 
 /// Returns the nodes that pods of these terms may join, if there is room; nodes being deleted are no place for

@@ -29,6 +29,9 @@ impl Solver {
     /// Works out the fleet that should exist: the same as [`super::solve`], whatever was planned before.
     #[must_use]
     pub fn solve(&self, snapshot: &Snapshot, policy: &Policy) -> Solution {
-        caution::solve(snapshot, policy, |policy| headroom::solve(snapshot, policy, &self.memos))
+        let solve =
+            || caution::solve(snapshot, policy, |policy| headroom::solve(snapshot, policy, &self.memos));
+        // One of the threads that share the work does the rest as well: nobody is woken in vain.
+        rayon::join(solve, || ()).0
     }
 }

@@ -3,7 +3,7 @@
 //! What its own pods need of it is known by what they ask for together and by the labels that were chosen for them. Whether
 //! more pods should come to it is not asked here.
 
-use crate::model::SkuName;
+use crate::model::{Resources, SkuName};
 use crate::solve::demand::Ask;
 use crate::solve::existing;
 use crate::solve::pack::finish::{chosen_labels, keys_wanted};
@@ -38,8 +38,16 @@ pub(in crate::solve) fn holds(
 ) -> bool {
     let bought = scene.supply.bought(&node.pool, size, (&node.zone, node.capacity_type));
     let Some((pool, kind, usable)) = bought else { return false };
+    let daemons = &pool.overheads[usable.overhead].requests;
+    let room = kind.kind.allocatable.minus(daemons).minus(&node.requests.minus(&node.daemon_requests));
+    let mut all = Resources::none();
+    coming.iter().for_each(|(ask, count)| all.add(&ask.requests.times(*count)));
+    // Nearly always it is room that is short: only then is anything else asked.
+    if all.iter().any(|(name, amount)| amount > 0 && amount > room.get(name)) {
+        return false;
+    }
     let mut site = pool.site_with(kind, usable, &node.labels);
-    site.room = site.room.minus(&node.requests.minus(&node.daemon_requests));
+    site.room = room;
     coming.iter().all(|(ask, count)| existing::most(&site, ask) >= *count && site.put(ask, *count).is_ok())
 }
 
