@@ -217,15 +217,19 @@ pub(super) fn counted<'d>(
     counts.into_iter().map(|(shape, count)| (&demand.shapes[shape].ask, count)).collect()
 }
 
+/// Returns the place of the shape of each pod.
+pub(super) fn all_numbers(demand: &Demand) -> BTreeMap<&PodKey, usize> {
+    let of_shape = |place| move |pod| (pod, place);
+    let shapes = demand.shapes.iter().enumerate();
+    shapes.flat_map(|(place, shape)| shape.pods.iter().map(of_shape(place))).collect()
+}
+
 /// Returns the places of the shapes of these pods, of those that are in the demand.
 pub(super) fn numbers<'p>(
     demand: &Demand,
     pods: impl Iterator<Item = &'p PodKey>,
 ) -> BTreeMap<&'p PodKey, usize> {
-    let of_shape = |place| move |pod| (pod, place);
-    let shapes = demand.shapes.iter().enumerate();
-    let all: BTreeMap<&PodKey, usize> =
-        shapes.flat_map(|(place, shape)| shape.pods.iter().map(of_shape(place))).collect();
+    let all = all_numbers(demand);
     let wanted: BTreeSet<&PodKey> = pods.collect();
     wanted.into_iter().filter_map(|pod| Some((pod, *all.get(pod)?))).collect()
 }

@@ -17,7 +17,7 @@ use crate::solve::shrink::imagined;
 use crate::solve::shrink::trial::Scene;
 use crate::solve::solution::{Kept, NewNode, Removal, Report, Solution, Target};
 
-use super::{busy, has_limits};
+use super::{busy, has_limits, waits};
 
 /// What is bought for those who wait must cost no more than one of so many parts of what goes: else some of that might
 /// have stayed for them.
@@ -108,9 +108,8 @@ fn fuller(
     world: &Snapshot,
     (new, more): (&[NewNode], &[&[PodKey]]),
 ) -> Option<Vec<NewNode>> {
-    let coming: BTreeSet<&PodKey> = more.iter().copied().flatten().collect();
-    let demand = Demand::of_these(world, scene.topology, |pod| coming.contains(&pod.key));
-    let numbers = came_off::numbers(&demand, more.iter().copied().flatten());
+    let demand = Demand::of_these(world, scene.topology, waits);
+    let numbers = came_off::all_numbers(&demand);
     let with_more = |(node, pods): (&NewNode, &&[PodKey])| {
         let mut node = node.clone();
         if pods.is_empty() {
