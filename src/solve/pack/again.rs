@@ -6,8 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::packing::{Opened, Packing};
-use super::patterns::SCALE;
-use super::room::Bench;
+use super::room::{Bench, SCALE};
 use super::{exact, improve, patterns, shares};
 
 /// How many nodes are packed anew at once.

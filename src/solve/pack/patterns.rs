@@ -12,16 +12,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 use super::Effort;
 use super::packing::Packing;
 use super::promise;
-use super::room::{Bench, at_once, fits, holds, part, scarcity};
-
-/// Parts into which values and sizes are divided, so that integers suffice.
-pub(super) const SCALE: i128 = 1 << 24;
-
-/// Parts into which the largest room is divided where needs are weighed: small enough that sums of products fit.
-pub(super) const PARTS: i64 = 1 << 20;
-
-/// The fewest pairs of a column and a need that one thread looks at before another one helps.
-pub(super) const PAIRS_AT_ONCE: usize = 10_000;
+use super::room::{Bench, PAIRS_AT_ONCE, PARTS, at_once, fits, holds, part, scarcity};
 
 /// How many patterns are looked for at once where there are many to look for: to share out fewer costs more than it saves.
 const LOOKS_AT_ONCE: usize = 8;

@@ -12,8 +12,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 
 use crate::solve::intern::Bits;
 
-use super::patterns::{PARTS, SCALE};
-use super::room::Bench;
+use super::room::{Bench, PARTS, SCALE};
 
 /// Parts into which the worth of what pods take is divided where pods are sorted by it.
 const WORTH: u32 = 40;
@@ -199,7 +198,7 @@ fn alike(bench: &Bench<'_>, columns: &[usize]) -> Vec<Alike> {
 #[cfg(test)]
 mod tests {
     use super::Knapsack;
-    use crate::solve::pack::patterns::SCALE;
+    use crate::solve::pack::room::SCALE;
 
     /// What the best of all choices is worth that take no more than so much.
     fn best(pods: &[(i128, i128, i128)], room: i128) -> i128 {

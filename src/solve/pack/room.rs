@@ -10,6 +10,15 @@ use crate::solve::supply::Supply;
 use super::Effort;
 use super::problem::Problem;
 
+/// Parts into which values and sizes are divided, so that integers suffice.
+pub(super) const SCALE: i128 = 1 << 24;
+
+/// Parts into which the largest room is divided where needs are weighed: small enough that sums of products fit.
+pub(super) const PARTS: i64 = 1 << 20;
+
+/// The fewest pairs of a column and a need that one thread looks at before another one helps.
+pub(super) const PAIRS_AT_ONCE: usize = 10_000;
+
 /// What is left of a node of some column.
 #[derive(Clone, Debug)]
 pub(super) struct Room {

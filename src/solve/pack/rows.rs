@@ -4,8 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::patterns::SCALE;
-use super::room::Bench;
+use super::room::{Bench, SCALE};
 
 /// The most rows: what the programme costs grows with their square.
 const ROWS_MAX: usize = 72;

@@ -9,8 +9,7 @@ use std::ops::Range;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::packing::Packing;
-use super::patterns::{PAIRS_AT_ONCE, SCALE};
-use super::room::{Bench, Room, fits};
+use super::room::{Bench, PAIRS_AT_ONCE, Room, SCALE, fits};
 
 /// Columns that cost the same and have the same room.
 struct Alike {

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::solve::bound::simplex::{ONE, Pattern, Programme};
 
-use super::patterns::SCALE;
-use super::room::{Bench, at_once, fits, holds, part, scarcity};
+use super::room::{Bench, SCALE, at_once, fits, holds, part, scarcity};
 use super::rows::{Row, rows};
 
 /// How often new patterns are looked for: more rounds change little.
