@@ -15,7 +15,7 @@ use crate::solve::intern::Bits;
 use super::room::{Bench, PARTS, SCALE};
 
 /// Parts into which the worth of what pods take is divided where pods are sorted by it.
-const WORTH: u32 = 40;
+const WORTH: i128 = 1 << 40;
 
 /// What one part of each dimension counts.
 type Direction = Vec<i64>;
@@ -87,30 +87,26 @@ impl Rooms {
         Self { units, parts }
     }
 
-    /// Returns each dimension that pods ask for alone, and every two of them in the proportion in which a column has them,
-    /// to the next powers of two.
+    /// Returns what counts nothing, so that all that is left is promised; each dimension that pods ask for alone; and every
+    /// two of them in the proportion in which a column has them, to the next powers of two.
     fn directions(&self, bench: &Bench<'_>) -> BTreeSet<Direction> {
         let is_asked = |place: &usize| bench.problem.classes.iter().any(|class| class.need[*place] > 0);
         let asked: Vec<usize> = (0..self.units.len()).filter(is_asked).collect();
-        let counting = |one: (usize, i64), other: (usize, i64)| {
+        let counting = |counts: &[(usize, i64)]| {
             let mut direction = vec![0; self.units.len()];
-            direction[one.0] = one.1;
-            direction[other.0] = other.1;
+            counts.iter().for_each(|(place, counts)| direction[*place] = *counts);
             direction
         };
-        let mut directions: BTreeSet<Direction> =
-            asked.iter().map(|place| counting((*place, 1), (*place, 1))).collect();
+        let alone = asked.iter().map(|place| counting(&[(*place, 1)]));
+        let mut directions: BTreeSet<Direction> = alone.chain([counting(&[])]).collect();
         for (number, one) in asked.iter().enumerate() {
             for other in &asked[number + 1..] {
                 let size = |parts: &[i64], place: usize| i64::from(parts[place].max(1).ilog2());
-                let beside: BTreeSet<i64> =
-                    self.parts.iter().map(|parts| size(parts, *one) - size(parts, *other)).collect();
-                let around: BTreeSet<i64> = beside.iter().flat_map(|ratio| ratio - 1..=ratio + 1).collect();
-                directions.extend(
-                    around
-                        .iter()
-                        .map(|ratio| counting((*one, 1 << (-ratio).max(0)), (*other, 1 << ratio.max(&0)))),
-                );
+                let beside = self.parts.iter().map(|parts| size(parts, *one) - size(parts, *other));
+                let around: BTreeSet<i64> = beside.flat_map(|ratio| ratio - 1..=ratio + 1).collect();
+                let both =
+                    |ratio: i64| counting(&[(*one, 1 << (-ratio).max(0)), (*other, 1 << ratio.max(0))]);
+                directions.extend(around.into_iter().map(both));
             }
         }
         directions
@@ -132,7 +128,7 @@ impl Rooms {
         let mut classes: Vec<(i128, usize)> =
             (0..values.len()).filter(is_left).map(|class| (takes(class), class)).collect();
         classes.sort_by_cached_key(|(takes, class)| {
-            let worth = if *takes == 0 { i128::MAX } else { (values[*class] << WORTH) / takes };
+            let worth = if *takes == 0 { i128::MAX } else { values[*class].saturating_mul(WORTH) / takes };
             (Reverse(worth), *class)
         });
         Counted { direction, classes }
@@ -172,7 +168,9 @@ impl Knapsack {
         let whole = self.filled.partition_point(|(taken, _)| *taken <= room).saturating_sub(1);
         let (taken, worth) = self.filled[whole];
         // Pods may be worth the same for what they take and not be told apart: that is never more than this.
-        let part = |(takes, value): &(i128, i128)| (room - taken).max(0) * value / takes.max(&1) + SCALE;
+        let part = |(takes, value): &(i128, i128)| {
+            (room - taken).max(0).saturating_mul(*value) / takes.max(&1) + SCALE
+        };
         worth + self.next.get(whole).map_or(0, part)
     }
 }
