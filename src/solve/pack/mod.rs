@@ -11,6 +11,7 @@ mod first_fit;
 mod guess;
 mod improve;
 mod packing;
+mod pattern;
 mod patterns;
 pub(super) mod problem;
 mod promise;

@@ -35,38 +35,98 @@ struct Counted {
     classes: Vec<(i128, usize)>,
 }
 
-/// Returns what a pattern of each column is worth at most, with so many pods left of each class. Where there is much to look
-/// at, threads share it.
-pub(super) fn promises(
-    bench: &Bench<'_>,
-    columns: &[usize],
-    (values, left): (&[i128], &[usize]),
-    is_much: bool,
-) -> Vec<i128> {
-    let rooms = Rooms::of(bench, columns);
-    let counted: Vec<Counted> =
-        rooms.directions(bench).into_iter().map(|way| rooms.counted(bench, (values, left), way)).collect();
-    let of_alike = |alike: &Alike| {
-        let mut promises: Vec<(usize, i128)> = alike.places.iter().map(|place| (*place, i128::MAX)).collect();
-        for Counted { direction, classes } in &counted {
-            let there = classes
-                .iter()
-                .map(|(takes, class)| (*takes, values[*class], alike.most[*class].min(left[*class]) as i128));
-            let knapsack = Knapsack::of(there.filter(|(_, _, count)| *count > 0));
-            for (place, promise) in &mut promises {
-                *promise = knapsack.holds(rooms.counts(*place, direction)).min(*promise);
+/// What a column promised last.
+struct Promise {
+    /// The columns like it, by their place.
+    alike: usize,
+    /// The direction that promised least when nothing was placed: the only one asked again.
+    way: usize,
+    value: i128,
+    /// How often pods had been placed.
+    moment: usize,
+}
+
+/// What a pattern of each column is worth at most.
+pub(super) struct Promises<'v> {
+    values: &'v [i128],
+    rooms: Rooms,
+    counted: Vec<Counted>,
+    alike: Vec<Alike>,
+    promises: Vec<Promise>,
+    /// How often pods were placed.
+    moment: usize,
+}
+
+impl<'v> Promises<'v> {
+    /// Lets columns promise with so many pods left of each class. Where there is much to look at, threads share it.
+    pub(super) fn of(
+        bench: &Bench<'_>,
+        columns: &[usize],
+        (values, left): (&'v [i128], &[usize]),
+        is_much: bool,
+    ) -> Self {
+        let rooms = Rooms::of(bench, columns);
+        let ways = Ways::of(bench, &rooms);
+        let counted = |way: &Direction| rooms.counted(bench, (values, left), way.clone());
+        let counted: Vec<Counted> = ways.directions.iter().map(counted).collect();
+        let groups = alike(bench, columns);
+        let of_group = |(number, group): (usize, &Alike)| {
+            let none = |_: &usize| Promise { alike: number, way: 0, value: i128::MAX, moment: 0 };
+            let mut promises: Vec<Promise> = group.places.iter().map(none).collect();
+            for (way, counted) in counted.iter().enumerate() {
+                let pods: Vec<Pods> = counted.pods(group, (values, left)).collect();
+                let there = group.places.iter().zip(&mut promises);
+                for (place, promise) in there.filter(|(place, _)| ways.is_of(way, **place)) {
+                    let value = holds(pods.iter().copied(), rooms.counts(*place, &counted.direction));
+                    if value < promise.value {
+                        (promise.way, promise.value) = (way, value);
+                    }
+                }
             }
-        }
-        promises
-    };
-    let mut promises = vec![0; columns.len()];
-    let alike = alike(bench, columns);
-    let least = if is_much { 1 } else { alike.len() };
-    let all: Vec<(usize, i128)> = alike.par_iter().with_min_len(least).flat_map_iter(of_alike).collect();
-    for (place, promise) in all {
-        promises[place] = promise;
+            group.places.iter().copied().zip(promises).collect::<Vec<_>>()
+        };
+        let least = if is_much { 1 } else { groups.len() };
+        let mut promises: Vec<(usize, Promise)> =
+            groups.par_iter().enumerate().with_min_len(least).flat_map_iter(of_group).collect();
+        promises.sort_unstable_by_key(|(place, _)| *place);
+        let promises = promises.into_iter().map(|(_, promise)| promise).collect();
+        Self { values, rooms, counted, alike: groups, promises, moment: 0 }
     }
-    promises
+
+    /// Returns what a column promised last.
+    pub(super) fn last(&self, place: usize) -> i128 {
+        self.promises[place].value
+    }
+
+    /// Says that pods were placed.
+    pub(super) fn age(&mut self) {
+        self.moment += 1;
+    }
+
+    /// Returns what a column promises with what is left now; `None` where it was asked already since pods were placed.
+    pub(super) fn renewed(&mut self, place: usize, left: &[usize]) -> Option<i128> {
+        let Self { values, rooms, counted, alike, promises, moment } = self;
+        let promise = &mut promises[place];
+        if promise.moment == *moment {
+            return None;
+        }
+        let counted = &counted[promise.way];
+        let pods = counted.pods(&alike[promise.alike], (values, left));
+        promise.moment = *moment;
+        promise.value = holds(pods, rooms.counts(place, &counted.direction));
+        Some(promise.value)
+    }
+}
+
+impl Counted {
+    /// Returns what columns of a group may hold.
+    fn pods(&self, alike: &Alike, (values, left): (&[i128], &[usize])) -> impl Iterator<Item = Pods> {
+        let pods = self.classes.iter().map(|(takes, class)| {
+            let count = alike.most[*class].min(left[*class]) as i128;
+            Pods { takes: *takes, value: values[*class], count }
+        });
+        pods.filter(|pods| pods.count > 0)
+    }
 }
 
 /// What the columns have room for, in parts of the largest room.
@@ -85,31 +145,6 @@ impl Rooms {
         let in_parts = |column| room(column).iter().zip(&units).map(|(room, unit)| room / unit + 1).collect();
         let parts = columns.iter().map(in_parts).collect();
         Self { units, parts }
-    }
-
-    /// Returns what counts nothing, so that all that is left is promised; each dimension that pods ask for alone; and every
-    /// two of them in the proportion in which a column has them, to the next powers of two.
-    fn directions(&self, bench: &Bench<'_>) -> BTreeSet<Direction> {
-        let is_asked = |place: &usize| bench.problem.classes.iter().any(|class| class.need[*place] > 0);
-        let asked: Vec<usize> = (0..self.units.len()).filter(is_asked).collect();
-        let counting = |counts: &[(usize, i64)]| {
-            let mut direction = vec![0; self.units.len()];
-            counts.iter().for_each(|(place, counts)| direction[*place] = *counts);
-            direction
-        };
-        let alone = asked.iter().map(|place| counting(&[(*place, 1)]));
-        let mut directions: BTreeSet<Direction> = alone.chain([counting(&[])]).collect();
-        for (number, one) in asked.iter().enumerate() {
-            for other in &asked[number + 1..] {
-                let size = |parts: &[i64], place: usize| i64::from(parts[place].max(1).ilog2());
-                let beside = self.parts.iter().map(|parts| size(parts, *one) - size(parts, *other));
-                let around: BTreeSet<i64> = beside.flat_map(|ratio| ratio - 1..=ratio + 1).collect();
-                let both =
-                    |ratio: i64| counting(&[(*one, 1 << (-ratio).max(0)), (*other, 1 << ratio.max(0))]);
-                directions.extend(around.into_iter().map(both));
-            }
-        }
-        directions
     }
 
     /// Counts what pods take.
@@ -141,38 +176,82 @@ impl Rooms {
     }
 }
 
-/// Pods one after the other, each with all before it.
-struct Knapsack {
-    /// What the pods before take and are worth, and what the next one takes and is worth.
-    filled: Vec<(i128, i128)>,
-    next: Vec<(i128, i128)>,
+/// In which directions the columns are asked.
+struct Ways {
+    directions: Vec<Direction>,
+    /// For each size of columns, whether they are asked in each direction.
+    of_sizes: Vec<Vec<bool>>,
+    /// The size of each column.
+    sizes: Vec<usize>,
 }
 
-impl Knapsack {
-    /// Puts pods in, those first that are worth most for what they take: what one takes, what it is worth, and how many
-    /// there are.
-    fn of(pods: impl Iterator<Item = (i128, i128, i128)>) -> Self {
-        let (mut filled, mut next) = (vec![(0, 0)], Vec::new());
-        let (mut taken, mut worth) = (0, 0);
-        for (takes, value, count) in pods {
-            taken += takes * count;
-            worth += value * count;
-            filled.push((taken, worth));
-            next.push((takes, value));
-        }
-        Self { filled, next }
+impl Ways {
+    fn of(bench: &Bench<'_>, rooms: &Rooms) -> Self {
+        let is_asked = |place: &usize| bench.problem.classes.iter().any(|class| class.need[*place] > 0);
+        let asked: Vec<usize> = (0..rooms.units.len()).filter(is_asked).collect();
+        let size =
+            |parts: &Vec<i64>| -> Vec<u32> { parts.iter().map(|parts| parts.max(&1).ilog2()).collect() };
+        let of_columns: Vec<Vec<u32>> = rooms.parts.iter().map(size).collect();
+        let distinct: BTreeSet<&Vec<u32>> = of_columns.iter().collect();
+        let number: BTreeMap<&Vec<u32>, usize> = distinct.iter().copied().zip(0..).collect();
+        let sizes = of_columns.iter().map(|size| number[size]).collect();
+        let ways: Vec<BTreeSet<Direction>> =
+            distinct.into_iter().map(|size| Self::of_size(&asked, size)).collect();
+        let directions: BTreeSet<&Direction> = ways.iter().flatten().collect();
+        let is_in = |ways: &BTreeSet<Direction>| directions.iter().map(|way| ways.contains(*way)).collect();
+        let of_sizes = ways.iter().map(is_in).collect();
+        Self { directions: directions.into_iter().cloned().collect(), of_sizes, sizes }
     }
 
-    /// Returns what is worth most of what fits into so much room.
-    fn holds(&self, room: i128) -> i128 {
-        let whole = self.filled.partition_point(|(taken, _)| *taken <= room).saturating_sub(1);
-        let (taken, worth) = self.filled[whole];
-        // Pods may be worth the same for what they take and not be told apart: that is never more than this.
-        let part = |(takes, value): &(i128, i128)| {
-            (room - taken).max(0).saturating_mul(*value) / takes.max(&1) + SCALE
+    /// Returns the directions for columns of a size, in powers of two of parts: what counts nothing, so that all that is left
+    /// is promised; each dimension that pods ask for alone; and every two of them in the proportion in which the columns
+    /// have them, to the next powers of two.
+    fn of_size(asked: &[usize], size: &[u32]) -> BTreeSet<Direction> {
+        let counting = |counts: &[(usize, i64)]| {
+            let mut direction = vec![0; size.len()];
+            counts.iter().for_each(|(place, counts)| direction[*place] = *counts);
+            direction
         };
-        worth + self.next.get(whole).map_or(0, part)
+        let alone = asked.iter().map(|place| counting(&[(*place, 1)]));
+        let mut directions: BTreeSet<Direction> = alone.chain([counting(&[])]).collect();
+        for (number, one) in asked.iter().enumerate() {
+            for other in &asked[number + 1..] {
+                let ratio = i64::from(size[*one]) - i64::from(size[*other]);
+                let both =
+                    |ratio: i64| counting(&[(*one, 1 << (-ratio).max(0)), (*other, 1 << ratio.max(0))]);
+                directions.extend((ratio - 1..=ratio + 1).map(both));
+            }
+        }
+        directions
     }
+
+    /// Returns whether a column is asked in a direction.
+    fn is_of(&self, way: usize, place: usize) -> bool {
+        self.of_sizes[self.sizes[place]][way]
+    }
+}
+
+/// Pods of one class: what each takes, what it is worth, and how many there are.
+#[derive(Clone, Copy)]
+struct Pods {
+    takes: i128,
+    value: i128,
+    count: i128,
+}
+
+/// Returns what pods are worth at most that fit into so much room, of which those come first that are worth most for what
+/// they take.
+fn holds(pods: impl Iterator<Item = Pods>, room: i128) -> i128 {
+    let (mut rest, mut worth) = (room.max(0), 0);
+    for Pods { takes, value, count } in pods {
+        if takes * count > rest {
+            // Pods may be worth the same for what they take and not be told apart: that is never more than this.
+            return worth + rest.saturating_mul(value) / takes + SCALE;
+        }
+        rest -= takes * count;
+        worth += value * count;
+    }
+    worth
 }
 
 /// Groups columns by who may stand on them.
@@ -195,23 +274,22 @@ fn alike(bench: &Bench<'_>, columns: &[usize]) -> Vec<Alike> {
 
 #[cfg(test)]
 mod tests {
-    use super::Knapsack;
+    use super::{Pods, holds};
     use crate::solve::pack::room::SCALE;
 
     /// What the best of all choices is worth that take no more than so much.
-    fn best(pods: &[(i128, i128, i128)], room: i128) -> i128 {
-        let Some(((takes, value, count), rest)) = pods.split_first() else { return 0 };
+    fn best(pods: &[Pods], room: i128) -> i128 {
+        let Some((Pods { takes, value, count }, rest)) = pods.split_first() else { return 0 };
         let fitting = (0..=*count).filter(|times| takes * times <= room);
         fitting.map(|times| value * times + best(rest, room - takes * times)).max().unwrap_or(0)
     }
 
     #[test]
-    fn a_knapsack_promises_no_less_than_the_best_choice_and_less_than_a_pod_more() {
-        let pods =
-            [(0, 3 * SCALE, 1), (2, 9 * SCALE, 2), (5, 20 * SCALE, 3), (3, 7 * SCALE, 4), (7, 2 * SCALE, 1)];
-        let knapsack = Knapsack::of(pods.into_iter());
+    fn no_less_is_promised_than_the_best_choice_is_worth_and_less_than_a_pod_more() {
+        let pods = [(0, 3, 1), (2, 9, 2), (5, 20, 3), (3, 7, 4), (7, 2, 1)]
+            .map(|(takes, value, count)| Pods { takes, value: value * SCALE, count });
         for room in 0..50 {
-            let (promised, best) = (knapsack.holds(room), best(&pods, room));
+            let (promised, best) = (holds(pods.into_iter(), room), best(&pods, room));
             assert!(best <= promised && promised <= best + 20 * SCALE, "{room}: {best} of {promised}");
         }
     }
