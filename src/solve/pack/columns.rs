@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
 use crate::model::{LabelKey, Requirements, ResourceName};
 
 use crate::solve::fit::limits::{Charges, Ledger};
@@ -45,8 +47,8 @@ pub(super) fn all(
     (ledger, book): (&Ledger, &PriceBook<'_>),
     ways: &[Option<variety::Ways<'_>>],
 ) -> Vec<Column> {
-    let mut columns = Vec::new();
-    for (place, pool) in supply.pools.iter().enumerate() {
+    let of_pool = |(place, pool): (usize, &PoolSupply<'_>)| {
+        let mut columns = Vec::new();
         let alike = alike(pool, &reaches[place]);
         for (number, kind) in pool.kinds.iter().enumerate() {
             for usables in groups(kind, &alike) {
@@ -79,8 +81,9 @@ pub(super) fn all(
                 }
             }
         }
-    }
-    columns
+        columns
+    };
+    supply.pools.par_iter().enumerate().flat_map_iter(of_pool).collect()
 }
 
 /// Returns the column again for every commitment to its size: only what stands beside the VM is new cost, with what
@@ -224,19 +227,27 @@ pub(super) fn undominated(
         let is_regional = offering.zone.as_str() == "0";
         (column.pool, column.cost, is_regional, kind.kind.name.clone(), offering.zone.clone())
     });
-    let mut kept: Vec<(Column, Bits)> = Vec::new();
-    for (column, bits) in served {
+    let of_pools: Vec<&[(Column, Bits)]> =
+        served.chunk_by(|(one, _), (other, _)| one.pool == other.pool).collect();
+    let is_kept: Vec<bool> = of_pools.par_iter().flat_map_iter(|of_pool| unbeaten(of_pool, supply)).collect();
+    let kept = served.into_iter().zip(is_kept).filter(|(_, is_kept)| *is_kept);
+    kept.map(|((column, _), _)| column).collect()
+}
+
+/// Returns of each column of one pool, the cheapest first, whether none before it beats it.
+fn unbeaten(columns: &[(Column, Bits)], supply: &Supply<'_>) -> Vec<bool> {
+    let mut kept: Vec<&(Column, Bits)> = Vec::new();
+    let kept_of = columns.iter().map(|served| {
+        let (column, bits) = served;
         let is_beaten = kept.iter().any(|(better, theirs)| {
-            better.pool == column.pool
-                && better.commitment.is_none()
-                && theirs.holds(&bits)
-                && beats(better, &column, supply)
+            better.commitment.is_none() && theirs.holds(bits) && beats(better, column, supply)
         });
         if !is_beaten {
-            kept.push((column, bits));
+            kept.push(served);
         }
-    }
-    kept.into_iter().map(|(column, _)| column).collect()
+        !is_beaten
+    });
+    kept_of.collect()
 }
 
 /// Returns whether `better`, which is not dearer, holds all that `column` holds and takes no more of limits.

@@ -98,22 +98,20 @@ impl Problem {
             .map(|(place, shape)| (place, shape, left[place]))
             .collect();
         let dimensions = dimensions(&shapes, supply);
-        let mut terms: Interner<Terms<'_>> = Interner::new();
-        let mut numbers = Vec::new();
-        for (_, shape, _) in &shapes {
-            numbers.push(terms.number(&(&shape.ask.alternatives, &shape.ask.stance)));
-        }
+        // In an order of their own, so that what was made for the same is found again whoever asks first.
+        let terms: BTreeSet<Terms<'_>> = shapes.iter().map(|(_, shape, _)| terms_of(shape)).collect();
+        let terms: Vec<Terms<'_>> = terms.into_iter().collect();
+        let number = |shape| terms.binary_search(&terms_of(shape)).unwrap_or_default();
+        let mut numbers: Vec<usize> = shapes.iter().map(|(_, shape, _)| number(shape)).collect();
         let make =
             |pools, count, ways: &[_]| Stock::of(pools, count, (supply, &dimensions, ways), (ledger, book));
         let stock = if supply.pools.iter().all(|pool| pool.variety.is_empty()) {
-            let owned = terms.values().iter().map(|(terms, stance)| ((*terms).clone(), (*stance).clone()));
+            let owned = terms.iter().map(|(terms, stance)| ((*terms).clone(), (*stance).clone()));
             let made = (owned.collect(), dimensions.clone(), ledger.clone());
             let no_ways: Vec<_> = supply.pools.iter().map(|_| None).collect();
-            memo.stock(made, || {
-                make(PoolReaches::all(supply, terms.values()), terms.values().len(), &no_ways)
-            })
+            memo.stock(made, || make(PoolReaches::all(supply, &terms), terms.len(), &no_ways))
         } else {
-            let mut pools = PoolReaches::all(supply, terms.values());
+            let mut pools = PoolReaches::all(supply, &terms);
             let ways = varied(&shapes, &mut numbers, &mut pools, supply, &dimensions);
             let count = numbers.iter().map(|number| number + 1).max().unwrap_or(0);
             make(pools, count, &ways)
@@ -161,6 +159,11 @@ impl Problem {
     pub(in crate::solve) fn counts(&self) -> Vec<usize> {
         self.classes.iter().map(|class| class.pods.len()).collect()
     }
+}
+
+/// Returns what pods of a shape ask of nodes' labels and taints.
+const fn terms_of(shape: &Shape) -> Terms<'_> {
+    (&shape.ask.alternatives, &shape.ask.stance)
 }
 
 /// Looks at what may be had of pools that ask for a variety. Where a fleet puts up with less, node terms of pods that
