@@ -25,6 +25,7 @@ use super::supply::Supply;
 use super::topology::Topology;
 use super::topology::assign::{self, Assigned, Caps, Refused};
 use super::topology::bundle;
+use super::topology::census::Running;
 use super::{came_off, ledger, overruled, pack, price};
 
 /// How often pods are given out anew after the first time.
@@ -84,14 +85,15 @@ type Score = (usize, usize, Vec<(Reverse<i32>, usize)>, i64);
 
 /// Returns the best attempt.
 pub(super) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
-    let mut best = rounds(ground, ground.demand);
+    let running = &Running::of(ground.topology, ground.nodes);
+    let mut best = rounds((ground, running), ground.demand);
     for _ in 0..MENDS_MAX {
         let came_off: Vec<Refused> =
             best.assigned.refused.iter().filter(|refused| refused.was_placed).cloned().collect();
         if came_off.is_empty() || overruled(ground, &best) == 0 {
             break;
         }
-        let mut next = rounds(ground, &without(ground.demand, &came_off));
+        let mut next = rounds((ground, running), &without(ground.demand, &came_off));
         next.assigned.refused.extend(came_off);
         if score(ground, &next) >= score(ground, &best) {
             break;
@@ -110,9 +112,9 @@ fn without(demand: &Demand, came_off: &[Refused]) -> Demand {
 }
 
 /// Returns the best of the attempts that give out domains anew.
-fn rounds<'a>(ground: &Ground<'a>, demand: &Demand) -> Attempt<'a> {
+fn rounds<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand) -> Attempt<'a> {
     let mut caps = Caps::new();
-    let first = attempt(ground, demand, &caps);
+    let first = attempt((ground, running), demand, &caps);
     let mut is_new = first.shortfalls.tighten(&first.assigned, &mut caps);
     let is_little = demand.pods() >= SPARED_MIN && first.shortfalls.pods * SHORT_MAX < demand.pods();
     if !is_new || is_little && is_whole(&first) {
@@ -128,7 +130,7 @@ fn rounds<'a>(ground: &Ground<'a>, demand: &Demand) -> Attempt<'a> {
             break;
         }
         let given = caps.clone();
-        let next = attempt(&tried, demand, &caps);
+        let next = attempt((&tried, running), demand, &caps);
         is_new = next.shortfalls.tighten(&next.assigned, &mut caps);
         let score = score(ground, &next);
         if !is_sketched && score < best.0 {
@@ -138,7 +140,7 @@ fn rounds<'a>(ground: &Ground<'a>, demand: &Demand) -> Attempt<'a> {
         }
     }
     if let Some((_, caps)) = sketched {
-        let next = attempt(ground, demand, &caps);
+        let next = attempt((ground, running), demand, &caps);
         let score = score(ground, &next);
         if score < best.0 {
             best = (score, next);
@@ -154,10 +156,10 @@ fn is_whole(attempt: &Attempt<'_>) -> bool {
         && attempt.shortfalls.lighter == 0
 }
 
-fn attempt<'a>(ground: &Ground<'a>, demand: &Demand, caps: &Caps) -> Attempt<'a> {
+fn attempt<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand, caps: &Caps) -> Attempt<'a> {
     let Ground { snapshot, policy, market, book, topology, supply, memo, slack, nodes, effort, .. } = *ground;
     let (bundled, riders) = bundle::bundled(demand, bundle::World { topology, supply, nodes });
-    let mut assigned = assign::assign(&bundled, topology, (supply, memo, nodes), caps);
+    let mut assigned = assign::assign(&bundled, running, (supply, memo), caps);
     let mut nodes: Vec<Standing<'a>> = nodes.to_vec();
     let mut open = assigned.open_demand();
     let shapes = open.shapes.len();
@@ -172,7 +174,7 @@ fn attempt<'a>(ground: &Ground<'a>, demand: &Demand, caps: &Caps) -> Attempt<'a>
     let mut finished = finish(&desk, packing, &mut zones(&nodes, &shrunk));
     came_off::without_slack(&open, shapes, &mut nodes, &mut finished);
     finished.unplaced.extend(assigned.closed_pods());
-    let around = (supply, policy, topology);
+    let around = (supply, policy, running);
     let refused = came_off::take_off(around, &assigned.demand, &mut nodes, &mut finished);
     assigned.refused.extend(refused);
     let shortfalls = Shortfalls::of(supply, &assigned, &nodes, &finished);

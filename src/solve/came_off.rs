@@ -17,10 +17,9 @@ use super::fit::company::Company;
 use super::pack::finish::{Finished, Shapes};
 use super::solution::NewNode;
 use super::supply::Supply;
-use super::topology::Topology;
 use super::topology::assign::{self, Assigned, Refused};
 use super::topology::bundle::{self, Riders};
-use super::topology::census::Census;
+use super::topology::census::Running;
 use super::topology::eligible::Seen;
 use super::topology::settle::{self, Place};
 
@@ -36,7 +35,8 @@ pub(super) struct Fleet<'a> {
 
 impl Fleet<'_> {
     /// Returns the placed pods of this demand that Kubernetes would not bind, now that it is known where all are.
-    pub(super) fn refused(&self, demand: &Demand, topology: &Topology) -> BTreeMap<PodKey, Miss> {
+    pub(super) fn refused(&self, demand: &Demand, running: &Running<'_>) -> BTreeMap<PodKey, Miss> {
+        let topology = running.topology;
         if topology.is_empty() {
             return BTreeMap::new();
         }
@@ -51,7 +51,6 @@ impl Fleet<'_> {
                 (labels, site)
             })
             .collect();
-        let running = Census::of(topology, self.nodes);
         let staying = self.nodes.iter().filter(|standing| !standing.node.is_deleting);
         let mut places: Vec<Place<'_>> = staying
             .map(|standing| Place {
@@ -69,7 +68,7 @@ impl Fleet<'_> {
             pods: &node.pods,
             shapes: &shapes.pods,
         }));
-        settle::refused((demand, topology), &running, &places)
+        settle::refused((demand, topology), running.census(), &places)
     }
 
     /// Returns who comes with a new node, as far as rules between pods on one node go.
@@ -82,13 +81,13 @@ impl Fleet<'_> {
 
 /// Takes off what Kubernetes would not bind.
 pub(super) fn take_off(
-    (supply, policy, topology): (&Supply<'_>, &Policy, &Topology),
+    (supply, policy, running): (&Supply<'_>, &Policy, &Running<'_>),
     demand: &Demand,
     nodes: &mut [Standing<'_>],
     finished: &mut Finished,
 ) -> Vec<Refused> {
     let fleet = Fleet { supply, policy, nodes, new: &finished.nodes, shapes: &finished.shapes };
-    let refused = fleet.refused(demand, topology);
+    let refused = fleet.refused(demand, running);
     if refused.is_empty() {
         return Vec::new();
     }

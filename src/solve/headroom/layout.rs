@@ -22,6 +22,7 @@ use crate::solve::report::chain;
 use crate::solve::shrink::imagined;
 use crate::solve::shrink::trial::Scene;
 use crate::solve::solution::NewNode;
+use crate::solve::topology::census::Running;
 
 /// How often nodes are made for what is left of the room, or given up because nothing of it is there: each changes what
 /// is laid out where, and most fleets need one or two.
@@ -263,7 +264,7 @@ impl<'p> Floor<'p> {
         new.extend(made.iter().map(|made| made.node.clone()));
         let shapes = &came_off::shapes_of(demand, &new);
         let fleet = Fleet { supply, policy, nodes: &nodes, new: &new, shapes };
-        !fleet.refused(demand, topology).is_empty()
+        !fleet.refused(demand, &Running::of(topology, &nodes)).is_empty()
     }
 
     /// Lays the room out on all nodes that are not closed.

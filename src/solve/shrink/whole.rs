@@ -14,6 +14,7 @@ use crate::solve::headroom::layout;
 use crate::solve::pack::finish::Shapes;
 use crate::solve::price::{self, Uncommitted};
 use crate::solve::solution::{NewNode, Solution, Target};
+use crate::solve::topology::census::Running;
 use crate::solve::{existing, ledger, overruled};
 
 use super::trial::{Scene, marked};
@@ -105,5 +106,5 @@ fn binds_all(
         (standing.placed, standing.shapes) = known.unzip();
     }
     let fleet = Fleet { supply, policy, nodes: &nodes, new, shapes };
-    fleet.refused(demand, topology).is_empty()
+    fleet.refused(demand, &Running::of(topology, &nodes)).is_empty()
 }

@@ -6,13 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use super::census::Census;
+use super::census::{Census, Running};
 use super::domains::{Cell, Places, THERE, Values};
 use super::group::GroupKind;
 use super::{Role, Topology};
 use crate::model::{LabelKey, PodKey, Requirement};
 use crate::solve::demand::{Demand, Shape};
-use crate::solve::existing::Standing;
 use crate::solve::fit::{Miss, Rule, affinity, anti_affinity, spread};
 use crate::solve::memo::Memo;
 use crate::solve::supply::Supply;
@@ -95,8 +94,8 @@ pub fn grouped(demand: &Demand, pods: BTreeMap<PodKey, Miss>) -> Vec<Refused> {
 #[must_use]
 pub(in crate::solve) fn assign(
     demand: &Demand,
-    topology: &Topology,
-    (supply, memo, nodes): (&Supply<'_>, &Memo, &[Standing<'_>]),
+    running: &Running<'_>,
+    (supply, memo): (&Supply<'_>, &Memo),
     caps: &Caps,
 ) -> Assigned {
     let tied: Vec<usize> =
@@ -105,10 +104,11 @@ pub(in crate::solve) fn assign(
         let origins = (0..demand.shapes.len()).map(|place| (place, None)).collect();
         return Assigned { demand: demand.clone(), origins, ..Assigned::default() };
     }
+    let Running { topology, nodes, .. } = *running;
     let mut places = Places::of((supply, memo), nodes);
     let mut parts: Vec<Part> =
         tied.iter().map(|place| Part::of(*place, &demand.shapes[*place], topology, &mut places)).collect();
-    let mut round = Round { topology, census: Census::of(topology, nodes), caps };
+    let mut round = Round { topology, census: running.census().clone(), caps };
     for part in &parts {
         round.open_domains(part);
     }

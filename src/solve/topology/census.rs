@@ -2,6 +2,7 @@
 //!
 //! Counts what runs on nodes that stay, and then what is assigned. It never says where a pod should go.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -25,6 +26,28 @@ struct Counts {
     levels: BTreeMap<usize, usize>,
     /// How many pods are counted in all.
     anywhere: usize,
+}
+
+/// Nodes with what runs on those that stay: that is counted once, when somebody asks.
+pub struct Running<'a> {
+    /// The rules that count.
+    pub topology: &'a Topology,
+    /// The nodes.
+    pub nodes: &'a [Standing<'a>],
+    census: OnceCell<Census>,
+}
+
+impl<'a> Running<'a> {
+    /// Counts nothing yet.
+    #[must_use]
+    pub const fn of(topology: &'a Topology, nodes: &'a [Standing<'a>]) -> Self {
+        Self { topology, nodes, census: OnceCell::new() }
+    }
+
+    /// Returns the counts.
+    pub fn census(&self) -> &Census {
+        self.census.get_or_init(|| Census::of(self.topology, self.nodes))
+    }
 }
 
 impl Counts {

@@ -5,9 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
 use super::Topology;
 use super::group::{Group, GroupKind, Spread};
 use crate::model::{LabelKey, Requirements, Stance, Taint, label};
+use crate::solve::existing::NODES_AT_ONCE;
 use crate::solve::fit::{Undefined, labels, taints};
 
 /// What a spread asks of nodes.
@@ -49,7 +52,8 @@ impl Eligible {
             let next = eligible.answers.len();
             let question = *questions.entry(asked).or_insert(next);
             if question == next {
-                eligible.answers.push(nodes.iter().map(|node| counts(node, spread)).collect());
+                let answers = nodes.par_iter().with_min_len(NODES_AT_ONCE);
+                eligible.answers.push(answers.map(|node| counts(node, spread)).collect());
             }
             eligible.of_group.push(Some(question));
             let answers = &eligible.answers[question];
