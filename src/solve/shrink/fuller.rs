@@ -3,7 +3,9 @@
 //! What its own pods need of it is known by what they ask for together and by the labels that were chosen for them. Whether
 //! more pods should come to it is not asked here.
 
-use crate::model::{Resources, SkuName};
+use std::collections::BTreeSet;
+
+use crate::model::{LabelKey, Resources, SkuName};
 use crate::solve::demand::Ask;
 use crate::solve::existing;
 use crate::solve::pack::finish::{chosen_labels, keys_wanted};
@@ -42,11 +44,14 @@ pub(in crate::solve) fn holds(
     let room = kind.kind.allocatable.minus(daemons).minus(&node.requests.minus(&node.daemon_requests));
     let mut all = Resources::none();
     coming.iter().for_each(|(ask, count)| all.add(&ask.requests.times(*count)));
-    // Nearly always it is room that is short: only then is anything else asked.
+    // Where nodes do not hold them it is nearly always for want of room, which is asked with little work.
     if all.iter().any(|(name, amount)| amount > 0 && amount > room.get(name)) {
         return false;
     }
-    let mut site = pool.site_with(kind, usable, &node.labels);
+    let alternatives = coming.iter().flat_map(|(ask, _)| &ask.alternatives);
+    let keys = alternatives.flat_map(|alternative| alternative.iter().map(|(key, _)| key));
+    let keys: BTreeSet<&LabelKey> = keys.collect();
+    let mut site = pool.site_for((kind, usable), &node.labels, keys);
     site.room = room;
     coming.iter().all(|(ask, count)| existing::most(&site, ask) >= *count && site.put(ask, *count).is_ok())
 }

@@ -377,12 +377,35 @@ impl<'a> PoolSupply<'a> {
         site
     }
 
+    /// Returns what a node of this offering would be that gets these labels, for pods that ask about no other labels than
+    /// these keys.
+    #[must_use]
+    pub fn site_for<'k>(
+        &self,
+        (kind, usable): (&Kind<'a>, &Usable<'a>),
+        chosen: &BTreeMap<LabelKey, std::sync::Arc<str>>,
+        keys: impl IntoIterator<Item = &'k LabelKey>,
+    ) -> Site<'a> {
+        let mut labels = Requirements::none();
+        for key in keys {
+            let own = self.label(kind, usable, key).into_iter();
+            for requirement in own.chain(chosen.get(key).map(|value| Requirement::one(value))) {
+                labels.add(key.clone(), requirement);
+            }
+        }
+        self.labelled((kind, usable), labels)
+    }
+
     /// Returns what a node of this offering would be, with its daemonsets and nothing else.
     #[must_use]
     pub fn site(&self, kind: &Kind<'a>, usable: &Usable<'a>) -> Site<'a> {
         let mut labels = self.base.clone();
         labels.add_all(&kind.kind.requirements);
         labels.add_all(&placement(usable.offering));
+        self.labelled((kind, usable), labels)
+    }
+
+    fn labelled(&self, (kind, usable): (&Kind<'a>, &Usable<'a>), labels: Requirements) -> Site<'a> {
         let overhead = &self.overheads[usable.overhead];
         Site {
             labels,
