@@ -24,9 +24,19 @@ use super::solution::{Cost, Kept, NewNode, Removal, Report, Solution, Target};
 
 /// Works out the fleet that takes the place of nodes that are being deleted.
 pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
-    let Scene { policy, market, book, topology, supply, memo, daemons, .. } = *scene;
+    let Scene { topology, daemons, .. } = *scene;
     let (demand, nodes) =
         &rayon::join(|| Demand::of(snapshot, topology), || existing::standing(snapshot, daemons, topology));
+    of(scene, snapshot, (demand, nodes))
+}
+
+/// Works out the same, of a world of which this waits and these nodes are there.
+pub(super) fn of(
+    scene: &Scene<'_>,
+    snapshot: &Snapshot,
+    (demand, nodes): (&Demand, &[Standing<'_>]),
+) -> Solution {
+    let Scene { policy, market, book, supply, memo, .. } = *scene;
     let ground = scene.ground(snapshot, (demand, nodes), Effort::Plan);
     let mut attempt = attempt::best(&ground);
     let layout = headroom::layout::lay(scene, (snapshot, ground.effort), &mut attempt);

@@ -17,35 +17,36 @@ use crate::solve::shrink::imagined;
 use crate::solve::shrink::trial::Scene;
 use crate::solve::solution::{Kept, NewNode, Removal, Report, Solution, Target};
 
-use super::{busy, has_limits, waits};
+use super::{busy, has_limits};
 
 /// What is bought for those who wait must cost no more than one of so many parts of what goes: else some of that might
 /// have stayed for them.
 const BOUGHT_MAX: i64 = 8;
 
-/// Returns both as one; `world` is the one in which the second was planned, `before` the one with only what runs. Nothing
+/// Returns both as one; `demand` is what waited for the second, `before` the one with only what runs. Nothing
 /// where all must be planned together.
 pub(super) fn joined(
     scene: &Scene<'_>,
-    world: &Snapshot,
+    demand: &Demand,
     (before, first): (&Snapshot, &Solution),
-    second: Solution,
+    mut second: Solution,
 ) -> Option<Solution> {
-    if !suits(scene, (before, first), &second) {
-        return None;
-    }
     let names: BTreeMap<NodeName, usize> =
         (0..first.target.new.len()).map(|number| (imagined::name(number), number)).collect();
     if second.target.removed.iter().any(|removal| names.contains_key(&removal.node)) {
         return None;
     }
     let (made, there): (Vec<Kept>, Vec<Kept>) =
-        second.target.kept.into_iter().partition(|kept| names.contains_key(&kept.node));
+        std::mem::take(&mut second.target.kept).into_iter().partition(|kept| names.contains_key(&kept.node));
     let mut more: Vec<&[PodKey]> = vec![&[]; first.target.new.len()];
     for kept in &made {
         more[names[&kept.node]] = &kept.pods;
     }
-    let mut new = fuller(scene, world, (&first.target.new, &more))?;
+    let (new, suits) = rayon::join(
+        || fuller(scene, demand, (&first.target.new, &more)),
+        || suits(scene, (before, first), &second),
+    );
+    let mut new = new.filter(|_| suits)?;
     new.extend(second.target.new);
     let mut removed: Vec<Removal> = busy(&first.target).cloned().collect();
     removed.extend(second.target.removed);
@@ -105,17 +106,16 @@ fn report(first: &Report, mut second: Report, is_made: impl Fn(&NodeName) -> boo
 /// Returns nodes to make with more pods; nothing where one does not hold them as what it is bought as.
 fn fuller(
     scene: &Scene<'_>,
-    world: &Snapshot,
+    demand: &Demand,
     (new, more): (&[NewNode], &[&[PodKey]]),
 ) -> Option<Vec<NewNode>> {
-    let demand = Demand::of_these(world, scene.topology, waits);
-    let numbers = came_off::all_numbers(&demand);
+    let numbers = came_off::all_numbers(demand);
     let with_more = |(node, pods): (&NewNode, &&[PodKey])| {
         let mut node = node.clone();
         if pods.is_empty() {
             return Some(node);
         }
-        let coming = came_off::counted(&demand, &numbers, pods);
+        let coming = came_off::counted(demand, &numbers, pods);
         if !fuller::holds(scene, &node, &node.size, &coming) {
             return None;
         }

@@ -23,7 +23,7 @@ use crate::solve::shrink::trial::Scene;
 use crate::solve::solution::{Solution, Target};
 use crate::solve::topology::Topology;
 use crate::solve::topology::group::{self, Group, Namespaces};
-use crate::solve::{fleet, steps};
+use crate::solve::{existing, fleet, steps};
 
 use super::condensed::{condensed, without_leaving};
 use super::{busy, has_limits, joined, waits};
@@ -135,8 +135,10 @@ impl Kept {
             room: &Demand::default(),
             slack: &Demand::default(),
         };
-        let second = fleet::without(&scene, &world);
-        let joined = joined::joined(&scene, &world, (&self.world, &self.solution), second)?;
+        let (demand, nodes) =
+            &rayon::join(|| Demand::of(&world, topology), || existing::standing(&world, daemons, topology));
+        let second = fleet::of(&scene, &world, (demand, nodes));
+        let joined = joined::joined(&scene, demand, (&self.world, &self.solution), second)?;
         Some(steps::with_due(joined, self.due.clone()))
     }
 
@@ -144,14 +146,19 @@ impl Kept {
     fn looked_at(&self, (snapshot, waiting): (&Snapshot, &[&Pod]), memos: &Memos) -> Arc<LookedAt> {
         let asked = self.asked(snapshot, waiting);
         let last = held(&self.looked_at).clone();
-        last.filter(|last| last.asked == asked).unwrap_or_else(|| {
+        last.clone().filter(|last| last.asked == asked).unwrap_or_else(|| {
             let mut world = condensed(self.after.clone(), &asked.rules);
             if !has_limits(&self.policy) && self.policy.fleet.prices.commitments.is_empty() {
                 without_leaving(&mut world);
             }
-            let topology = Topology::of(snapshot);
-            let market = Market::of(snapshot, &self.policy);
-            let supplied = memos.beside(&self.policy, &market, &Daemons::of(snapshot, &topology));
+            // Whoever waits changes the market by nothing but the labels asked about.
+            let supplied = last.filter(|last| last.asked.keys == asked.keys).map_or_else(
+                || {
+                    let market = Market::of(snapshot, &self.policy);
+                    memos.beside(&self.policy, &market, &Daemons::of(snapshot, &Topology::of(snapshot)))
+                },
+                |last| last.supplied.clone(),
+            );
             let new = Arc::new(LookedAt { asked, world, supplied });
             *held(&self.looked_at) = Some(new.clone());
             new

@@ -236,9 +236,12 @@ fn needs_place_without(pod: &Pod) -> Without<'_> {
 
 /// Returns the labels' keys that anybody asks about, as far as pods, their volumes and daemonsets go.
 pub(super) fn keys_asked_for(snapshot: &Snapshot) -> BTreeSet<LabelKey> {
-    let specs: BTreeSet<&Arc<PodSpec>> =
-        snapshot.pods.iter().map(|pod| &pod.spec).chain(snapshot.daemons.iter().map(|d| &d.spec)).collect();
-    let mut keys = keys_of(specs.into_iter().map(|spec| &**spec));
+    let pods = snapshot.pods.iter().map(|pod| &pod.spec);
+    let specs = pods.chain(snapshot.daemons.iter().map(|daemon| &daemon.spec));
+    // Pods of a workload share one value: each is read once.
+    let by_address: BTreeMap<usize, &PodSpec> =
+        specs.map(|spec| (Arc::as_ptr(spec).addr(), &**spec)).collect();
+    let mut keys = keys_of(by_address.into_values());
     let Storage { volumes, classes, .. } = &snapshot.storage;
     let of_volumes = volumes.iter().filter_map(|volume| volume.node_affinity.as_ref());
     let of_classes = classes.iter().filter_map(|class| class.topologies.as_ref());

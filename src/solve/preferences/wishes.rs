@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
 use crate::model::{Form, NodeName, Pod, PodKey, PodPlace, PodSpec, Preference, SoftTaints};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
@@ -14,6 +16,9 @@ use crate::solve::{demand, steps};
 use super::choice::{Choice, Item};
 use super::firm::{Firm, Taken, firm};
 use super::met::Met;
+
+/// The fewest pods that one thread reads before another one helps.
+const PODS_AT_ONCE: usize = 4096;
 
 /// Pods with preferences, by content.
 pub(super) struct Wishes<'a> {
@@ -56,8 +61,8 @@ impl<'a> Wishes<'a> {
             snapshot.nodes.iter().filter(|node| node.is_deleting).map(|node| &node.name).collect();
         let pools = policy.pools.values().flat_map(|pool| &pool.taints);
         let taints = SoftTaints::of(pools.chain(snapshot.nodes.iter().flat_map(|node| &node.taints)));
-        let wishing: Vec<(usize, &Pod)> =
-            snapshot.pods.iter().enumerate().filter(|(_, pod)| pod.spec.has_preferences(&taints)).collect();
+        let pods = snapshot.pods.par_iter().with_min_len(PODS_AT_ONCE).enumerate();
+        let wishing: Vec<(usize, &Pod)> = pods.filter(|(_, pod)| pod.spec.has_preferences(&taints)).collect();
         let may_move = |pod: &Pod| !pod.is_daemon && !demand::needs_place(pod, &leaving);
         let movable = match wishing.iter().any(|(_, pod)| may_move(pod)) {
             true => steps::movable(snapshot, policy),
