@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::PodKey;
-use crate::solve::demand::{Barred, Demand, Shape};
+use crate::solve::demand::{Ask, Barred, Demand, Shape};
 use crate::solve::existing::{self, Standing};
 use crate::solve::fit::limits::Ledger;
 use crate::solve::fit::{Miss, Rule};
@@ -38,16 +38,21 @@ pub fn unplaced(
     pods: &[(usize, PodKey)],
     (refused, barred): (&[Refused], &[Barred]),
 ) -> Vec<Unplaced> {
-    let mut by_ask: BTreeMap<(&crate::solve::demand::Ask, i32), (usize, Vec<PodKey>)> = BTreeMap::new();
+    let mut by_shape: BTreeMap<usize, Vec<&PodKey>> = BTreeMap::new();
     for (shape, pod) in pods {
-        let Shape { ask, priority, .. } = &world.demand.shapes[*shape];
-        by_ask.entry((ask, *priority)).or_insert_with(|| (*shape, Vec::new())).1.push(pod.clone());
+        by_shape.entry(*shape).or_default().push(pod);
+    }
+    // Shapes that ask for the same were told apart by where their pods should go.
+    let mut by_ask: BTreeMap<(&Ask, i32), (usize, Vec<&PodKey>)> = BTreeMap::new();
+    for (place, pods) in by_shape {
+        let Shape { ask, priority, .. } = &world.demand.shapes[place];
+        by_ask.entry((ask, *priority)).or_insert_with(|| (place, Vec::new())).1.extend(pods);
     }
     let mut unplaced: Vec<Unplaced> = by_ask
         .into_values()
         .map(|(shape, mut pods)| {
             pods.sort();
-            explained(world, &world.demand.shapes[shape], pods)
+            explained(world, &world.demand.shapes[shape], pods.into_iter().cloned().collect())
         })
         .collect();
     let refused = refused.iter().map(|refused| (&refused.pods, &refused.miss));
