@@ -80,7 +80,7 @@ fn left(mut pods: Vec<crate::model::PodKey>, mut held: Vec<Held>) -> Vec<Held> {
 
 /// Plans the pods onto the nodes that stay, with pools of which nothing can be had any more.
 fn rest(snapshot: &Snapshot, policy: &Policy, going: &BTreeSet<NodeName>) -> Solution {
-    let mut world = trial::marked(snapshot, going);
+    let mut world = trial::marked(snapshot, going).into_owned();
     // What stays is not moved about.
     world.nodes.iter_mut().for_each(|node| node.is_do_not_disrupt = true);
     let mut policy = policy.clone();

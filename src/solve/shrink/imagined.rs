@@ -18,7 +18,7 @@ use super::trial::{Scene, marked};
 pub(in crate::solve) fn after(scene: &Scene<'_>, snapshot: &Snapshot, target: &Target) -> Snapshot {
     let leaves = |removal: &&Removal| !is_held(scene, snapshot, removal);
     let gone = target.removed.iter().filter(leaves).map(|removal| removal.node.clone()).collect();
-    let mut after = marked(snapshot, &gone);
+    let mut after = marked(snapshot, &gone).into_owned();
     let mut places: BTreeMap<&PodKey, NodeName> = BTreeMap::new();
     for kept in &target.kept {
         places.extend(kept.pods.iter().map(|pod| (pod, kept.node.clone())));

@@ -2,6 +2,7 @@
 //!
 //! Nothing is chosen here.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -92,12 +93,18 @@ pub(super) struct Trial {
 }
 
 /// Marks the nodes of the set, and no others of those that stay, as if they were being deleted.
-pub(in crate::solve) fn marked(snapshot: &Snapshot, leaving: &BTreeSet<NodeName>) -> Snapshot {
+pub(in crate::solve) fn marked<'s>(
+    snapshot: &'s Snapshot,
+    leaving: &BTreeSet<NodeName>,
+) -> Cow<'s, Snapshot> {
+    if leaving.is_empty() {
+        return Cow::Borrowed(snapshot);
+    }
     let mut shadow = snapshot.clone();
     for node in &mut shadow.nodes {
         node.is_deleting |= leaving.contains(&node.name);
     }
-    shadow
+    Cow::Owned(shadow)
 }
 
 /// A world of which other nodes go with every trial.
