@@ -3,15 +3,17 @@
 //! Domains are given out before it is known what fits there. Where a place turns out to take fewer pods than it was
 //! given, the next attempt gives it no more than it took. No step is undone within an attempt.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::PodKey;
+use crate::model::{PodKey, label};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
-use super::demand::Demand;
+use super::demand::{Demand, Shape};
 use super::existing::{self, Standing};
+use super::fit::{Miss, affinity};
 use super::fleet::{Costs, zones};
 use super::market::Market;
 use super::memo::Memo;
@@ -24,7 +26,7 @@ use super::solution::NewNode;
 use super::supply::Supply;
 use super::topology::Topology;
 use super::topology::assign::{self, Assigned, Caps, Refused};
-use super::topology::bundle;
+use super::topology::bundle::{self, Riders};
 use super::topology::census::Running;
 use super::{came_off, ledger, overruled, pack, price};
 
@@ -76,6 +78,8 @@ pub(super) struct Attempt<'a> {
     pub(super) finished: Finished,
     /// What places took fewer pods than they were given.
     shortfalls: Shortfalls,
+    /// Who came along with whom.
+    riders: Riders,
 }
 
 /// How good an attempt is; the smaller, the better: nodes of lighter pools whose pod a heavier one has room for; pods
@@ -86,15 +90,16 @@ type Score = (usize, usize, Vec<(Reverse<i32>, usize)>, i64);
 /// Returns the best attempt.
 pub(super) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
     let running = &Running::of(ground.topology, ground.nodes);
-    let mut best = rounds((ground, running), ground.demand);
+    let (mut best, apart) = apart(ground, running);
+    let demand = &*without(ground.demand, &apart);
     for _ in 0..MENDS_MAX {
         let came_off: Vec<Refused> =
             best.assigned.refused.iter().filter(|refused| refused.was_placed).cloned().collect();
         if came_off.is_empty() || overruled(ground, &best) == 0 {
             break;
         }
-        let mut next = rounds((ground, running), &without(ground.demand, &came_off));
-        next.assigned.refused.extend(came_off);
+        let mut next = rounds((ground, running), &without(demand, &came_off));
+        next.assigned.refused.extend(came_off.into_iter().chain(apart.iter().cloned()));
         if score(ground, &next) >= score(ground, &best) {
             break;
         }
@@ -103,12 +108,71 @@ pub(super) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
     best
 }
 
+/// Returns the best attempt, and the pods that are left out of it: together with those that they have to share a node with
+/// they have no place, and the others have one without them.
+fn apart<'a>(ground: &Ground<'a>, running: &Running<'a>) -> (Attempt<'a>, Vec<Refused>) {
+    let first = rounds((ground, running), ground.demand);
+    let followers = followers(ground.demand, &first);
+    if followers.is_empty() {
+        return (first, Vec::new());
+    }
+    let tried = |left_out: &[usize]| {
+        let refused: Vec<Refused> = left_out.iter().flat_map(|place| &followers[*place]).cloned().collect();
+        let mut next = rounds((ground, running), &without(ground.demand, &refused));
+        next.assigned.refused.extend(refused.iter().cloned());
+        (next, refused)
+    };
+    let mut left_out: Vec<usize> = (0..followers.len()).collect();
+    let mut best = tried(&left_out);
+    if score(ground, &best.0) >= score(ground, &first) {
+        return (first, Vec::new());
+    }
+    // Those come along again that are not the reason.
+    for place in 0..followers.len().min(MENDS_MAX) {
+        let fewer: Vec<usize> = left_out.iter().copied().filter(|other| *other != place).collect();
+        let next = tried(&fewer);
+        if score(ground, &next.0) < score(ground, &best.0) {
+            (best, left_out) = (next, fewer);
+        }
+    }
+    best
+}
+
+/// Returns the pods that came along with others that are left over, of each shape, with why.
+fn followers(demand: &Demand, attempt: &Attempt<'_>) -> Vec<Vec<Refused>> {
+    let Attempt { riders, assigned, finished, .. } = attempt;
+    if riders.is_empty() {
+        return Vec::new();
+    }
+    let unplaced: BTreeSet<&PodKey> = finished.unplaced.iter().map(|(_, pod)| pod).collect();
+    let mut left: BTreeMap<&PodKey, Miss> = BTreeMap::new();
+    for (leader, riders) in riders {
+        let refused = assigned.refused.iter().find(|refused| refused.pods.binary_search(leader).is_ok());
+        let miss = match refused {
+            Some(refused) => refused.miss.clone(),
+            None if unplaced.contains(leader) => affinity::miss(label::HOSTNAME, 0),
+            None => continue,
+        };
+        left.extend(riders.iter().map(|rider| (rider, miss.clone())));
+    }
+    let of_shape = |shape: &Shape| {
+        let pods = shape.pods.iter().filter_map(|pod| Some((pod.clone(), left.get(pod)?.clone())));
+        let mut refused = assign::grouped(demand, pods.collect());
+        refused.iter_mut().for_each(|refused| refused.was_placed = false);
+        refused
+    };
+    demand.shapes.iter().map(of_shape).filter(|refused| !refused.is_empty()).collect()
+}
+
 /// Returns the demand without pods that came off again: what was opened beside them took their limits for kept.
-fn without(demand: &Demand, came_off: &[Refused]) -> Demand {
+fn without<'d>(demand: &'d Demand, came_off: &[Refused]) -> Cow<'d, Demand> {
+    if came_off.is_empty() {
+        return Cow::Borrowed(demand);
+    }
     let gone: BTreeSet<&PodKey> = came_off.iter().flat_map(|refused| &refused.pods).collect();
     let mut rest = demand.clone();
     rest.shapes.iter_mut().for_each(|shape| shape.pods.retain(|pod| !gone.contains(pod)));
-    rest
+    Cow::Owned(rest)
 }
 
 /// Returns the best of the attempts that give out domains anew.
@@ -179,7 +243,7 @@ fn attempt<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand, 
     assigned.refused.extend(refused);
     let shortfalls = Shortfalls::of(supply, &assigned, &nodes, &finished);
     came_off::unbundle(&riders, &mut assigned, &mut nodes, &mut finished);
-    Attempt { assigned, nodes, shrunk, costs, finished, shortfalls }
+    Attempt { assigned, nodes, shrunk, costs, finished, shortfalls, riders }
 }
 
 /// Returns how many pods are on nothing, by priority.

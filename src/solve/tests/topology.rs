@@ -218,6 +218,26 @@ fn followers_by_host_come_with_one_that_they_follow() {
 }
 
 #[test]
+fn a_pod_has_a_place_though_one_that_follows_it_by_host_has_none() {
+    let leaders = pods("cache", 2, |_| {});
+    let follows = |spec: &mut PodSpec| spec.affinity.push(near(label::HOSTNAME, "cache"));
+    let lost = pods("lost", 1, |spec| {
+        follows(spec);
+        spec.spread.push(over("rack", "lost"));
+    });
+    let world = World::of(vec![pool("default")]).pods(leaders).pods(lost);
+    let solution = world.solve();
+    let placed: usize = solution.target.new.iter().map(|node| node.pods.len()).sum();
+    let unplaced: Vec<_> =
+        solution.report.unplaced.iter().map(|left| (left.pods.len(), &*left.rule)).collect();
+    assert_eq!((placed, unplaced), (2, vec![(1, "topologySpreadConstraints")]));
+    // Others that follow the same pod come along all the same.
+    let solution = world.pods(pods("web", 3, follows)).solve();
+    let placed: usize = solution.target.new.iter().map(|node| node.pods.len()).sum();
+    assert_eq!((placed, solution.report.unplaced.len()), (5, 1));
+}
+
+#[test]
 fn followers_by_host_join_what_runs() {
     let leader = on("n1", pods("cache", 1, |_| {}).remove(0));
     let followers = pods("web", 2, |spec| spec.affinity.push(near(label::HOSTNAME, "cache")));
