@@ -238,6 +238,21 @@ fn a_pod_has_a_place_though_one_that_follows_it_by_host_has_none() {
 }
 
 #[test]
+fn a_follower_by_host_that_no_node_holds_with_its_leader_says_so() {
+    let leader = pods("cache", 1, |_| {});
+    let follower = pods("web", 1, |spec| {
+        spec.affinity.push(near(label::HOSTNAME, "cache"));
+        spec.node_selector.add(LabelKey::new("disk"), Requirement::one("ssd"));
+    });
+    let solution = World::of(vec![pool("default")]).pods(leader).pods(follower).solve();
+    let because: Vec<&str> = solution.report.unplaced.iter().map(|left| &*left.because).collect();
+    assert_eq!(
+        (solution.target.new.len(), because),
+        (1, vec!["it fits on no node with one of those that it has to stand beside"])
+    );
+}
+
+#[test]
 fn followers_by_host_join_what_runs() {
     let leader = on("n1", pods("cache", 1, |_| {}).remove(0));
     let followers = pods("web", 2, |spec| spec.affinity.push(near(label::HOSTNAME, "cache")));

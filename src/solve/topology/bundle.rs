@@ -103,7 +103,9 @@ fn together(demand: &mut Demand, riders: &mut Riders, bound: &[usize], world: Wo
     let most = most(pods.len(), |count| fits(demand, &pods[..count], world).is_some());
     let (placed, left) = pods.split_at(most);
     add(demand, riders, placed, world);
-    bar(demand, left, most);
+    let because =
+        (most > 0).then(|| format!("they have to share a node, and no node holds more than {most} of them"));
+    bar(demand, left, because);
 }
 
 /// Puts pods beside others that wait: one of those and as many as fit in each bundle.
@@ -114,6 +116,8 @@ fn behind_leaders(
     world: World<'_>,
 ) {
     let mut leaders: VecDeque<(usize, PodKey)> = taken(demand, leaders).into();
+    let because = (!leaders.is_empty())
+        .then(|| "it fits on no node with one of those that it has to stand beside".to_owned());
     let all = taken(demand, bound);
     let mut left = &all[..];
     // How many followers of one shape a leader of another takes: found out once.
@@ -137,7 +141,7 @@ fn behind_leaders(
     for (shape, pod) in leaders {
         demand.shapes[shape].pods.push(pod);
     }
-    bar(demand, left, 0);
+    bar(demand, left, because);
 }
 
 /// Returns how many of these pods fit on one node with their leader.
@@ -190,13 +194,14 @@ fn add(demand: &mut Demand, riders: &mut Riders, pods: &[(usize, PodKey)], world
     demand.shapes.push(bundle);
 }
 
-fn bar(demand: &mut Demand, left: &[(usize, PodKey)], most: usize) {
+/// Bars pods, for this or for want of anybody to stand beside.
+fn bar(demand: &mut Demand, left: &[(usize, PodKey)], because: Option<String>) {
     if left.is_empty() {
         return;
     }
     let mut miss = affinity::miss(label::HOSTNAME, 0);
-    if most > 0 {
-        miss.because = format!("they have to share a node, and no node holds more than {most} of them");
+    if let Some(because) = because {
+        miss.because = because;
     }
     let mut by_priority: BTreeMap<i32, Vec<PodKey>> = BTreeMap::new();
     for (shape, pod) in left {
