@@ -1,7 +1,8 @@
 //! One way through all steps, and the best of a counted number of them.
 //!
 //! Domains are given out before it is known what fits there. Where a place turns out to take fewer pods than it was
-//! given, the next attempt gives it no more than it took. No step is undone within an attempt.
+//! given, the next attempt gives it no more than it took. Where pods that share a node have no place together, those that
+//! follow the others are left out of the next. No step is undone within an attempt.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -90,8 +91,8 @@ type Score = (usize, usize, Vec<(Reverse<i32>, usize)>, i64);
 /// Returns the best attempt.
 pub(super) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
     let running = &Running::of(ground.topology, ground.nodes);
-    let (mut best, apart) = apart(ground, running);
-    let demand = &*without(ground.demand, &apart);
+    let (mut best, left_out) = without_followers(ground, running);
+    let demand = &*without(ground.demand, &left_out);
     for _ in 0..MENDS_MAX {
         let came_off: Vec<Refused> =
             best.assigned.refused.iter().filter(|refused| refused.was_placed).cloned().collect();
@@ -99,7 +100,7 @@ pub(super) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
             break;
         }
         let mut next = rounds((ground, running), &without(demand, &came_off));
-        next.assigned.refused.extend(came_off.into_iter().chain(apart.iter().cloned()));
+        next.assigned.refused.extend(came_off.into_iter().chain(left_out.iter().cloned()));
         if score(ground, &next) >= score(ground, &best) {
             break;
         }
@@ -110,7 +111,7 @@ pub(super) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
 
 /// Returns the best attempt, and the pods that are left out of it: together with those that they have to share a node with
 /// they have no place, and the others have one without them.
-fn apart<'a>(ground: &Ground<'a>, running: &Running<'a>) -> (Attempt<'a>, Vec<Refused>) {
+fn without_followers<'a>(ground: &Ground<'a>, running: &Running<'a>) -> (Attempt<'a>, Vec<Refused>) {
     let first = rounds((ground, running), ground.demand);
     let followers = followers(ground.demand, &first);
     if followers.is_empty() {

@@ -24,10 +24,14 @@ use super::solution::{Cost, Kept, NewNode, Removal, Report, Solution, Target};
 
 /// Works out the fleet that takes the place of nodes that are being deleted.
 pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
-    let Scene { topology, daemons, .. } = *scene;
-    let (demand, nodes) =
-        &rayon::join(|| Demand::of(snapshot, topology), || existing::standing(snapshot, daemons, topology));
+    let (demand, nodes) = &read(scene, snapshot);
     of(scene, snapshot, (demand, nodes))
+}
+
+/// Reads what waits, and what stands on the nodes that are there.
+pub(super) fn read<'s>(scene: &Scene<'_>, snapshot: &'s Snapshot) -> (Demand, Vec<Standing<'s>>) {
+    let Scene { topology, daemons, .. } = *scene;
+    rayon::join(|| Demand::of(snapshot, topology), || existing::standing(snapshot, daemons, topology))
 }
 
 /// Works out the same, of a world of which this waits and these nodes are there.

@@ -23,7 +23,7 @@ use crate::solve::shrink::trial::Scene;
 use crate::solve::solution::{Solution, Target};
 use crate::solve::topology::Topology;
 use crate::solve::topology::group::{self, Group, Namespaces};
-use crate::solve::{existing, fleet, steps};
+use crate::solve::{fleet, steps};
 
 use super::condensed::{condensed, without_leaving};
 use super::{busy, has_limits, joined, waits};
@@ -135,8 +135,7 @@ impl Kept {
             room: &Demand::default(),
             slack: &Demand::default(),
         };
-        let (demand, nodes) =
-            &rayon::join(|| Demand::of(&world, topology), || existing::standing(&world, daemons, topology));
+        let (demand, nodes) = &fleet::read(&scene, &world);
         let second = fleet::of(&scene, &world, (demand, nodes));
         let joined = joined::joined(&scene, demand, (&self.world, &self.solution), second)?;
         Some(steps::with_due(joined, self.due.clone()))

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::packing::Packing;
-use super::room::{Bench, PARTS, at_once, fits, holds, part, scarcity};
+use super::room::{Bench, PARTS, at_once, fits, holds, part, scarcity, units};
 
 /// How many pods of which classes.
 pub(super) type Load = Vec<(usize, usize)>;
@@ -47,10 +47,7 @@ pub(super) struct Needs {
 impl Needs {
     pub(super) fn of(bench: &Bench<'_>, columns: &[usize], blocks: &[Block]) -> Self {
         let dimensions = bench.problem.dimensions.len();
-        let largest =
-            |place: usize| columns.iter().map(|column| bench.problem.columns[*column].room[place]).max();
-        let units: Vec<i64> =
-            (0..dimensions).map(|place| (largest(place).unwrap_or(0) / PARTS).max(1)).collect();
+        let units = units(bench.problem, columns);
         let needs = || blocks.iter().map(|block| &bench.problem.classes[block.classes[0].0].need);
         let parts = |need: &'_ Vec<i64>| -> Vec<i64> {
             need.iter().zip(&units).map(|(need, unit)| need.div_euclid(*unit) + 1).collect()

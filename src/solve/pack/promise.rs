@@ -12,7 +12,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 
 use crate::solve::intern::Bits;
 
-use super::room::{Bench, PARTS, SCALE};
+use super::room::{Bench, SCALE, units};
 
 /// Parts into which the worth of what pods take is divided where pods are sorted by it.
 const WORTH: i128 = 1 << 40;
@@ -139,9 +139,7 @@ struct Rooms {
 impl Rooms {
     fn of(bench: &Bench<'_>, columns: &[usize]) -> Self {
         let room = |column: &usize| &bench.problem.columns[*column].room;
-        let largest = |place: usize| columns.iter().map(|column| room(column)[place]).max().unwrap_or(0);
-        let units: Vec<i64> =
-            (0..bench.problem.dimensions.len()).map(|place| (largest(place) / PARTS).max(1)).collect();
+        let units = units(bench.problem, columns);
         let in_parts = |column| room(column).iter().zip(&units).map(|(room, unit)| room / unit + 1).collect();
         let parts = columns.iter().map(in_parts).collect();
         Self { units, parts }

@@ -19,6 +19,12 @@ pub(super) const PARTS: i64 = 1 << 20;
 /// The fewest pairs of a column and a need that one thread looks at before another one helps.
 pub(super) const PAIRS_AT_ONCE: usize = 10_000;
 
+/// Returns what one part of the largest room of these columns is of each dimension.
+pub(super) fn units(problem: &Problem, columns: &[usize]) -> Vec<i64> {
+    let largest = |place: usize| columns.iter().map(|column| problem.columns[*column].room[place]).max();
+    (0..problem.dimensions.len()).map(|place| (largest(place).unwrap_or(0) / PARTS).max(1)).collect()
+}
+
 /// What is left of a node of some column.
 #[derive(Clone, Debug)]
 pub(super) struct Room {
