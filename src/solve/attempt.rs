@@ -78,15 +78,18 @@ pub(super) struct Attempt<'a> {
     /// What is made, and which pods are on nothing.
     pub(super) finished: Finished,
     /// What places took fewer pods than they were given.
-    shortfalls: Shortfalls,
+    pub(super) shortfalls: Shortfalls,
     /// Who came along with whom.
-    riders: Riders,
+    pub(super) riders: Riders,
 }
 
 /// How good an attempt is; the smaller, the better: nodes of lighter pools whose pod a heavier one has room for; pods
 /// that went to lighter pools than they were given to, of which a heavier one might have taken them elsewhere; pods
 /// left over by priority; the price.
-type Score = (usize, usize, Vec<(Reverse<i32>, usize)>, i64);
+type Score = (usize, usize, LeftOver, i64);
+
+/// How many pods of each priority are on nothing, the highest first.
+pub(super) type LeftOver = Vec<(Reverse<i32>, usize)>;
 
 /// Returns the best attempt.
 pub(super) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
@@ -262,15 +265,24 @@ pub(super) fn unplaced(demand: &Demand, attempt: &Attempt<'_>) -> BTreeMap<i32, 
     unplaced
 }
 
-fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
-    let unplaced = unplaced(ground.demand, attempt).into_iter().rev();
+/// Returns how many pods are on nothing, the highest priority first.
+pub(super) fn left_over(demand: &Demand, attempt: &Attempt<'_>) -> LeftOver {
+    let unplaced = unplaced(demand, attempt).into_iter().rev();
+    unplaced.map(|(priority, count)| (Reverse(priority), count)).collect()
+}
+
+/// Returns what nodes count as when they are chosen, as far as prices are known.
+pub(super) fn price(nodes: &[NewNode]) -> i64 {
     let price = |node: &NewNode| node.effective_price.known().map_or(0, |price| (price + node.premium).0);
-    let cost = attempt.finished.nodes.iter().map(price).sum();
+    nodes.iter().map(price).sum()
+}
+
+fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
     (
         overruled(ground, attempt),
         attempt.shortfalls.lighter,
-        unplaced.map(|(priority, count)| (Reverse(priority), count)).collect(),
-        cost,
+        left_over(ground.demand, attempt),
+        price(&attempt.finished.nodes),
     )
 }
 
@@ -282,5 +294,5 @@ fn overruled(ground: &Ground<'_>, attempt: &Attempt<'_>) -> usize {
         return 0;
     }
     let shapes = finished.shapes.iter().map(|shapes| &assigned.demand.shapes[shapes.opened_for]);
-    overruled::count(ground.supply, &finished.ledger, finished.nodes.iter().zip(shapes))
+    overruled::count((ground.supply, ground.topology), &finished.ledger, finished.nodes.iter().zip(shapes))
 }

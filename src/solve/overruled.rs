@@ -6,39 +6,47 @@
 
 use crate::model::{MinValuesPolicy, PoolName};
 
-use super::demand::Shape;
+use super::demand::{Ask, Shape};
 use super::fit::limits::Ledger;
 use super::fit::variety;
 use super::ledger;
 use super::solution::NewNode;
 use super::supply::{Kind, PoolSupply, Supply, Usable};
+use super::topology::group::GroupKind;
+use super::topology::{Role, Topology};
 
 /// Counts the nodes whose pod a heavier pool could take, with what limits leave when all is made. Each node comes with
 /// the shape of the pod that it was opened for.
 pub(super) fn count<'n>(
-    supply: &Supply<'_>,
+    (supply, topology): (&Supply<'_>, &Topology),
     left: &Ledger,
     opened: impl Iterator<Item = (&'n NewNode, &'n Shape)>,
 ) -> usize {
     if supply.tiers() < 2 {
         return 0;
     }
-    opened.filter(|opened| is_overruled(supply, left, *opened)).count()
+    let is_overruled = |(node, shape): &(&NewNode, &Shape)| {
+        let Some(own) = tier(supply, &node.pool) else { return false };
+        let heavier = supply.pools.iter().take_while(|pool| pool.tier < own);
+        let is_tied = is_tied(topology, shape);
+        heavier.into_iter().any(|pool| takes(pool, left, (node, &shape.ask, is_tied)))
+    };
+    opened.filter(is_overruled).count()
 }
 
-fn is_overruled(supply: &Supply<'_>, left: &Ledger, opened: (&NewNode, &Shape)) -> bool {
-    let Some(own) = tier(supply, &opened.0.pool) else { return false };
-    supply.pools.iter().take_while(|pool| pool.tier < own).any(|pool| takes(pool, left, opened))
+/// Returns whether rules between pods and volumes decide in which zone such a pod may be, and bought in which way. That
+/// others are spread with it is no reason for a lighter pool.
+fn is_tied(topology: &Topology, shape: &Shape) -> bool {
+    let is_only_counted =
+        |role: &Role| !role.is_bound && matches!(topology.groups[role.group].kind, GroupKind::Spread(_));
+    !shape.ask.volumes.is_empty() || !shape.roles.iter().all(is_only_counted)
 }
 
 fn tier(supply: &Supply<'_>, name: &PoolName) -> Option<usize> {
     supply.pools.iter().find(|pool| pool.pool.name == *name).map(|pool| pool.tier)
 }
 
-fn takes(pool: &PoolSupply<'_>, left: &Ledger, (node, shape): (&NewNode, &Shape)) -> bool {
-    let ask = &shape.ask;
-    // Rules between pods and volumes decide in which zone such a pod may be, and bought in which way.
-    let is_tied = !shape.roles.is_empty() || !ask.volumes.is_empty();
+fn takes(pool: &PoolSupply<'_>, left: &Ledger, (node, ask, is_tied): (&NewNode, &Ask, bool)) -> bool {
     let is_there = |usable: &Usable<'_>| {
         !is_tied || (usable.offering.zone == node.zone && usable.offering.capacity_type == node.capacity_type)
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::model::{HostPort, LabelKey, Requirements, Resources, Taint};
 
-use super::company::{self, Company};
+use super::company::{self, Company, HostRole, HostRule};
 use super::{Miss, labels, ports, resources, taints, volumes};
 use crate::solve::demand::Ask;
 
@@ -89,6 +89,26 @@ impl Site<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Puts pods here, those with the fewest alternatives first; returns those that have no place, with why. Whether one is
+    /// beside those that it has to stand beside is not asked: that takes all of them, and an order.
+    pub fn seat<'k, K>(&mut self, asks: impl Iterator<Item = (K, &'k Ask)>) -> Vec<(K, Miss)> {
+        let mut waiting: Vec<(K, &Ask)> = asks.collect();
+        waiting.sort_by_key(|(_, ask)| ask.alternatives.len());
+        let refused = waiting.into_iter().filter_map(|(pod, ask)| {
+            let is_led = |role: &HostRole| role.is_bound && role.rule == HostRule::Beside;
+            let put = match ask.company.iter().any(is_led) {
+                true => {
+                    let mut alone = ask.clone();
+                    alone.company.iter_mut().for_each(|role| role.is_bound &= role.rule != HostRule::Beside);
+                    self.put(&alone, 1)
+                }
+                false => self.put(ask, 1),
+            };
+            Some((pod, put.err()?))
+        });
+        refused.collect()
     }
 
     /// Narrows the labels to what a pod asks for. A label that cannot be there is left alone: a wish for its

@@ -189,7 +189,7 @@ fn overruled(scene: &Scene<'_>, shadow: &Snapshot, attempt: &Attempt<'_>) -> usi
     let staying = shadow.nodes.iter().filter(|node| !node.is_deleting);
     let left = whole::left(scene, staying, &finished.nodes);
     let shapes = finished.shapes.iter().map(|shapes| &assigned.demand.shapes[shapes.opened_for]);
-    overruled::count(scene.supply, &left, finished.nodes.iter().zip(shapes))
+    overruled::count((scene.supply, scene.topology), &left, finished.nodes.iter().zip(shapes))
 }
 
 /// Returns the nodes of the set, and due ones, that may not go: what runs there has no sure place elsewhere.

@@ -42,7 +42,8 @@ pub(in crate::solve) fn is_right(scene: &Scene<'_>, snapshot: &Snapshot, solutio
         .filter_map(|(node, shapes)| Some((node, opener(scene, demand, (node, shapes))?)));
     !new.iter().any(lacks_choice)
         && hold_theirs(scene, demand, new.iter().zip(shapes))
-        && overruled::count(scene.supply, &left(scene, snapshot.nodes.iter(), new), opened) == 0
+        && overruled::count((scene.supply, scene.topology), &left(scene, snapshot.nodes.iter(), new), opened)
+            == 0
         && binds_all(scene, (world, demand), (&solution.target, (new, shapes)))
 }
 
@@ -66,7 +67,7 @@ fn hold_theirs<'n>(
         let bought = scene.supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
         let Some((pool, kind, usable)) = bought else { return true };
         let mut site = pool.site_with(kind, usable, &node.labels);
-        shapes.pods.iter().all(|shape| site.put(&demand.shapes[*shape].ask, 1).is_ok())
+        site.seat(shapes.pods.iter().map(|shape| ((), &demand.shapes[*shape].ask))).is_empty()
     })
 }
 
