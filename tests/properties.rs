@@ -6,7 +6,8 @@
 #[path = "support/worlds/mod.rs"]
 mod support;
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use nodeform::check::check;
@@ -16,11 +17,12 @@ use nodeform::model::{
     NodeStage, Pod, PodKey, PodPlace, Pool, Prefer, RefusedPlace, Requirement, Requirements, ResourceName,
     Resources,
 };
+use nodeform::offline;
 use nodeform::plan::{Change, Plan, read, write};
 use nodeform::sim;
 use nodeform::solve::bound::bound;
 use nodeform::solve::karpenter::{self, Refused, Settings, UnnamedFamilies};
-use nodeform::solve::{Parting, Solution, Solver, Unplaced, solve};
+use nodeform::solve::{Parting, Solution, Solver, Strategy as SolveBy, Unplaced, solve};
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
 use proptest::sample::{Index, subsequence};
@@ -311,6 +313,17 @@ proptest! {
         }
     }
 
+    // Where nothing goes: what goes when is decided otherwise.
+    #[test]
+    fn no_fleet_is_worse_than_that_of_karpenter(world in worlds()) {
+        let world = nothing_goes(world);
+        let by = |strategy| left_over_and_cost(&world, strategy);
+        let ((left, cost), (left_by_karpenter, cost_by_karpenter)) =
+            (by(SolveBy::Cheapest)?, by(SolveBy::Karpenter)?);
+        prop_assert!(left <= left_by_karpenter, "{left:?} is more than {left_by_karpenter:?}");
+        prop_assert!(left < left_by_karpenter || cost <= cost_by_karpenter, "{cost:?} is more than {cost_by_karpenter:?}");
+    }
+
     // A fleet that has settled gets one node for one more pod, or none where the pod fits on what is there: where
     // running pods are not moved, nothing else can follow from it.
     #[test]
@@ -514,6 +527,44 @@ fn without_room(mut world: World) -> World {
 }
 
 /// The same world, where nodes that carry pods stay.
+/// The same world, of which no node goes for what that saves, nor because its pool is going.
+fn nothing_goes(mut world: World) -> World {
+    for pool in world.policy.pools.values_mut() {
+        pool.disruption.consolidate_after = None;
+        pool.is_deleting = false;
+    }
+    world
+}
+
+/// Plans by a strategy: how many pods are left over, the highest priority first, and what the fleet costs, after how many of
+/// its nodes have no known price.
+fn left_over_and_cost(world: &World, strategy: SolveBy) -> Result<(Vec<usize>, (usize, i64)), TestCaseError> {
+    let World { snapshot, policy } = world.clone();
+    let priorities: BTreeSet<Reverse<i32>> =
+        snapshot.pods.iter().map(|pod| Reverse(pod.spec.priority)).collect();
+    let priority_of: BTreeMap<PodKey, i32> =
+        snapshot.pods.iter().map(|pod| (pod.key.clone(), pod.spec.priority)).collect();
+    let input = offline::World {
+        snapshot,
+        policy,
+        targets: BTreeSet::new(),
+        strategy,
+        proves_bound: false,
+        objects: 0,
+        remarks: Vec::new(),
+        unscaled: BTreeSet::new(),
+    };
+    let proposed = offline::propose(&input);
+    let judged = offline::judge(&input, proposed);
+    let planned = judged.map_err(|refused| TestCaseError::fail(format!("{:#?}", refused.findings)))?;
+    let report = &planned.plan.plan().evidence.report;
+    let without: Vec<i32> =
+        report.unplaced.iter().flat_map(|it| &it.pods).map(|pod| priority_of[pod]).collect();
+    let count = |priority: &Reverse<i32>| without.iter().filter(|other| **other == priority.0).count();
+    let cost = report.cost_after;
+    Ok((priorities.iter().map(count).collect(), (cost.unpriced_nodes, cost.effective.0)))
+}
+
 fn only_empty_ones_go(mut world: World) -> World {
     for pool in world.policy.pools.values_mut() {
         pool.disruption.policy = ConsolidationPolicy::WhenEmpty;

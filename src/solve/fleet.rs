@@ -18,6 +18,7 @@ use super::pack::finish::{Finished, ZoneCounts};
 use super::price::{self, PriceBook, Quote, Uncommitted};
 use super::report::nearest::World;
 use super::report::{self, warnings};
+use super::rival;
 use super::shrink::Shrunk;
 use super::shrink::trial::Scene;
 use super::solution::{Cost, Kept, NewNode, Removal, Report, Solution, Target};
@@ -42,7 +43,7 @@ pub(super) fn of(
 ) -> Solution {
     let Scene { policy, market, book, supply, memo, .. } = *scene;
     let ground = scene.ground(snapshot, (demand, nodes), Effort::Plan);
-    let mut attempt = attempt::best(&ground);
+    let mut attempt = rival::or(&ground, attempt::best(&ground));
     let layout = headroom::layout::lay(scene, (snapshot, ground.effort), &mut attempt);
     let Attempt { assigned, nodes, shrunk, costs, finished, .. } = attempt;
     let costs = costs.with_new(&finished.nodes, &finished.ledger, book);

@@ -4,7 +4,7 @@
 //! [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`overlay`], [`supply`], [`price`]) and what counts
 //! beside its price ([`caution`]), what pools have whatever pods ask for (`replicas`), which domains pods go to
 //! ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]), what limits leave
-//! ([`ledger`]), new nodes for the rest (`pack`), room for a scheduler that does not know the plan (`scheduler`), one step
+//! ([`ledger`]), new nodes for the rest (`pack`), Karpenter's choice for the same (`rival`), room for a scheduler that does not know the plan (`scheduler`), one step
 //! after the other (`steps`), in large clusters what runs before what waits (`apart`), what soft preferences add
 //! (`preferences`), what is left when all is to go (`destroy`), and why ([`report`], [`explain`]). The rules themselves are
 //! in [`fit`], room that is kept for pods to come in [`headroom`]. What follows from the same in the next plan is kept by a
@@ -36,6 +36,7 @@ mod preferences;
 pub mod price;
 mod replicas;
 pub mod report;
+mod rival;
 mod scheduler;
 mod shortfall;
 pub mod shrink;

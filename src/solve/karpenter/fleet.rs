@@ -9,6 +9,7 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::Demand;
+use crate::solve::fit::limits::Ledger;
 use crate::solve::fleet::Costs;
 use crate::solve::ledger;
 use crate::solve::market::Market;
@@ -19,15 +20,16 @@ use crate::solve::report::{undecided, warnings};
 use crate::solve::shrink::Shrunk;
 use crate::solve::shrink::due::Due;
 use crate::solve::shrink::trial::marked;
-use crate::solve::solution::{Kept, Report, Solution, Target};
+use crate::solve::solution::{Kept, NewNode, Report, Solution, Target};
 use crate::solve::supply::Supply;
 use crate::solve::topology::Topology;
 
 use super::course::{Course, course};
 use super::desk::{self, Desk};
+use super::passes::{Passed, passes};
 use super::refused::Refused;
 use super::store::Store;
-use super::{Settings, report};
+use super::{Preferences, Settings, report};
 
 /// Plans as Karpenter does: what it makes, what it moves and what it removes until it finds nothing more to do, as one
 /// target. `refused` is left out, each with the reason.
@@ -87,6 +89,51 @@ fn of_world(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &
     };
     let target = Target { kept: kept(left, &places), new, removed: shrunk.removed };
     Solution { target, report }
+}
+
+/// What can be bought, and by which prices it is chosen.
+#[derive(Clone, Copy)]
+pub(in crate::solve) struct Trade<'a> {
+    pub(in crate::solve) policy: &'a Policy,
+    pub(in crate::solve) market: &'a Market,
+    pub(in crate::solve) book: &'a PriceBook<'a>,
+    pub(in crate::solve) supply: &'a Supply<'a>,
+}
+
+/// Karpenter's provisioning of one world, without regard to soft preferences. Nothing goes, and nothing is judged.
+pub(in crate::solve) struct Provisioning<'a> {
+    snapshot: &'a Snapshot,
+    trade: Trade<'a>,
+    settings: Settings,
+    store: Store<'a>,
+}
+
+impl<'a> Provisioning<'a> {
+    /// Looks at what can be bought.
+    pub(in crate::solve) fn of(snapshot: &'a Snapshot, trade: Trade<'a>) -> Self {
+        let Trade { policy, market, .. } = trade;
+        let settings = Settings { preferences: Preferences::Ignore, ..Settings::of(policy) };
+        Self { snapshot, trade, settings, store: Store::of((snapshot, policy, market), settings) }
+    }
+
+    /// Returns which pods go to nodes that are there, and the nodes to make as far as limits leave room, which are taken off
+    /// the ledger. Pods that are left out are placed nowhere.
+    pub(in crate::solve) fn without(
+        &self,
+        left_out: &BTreeMap<PodKey, String>,
+        ledger: &mut Ledger,
+    ) -> (BTreeMap<PodKey, NodeName>, Vec<NewNode>) {
+        let Self { snapshot, settings, ref store, .. } = *self;
+        let Trade { market, book, supply, .. } = self.trade;
+        let Passed { settled, mut placed, .. } = passes((snapshot, store), settings, left_out);
+        let pods: BTreeMap<&PodKey, &Pod> = snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect();
+        let is_tied = pods.values().any(|pod| desk::is_tied(pod));
+        let desk = Desk { supply, market, book, pods: &pods, is_tied };
+        let (new, _) = desk.nodes(settled.iter().map(|settled| &settled.bought), ledger);
+        let there: BTreeSet<&NodeName> = snapshot.nodes.iter().map(|node| &node.name).collect();
+        placed.retain(|_, node| there.contains(node));
+        (placed, new)
+    }
 }
 
 fn kept(snapshot: &Snapshot, placed: &BTreeMap<PodKey, NodeName>) -> Vec<Kept> {

@@ -50,6 +50,7 @@ use store::Store;
 
 pub use disruption::{Command, Made, Method, Sequence, commands, first_command};
 pub use fleet::solve;
+pub(super) use fleet::{Provisioning, Trade};
 pub use refused::Refused;
 
 /// What is made of preferences (`--preference-policy` of Karpenter).

@@ -1,0 +1,213 @@
+//! Karpenter's own choice for the same pods, where little waits: the better of both is taken.
+//!
+//! Domains are given out, and nodes filled, by rules that are right for many pods; for a handful, first fit may find what
+//! they miss. It is one more attempt, asked by the same rules as ours: nothing is taken that they refuse.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{NodeName, PodKey};
+
+use super::attempt::{self, Attempt, Ground};
+use super::came_off::Fleet;
+use super::demand::Demand;
+use super::existing::Standing;
+use super::fit::Miss;
+use super::fit::limits::Ledger;
+use super::fit::variety::{self, Asked};
+use super::fleet::Costs;
+use super::karpenter::{Provisioning, Trade};
+use super::pack::Effort;
+use super::pack::finish::{Finished, Shapes};
+use super::shortfall::Shortfalls;
+use super::shrink::Shrunk;
+use super::solution::{NewNode, Variety};
+use super::supply::Supply;
+use super::topology::assign::{self, Assigned, Refused};
+use super::topology::bundle::Riders;
+use super::topology::census::Running;
+use super::{came_off, ledger, overruled, price, shrink};
+
+/// The most pods that wait, and nodes that are there, beside which it is asked: of many pods it is dearer by a fifth as a
+/// rule, and takes longer than ours.
+const PODS_MAX: usize = 300;
+const NODES_MAX: usize = 300;
+
+/// How often it is planned again without pods that rules refuse: each time leaves more out.
+const ROUNDS_MAX: usize = 8;
+
+/// Returns Karpenter's fleet where it leaves fewer pods over, or costs less; else ours.
+pub(super) fn or<'a>(ground: &Ground<'a>, ours: Attempt<'a>) -> Attempt<'a> {
+    if !is_asked(ground, &ours) {
+        return ours;
+    }
+    match rival(ground, &ours) {
+        Some(rival) if score(ground, &rival) < score(ground, &ours) => rival,
+        Some(_) | None => ours,
+    }
+}
+
+/// Returns whether there is anything to gain, and little to look at.
+fn is_asked(ground: &Ground<'_>, ours: &Attempt<'_>) -> bool {
+    let is_small = ground.demand.pods() <= PODS_MAX && ground.nodes.len() <= NODES_MAX;
+    let Attempt { assigned, finished, .. } = ours;
+    let is_whole = finished.nodes.is_empty() && finished.unplaced.is_empty() && assigned.refused.is_empty();
+    ground.effort == Effort::Plan && ground.slack.shapes.is_empty() && is_small && !is_whole
+}
+
+/// How good a fleet is; the smaller, the better: pods that are left over, nodes without a known price, what it counts as.
+type Score = (attempt::LeftOver, usize, i64);
+
+fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
+    let nodes = &attempt.finished.nodes;
+    let unpriced = nodes.iter().filter(|node| node.effective_price.known().is_none()).count();
+    (attempt::left_over(ground.demand, attempt), unpriced, attempt::price(nodes))
+}
+
+/// Plans as Karpenter does, without the pods that rules refuse where it has them; nothing where pools are not in their order,
+/// or there is no end to it.
+fn rival<'a>(ground: &Ground<'a>, ours: &Attempt<'a>) -> Option<Attempt<'a>> {
+    let Ground { snapshot, policy, market, book, topology, supply, .. } = *ground;
+    let running = &Running::of(topology, ground.nodes);
+    let there = price::cost(&snapshot.nodes, market, book).effective;
+    let nothing_goes = Costs::of(snapshot, &Shrunk::default(), market, book);
+    let karpenter = Provisioning::of(snapshot, Trade { policy, market, book, supply });
+    let mut refused: BTreeMap<PodKey, Miss> = BTreeMap::new();
+    for _ in 0..ROUNDS_MAX {
+        let left_out = refused.iter().map(|(pod, miss)| (pod.clone(), miss.because.clone())).collect();
+        let mut ledger = ledger::opened(policy, &snapshot.nodes, &nothing_goes.free, there);
+        let (places, new) = karpenter.without(&left_out, &mut ledger);
+        let mut tried = Tried::of(ground, (&places, new), ledger)?;
+        let more = tried.refused(ground, running);
+        if more.is_empty() {
+            return tried.attempt(ground, (ours, refused));
+        }
+        refused.extend(more);
+    }
+    None
+}
+
+/// Where Karpenter has the pods.
+struct Tried<'a> {
+    nodes: Vec<Standing<'a>>,
+    new: Vec<NewNode>,
+    shapes: Vec<Shapes>,
+    ledger: Ledger,
+    /// The pods that a node does not take.
+    off: BTreeMap<PodKey, Miss>,
+}
+
+impl<'a> Tried<'a> {
+    /// Puts the pods where Karpenter has them; nothing where it has others than those that wait, or makes nodes that cannot
+    /// be had.
+    fn of(
+        ground: &Ground<'a>,
+        (places, new): (&BTreeMap<PodKey, NodeName>, Vec<NewNode>),
+        ledger: Ledger,
+    ) -> Option<Self> {
+        let Ground { demand, supply, .. } = *ground;
+        let numbers = came_off::numbers(demand, places.keys());
+        let mut on: BTreeMap<&NodeName, Vec<&PodKey>> = BTreeMap::new();
+        places.iter().for_each(|(pod, node)| on.entry(node).or_default().push(pod));
+        let mut off = BTreeMap::new();
+        let mut nodes = ground.nodes.to_vec();
+        for standing in &mut nodes {
+            let pods = on.remove(&standing.node.name).unwrap_or_default();
+            let shapes: Vec<usize> =
+                pods.iter().map(|pod| numbers.get(pod).copied()).collect::<Option<_>>()?;
+            let asks = pods.iter().zip(&shapes).map(|(pod, shape)| (*pod, &demand.shapes[*shape].ask));
+            off.extend(standing.site.seat(asks).into_iter().map(|(pod, miss)| (pod.clone(), miss)));
+            standing.placed.extend(pods.into_iter().cloned());
+            standing.shapes.extend(shapes);
+        }
+        let shapes = came_off::shapes_of(demand, &new);
+        for (node, shapes) in new.iter().zip(&shapes) {
+            let (pool, kind, usable) =
+                supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type))?;
+            let mut site = pool.site_with(kind, usable, &node.labels);
+            if shapes.pods.len() != node.pods.len() || shapes.opened_for >= demand.shapes.len() {
+                return None;
+            }
+            let asks = node.pods.iter().zip(&shapes.pods);
+            let asks = asks.map(|(pod, shape)| (pod, &demand.shapes[*shape].ask));
+            off.extend(site.seat(asks).into_iter().map(|(pod, miss)| (pod.clone(), miss)));
+        }
+        Some(Self { nodes, new, shapes, ledger, off })
+    }
+
+    /// Returns the pods that Kubernetes would not bind there.
+    fn refused(&mut self, ground: &Ground<'_>, running: &Running<'_>) -> BTreeMap<PodKey, Miss> {
+        let Ground { supply, policy, demand, .. } = *ground;
+        let Self { nodes, new, shapes, off, .. } = self;
+        match off.is_empty() {
+            true => Fleet { supply, policy, nodes, new, shapes }.refused(demand, running),
+            false => std::mem::take(off),
+        }
+    }
+
+    /// Returns the fleet, without these pods.
+    fn attempt(
+        self,
+        ground: &Ground<'a>,
+        (ours, refused): (&Attempt<'a>, BTreeMap<PodKey, Miss>),
+    ) -> Option<Attempt<'a>> {
+        let Ground { snapshot, policy, market, book, demand, supply, .. } = *ground;
+        let Self { nodes, new, shapes, ledger, .. } = self;
+        let opened = shapes.iter().map(|shapes| &demand.shapes[shapes.opened_for]);
+        let is_overruled = overruled::count((supply, ground.topology), &ledger, new.iter().zip(opened)) > 0;
+        if is_overruled || !new.iter().all(|node| has_choice(supply, node)) {
+            return None;
+        }
+        let placed = nodes.iter().flat_map(|standing| &standing.placed);
+        let placed: BTreeSet<&PodKey> = placed.chain(new.iter().flat_map(|node| &node.pods)).collect();
+        let (refused, unplaced) = left(demand, (ours, refused), &placed);
+        let shrunk = shrink::shrink(snapshot, policy, &nodes, demand);
+        let costs = Costs::of(snapshot, &shrunk, market, book);
+        let origins = (0..demand.shapes.len()).map(|place| (place, None)).collect();
+        let assigned = Assigned { demand: demand.clone(), origins, closed: Vec::new(), refused };
+        let finished = Finished { nodes: new, shapes, unplaced, ledger, took: BTreeMap::new() };
+        let (shortfalls, riders) = (Shortfalls::default(), Riders::default());
+        Some(Attempt { assigned, nodes, shrunk, costs, finished, shortfalls, riders })
+    }
+}
+
+/// Returns whether a claim may list as many values as its pool asks for (`minValues`): Karpenter counts those of sizes.
+fn has_choice(supply: &Supply<'_>, node: &NewNode) -> bool {
+    let Variety { asked, among } = &node.variety;
+    let own = (&node.size, &node.zone, node.capacity_type);
+    let others = among.iter().map(|other| (&other.size, &other.zone, other.capacity_type));
+    let ways: Vec<_> = std::iter::once(own)
+        .chain(others)
+        .filter_map(|(size, zone, bought)| supply.bought(&node.pool, size, (zone, bought)))
+        .map(|(_, kind, usable)| (kind.kind, usable.offering))
+        .collect();
+    let asked: Vec<Asked> = asked.iter().map(|(key, least)| (key.clone(), *least)).collect();
+    let there = variety::counts(&asked, ways.into_iter());
+    variety::why(&asked, &there).is_ok() && among.iter().all(|other| node.substitutes.contains(other))
+}
+
+/// Returns the pods that have no place: those of which it is known which rule between pods says no, and the rest.
+fn left(
+    demand: &Demand,
+    (ours, refused): (&Attempt<'_>, BTreeMap<PodKey, Miss>),
+    placed: &BTreeSet<&PodKey>,
+) -> (Vec<Refused>, Vec<(usize, PodKey)>) {
+    let mut known = refused;
+    let mut unplaced = Vec::new();
+    for (number, shape) in demand.shapes.iter().enumerate() {
+        let of_shape = |pod: &PodKey| shape.pods.binary_search(pod).is_ok();
+        // Of pods that are alike another one may have the place there.
+        let like = ours.assigned.refused.iter().find(|refused| refused.pods.iter().any(of_shape));
+        for pod in shape.pods.iter().filter(|pod| !placed.contains(pod)) {
+            match like {
+                Some(like) => {
+                    known.entry(pod.clone()).or_insert_with(|| like.miss.clone());
+                }
+                None if known.contains_key(pod) => {}
+                None => unplaced.push((number, pod.clone())),
+            }
+        }
+    }
+    let mut refused = assign::grouped(demand, known);
+    refused.iter_mut().for_each(|refused| refused.was_placed = false);
+    (refused, unplaced)
+}
