@@ -61,8 +61,7 @@ pub(in crate::solve) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memo
             Search::of((copy, policy, memos), &wishes, &base).run((items, choice), solution)
         }
     };
-    let without = base.report.cost_after.effective;
-    let preferences = said::preferences((&wishes, policy.fleet.extra_cost), without, &outcome);
+    let preferences = said::preferences((&wishes, policy.fleet.extra_cost), &base, &outcome);
     let Outcome { mut solution, .. } = outcome;
     solution.report.preferences = Some(preferences);
     solution
@@ -93,6 +92,8 @@ struct Trial {
     solution: Solution,
     /// Whether it leaves no more pods without a place than without preferences, and costs something that is known.
     places: bool,
+    /// Whether it leaves fewer: then they may cost what they do.
+    places_more: bool,
     /// What it costs more than without any.
     extra: i128,
 }
@@ -157,7 +158,8 @@ impl<'a> Search<'a> {
             items.sort_by_key(|item| choice.level(*item).is_some_and(|level| level.form == Form::Evenly));
             self.fitted(&items, &choice, &trial)
         };
-        Outcome { choice, solution, reasons: self.reasons, all }
+        let places_more = is_worse(&self.unplaced(self.base), &self.unplaced(&solution));
+        Outcome { choice, solution, reasons: self.reasons, all, places_more }
     }
 
     /// Plans with these preferences.
@@ -171,9 +173,11 @@ impl<'a> Search<'a> {
         self.tries = self.tries.saturating_sub(1);
         let (cost, base) = (solution.report.cost_after, self.base.report.cost_after);
         let is_known = cost.unpriced_nodes <= base.unpriced_nodes;
-        let places = is_known && !is_worse(&self.unplaced(&solution), &self.unplaced(self.base));
+        let (left, left_without) = (self.unplaced(&solution), self.unplaced(self.base));
+        let places = is_known && !is_worse(&left, &left_without);
+        let places_more = places && is_worse(&left_without, &left);
         let extra = i128::from(cost.effective.0) - i128::from(base.effective.0);
-        Trial { solution, places, extra }
+        Trial { solution, places, places_more, extra }
     }
 
     /// Counts the pods on nothing by priority.
@@ -186,7 +190,7 @@ impl<'a> Search<'a> {
     }
 
     fn is_good(&self, trial: &Trial) -> bool {
-        trial.places && self.allowed.is_none_or(|allowed| trial.extra <= allowed)
+        trial.places && (trial.places_more || self.allowed.is_none_or(|allowed| trial.extra <= allowed))
     }
 
     /// Weakens the preferences of contents of which pods are left over; returns whether there was anything to weaken.

@@ -21,18 +21,21 @@ pub(super) struct Outcome {
     pub(super) reasons: BTreeMap<Item, GivenUpBecause>,
     /// What it costs to take up all that can be.
     pub(super) all: Option<MicroUsdPerHour>,
+    /// Whether more pods have a place than without any: then no fleet without them is to be compared with.
+    pub(super) places_more: bool,
 }
 
 /// Says what becomes of the preferences of the pods that are placed.
 pub(super) fn preferences(
     (wishes, limit): (&Wishes<'_>, ExtraCost),
-    without: MicroUsdPerHour,
-    Outcome { choice, solution, reasons, all }: &Outcome,
+    base: &Solution,
+    Outcome { choice, solution, reasons, all, places_more }: &Outcome,
 ) -> Preferences {
     let target = &solution.target;
     let kept = target.kept.iter().flat_map(|kept| &kept.pods);
     let placed: BTreeSet<&PodKey> = kept.chain(target.new.iter().flat_map(|node| &node.pods)).collect();
     let with = solution.report.cost_after.effective;
+    let without = if *places_more { with } else { base.report.cost_after.effective };
     let mut said = Preferences { asked: 0, met: 0, limit, without, with, all: *all, given_up: Vec::new() };
     let mut given_up: BTreeMap<GivenUp, Vec<PodKey>> = BTreeMap::new();
     for (number, content) in wishes.contents.iter().enumerate() {
