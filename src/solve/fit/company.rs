@@ -123,6 +123,10 @@ pub fn why(roles: &[HostRole], company: &Company) -> Result<(), Miss> {
     Err(match role.rule {
         HostRule::Apart => anti_affinity::miss(label::HOSTNAME, "the node", role.is_bound, there),
         HostRule::Beside => affinity::miss(label::HOSTNAME, 0),
-        HostRule::AtMost(most) => spread::miss(label::HOSTNAME, "the node", (there.counted, 0), most),
+        HostRule::AtMost(most) => {
+            let (key, counted, own) = (label::HOSTNAME, there.counted, role.counted);
+            let full = spread::Full { key, domain: "the node", counted, least: 0, lacking: None, own };
+            spread::miss(full, most)
+        }
     })
 }

@@ -16,11 +16,37 @@ pub const fn more(max_skew: usize, counted: usize, least: usize, own: usize) -> 
     }
 }
 
+/// A domain that no pod may come to.
+#[derive(Clone, Copy, Debug)]
+pub struct Full<'d> {
+    /// The label that domains are told apart by.
+    pub key: &'d str,
+    /// The domain.
+    pub domain: &'d str,
+    /// How many counted pods it has.
+    pub counted: usize,
+    /// How many the emptiest has.
+    pub least: usize,
+    /// How many domains there are and have to be, where there are too few for the emptiest to count.
+    pub lacking: Option<(usize, usize)>,
+    /// How many pods would come together, since they have to share a node.
+    pub own: usize,
+}
+
 /// Returns why no pod may come to a domain.
 #[must_use]
-pub fn miss(key: &str, domain: &str, (counted, least): (usize, usize), max_skew: usize) -> Miss {
+pub fn miss(full: Full<'_>, max_skew: usize) -> Miss {
+    let Full { key, domain, counted, least, lacking, own } = full;
+    let emptiest = match lacking {
+        Some((there, asked)) => format!("counts as 0 with {there} of `minDomains` {asked}"),
+        None => least.to_string(),
+    };
+    let leaves = match own {
+        0 | 1 => "no more".to_owned(),
+        _ => format!("no room for {own} that have to share a node"),
+    };
     let because = format!(
-        "`{key}` `{domain}` has {counted} of these pods, the emptiest {least}: `maxSkew` {max_skew} leaves no more"
+        "`{key}` `{domain}` has {counted} of these pods, the emptiest {emptiest}: `maxSkew` {max_skew} leaves {leaves}"
     );
     Miss::new(Rule::TopologySpread, because)
 }

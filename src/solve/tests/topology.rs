@@ -63,6 +63,19 @@ fn pods_are_spread_over_all_zones_evenly() {
 }
 
 #[test]
+fn a_spread_over_more_domains_than_there_are_says_so() {
+    let world = World::of(vec![pool("default")]).pods(pods("web", 5, |spec| {
+        spec.spread.push(SpreadConstraint { min_domains: Some(4), ..over(label::ZONE, "web") });
+    }));
+    let solution = world.solve();
+    let unplaced: Vec<(usize, &str)> =
+        solution.report.unplaced.iter().map(|it| (it.pods.len(), &*it.because)).collect();
+    let because = "`topology.kubernetes.io/zone` `eastus-1` has 1 of these pods, the emptiest counts as 0 with 3 of \
+                   `minDomains` 4: `maxSkew` 1 leaves no more";
+    assert_eq!(unplaced, [(2, because)]);
+}
+
+#[test]
 fn what_runs_counts_for_the_spread() {
     let spread = |spec: &mut PodSpec| spec.spread.push(over(label::ZONE, "web"));
     let mut running = pods("web", 2, spread);

@@ -265,8 +265,12 @@ impl Round<'_> {
             GroupKind::Spread(spread) if role.is_bound => {
                 let least = self.census.least(role.group, spread);
                 let more = spread::more(spread.max_skew, there.counted, least, role.counted);
-                let miss = || spread::miss(key, domain, (there.counted, least), spread.max_skew);
-                if more > 0 { Ok(()) } else { Err(miss()) }
+                let full = || {
+                    let lacking = self.census.lacking(role.group, spread);
+                    let own = role.counted;
+                    spread::Full { key, domain, counted: there.counted, least, lacking, own }
+                };
+                if more > 0 { Ok(()) } else { Err(spread::miss(full(), spread.max_skew)) }
             }
             GroupKind::Spread(_) => Ok(()),
             GroupKind::AntiAffinity => {

@@ -143,10 +143,16 @@ impl Census {
     /// Returns what the emptiest domain counts; nothing where there are fewer domains than asked for.
     #[must_use]
     pub fn least(&self, group: usize, spread: &Spread) -> usize {
-        let Counts { domains, levels, .. } = &self.groups[group];
-        if spread.min_domains.is_some_and(|least| domains.len() < least) {
+        if self.lacking(group, spread).is_some() {
             return 0;
         }
-        levels.first_key_value().map_or(0, |(least, _)| *least)
+        self.groups[group].levels.first_key_value().map_or(0, |(least, _)| *least)
+    }
+
+    /// Returns how many domains there are and have to be, where there are too few.
+    #[must_use]
+    pub fn lacking(&self, group: usize, spread: &Spread) -> Option<(usize, usize)> {
+        let there = self.groups[group].domains.len();
+        spread.min_domains.filter(|asked| there < *asked).map(|asked| (there, asked))
     }
 }

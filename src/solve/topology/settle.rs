@@ -14,7 +14,8 @@ use super::{Role, Topology};
 use crate::model::{PodKey, label};
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::fit::company::Company;
-use crate::solve::fit::{Miss, affinity, spread};
+use crate::solve::fit::spread::{self, Full};
+use crate::solve::fit::{Miss, affinity};
 
 /// A node of the target, as groups see it.
 pub struct Place<'p> {
@@ -189,7 +190,9 @@ impl<'l> Look<'l> {
                     let late = label.and_then(|domain| self.late.get(&(role.group, domain)));
                     let counted = counted.saturating_sub(late.copied().unwrap_or(0));
                     if domain.is_empty() || counted.saturating_sub(least) > spread.max_skew {
-                        return Err(spread::miss(key, domain, (counted, least), spread.max_skew));
+                        let lacking = self.census.lacking(role.group, spread);
+                        let full = Full { key, domain, counted, least, lacking, own: 1 };
+                        return Err(spread::miss(full, spread.max_skew));
                     }
                 }
                 GroupKind::Affinity if domain.is_empty() || counted == 0 => {
