@@ -387,3 +387,43 @@ fn what_fills_a_limit_until_it_is_gone_sends_no_pod_to_a_lighter_pool() {
         .pods((1..5).map(|number| of("web", &format!("shape-0-{number}"), "1").build()));
     assert!(planned(&after(&world)).is_empty());
 }
+
+/// Two small pods of an app, of which one may not share a zone with its like. One of it runs in a zone, none on the node
+/// that is in no zone: the free one goes where its like is.
+#[test]
+fn no_node_is_bought_for_pods_that_have_room_where_first_fit_puts_them() {
+    let small = |name: &str| node(name).size("Standard_D2s_v5");
+    let apart =
+        of("web", "apart", "10m").specified(|spec| spec.anti_affinity.push(beside(label::ZONE, "web")));
+    let world = world()
+        .pool(pool("default").never_consolidating())
+        .node(small("n0").zone("0"))
+        .node(small("n1").zone("1"))
+        .pod(of("db", "db", "500m").on("n0"))
+        .pod(of("web", "web", "500m").on("n1"))
+        .pod(of("web", "free", "10m"))
+        .pod(apart);
+    let plan = planned(&world);
+    assert_eq!((plan.spec.creates().count(), plan.evidence.report.left_over()), (0, 0));
+}
+
+/// Pods that may not share a zone with their like: the region has three zones, and a node in none of them is a domain of its
+/// own to Kubernetes.
+#[test]
+fn pods_apart_by_zone_take_a_node_in_no_zone_when_every_zone_has_one() {
+    let apart = |number: usize| {
+        of("web", &format!("web-{number}"), "1")
+            .specified(|spec| spec.anti_affinity.push(beside(label::ZONE, "web")))
+    };
+    let zones = |pods: usize| {
+        let world = (0..pods).fold(world().pool(pool("default")), |world, number| world.pod(apart(number)));
+        let plan = planned(&world);
+        let claims = plan.spec.creates();
+        let mut zones: Vec<String> = claims.map(|(_, _, claim)| claim.primary.zone.to_string()).collect();
+        zones.sort();
+        (zones.join(" "), plan.evidence.report.left_over())
+    };
+    assert_eq!(zones(3), ("westeurope-1 westeurope-2 westeurope-3".to_owned(), 0));
+    assert_eq!(zones(4), ("0 westeurope-1 westeurope-2 westeurope-3".to_owned(), 0));
+    assert_eq!(zones(5), ("0 westeurope-1 westeurope-2 westeurope-3".to_owned(), 1));
+}

@@ -10,7 +10,7 @@ use super::census::{Census, Running};
 use super::domains::{Cell, Places, THERE, Values};
 use super::group::GroupKind;
 use super::{Role, Topology};
-use crate::model::{LabelKey, PodKey, Requirement};
+use crate::model::{LabelKey, PodKey, Requirement, label};
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::fit::{Miss, Rule, affinity, anti_affinity, spread};
 use crate::solve::memo::Memo;
@@ -147,7 +147,11 @@ impl Part {
             shape.roles.iter().map(|role| topology.groups[role.group].key.clone()).collect();
         keys.sort();
         keys.dedup();
-        let cells = places.cells(shape, &keys);
+        // Without a zone pods are not spread over zones, nor is a volume near.
+        let of_zones = shape.roles.iter().map(|role| &topology.groups[role.group]);
+        let mut of_zones = of_zones.filter(|group| group.key.as_str() == label::ZONE);
+        let is_apart = of_zones.all(|group| group.kind == GroupKind::AntiAffinity);
+        let cells = places.cells(shape, &keys, is_apart);
         let given = vec![0; cells.len()];
         Self { shape: place, roles: shape.roles.clone(), keys, cells, given, left: shape.pods.len() }
     }
@@ -197,7 +201,7 @@ impl Round<'_> {
                 |place: &usize| part.given[*place] < self.cap(part, *place) && self.why(part, *place).is_ok();
             let best = (0..part.cells.len()).filter(open).min_by_key(|place| {
                 let cell = &part.cells[*place];
-                (cell.tier, self.crowd(part, cell), cell.price, *place)
+                (cell.tier, cell.is_last, self.crowd(part, cell), cell.price, *place)
             });
             let Some(best) = best else { return };
             let given = self.at_once(part, best);

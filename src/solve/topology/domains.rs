@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::catalog::NO_ZONE;
 use crate::model::{HostPort, LabelKey, Requirement, Requirements, Resources, Stance, label};
 use crate::solve::demand::Shape;
 use crate::solve::existing::{self, Standing};
@@ -13,9 +14,6 @@ use crate::solve::intern::Bits;
 use crate::solve::memo::Memo;
 use crate::solve::supply::reach::Reach;
 use crate::solve::supply::{PoolSupply, Supply};
-
-/// Azure's "no zone".
-const NO_ZONE: &str = "0";
 
 /// One value, or none, of each label that is asked about.
 pub type Values = Vec<Option<Arc<str>>>;
@@ -26,6 +24,8 @@ pub struct Cell {
     /// [`THERE`] for nodes that exist; else by the weight of the pools that have a size for the pod there, the
     /// heaviest first.
     pub tier: usize,
+    /// Whether it is in no zone, where others are in one: it is taken last.
+    pub is_last: bool,
     /// What the cheapest new node there costs that holds one of the pods; nothing for nodes that exist.
     pub price: i64,
     /// How many such pods nodes that exist would hold there, if nothing else came; `None` for new nodes.
@@ -113,19 +113,22 @@ impl<'w> Places<'w> {
         }
     }
 
-    /// Returns every place where one pod of the shape fits, by weight and price: once for each weight.
-    pub fn cells(&mut self, shape: &'w Shape, keys: &[LabelKey]) -> Vec<Cell> {
+    /// Returns every place where one pod of the shape fits, by weight and price: once for each weight. New nodes in no zone
+    /// are among them where there are none in a zone, or where pods only have to be `apart`: then they come last.
+    pub fn cells(&mut self, shape: &'w Shape, keys: &[LabelKey], is_apart: bool) -> Vec<Cell> {
         let mut found = self.new_cells(shape, keys);
+        let zone = keys.iter().position(|key| key.as_str() == label::ZONE);
+        if let Some(zone) = zone {
+            let is_regional = |cell: &Cell| cell.values[zone].as_deref() == Some(NO_ZONE);
+            if found.values().any(|cell| !is_regional(cell)) {
+                found.retain(|_, cell| is_apart || !is_regional(cell));
+                found.values_mut().for_each(|cell| cell.is_last = is_regional(cell));
+            }
+        }
         for cell in self.cells_there(shape, keys) {
             found.insert((cell.values.clone(), THERE), cell);
         }
-        let zone = keys.iter().position(|key| key.as_str() == label::ZONE);
-        let is_regional = |cell: &Cell| {
-            zone.is_some_and(|place| cell.room.is_none() && cell.values[place].as_deref() == Some(NO_ZONE))
-        };
-        let has_zonal = found.values().any(|cell| cell.room.is_none() && !is_regional(cell));
-        let mut cells: Vec<Cell> =
-            found.into_values().filter(|cell| !has_zonal || !is_regional(cell)).collect();
+        let mut cells: Vec<Cell> = found.into_values().collect();
         cells.sort();
         cells
     }
@@ -146,6 +149,7 @@ impl<'w> Places<'w> {
         }
         let cell = |(values, room): (&Values, usize)| Cell {
             tier: THERE,
+            is_last: false,
             price: 0,
             room: Some(room),
             values: values.clone(),
@@ -258,7 +262,8 @@ impl Ways {
                 for values in combined(labels, reached.alternative, keys) {
                     let place = (values, tier);
                     if found.get(&place).is_none_or(|cell| price < cell.price) {
-                        let cell = Cell { tier, price, room: None, values: place.0.clone() };
+                        let values = place.0.clone();
+                        let cell = Cell { tier, is_last: false, price, room: None, values };
                         found.insert(place, cell);
                     }
                 }
