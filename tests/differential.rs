@@ -166,7 +166,7 @@ fn plans_with_removals_hold_before_the_judge() {
         let target = &planned.solution.target;
         gone += target.removed.len();
         made += target.new.len();
-        let staying = &planned.plan.plan().evidence.report.staying;
+        let staying = &planned.solution.report.staying;
         let staying: Vec<String> = staying.iter().map(|(node, why)| format!("{node}: {why}")).collect();
         let is_drift = |why: &&String| ["as Drifted", "as drifted"].iter().any(|text| why.contains(text));
         let others = staying.iter().filter(|why| !is_drift(why)).count();

@@ -1,16 +1,26 @@
-//! What a fleet's freezes and holds keep back: what would be done next, once the plan is carried out, if they were not.
+//! What is kept back: what would be done next, once the plan is carried out, if the fleet's freezes and holds were not, nor
+//! budgets that let nothing go.
 //!
 //! Planned in the world after the plan, so that planning again lists the same. Nothing of it becomes a change.
 
-use crate::model::{DisruptionReason, Holds};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::allowance::Allowance;
+use crate::model::eviction::Evictions;
+use crate::model::{DisruptionReason, Holds, Node, NodeName, Pod, PodPlace, Target};
 use crate::plan::Plan;
 use crate::plan::held::add_waiting;
 use crate::policy::Policy;
+use crate::snapshot::Snapshot;
 
 use super::{World, solved};
 
-/// Adds to a plan what waits; without a hold that is in force nothing is worked out.
-pub(super) fn listed(world: &World, mut plan: Plan) -> Plan {
+/// Adds to a plan what waits; where nothing is kept back, nothing is worked out.
+pub(super) fn listed(world: &World, plan: Plan) -> Plan {
+    with_guarded(world, with_held(world, plan))
+}
+
+fn with_held(world: &World, mut plan: Plan) -> Plan {
     let World { snapshot, policy, .. } = world;
     if !is_held(world) {
         return plan;
@@ -29,4 +39,63 @@ fn is_held(World { snapshot, policy, .. }: &World) -> bool {
     let reasons = [Empty, Underutilized, Drifted, Expired, Unhealthy];
     let is_held = |pool| reasons.iter().any(|reason| holds.on_removal(pool, *reason, snapshot.at).is_some());
     !holds.is_none() && policy.pools.keys().any(is_held)
+}
+
+/// Lists the nodes that would go for being underused if disruption budgets and PodDisruptionBudgets let them.
+fn with_guarded(world: &World, mut plan: Plan) -> Plan {
+    let guarded = guarded(world, &plan);
+    if guarded.is_empty() {
+        return plan;
+    }
+    let mut free = World { snapshot: crate::sim::after(&world.snapshot, &plan), ..world.clone() };
+    free.snapshot.budgets.clear();
+    for pool in free.policy.pools.values_mut() {
+        pool.disruption.budgets.clear();
+    }
+    let (next, _) = solved(&free);
+    let would_go = next.target.removed.iter().filter_map(|removal| {
+        let because = guarded.get(&removal.node)?;
+        let is_underused = removal.reason == DisruptionReason::Underutilized;
+        is_underused.then(|| (removal.node.clone(), format!("it is underused, and {because}")))
+    });
+    plan.evidence.report.staying.extend(would_go);
+    plan.evidence.report.staying.sort();
+    plan
+}
+
+/// Returns the nodes that stay for want of a budget that lets them go, with which, as far as nothing else is said of them.
+fn guarded(World { snapshot, policy, .. }: &World, plan: &Plan) -> BTreeMap<NodeName, String> {
+    let goes = plan.spec.deletes().map(|(_, delete)| &delete.target.node);
+    let said = plan.evidence.report.staying.iter().map(|(node, _)| node);
+    let said: BTreeSet<&NodeName> =
+        goes.chain(said).chain(plan.evidence.held.iter().map(|held| &held.node)).collect();
+    let evictions = Evictions::of(&snapshot.budgets, &snapshot.pods);
+    let mut stuck: BTreeMap<&NodeName, &Pod> = BTreeMap::new();
+    for pod in snapshot.pods.iter().filter(|pod| !evictions.may_leave(pod)) {
+        if let PodPlace::Bound(node) = &pod.place {
+            stuck.entry(node).or_insert(pod);
+        }
+    }
+    let because = |node: &Node| {
+        let stuck = || Some(format!("PodDisruptionBudgets keep its pod `{}`", stuck.get(&node.name)?.key));
+        refusal(snapshot, policy, node).or_else(stuck)
+    };
+    let nodes = snapshot.nodes.iter().filter(|node| !said.contains(&node.name) && is_target(plan, node));
+    nodes.filter_map(|node| Some((node.name.clone(), because(node)?))).collect()
+}
+
+/// Returns why the disruption budgets of a node's pool let nothing go that is underused.
+fn refusal(snapshot: &Snapshot, policy: &Policy, node: &Node) -> Option<String> {
+    let pool = policy.pools.get(node.pool.as_ref()?)?;
+    let nodes = snapshot.nodes.iter().filter(|other| other.pool == node.pool && !other.is_deleting);
+    let allowance = Allowance::of(pool, &policy.fleet.holds, snapshot.at);
+    allowance.refusal(DisruptionReason::Underutilized, nodes.count().max(1))
+}
+
+fn is_target(plan: &Plan, node: &Node) -> bool {
+    let targets = &plan.spec.targets;
+    let pool = node.pool.clone().map(Target::NodePool);
+    targets.is_empty()
+        || targets.contains(&Target::Node(node.name.clone()))
+        || pool.is_some_and(|pool| targets.contains(&pool))
 }
