@@ -96,6 +96,21 @@ fn one_fault_is_told_once_in_the_words_that_say_more() {
 }
 
 #[test]
+fn more_nodes_than_a_cluster_may_have_are_no_number_to_ask_for() {
+    let asking = |replicas: i64, limit: Value| {
+        pool(|pool| {
+            pool["spec"]["replicas"] = json!(replicas);
+            pool["spec"]["limits"] = json!({"nodes": limit});
+        })
+    };
+    let fault = "`spec.replicas`: 99999999 nodes are more than a cluster of AKS may have: 5,000 -> \
+                 ask for fewer, or limit the pool to fewer (`spec.limits.nodes`)";
+    assert_eq!(only(Kind::NodePool, &asking(99_999_999, json!("6k"))), fault);
+    assert_eq!(lines(Kind::NodePool, &asking(99_999_999, json!("5k"))), [""; 0]);
+    assert_eq!(lines(Kind::NodePool, &asking(5_000, json!(9_000))), [""; 0]);
+}
+
+#[test]
 fn what_only_run_time_refuses_is_kept_apart() {
     let mut object = pool(|pool| {
         pool["spec"]["limits"] = json!({"cpu": "-5"});

@@ -1,7 +1,10 @@
 //! Rules of the NodePool.
 //! Must say of static pools only what their fields exclude; whether they are used is decided elsewhere.
 
+use serde_json::Value;
+
 use super::requirements::{self, PoolKey};
+use crate::model::Quantity;
 use crate::policy::fault::Fault;
 use crate::policy::place::Place;
 
@@ -22,6 +25,9 @@ pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     faults
 }
 
+/// The most nodes that a pool may ask for: no cluster of AKS has more.
+const REPLICAS_MAX: i64 = 5_000;
+
 fn static_faults(spec: &Place<'_>) -> Vec<Fault> {
     if !spec.has("replicas") {
         return Vec::new();
@@ -32,11 +38,25 @@ fn static_faults(spec: &Place<'_>) -> Vec<Fault> {
             limit.fault(format!("a pool with `replicas` can only be limited by `nodes`, not by `{name}`"));
         faults.push(fault.hint("remove this limit, or `spec.replicas`"));
     }
+    let limit = spec.at("limits.nodes").and_then(|limit| quantity(limit.value)).unwrap_or(i64::MAX);
+    if let Some(replicas) = spec.integer("replicas").filter(|asked| (*asked).min(limit) > REPLICAS_MAX) {
+        let message = format!("{replicas} nodes are more than a cluster of AKS may have: 5,000");
+        faults.push(
+            spec.fault_at("replicas", message)
+                .hint("ask for fewer, or limit the pool to fewer (`spec.limits.nodes`)"),
+        );
+    }
     if spec.has("weight") {
         let fault = spec.fault_at("weight", "a pool with `replicas` has no weight: pods do not choose it");
         faults.push(fault.hint("remove `spec.weight`, or `spec.replicas`"));
     }
     faults
+}
+
+/// Reads a quantity, which may be written as a number.
+fn quantity(value: &Value) -> Option<i64> {
+    let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+    Some(Quantity::parse(&text)?.units_down())
 }
 
 /// A schedule without a duration, or the reverse.

@@ -12,14 +12,12 @@ use crate::solve::fit::{Site, labels, limits, variety};
 use crate::solve::ledger;
 use crate::solve::market::Market;
 use crate::solve::pack::finish::chosen_labels;
+use crate::solve::pack::substitutes;
 use crate::solve::price::{PriceBook, Quote};
 use crate::solve::solution::{NewNode, Substitute, Variety};
 use crate::solve::supply::{Kind, PoolSupply, Supply, Usable};
 
 use super::settle::Bought;
-
-/// The most substitutes that a node keeps, as many as nodeform's own strategy does.
-const SUBSTITUTES_MAX: usize = 60;
 
 /// What claims are made into nodes with.
 pub(super) struct Desk<'d> {
@@ -144,7 +142,7 @@ impl Desk<'_> {
         if claim.has_more {
             return (Vec::new(), Variety { asked, among: Vec::new() });
         }
-        let most = if wanted.is_empty() { SUBSTITUTES_MAX } else { usize::MAX };
+        let most = if wanted.is_empty() { substitutes::MAX } else { usize::MAX };
         let sizes: BTreeSet<_> = claim.sizes.iter().take(most).collect();
         let open = memory.entry(claim.asked.clone()).or_insert_with(|| self.placements(pool, &claim.asked));
         let mut found = Vec::new();
@@ -176,7 +174,7 @@ impl Desk<'_> {
         };
         let among = first.clone();
         first.extend(rest);
-        first.truncate(SUBSTITUTES_MAX.max(among.len()));
+        first.truncate(substitutes::MAX.max(among.len()));
         (first, Variety { asked, among })
     }
 

@@ -18,7 +18,7 @@ use super::problem::vector;
 
 /// The most substitutes that a node keeps: as many sizes as Karpenter once sent to a cloud in one request,
 /// and more than Azure refuses in a row.
-pub(super) const MAX: usize = 60;
+pub(in crate::solve) const MAX: usize = 60;
 
 /// The most offerings that are looked at for substitutes: with so many that cannot be listed together, more
 /// of them bring little.

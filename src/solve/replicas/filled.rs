@@ -19,7 +19,7 @@ use crate::solve::solution::{NewNode, Warning};
 use crate::solve::supply::{PoolSupply, Supply};
 use crate::solve::topology::Topology;
 
-use super::ways::{self, NOTHING, Way};
+use super::ways::{self, Choice, NOTHING, Way};
 use super::{asked, name_by_number, present};
 
 /// The world with the nodes that pools lack.
@@ -66,9 +66,10 @@ impl<'a> Filled<'a> {
             let more = replaced.get(&pool.name).copied().unwrap_or(0);
             let missing = asked.saturating_sub(present(snapshot, &pool.name));
             let own = supply.pools.iter().find(|own| own.pool.name == pool.name);
+            let mut choice = own.map(|own| (own, Choice::of(own)));
             let mut zones = zones(snapshot, &pool.name);
             for number in 0..missing + more {
-                let taken = own.map(|own| (own, ways::taken(own, &zones, &left)));
+                let taken = choice.as_mut().map(|(own, choice)| (*own, choice.taken(&zones, &left)));
                 let why = match taken {
                     Some((own, Ok((way, charges)))) => {
                         left.take(&charges, 1);

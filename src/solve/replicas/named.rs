@@ -4,12 +4,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Node, NodeName, Pod, PodKey, PodPlace, Price, Requirements};
-use crate::solve::caution;
+use crate::model::{
+    CapacityType, Node, NodeName, Pod, PodKey, PodPlace, PoolName, Price, Requirements, SkuName, Zone,
+};
+use crate::solve::caution::{self, Weighed};
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::{Ask, Demand, Shape};
 use crate::solve::existing;
 use crate::solve::fit::{Site, labels};
+use crate::solve::pack::substitutes;
 use crate::solve::price::{self, PriceBook, Quote};
 use crate::solve::solution::{Kept, NewNode, Solution, Substitute};
 use crate::solve::supply::{Kind, PoolSupply, Supply, Usable};
@@ -32,10 +35,11 @@ impl Filled<'_> {
             staying.iter().map(|node| &node.name).zip(quotes).collect();
         let mut new = Vec::new();
         let desk = Desk::of(self, &book, &target.kept);
+        let mut found = BTreeMap::new();
         for kept in &target.kept {
             let Some(node) = self.made.get(&kept.node) else { continue };
             let quote = quotes.get(&kept.node).copied().flatten();
-            new.push(desk.carrying(&kept.pods, node.clone(), quote));
+            new.push(desk.carrying(&kept.pods, node.clone(), quote, &mut found));
         }
         new.sort_by(|one, other| {
             let key = |node: &NewNode| {
@@ -65,6 +69,11 @@ struct Desk<'d> {
     preferred: BTreeMap<PodKey, Vec<Requirements>>,
 }
 
+/// What decides what else would do: pool and size, how the node is bought, what it costs and counts as, of which shapes how
+/// many pods are there, and what these prefer.
+type Alike<'d> =
+    (PoolName, SkuName, (Zone, CapacityType), Weighed, BTreeMap<usize, usize>, BTreeSet<&'d Requirements>);
+
 impl<'d> Desk<'d> {
     fn of(filled: &'d Filled<'_>, book: &PriceBook<'_>, kept: &[Kept]) -> Self {
         let Filled { snapshot, policy, market, made, .. } = filled;
@@ -87,14 +96,20 @@ impl<'d> Desk<'d> {
     }
 
     /// Returns a node with its pods and price, and with what else would hold them.
-    fn carrying(&self, pods: &[PodKey], mut node: NewNode, quote: Option<Quote>) -> NewNode {
+    fn carrying<'s>(
+        &'s self,
+        pods: &[PodKey],
+        mut node: NewNode,
+        quote: Option<Quote>,
+        found: &mut BTreeMap<Alike<'s>, Vec<Substitute>>,
+    ) -> NewNode {
         let mut load: BTreeMap<usize, usize> = BTreeMap::new();
         for shape in pods.iter().filter_map(|pod| self.shapes.get(pod)) {
             *load.entry(*shape).or_default() += 1;
         }
-        let load: Vec<(&Ask, usize)> =
-            load.into_iter().map(|(shape, count)| (&self.demand.shapes[shape].ask, count)).collect();
-        for (ask, count) in &load {
+        let asks: Vec<(&Ask, usize)> =
+            load.iter().map(|(shape, count)| (&self.demand.shapes[*shape].ask, *count)).collect();
+        for (ask, count) in &asks {
             node.requests = node.requests.plus(&ask.requests.times(*count));
         }
         if let Some(Quote { list, effective }) = quote {
@@ -105,14 +120,17 @@ impl<'d> Desk<'d> {
         let own = self.supply.pools.iter().find(|own| own.pool.name == node.pool);
         let preferred: BTreeSet<&Requirements> =
             node.pods.iter().filter_map(|pod| self.preferred.get(pod)).flatten().collect();
-        node.substitutes = own.map(|own| substitutes(own, &node, (&load, &preferred))).unwrap_or_default();
+        let bought = (node.zone.clone(), node.capacity_type);
+        let alike = (node.pool.clone(), node.size.clone(), bought, node.weighed(), load, preferred.clone());
+        let search = || own.map(|own| others(own, &node, (&asks, &preferred))).unwrap_or_default();
+        node.substitutes = found.entry(alike).or_insert_with(search).clone();
         node
     }
 }
 
 /// Returns what else would hold these pods, in the same zone and bought the same way where there are any, and is all that
 /// they prefer of what the node is.
-fn substitutes(
+fn others(
     pool: &PoolSupply<'_>,
     node: &NewNode,
     (load, preferred): (&[(&Ask, usize)], &BTreeSet<&Requirements>),
@@ -153,5 +171,6 @@ fn substitutes(
     let mut all: Vec<Substitute> =
         priced.filter(|(kind, usable)| holds(kind, usable)).map(substitute).collect();
     all.sort();
+    all.truncate(substitutes::MAX);
     all
 }

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::catalog::NO_ZONE;
 use crate::model::Zone;
 use crate::solve::fit::limits::{self, Charges, Ledger};
 use crate::solve::ledger;
@@ -17,31 +18,55 @@ pub(super) type Way<'p, 's> = (&'p Kind<'s>, &'p Usable<'s>);
 /// Why a node cannot be made of which no size can be had.
 pub(super) const NOTHING: &str = "no size that it may use can be had";
 
-/// Takes the cheapest way to have a node of a pool that limits let in, in the zone that has the fewest of it, with what it
-/// takes of limits. What costs nobody knows what is taken only where there is nothing else.
-pub(super) fn taken<'p, 's>(
+/// The ways to have a node of a pool, the cheapest first. What costs nobody knows what comes after everything else.
+pub(super) struct Choice<'p, 's> {
     pool: &'p PoolSupply<'s>,
-    zones: &BTreeMap<Zone, usize>,
-    left: &Ledger,
-) -> Result<(Way<'p, 's>, Charges), String> {
-    let mut all: Vec<Way<'p, 's>> = ways(pool).collect();
-    all.sort_by_cached_key(|(kind, usable)| {
-        let zone = &usable.offering.zone;
-        let price = usable.choice_price();
-        let crowd = zones.get(zone).copied().unwrap_or(0);
-        (price.is_none(), price, kind.kind.name.clone(), zone.as_str() == "0", crowd, zone.clone())
-    });
-    let mut refused = None;
-    for way in all {
-        let charges = ledger::charges(left, pool.pool, way.0.kind, way.1.quote.effective.known());
-        match limits::why(left, &charges) {
-            Ok(()) => return Ok((way, charges)),
-            Err(miss) => {
-                refused.get_or_insert(miss.because);
-            }
+    /// By price and size, and within or outside of zones; those of one entry differ in nothing else that is chosen by.
+    alike: Vec<Vec<Way<'p, 's>>>,
+    /// Of the entries before this one limits let no more in: they let in less and less.
+    first: usize,
+    /// The first reason why.
+    refused: Option<String>,
+}
+
+impl<'p, 's> Choice<'p, 's> {
+    /// Sorts the ways of a pool.
+    pub(super) fn of(pool: &'p PoolSupply<'s>) -> Self {
+        let mut alike: BTreeMap<_, Vec<Way<'p, 's>>> = BTreeMap::new();
+        for (kind, usable) in ways(pool) {
+            let (price, zone) = (usable.choice_price(), &usable.offering.zone);
+            let key = (price.is_none(), price, &kind.kind.name, zone.as_str() == NO_ZONE);
+            alike.entry(key).or_default().push((kind, usable));
         }
+        Self { pool, alike: alike.into_values().collect(), first: 0, refused: None }
     }
-    Err(refused.unwrap_or_else(|| NOTHING.to_owned()))
+
+    /// Takes the cheapest way that limits let in, in the zone that has the fewest of the pool, with what it takes of limits.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn taken(
+        &mut self,
+        zones: &BTreeMap<Zone, usize>,
+        left: &Ledger,
+    ) -> Result<(Way<'p, 's>, Charges), String> {
+        while let Some(alike) = self.alike.get_mut(self.first) {
+            alike.sort_by_key(|(_, usable)| {
+                let zone = &usable.offering.zone;
+                (zones.get(zone).copied().unwrap_or(0), zone.clone())
+            });
+            for way in alike {
+                let price = way.1.quote.effective.known();
+                let charges = ledger::charges(left, self.pool.pool, way.0.kind, price);
+                match limits::why(left, &charges) {
+                    Ok(()) => return Ok((*way, charges)),
+                    Err(miss) => self.refused.get_or_insert(miss.because),
+                };
+            }
+            self.first += 1;
+        }
+        Err(self.refused.clone().unwrap_or_else(|| NOTHING.to_owned()))
+    }
 }
 
 /// Returns the ways to have a node of a pool that daemonsets alone are not too much for.

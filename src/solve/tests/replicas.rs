@@ -1,6 +1,6 @@
 //! Pools that ask for a number of nodes: what is made for that, what goes, and what pods make of it.
 
-use super::world::{PodWith, World, daemon, node, on, pod, pool, text};
+use super::world::{PodWith, World, ZONES, daemon, node, on, pod, pool, text};
 use crate::model::{Disruption, Drift, LabelKey, Node, NodeName, Pool, PoolName, Requirement};
 use crate::snapshot::Daemon;
 use crate::solve::Solution;
@@ -147,4 +147,13 @@ fn karpenter_s_fleet_has_the_same_nodes() {
     };
     assert_eq!(of_fixed(&own), of_fixed(&karpenter));
     assert_eq!(of_fixed(&own).len(), 2);
+}
+
+#[test]
+fn a_thousand_nodes_of_a_pool_are_spread_over_zones_and_keep_few_substitutes() {
+    let solution = World::of(vec![fixed(1_000)]).solve();
+    let new = &solution.target.new;
+    let of_zone = |zone: &str| new.iter().filter(|node| node.zone.as_str() == zone).count();
+    assert_eq!(ZONES.map(of_zone), [334, 333, 333]);
+    assert!(new.iter().all(|node| (1..=60).contains(&node.substitutes.len())));
 }
