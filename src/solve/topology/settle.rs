@@ -13,9 +13,9 @@ use super::group::{Group, GroupKind};
 use super::{Role, Topology};
 use crate::model::{PodKey, label};
 use crate::solve::demand::{Demand, Shape};
-use crate::solve::fit::company::Company;
+use crate::solve::fit::company::{Company, Tally};
 use crate::solve::fit::spread::{self, Full};
-use crate::solve::fit::{Miss, affinity};
+use crate::solve::fit::{Miss, affinity, anti_affinity};
 
 /// A node of the target, as groups see it.
 pub struct Place<'p> {
@@ -178,28 +178,39 @@ impl<'l> Look<'l> {
 
     /// Says whether a pod of a shape may stand in a place, as far as counts go.
     fn stands(&self, (place, shape): Grouped) -> Result<(), Miss> {
-        for role in self.demand.shapes[shape].roles.iter().filter(|role| role.is_bound) {
+        for role in &self.demand.shapes[shape].roles {
             let group: &Group = &self.topology.groups[role.group];
             let key = group.key.as_str();
             let label = self.places[place].seen.labels.get(&group.key);
             let domain = label.map_or("", |domain| &**domain);
-            let counted = self.census.tally(role.group, domain).counted;
+            let there = self.census.tally(role.group, domain);
             match &group.kind {
-                GroupKind::Spread(spread) => {
+                GroupKind::Spread(spread) if role.is_bound => {
                     let least = self.census.least(role.group, spread);
                     let late = label.and_then(|domain| self.late.get(&(role.group, domain)));
-                    let counted = counted.saturating_sub(late.copied().unwrap_or(0));
+                    let counted = there.counted.saturating_sub(late.copied().unwrap_or(0));
                     if domain.is_empty() || counted.saturating_sub(least) > spread.max_skew {
                         let lacking = self.census.lacking(role.group, spread);
                         let full = Full { key, domain, counted, least, lacking, own: 1 };
                         return Err(spread::miss(full, spread.max_skew));
                     }
                 }
-                GroupKind::Affinity if domain.is_empty() || counted == 0 => {
+                GroupKind::Affinity if role.is_bound && (domain.is_empty() || there.counted == 0) => {
                     return Err(affinity::miss(key, self.census.anywhere(role.group)));
                 }
-                // Places were given out so that nothing refused stands together, and taking pods off keeps that.
-                GroupKind::Affinity | GroupKind::AntiAffinity | GroupKind::Volume(_) => {}
+                GroupKind::AntiAffinity if label.is_some() => {
+                    let others = Tally {
+                        bound: there.bound.saturating_sub(usize::from(role.is_bound)),
+                        counted: there.counted.saturating_sub(role.counted),
+                    };
+                    if anti_affinity::more(role.is_bound, role.counted > 0, others) == 0 {
+                        return Err(anti_affinity::miss(key, domain, role.is_bound, others));
+                    }
+                }
+                GroupKind::Spread(_)
+                | GroupKind::Affinity
+                | GroupKind::AntiAffinity
+                | GroupKind::Volume(_) => {}
             }
         }
         Ok(())
