@@ -3,7 +3,7 @@
 //!
 //! A node may be missing where limits leave no room for any, and one may be too many where the plan says why it stays.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::case::Case;
 use super::daemons;
@@ -14,15 +14,17 @@ use super::made::Made;
 use super::offering::{may_be_chosen, suits};
 use super::price::{effective_price, show_rate};
 use crate::model::{
-    DisruptionReason, InstanceType, MicroUsdPerHour, Node, NodeName, Offering, Pool, Resources,
+    DisruptionReason, InstanceType, MicroUsdPerHour, Node, NodeName, Offering, Pool, PoolName, Resources,
+    SkuName,
 };
 use crate::plan::Delete;
 
 /// Returns the fixed pools that have too few or too many nodes, and nodes of them that could be had for less.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
+    let mut known = Known::new();
     for made in &case.made {
-        let why = case.pool(made.pool).and_then(|pool| fault(case, made, pool));
+        let why = case.pool(made.pool).and_then(|pool| fault(case, (made, pool), &mut known));
         found.extend(why.map(|why| Finding::new(Rule::Replicas, made.title(), why)));
     }
     // What is left out of a plan is no fault of it, and whoever wants all to go wants no number.
@@ -38,8 +40,15 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
+/// What a node of a pool costs at least that has no more of anything than this size: thousands of nodes may be alike.
+type Known<'c> = BTreeMap<(&'c PoolName, &'c SkuName), Option<MicroUsdPerHour>>;
+
 /// Returns what is wrong with a new node, for the sake of the number that its pool asks for.
-fn fault(case: &Case<'_>, made: &Made<'_>, pool: &Pool) -> Option<String> {
+fn fault<'c>(
+    case: &'c Case<'_>,
+    (made, pool): (&Made<'_>, &'c Pool),
+    known: &mut Known<'c>,
+) -> Option<String> {
     match (pool.replicas, made.opened_for) {
         (None, Some(_)) => None,
         (None, None) => Some("is made for no pod, and its pool asks for no number of nodes".to_owned()),
@@ -49,13 +58,16 @@ fn fault(case: &Case<'_>, made: &Made<'_>, pool: &Pool) -> Option<String> {
         (Some(_), None) => {
             let (_, size, offering) = case.bought(made)?;
             let own = effective_price(case, size, offering).known();
-            // What is no larger fits into every limit into which this one does.
-            let smaller = ways(case, pool).filter(|(other, _)| other.capacity.fit_in(&size.capacity));
-            let least = smaller.filter_map(|(size, offering)| effective_price(case, size, offering).known());
-            let least = least.min()?;
-            dearer(own, least)
+            let least = known.entry((&pool.name, &size.name)).or_insert_with(|| least(case, pool, size));
+            dearer(own, (*least)?)
         }
     }
+}
+
+/// Returns what a node costs at least that is no larger than this size: it fits into every limit into which this one does.
+fn least(case: &Case<'_>, pool: &Pool, size: &InstanceType) -> Option<MicroUsdPerHour> {
+    let smaller = ways(case, pool).filter(|(other, _)| other.capacity.fit_in(&size.capacity));
+    smaller.filter_map(|(size, offering)| effective_price(case, size, offering).known()).min()
 }
 
 fn dearer(own: Option<MicroUsdPerHour>, least: MicroUsdPerHour) -> Option<String> {
