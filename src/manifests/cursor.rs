@@ -171,7 +171,9 @@ impl<'a> Cursor<'a> {
             | Value::List(_)
             | Value::Map(_) => number.to_string(),
         };
-        field.fault(format!("must be from {least} to {most} and is {written}"), None);
+        let nearest = if number < *least { least } else { most };
+        let hint = format!("the nearest that can be is `{key}: {nearest}`");
+        field.fault(format!("must be from {least} to {most} and is {written}"), Some(&hint));
         None
     }
 
@@ -293,7 +295,7 @@ impl<'a> Cursor<'a> {
         };
         match wrong {
             Some(wrong) => {
-                self.fault(format!("{wrong}, and is `{}`", shortened(&text)), None);
+                self.fault(format!("{wrong}, and is `{}`", shortened(&text)), Some(QUANTITY));
                 None
             }
             None => Some(amount),

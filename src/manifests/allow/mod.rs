@@ -4,6 +4,7 @@
 //! it. What has no line there (values of environment variables, commands, data, most annotations) reaches no
 //! memory, plan, snapshot or message. A field that is newly read needs its line there, or it is never seen.
 
+pub mod pod_fields;
 mod table;
 
 use super::refusals;
@@ -20,6 +21,9 @@ pub enum Rule {
     Scalar,
     /// These fields of a map, each by its rule.
     Fields(&'static [(&'static str, Self)]),
+    /// These fields of a pod's `spec`, each by its rule; of others, if their names are likely meant to be one of these, only
+    /// that they are there.
+    PodSpec(&'static [(&'static str, Self)]),
     /// The entries of a map whose keys are these, or begin with those that end in `/`.
     Keys(&'static [&'static str]),
     /// Every item of a list by this rule.
@@ -28,6 +32,8 @@ pub enum Rule {
     But(&'static [(&'static str, Self)]),
     /// Of a text what it says of a refusal by Azure; all other words are taken away.
     Refusal,
+    /// That it is there.
+    Presence,
     /// Nothing.
     Nothing,
 }
@@ -38,7 +44,7 @@ impl Rule {
     pub fn cut(self, tree: &mut Tree) {
         match self {
             Self::Whole => {}
-            Self::Nothing => tree.value = Value::Null,
+            Self::Presence | Self::Nothing => tree.value = Value::Null,
             Self::Refusal => {
                 Self::Scalar.cut(tree);
                 if let Some(text) = tree.as_text() {
@@ -56,6 +62,11 @@ impl Rule {
                 Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Decimal(_) | Value::Text(_) => {}
             },
             Self::Fields(rules) => fields(tree, |key| rule_for(rules, key).unwrap_or(Self::Nothing)),
+            Self::PodSpec(rules) => fields(tree, |key| match rule_for(rules, key) {
+                Some(rule) => rule,
+                None if pod_fields::meant(key).is_some() => Self::Presence,
+                None => Self::Nothing,
+            }),
             Self::But(rules) => fields(tree, |key| rule_for(rules, key).unwrap_or(Self::Whole)),
             Self::Keys(keys) => fields(tree, |key| {
                 let is_kept = |kept: &&str| *kept == key || (kept.ends_with('/') && key.starts_with(kept));

@@ -2,7 +2,7 @@
 //!
 //! A line holds the fields that the readers of this module ask for. What merely might be of use has none.
 
-use super::Rule::{self, But, Each, Fields, Keys, Nothing, Refusal, Scalar, Whole};
+use super::Rule::{self, But, Each, Fields, Keys, Nothing, PodSpec, Refusal, Scalar, Whole};
 
 /// Whether the objects of a kind belong to a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ const VOLUMES: Rule = Each(&Fields(&[
 const OWN_CLAIM: Rule =
     Fields(&[("metadata", Fields(&[("name", Scalar)])), ("spec", Fields(&[("storageClassName", Scalar)]))]);
 
-const POD_SPEC: Rule = Fields(&[
+const POD_SPEC: Rule = PodSpec(&[
     ("affinity", Whole),
     ("containers", CONTAINERS),
     ("hostNetwork", Scalar),

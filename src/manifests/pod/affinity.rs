@@ -60,8 +60,11 @@ fn node_affinity(written: Cursor<'_>, rules: &mut BTreeMap<SchedulingRule, Stren
         if required.get("nodeSelectorTerms").is_none() {
             required.missing("nodeSelectorTerms", "list at least one term");
         }
-        let terms = required.items("nodeSelectorTerms").into_iter();
-        terms.filter_map(|term| node_term(term, || used(Strength::Required))).collect()
+        let terms = required.items("nodeSelectorTerms");
+        if let Some(empty) = required.get("nodeSelectorTerms").filter(|_| terms.is_empty()) {
+            empty.fault("is empty", Some("list at least one term, or remove the affinity"));
+        }
+        terms.into_iter().filter_map(|term| node_term(term, || used(Strength::Required))).collect()
     });
     let wishes = written.items(PREFERRED).into_iter();
     let preferred = wishes.filter_map(|wish| {
@@ -114,6 +117,7 @@ fn pod_term(term: Cursor<'_>, labels: &BTreeMap<LabelKey, Arc<str>>) -> Option<P
         term.missing("topologyKey", "name the label of the domains, such as `kubernetes.io/hostname`");
         return None;
     };
+    selector::keys_fault(term, &["matchLabelKeys", "mismatchLabelKeys"]);
     let mut pods = selector::read(term, "labelSelector");
     // The API server folds these into the selector when a pod is made; a template still has them apart.
     let folds = [("matchLabelKeys", Operator::In), ("mismatchLabelKeys", Operator::NotIn)];

@@ -17,6 +17,7 @@ use crate::model::{
     LabelKey, NodeName, PodSpec, Requirements, ResourceName, Resources, SchedulingRule, Strength, label,
 };
 
+use super::allow::pod_fields;
 use super::cursor::Cursor;
 use requests::Written;
 
@@ -63,6 +64,7 @@ pub fn read(
     labels: BTreeMap<LabelKey, Arc<str>>,
     status: Option<Cursor<'_>>,
 ) -> Option<PodBody> {
+    misspelt(spec);
     match spec.get("containers") {
         Some(containers) if containers.tree.as_list() == Some(&[]) => {
             containers.fault("is empty", Some("a pod needs at least one container"));
@@ -121,6 +123,16 @@ pub fn read(
             labels,
         },
     })
+}
+
+/// Adds the faults of fields that are misspelt.
+fn misspelt(spec: Cursor<'_>) {
+    for entry in spec.tree.as_map().into_iter().flatten() {
+        if let Some(meant) = pod_fields::meant(&entry.key) {
+            let field = Cursor { tree: &entry.value, ..spec };
+            field.fault("is no field of a pod", Some(&format!("did you mean `{meant}`?")));
+        }
+    }
 }
 
 /// The numbers of 32 bits, in which Kubernetes holds priorities and counts.

@@ -95,3 +95,24 @@ pub fn read(parent: Cursor<'_>, key: &str) -> Option<LabelSelector> {
     }
     Some(LabelSelector(requirements))
 }
+
+/// Adds the faults of fields that take labels of the pod into its `labelSelector`: what the API server refuses. Where a pod
+/// exists it has folded them in as expressions already.
+pub fn keys_fault(written: Cursor<'_>, fields: &[&str]) {
+    let selector = written.get("labelSelector");
+    let wanted = selector.map(|selector| selector.entries("matchLabels")).unwrap_or_default();
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for field in fields {
+        for item in written.items(field) {
+            let Some(key) = item.tree.as_text() else { continue };
+            let elsewhere = seen.iter().find(|(_, other)| *other == &**key).map(|(field, _)| *field);
+            let is_wanted = wanted.iter().any(|(other, _)| *other == key);
+            if let Some(elsewhere) = elsewhere.or(is_wanted.then_some("labelSelector")) {
+                item.fault(format!("is in `{elsewhere}` as well"), Some("name each label in one of them"));
+            } else if selector.is_none() {
+                item.fault("needs a `labelSelector` that it narrows", Some("add one; `{}` selects all pods"));
+            }
+            seen.push((field, key));
+        }
+    }
+}

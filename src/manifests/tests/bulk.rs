@@ -44,7 +44,8 @@ fn faults_of_a_large_list_have_the_line_of_their_field() {
     let (text, _) = dump(Some(100));
     let line = 1 + text.lines().position(|line| line.contains("cpu: -1")).expect("is there");
     let expected = format!(
-        "a.yaml:{line}: spec.containers[0].resources.requests.cpu: must not be negative, and is `-1` (in `Pod/web-100`)"
+        "a.yaml:{line}: spec.containers[0].resources.requests.cpu: must not be negative, and is `-1` \
+         (in `Pod/web-100`)\nhint: write a number with a unit, such as `500m`, `2`, `1.5Gi`"
     );
     assert_eq!(faults(&text), [expected]);
 }

@@ -36,15 +36,17 @@ spec:
     - {containerPort: 80, hostPort: 70000}
 ";
     let expected = [
-        "a.yaml:6: spec.replicas: must be from 0 to 2147483647 and is -1 (in `Deployment/web`)",
+        "a.yaml:6: spec.replicas: must be from 0 to 2147483647 and is -1 (in `Deployment/web`)\n\
+         hint: the nearest that can be is `replicas: 0`",
         "a.yaml:13: spec.template.spec.containers[0].resources.requests.cpu: must be a quantity and is the text \
          \"500x\" (in `Deployment/web`)\nhint: write a number with a unit, such as `500m`, `2`, `1.5Gi`",
         "a.yaml:14: spec.template.spec.containers[0].resources.requests.memory: must not be negative, and is `-1Gi` \
-         (in `Deployment/web`)",
+         (in `Deployment/web`)\nhint: write a number with a unit, such as `500m`, `2`, `1.5Gi`",
         "a.yaml:22: spec.nodeSelector.spot: must be text and is the truth value true (in `Pod/a`)\nhint: put it in quotes",
         "a.yaml:24: spec.tolerations[0].operator: must be one of `Exists`, `Equal` and is \"exists\" (in `Pod/a`)\n\
          hint: did you mean `Exists`?",
-        "a.yaml:28: spec.containers[0].ports[0].hostPort: must be from 0 to 65535 and is 70000 (in `Pod/a`)",
+        "a.yaml:28: spec.containers[0].ports[0].hostPort: must be from 0 to 65535 and is 70000 (in `Pod/a`)\n\
+         hint: the nearest that can be is `hostPort: 65535`",
     ];
     assert_eq!(faults(text), expected);
 }
@@ -56,6 +58,61 @@ fn of_spec(spec: &str) -> String {
     assert_eq!(found.len(), 1, "{found:?}");
     let first = found[0].lines().next().expect("has a line");
     first.strip_prefix("a.yaml:4: spec.").expect("is of the spec").replace(" (in `Pod/a`)", "")
+}
+
+/// Returns the faults of a pod with these fields and one container, without file, line and object, each with its hint.
+fn all_of(fields: &str) -> Vec<String> {
+    let text = format!(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec: {{containers: [{{name: c}}], {fields}}}\n"
+    );
+    let short = |fault: String| fault.replace("a.yaml:4: spec.", "").replace(" (in `Pod/a`)\nhint: ", " -> ");
+    faults(&text).into_iter().map(short).collect()
+}
+
+#[test]
+fn fields_that_are_nearly_those_which_are_read_are_told_and_unknown_ones_are_not() {
+    let fields = "nodeSelectr: {a: b}, Tolerations: [], shinyNewField: {}, hostname: x, os: {name: linux}";
+    let expected = [
+        "Tolerations: is no field of a pod -> did you mean `tolerations`?",
+        "nodeSelectr: is no field of a pod -> did you mean `nodeSelector`?",
+    ];
+    assert_eq!(all_of(fields), expected);
+}
+
+#[test]
+fn all_that_the_api_server_refuses_of_spread_constraints_is_told() {
+    let zone = "topologyKey: topology.kubernetes.io/zone, labelSelector: {matchLabels: {app: web}}";
+    let fields = format!(
+        "topologySpreadConstraints: [{{{zone}, maxSkew: 0, whenUnsatisfiable: ScheduleAnyway, minDomains: 2}}, \
+         {{{zone}, maxSkew: 1, whenUnsatisfiable: ScheduleAnyway, matchLabelKeys: [app, track]}}, \
+         {{topologyKey: x, maxSkew: 1, whenUnsatisfiable: DoNotSchedule, matchLabelKeys: [track]}}]"
+    );
+    let expected = [
+        "topologySpreadConstraints[0].maxSkew: must be from 1 to 2147483647 and is 0 -> \
+         the nearest that can be is `maxSkew: 1`",
+        "topologySpreadConstraints[0].minDomains: is only for what is required -> \
+         remove it, or write `whenUnsatisfiable: DoNotSchedule`",
+        "topologySpreadConstraints[1]: says for the second time how to spread over this label -> \
+         Kubernetes takes one constraint for each `topologyKey` and `whenUnsatisfiable`",
+        "topologySpreadConstraints[1].matchLabelKeys[0]: is in `labelSelector` as well -> name each label in one of them",
+        "topologySpreadConstraints[2].matchLabelKeys[0]: needs a `labelSelector` that it narrows -> \
+         add one; `{}` selects all pods",
+    ];
+    assert_eq!(all_of(&fields), expected);
+}
+
+#[test]
+fn all_that_the_api_server_refuses_of_affinity_is_told() {
+    let fields = "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}, \
+         podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: x, labelSelector: {}, \
+         matchLabelKeys: [app], mismatchLabelKeys: [app]}]}}";
+    let expected = [
+        "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: is empty -> \
+         list at least one term, or remove the affinity",
+        "affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].mismatchLabelKeys[0]: \
+         is in `matchLabelKeys` as well -> name each label in one of them",
+    ];
+    assert_eq!(all_of(fields), expected);
 }
 
 #[test]

@@ -51,13 +51,13 @@ fn label_keys_of_pod_affinity_are_folded_into_the_selector() {
     let read = spec(
         "app: web, track: blue",
         "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: topology.kubernetes.io/zone, \
-         labelSelector: {matchLabels: {app: web}}, matchLabelKeys: [track, absent], mismatchLabelKeys: [app]}]}, \
+         labelSelector: {matchLabels: {tier: web}}, matchLabelKeys: [track, absent], mismatchLabelKeys: [app]}]}, \
          podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {\
          topologyKey: kubernetes.io/hostname, namespaces: [b, a], namespaceSelector: {}}}]}}",
     );
     let selector = read.affinity[0].selector.as_ref().expect("selects pods");
     let shown: Vec<String> = selector.0.iter().map(|(key, wanted)| format!("{key} {wanted}")).collect();
-    assert_eq!(shown, ["app DoesNotExist", "track In [blue]"]);
+    assert_eq!(shown, ["app NotIn [web]", "tier In [web]", "track In [blue]"]);
     let away = &read.preferred_anti_affinity[0].term;
     assert_eq!(
         (away.selector.is_none(), away.namespaces.len(), away.namespace_selector.is_some()),
@@ -69,8 +69,8 @@ fn label_keys_of_pod_affinity_are_folded_into_the_selector() {
 fn spread_constraints_have_kubernetes_defaults() {
     let read = spec(
         "",
-        "topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}, \
-         {maxSkew: 2, topologyKey: host, whenUnsatisfiable: ScheduleAnyway, minDomains: 3, nodeAffinityPolicy: Ignore, \
+        "topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}, \
+         {maxSkew: 2, topologyKey: host, whenUnsatisfiable: DoNotSchedule, minDomains: 3, nodeAffinityPolicy: Ignore, \
          nodeTaintsPolicy: Honor, matchLabelKeys: [pod-template-hash], labelSelector: {}}]",
     );
     let [first, second] = &*read.spread else { panic!("has two") };
@@ -78,7 +78,7 @@ fn spread_constraints_have_kubernetes_defaults() {
     assert!(!second.honors_node_affinity && second.honors_node_taints && second.selector.is_some());
     assert_eq!(
         (first.strength, second.strength, second.min_domains),
-        (Strength::Required, Strength::Preferred, Some(3))
+        (Strength::Preferred, Strength::Required, Some(3))
     );
 }
 
