@@ -427,3 +427,22 @@ fn pods_apart_by_zone_take_a_node_in_no_zone_when_every_zone_has_one() {
     assert_eq!(zones(4), ("0 westeurope-1 westeurope-2 westeurope-3".to_owned(), 0));
     assert_eq!(zones(5), ("0 westeurope-1 westeurope-2 westeurope-3".to_owned(), 1));
 }
+
+/// Pods over as many zones as the region has and one more: the fourth domain is that of nodes in no zone.
+#[test]
+fn pods_over_more_domains_than_there_are_zones_use_nodes_in_none() {
+    let over_domains = |least: u32, number: usize| {
+        let over = SpreadConstraint { min_domains: Some(least), ..over_of(label::ZONE, "web") };
+        spread(of("web", &format!("web-{number}"), "1"), over)
+    };
+    let left_over_and_outside = |least: u32| {
+        let world = world().pool(pool("default"));
+        let world = (0..8).fold(world, |world, number| world.pod(over_domains(least, number)));
+        let plan = planned(&world);
+        let is_outside = plan.spec.creates().any(|(_, _, claim)| claim.primary.zone.as_str() == "0");
+        (plan.evidence.report.left_over(), is_outside)
+    };
+    assert_eq!(left_over_and_outside(3), (0, false));
+    assert_eq!(left_over_and_outside(4), (0, true));
+    assert_eq!(left_over_and_outside(5), (4, true));
+}

@@ -32,6 +32,9 @@ use super::{came_off, ledger, overruled, price, shrink};
 const PODS_MAX: usize = 300;
 const NODES_MAX: usize = 300;
 
+/// The most pods where rules between pods leave some over: that is worth a longer look.
+const REFUSED_PODS_MAX: usize = 2_000;
+
 /// How often it is planned again without pods that rules refuse: each time leaves more out.
 const ROUNDS_MAX: usize = 8;
 
@@ -48,8 +51,9 @@ pub(super) fn or<'a>(ground: &Ground<'a>, ours: Attempt<'a>) -> Attempt<'a> {
 
 /// Returns whether there is anything to gain, and little to look at.
 fn is_asked(ground: &Ground<'_>, ours: &Attempt<'_>) -> bool {
-    let is_small = ground.demand.pods() <= PODS_MAX && ground.nodes.len() <= NODES_MAX;
     let Attempt { assigned, finished, .. } = ours;
+    let pods_max = if assigned.refused.is_empty() { PODS_MAX } else { REFUSED_PODS_MAX };
+    let is_small = ground.demand.pods() <= pods_max && ground.nodes.len() <= NODES_MAX;
     let is_whole = finished.nodes.is_empty() && finished.unplaced.is_empty() && assigned.refused.is_empty();
     ground.effort == Effort::Plan && ground.slack.shapes.is_empty() && is_small && !is_whole
 }

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use super::census::{Census, Running};
-use super::domains::{Cell, Places, THERE, Values};
-use super::group::GroupKind;
+use super::domains::{Cell, Outside, Places, THERE, Values};
+use super::group::{GroupKind, Spread};
 use super::{Role, Topology};
 use crate::model::{LabelKey, PodKey, Requirement, label};
 use crate::solve::demand::{Demand, Shape};
@@ -147,11 +147,7 @@ impl Part {
             shape.roles.iter().map(|role| topology.groups[role.group].key.clone()).collect();
         keys.sort();
         keys.dedup();
-        // Without a zone pods are not spread over zones, nor is a volume near.
-        let of_zones = shape.roles.iter().map(|role| &topology.groups[role.group]);
-        let mut of_zones = of_zones.filter(|group| group.key.as_str() == label::ZONE);
-        let is_apart = of_zones.all(|group| group.kind == GroupKind::AntiAffinity);
-        let cells = places.cells(shape, &keys, is_apart);
+        let cells = places.cells(shape, &keys, outside(shape, topology));
         let given = vec![0; cells.len()];
         Self { shape: place, roles: shape.roles.clone(), keys, cells, given, left: shape.pods.len() }
     }
@@ -172,6 +168,24 @@ impl Part {
         let place = self.keys.iter().position(|there| there == key)?;
         cell.values[place].as_ref()
     }
+}
+
+/// Returns what nodes in no zone are to pods of a shape, by what is asked of their zone.
+fn outside(shape: &Shape, topology: &Topology) -> Outside {
+    let of_zones = |role: &&Role| topology.groups[role.group].key.as_str() == label::ZONE;
+    let mut outside = Outside::Last;
+    for role in shape.roles.iter().filter(of_zones) {
+        outside = match &topology.groups[role.group].kind {
+            GroupKind::AntiAffinity => outside,
+            GroupKind::Spread(Spread { min_domains: Some(least), .. }) if role.is_bound => match outside {
+                Outside::Last => Outside::From(*least),
+                Outside::From(other) => Outside::From(other.max(*least)),
+                Outside::Never => Outside::Never,
+            },
+            GroupKind::Spread(_) | GroupKind::Affinity | GroupKind::Volume(_) => Outside::Never,
+        };
+    }
+    outside
 }
 
 struct Round<'r> {

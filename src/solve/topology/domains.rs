@@ -43,6 +43,32 @@ pub const fn tier_of_new(weight: usize) -> usize {
     weight + 1
 }
 
+/// What is made of new nodes in no zone where there could be some in zones: alone they are taken as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// They are no place for pods that are spread over zones, or whose volumes are in one.
+    Never,
+    /// They come last: pods only have to be apart.
+    Last,
+    /// They are a domain like any other as soon as there have to be so many.
+    From(usize),
+}
+
+impl Outside {
+    fn apply(self, zone: usize, found: &mut Found) {
+        let is_outside = |cell: &Cell| cell.values[zone].as_deref() == Some(NO_ZONE);
+        let zones: BTreeSet<_> =
+            found.values().filter(|cell| !is_outside(cell)).map(|cell| &cell.values[zone]).collect();
+        let zones = zones.len();
+        match self {
+            _ if zones == 0 => {}
+            Self::Last => found.values_mut().for_each(|cell| cell.is_last = is_outside(cell)),
+            Self::From(least) if zones < least => {}
+            Self::From(_) | Self::Never => found.retain(|_, cell| !is_outside(cell)),
+        }
+    }
+}
+
 /// Looks up places.
 pub struct Places<'w> {
     supply: &'w Supply<'w>,
@@ -113,17 +139,11 @@ impl<'w> Places<'w> {
         }
     }
 
-    /// Returns every place where one pod of the shape fits, by weight and price: once for each weight. New nodes in no zone
-    /// are among them where there are none in a zone, or where pods only have to be `apart`: then they come last.
-    pub fn cells(&mut self, shape: &'w Shape, keys: &[LabelKey], is_apart: bool) -> Vec<Cell> {
+    /// Returns every place where one pod of the shape fits, by weight and price: once for each weight.
+    pub fn cells(&mut self, shape: &'w Shape, keys: &[LabelKey], outside: Outside) -> Vec<Cell> {
         let mut found = self.new_cells(shape, keys);
-        let zone = keys.iter().position(|key| key.as_str() == label::ZONE);
-        if let Some(zone) = zone {
-            let is_regional = |cell: &Cell| cell.values[zone].as_deref() == Some(NO_ZONE);
-            if found.values().any(|cell| !is_regional(cell)) {
-                found.retain(|_, cell| is_apart || !is_regional(cell));
-                found.values_mut().for_each(|cell| cell.is_last = is_regional(cell));
-            }
+        if let Some(zone) = keys.iter().position(|key| key.as_str() == label::ZONE) {
+            outside.apply(zone, &mut found);
         }
         for cell in self.cells_there(shape, keys) {
             found.insert((cell.values.clone(), THERE), cell);
