@@ -446,3 +446,19 @@ fn pods_over_more_domains_than_there_are_zones_use_nodes_in_none() {
     assert_eq!(left_over_and_outside(4), (0, true));
     assert_eq!(left_over_and_outside(5), (4, true));
 }
+
+/// Pods that may not share a way of being bought with others, which may go anywhere and would take both.
+#[test]
+fn pods_that_may_go_anywhere_leave_room_to_those_that_keep_apart() {
+    let world = world().pool(pool("default").never_consolidating());
+    let world = (0..3).fold(world, |world, number| {
+        world.node(node(&format!("n{number}")).size("Standard_D2s_v5").zone("0"))
+    });
+    let world = (0..4).fold(world, |world, number| world.pod(of("api", &format!("api-{number}"), "1")));
+    let apart = |number: usize| {
+        of("web", &format!("web-{number}"), "1")
+            .specified(|spec| spec.anti_affinity.push(beside(label::CAPACITY_TYPE, "api")))
+    };
+    let plan = planned(&(0..2).fold(world, |world, number| world.pod(apart(number))));
+    assert_eq!(plan.evidence.report.left_over(), 0);
+}

@@ -25,10 +25,11 @@ use super::shortfall::Shortfalls;
 use super::shrink::{self, Shrunk};
 use super::solution::NewNode;
 use super::supply::Supply;
-use super::topology::Topology;
-use super::topology::assign::{self, Assigned, Caps, Refused};
+use super::topology::assign::{self, Assigned, Caps, Manner, Refused};
 use super::topology::bundle::{self, Riders};
 use super::topology::census::Running;
+use super::topology::group::GroupKind;
+use super::topology::{Role, Topology};
 use super::{came_off, ledger, overruled, pack, price};
 
 /// How often pods are given out anew after the first time.
@@ -41,6 +42,9 @@ const SKETCHED_MIN: usize = 10_000;
 /// not where it was given to: it would change next to nothing.
 const SPARED_MIN: usize = 5_000;
 const SHORT_MAX: usize = 100;
+
+/// The most pods that are given out in other manners too.
+const OTHERWISE_MAX: usize = 2_000;
 
 /// How often all is planned again without pods that came off.
 const MENDS_MAX: usize = 3;
@@ -179,10 +183,42 @@ fn without<'d>(demand: &'d Demand, came_off: &[Refused]) -> Cow<'d, Demand> {
     Cow::Owned(rest)
 }
 
+/// Returns the best of what comes of giving out domains in other manners too, of a few pods: where rules between pods leave
+/// some over, and where spreads let domains differ by more than one.
+fn rounds<'a>(around: (&Ground<'a>, &Running<'a>), demand: &Demand) -> Attempt<'a> {
+    let ground = around.0;
+    let mut best = rounds_of(around, demand, Manner::Evenly);
+    if ground.effort != Effort::Plan || demand.pods() > OTHERWISE_MAX {
+        return best;
+    }
+    let is_refused = !best.assigned.refused.is_empty();
+    let others = [(Manner::BoundFirst, is_refused), (Manner::Thriftily, is_loose(ground.topology, demand))];
+    for (manner, _) in others.into_iter().filter(|(_, is_asked)| *is_asked) {
+        let other = rounds_of(around, demand, manner);
+        if score(ground, &other) < score(ground, &best) {
+            best = other;
+        }
+    }
+    best
+}
+
+/// Returns whether a spread lets the domains of pods that wait differ by more than one.
+fn is_loose(topology: &Topology, demand: &Demand) -> bool {
+    let is_loose = |role: &Role| match &topology.groups[role.group].kind {
+        GroupKind::Spread(spread) => role.is_bound && spread.max_skew > 1,
+        GroupKind::Affinity | GroupKind::AntiAffinity | GroupKind::Volume(_) => false,
+    };
+    demand.shapes.iter().flat_map(|shape| &shape.roles).any(is_loose)
+}
+
 /// Returns the best of the attempts that give out domains anew.
-fn rounds<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand) -> Attempt<'a> {
+fn rounds_of<'a>(
+    (ground, running): (&Ground<'a>, &Running<'a>),
+    demand: &Demand,
+    manner: Manner,
+) -> Attempt<'a> {
     let mut caps = Caps::new();
-    let first = attempt((ground, running), demand, &caps);
+    let first = attempt((ground, running), demand, (&caps, manner));
     let mut is_new = first.shortfalls.tighten(&first.assigned, &mut caps);
     let is_little = demand.pods() >= SPARED_MIN && first.shortfalls.pods * SHORT_MAX < demand.pods();
     if !is_new || is_little && is_whole(&first) {
@@ -198,7 +234,7 @@ fn rounds<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand) -
             break;
         }
         let given = caps.clone();
-        let next = attempt((&tried, running), demand, &caps);
+        let next = attempt((&tried, running), demand, (&caps, manner));
         is_new = next.shortfalls.tighten(&next.assigned, &mut caps);
         let score = score(ground, &next);
         if !is_sketched && score < best.0 {
@@ -208,7 +244,7 @@ fn rounds<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand) -
         }
     }
     if let Some((_, caps)) = sketched {
-        let next = attempt((ground, running), demand, &caps);
+        let next = attempt((ground, running), demand, (&caps, manner));
         let score = score(ground, &next);
         if score < best.0 {
             best = (score, next);
@@ -224,10 +260,14 @@ fn is_whole(attempt: &Attempt<'_>) -> bool {
         && attempt.shortfalls.lighter == 0
 }
 
-fn attempt<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand, caps: &Caps) -> Attempt<'a> {
+fn attempt<'a>(
+    (ground, running): (&Ground<'a>, &Running<'a>),
+    demand: &Demand,
+    given: (&Caps, Manner),
+) -> Attempt<'a> {
     let Ground { snapshot, policy, market, book, topology, supply, memo, slack, nodes, effort, .. } = *ground;
     let (bundled, riders) = bundle::bundled(demand, bundle::World { topology, supply, nodes });
-    let mut assigned = assign::assign(&bundled, running, (supply, memo), caps);
+    let mut assigned = assign::assign(&bundled, running, (supply, memo), given);
     let mut nodes: Vec<Standing<'a>> = nodes.to_vec();
     let mut open = assigned.open_demand();
     let shapes = open.shapes.len();

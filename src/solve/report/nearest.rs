@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::PodKey;
+use crate::model::{Node, PodKey};
 use crate::solve::demand::{Ask, Barred, Demand, Shape};
 use crate::solve::existing::{self, Standing};
 use crate::solve::fit::limits::Ledger;
 use crate::solve::fit::{Miss, Rule};
+use crate::solve::replicas;
 use crate::solve::solution::Unplaced;
 use crate::solve::supply::Supply;
 use crate::solve::topology::assign::Refused;
@@ -68,6 +69,15 @@ pub fn unplaced(
     unplaced
 }
 
+/// Names a node for people: what is made for the number that its pool asks for has no name yet.
+fn titled(standing: &Standing<'_>) -> String {
+    let Node { name, pool, .. } = standing.node;
+    match pool {
+        Some(pool) if replicas::is_imagined(name) => format!("a new node of pool `{pool}`"),
+        Some(_) | None => format!("node `{name}`"),
+    }
+}
+
 fn explained(world: &World<'_>, shape: &Shape, pods: Vec<PodKey>) -> Unplaced {
     // Whether the pod may not even join comes first: a later rule that fails is a nearer miss.
     let mut misses: Vec<((bool, Miss), Option<String>)> = Vec::new();
@@ -88,11 +98,10 @@ fn explained(world: &World<'_>, shape: &Shape, pods: Vec<PodKey>) -> Unplaced {
         .iter()
         .filter(|standing| !standing.node.is_deleting)
         .take(NODES_ASKED_MAX)
-        .filter_map(|standing| {
-            Some((existing::why(standing, shape).err()?, format!("node `{}`", standing.node.name)))
-        })
+        .filter_map(|standing| Some((existing::why(standing, shape).err()?, titled(standing))))
         .collect();
     nodes.sort_by(|a, b| (a.0.distance(), &a.1).cmp(&(b.0.distance(), &b.1)));
+    nodes.dedup();
     for (miss, place) in nodes.into_iter().take(NODES_NAMED_MAX) {
         details.push(format!("{place}: {}: {}", miss.rule, miss.because));
         misses.push(((miss.rule.depth() < Rule::HostPorts.depth(), miss), Some(place)));

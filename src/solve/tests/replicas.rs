@@ -157,3 +157,14 @@ fn a_thousand_nodes_of_a_pool_are_spread_over_zones_and_keep_few_substitutes() {
     assert_eq!(ZONES.map(of_zone), [334, 333, 333]);
     assert!(new.iter().all(|node| (1..=60).contains(&node.substitutes.len())));
 }
+
+#[test]
+fn a_node_that_is_to_be_made_for_the_number_is_told_by_its_pool() {
+    let world = World::of(vec![fixed(2)]).pods([pod("large").cpu("3")]);
+    let unplaced = &world.solve().report.unplaced[0];
+    let because = "a new node of pool `fixed`: cpu: `cpu` 3 is asked for, there is 1900m";
+    assert_eq!(
+        (unplaced.nearest.as_deref(), &*unplaced.details),
+        (Some("a new node of pool `fixed`"), [because.to_owned()].as_slice())
+    );
+}

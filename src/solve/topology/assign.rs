@@ -20,6 +20,17 @@ use crate::solve::supply::Supply;
 /// what an earlier round of packing found out.
 pub type Caps = BTreeMap<(usize, Values, usize), usize>;
 
+/// Who of pods of one priority is given out first, and where to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// What is only counted, so that what is bound can go by it; to the emptiest domain.
+    Evenly,
+    /// What is bound, so that what may go anywhere leaves it room; it may have to wait for those that it must be near.
+    BoundFirst,
+    /// As evenly as it must be and no more: to the cheapest domain, and to the fullest of those.
+    Thriftily,
+}
+
 /// A place that pods are pinned to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
@@ -96,7 +107,7 @@ pub(in crate::solve) fn assign(
     demand: &Demand,
     running: &Running<'_>,
     (supply, memo): (&Supply<'_>, &Memo),
-    caps: &Caps,
+    (caps, manner): (&Caps, Manner),
 ) -> Assigned {
     let tied: Vec<usize> =
         (0..demand.shapes.len()).filter(|place| !demand.shapes[*place].roles.is_empty()).collect();
@@ -108,14 +119,14 @@ pub(in crate::solve) fn assign(
     let mut places = Places::of((supply, memo), nodes);
     let mut parts: Vec<Part> =
         tied.iter().map(|place| Part::of(*place, &demand.shapes[*place], topology, &mut places)).collect();
-    let mut round = Round { topology, census: running.census().clone(), caps };
+    let mut round = Round { topology, census: running.census().clone(), caps, manner };
     for part in &parts {
         round.open_domains(part);
     }
-    // What is only counted comes first, so that what is bound can go by it.
     parts.sort_by_key(|part| {
         let shape = &demand.shapes[part.shape];
-        (std::cmp::Reverse(shape.priority), part.roles.iter().any(|role| role.is_bound), part.shape)
+        let is_bound = part.roles.iter().any(|role| role.is_bound);
+        (std::cmp::Reverse(shape.priority), is_bound == (manner != Manner::BoundFirst), part.shape)
     });
     loop {
         let before: usize = parts.iter().map(|part| part.left).sum();
@@ -192,6 +203,7 @@ struct Round<'r> {
     topology: &'r Topology,
     census: Census,
     caps: &'r Caps,
+    manner: Manner,
 }
 
 impl Round<'_> {
@@ -215,7 +227,12 @@ impl Round<'_> {
                 |place: &usize| part.given[*place] < self.cap(part, *place) && self.why(part, *place).is_ok();
             let best = (0..part.cells.len()).filter(open).min_by_key(|place| {
                 let cell = &part.cells[*place];
-                (cell.tier, cell.is_last, self.crowd(part, cell), cell.price, *place)
+                let crowd = self.crowd(part, cell);
+                let preference = match self.manner {
+                    Manner::Evenly | Manner::BoundFirst => (crowd, cell.price, 0),
+                    Manner::Thriftily => (0, cell.price, usize::MAX - crowd),
+                };
+                (cell.tier, cell.is_last, preference, *place)
             });
             let Some(best) = best else { return };
             let given = self.at_once(part, best);
