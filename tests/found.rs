@@ -462,3 +462,20 @@ fn pods_that_may_go_anywhere_leave_room_to_those_that_keep_apart() {
     let plan = planned(&(0..2).fold(world, |world, number| world.pod(apart(number))));
     assert_eq!(plan.evidence.report.left_over(), 0);
 }
+
+/// A pod of which one term leaves only the lighter pool, and that is the cheaper way.
+#[test]
+fn a_heavier_pool_is_not_taken_for_another_term_where_the_lighter_one_costs_less() {
+    let plan = planned(
+        &world()
+            .pool(pool("light"))
+            .pool(pool("heavy").weight(10).requiring(label::SKU_GPU_NAME, Operator::Exists, &[]))
+            .pod(
+                of("web", "web", "10m")
+                    .or_term(&[(label::SKU_GPU_NAME, Operator::DoesNotExist, &[])])
+                    .or_term(&[(label::ZONE, Operator::In, &["westeurope-1"])]),
+            ),
+    );
+    let pools: Vec<&str> = plan.spec.creates().map(|(_, _, claim)| claim.pool.as_str()).collect();
+    assert_eq!(pools, ["light"]);
+}

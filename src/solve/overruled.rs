@@ -4,11 +4,11 @@
 //! not made in the end: pods came off again, or two steps became one. Nothing is mended here; who plans looks for
 //! another way.
 
-use crate::model::{MinValuesPolicy, PoolName};
+use crate::model::{MinValuesPolicy, PoolName, Requirements};
 
 use super::demand::{Ask, Shape};
 use super::fit::limits::Ledger;
-use super::fit::variety;
+use super::fit::{labels, variety};
 use super::ledger;
 use super::solution::NewNode;
 use super::supply::{Kind, PoolSupply, Supply, Usable};
@@ -29,7 +29,12 @@ pub(super) fn count<'n>(
         let Some(own) = tier(supply, &node.pool) else { return false };
         let heavier = supply.pools.iter().take_while(|pool| pool.tier < own);
         let is_tied = is_tied(topology, shape);
-        heavier.into_iter().any(|pool| takes(pool, left, (node, &shape.ask, is_tied)))
+        let terms = terms_in_use(supply, node, &shape.ask);
+        let takes = |pool: &PoolSupply<'_>| {
+            let by = |term: &&Requirements| takes(pool, left, (node, &shape.ask), (term, is_tied));
+            terms.iter().all(by)
+        };
+        !terms.is_empty() && heavier.into_iter().any(takes)
     };
     opened.filter(is_overruled).count()
 }
@@ -46,7 +51,24 @@ fn tier(supply: &Supply<'_>, name: &PoolName) -> Option<usize> {
     supply.pools.iter().find(|pool| pool.pool.name == *name).map(|pool| pool.tier)
 }
 
-fn takes(pool: &PoolSupply<'_>, left: &Ledger, (node, ask, is_tied): (&NewNode, &Ask, bool)) -> bool {
+/// Returns the terms by which a pod may stand on its node: by another one a lighter pool may be right.
+fn terms_in_use<'a>(supply: &Supply<'_>, node: &NewNode, ask: &'a Ask) -> Vec<&'a Requirements> {
+    let bought = supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
+    let Some((pool, kind, usable)) = bought else { return ask.alternatives.iter().collect() };
+    let site = pool.site_with(kind, usable, &node.labels);
+    let holds = |term: &&Requirements| labels::holds(term, &site.labels, &site.undefined).is_ok();
+    ask.alternatives.iter().filter(holds).collect()
+}
+
+fn takes(
+    pool: &PoolSupply<'_>,
+    left: &Ledger,
+    (node, ask): (&NewNode, &Ask),
+    (term, is_tied): (&Requirements, bool),
+) -> bool {
+    let Some(reach) = pool.reach(term) else { return false };
+    let unnamed = pool.unnamed(term);
+    let by_term = &Ask { alternatives: vec![term.clone()], ..ask.clone() };
     let is_there = |usable: &Usable<'_>| {
         !is_tied || (usable.offering.zone == node.zone && usable.offering.capacity_type == node.capacity_type)
     };
@@ -55,15 +77,8 @@ fn takes(pool: &PoolSupply<'_>, left: &Ledger, (node, ask, is_tied): (&NewNode, 
         let charges = ledger::charges(left, pool.pool, kind.kind, price);
         left.uses(&charges) > 0
     };
-    let reaches: Vec<_> = ask
-        .alternatives
-        .iter()
-        .filter_map(|alternative| Some((pool.reach(alternative)?, pool.unnamed(alternative))))
-        .collect();
     let is_reached = |place: usize, usable: &Usable<'_>| {
-        reaches.iter().any(|(reach, unnamed)| {
-            reach.kinds.has(place) && !unnamed.has(place) && reach.placements.has(usable.placement)
-        })
+        reach.kinds.has(place) && !unnamed.has(place) && reach.placements.has(usable.placement)
     };
     let mut ways = pool.kinds.iter().enumerate().flat_map(|(place, kind)| {
         let offered = kind.offerings.iter().filter(move |_| ask.requests.fit_in(&kind.kind.allocatable));
@@ -72,7 +87,7 @@ fn takes(pool: &PoolSupply<'_>, left: &Ledger, (node, ask, is_tied): (&NewNode, 
             usable.quote.effective.known().is_some()
                 && is_there(usable)
                 && is_reached(place, usable)
-                && pool.site(kind, usable).why(ask).is_ok()
+                && pool.site(kind, usable).why(by_term).is_ok()
         });
         holding.map(move |usable| (kind, usable))
     });
