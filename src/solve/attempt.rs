@@ -67,6 +67,8 @@ pub(super) struct Ground<'a> {
     pub(super) nodes: &'a [Standing<'a>],
     /// What the attempts are for.
     pub(super) effort: Effort,
+    /// Whether other ways than the plain one are looked at.
+    pub(super) looks_further: bool,
 }
 
 /// What an attempt came to.
@@ -188,7 +190,7 @@ fn without<'d>(demand: &'d Demand, came_off: &[Refused]) -> Cow<'d, Demand> {
 fn rounds<'a>(around: (&Ground<'a>, &Running<'a>), demand: &Demand) -> Attempt<'a> {
     let ground = around.0;
     let mut best = rounds_of(around, demand, Manner::Evenly);
-    if ground.effort != Effort::Plan || demand.pods() > OTHERWISE_MAX {
+    if !ground.looks_further || demand.pods() > OTHERWISE_MAX {
         return best;
     }
     let is_refused = !best.assigned.refused.is_empty();

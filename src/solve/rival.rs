@@ -16,7 +16,6 @@ use super::fit::limits::Ledger;
 use super::fit::variety::{self, Asked};
 use super::fleet::Costs;
 use super::karpenter::{Provisioning, Trade};
-use super::pack::Effort;
 use super::pack::finish::{Finished, Shapes};
 use super::shortfall::Shortfalls;
 use super::shrink::Shrunk;
@@ -55,7 +54,7 @@ fn is_asked(ground: &Ground<'_>, ours: &Attempt<'_>) -> bool {
     let pods_max = if assigned.refused.is_empty() { PODS_MAX } else { REFUSED_PODS_MAX };
     let is_small = ground.demand.pods() <= pods_max && ground.nodes.len() <= NODES_MAX;
     let is_whole = finished.nodes.is_empty() && finished.unplaced.is_empty() && assigned.refused.is_empty();
-    ground.effort == Effort::Plan && ground.slack.shapes.is_empty() && is_small && !is_whole
+    ground.looks_further && ground.slack.shapes.is_empty() && is_small && !is_whole
 }
 
 /// How good a fleet is; the smaller, the better: pods that are left over, nodes without a known price, what it counts as.

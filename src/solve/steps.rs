@@ -124,6 +124,7 @@ fn staged<T>(
         evictions,
         room,
         slack: &Demand::default(),
+        looks_further: true,
     })
 }
 

@@ -134,6 +134,7 @@ impl Kept {
             evictions: &Evictions::of(&[], &[]),
             room: &Demand::default(),
             slack: &Demand::default(),
+            looks_further: false,
         };
         let (demand, nodes) = &fleet::read(&scene, &world);
         let second = fleet::of(&scene, &world, (demand, nodes));

@@ -34,10 +34,22 @@ pub(in crate::solve) fn with_slack(scene: &Scene<'_>, snapshot: &Snapshot, tight
             let dearer = cost(&roomy) - cost(&tight);
             let is_estimate = tight.report.cost_after.is_estimate || roomy.report.cost_after.is_estimate;
             roomy.report.slack = (dearer.0 > 0).then_some(Slack { pods, cost: dearer, is_estimate });
-            roomy
+            match dearer.0 > 0 && scene.looks_further {
+                true => or_plain(scene, snapshot, roomy),
+                false => roomy,
+            }
         }
         None => tight,
     }
+}
+
+/// Returns the fleet that is found without looking further, with what room it needs, where that costs less; else this one.
+fn or_plain(scene: &Scene<'_>, snapshot: &Snapshot, roomy: Solution) -> Solution {
+    let scene = &Scene { looks_further: false, ..*scene };
+    let plain = with_slack(scene, snapshot, fleet::without(scene, snapshot));
+    let is_sure = || stranded(scene, snapshot, &plain.target).is_empty();
+    let is_better = cost(&plain) < cost(&roomy) && plain.report.left_over() <= roomy.report.left_over();
+    if is_better && is_sure() { plain } else { roomy }
 }
 
 /// Returns a fleet of which nobody is left over, where some pods are.

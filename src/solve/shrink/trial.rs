@@ -46,6 +46,8 @@ pub(in crate::solve) struct Scene<'a> {
     pub(in crate::solve) room: &'a Demand,
     /// The room that is left for a scheduler that spreads pods as it likes.
     pub(in crate::solve) slack: &'a Demand,
+    /// Whether other ways than the plain one are looked at.
+    pub(in crate::solve) looks_further: bool,
 }
 
 impl<'a> Scene<'a> {
@@ -65,8 +67,22 @@ impl<'a> Scene<'a> {
     where
         'a: 'g,
     {
-        let Self { policy, market, book, topology, supply, memo, slack, .. } = *self;
-        Ground { snapshot, policy, market, book, topology, demand, supply, memo, slack, nodes, effort }
+        let Self { policy, market, book, topology, supply, memo, slack, looks_further, .. } = *self;
+        let looks_further = looks_further && effort == Effort::Plan;
+        Ground {
+            snapshot,
+            policy,
+            market,
+            book,
+            topology,
+            demand,
+            supply,
+            memo,
+            slack,
+            nodes,
+            effort,
+            looks_further,
+        }
     }
 }
 
