@@ -67,6 +67,8 @@ pub(super) struct Ground<'a> {
     pub(super) nodes: &'a [Standing<'a>],
     /// What the attempts are for.
     pub(super) effort: Effort,
+    /// In which manner domains are given out.
+    pub(super) manner: Manner,
     /// Whether other ways than the plain one are looked at.
     pub(super) looks_further: bool,
 }
@@ -97,8 +99,26 @@ type Score = (usize, usize, LeftOver, i64);
 /// How many pods of each priority are on nothing, the highest first.
 pub(super) type LeftOver = Vec<(Reverse<i32>, usize)>;
 
-/// Returns the best attempt.
+/// Returns the best attempt. Of a few pods domains are given out in other manners too: where rules between pods leave some
+/// over, and where spreads let domains differ by more than one.
 pub(super) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
+    let mut best = best_of_manner(ground);
+    if !ground.looks_further || ground.demand.pods() > OTHERWISE_MAX {
+        return best;
+    }
+    let is_refused = !best.assigned.refused.is_empty();
+    let is_loose = is_loose(ground.topology, ground.demand);
+    let others = [(Manner::BoundFirst, is_refused), (Manner::Thriftily, is_loose)];
+    for (manner, _) in others.into_iter().filter(|(_, is_asked)| *is_asked) {
+        let other = best_of_manner(&Ground { manner, ..*ground });
+        if score(ground, &other) < score(ground, &best) {
+            best = other;
+        }
+    }
+    best
+}
+
+fn best_of_manner<'a>(ground: &Ground<'a>) -> Attempt<'a> {
     let running = &Running::of(ground.topology, ground.nodes);
     let (mut best, left_out) = without_followers(ground, running);
     let demand = &*without(ground.demand, &left_out);
@@ -185,25 +205,6 @@ fn without<'d>(demand: &'d Demand, came_off: &[Refused]) -> Cow<'d, Demand> {
     Cow::Owned(rest)
 }
 
-/// Returns the best of what comes of giving out domains in other manners too, of a few pods: where rules between pods leave
-/// some over, and where spreads let domains differ by more than one.
-fn rounds<'a>(around: (&Ground<'a>, &Running<'a>), demand: &Demand) -> Attempt<'a> {
-    let ground = around.0;
-    let mut best = rounds_of(around, demand, Manner::Evenly);
-    if !ground.looks_further || demand.pods() > OTHERWISE_MAX {
-        return best;
-    }
-    let is_refused = !best.assigned.refused.is_empty();
-    let others = [(Manner::BoundFirst, is_refused), (Manner::Thriftily, is_loose(ground.topology, demand))];
-    for (manner, _) in others.into_iter().filter(|(_, is_asked)| *is_asked) {
-        let other = rounds_of(around, demand, manner);
-        if score(ground, &other) < score(ground, &best) {
-            best = other;
-        }
-    }
-    best
-}
-
 /// Returns whether a spread lets the domains of pods that wait differ by more than one.
 fn is_loose(topology: &Topology, demand: &Demand) -> bool {
     let is_loose = |role: &Role| match &topology.groups[role.group].kind {
@@ -214,13 +215,9 @@ fn is_loose(topology: &Topology, demand: &Demand) -> bool {
 }
 
 /// Returns the best of the attempts that give out domains anew.
-fn rounds_of<'a>(
-    (ground, running): (&Ground<'a>, &Running<'a>),
-    demand: &Demand,
-    manner: Manner,
-) -> Attempt<'a> {
+fn rounds<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand) -> Attempt<'a> {
     let mut caps = Caps::new();
-    let first = attempt((ground, running), demand, (&caps, manner));
+    let first = attempt((ground, running), demand, &caps);
     let mut is_new = first.shortfalls.tighten(&first.assigned, &mut caps);
     let is_little = demand.pods() >= SPARED_MIN && first.shortfalls.pods * SHORT_MAX < demand.pods();
     if !is_new || is_little && is_whole(&first) {
@@ -236,7 +233,7 @@ fn rounds_of<'a>(
             break;
         }
         let given = caps.clone();
-        let next = attempt((&tried, running), demand, (&caps, manner));
+        let next = attempt((&tried, running), demand, &caps);
         is_new = next.shortfalls.tighten(&next.assigned, &mut caps);
         let score = score(ground, &next);
         if !is_sketched && score < best.0 {
@@ -246,7 +243,7 @@ fn rounds_of<'a>(
         }
     }
     if let Some((_, caps)) = sketched {
-        let next = attempt((ground, running), demand, (&caps, manner));
+        let next = attempt((ground, running), demand, &caps);
         let score = score(ground, &next);
         if score < best.0 {
             best = (score, next);
@@ -262,14 +259,11 @@ fn is_whole(attempt: &Attempt<'_>) -> bool {
         && attempt.shortfalls.lighter == 0
 }
 
-fn attempt<'a>(
-    (ground, running): (&Ground<'a>, &Running<'a>),
-    demand: &Demand,
-    given: (&Caps, Manner),
-) -> Attempt<'a> {
-    let Ground { snapshot, policy, market, book, topology, supply, memo, slack, nodes, effort, .. } = *ground;
+fn attempt<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand, caps: &Caps) -> Attempt<'a> {
+    let Ground { snapshot, policy, market, book, topology, supply, memo, slack, nodes, .. } = *ground;
+    let (effort, manner) = (ground.effort, ground.manner);
     let (bundled, riders) = bundle::bundled(demand, bundle::World { topology, supply, nodes });
-    let mut assigned = assign::assign(&bundled, running, (supply, memo), given);
+    let mut assigned = assign::assign(&bundled, running, (supply, memo), (caps, manner));
     let mut nodes: Vec<Standing<'a>> = nodes.to_vec();
     let mut open = assigned.open_demand();
     let shapes = open.shapes.len();

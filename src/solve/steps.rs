@@ -124,7 +124,8 @@ fn staged<T>(
         evictions,
         room,
         slack: &Demand::default(),
-        looks_further: true,
+        // Where nodes go whatever it costs, what is placed on them decides which can go next: the plain way is settled.
+        looks_further: asked.is_empty(),
     })
 }
 

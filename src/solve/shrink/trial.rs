@@ -23,6 +23,7 @@ use crate::solve::price::PriceBook;
 use crate::solve::solution::NewNode;
 use crate::solve::supply::Supply;
 use crate::solve::topology::Topology;
+use crate::solve::topology::assign::Manner;
 
 use super::candidate::Rules;
 use super::whole;
@@ -81,6 +82,7 @@ impl<'a> Scene<'a> {
             slack,
             nodes,
             effort,
+            manner: Manner::Evenly,
             looks_further,
         }
     }
