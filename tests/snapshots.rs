@@ -356,7 +356,7 @@ spec:
           topologyKey: kubernetes.io/hostname
           whenUnsatisfiable: DoNotSchedule
           labelSelector: {matchLabels: {app: db}}
-          matchLabelKeys: [pod-template-hash, app]
+          matchLabelKeys: [pod-template-hash, tier]
   volumeClaimTemplates: [{metadata: {name: disk}, spec: {storageClassName: fast}}]
 ---
 apiVersion: v1
@@ -377,7 +377,7 @@ spec: {storageClassName: fast}
         let pod = &spec["template"]["spec"];
         let spread = &pod["topologySpreadConstraints"][0];
         assert_eq!(spread["labelSelector"]["matchLabels"]["app"], *name);
-        assert_eq!(spread["matchLabelKeys"], serde_json::json!(["pod-template-hash", "app"]));
+        assert_eq!(spread["matchLabelKeys"], serde_json::json!(["pod-template-hash", "tier"]));
         assert_eq!(spec["template"]["metadata"]["labels"]["app"], *name);
         assert_eq!(
             (&node["metadata"]["name"], &node["metadata"]["labels"]["disk"]),
