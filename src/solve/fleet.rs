@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{LabelKey, Node, NodeName, label};
+use crate::model::{LabelKey, MicroUsdPerHour, Node, NodeName, label};
 use crate::snapshot::Snapshot;
 
 use super::attempt::{self, Attempt};
@@ -131,6 +131,11 @@ impl Costs {
         let stays = nodes.into_iter().filter(|node| !gone.contains(&node.name));
         let (staying, unused) = price::quote_nodes(stays, market, book);
         Self { before, staying, unused, free }
+    }
+
+    /// Returns what the nodes cost that stay, as far as prices are known.
+    pub(super) fn of_staying(&self) -> MicroUsdPerHour {
+        self.staying.iter().flatten().filter_map(|quote| quote.effective.known()).sum()
     }
 
     /// Returns what everything costs before and after, with the new nodes; the ledger says which commitments they

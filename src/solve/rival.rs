@@ -57,13 +57,15 @@ fn is_asked(ground: &Ground<'_>, ours: &Attempt<'_>) -> bool {
     ground.looks_further && ground.slack.shapes.is_empty() && is_small && !is_whole
 }
 
-/// How good a fleet is; the smaller, the better: pods that are left over, nodes without a known price, what it counts as.
+/// How good a fleet is; the smaller, the better: pods that are left over, nodes without a known price, what it counts as with
+/// what stays of what there is.
 type Score = (attempt::LeftOver, usize, i64);
 
 fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
     let nodes = &attempt.finished.nodes;
     let unpriced = nodes.iter().filter(|node| node.effective_price.known().is_none()).count();
-    (attempt::left_over(ground.demand, attempt), unpriced, attempt::price(nodes))
+    let cost = attempt.costs.of_staying().0 + attempt::price(nodes);
+    (attempt::left_over(ground.demand, attempt), unpriced, cost)
 }
 
 /// Plans as Karpenter does, without the pods that rules refuse where it has them; nothing where pools are not in their order,
