@@ -89,9 +89,10 @@ pub fn pod(explanation: &PodExplanation, target: &Target) -> Vec<Line> {
                 .map(|(name, because)| Line::new(Style::Plain, format!("  `{name}`: {}", verdict(because)))),
         );
     }
+    let is_unplaced = matches!(outcome, PodOutcome::Unplaced { .. });
     for chain in pools {
         lines.push(Line::blank());
-        lines.extend(pool_chain(chain, without.as_deref()));
+        lines.extend(pool_chain(chain, without.as_deref(), is_unplaced));
     }
     lines
 }
@@ -162,8 +163,11 @@ fn said(outcome: &PodOutcome, target: &Target) -> String {
     }
 }
 
-fn pool_chain(chain: &PoolChain, without: Option<&str>) -> Vec<Line> {
+fn pool_chain(chain: &PoolChain, without: Option<&str>, is_unplaced: bool) -> Vec<Line> {
     let verdict = match (&chain.miss, without) {
+        (None, None) if is_unplaced => {
+            (Style::Plain, "a new node could hold it, were it not for the other pods".to_owned())
+        }
         (None, None) => (Style::Add, "a new node could hold it".to_owned()),
         (None, Some(rules)) => (Style::Plain, format!("a new node could hold it if `{rules}` allows it")),
         (Some(miss), _) => (Style::Remove, format!("no: {}: {}", miss.rule, miss.because)),
@@ -186,6 +190,7 @@ fn pool_chain(chain: &PoolChain, without: Option<&str>) -> Vec<Line> {
     if let Some(nearest) = &chain.nearest {
         let what = match (&chain.miss, without) {
             (Some(_), _) => "came closest",
+            (None, None) if is_unplaced => "is the cheapest that could",
             (None, None) => "is the cheapest that would do",
             (None, Some(_)) => "is the cheapest that the other rules allow",
         };

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use super::{Detail, PlanView, plain_text, plan_text, terminal::LINES_MAX};
+use super::{Detail, PlanView, explain, plain_text, plan_text, terminal::LINES_MAX};
 use crate::model::{
-    Commitment, LabelKey, MicroUsdPerHour, NodeName, Operator, Price, Requirement, ResourceName,
+    Commitment, LabelKey, MicroUsdPerHour, NodeName, Operator, PodKey, Price, Requirement, ResourceName,
     SchedulingRule, SkuName, label,
 };
 use crate::plan::tests::world as sample;
 use crate::plan::{HeldChange, Plan, read, write};
 use crate::snapshot::{Assumption, Gap, GapKind};
-use crate::solve::{Held, Kept, Warning};
+use crate::solve::explain::{PodExplanation, PodOutcome};
+use crate::solve::report::chain::PoolChain;
+use crate::solve::{Held, Kept, NodeRef, Target, Warning};
 
 fn shown(plan: &Plan, detail: Detail) -> String {
     plain_text(&plan_text(&PlanView::new(plan, Some("plan.json")), detail))
@@ -251,4 +253,39 @@ fn huge_pages_are_shown_in_bytes() {
     let mut resources = crate::model::Resources::none();
     resources.set(ResourceName::parse("hugepages-2Mi"), 4 << 20);
     assert_eq!(super::terminal::capacity(&resources), "0 vCPU, 0, 4Mi hugepages-2Mi");
+}
+
+#[test]
+fn what_a_pool_could_hold_is_not_promised_to_a_pod_that_others_leave_no_place() {
+    let explained = |outcome: PodOutcome| {
+        let chain = PoolChain {
+            pool: "general".into(),
+            steps: Vec::new(),
+            may_join: true,
+            miss: None,
+            nearest: Some("Standard_D2s_v5".into()),
+        };
+        let explanation = PodExplanation {
+            pod: PodKey::new("default", "web"),
+            outcome,
+            without: None,
+            pools: vec![chain],
+            nodes: Vec::new(),
+            preferences: None,
+        };
+        plain_text(&explain::pod(&explanation, &Target::default()))
+    };
+    let unplaced = PodOutcome::Unplaced {
+        rule: "podAntiAffinity".into(),
+        because: "every zone has one".into(),
+        nearest: None,
+    };
+    let expected = "\
+pod `default/web` fits nowhere: podAntiAffinity: every zone has one
+
+Pool `general`: a new node could hold it, were it not for the other pods
+  `Standard_D2s_v5` is the cheapest that could
+";
+    assert_eq!(explained(unplaced), expected);
+    assert!(explained(PodOutcome::Placed(NodeRef::New(0))).contains("a new node could hold it\n"));
 }
