@@ -39,6 +39,7 @@ pub(in crate::solve) fn with_slack(scene: &Scene<'_>, snapshot: &Snapshot, tight
                 false => roomy,
             }
         }
+        None if pods > 0 && scene.looks_further => or_sure(scene, snapshot, (tight, pods)),
         None => tight,
     }
 }
@@ -50,6 +51,17 @@ fn or_plain(scene: &Scene<'_>, snapshot: &Snapshot, roomy: Solution) -> Solution
     let is_sure = || stranded(scene, snapshot, &plain.target).is_empty();
     let is_better = cost(&plain) < cost(&roomy) && plain.report.left_over() <= roomy.report.left_over();
     if is_better && is_sure() { plain } else { roomy }
+}
+
+/// Returns the fleet that is found without looking further where it places as many pods and the scheduler leaves over fewer
+/// of it; else this one, of which it leaves over so many.
+fn or_sure(scene: &Scene<'_>, snapshot: &Snapshot, (tight, lost): (Solution, usize)) -> Solution {
+    let scene = &Scene { looks_further: false, ..*scene };
+    let plain = with_slack(scene, snapshot, fleet::without(scene, snapshot));
+    let lost_of_plain: usize =
+        stranded(scene, snapshot, &plain.target).iter().map(|shape| shape.pods.len()).sum();
+    let places = plain.report.left_over() <= tight.report.left_over();
+    if places && lost_of_plain < lost { plain } else { tight }
 }
 
 /// Returns a fleet of which nobody is left over, where some pods are.
