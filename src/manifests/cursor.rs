@@ -285,17 +285,23 @@ impl<'a> Cursor<'a> {
         let is_whole = quantity.units_up() == quantity.units_down();
         let is_extended = matches!(resource, ResourceName::Other(name) if name.contains('/'));
         let wrong = if quantity.is_negative() {
-            Some("must not be negative")
+            Some(("must not be negative", QUANTITY))
         } else if amount == i64::MAX {
-            Some("is more than any node can have: it must be below 2^63 of its unit")
+            Some((
+                "is more than any node can have: it must be below 2^63 of its unit",
+                "write what it really is",
+            ))
         } else if is_extended && !is_whole {
-            Some("must be a whole number: Kubernetes does not share such a resource in parts")
+            Some((
+                "must be a whole number: Kubernetes does not share such a resource in parts",
+                "write a number such as `1`",
+            ))
         } else {
             None
         };
         match wrong {
-            Some(wrong) => {
-                self.fault(format!("{wrong}, and is `{}`", shortened(&text)), Some(QUANTITY));
+            Some((wrong, hint)) => {
+                self.fault(format!("{wrong}, and is `{}`", shortened(&text)), Some(hint));
                 None
             }
             None => Some(amount),

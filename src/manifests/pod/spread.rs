@@ -46,15 +46,19 @@ fn one(written: Cursor<'_>) -> Option<SpreadConstraint> {
         least.fault("is only for what is required", Some(hint));
     }
     selector::keys_fault(written, &["matchLabelKeys"]);
-    let constraint = SpreadConstraint {
+    let selector = selector::read(written, "labelSelector");
+    let honors_node_affinity = honors("nodeAffinityPolicy", true);
+    let honors_node_taints = honors("nodeTaintsPolicy", false);
+    let match_label_keys = written.texts("matchLabelKeys").into_iter().map(LabelKey::new).collect();
+    // Nothing is left out before here, so that every fault is told.
+    Some(SpreadConstraint {
         topology_key: About::Nodes.key(key?),
         max_skew: max_skew?,
         strength: strength?,
-        selector: selector::read(written, "labelSelector"),
+        selector,
         min_domains,
-        honors_node_affinity: honors("nodeAffinityPolicy", true),
-        honors_node_taints: honors("nodeTaintsPolicy", false),
-        match_label_keys: written.texts("matchLabelKeys").into_iter().map(LabelKey::new).collect(),
-    };
-    Some(constraint)
+        honors_node_affinity,
+        honors_node_taints,
+        match_label_keys,
+    })
 }

@@ -83,7 +83,7 @@ fn fields_that_are_nearly_those_which_are_read_are_told_and_unknown_ones_are_not
 fn all_that_the_api_server_refuses_of_spread_constraints_is_told() {
     let zone = "topologyKey: topology.kubernetes.io/zone, labelSelector: {matchLabels: {app: web}}";
     let fields = format!(
-        "topologySpreadConstraints: [{{{zone}, maxSkew: 0, whenUnsatisfiable: ScheduleAnyway, minDomains: 2}}, \
+        "topologySpreadConstraints: [{{{zone}, maxSkew: 0, whenUnsatisfiable: ScheduleAnyway, minDomains: 2, nodeTaintsPolicy: honor}}, \
          {{{zone}, maxSkew: 1, whenUnsatisfiable: ScheduleAnyway, matchLabelKeys: [app, track]}}, \
          {{topologyKey: x, maxSkew: 1, whenUnsatisfiable: DoNotSchedule, matchLabelKeys: [track]}}]"
     );
@@ -92,6 +92,8 @@ fn all_that_the_api_server_refuses_of_spread_constraints_is_told() {
          the nearest that can be is `maxSkew: 1`",
         "topologySpreadConstraints[0].minDomains: is only for what is required -> \
          remove it, or write `whenUnsatisfiable: DoNotSchedule`",
+        "topologySpreadConstraints[0].nodeTaintsPolicy: must be one of `Honor`, `Ignore` and is \"honor\" -> \
+         did you mean `Honor`?",
         "topologySpreadConstraints[1]: says for the second time how to spread over this label -> \
          Kubernetes takes one constraint for each `topologyKey` and `whenUnsatisfiable`",
         "topologySpreadConstraints[1].matchLabelKeys[0]: is in `labelSelector` as well -> name each label in one of them",
