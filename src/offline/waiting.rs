@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::allowance::Allowance;
 use crate::model::eviction::Evictions;
-use crate::model::{DisruptionReason, Holds, Node, NodeName, Pod, PodPlace, Target};
+use crate::model::{DisruptionReason, Holds, Node, NodeName, NodeStage, Pod, PodPlace};
 use crate::plan::Plan;
-use crate::plan::held::add_waiting;
+use crate::plan::held::{add_waiting, is_target};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -80,22 +80,22 @@ fn guarded(World { snapshot, policy, .. }: &World, plan: &Plan) -> BTreeMap<Node
         let stuck = || Some(format!("PodDisruptionBudgets keep its pod `{}`", stuck.get(&node.name)?.key));
         refusal(snapshot, policy, node).or_else(stuck)
     };
-    let nodes = snapshot.nodes.iter().filter(|node| !said.contains(&node.name) && is_target(plan, node));
+    let is_asked = |node: &&Node| {
+        let pool = node.pool.as_ref();
+        let is_target = pool.is_some_and(|pool| is_target(&plan.spec.targets, &node.name, pool));
+        is_target && !said.contains(&node.name)
+    };
+    let nodes = snapshot.nodes.iter().filter(is_asked);
     nodes.filter_map(|node| Some((node.name.clone(), because(node)?))).collect()
 }
 
 /// Returns why the disruption budgets of a node's pool let nothing go that is underused.
 fn refusal(snapshot: &Snapshot, policy: &Policy, node: &Node) -> Option<String> {
     let pool = policy.pools.get(node.pool.as_ref()?)?;
-    let nodes = snapshot.nodes.iter().filter(|other| other.pool == node.pool && !other.is_deleting);
+    let counts = |other: &&Node| {
+        other.pool == node.pool && other.stage == NodeStage::Initialized && !other.is_deleting
+    };
+    let nodes = snapshot.nodes.iter().filter(counts);
     let allowance = Allowance::of(pool, &policy.fleet.holds, snapshot.at);
     allowance.refusal(DisruptionReason::Underutilized, nodes.count().max(1))
-}
-
-fn is_target(plan: &Plan, node: &Node) -> bool {
-    let targets = &plan.spec.targets;
-    let pool = node.pool.clone().map(Target::NodePool);
-    targets.is_empty()
-        || targets.contains(&Target::Node(node.name.clone()))
-        || pool.is_some_and(|pool| targets.contains(&pool))
 }

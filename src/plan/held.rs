@@ -18,14 +18,10 @@ pub fn add_waiting(plan: &mut Plan, policy: &Policy, next: &Solution) {
     let Plan { spec, evidence } = plan;
     let gone: BTreeSet<&NodeName> = spec.deletes().map(|(_, delete)| &delete.target.node).collect();
     let listed: BTreeSet<NodeName> = evidence.held.iter().map(|held| held.node.clone()).collect();
-    let is_target = |node: &NodeName, pool: &PoolName| {
-        let names = [Target::Node(node.clone()), Target::NodePool(pool.clone())];
-        spec.targets.is_empty() || names.iter().any(|name| spec.targets.contains(name))
-    };
     for Removal { node, reason, .. } in &next.target.removed {
         let known = evidence.world.nodes.iter().find(|known| known.name == *node);
         let Some(pool) = known.and_then(|known| known.pool.as_ref()) else { continue };
-        if gone.contains(node) || listed.contains(node) || !is_target(node, pool) {
+        if gone.contains(node) || listed.contains(node) || !is_target(&spec.targets, node, pool) {
             continue;
         }
         let hold = policy.fleet.holds.on_removal(pool, *reason, evidence.seen_at);
@@ -43,6 +39,13 @@ pub fn add_waiting(plan: &mut Plan, policy: &Policy, next: &Solution) {
     evidence.held.sort_by(|one, other| one.node.cmp(&other.node));
     let held: BTreeSet<&NodeName> = evidence.held.iter().map(|held| &held.node).collect();
     evidence.report.staying.retain(|(node, _)| !held.contains(node));
+}
+
+/// Returns whether a plan that is narrowed to these targets is about a node of this pool.
+#[must_use]
+pub fn is_target(targets: &[Target], node: &NodeName, pool: &PoolName) -> bool {
+    let names = [Target::Node(node.clone()), Target::NodePool(pool.clone())];
+    targets.is_empty() || names.iter().any(|name| targets.contains(name))
 }
 
 /// Returns the freezes of which nobody knows whether they are open.
