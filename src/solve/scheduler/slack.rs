@@ -2,7 +2,8 @@
 //!
 //! What it would leave over is packed once more beside what is there, and then taken off again: what remains is a larger
 //! size, or one more node. Where that does not help, or costs too much, the fleet stays as it was: a pod that is left over
-//! then waits for the next plan.
+//! then waits for the next plan. A fleet that was found by looking further and needs such room is weighed against the plain
+//! one, which may need none.
 
 use crate::model::{LabelKey, MicroUsdPerHour, PodKey, Requirement, label};
 use crate::snapshot::Snapshot;
@@ -28,40 +29,33 @@ pub(in crate::solve) fn with_slack(scene: &Scene<'_>, snapshot: &Snapshot, tight
         return tight;
     }
     let lost = stranded(scene, snapshot, &tight.target);
-    let pods = lost.iter().map(|shape| shape.pods.len()).sum();
-    match roomier(scene, snapshot, &tight, lost) {
+    let pods: usize = lost.iter().map(|shape| shape.pods.len()).sum();
+    if pods == 0 {
+        return tight;
+    }
+    let found = match roomier(scene, snapshot, &tight, lost) {
         Some(mut roomy) => {
             let dearer = cost(&roomy) - cost(&tight);
             let is_estimate = tight.report.cost_after.is_estimate || roomy.report.cost_after.is_estimate;
             roomy.report.slack = (dearer.0 > 0).then_some(Slack { pods, cost: dearer, is_estimate });
-            match dearer.0 > 0 && scene.looks_further {
-                true => or_plain(scene, snapshot, roomy),
-                false => roomy,
-            }
+            (roomy, 0)
         }
-        None if pods > 0 && scene.looks_further => or_sure(scene, snapshot, (tight, pods)),
-        None => tight,
+        None => (tight, pods),
+    };
+    if scene.looks_further { or_plain(scene, snapshot, found) } else { found.0 }
+}
+
+/// Returns the fleet that is found without looking further, with the room that it needs, where it places as many pods and
+/// the scheduler leaves over fewer of it or, of as many, it costs less; else this one, of which so many are left over.
+fn or_plain(scene: &Scene<'_>, snapshot: &Snapshot, (found, lost): (Solution, usize)) -> Solution {
+    let scene = &Scene { looks_further: false, ..*scene };
+    let plain = with_slack(scene, snapshot, fleet::without(scene, snapshot));
+    if plain.report.left_over() > found.report.left_over() {
+        return found;
     }
-}
-
-/// Returns the fleet that is found without looking further, with what room it needs, where that costs less; else this one.
-fn or_plain(scene: &Scene<'_>, snapshot: &Snapshot, roomy: Solution) -> Solution {
-    let scene = &Scene { looks_further: false, ..*scene };
-    let plain = with_slack(scene, snapshot, fleet::without(scene, snapshot));
-    let is_sure = || stranded(scene, snapshot, &plain.target).is_empty();
-    let is_better = cost(&plain) < cost(&roomy) && plain.report.left_over() <= roomy.report.left_over();
-    if is_better && is_sure() { plain } else { roomy }
-}
-
-/// Returns the fleet that is found without looking further where it places as many pods and the scheduler leaves over fewer
-/// of it; else this one, of which it leaves over so many.
-fn or_sure(scene: &Scene<'_>, snapshot: &Snapshot, (tight, lost): (Solution, usize)) -> Solution {
-    let scene = &Scene { looks_further: false, ..*scene };
-    let plain = with_slack(scene, snapshot, fleet::without(scene, snapshot));
-    let lost_of_plain: usize =
-        stranded(scene, snapshot, &plain.target).iter().map(|shape| shape.pods.len()).sum();
-    let places = plain.report.left_over() <= tight.report.left_over();
-    if places && lost_of_plain < lost { plain } else { tight }
+    let left = stranded(scene, snapshot, &plain.target);
+    let lost_of_plain: usize = left.iter().map(|shape| shape.pods.len()).sum();
+    if (lost_of_plain, cost(&plain)) < (lost, cost(&found)) { plain } else { found }
 }
 
 /// Returns a fleet of which nobody is left over, where some pods are.
