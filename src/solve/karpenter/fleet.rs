@@ -25,9 +25,10 @@ use crate::solve::supply::Supply;
 use crate::solve::topology::Topology;
 
 use super::course::{Course, course};
-use super::desk::{self, Desk};
+use super::desk::{self, Beyond, Desk};
 use super::passes::{Passed, passes};
 use super::refused::Refused;
+use super::settle::Bought;
 use super::store::Store;
 use super::{Preferences, Settings, report};
 
@@ -66,10 +67,8 @@ fn of_world(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &
     let standing = Costs::of(snapshot, &shrunk, market, &book);
     let there = price::cost(&snapshot.nodes, market, &book).effective;
     let mut ledger = ledger::opened(policy, &snapshot.nodes, &standing.free, there);
-    let pods: BTreeMap<&PodKey, &Pod> = snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect();
-    let is_tied = pods.values().any(|pod| desk::is_tied(pod));
-    let desk = Desk { supply: &supply, market, book: &book, pods: &pods, is_tied };
-    let (new, beyond) = desk.nodes(made.iter(), &mut ledger);
+    let trade = Trade { policy, market, book: &book, supply: &supply };
+    let (new, beyond) = nodes((snapshot, trade), made.iter(), &mut ledger);
     let costs = standing.with_new(&new, &ledger, &book);
     let mut warnings = warnings::all(policy, (market, &warnings::Known::of(market)), (&demand, &supply));
     warnings.extend(variety_warnings(policy, &new));
@@ -124,16 +123,25 @@ impl<'a> Provisioning<'a> {
         ledger: &mut Ledger,
     ) -> (BTreeMap<PodKey, NodeName>, Vec<NewNode>) {
         let Self { snapshot, settings, ref store, .. } = *self;
-        let Trade { market, book, supply, .. } = self.trade;
         let Passed { settled, mut placed, .. } = passes((snapshot, store), settings, left_out);
-        let pods: BTreeMap<&PodKey, &Pod> = snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect();
-        let is_tied = pods.values().any(|pod| desk::is_tied(pod));
-        let desk = Desk { supply, market, book, pods: &pods, is_tied };
-        let (new, _) = desk.nodes(settled.iter().map(|settled| &settled.bought), ledger);
+        let claims = settled.iter().map(|settled| &settled.bought);
+        let (new, _) = nodes((snapshot, self.trade), claims, ledger);
         let there: BTreeSet<&NodeName> = snapshot.nodes.iter().map(|node| &node.name).collect();
         placed.retain(|_, node| there.contains(node));
         (placed, new)
     }
+}
+
+/// Makes the nodes that claims become, as far as limits leave room.
+fn nodes<'b>(
+    (snapshot, trade): (&Snapshot, Trade<'_>),
+    claims: impl Iterator<Item = &'b Bought>,
+    ledger: &mut Ledger,
+) -> (Vec<NewNode>, Beyond) {
+    let Trade { market, book, supply, .. } = trade;
+    let pods: BTreeMap<&PodKey, &Pod> = snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect();
+    let is_tied = pods.values().any(|pod| desk::is_tied(pod));
+    Desk { supply, market, book, pods: &pods, is_tied }.nodes(claims, ledger)
 }
 
 fn kept(snapshot: &Snapshot, placed: &BTreeMap<PodKey, NodeName>) -> Vec<Kept> {
