@@ -1,7 +1,8 @@
 //! Required pod anti-affinity, seen from both sides: who refuses, and who is refused.
 
 use super::company::Tally;
-use super::{Miss, Rule};
+use super::{Miss, Rule, domain_in_words};
+use crate::model::label;
 
 /// Returns how many more pods may come to a domain where others of the group are. `is_bound`: they refuse those that
 /// are counted; `is_counted`: those that are bound refuse them.
@@ -18,10 +19,12 @@ pub const fn more(is_bound: bool, is_counted: bool, there: Tally) -> usize {
 /// Returns why no pod may come to a domain.
 #[must_use]
 pub fn miss(key: &str, domain: &str, is_bound: bool, there: Tally) -> Miss {
+    let at = if key == label::HOSTNAME { "on" } else { "in" };
+    let domain = domain_in_words(key, domain);
     let because = if is_bound && there.counted > 0 {
-        format!("{} of the pods that it may not stand beside are in `{key}` `{domain}`", there.counted)
+        format!("{} of the pods that it may not stand beside are {at} {domain}", there.counted)
     } else {
-        format!("pods in `{key}` `{domain}` refuse such a pod beside them")
+        format!("pods {at} {domain} refuse such a pod beside them")
     };
     Miss::new(Rule::PodAntiAffinity, because)
 }

@@ -21,6 +21,7 @@ pub mod taints;
 pub mod variety;
 pub mod volumes;
 
+use crate::model::label;
 pub use site::{Site, Undefined};
 
 /// A rule, by the name that people read.
@@ -127,4 +128,9 @@ impl Miss {
     pub fn distance(&self) -> (std::cmp::Reverse<u8>, i64) {
         (std::cmp::Reverse(self.rule.depth()), self.short_by)
     }
+}
+
+/// Names a domain in a reason: of hosts it is the node that is looked at.
+fn domain_in_words(key: &str, domain: &str) -> String {
+    if key == label::HOSTNAME { "the node".to_owned() } else { format!("`{key}` `{domain}`") }
 }

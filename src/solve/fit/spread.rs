@@ -2,7 +2,7 @@
 //!
 //! Counts come from the caller: on one node the emptiest counts as empty, since nodes may come and go.
 
-use super::{Miss, Rule};
+use super::{Miss, Rule, domain_in_words};
 
 /// Returns how many more pods that are bound may come to a domain of so many counted ones, where the emptiest has
 /// `least` and each that comes counts for `own`.
@@ -45,8 +45,9 @@ pub fn miss(full: Full<'_>, max_skew: usize) -> Miss {
         0 | 1 => "no more".to_owned(),
         _ => format!("no room for {own} that have to share a node"),
     };
+    let domain = domain_in_words(key, domain);
     let because = format!(
-        "`{key}` `{domain}` has {counted} of these pods, the emptiest {emptiest}: `maxSkew` {max_skew} leaves {leaves}"
+        "{domain} has {counted} of these pods, the emptiest {emptiest}: `maxSkew` {max_skew} leaves {leaves}"
     );
     Miss::new(Rule::TopologySpread, because)
 }
