@@ -44,7 +44,7 @@ const OS_DISK_GB: u32 = 128;
 pub struct Catalog {
     /// The region.
     pub region: Region,
-    stock: Stock,
+    stock: Arc<Stock>,
     zones: RegionZones,
     disks: disk::DiskPrices,
     replaced: Vec<ReplacedPrice>,
@@ -169,7 +169,7 @@ impl Catalog {
         mut self,
         costs: impl IntoIterator<Item = ((SkuName, CapacityType), (Price, Price))>,
     ) -> Self {
-        if let Stock::Recorded { prices, .. } = &mut self.stock {
+        if let Stock::Recorded { prices, .. } = Arc::make_mut(&mut self.stock) {
             prices.extend(costs);
             prices.sort();
         }
@@ -178,13 +178,13 @@ impl Catalog {
 
     fn of_stock(region: Region, stock: Stock, source: String) -> Self {
         let (zones, disks) = (RegionZones::Unknown, disk::DiskPrices::default());
-        Self { region, stock, zones, disks, replaced: Vec::new(), source }
+        Self { region, stock: Arc::new(stock), zones, disks, replaced: Vec::new(), source }
     }
 
     /// Returns the instance types that nodes of this class may have.
     #[must_use]
     pub fn offered(&self, class: &NodeClass, network: NetworkSetup) -> Offered {
-        match &self.stock {
+        match &*self.stock {
             Stock::Sizes(sizes) => offered::offered(sizes, &self.region, &self.disks, class, network),
             Stock::Types { types, .. } => Offered { types: types.clone(), refused: Vec::new() },
             Stock::Recorded { by_class, .. } => {
@@ -199,7 +199,7 @@ impl Catalog {
     pub fn is_well_known(&self, key: &LabelKey) -> bool {
         let key = key.as_str();
         label::WELL_KNOWN.contains(&key)
-            || match &self.stock {
+            || match &*self.stock {
                 Stock::Sizes(_) => label::WELL_KNOWN_AZURE.contains(&key),
                 Stock::Types { well_known, .. } => well_known.contains(key),
                 Stock::Recorded { well_known, .. } => {
@@ -218,7 +218,7 @@ impl Catalog {
     /// instance types.
     #[must_use]
     pub fn sizes(&self) -> &[PricedSize] {
-        match &self.stock {
+        match &*self.stock {
             Stock::Sizes(sizes) => sizes,
             Stock::Types { .. } | Stock::Recorded { .. } => &[],
         }
@@ -235,7 +235,7 @@ impl Catalog {
     /// the cheapest of its offerings of this capacity type.
     #[must_use]
     pub fn price(&self, name: &SkuName, capacity_type: CapacityType) -> Price {
-        match &self.stock {
+        match &*self.stock {
             Stock::Sizes(_) => self.size(name).map_or(Price::Unknown, |sold| match capacity_type {
                 CapacityType::OnDemand => sold.price.on_demand,
                 CapacityType::Spot => sold.price.spot,
@@ -254,14 +254,14 @@ impl Catalog {
     /// gives where it says nothing, as an estimate. Ready instance types say themselves what disk they have.
     #[must_use]
     pub fn assumed_os_disk(&self, name: &SkuName) -> Price {
-        let price = match &self.stock {
+        let price = match &*self.stock {
             Stock::Sizes(_) => {
                 let is_premium = self.size(name).is_none_or(|sold| sold.size.capabilities.premium_storage);
                 let kind = if is_premium { disk::DiskKind::PremiumSsd } else { disk::DiskKind::StandardSsd };
                 self.disks.price(kind, OS_DISK_GB)
             }
             Stock::Types { .. } | Stock::Recorded { .. } => {
-                let recorded = match &self.stock {
+                let recorded = match &*self.stock {
                     Stock::Recorded { prices, .. } => prices.iter().find(|((size, _), _)| size == name),
                     Stock::Sizes(_) | Stock::Types { .. } => None,
                 };
@@ -285,7 +285,7 @@ impl Catalog {
 
     /// Returns the ready instance types, if the catalogue is made of them.
     fn types(&self) -> impl Iterator<Item = &InstanceType> {
-        let lists: Vec<&Vec<InstanceType>> = match &self.stock {
+        let lists: Vec<&Vec<InstanceType>> = match &*self.stock {
             Stock::Sizes(_) => Vec::new(),
             Stock::Types { types, .. } => vec![types],
             Stock::Recorded { by_class, .. } => by_class.values().collect(),
@@ -313,7 +313,7 @@ impl Catalog {
     #[must_use]
     pub fn without_zones(mut self, gone: &BTreeSet<Zone>) -> Self {
         let region = self.region.clone();
-        match &mut self.stock {
+        match Arc::make_mut(&mut self.stock) {
             Stock::Sizes(sizes) => {
                 for sold in sizes {
                     sold.size.zones.retain(|zone| !gone.contains(format!("{region}-{zone}").as_str()));
@@ -330,7 +330,7 @@ impl Catalog {
     /// Returns how many sizes (or instance types) the catalogue has.
     #[must_use]
     pub fn len(&self) -> usize {
-        match &self.stock {
+        match &*self.stock {
             Stock::Sizes(sizes) => sizes.len(),
             Stock::Types { .. } | Stock::Recorded { .. } => {
                 self.types().map(|offered| &offered.name).collect::<BTreeSet<_>>().len()

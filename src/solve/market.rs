@@ -19,13 +19,9 @@ use super::{demand, price};
 const NETWORK_DEFAULT: NetworkSetup = NetworkSetup::AzureOverlay { is_cilium: false };
 
 /// The instance types of each AKSNodeClass, what else stands in the cluster, and the labels that a new node
-/// may get any value of.
+/// may get any value of. Two are compared in the order of what is said here: what is short, and differs, first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Market {
-    /// What each class may use, and what it may not.
-    pub offered: BTreeMap<ClassName, Offered>,
-    /// What NodeOverlays make of that.
-    pub overlaid: Overlaid,
     /// What counts beside prices when new nodes are chosen.
     pub caution: Caution,
     /// What VMs of the sizes cost that nodes have today, offered to anybody or not.
@@ -36,6 +32,10 @@ pub struct Market {
     pub spoken_of: BTreeSet<LabelKey>,
     /// Those of them that a pod may ask for without its pool naming them.
     pub well_known: BTreeSet<LabelKey>,
+    /// What each class may use, and what it may not.
+    pub offered: BTreeMap<ClassName, Offered>,
+    /// What NodeOverlays make of that.
+    pub overlaid: Overlaid,
 }
 
 impl Market {

@@ -12,6 +12,7 @@ pub(super) mod regions;
 mod retail;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 pub use fault::CatalogFault;
 use kind::{Kind, Page};
@@ -100,7 +101,7 @@ fn of_sizes(sizes: BTreeMap<SkuName, Size>, region: &Region) -> Catalog {
         .collect();
     Catalog {
         region: region.clone(),
-        stock: Stock::Sizes(sizes),
+        stock: Arc::new(Stock::Sizes(sizes)),
         zones: if zones.is_empty() {
             RegionZones::None
         } else {
@@ -115,7 +116,7 @@ fn of_sizes(sizes: BTreeMap<SkuName, Size>, region: &Region) -> Catalog {
 /// Puts the rows' prices in place of those that are there. Where the rows have no spot price of a size, spot
 /// is estimated from its price on demand.
 fn set_prices(catalog: &mut Catalog, retail: &RetailPrices) {
-    let Stock::Sizes(sizes) = &mut catalog.stock else { return };
+    let Stock::Sizes(sizes) = Arc::make_mut(&mut catalog.stock) else { return };
     for sold in sizes.iter_mut() {
         if let Some(price) = retail.on_demand.get(&sold.size.name) {
             sold.price = SizePrice::on_demand(*price);

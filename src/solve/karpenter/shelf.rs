@@ -9,7 +9,7 @@ use crate::catalog::Catalog;
 use crate::model::{
     CapacityType, InstanceType, LabelKey, MicroUsdPerHour, Offering, Requirement, Requirements, Zone, label,
 };
-use crate::solve::intern::{Bits, Interner};
+use crate::solve::intern::Bits;
 
 use super::reserved;
 
@@ -51,11 +51,31 @@ pub(super) struct Cheapest<'k> {
     pub(super) offering: &'k Offering,
 }
 
+/// What labels of offerings are, each once: few in one place differ, and they alone are compared in full.
+#[derive(Default)]
+struct Placements<'a> {
+    distinct: Vec<&'a Requirements>,
+    by_spot: BTreeMap<(&'a Zone, CapacityType), Vec<usize>>,
+}
+
+impl<'a> Placements<'a> {
+    fn number(&mut self, offering: &'a Offering) -> usize {
+        let labels = &offering.requirements;
+        let there = self.by_spot.entry((&offering.zone, offering.capacity_type)).or_default();
+        if let Some(number) = there.iter().find(|number| self.distinct[**number] == labels) {
+            return *number;
+        }
+        there.push(self.distinct.len());
+        self.distinct.push(labels);
+        self.distinct.len() - 1
+    }
+}
+
 impl<'a> Shelf<'a> {
     pub(super) fn of(types: &'a [InstanceType]) -> Self {
         let kinds: Vec<&InstanceType> = types.iter().collect();
         let mut columns: BTreeMap<&LabelKey, BTreeMap<&Requirement, Bits>> = BTreeMap::new();
-        let mut placements = Interner::new();
+        let mut placements = Placements::default();
         let mut had = Vec::new();
         for (place, kind) in kinds.iter().enumerate() {
             for (key, requirement) in kind.requirements.iter() {
@@ -63,14 +83,14 @@ impl<'a> Shelf<'a> {
                 column.entry(requirement).or_insert_with(|| Bits::none(kinds.len())).insert(place);
             }
             let available = kind.offerings.iter().filter(|offering| offering.is_available);
-            let numbered = available.map(|offering| (placements.number(&offering.requirements), offering));
+            let numbered = available.map(|offering| (placements.number(offering), offering));
             had.push(numbered.collect());
         }
         let columns = columns.into_iter().map(|(key, values)| (key, values.into_iter().collect())).collect();
         // Of types of one name the first counts.
         let places =
             kinds.iter().enumerate().rev().map(|(place, kind)| (kind.name.as_str(), place)).collect();
-        Self { kinds, places, columns, placements: placements.values().to_vec(), had }
+        Self { kinds, places, columns, placements: placements.distinct.into_iter().cloned().collect(), had }
     }
 
     /// Returns the place of a type.
