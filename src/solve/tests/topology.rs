@@ -133,6 +133,34 @@ fn followers_go_to_the_zone_of_what_they_follow() {
 }
 
 #[test]
+fn the_first_of_a_group_goes_where_the_others_can_follow() {
+    let there = |spec: &mut PodSpec| {
+        spec.node_selector.add(LabelKey::new(label::ZONE), Requirement::one("eastus-3"));
+    };
+    let followers = pods("web", 2, |spec| {
+        spec.affinity.push(near(label::ZONE, "db"));
+        there(spec);
+    });
+    let world = World::of(vec![pool("default")]).pods(pods("db", 1, |_| ())).pods(followers);
+    assert_eq!(zones(&world), [("eastus-3".to_owned(), 3)]);
+    // Who stands beside its like may begin anywhere, too.
+    let world = World::of(vec![pool("default")]).pods(pods("web", 1, follows_own)).pods(pods(
+        "web-late",
+        1,
+        |spec| {
+            spec.labels.insert("app".into(), "web".into());
+            follows_own(spec);
+            there(spec);
+        },
+    ));
+    assert_eq!(zones(&world), [("eastus-3".to_owned(), 2)]);
+}
+
+fn follows_own(spec: &mut PodSpec) {
+    spec.affinity.push(near(label::ZONE, "web"));
+}
+
+#[test]
 fn pods_that_follow_each_other_stay_in_one_zone() {
     let followers = pods("web", 30, |spec| spec.affinity.push(near(label::ZONE, "web")));
     assert_eq!(zones(&World::of(vec![pool("default")]).pods(followers)).len(), 1);

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use super::census::{Census, Running};
 use super::domains::{Cell, Outside, Places, THERE, Values};
 use super::group::{GroupKind, Spread};
+use super::leading::Following;
 use super::{Role, Topology};
 use crate::model::{LabelKey, PodKey, Requirement, label};
 use crate::solve::demand::{Demand, Shape};
@@ -119,9 +120,11 @@ pub(in crate::solve) fn assign(
     let mut places = Places::of((supply, memo), nodes);
     let mut parts: Vec<Part> =
         tied.iter().map(|place| Part::of(*place, &demand.shapes[*place], topology, &mut places)).collect();
-    let mut round = Round { topology, census: running.census().clone(), caps, manner };
+    let census = running.census().clone();
+    let mut round = Round { topology, census, caps, manner, following: Following::default() };
     for part in &parts {
         round.open_domains(part);
+        round.note_followers(part);
     }
     parts.sort_by_key(|part| {
         let shape = &demand.shapes[part.shape];
@@ -204,9 +207,21 @@ struct Round<'r> {
     census: Census,
     caps: &'r Caps,
     manner: Manner,
+    following: Following,
 }
 
 impl Round<'_> {
+    /// Notes who must stand beside others, and where they can.
+    fn note_followers(&mut self, part: &Part) {
+        for role in part.roles.iter().filter(|role| role.is_bound) {
+            let group = &self.topology.groups[role.group];
+            if matches!(group.kind, GroupKind::Affinity | GroupKind::Volume(_)) {
+                let domains = part.cells.iter().filter_map(|cell| part.domain(cell, &group.key));
+                self.following.add(role.group, part.left, domains);
+            }
+        }
+    }
+
     /// Makes the domains known that pods of a spread may open.
     fn open_domains(&mut self, part: &Part) {
         for role in part.roles.iter().filter(|role| role.is_bound) {
@@ -228,11 +243,13 @@ impl Round<'_> {
             let best = (0..part.cells.len()).filter(open).min_by_key(|place| {
                 let cell = &part.cells[*place];
                 let crowd = self.crowd(part, cell);
+                let domain = |role: &Role| part.domain(cell, &self.topology.groups[role.group].key);
+                let shut_out = self.following.shut_out(&part.roles, &self.census, domain);
                 let preference = match self.manner {
                     Manner::Evenly | Manner::BoundFirst => (crowd, cell.price, 0),
                     Manner::Thriftily => (0, cell.price, usize::MAX - crowd),
                 };
-                (cell.tier, cell.is_last, preference, *place)
+                (cell.tier, cell.is_last, shut_out, preference, *place)
             });
             let Some(best) = best else { return };
             let given = self.at_once(part, best);
@@ -252,6 +269,7 @@ impl Round<'_> {
             GroupKind::Affinity | GroupKind::Volume(_) => true,
             GroupKind::Spread(_) | GroupKind::AntiAffinity => false,
         });
+        let is_even = is_even && !self.following.is_led(&part.roles, &self.census);
         if is_even { part.left.min(self.cap(part, place) - part.given[place]) } else { 1 }
     }
 

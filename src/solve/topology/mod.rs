@@ -10,6 +10,7 @@ pub mod domains;
 pub mod eligible;
 mod following;
 pub mod group;
+mod leading;
 pub mod settle;
 
 use std::collections::{BTreeMap, BTreeSet};
