@@ -22,6 +22,12 @@ const ROUNDS_MAX: usize = 6;
 /// How much dearer the fleet may become, in percent.
 const DEARER_MAX: i64 = 10;
 
+/// Returns what it is worth by the hour that the scheduler strands nobody of a fleet that costs so much: no room is
+/// bought for more, and for more nodes go though it might strand somebody then.
+pub(in crate::solve) const fn worth(cost: MicroUsdPerHour) -> MicroUsdPerHour {
+    MicroUsdPerHour(cost.0 / 100 * DEARER_MAX)
+}
+
 /// Returns a fleet with room for whom the scheduler would leave over of this one; the same where that needs none, or too
 /// much.
 pub(in crate::solve) fn with_slack(scene: &Scene<'_>, snapshot: &Snapshot, tight: Solution) -> Solution {
@@ -92,8 +98,8 @@ fn is_beaten(scene: &Scene<'_>, snapshot: &Snapshot, roomy: &Solution) -> bool {
 
 /// Returns whether a fleet leaves nobody over whom the other places, and costs not much more.
 fn is_fair(tight: &Solution, with: &Solution) -> bool {
-    let (before, after) = (cost(tight).0, cost(with).0);
-    with.report.left_over() <= tight.report.left_over() && after <= before + before / 100 * DEARER_MAX
+    let most = cost(tight) + worth(cost(tight));
+    with.report.left_over() <= tight.report.left_over() && cost(with) <= most
 }
 
 fn cost(solution: &Solution) -> MicroUsdPerHour {

@@ -87,16 +87,19 @@ impl Known<'_> {
         Outcome { tried, found: None }
     }
 
-    /// Returns what the fleet costs with what moving is worth; nothing where it may not be.
+    /// Returns what the fleet costs with what moving is worth, and what it is worth that the scheduler alone finds a place
+    /// for all pods; nothing where it may not be, or saves nothing.
     fn score(&self, set: &BTreeSet<NodeName>, trial: &Trial) -> Option<i64> {
         let thresholds: i64 = set.iter().map(|node| self.candidates[node].threshold()).sum();
-        let saving = self.base.cost.0 - trial.cost.0;
+        let base = self.base.cost;
+        let score = trial.cost.0 + thresholds;
         let is_allowed = trial.is_priced
+            && score < base.0
             && !is_worse(&trial.unplaced, &self.base.unplaced)
             && trial.overruled <= self.base.overruled
             && trial.without_room.iter().zip(&self.base.without_room).all(|(now, before)| now <= before)
-            && self.scales.agree(set, saving);
+            && self.scales.agree(set, base.0 - trial.cost.0);
         let is_as_good = || !self.suits_scheduler || suits_scheduler((self.scene, self.snapshot), set, trial);
-        (is_allowed && is_as_good()).then_some(trial.cost.0 + thresholds)
+        is_allowed.then(|| if is_as_good() { score } else { score + scheduler::worth(base).0 })
     }
 }
