@@ -123,7 +123,8 @@ fn name(metadata: Cursor<'_>) -> Option<Arc<str>> {
 }
 
 /// Returns whether a name is what RFC 1123 calls a subdomain: what the kinds are named by that are read.
-fn is_subdomain(name: &str) -> bool {
+#[must_use]
+pub fn is_subdomain(name: &str) -> bool {
     let is_letter = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let bytes = name.as_bytes();
     bytes.len() <= NAME_LENGTH_MAX

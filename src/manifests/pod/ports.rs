@@ -16,11 +16,22 @@ const PROTOCOLS: [(&str, Protocol); 3] =
 pub fn read(spec: Cursor<'_>) -> BTreeSet<HostPort> {
     let is_on_host = spec.flag("hostNetwork");
     let sidecars = spec.items("initContainers").into_iter().filter(|container| is_sidecar(*container));
-    let containers = spec.items("containers").into_iter().chain(sidecars);
-    containers
-        .flat_map(|container| container.items("ports"))
-        .filter_map(|port| one(port, is_on_host))
-        .collect()
+    let beside = sidecars.flat_map(|container| container.items("ports"));
+    let beside = beside.filter_map(|port| one(port, is_on_host));
+    let containers = spec.items("containers").into_iter().flat_map(|container| container.items("ports"));
+    let mut taken = BTreeSet::new();
+    for port in containers {
+        if let Some(taking) = one(port, is_on_host)
+            && !taken.insert(taking)
+        {
+            port.fault(
+                "takes a port of the node for the second time",
+                Some("take each `hostPort` once in a pod"),
+            );
+        }
+    }
+    taken.extend(beside);
+    taken
 }
 
 fn one(port: Cursor<'_>, is_on_host: bool) -> Option<HostPort> {

@@ -3,6 +3,11 @@
 use crate::model::{LabelKey, LabelSelector, Operator, Requirement, Requirements, label};
 
 use crate::manifests::cursor::Cursor;
+use crate::manifests::meta::is_subdomain;
+use crate::manifests::tree::shortened;
+
+/// The longest name of a label, without what stands before the `/`.
+const NAME_LENGTH_MAX: usize = 63;
 
 /// Which labels an expression is about, which decides its operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +56,7 @@ fn expression(written: Cursor<'_>, about: About) -> Option<(LabelKey, Requiremen
         written.missing("key", "an expression needs `key` and `operator`");
         return None;
     };
+    key_fault(written.get("key").unwrap_or(written), key);
     let operators = about.operators();
     let names: Vec<&str> = operators.iter().map(|operator| operator.as_str()).collect();
     if written.get("operator").is_none() {
@@ -90,10 +96,40 @@ fn is_one_integer(values: &[&std::sync::Arc<str>]) -> bool {
 pub fn read(parent: Cursor<'_>, key: &str) -> Option<LabelSelector> {
     let selector = parent.get(key)?;
     let mut requirements = expressions(selector, "matchExpressions", About::Pods);
+    keys_of(selector, "matchLabels");
     for (key, value) in selector.text_map("matchLabels") {
         requirements.add(LabelKey::new(key), Requirement::one(&value));
     }
     Some(LabelSelector(requirements))
+}
+
+/// Adds the faults of a field of labels whose keys cannot be ones.
+pub fn keys_of(parent: Cursor<'_>, field: &str) {
+    parent.entries(field).into_iter().for_each(|(key, value)| key_fault(value, key));
+}
+
+/// Adds the fault that a label cannot have this key: what the API server refuses. What is filled in later is not judged.
+fn key_fault(written: Cursor<'_>, key: &str) {
+    let is_filled_in = key.contains("${") || key.contains("{{");
+    if !is_filled_in && !is_key(key) {
+        let message = format!("is of a label that cannot be: {:?}", shortened(key));
+        let hint = "a label's key is at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends, \
+                    after a DNS name and `/` if wanted";
+        written.fault(message, Some(hint));
+    }
+}
+
+/// Returns whether a label can have this key: what Kubernetes calls a qualified name.
+fn is_key(key: &str) -> bool {
+    let (prefix, name) = key.rsplit_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
+    let bytes = name.as_bytes();
+    let is_end = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    bytes.len() <= NAME_LENGTH_MAX
+        && is_end(bytes.first())
+        && is_end(bytes.last())
+        && bytes.iter().all(is_inside)
+        && prefix.is_none_or(is_subdomain)
 }
 
 /// Adds the faults of fields that take labels of the pod into its `labelSelector`: what the API server refuses. Where a pod

@@ -47,7 +47,14 @@ fn toleration(written: Cursor<'_>) -> Option<Toleration> {
     if is_exists && !value.is_empty() {
         written.fault("has a value, which `operator: Exists` does not look at", Some("leave out `value`"));
     }
-    Some(Toleration { key, value: (!is_exists).then_some(value), effect: effect(written) })
+    let effect = effect(written);
+    if let Some(seconds) = written.get("tolerationSeconds").filter(|_| effect != Some(Effect::NoExecute)) {
+        seconds.fault(
+            "is only for taints that put running pods out",
+            Some("remove it, or write `effect: NoExecute`"),
+        );
+    }
+    Some(Toleration { key, value: (!is_exists).then_some(value), effect })
 }
 
 /// Reads a field of taints, in the order written.

@@ -104,6 +104,33 @@ fn all_that_the_api_server_refuses_of_spread_constraints_is_told() {
 }
 
 #[test]
+fn what_the_api_server_refuses_of_ports_tolerations_and_labels_is_told() {
+    let fields = "nodeSelector: {a b: c, '${KEY}': d, x.io/ok: e}, \
+         tolerations: [{key: t, operator: Exists, effect: NoSchedule, tolerationSeconds: 5}, \
+         {key: u, operator: Exists, effect: NoExecute, tolerationSeconds: 5}]";
+    let expected = [
+        "nodeSelector[\"a b\"]: is of a label that cannot be: \"a b\" -> \
+         a label's key is at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends, \
+         after a DNS name and `/` if wanted",
+        "tolerations[0].tolerationSeconds: is only for taints that put running pods out -> \
+         remove it, or write `effect: NoExecute`",
+    ];
+    assert_eq!(all_of(fields), expected);
+    let ports = "[{containerPort: 80, hostPort: 80}, {containerPort: 81, hostPort: 80}, \
+         {containerPort: 82, hostPort: 80, protocol: UDP}]";
+    let text = format!(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec: {{containers: [{{name: c, ports: {ports}}}]}}\n"
+    );
+    assert_eq!(
+        faults(&text),
+        [
+            "a.yaml:4: spec.containers[0].ports[1]: takes a port of the node for the second time (in `Pod/a`)\n\
+          hint: take each `hostPort` once in a pod"
+        ]
+    );
+}
+
+#[test]
 fn all_that_the_api_server_refuses_of_affinity_is_told() {
     let fields = "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}, \
          podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: x, labelSelector: {}, \
