@@ -89,7 +89,7 @@ impl Bits {
     }
 
     /// Returns the numbers in ascending order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         self.words.iter().enumerate().flat_map(|(place, word)| {
             let mut rest = *word;
             std::iter::from_fn(move || {

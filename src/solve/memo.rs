@@ -17,6 +17,7 @@ use super::apart::{Kept, Parting};
 use super::daemons::Daemons;
 use super::demand::Ask;
 use super::market::Market;
+use super::pack::choosing::{Roll, Roster};
 use super::pack::stock::{Made, Stock};
 use super::pack::substitutes::Rooms;
 use super::price::PriceBook;
@@ -26,6 +27,9 @@ use super::topology::domains::{Asked, Found};
 
 /// How many sets of columns are kept: trials differ in little.
 const STOCKS_MAX: usize = 8;
+
+/// How many rosters are kept.
+const ROSTERS_MAX: usize = 32;
 
 /// How many different asks are remembered: more than a plan of a large cluster has.
 const CELLS_MAX: usize = 20_000;
@@ -164,6 +168,8 @@ pub(super) struct Memo {
     stocks: Mutex<Vec<(Made, Stock)>>,
     /// What nodes of every offering have room for, in the dimensions that were asked for last.
     rooms: Mutex<Option<(Vec<ResourceName>, Arc<Rooms>)>>,
+    /// The ways to have nodes of pools that ask for a variety, and what was chosen among them.
+    rosters: Mutex<BTreeMap<Roll, Arc<Roster>>>,
     /// The values that labels of the region have.
     known: OnceLock<Known>,
 }
@@ -204,6 +210,19 @@ impl Memo {
             }
             stock
         })
+    }
+
+    /// Returns the ways to have nodes of a pool that were listed before, or lists them.
+    pub(super) fn roster(&self, roll: Roll, list: impl FnOnce() -> Roster) -> Arc<Roster> {
+        if let Some(known) = held(&self.rosters).get(&roll) {
+            return known.clone();
+        }
+        let roster = Arc::new(list());
+        let mut rosters = held(&self.rosters);
+        if rosters.len() >= ROSTERS_MAX {
+            rosters.clear();
+        }
+        rosters.entry(roll).or_insert(roster).clone()
     }
 
     /// Returns the values that labels have on this market, which is the supply's own.

@@ -1,6 +1,6 @@
 //! The columns of a packing problem: made from offerings, without those that another one beats.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
@@ -64,7 +64,7 @@ pub(super) fn all(
                     room: vector(&room, dimensions),
                     overhead: usable.overhead,
                     charges: Charges::new(),
-                    open: open(pool, (kind, usable), &reaches[place]),
+                    open: open(pool, (kind, usable), &reaches[place].open_keys),
                     usables,
                     choice: None,
                 };
@@ -182,15 +182,14 @@ fn groups(kind: &Kind<'_>, alike: &BTreeMap<usize, usize>) -> Vec<Vec<usize>> {
 pub(super) fn open(
     pool: &PoolSupply<'_>,
     (kind, usable): (&Kind<'_>, &Usable<'_>),
-    reaches: &PoolReaches,
+    keys: &BTreeSet<LabelKey>,
 ) -> Requirements {
     let mut open = Requirements::none();
-    if reaches.open_keys.is_empty() {
+    if keys.is_empty() {
         return open;
     }
     let site = pool.site(kind, usable);
-    for key in &reaches.open_keys {
-        let key: &LabelKey = key;
+    for key in keys {
         if let Some(requirement) = site.labels.get(key.as_str()) {
             open.add(key.clone(), requirement.clone());
         }

@@ -4,6 +4,7 @@
 //! heavier pool could take at that moment. Running pods are never touched here. All work is counted.
 
 mod again;
+pub(super) mod choosing;
 pub(super) mod columns;
 mod exact;
 pub(super) mod finish;

@@ -112,7 +112,7 @@ impl Problem {
             memo.stock(made, || make(PoolReaches::all(supply, &terms), terms.len(), &no_ways))
         } else {
             let mut pools = PoolReaches::all(supply, &terms);
-            let ways = varied(&shapes, &mut numbers, &mut pools, supply, &dimensions);
+            let ways = varied(&shapes, &mut numbers, &mut pools, (supply, memo), &dimensions);
             let count = numbers.iter().map(|number| number + 1).max().unwrap_or(0);
             make(pools, count, &ways)
         };
@@ -172,10 +172,10 @@ fn varied<'a>(
     shapes: &[(usize, &Shape, usize)],
     numbers: &mut [usize],
     pools: &mut [PoolReaches],
-    supply: &'a Supply<'a>,
+    (supply, memo): (&'a Supply<'a>, &Memo),
     dimensions: &[ResourceName],
 ) -> Vec<Option<variety::Ways<'a>>> {
-    let mut ways = variety::Ways::of_all(supply, pools, dimensions);
+    let mut ways = variety::Ways::of_all((supply, memo), pools, dimensions);
     if ways.iter().all(Option::is_none) {
         return ways;
     }

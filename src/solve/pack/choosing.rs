@@ -1,0 +1,249 @@
+//! What a node of one offering must be able to become beside it: the choice among enough values (`minValues`) that
+//! leaves the most room.
+//!
+//! A claim lists sizes, zones and capacity types each for itself, so that what it names comes as a block. A choice
+//! follows from the pool and a set of its offerings alone, whatever is tried with pods: it is remembered beside the
+//! supply. No pod is looked at here.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::model::{LabelKey, Requirements, ResourceName, label};
+use crate::solve::fit::variety;
+use crate::solve::intern::{Bits, Interner};
+use crate::solve::memo::held;
+use crate::solve::supply::PoolSupply;
+
+use super::columns;
+use super::problem::vector;
+use super::variety::Way;
+
+/// How many sets of offerings of a pool are remembered: trials put pods of the same needs into other zones.
+const SETS_MAX: usize = 128;
+
+/// What rosters are found again by: the pool by its place, what is counted of a node, and the open labels that
+/// somebody asks about.
+pub(in crate::solve) type Roll = (usize, Vec<ResourceName>, BTreeSet<LabelKey>);
+
+/// The ways to have a node of a pool, in numbers.
+pub(in crate::solve) struct Roster {
+    pub(super) ways: Vec<Way>,
+    /// The first way of each size.
+    starts: Vec<usize>,
+    /// What pods may use, one amount a dimension.
+    pub(super) rooms: Vec<Vec<i64>>,
+    /// The values of each label that the pool asks about.
+    values: Vec<Vec<Vec<Arc<str>>>>,
+    /// Equal where labels may still become the same and the same host ports are taken.
+    likes: Vec<usize>,
+    /// The zone and the capacity type.
+    spots: Vec<(usize, usize)>,
+    /// The place by price, then by name.
+    ranks: Vec<usize>,
+    /// By size and spot.
+    places: BTreeMap<(usize, (usize, usize)), usize>,
+    /// Whether the pool asks for a variety of zones or capacity types.
+    is_about_place: bool,
+    choices: Mutex<BTreeMap<Set, Arc<Choices>>>,
+}
+
+impl Roster {
+    /// Lists the ways of a pool.
+    pub(super) fn of(pool: &PoolSupply<'_>, dimensions: &[ResourceName], open: &BTreeSet<LabelKey>) -> Self {
+        let by_place = [label::ZONE, label::CAPACITY_TYPE];
+        let mut roster = Self {
+            ways: Vec::new(),
+            starts: Vec::new(),
+            rooms: Vec::new(),
+            values: Vec::new(),
+            likes: Vec::new(),
+            spots: Vec::new(),
+            ranks: Vec::new(),
+            places: BTreeMap::new(),
+            is_about_place: pool.variety.iter().any(|(key, _)| by_place.contains(&key.as_str())),
+            choices: Mutex::default(),
+        };
+        let (mut likes, mut zones, mut types) = (Interner::new(), Interner::new(), Interner::new());
+        let mut order = Vec::new();
+        for (place, kind) in pool.kinds.iter().enumerate() {
+            roster.starts.push(roster.ways.len());
+            for (number, usable) in kind.offerings.iter().enumerate() {
+                let (offering, overhead) = (usable.offering, &pool.overheads[usable.overhead]);
+                let of_key = |(key, _): &(LabelKey, u32)| variety::values(key, kind.kind, offering);
+                let like: (Requirements, _) =
+                    (columns::open(pool, (kind, usable), open), overhead.ports.clone());
+                let spot = (zones.number(&offering.zone), types.number(&offering.capacity_type));
+                order.push((usable.choice_price(), &kind.kind.name, roster.ways.len()));
+                roster.places.insert((place, spot), roster.ways.len());
+                roster.ways.push((place, number));
+                roster.rooms.push(vector(&kind.kind.allocatable.minus(&overhead.requests), dimensions));
+                roster.values.push(pool.variety.iter().map(of_key).collect());
+                roster.likes.push(likes.number(&like));
+                roster.spots.push(spot);
+            }
+        }
+        order.sort();
+        roster.ranks = vec![0; order.len()];
+        for (rank, (_, _, way)) in order.into_iter().enumerate() {
+            roster.ranks[way] = rank;
+        }
+        roster
+    }
+
+    /// Returns the number of a way.
+    pub(super) fn number(&self, (kind, usable): Way) -> usize {
+        self.starts[kind] + usable
+    }
+
+    /// Returns what is chosen among a set, as far as that was asked before.
+    pub(super) fn choices(&self, set: Set) -> Arc<Choices> {
+        let mut kept = held(&self.choices);
+        if let Some(choices) = kept.get(&set) {
+            return choices.clone();
+        }
+        if kept.len() >= SETS_MAX {
+            kept.clear();
+        }
+        let choices = Arc::new(Choices::of(self, set.clone()));
+        kept.insert(set, choices.clone());
+        choices
+    }
+
+    /// Returns where a way must stand to stand in for one: with the like of it, and where the pool asks for no variety
+    /// of places, in the same one.
+    fn group(&self, way: usize) -> Group {
+        (self.likes[way], (!self.is_about_place).then_some(self.spots[way]))
+    }
+}
+
+/// Ways that hold some pod, and how much of a choice they must be.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Set {
+    pub(super) ways: Bits,
+    pub(super) asked: Vec<u32>,
+}
+
+/// What else a node must be able to become, and the room that is left on all of that.
+pub(super) type Chosen = (Vec<Way>, Vec<i64>);
+
+/// What ways have in common that may stand in for each other: the like, and the place where that matters.
+type Group = (usize, Option<(usize, usize)>);
+
+/// What is chosen among a set, for each way of it.
+pub(super) struct Choices {
+    pub(super) set: Set,
+    groups: BTreeMap<Group, Vec<usize>>,
+    chosen: Vec<OnceLock<Option<Chosen>>>,
+}
+
+impl Choices {
+    fn of(roster: &Roster, set: Set) -> Self {
+        let mut groups: BTreeMap<Group, Vec<usize>> = BTreeMap::new();
+        set.ways.iter().for_each(|way| groups.entry(roster.group(way)).or_default().push(way));
+        Self { set, groups, chosen: roster.ways.iter().map(|_| OnceLock::new()).collect() }
+    }
+
+    /// Chooses what a node of an offering of the set must be able to become beside it: whatever brings a value that is
+    /// missing, what costs the least room first. Nothing is returned where there is no such choice.
+    pub(super) fn chosen(&self, roster: &Roster, own: usize) -> Option<&Chosen> {
+        if !self.set.ways.has(own) {
+            return None;
+        }
+        self.chosen[own].get_or_init(|| self.choose(roster, own)).as_ref()
+    }
+
+    fn choose(&self, roster: &Roster, own: usize) -> Option<Chosen> {
+        let mut growing = Growing::of(roster, &self.set, own);
+        if growing.is_enough() {
+            return Some((Vec::new(), roster.rooms[own].clone()));
+        }
+        let mut candidates = self.candidates(roster, own);
+        while let Some(Reverse((.., way))) = candidates.pop() {
+            if growing.brings_a_value(way) && growing.take(way) && growing.is_enough() {
+                let room = growing.room();
+                let among = growing.taken.into_iter().filter(|way| *way != own);
+                return Some((among.map(|way| roster.ways[way]).collect(), room));
+            }
+        }
+        None
+    }
+
+    /// Returns what may stand in for an offering, by what it lacks of its room, then in the same place, then by
+    /// price. What stands elsewhere is looked at only where it brings something.
+    fn candidates(&self, roster: &Roster, own: usize) -> BinaryHeap<Reverse<(i64, bool, usize, usize)>> {
+        let group = self.groups.get(&roster.group(own));
+        let others = group.into_iter().flatten().copied().filter(|way| *way != own);
+        let candidate = |way: usize| {
+            let parts = roster.rooms[own].iter().zip(&roster.rooms[way]);
+            let lack = parts.map(|(own, room)| (own - room).max(0).saturating_mul(1_000_000) / (*own).max(1));
+            let is_elsewhere = roster.spots[way] != roster.spots[own];
+            Reverse((lack.max().unwrap_or(0), is_elsewhere, roster.ranks[way], way))
+        };
+        others.map(candidate).collect()
+    }
+}
+
+/// Offerings that a claim lists, while they become enough. It lists sizes, zones and capacity types each for itself:
+/// whatever they let be launched together must be of the set.
+struct Growing<'r> {
+    roster: &'r Roster,
+    set: &'r Set,
+    taken: BTreeSet<usize>,
+    has: Vec<BTreeSet<&'r Arc<str>>>,
+}
+
+impl<'r> Growing<'r> {
+    fn of(roster: &'r Roster, set: &'r Set, own: usize) -> Self {
+        let has = vec![BTreeSet::new(); set.asked.len()];
+        let mut growing = Self { roster, set, taken: BTreeSet::new(), has };
+        growing.add(own);
+        growing
+    }
+
+    fn add(&mut self, way: usize) {
+        self.taken.insert(way);
+        for (has, values) in self.has.iter_mut().zip(&self.roster.values[way]) {
+            has.extend(values);
+        }
+    }
+
+    fn is_enough(&self) -> bool {
+        self.has.iter().zip(&self.set.asked).all(|(has, asked)| has.len() >= *asked as usize)
+    }
+
+    fn brings_a_value(&self, way: usize) -> bool {
+        let short = self.has.iter().zip(&self.set.asked).zip(&self.roster.values[way]);
+        short.into_iter().any(|((has, asked), values)| {
+            has.len() < *asked as usize && values.iter().any(|value| !has.contains(value))
+        })
+    }
+
+    /// Takes an offering with all that comes together by it, if all of that is of the set.
+    fn take(&mut self, way: usize) -> bool {
+        let roster = self.roster;
+        let listed = || self.taken.iter().copied().chain([way]);
+        let sizes: BTreeSet<usize> = listed().map(|way| roster.ways[way].0).collect();
+        let zones: BTreeSet<usize> = listed().map(|way| roster.spots[way].0).collect();
+        let types: BTreeSet<usize> = listed().map(|way| roster.spots[way].1).collect();
+        let mut together = Vec::new();
+        for size in sizes {
+            for spot in zones.iter().flat_map(|zone| types.iter().map(move |kind| (*zone, *kind))) {
+                match roster.places.get(&(size, spot)) {
+                    Some(way) if !self.set.ways.has(*way) => return false,
+                    Some(way) => together.push(*way),
+                    None => {}
+                }
+            }
+        }
+        together.into_iter().for_each(|way| self.add(way));
+        true
+    }
+
+    fn room(&self) -> Vec<i64> {
+        let rooms = self.taken.iter().map(|way| self.roster.rooms[*way].clone());
+        let least =
+            |one: Vec<i64>, other: Vec<i64>| one.into_iter().zip(other).map(|(a, b)| a.min(b)).collect();
+        rooms.reduce(least).unwrap_or_default()
+    }
+}
