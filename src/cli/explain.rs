@@ -157,7 +157,7 @@ fn in_regions(world: &World, name: &str) -> Vec<Line> {
 
 fn node(world: &World, planned: &Planned, name: &str) -> Result<Vec<Line>, Failure> {
     let reference = new_node(planned, name).unwrap_or_else(|| NodeRef::Existing(NodeName::new(name)));
-    let explanation = explain_node(&world.snapshot, &planned.solution, &reference);
+    let explanation = explain_node((&world.snapshot, &world.policy), &planned.solution, &reference);
     if world.snapshot.supposed.absent.iter().any(|absent| absent.node.name.as_str() == name) {
         return Err(Failure::error(format!("node `{name}` is supposed not to be there"))
             .hint("ask without `--from-scratch` and `--without-zone` to see what becomes of it"));

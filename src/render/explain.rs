@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use super::line::{Line, Style};
 use super::money::{Sureness, per_month};
 use super::words::{count, some};
-use crate::model::{DisruptionReason, Price, Resources, Zone};
+use crate::model::{DisruptionReason, MicroUsdPerHour, Price, Resources, Zone};
 use crate::solve::explain::node::NodeFate;
 use crate::solve::explain::{
     NodeExplanation, NotChosen, PodExplanation, PodOutcome, PoolUse, SizeExplanation,
 };
 use crate::solve::report::chain::PoolChain;
+use crate::solve::shrink::alone::{Alone, InTheWay};
 use crate::solve::{NewNode, NodeRef, Target};
 
 /// How many names stand in a line before the rest is counted.
@@ -208,11 +209,11 @@ pub fn node(explanation: &NodeExplanation, name: &str) -> Vec<Line> {
         }
         NodeExplanation::Existing { node, fate, runs, placed, room } => {
             let fate = match fate {
+                NodeFate::StaysInUse(alone) => {
+                    format!("stays: it carries {}, and {}", count(runs.len(), "pod"), kept_by(alone))
+                }
                 NodeFate::Stays(None) if !runs.is_empty() => {
-                    format!(
-                        "stays: it carries {}, and nothing that its pool allows is cheaper",
-                        count(runs.len(), "pod")
-                    )
+                    format!("stays: it carries {}", count(runs.len(), "pod"))
                 }
                 NodeFate::Stays(None) if !placed.is_empty() => "stays: waiting pods go there".to_owned(),
                 NodeFate::Stays(None) => "stays".to_owned(),
@@ -233,6 +234,37 @@ pub fn node(explanation: &NodeExplanation, name: &str) -> Vec<Line> {
         }
         NodeExplanation::New { node, room, dearer_by } => new_node(node, room, dearer_by, name),
     }
+}
+
+/// Says what keeps a node that carries pods.
+fn kept_by(alone: &Alone) -> String {
+    let monthly = |rate: MicroUsdPerHour| per_month(rate, Sureness::Estimated);
+    let (by, but) = match alone {
+        Alone::Kept(because) => return because.clone(),
+        Alone::PodsLeftOver => return "without it not all of its pods would have a sure place".to_owned(),
+        Alone::Unpriced => return "what the fleet would cost without it is not known".to_owned(),
+        Alone::Dearer(MicroUsdPerHour(0)) => return "without it the fleet would cost as much".to_owned(),
+        Alone::Dearer(more) => return format!("without it the fleet would cost {} more", monthly(*more)),
+        Alone::Cheaper { by, but } => (by, but),
+    };
+    let but = match but {
+        InTheWay::TooLittle(least) => {
+            format!("for less than {} its pods are not moved", monthly(*least))
+        }
+        InTheWay::Unbalanced => {
+            "that is too little for what it disturbs (`consolidationPolicy: Balanced`)".to_owned()
+        }
+        InTheWay::LighterPool => "a pod would go to a lighter pool than it could have".to_owned(),
+        InTheWay::Headroom => "room that is kept for pods to come would be lost".to_owned(),
+        InTheWay::Scheduler(least) => {
+            let least = monthly(*least);
+            format!(
+                "the scheduler alone might then find no place for all pods: for less than {least} that is not risked"
+            )
+        }
+        InTheWay::Other => "that is given up for preferences, or no step to there was found".to_owned(),
+    };
+    format!("without it the fleet would cost {} less, but {but}", monthly(*by))
 }
 
 /// Says why a node may go, in a sentence about it.

@@ -20,11 +20,12 @@ use super::market::Market;
 use super::memo::Memos;
 use super::price::{self, PriceBook};
 use super::scheduler;
+use super::shrink::alone::Alone;
 use super::shrink::candidate::Rules;
 use super::shrink::due::Due;
 use super::shrink::trial::{self, Scene};
-use super::shrink::{candidate, composed, consolidate, imagined, whole};
-use super::solution::{Removal, Solution};
+use super::shrink::{alone, candidate, composed, consolidate, imagined, whole};
+use super::solution::{Removal, Solution, Target};
 use super::topology::Topology;
 
 /// How often what is left to gain is looked for in the world that was planned; in a large one once.
@@ -48,6 +49,42 @@ pub(super) fn planned<T>(
     memos: &Memos,
     then: impl FnOnce(&Scene<'_>, &Snapshot, Solution, Due) -> T,
 ) -> T {
+    begun((snapshot, policy), memos, |scene, without_due, (may_go, due)| {
+        let mut solution = step(scene, without_due);
+        solution.report.cost_before = price::cost(snapshot.nodes_today(), scene.market, scene.book);
+        let removed: BTreeSet<&NodeName> =
+            solution.target.removed.iter().map(|removal| &removal.node).collect();
+        let is_anew =
+            || consolidate::is_large(without_due) && may_go.iter().all(|node| removed.contains(node));
+        let is_fresh = (may_go.is_empty() || is_anew()) && due.names().is_empty();
+        let is_small = solution.target.new.len() <= FRESH_MAX && !solution.target.new.is_empty();
+        // Where nothing is to be done, looking again finds the same.
+        if !(is_fresh && !is_small || solution.target.is_reached()) {
+            solution = repeated(scene, without_due, solution);
+        }
+        say_empty(without_due, &mut solution.target.removed);
+        then(scene, without_due, solution, due)
+    })
+}
+
+/// Returns what keeps a node that carries pods though its pool may let it go.
+pub(super) fn alone(
+    (snapshot, policy): (&Snapshot, &Policy),
+    target: &Target,
+    node: &NodeName,
+) -> Option<Alone> {
+    begun((snapshot, policy), &Memos::default(), |scene, without_due, _| {
+        alone::alone(scene, &imagined::after(scene, without_due, target), node)
+    })
+}
+
+/// Reads what planning starts from, and hands it on with the world in which due nodes go, the nodes that may go, and what
+/// is due.
+fn begun<T>(
+    (snapshot, policy): (&Snapshot, &Policy),
+    memos: &Memos,
+    then: impl FnOnce(&Scene<'_>, &Snapshot, (BTreeSet<NodeName>, Due)) -> T,
+) -> T {
     let market = &Market::of(snapshot, policy);
     let room = &headroom::asked(snapshot);
     let snapshot = &*headroom::without_room(snapshot);
@@ -62,19 +99,7 @@ pub(super) fn planned<T>(
     staged(rules, &all, (memos, &due.names()), |scene| {
         let due = due.settled(scene, snapshot);
         let without_due = &trial::marked(snapshot, &due.names());
-        let mut solution = step(scene, without_due);
-        solution.report.cost_before = price::cost(snapshot.nodes_today(), market, book);
-        let removed: BTreeSet<&NodeName> =
-            solution.target.removed.iter().map(|removal| &removal.node).collect();
-        let is_anew = || consolidate::is_large(snapshot) && may_go.iter().all(|node| removed.contains(node));
-        let is_fresh = (may_go.is_empty() || is_anew()) && due.names().is_empty();
-        let is_small = solution.target.new.len() <= FRESH_MAX && !solution.target.new.is_empty();
-        // Where nothing is to be done, looking again finds the same.
-        if !(is_fresh && !is_small || solution.target.is_reached()) {
-            solution = repeated(scene, without_due, solution);
-        }
-        say_empty(without_due, &mut solution.target.removed);
-        then(scene, without_due, solution, due)
+        then(scene, without_due, (may_go, due))
     })
 }
 

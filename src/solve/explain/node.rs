@@ -1,10 +1,13 @@
 //! Why a node is there, of that size, or goes.
 
 use crate::model::{DisruptionReason, NodeName, Pod, PodKey, Price, Resources};
+use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
 use crate::solve::existing;
+use crate::solve::shrink::alone::Alone;
 use crate::solve::solution::{NewNode, NodeRef, Solution, Substitute};
+use crate::solve::steps;
 use crate::solve::topology::Topology;
 
 /// What becomes of a node that exists.
@@ -12,6 +15,8 @@ use crate::solve::topology::Topology;
 pub enum NodeFate {
     /// It stays; why it does although it is empty, where it is.
     Stays(Option<String>),
+    /// It stays with the pods that it carries, for what keeps it beside all that is planned.
+    StaysInUse(Alone),
     /// It is being deleted already.
     Leaves,
     /// It is removed.
@@ -49,11 +54,23 @@ pub enum NodeExplanation {
 
 /// Explains a node.
 #[must_use]
-pub fn explain_node(snapshot: &Snapshot, solution: &Solution, node: &NodeRef) -> NodeExplanation {
-    match node {
+pub fn explain_node(
+    (snapshot, policy): (&Snapshot, &Policy),
+    solution: &Solution,
+    node: &NodeRef,
+) -> NodeExplanation {
+    let mut explanation = match node {
         NodeRef::New(place) => solution.target.new.get(*place).map_or(NodeExplanation::Unknown, new),
         NodeRef::Existing(name) => existing_node(snapshot, solution, name),
+    };
+    if let NodeExplanation::Existing { node, fate, runs, .. } = &mut explanation
+        && *fate == NodeFate::Stays(None)
+        && !runs.is_empty()
+        && let Some(alone) = steps::alone((snapshot, policy), &solution.target, node)
+    {
+        *fate = NodeFate::StaysInUse(alone);
     }
+    explanation
 }
 
 fn new(node: &NewNode) -> NodeExplanation {

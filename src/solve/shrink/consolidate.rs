@@ -282,7 +282,7 @@ fn offer_of(node: &Node) -> Option<Offer> {
 }
 
 /// Returns what each node costs the user by the hour, as far as that is known.
-fn prices(scene: &Scene<'_>, snapshot: &Snapshot) -> BTreeMap<NodeName, i64> {
+pub(super) fn prices(scene: &Scene<'_>, snapshot: &Snapshot) -> BTreeMap<NodeName, i64> {
     let (quotes, _) = price::quote_nodes(&snapshot.nodes, scene.market, scene.book);
     let known = snapshot
         .nodes

@@ -5,6 +5,7 @@
 //! most, and `due` finds the nodes that differ from what is asked for, are too old or unhealthy. Nothing here drains a
 //! node or says in which order they go.
 
+pub mod alone;
 mod balanced;
 pub(super) mod candidate;
 pub(super) mod composed;

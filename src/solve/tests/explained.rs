@@ -2,10 +2,12 @@
 
 use super::world::{PodWith, World, any_pool, node, on, pod, pool};
 use crate::model::{
-    Operator, Pod, PodKey, Pool, Price, Requirement, Requirements, SchedulingRule, Strength, label,
+    Disruption, MicroUsdPerHour, Operator, Pod, PodKey, Pool, Price, Requirement, Requirements,
+    SchedulingRule, Strength, label,
 };
 use crate::solve::explain::node::NodeFate;
 use crate::solve::explain::{Meant, NodeExplanation, NotChosen, PodOutcome, PoolUse, pods_meant};
+use crate::solve::shrink::alone::Alone;
 use crate::solve::{NodeRef, explain_node, explain_pod, explain_pool, explain_size};
 
 fn steps(world: &World, name: &str) -> (PodOutcome, String) {
@@ -88,7 +90,8 @@ fn a_pod_that_nobody_knows_is_unknown() {
 fn a_new_node_shows_what_else_it_could_be() {
     let world = World::of(vec![pool("default")]).pods([pod("a").cpu("3").memory("10Gi")]);
     let solution = world.solve();
-    let NodeExplanation::New { dearer_by, .. } = explain_node(&world.snapshot, &solution, &NodeRef::New(0))
+    let NodeExplanation::New { dearer_by, .. } =
+        explain_node((&world.snapshot, &world.policy), &solution, &NodeRef::New(0))
     else {
         panic!("is a new node");
     };
@@ -102,13 +105,43 @@ fn an_existing_node_says_why_it_stays_or_goes() {
         .nodes([node("n1", "Standard_D4s_v5"), node("n2", "Standard_D4s_v5")])
         .pods([on("n2", pod("old"))]);
     let solution = world.solve();
-    let fate = |name: &str| match explain_node(&world.snapshot, &solution, &NodeRef::Existing(name.into())) {
+    let fate = |name: &str| match explain_node(
+        (&world.snapshot, &world.policy),
+        &solution,
+        &NodeRef::Existing(name.into()),
+    ) {
         NodeExplanation::Existing { fate, .. } => Some(fate),
         NodeExplanation::New { .. } | NodeExplanation::Unknown => None,
     };
     assert_eq!(fate("n1"), Some(NodeFate::Removed(crate::model::DisruptionReason::Empty)));
-    assert_eq!(fate("n2"), Some(NodeFate::Stays(None)));
+    let because = "its pool `default` lets nodes go that are empty, and no others (`consolidationPolicy`)";
+    assert_eq!(fate("n2"), Some(NodeFate::StaysInUse(Alone::Kept(because.to_owned()))));
     assert_eq!(fate("n3"), None);
+}
+
+/// What keeps the only node, which carries these pods, in a pool that lets underused nodes go.
+fn keeps(size: &str, pods: Vec<Pod>, change: impl Fn(World) -> World) -> Option<Alone> {
+    let pool = Pool { disruption: Disruption::default(), ..pool("default") };
+    let world = change(World::of(vec![pool]).nodes([node("n1", size)]).pods(pods));
+    match explain_node((&world.snapshot, &world.policy), &world.solve(), &NodeRef::Existing("n1".into())) {
+        NodeExplanation::Existing { fate: NodeFate::StaysInUse(alone), .. } => Some(alone),
+        NodeExplanation::Existing { .. } | NodeExplanation::New { .. } | NodeExplanation::Unknown => None,
+    }
+}
+
+#[test]
+fn a_node_in_use_says_what_the_fleet_would_cost_without_it() {
+    let small = || vec![on("n1", pod("old").cpu("1"))];
+    let as_it_is = |world: World| world;
+    assert_eq!(keeps("Standard_D2s_v5", small(), as_it_is), Some(Alone::Dearer(MicroUsdPerHour(0))));
+    let beside = |world: World| {
+        let more = [on("n2", pod("other").cpu("3")), on("n2", pod("last").cpu("800m"))];
+        world.nodes([node("n2", "Standard_D4s_v5")]).pods(more)
+    };
+    assert_eq!(keeps("Standard_D2s_v5", small(), beside), Some(Alone::Dearer(MicroUsdPerHour(0))));
+    let protected = vec![Pod { is_do_not_disrupt: true, ..on("n1", pod("old")) }];
+    let because = "its pod `default/old` asks not to be disrupted".to_owned();
+    assert_eq!(keeps("Standard_D8s_v5", protected, as_it_is), Some(Alone::Kept(because)));
 }
 
 #[test]
@@ -118,7 +151,7 @@ fn what_an_existing_node_has_left_counts_the_waiting_pods_that_it_receives() {
         .pods([on("n1", pod("old").cpu("1")), pod("new").cpu("2")]);
     let solution = world.solve();
     let NodeExplanation::Existing { placed, room, .. } =
-        explain_node(&world.snapshot, &solution, &NodeRef::Existing("n1".into()))
+        explain_node((&world.snapshot, &world.policy), &solution, &NodeRef::Existing("n1".into()))
     else {
         panic!("is an existing node");
     };
