@@ -65,6 +65,20 @@ pub fn unplaced(
         nearest: None,
         details: vec![format!("{}: {}", miss.rule, miss.because)],
     }));
+    grouped(unplaced)
+}
+
+/// Tells those together of which the same is said, whatever their shapes.
+fn grouped(unplaced: Vec<Unplaced>) -> Vec<Unplaced> {
+    let mut groups: BTreeMap<(String, String, Option<String>, Vec<String>), Vec<PodKey>> = BTreeMap::new();
+    for Unplaced { pods, rule, because, nearest, details } in unplaced {
+        groups.entry((rule, because, nearest, details)).or_default().extend(pods);
+    }
+    let of_group = |((rule, because, nearest, details), mut pods): ((_, _, _, _), Vec<PodKey>)| {
+        pods.sort();
+        Unplaced { pods, rule, because, nearest, details }
+    };
+    let mut unplaced: Vec<Unplaced> = groups.into_iter().map(of_group).collect();
     unplaced.sort_by(|a, b| a.pods.cmp(&b.pods));
     unplaced
 }

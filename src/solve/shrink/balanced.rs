@@ -28,7 +28,8 @@ struct Sum {
 }
 
 impl<'a> Scales<'a> {
-    /// Weighs every node of a pool. `price` says what a node costs by the hour.
+    /// Weighs every node of a pool that stays: what goes anyway is gone when the others do. `price` says what a node costs
+    /// by the hour.
     pub(super) fn of(snapshot: &'a Snapshot, policy: &'a Policy, price: impl Fn(&NodeName) -> i64) -> Self {
         let mut weights: BTreeMap<&NodeName, i128> = BTreeMap::new();
         for pod in snapshot.pods.iter().filter(|pod| !pod.is_daemon) {
@@ -36,7 +37,8 @@ impl<'a> Scales<'a> {
                 *weights.entry(node).or_default() += eviction_cost(pod).max(0);
             }
         }
-        let weighed = snapshot.nodes.iter().filter_map(|node| {
+        let staying = snapshot.nodes.iter().filter(|node| !node.is_deleting);
+        let weighed = staying.filter_map(|node| {
             let weight = WHOLE + weights.get(&node.name).copied().unwrap_or(0);
             Some((&node.name, (node.pool.as_ref()?, weight, i128::from(price(&node.name)))))
         });

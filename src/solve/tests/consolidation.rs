@@ -197,6 +197,20 @@ fn a_balanced_pool_moves_pods_only_for_savings_that_are_worth_it() {
     assert_eq!(world(ConsolidationPolicy::Balanced), 0);
 }
 
+#[test]
+fn what_a_balanced_pool_gives_up_for_being_empty_does_not_weigh_against_what_is_moved() {
+    let removed = |empty: usize| {
+        let mut world = World::of(vec![with(ConsolidationPolicy::Balanced)])
+            .nodes([node("n1", LARGE)])
+            .pods([on("n1", pod("one").cpu("1"))]);
+        for number in 0..empty {
+            world = world.nodes([node(&format!("empty{number}"), LARGE)]);
+        }
+        world.solve().target.removed.len()
+    };
+    assert_eq!((removed(0), removed(9)), (1, 10));
+}
+
 /// Two nodes that hold all pods in one way only, and a third one; and so many nodes beside that are full.
 fn tight(full: usize) -> World {
     let mut world = World::of(vec![open("default")])
