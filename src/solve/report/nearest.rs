@@ -69,18 +69,23 @@ pub fn unplaced(
 }
 
 /// Tells those together of which the same is said, whatever their shapes.
-fn grouped(unplaced: Vec<Unplaced>) -> Vec<Unplaced> {
-    let mut groups: BTreeMap<(String, String, Option<String>, Vec<String>), Vec<PodKey>> = BTreeMap::new();
-    for Unplaced { pods, rule, because, nearest, details } in unplaced {
-        groups.entry((rule, because, nearest, details)).or_default().extend(pods);
-    }
-    let of_group = |((rule, because, nearest, details), mut pods): ((_, _, _, _), Vec<PodKey>)| {
-        pods.sort();
-        Unplaced { pods, rule, because, nearest, details }
-    };
-    let mut unplaced: Vec<Unplaced> = groups.into_iter().map(of_group).collect();
+fn grouped(mut unplaced: Vec<Unplaced>) -> Vec<Unplaced> {
+    unplaced.sort_by(|a, b| said(a).cmp(&said(b)));
+    unplaced.dedup_by(|next, kept| {
+        let is_same = said(next) == said(kept);
+        if is_same {
+            kept.pods.append(&mut next.pods);
+        }
+        is_same
+    });
+    unplaced.iter_mut().for_each(|group| group.pods.sort());
     unplaced.sort_by(|a, b| a.pods.cmp(&b.pods));
     unplaced
+}
+
+/// What is said of pods, apart from which they are.
+fn said(group: &Unplaced) -> (&str, &str, Option<&str>, &[String]) {
+    (&group.rule, &group.because, group.nearest.as_deref(), &group.details)
 }
 
 /// Names a node for people: what is made for the number that its pool asks for has no name yet.
