@@ -89,8 +89,7 @@ fn only_a_toleration_of_this_taint_lets_a_pod_in() {
     assert_eq!(
         World::of(vec![pool]).pods(pods).text(),
         "+ default Standard_D2s_v5 eastus-1 on-demand 96000: exists right-value\n\
-         ? wrong-effect: taints: taint `team=blue:NoSchedule` is not tolerated\n\
-         ? wrong-value: taints: taint `team=blue:NoSchedule` is not tolerated\n"
+         ? wrong-effect wrong-value: taints: taint `team=blue:NoSchedule` is not tolerated\n"
     );
 }
 
