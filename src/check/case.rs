@@ -188,7 +188,7 @@ impl<'a> Case<'a> {
     }
 
     /// A new node is judged by what the catalogue says of its size, not by what the plan says of it.
-    fn new_site(&self, made: &Made<'a>) -> Option<Site<'a>> {
+    pub(super) fn new_site(&self, made: &Made<'a>) -> Option<Site<'a>> {
         let bought @ (pool, size, _) = self.bought(made)?;
         let labels = self.labels_of(made, bought);
         let daemons = daemons::on_new(self.snapshot, pool, &labels);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::case::{Case, Site};
 use super::finding::{Finding, Rule};
-use super::taints::repels;
+use super::room::{has_room, is_tied};
 use crate::model::{Buffer, DisruptionReason, Namespace, Node, Pod, PodKey, Resources};
 
 /// Returns what the report says wrongly of room, the pods that have no place where room is kept, and the nodes that go
@@ -115,15 +115,6 @@ fn said(case: &Case<'_>) -> Option<Finding> {
     Some(Finding::new(Rule::Headroom, "headroom", why))
 }
 
-fn is_tied(pod: &Pod) -> bool {
-    let spec = &pod.spec;
-    !spec.spread.is_empty()
-        || !spec.affinity.is_empty()
-        || !spec.anti_affinity.is_empty()
-        || !spec.volumes.is_empty()
-        || !spec.host_ports.is_empty()
-}
-
 /// Returns whether a node would hold a pod if it kept no room.
 fn gives_way(site: &Site<'_>, pod: &Pod) -> bool {
     let (placeholders, pods): (Vec<&Pod>, Vec<&Pod>) =
@@ -131,16 +122,4 @@ fn gives_way(site: &Site<'_>, pod: &Pod) -> bool {
     !placeholders.is_empty()
         && has_room(site, &pods, pod)
         && pods.iter().chain(&site.running).all(|other| other.spec.anti_affinity.is_empty())
-}
-
-/// Returns whether a node holds a pod beside these, what runs there, and daemonsets.
-fn has_room(site: &Site<'_>, pods: &[&Pod], pod: &Pod) -> bool {
-    let mut used = Resources::none();
-    pods.iter().chain(&site.running).for_each(|pod| used.add(&pod.spec.requests));
-    site.daemons.iter().for_each(|daemon| used.add(&daemon.spec.requests));
-    let fits = |name, amount| amount <= 0 || used.get(name) + amount <= site.allocatable.get(name);
-    pod.spec.requests.iter().all(|(name, amount)| fits(name, amount))
-        && pod.spec.host_ports.is_empty()
-        && !site.taints.iter().any(|taint| repels(taint, &pod.spec.tolerations))
-        && super::labels::pod_meets(&pod.spec, &site.labels).is_ok()
 }

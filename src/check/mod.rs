@@ -41,6 +41,7 @@ mod price;
 mod reasons;
 mod removal;
 mod replicas;
+mod room;
 mod spread;
 mod substitutes;
 mod supposed;
@@ -71,6 +72,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
     let rules = [
         placed::findings,
         held::findings,
+        room::findings,
         headroom::findings,
         capacity::findings,
         taints::findings,

@@ -12,6 +12,7 @@ mod orders;
 mod overlays;
 mod preferences;
 mod replicas;
+mod room;
 mod spread;
 mod substitutes;
 mod variety;

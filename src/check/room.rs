@@ -1,0 +1,77 @@
+//! Room that nobody uses: no pod that stands for itself goes without a place where a node has room for it.
+//!
+//! Judged are pods that no rule ties to others: of the others it depends on the order in which they come who has a
+//! place. Whether a node could have been made for a pod is not judged: that is the search itself.
+
+use std::collections::BTreeMap;
+
+use super::case::{Case, Site};
+use super::finding::{Finding, Rule};
+use super::taints::keeps_off;
+use crate::model::{Node, NodeStage, Pod, PodSpec, Resources};
+
+/// Returns the pods that are said to have no place though a node of the final fleet takes them.
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    if !case.plan.spec.targets.is_empty() || case.snapshot.supposed.wishes.destroy {
+        return Vec::new();
+    }
+    let unplaced = case.plan.evidence.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
+    let unplaced = unplaced.filter_map(|key| case.pods.get(key).copied());
+    let mut by_content: BTreeMap<&PodSpec, &Pod> = BTreeMap::new();
+    for pod in unplaced.filter(|pod| !pod.key.is_placeholder() && !is_tied(pod)) {
+        by_content.entry(&pod.spec).or_insert(pod);
+    }
+    by_content.retain(|_, pod| !is_kept_away(case, pod));
+    if by_content.is_empty() {
+        return Vec::new();
+    }
+    let sites = sites(case);
+    let fault = |pod: &Pod| {
+        let site = sites.iter().find(|site| takes(site, pod))?;
+        let why = format!("is said to have no place, and {} has room for it", site.title);
+        Some(Finding::new(Rule::Pods, format!("pod `{}`", pod.key), why))
+    };
+    by_content.into_values().filter_map(fault).collect()
+}
+
+/// Returns every node that is there when all is done and carries pods.
+fn sites<'a>(case: &Case<'a>) -> Vec<Site<'a>> {
+    let is_up = |node: &Node| case.stays(node) && node.stage == NodeStage::Initialized && node.is_ready();
+    let placed = |node: &Node| case.plan.evidence.kept.get(&node.name).map_or(&[][..], Vec::as_slice);
+    let standing = case.nodes.values().filter(|node| is_up(node));
+    let standing = standing.filter_map(|node| case.existing_site(&node.name, placed(node)));
+    standing.chain(case.made.iter().filter_map(|made| case.new_site(made))).collect()
+}
+
+/// Returns whether a node takes one more pod.
+fn takes(site: &Site<'_>, pod: &Pod) -> bool {
+    !site.taints.iter().any(|taint| keeps_off(taint, &pod.spec)) && has_room(site, &site.pods, pod)
+}
+
+/// Returns whether a rule ties a pod to other pods, or to what is on a node beside its resources.
+pub(super) fn is_tied(pod: &Pod) -> bool {
+    let spec = &pod.spec;
+    !spec.spread.is_empty()
+        || !spec.affinity.is_empty()
+        || !spec.anti_affinity.is_empty()
+        || !spec.volumes.is_empty()
+        || !spec.host_ports.is_empty()
+}
+
+/// Returns whether others may keep a pod away, in whatever namespace they are.
+fn is_kept_away(case: &Case<'_>, pod: &Pod) -> bool {
+    let terms = case.crowd.groups.iter().flat_map(|group| &group.spec.anti_affinity);
+    terms.filter_map(|term| term.selector.as_ref()).any(|selector| selector.selects(&pod.spec.labels))
+}
+
+/// Returns whether a node holds a pod beside these, what runs there, and daemonsets.
+pub(super) fn has_room(site: &Site<'_>, pods: &[&Pod], pod: &Pod) -> bool {
+    let mut used = Resources::none();
+    pods.iter().chain(&site.running).for_each(|pod| used.add(&pod.spec.requests));
+    site.daemons.iter().for_each(|daemon| used.add(&daemon.spec.requests));
+    let fits = |name, amount| amount <= 0 || used.get(name) + amount <= site.allocatable.get(name);
+    pod.spec.requests.iter().all(|(name, amount)| fits(name, amount))
+        && pod.spec.host_ports.is_empty()
+        && !site.taints.iter().any(|taint| super::taints::repels(taint, &pod.spec.tolerations))
+        && super::labels::pod_meets(&pod.spec, &site.labels).is_ok()
+}
