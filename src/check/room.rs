@@ -1,14 +1,15 @@
 //! Room that nobody uses: no pod that stands for itself goes without a place where a node has room for it.
 //!
-//! Judged are pods that no rule ties to others: of the others it depends on the order in which they come who has a
-//! place. Whether a node could have been made for a pod is not judged: that is the search itself.
+//! Judged are pods that no rule ties to others, and whom no rule of others speaks of: of the rest it depends on the order
+//! in which they come who has a place. Whether a node could have been made for a pod is not judged: that is the search itself.
 
 use std::collections::BTreeMap;
 
 use super::case::{Case, Site};
+use super::crowd::Group;
 use super::finding::{Finding, Rule};
 use super::taints::keeps_off;
-use crate::model::{Node, NodeStage, Pod, PodSpec, Resources};
+use crate::model::{Node, NodeStage, Pod, PodSpec, Resources, Strength};
 
 /// Returns the pods that are said to have no place though a node of the final fleet takes them.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
@@ -21,7 +22,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     for pod in unplaced.filter(|pod| !pod.key.is_placeholder() && !is_tied(pod)) {
         by_content.entry(&pod.spec).or_insert(pod);
     }
-    by_content.retain(|_, pod| !is_kept_away(case, pod));
+    by_content.retain(|_, pod| !is_minded(case, pod));
     if by_content.is_empty() {
         return Vec::new();
     }
@@ -56,12 +57,17 @@ pub(super) fn is_tied(pod: &Pod) -> bool {
         || !spec.anti_affinity.is_empty()
         || !spec.volumes.is_empty()
         || !spec.host_ports.is_empty()
+        || !spec.other_rules.is_empty()
 }
 
-/// Returns whether others may keep a pod away, in whatever namespace they are.
-fn is_kept_away(case: &Case<'_>, pod: &Pod) -> bool {
-    let terms = case.crowd.groups.iter().flat_map(|group| &group.spec.anti_affinity);
-    terms.filter_map(|term| term.selector.as_ref()).any(|selector| selector.selects(&pod.spec.labels))
+/// Returns whether others mind where a pod is, in whatever namespace they are: they keep away, or count it.
+fn is_minded(case: &Case<'_>, pod: &Pod) -> bool {
+    case.crowd.groups.iter().any(|Group { spec, .. }| {
+        let required = spec.spread.iter().filter(|constraint| constraint.strength == Strength::Required);
+        let counting = required.filter_map(|constraint| constraint.selector.as_ref());
+        let against = spec.anti_affinity.iter().filter_map(|term| term.selector.as_ref());
+        counting.chain(against).any(|selector| selector.selects(&pod.spec.labels))
+    })
 }
 
 /// Returns whether a node holds a pod beside these, what runs there, and daemonsets.

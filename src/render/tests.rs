@@ -30,6 +30,9 @@ pub(crate) fn talkative() -> Plan {
     let why = "no NodeFleet says another; use `--location`".into();
     snapshot.assumptions.push(Assumption { what: "region `eastus`".into(), why });
     snapshot.pods.extend(["web-5", "huge-1", "huge-2", "spread-1"].map(sample::pod));
+    for pod in snapshot.pods.iter_mut().filter(|pod| pod.key.name.starts_with("huge")) {
+        Arc::make_mut(&mut pod.spec).requests.set(ResourceName::Cpu, 900_000);
+    }
     // It may stand on none of the empty nodes.
     if let Some(held) = snapshot.pods.last_mut() {
         Arc::make_mut(&mut held.spec).node_selector.add(LabelKey::new("team"), Requirement::one("batch"));

@@ -107,7 +107,7 @@ fn the_first_where_one_runs_already() {
 #[test]
 fn nobody_is_the_first_of_those_that_it_is_not() {
     told_apart(
-        &nodes().pod(of("db")).pod(near(of("web"), beside(label::ZONE, "db"))),
+        &nodes().pod(of("db").cpu("900")).pod(near(of("web"), beside(label::ZONE, "db"))),
         Rule::PodAffinity,
         |plan| plan.leaving(&["db", "web"]),
         |plan| plan.leaving(&["db"]).keeping("n1", &["web"]),

@@ -1,10 +1,10 @@
 //! The plan as a file: what is digested, and what is refused.
 
-use super::world::{example, example_plan, keys, planned, unplaced};
+use super::world::{example, example_plan, keys, planned};
 use crate::plan::file::spelt;
 use crate::plan::identity::digest_of;
 use crate::plan::{Plan, PlanFileFault, read, write};
-use crate::solve::Solution;
+use crate::solve::{Kept, Solution};
 
 #[test]
 fn a_file_is_read_as_it_was_written_and_holds_what_the_judge_needs() {
@@ -32,7 +32,7 @@ fn the_digest_is_of_decisions_alone() {
     assert_eq!(digest(&solution), digest(&said_otherwise));
     let mut other = solution.clone();
     other.target.new.pop();
-    other.report.unplaced.push(unplaced(&["web-3", "web-4"]));
+    other.target.kept.push(Kept { node: "aks-general-zzz".into(), pods: keys(&["web-3", "web-4"]) });
     assert_ne!(digest(&solution), digest(&other));
 }
 

@@ -26,6 +26,7 @@ use crate::solve::topology::Topology;
 
 use super::course::{Course, course};
 use super::desk::{self, Beyond, Desk};
+use super::late;
 use super::passes::{Passed, passes};
 use super::refused::Refused;
 use super::settle::Bought;
@@ -56,7 +57,7 @@ pub fn solve(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: 
 fn of_world(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &Refused) -> Solution {
     let market = &Market::of(snapshot, policy);
     let store = &Store::of((snapshot, policy, market), settings);
-    let Course { removed, made, places, passed, refused } = course((snapshot, store), settings, refused);
+    let Course { removed, made, mut places, passed, refused } = course((snapshot, store), settings, refused);
     let gone: BTreeSet<NodeName> = removed.iter().map(|removal| removal.node.clone()).collect();
     let left = &marked(snapshot, &gone);
     let topology = Topology::of(snapshot);
@@ -72,8 +73,10 @@ fn of_world(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &
     let costs = standing.with_new(&new, &ledger, &book);
     let mut warnings = warnings::all(policy, (market, &warnings::Known::of(market)), (&demand, &supply));
     warnings.extend(variety_warnings(policy, &new));
+    let mut unplaced = report::unplaced(&passed, &refused, beyond);
+    late::place((left, &refused), (&daemons, &topology), &mut unplaced, &mut places);
     let report = Report {
-        unplaced: report::unplaced(&passed, &refused, beyond),
+        unplaced,
         held: report::held(snapshot),
         without_requests: demand.without_requests,
         warnings,

@@ -5,7 +5,7 @@
 //! Karpenter takes any of several, the first by name is taken here. In reading order: the pods (`roll`, `wish`,
 //! `volumes`), what there is (`nodes`, `template`, `shelf`, `store`), what they demand of each other (`topology`), the pass
 //! itself (`claims`, `pass`), what may go (`disruption`), and all of it one after the other (`passes`, `course`) as a
-//! fleet (`desk`, `fleet`, `report`). Nothing is done in the cluster.
+//! fleet (`desk`, `late`, `fleet`, `report`). Nothing is done in the cluster.
 
 mod amounts;
 mod claims;
@@ -14,6 +14,7 @@ mod desk;
 mod disruption;
 mod fleet;
 mod guard;
+mod late;
 mod leaving;
 mod meeting;
 mod nodes;
