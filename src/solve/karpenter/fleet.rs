@@ -26,7 +26,7 @@ use crate::solve::topology::Topology;
 
 use super::course::{Course, course};
 use super::desk::{self, Beyond, Desk};
-use super::late;
+use super::late::Late;
 use super::passes::{Passed, passes};
 use super::refused::Refused;
 use super::settle::Bought;
@@ -69,12 +69,16 @@ fn of_world(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &
     let there = price::cost(&snapshot.nodes, market, &book).effective;
     let mut ledger = ledger::opened(policy, &snapshot.nodes, &standing.free, there);
     let trade = Trade { policy, market, book: &book, supply: &supply };
-    let (new, beyond) = nodes((snapshot, trade), made.iter(), &mut ledger);
+    let (mut new, beyond) = nodes((snapshot, trade), made.iter(), &mut ledger);
     let costs = standing.with_new(&new, &ledger, &book);
     let mut warnings = warnings::all(policy, (market, &warnings::Known::of(market)), (&demand, &supply));
-    warnings.extend(variety_warnings(policy, &new));
     let mut unplaced = report::unplaced(&passed, &refused, beyond);
-    late::place((left, &refused), (&daemons, &topology), &mut unplaced, &mut places);
+    Late { unplaced: &mut unplaced, places: &mut places, new: &mut new }.place(
+        (left, &refused),
+        trade,
+        (&daemons, &topology),
+    );
+    warnings.extend(variety_warnings(policy, &new));
     let report = Report {
         unplaced,
         held: report::held(snapshot),

@@ -1,51 +1,99 @@
-//! Pods that are left over and fit on nodes that are there: kube-scheduler binds them, whatever Karpenter makes of them.
+//! Pods that are left over and fit on nodes that are there, or made: kube-scheduler binds them, whatever Karpenter makes
+//! of them.
 //!
-//! Karpenter passes pods over that kube-scheduler takes, makes nodes for preferences where limits then leave no room, and
-//! frees nodes while others wait. Pods that mind where others are stay left over: it depends on the order who has a place.
+//! Karpenter passes pods over that kube-scheduler takes, makes nodes for which limits then leave no room, and frees nodes
+//! while others wait. Pods that mind where others are stay left over: it depends on the order who has a place.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{NodeName, Pod, PodKey, PodPlace};
+use crate::model::{Node, NodeName, Pod, PodKey, PodPlace};
 use crate::snapshot::Snapshot;
+use crate::solve::came_off::labels_of;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::Demand;
 use crate::solve::existing;
-use crate::solve::solution::Unplaced;
+use crate::solve::shrink::imagined;
+use crate::solve::solution::{NewNode, Unplaced};
 use crate::solve::topology::Topology;
 
+use super::fleet::Trade;
 use super::{Refused, desk};
 
-/// Places pods that are reported as left over, and takes them out of the report, apart from those that are refused. In the
-/// world, nodes that go are being deleted; `places` says where the other pods are.
-pub(super) fn place(
-    (world, refused): (&Snapshot, &Refused),
-    (daemons, topology): (&Daemons<'_>, &Topology),
-    unplaced: &mut Vec<Unplaced>,
-    places: &mut BTreeMap<PodKey, NodeName>,
-) {
-    let left: BTreeSet<&PodKey> = unplaced.iter().flat_map(|group| &group.pods).collect();
-    let is_free = |pod: &Pod| !desk::is_tied(pod) && pod.spec.volumes.is_empty();
-    let is_meant =
-        |pod: &Pod| left.contains(&pod.key) && !refused.pods.contains_key(&pod.key) && is_free(pod);
-    if !world.pods.iter().any(is_meant) {
-        return;
-    }
-    let mut settled = world.clone();
-    for pod in &mut settled.pods {
-        if let Some(node) = places.get(&pod.key) {
-            pod.place = PodPlace::Bound(node.clone());
+/// A fleet that leaves pods over.
+pub(super) struct Late<'l> {
+    /// What is reported as left over.
+    pub(super) unplaced: &'l mut Vec<Unplaced>,
+    /// Where pods are on nodes that exist.
+    pub(super) places: &'l mut BTreeMap<PodKey, NodeName>,
+    /// The nodes that are made.
+    pub(super) new: &'l mut Vec<NewNode>,
+}
+
+impl Late<'_> {
+    /// Places what is left over, apart from what is refused. In the world, nodes that go are being deleted.
+    pub(super) fn place(
+        self,
+        (world, refused): (&Snapshot, &Refused),
+        trade: Trade<'_>,
+        (daemons, topology): (&Daemons<'_>, &Topology),
+    ) {
+        let left: BTreeSet<&PodKey> = self.unplaced.iter().flat_map(|group| &group.pods).collect();
+        let is_free = |pod: &Pod| !desk::is_tied(pod) && pod.spec.volumes.is_empty();
+        let is_meant =
+            |pod: &Pod| left.contains(&pod.key) && !refused.pods.contains_key(&pod.key) && is_free(pod);
+        if !world.pods.iter().any(is_meant) {
+            return;
+        }
+        let joined = |(number, new)| joined(world, trade, number, new);
+        let made: Vec<Node> = self.new.iter().enumerate().map(joined).collect();
+        let settled = self.settled(world, &made);
+        let mut nodes = existing::standing(&settled, daemons, topology);
+        // How many are left of a shape is seen from who is placed.
+        let _ = existing::fill(&Demand::of_these(&settled, topology, is_meant), &mut nodes);
+        let late = nodes.into_iter().flat_map(|node| {
+            let name = node.node.name.clone();
+            node.placed.into_iter().map(move |pod| (pod, name.clone()))
+        });
+        let late: BTreeMap<PodKey, NodeName> = late.collect();
+        self.unplaced.iter_mut().for_each(|group| group.pods.retain(|pod| !late.contains_key(pod)));
+        self.unplaced.retain(|group| !group.pods.is_empty());
+        let requests: BTreeMap<&PodKey, &Pod> = world.pods.iter().map(|pod| (&pod.key, pod)).collect();
+        for (pod, node) in late {
+            match made.iter().position(|made| made.name == node) {
+                Some(number) => add(&mut self.new[number], requests[&pod]),
+                None => drop(self.places.insert(pod, node)),
+            }
         }
     }
-    let mut nodes = existing::standing(&settled, daemons, topology);
-    // How many are left of a shape is seen from who is placed.
-    let _ = existing::fill(&Demand::of_these(&settled, topology, is_meant), &mut nodes);
-    let late: BTreeMap<PodKey, NodeName> = nodes
-        .into_iter()
-        .flat_map(|node| node.placed.into_iter().map(move |pod| (pod, node.node.name.clone())))
-        .collect();
-    for group in &mut *unplaced {
-        group.pods.retain(|pod| !late.contains_key(pod));
+
+    /// Returns the world with these nodes, and pods where they are placed.
+    fn settled(&self, world: &Snapshot, made: &[Node]) -> Snapshot {
+        let on_new = made.iter().zip(&*self.new);
+        let on_new = on_new.flat_map(|(node, new)| new.pods.iter().map(|pod| (pod, &node.name)));
+        let places: BTreeMap<&PodKey, &NodeName> = self.places.iter().chain(on_new).collect();
+        let mut settled = world.clone();
+        settled.nodes.extend(made.iter().cloned());
+        for pod in &mut settled.pods {
+            if let Some(node) = places.get(&pod.key) {
+                pod.place = PodPlace::Bound((*node).clone());
+            }
+        }
+        settled
     }
-    unplaced.retain(|group| !group.pods.is_empty());
-    places.extend(late);
+}
+
+/// Returns a node to make as if it had joined.
+fn joined(world: &Snapshot, trade: Trade<'_>, number: usize, new: &NewNode) -> Node {
+    let pool = &trade.policy.pools[&new.pool];
+    let labels = labels_of(trade.supply, new);
+    Node::joined(pool, imagined::name(number), labels, (&new.capacity, &new.allocatable), world.at)
+}
+
+/// Adds a pod to a node to make. The other ways to have it were looked at without that pod.
+fn add(new: &mut NewNode, pod: &Pod) {
+    new.requests.add(&pod.spec.requests);
+    new.pods.push(pod.key.clone());
+    new.pods.sort();
+    new.substitutes.clear();
+    new.variety.among.clear();
 }
