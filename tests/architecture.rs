@@ -69,6 +69,9 @@ const FORBIDDEN: &[(&str, &str)] = &[
     (" f64", "amounts are integers with units"),
 ];
 
+/// The one file that calculates in floating point: what leaves it is rounded, and proven in integers.
+const FLOATING: &str = "src/solve/bound/simplex.rs";
+
 /// Narrower than an edge: a module, and a path that it must not use, and why.
 const FORBIDDEN_PATHS: &[(&str, &str, &str)] =
     &[("check", "plan::order", "the judge shares no reasoning with what it judges")];
@@ -180,7 +183,8 @@ fn pure_modules_mention_nothing_that_happens() {
     for (module, _) in EDGES {
         for line in code_of(module) {
             for (word, why) in FORBIDDEN {
-                if line.text.contains(word) {
+                let may_float = *word == " f64" && line.file.ends_with(FLOATING);
+                if line.text.contains(word) && !may_float {
                     faults.push(format!("{}:{}: `{word}`: {why}", line.file.display(), line.number));
                 }
             }

@@ -37,6 +37,12 @@ impl Target {
         let is_quiet = |kept: &Kept| kept.pods.iter().all(PodKey::is_placeholder);
         self.new.is_empty() && self.removed.is_empty() && self.kept.iter().all(is_quiet)
     }
+
+    /// Returns the names of the nodes that go.
+    #[must_use]
+    pub fn removed_names(&self) -> BTreeSet<NodeName> {
+        self.removed.iter().map(|removal| removal.node.clone()).collect()
+    }
 }
 
 /// A node that exists, or is on its way, and stays.

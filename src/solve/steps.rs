@@ -41,6 +41,22 @@ pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Solu
         .unwrap_or_else(|| planned(snapshot, policy, memos, |_, _, solution, due| with_due(solution, due)))
 }
 
+/// Works out the fleet that should exist where what may go goes as in one of these fleets, or stays: a guess at what
+/// [`solve`] comes to, which looks at more.
+pub(super) fn near(snapshot: &Snapshot, policy: &Policy, memos: &Memos, fleets: &[&Solution]) -> Solution {
+    apart::solve(snapshot, policy, memos).unwrap_or_else(|| {
+        begun((snapshot, policy), memos, |scene, without_due, (_, due)| {
+            let sets: Vec<BTreeSet<NodeName>> =
+                fleets.iter().map(|fleet| fleet.target.removed_names()).collect();
+            let leaving = consolidate::leaving_as(scene, without_due, sets);
+            let mut solution = gone(scene, without_due, leaving);
+            solution.report.cost_before = price::cost(snapshot.nodes_today(), scene.market, scene.book);
+            say_empty(without_due, &mut solution.target.removed);
+            with_due(solution, due)
+        })
+    })
+}
+
 /// Works out the fleet that should exist, without what is due, and hands it on with the world that it was planned for, in
 /// which due nodes go.
 pub(super) fn planned<T>(
@@ -195,7 +211,11 @@ fn busy(snapshot: &Snapshot) -> BTreeSet<&NodeName> {
 
 /// Works out the fleet without the nodes whose going saves most.
 fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
-    let leaving = consolidate::leaving(scene, snapshot);
+    gone(scene, snapshot, consolidate::leaving(scene, snapshot))
+}
+
+/// Works out the fleet without these nodes.
+fn gone(scene: &Scene<'_>, snapshot: &Snapshot, leaving: BTreeSet<NodeName>) -> Solution {
     let without = &trial::marked(snapshot, &leaving);
     let (apart, room) = headroom::shared(scene, without, fleet::without(scene, without));
     let mut solution = scheduler::with_slack(&Scene { slack: &room, ..*scene }, without, apart);

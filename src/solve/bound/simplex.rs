@@ -1,12 +1,27 @@
-//! A covering programme over the patterns that are known, solved by the revised simplex method in fixed-point numbers.
+//! A covering programme over the patterns that are known, solved by the revised simplex method.
 //!
-//! Its answer is a good guess and nothing more: whoever uses it proves what follows from it.
+//! Its answer is a good guess and nothing more: whoever uses it proves what follows from it in integers. It is the one place
+//! that calculates in floating point, by additions, multiplications, divisions and comparisons alone, in an order that is
+//! written down: these give the same bits on every machine.
+#![expect(
+    clippy::float_arithmetic,
+    reason = "a guess, the same bit for bit everywhere, and ten times as fast"
+)]
 
-/// Parts into which numbers are divided.
+/// Parts into which numbers are divided where they are handed out.
 pub(in crate::solve) const ONE: i128 = 1 << 40;
 
+/// The same as a floating number.
+const PARTS: f64 = 1_099_511_627_776.0;
+
 /// Entries of a direction below this are taken for nothing.
-const PIVOT_MIN: i128 = ONE >> 20;
+const PIVOT_MIN: f64 = 1e-6;
+
+/// What a pattern must be worth beyond its cost, as a part of it, to be more than a mistake of rounding.
+const GAIN_MIN: f64 = 6e-8;
+
+/// The same for what is left over in a row.
+const SLACK_GAIN_MIN: f64 = 1e-3;
 
 /// A way to fill a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,8 +59,8 @@ pub(in crate::solve) struct Programme {
     pub(in crate::solve) patterns: Vec<Pattern>,
     covered: usize,
     basis: Vec<Column>,
-    inverse: Vec<Vec<i128>>,
-    amounts: Vec<i128>,
+    inverse: Vec<Vec<f64>>,
+    amounts: Vec<f64>,
 }
 
 impl Programme {
@@ -56,20 +71,20 @@ impl Programme {
             patterns: Vec::new(),
             covered,
             basis: Vec::new(),
-            inverse: vec![vec![0; rows]; rows],
+            inverse: vec![vec![0.0; rows]; rows],
             amounts: Vec::new(),
         };
         for (row, ((count, cost), wanted)) in singles.into_iter().zip(wanted).enumerate() {
             programme.basis.push(Column::Pattern(row));
-            programme.inverse[row][row] = ONE / i128::from(count);
-            programme.amounts.push(i128::from(*wanted) * ONE / i128::from(count));
+            programme.inverse[row][row] = 1.0 / float(count);
+            programme.amounts.push(float(*wanted) / float(count));
             programme.patterns.push(Pattern { takes: vec![(row, count)], cost });
         }
         for (place, there) in there.iter().enumerate() {
             let row = covered + place;
             programme.basis.push(Column::Slack(row));
-            programme.inverse[row][row] = ONE;
-            programme.amounts.push(i128::from(*there) * ONE);
+            programme.inverse[row][row] = 1.0;
+            programme.amounts.push(float(*there));
         }
         programme
     }
@@ -77,8 +92,8 @@ impl Programme {
     /// Improves the solution by at most so many steps, and returns what is left of them.
     pub(in crate::solve) fn optimise(&mut self, mut steps: usize) -> usize {
         while steps > 0 {
-            let duals = self.duals();
-            let Some(column) = self.entering(&duals) else { break };
+            let prices = self.prices();
+            let Some(column) = self.entering(&prices) else { break };
             if !self.enter(column) {
                 break;
             }
@@ -89,43 +104,53 @@ impl Programme {
 
     /// Returns what one more of each row is worth, in parts of [`ONE`]; below zero where a row limits.
     pub(in crate::solve) fn duals(&self) -> Vec<i128> {
-        let mut duals = vec![0; self.basis.len()];
+        self.prices().into_iter().map(parts).collect()
+    }
+
+    fn prices(&self) -> Vec<f64> {
+        let mut prices = vec![0.0; self.basis.len()];
         for (place, column) in self.basis.iter().enumerate() {
             let Column::Pattern(pattern) = column else { continue };
-            let cost = self.patterns[*pattern].cost;
-            if cost != 0 {
-                for (dual, entry) in duals.iter_mut().zip(&self.inverse[place]) {
-                    *dual += cost * entry;
+            let cost = wide(self.patterns[*pattern].cost);
+            if cost > 0.0 {
+                for (price, entry) in prices.iter_mut().zip(&self.inverse[place]) {
+                    *price += cost * entry;
                 }
             }
         }
-        duals
+        prices
     }
 
-    /// Returns the column that lowers the cost most; `None` where none does by a millionth.
-    fn entering(&self, duals: &[i128]) -> Option<Column> {
+    /// Returns the column that lowers the cost most; `None` where none does by more than rounding.
+    fn entering(&self, prices: &[f64]) -> Option<Column> {
         let patterns = self.patterns.iter().enumerate().map(|(place, pattern)| {
-            let gain = pattern.gain(duals);
-            (gain, gain > pattern.gain_min(), Column::Pattern(place))
+            let worth =
+                pattern.takes.iter().fold(0.0, |sum, (row, count)| sum + prices[*row] * float(*count));
+            let cost = wide(pattern.cost);
+            (worth - cost, cost.max(1.0) * GAIN_MIN, Column::Pattern(place))
         });
-        let slacks = duals.iter().enumerate().map(|(row, dual)| {
-            let gain = if row < self.covered { -dual } else { *dual };
-            (gain, gain > ONE >> 10, Column::Slack(row))
+        let slacks = prices.iter().enumerate().map(|(row, price)| {
+            let gain = if row < self.covered { -price } else { *price };
+            (gain, SLACK_GAIN_MIN, Column::Slack(row))
         });
-        let gaining = patterns.chain(slacks).filter(|(_, is_gain, _)| *is_gain);
+        let gaining = patterns.chain(slacks).filter(|(gain, least, _)| gain > least);
         // The first among equals.
         let best = gaining.reduce(|best, other| if other.0 > best.0 { other } else { best });
         best.map(|(_, _, column)| column)
     }
 
     /// Returns how the basis changes with one more of a column.
-    fn direction(&self, column: Column) -> Vec<i128> {
+    fn direction(&self, column: Column) -> Vec<f64> {
+        let of_slack;
         let takes = match column {
-            Column::Pattern(pattern) => self.patterns[pattern].takes.clone(),
-            Column::Slack(row) => vec![(row, if row < self.covered { -1 } else { 1 })],
+            Column::Pattern(pattern) => &self.patterns[pattern].takes,
+            Column::Slack(row) => {
+                of_slack = vec![(row, if row < self.covered { -1 } else { 1 })];
+                &of_slack
+            }
         };
         let along =
-            |row: &Vec<i128>| takes.iter().map(|(place, count)| row[*place] * i128::from(*count)).sum();
+            |row: &Vec<f64>| takes.iter().fold(0.0, |sum, (place, count)| sum + row[*place] * float(*count));
         self.inverse.iter().map(along).collect()
     }
 
@@ -137,7 +162,7 @@ impl Programme {
             let is_first = leaving.is_none_or(|best| {
                 let (ours, theirs) =
                     (self.amounts[row] * direction[best], self.amounts[best] * direction[row]);
-                ours < theirs || (ours == theirs && *step > direction[best])
+                ours < theirs || (ours <= theirs && *step > direction[best])
             });
             if is_first {
                 leaving = Some(row);
@@ -146,23 +171,36 @@ impl Programme {
         let Some(leaving) = leaving else { return false };
         let pivot = direction[leaving];
         for entry in &mut self.inverse[leaving] {
-            *entry = (*entry * ONE).div_euclid(pivot);
+            *entry /= pivot;
         }
-        self.amounts[leaving] = (self.amounts[leaving] * ONE).div_euclid(pivot);
+        self.amounts[leaving] /= pivot;
         let (row, amount) = (self.inverse[leaving].clone(), self.amounts[leaving]);
-        for (place, step) in
-            direction.iter().enumerate().filter(|(place, step)| *place != leaving && **step != 0)
-        {
-            for (entry, there) in self.inverse[place].iter_mut().zip(&row) {
-                if *there != 0 {
-                    *entry -= (*step * there) >> 40;
+        for (place, step) in direction.iter().enumerate().filter(|(place, _)| *place != leaving) {
+            if step.abs() > 0.0 {
+                for (entry, there) in self.inverse[place].iter_mut().zip(&row) {
+                    *entry -= step * there;
                 }
+                self.amounts[place] = (self.amounts[place] - step * amount).max(0.0);
             }
-            self.amounts[place] = (self.amounts[place] - ((*step * amount) >> 40)).max(0);
         }
         self.basis[leaving] = column;
         true
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a guess")]
+const fn float(count: i64) -> f64 {
+    count as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a guess")]
+const fn wide(cost: i128) -> f64 {
+    cost as f64
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "what is beyond every number is the largest")]
+fn parts(price: f64) -> i128 {
+    (price * PARTS) as i128
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ fn of_world(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &
     let mut warnings = warnings::all(policy, (market, &warnings::Known::of(market)), (&demand, &supply));
     let mut unplaced = report::unplaced(&passed, &refused, beyond);
     Late { unplaced: &mut unplaced, places: &mut places, new: &mut new }.place(
-        (left, &refused),
+        left,
         trade,
         (&daemons, &topology),
     );

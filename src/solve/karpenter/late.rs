@@ -16,8 +16,8 @@ use crate::solve::shrink::imagined;
 use crate::solve::solution::{NewNode, Unplaced};
 use crate::solve::topology::Topology;
 
+use super::desk;
 use super::fleet::Trade;
-use super::{Refused, desk};
 
 /// A fleet that leaves pods over.
 pub(super) struct Late<'l> {
@@ -30,17 +30,17 @@ pub(super) struct Late<'l> {
 }
 
 impl Late<'_> {
-    /// Places what is left over, apart from what is refused. In the world, nodes that go are being deleted.
+    /// Places what is left over, also what the judge refuses where Karpenter has it. In the world, nodes that go are being
+    /// deleted.
     pub(super) fn place(
         self,
-        (world, refused): (&Snapshot, &Refused),
+        world: &Snapshot,
         trade: Trade<'_>,
         (daemons, topology): (&Daemons<'_>, &Topology),
     ) {
         let left: BTreeSet<&PodKey> = self.unplaced.iter().flat_map(|group| &group.pods).collect();
         let is_free = |pod: &Pod| !desk::is_tied(pod) && pod.spec.volumes.is_empty();
-        let is_meant =
-            |pod: &Pod| left.contains(&pod.key) && !refused.pods.contains_key(&pod.key) && is_free(pod);
+        let is_meant = |pod: &Pod| left.contains(&pod.key) && is_free(pod);
         if !world.pods.iter().any(is_meant) {
             return;
         }

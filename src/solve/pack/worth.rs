@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::solve::bound::simplex::{ONE, Pattern, Programme};
 
+use super::Effort;
 use super::room::{Bench, SCALE, at_once, fits, holds, part, scarcity};
 use super::rows::{Row, rows};
 
@@ -18,6 +19,10 @@ const STARTS: usize = 8;
 
 /// How many steps the programme may take in all.
 const STEPS_MAX: usize = 1500;
+
+/// For a comparison, new patterns are looked for until they save less than one part of so many: the last percent takes most
+/// of the rounds, and is not seen beside what is compared.
+const SETTLED_PARTS: i128 = 200;
 
 /// A column as rows see it.
 struct Bin<'p> {
@@ -36,11 +41,18 @@ pub(super) fn values(bench: &Bench<'_>, columns: &[usize], first: &[i128], left:
     let Some(singles) = singles else { return first.to_vec() };
     let mut programme = Programme::new(singles, &counts, &[]);
     let mut steps = STEPS_MAX;
+    let mut before: Option<i128> = None;
     for round in 0..ROUNDS_MAX {
         steps = programme.optimise(steps);
         let duals = programme.duals();
+        let cost: i128 = duals.iter().zip(&counts).map(|(dual, count)| dual * i128::from(*count)).sum();
+        let is_settled = before.is_some_and(|before| (before - cost) * SETTLED_PARTS < cost);
+        if steps == 0 || is_settled && bench.effort == Effort::Comparison {
+            break;
+        }
+        before = Some(cost);
         let found = greedy(&rows, &bins, &duals, round);
-        if steps == 0 || found.is_empty() {
+        if found.is_empty() {
             break;
         }
         programme.patterns.extend(found);
@@ -91,6 +103,9 @@ fn greedy(rows: &[Row], bins: &[Bin<'_>], duals: &[i128], round: usize) -> Vec<P
     for (place, bin) in bins.iter().enumerate() {
         let usable: Vec<usize> =
             (0..rows.len()).filter(|row| bin.most[*row] > 0 && duals[*row] > 0).collect();
+        if !may_gain(rows, bin, (&usable, duals)) {
+            continue;
+        }
         let turn = |row: &&usize| (**row + place + round).is_multiple_of(STARTS);
         let starts = usable.iter().filter(turn).map(|row| Some(*row));
         for first in starts.chain([None]) {
@@ -113,6 +128,30 @@ fn greedy(rows: &[Row], bins: &[Bin<'_>], duals: &[i128], round: usize) -> Vec<P
     found
 }
 
+/// How two dimensions are weighed against each other.
+const MIXES: [[i128; 2]; 5] = [[1, 0], [3, 1], [1, 1], [1, 3], [0, 1]];
+
+/// Returns whether a bin may hold pods that are worth more than it costs. However two dimensions that all pods need are
+/// weighed, it holds no more than if it were full of those that are worth most for what they take; fillings are only looked
+/// for where no mix rules them out.
+fn may_gain(rows: &[Row], bin: &Bin<'_>, (usable, duals): (&[usize], &[i128])) -> bool {
+    let all_need =
+        |place: &usize| bin.room[*place] > 0 && usable.iter().all(|row| rows[*row].need[*place] > 0);
+    let places: Vec<usize> = (0..bin.room.len()).filter(all_need).take(2).collect();
+    let &[one, other] = places.as_slice() else { return !usable.is_empty() };
+    let part =
+        |row: usize, place: usize| (i128::from(rows[row].need[place]) << 20) / i128::from(bin.room[place]);
+    let parts: Vec<(i128, [i128; 2])> =
+        usable.iter().map(|row| (duals[*row] >> 12, [part(*row, one), part(*row, other)])).collect();
+    let most = |mix: &[i128; 2]| {
+        let size = |parts: &[i128; 2]| (mix[0] * parts[0] + mix[1] * parts[1]).max(1);
+        let worth = parts.iter().map(|(dual, parts)| dual * (mix[0] + mix[1]) / size(parts)).max();
+        // Duals lost 12 bits, and sizes have 20 too many.
+        worth.unwrap_or(0) << 32
+    };
+    MIXES.iter().all(|mix| most(mix) > bin.cost * ONE)
+}
+
 /// Fills a room: one pod of the first row, then again and again what is worth most for what it takes of what is left.
 fn filled(
     rows: &[Row],
@@ -121,17 +160,15 @@ fn filled(
     first: Option<usize>,
 ) -> Vec<(usize, i64)> {
     let mut left: Vec<i64> = bin.room.to_vec();
-    let mut load: BTreeMap<usize, i64> = BTreeMap::new();
+    let mut load: Vec<i64> = vec![0; rows.len()];
     let mut open: Vec<usize> = usable.to_vec();
     let mut next = first.map(|row| (row, 1));
     loop {
         if let Some((row, count)) = next {
             left.iter_mut().zip(&rows[row].need).for_each(|(left, need)| *left -= need * count);
-            *load.entry(row).or_default() += count;
+            load[row] += count;
         }
-        open.retain(|row| {
-            load.get(row).copied().unwrap_or(0) < bin.most[*row] && holds(&left, &rows[*row].need)
-        });
+        open.retain(|row| load[*row] < bin.most[*row] && holds(&left, &rows[*row].need));
         let scarcity = scarcity(&left);
         let worth = |row: &usize| (duals[*row] >> 16, part(&rows[*row].need, &scarcity));
         let richest = open
@@ -139,8 +176,10 @@ fn filled(
             .copied()
             .map(|row| (worth(&row), row))
             .reduce(|best, other| if other.0.0 * best.0.1 > best.0.0 * other.0.1 { other } else { best });
-        let Some((_, row)) = richest else { return load.into_iter().collect() };
-        let most = bin.most[row] - load.get(&row).copied().unwrap_or(0);
+        let Some((_, row)) = richest else {
+            return load.into_iter().enumerate().filter(|(_, count)| *count > 0).collect();
+        };
+        let most = bin.most[row] - load[row];
         let count = i64::try_from(at_once(fits(&rows[row].need, &left))).unwrap_or(1);
         next = Some((row, count.min(most)));
     }

@@ -1,7 +1,8 @@
 //! How many preferences are taken up: all where the budget pays for them, else the heaviest first while it lasts.
 //!
-//! Everything is tried by planning the whole fleet; tries are counted, never timed. What is returned was planned as it
-//! is, and leaves no more pods without a place than a fleet without any preference.
+//! Everything is tried by planning the whole fleet; tries are counted, never timed. Which nodes go is looked at in full
+//! without preferences, with all of them, and for those that are taken up in the end; between, one of the first two is
+//! taken. What is returned was planned as it is, and leaves no more pods without a place than a fleet without any preference.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,7 +59,8 @@ pub(in crate::solve) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memo
         false => {
             let all = all.unwrap_or_else(|| All::of((snapshot, policy, memos), &wishes));
             let All { items, choice, copy, solution } = all;
-            Search::of((copy, policy, memos), &wishes, &base).run((items, choice), solution)
+            let mut search = Search::of((copy, policy, memos), &wishes, (&base, &solution));
+            search.run((items, choice), solution.clone())
         }
     };
     let preferences = said::preferences((&wishes, policy.fleet.extra_cost), &base, &outcome);
@@ -103,6 +105,8 @@ struct Search<'a> {
     memos: &'a Memos,
     wishes: &'a Wishes<'a>,
     base: &'a Solution,
+    /// The fleet with all preferences.
+    full: &'a Solution,
     priorities: BTreeMap<PodKey, i32>,
     /// The snapshot with the contents of pods that were planned last.
     copy: Snapshot,
@@ -118,7 +122,7 @@ impl<'a> Search<'a> {
     fn of(
         (copy, policy, memos): (Snapshot, &'a Policy, &'a Memos),
         wishes: &'a Wishes<'a>,
-        base: &'a Solution,
+        (base, full): (&'a Solution, &'a Solution),
     ) -> Self {
         let cost = i128::from(base.report.cost_after.effective.0);
         Self {
@@ -126,6 +130,7 @@ impl<'a> Search<'a> {
             memos,
             wishes,
             base,
+            full,
             priorities: copy.pods.iter().map(|pod| (pod.key.clone(), pod.spec.priority)).collect(),
             copy,
             allowed: match policy.fleet.extra_cost {
@@ -139,7 +144,7 @@ impl<'a> Search<'a> {
     }
 
     /// Starts from the fleet with all preferences.
-    fn run(mut self, (mut items, mut choice): (Vec<Item>, Choice), solution: Solution) -> Outcome {
+    fn run(&mut self, (mut items, mut choice): (Vec<Item>, Choice), solution: Solution) -> Outcome {
         let mut trial = self.judged(solution);
         let mut weakened: Vec<Item> = Vec::new();
         for _ in 0..ROUNDS_MAX {
@@ -149,7 +154,7 @@ impl<'a> Search<'a> {
             trial = self.attempt(&choice);
         }
         let all = trial.places.then_some(trial.solution.report.cost_after.effective);
-        let (choice, solution) = if self.is_good(&trial) {
+        let found = if self.is_good(&trial) {
             self.regained((choice, trial.solution), &weakened)
         } else {
             self.keep_what_runs();
@@ -158,15 +163,33 @@ impl<'a> Search<'a> {
             items.sort_by_key(|item| choice.level(*item).is_some_and(|level| level.form == Form::Evenly));
             self.fitted(&items, &choice, &trial)
         };
+        let (choice, solution) = self.looked_around(found);
         let places_more = is_worse(&self.unplaced(self.base), &self.unplaced(&solution));
-        Outcome { choice, solution, reasons: self.reasons, all, places_more }
+        Outcome { choice, solution, reasons: std::mem::take(&mut self.reasons), all, places_more }
     }
 
-    /// Plans with these preferences.
+    /// Plans with these preferences, where what may go goes as without any, as with all, or stays: every step from these to
+    /// the best would be worked out anew for each try.
     fn attempt(&mut self, choice: &Choice) -> Trial {
         self.wishes.apply(choice, &mut self.copy);
-        let solution = steps::solve(&self.copy, self.policy, self.memos);
+        let solution = steps::near(&self.copy, self.policy, self.memos, &[self.base, self.full]);
         self.judged(solution)
+    }
+
+    /// Looks at all that may go for the preferences that were found in the end, where only a guess was made.
+    fn looked_around(&mut self, (choice, solution): (Choice, Solution)) -> (Choice, Solution) {
+        if solution == *self.base || solution == *self.full {
+            return (choice, solution);
+        }
+        self.wishes.apply(&choice, &mut self.copy);
+        let around = steps::solve(&self.copy, self.policy, self.memos);
+        let trial = self.judged(around);
+        let cost = |solution: &Solution| solution.report.cost_after.effective;
+        let is_no_worse = !is_worse(&self.unplaced(&trial.solution), &self.unplaced(&solution));
+        if self.is_good(&trial) && is_no_worse && cost(&trial.solution) <= cost(&solution) {
+            return (choice, trial.solution);
+        }
+        (choice, solution)
     }
 
     fn judged(&mut self, solution: Solution) -> Trial {

@@ -42,9 +42,35 @@ pub(in crate::solve) fn planned(snapshot: &Snapshot) -> usize {
 
 /// Returns the nodes that should go though they carry pods. The scene knows the pods of all that may go as waiting.
 pub(in crate::solve) fn leaving(scene: &Scene<'_>, snapshot: &Snapshot) -> BTreeSet<NodeName> {
-    let Some(mut search) = Search::of(scene, snapshot) else { return BTreeSet::new() };
+    let Some(mut search) = Search::of(scene, snapshot, Reach::All) else { return BTreeSet::new() };
     search.run();
     search.best.map(|best| best.leaving).unwrap_or_default()
+}
+
+/// Returns the one of these sets, or of none, whose going saves most, as far as it may go. Nothing else is looked at.
+pub(in crate::solve) fn leaving_as(
+    scene: &Scene<'_>,
+    snapshot: &Snapshot,
+    sets: Vec<BTreeSet<NodeName>>,
+) -> BTreeSet<NodeName> {
+    let Some(mut search) = Search::of(scene, snapshot, Reach::Given) else { return BTreeSet::new() };
+    for pair in sets.chunks(2) {
+        let of_candidates = |set: &BTreeSet<NodeName>| {
+            set.iter().filter(|node| search.known.candidates.contains_key(*node)).cloned().collect()
+        };
+        let sets = pair.iter().map(of_candidates).collect();
+        search.improve(sets);
+    }
+    search.best.map(|best| best.leaving).unwrap_or_default()
+}
+
+/// Which sets are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// As many as there are tries for.
+    All,
+    /// None but those that are given.
+    Given,
 }
 
 struct Search<'s> {
@@ -63,7 +89,7 @@ struct Search<'s> {
 
 impl<'s> Search<'s> {
     /// Returns nothing where no node may go, or the cost of the fleet is not known.
-    fn of(scene: &'s Scene<'s>, snapshot: &'s Snapshot) -> Option<Self> {
+    fn of(scene: &'s Scene<'s>, snapshot: &'s Snapshot, reach: Reach) -> Option<Self> {
         let (standing, roster) = rayon::join(
             || existing::standing(snapshot, scene.daemons, scene.topology),
             || Arc::new(Roster::of(snapshot, scene.topology)),
@@ -78,12 +104,15 @@ impl<'s> Search<'s> {
         let all: BTreeSet<NodeName> = candidates.keys().cloned().collect();
         let stage = || Stage::of(snapshot, (&standing, &roster));
         let mut stages = rayon::join(stage, stage);
-        let (base, anew) =
-            rayon::join(|| stages.0.trial(scene, &BTreeSet::new()), || stages.1.trial(scene, &all));
+        let (base, anew) = rayon::join(
+            || stages.0.trial(scene, &BTreeSet::new()),
+            || (reach == Reach::All).then(|| stages.1.trial(scene, &all)),
+        );
         let prices = prices(scene, snapshot);
         let planned = planned(snapshot);
         let scales = Scales::of(snapshot, scene.policy, |node| prices.get(node).copied().unwrap_or(0));
-        let (order, promising) = by_efficiency(snapshot, &candidates, &anew);
+        let ordered = anew.as_ref().map(|anew| by_efficiency(snapshot, &candidates, anew));
+        let (order, promising) = ordered.unwrap_or_default();
         base.is_priced.then(|| Self {
             order,
             promising,
@@ -96,7 +125,7 @@ impl<'s> Search<'s> {
                 base,
             },
             stages,
-            anew: Some(anew),
+            anew,
             best: None,
             tried: BTreeSet::new(),
             tries_max: (PLANNED_MAX / planned.max(1)).clamp(TRIES.0, TRIES.1),
