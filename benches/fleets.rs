@@ -8,6 +8,7 @@
     reason = "it measures, and says what it measured"
 )]
 
+mod charts;
 mod rows;
 mod running;
 mod traces;
@@ -67,6 +68,9 @@ fn main() {
         println!("  1,000 nodes, 5,000 pods: {} nodes in {seconds:.2} s", nodes_after(&solution));
         figures.add("consolidated_over_bound_percent", over, "%");
     }
+    if is_asked("preferring_cluster_seconds") {
+        preferring_cluster(&mut figures);
+    }
     large_rows(&mut figures, &is_asked);
     if is_asked("thinned_seconds") {
         thinned(&mut figures);
@@ -94,6 +98,16 @@ fn main() {
         figures.add("over_karpenter_worst_percent", worst, "%");
     }
     figures.write(root);
+}
+
+/// Measures a small cluster of Helm charts, half of which have preferences.
+fn preferring_cluster(figures: &mut Rows) {
+    let world = charts::cluster(40, 60);
+    let (seconds, solution) = timed(&world);
+    let pods = world.snapshot.pods.len();
+    println!("  40 nodes, {pods} pods: {} nodes in {seconds:.2} s", nodes_after(&solution));
+    figures.add("preferring_cluster_seconds", seconds, "s");
+    figures.add("preferring_cluster_over_bound_percent", over_bound(&world, &solution), "%");
 }
 
 /// Measures the large cluster: planned from nothing, judged, and planned again.

@@ -164,7 +164,8 @@ impl Homes {
     }
 }
 
-fn node(name: &str, (size, zone): (&str, &str), pool: &str) -> Value {
+/// A node of a pool, on demand.
+pub(crate) fn node(name: &str, (size, zone): (&str, &str), pool: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Node",
         "metadata": {"name": name, "labels": {"node.kubernetes.io/instance-type": size,
             "topology.kubernetes.io/zone": zone, "karpenter.sh/capacity-type": "on-demand",

@@ -26,7 +26,8 @@ impl Numbers {
         usize::try_from((self.0 >> 33) % end).expect("smaller than `end`")
     }
 
-    fn of<T: Copy>(&mut self, values: &[T]) -> T {
+    /// Draws one of these.
+    pub(crate) fn of<T: Copy>(&mut self, values: &[T]) -> T {
         values[self.below(values.len())]
     }
 }
@@ -37,7 +38,7 @@ const MEMORY_MIB: [usize; 6] = [100, 256, 512, 1024, 2048, 4096];
 const LETTERS: [&str; 7] = ["a", "b", "c", "d", "e", "f", "g"];
 
 /// A pod that waits.
-fn pod(name: &str, (cpu, memory): (usize, usize), labels: &Value, rules: &Value) -> Value {
+pub(crate) fn pod(name: &str, (cpu, memory): (usize, usize), labels: &Value, rules: &Value) -> Value {
     let requests = json!({"cpu": format!("{cpu}m"), "memory": format!("{memory}Mi")});
     let mut spec =
         json!({"containers": [{"name": "c", "image": "pause", "resources": {"requests": requests}}]});
@@ -270,9 +271,7 @@ pub(crate) fn on_types(pods: Vec<Value>) -> World {
 
 /// Nodes and pods on the 400 types of the benchmark, where everything may go at once.
 pub(crate) fn on_types_without_budgets(objects: Vec<Value>) -> World {
-    let all = "  disruption: {consolidateAfter: 0s, budgets: [{nodes: \"100%\"}]}\n  template:";
-    let pool = ANY_POOL.replace("  template:", all);
-    world(objects, (&pool, "test"), vec![("types.json".to_owned(), types())])
+    world(objects, (&without_budgets(ANY_POOL), "test"), vec![("types.json".to_owned(), types())])
 }
 
 /// Nodes and pods on many sizes of East US, spot and on demand, with a pool for every team.
@@ -300,6 +299,17 @@ spec:
     };
     let pools: String = (0..TEAMS).map(one).collect();
     world(objects, (&(class + &pools), "eastus"), Vec::new())
+}
+
+/// Nodes and pods on D, E and F sizes of the embedded list of East US, where everything may go at once.
+pub(crate) fn on_azure_without_budgets(objects: Vec<Value>) -> World {
+    world(objects, (&without_budgets(GENERAL_POOL), "eastus"), Vec::new())
+}
+
+/// A pool all of whose nodes may go at once.
+fn without_budgets(pool: &str) -> String {
+    let all = "  disruption: {consolidateAfter: 0s, budgets: [{nodes: \"100%\"}]}\n  template:";
+    pool.replace("  template:", all)
 }
 
 /// Pods on D, E and F sizes of the embedded list of East US.
