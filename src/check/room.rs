@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::case::{Case, Site};
 use super::crowd::Group;
 use super::finding::{Finding, Rule};
+use super::labels::pod_meets;
 use super::taints::keeps_off;
 use crate::model::{Node, NodeStage, Pod, PodSpec, Resources, Strength};
 
@@ -19,7 +20,9 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let unplaced = case.plan.evidence.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
     let unplaced = unplaced.filter_map(|key| case.pods.get(key).copied());
     let mut by_content: BTreeMap<&PodSpec, &Pod> = BTreeMap::new();
-    for pod in unplaced.filter(|pod| !pod.key.is_placeholder() && !is_tied(pod)) {
+    // Rules that the model has no field for are nobody's here.
+    let is_free = |pod: &&Pod| !pod.key.is_placeholder() && !is_tied(pod) && pod.spec.other_rules.is_empty();
+    for pod in unplaced.filter(is_free) {
         by_content.entry(&pod.spec).or_insert(pod);
     }
     by_content.retain(|_, pod| !is_minded(case, pod));
@@ -28,25 +31,20 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     }
     let sites = sites(case);
     let fault = |pod: &Pod| {
-        let site = sites.iter().find(|site| takes(site, pod))?;
+        let site = sites.iter().find(|site| has_room(site, &site.pods, pod))?;
         let why = format!("is said to have no place, and {} has room for it", site.title);
         Some(Finding::new(Rule::Pods, format!("pod `{}`", pod.key), why))
     };
     by_content.into_values().filter_map(fault).collect()
 }
 
-/// Returns every node that is there when all is done and carries pods.
+/// Returns every node that takes pods when all is done.
 fn sites<'a>(case: &Case<'a>) -> Vec<Site<'a>> {
     let is_up = |node: &Node| case.stays(node) && node.stage == NodeStage::Initialized && node.is_ready();
     let placed = |node: &Node| case.plan.evidence.kept.get(&node.name).map_or(&[][..], Vec::as_slice);
     let standing = case.nodes.values().filter(|node| is_up(node));
     let standing = standing.filter_map(|node| case.existing_site(&node.name, placed(node)));
     standing.chain(case.made.iter().filter_map(|made| case.new_site(made))).collect()
-}
-
-/// Returns whether a node takes one more pod.
-fn takes(site: &Site<'_>, pod: &Pod) -> bool {
-    !site.taints.iter().any(|taint| keeps_off(taint, &pod.spec)) && has_room(site, &site.pods, pod)
 }
 
 /// Returns whether a rule ties a pod to other pods, or to what is on a node beside its resources.
@@ -57,7 +55,6 @@ pub(super) fn is_tied(pod: &Pod) -> bool {
         || !spec.anti_affinity.is_empty()
         || !spec.volumes.is_empty()
         || !spec.host_ports.is_empty()
-        || !spec.other_rules.is_empty()
 }
 
 /// Returns whether others mind where a pod is, in whatever namespace they are: they keep away, or count it.
@@ -78,6 +75,6 @@ pub(super) fn has_room(site: &Site<'_>, pods: &[&Pod], pod: &Pod) -> bool {
     let fits = |name, amount| amount <= 0 || used.get(name) + amount <= site.allocatable.get(name);
     pod.spec.requests.iter().all(|(name, amount)| fits(name, amount))
         && pod.spec.host_ports.is_empty()
-        && !site.taints.iter().any(|taint| super::taints::repels(taint, &pod.spec.tolerations))
-        && super::labels::pod_meets(&pod.spec, &site.labels).is_ok()
+        && !site.taints.iter().any(|taint| keeps_off(taint, &pod.spec))
+        && pod_meets(&pod.spec, &site.labels).is_ok()
 }
