@@ -78,7 +78,7 @@ pub(super) fn problem(seen: &Snapshot, policy: &Policy, solution: &Solution) -> 
 /// replace others of a pool that asks for a number of them.
 fn may_go(snapshot: &Snapshot, policy: &Policy, solution: &Solution) -> BTreeSet<NodeName> {
     let mut may_go = steps::movable(snapshot, policy);
-    may_go.extend(solution.target.removed.iter().map(|removal| removal.node.clone()));
+    may_go.extend(solution.target.removed_names());
     let removed = snapshot.nodes.iter().filter(|node| may_go.contains(&node.name));
     let replaced: BTreeSet<&PoolName> = removed.filter_map(|node| node.pool.as_ref()).collect();
     let is_replacement = |node: &&Node| {

@@ -180,7 +180,8 @@ impl<'p> Floor<'p> {
         for (number, (node, of_pods)) in finished.nodes.iter().zip(&finished.shapes).enumerate() {
             let mut ports = ports_of_daemons(scene, node);
             ports.extend(of_pods.pods.iter().flat_map(|shape| shapes[*shape].ask.host_ports.iter().cloned()));
-            let joined = imagined::joined(scene, snapshot, name(number), node);
+            let bought = (scene.policy, scene.supply);
+            let joined = imagined::joined(bought, name(number), node, snapshot.at);
             *zones.entry((node.pool.clone(), node.zone.clone())).or_default() += 1;
             new.push((joined, node.clone(), ports));
         }
@@ -270,7 +271,9 @@ impl<'p> Floor<'p> {
     /// Lays the room out on all nodes that are not closed.
     fn laid(&self, closed: &BTreeSet<NodeName>, made: &[Made]) -> Laid {
         let Self { scene, snapshot, there, new, .. } = self;
-        let join = |made: &Made| imagined::joined(scene, snapshot, name(made.number), &made.node);
+        let join = |made: &Made| {
+            imagined::joined((scene.policy, scene.supply), name(made.number), &made.node, snapshot.at)
+        };
         let joined: Vec<Node> = made.iter().map(join).collect();
         let no_ports = &BTreeSet::new();
         let mut nodes: Vec<Standing<'_>> =

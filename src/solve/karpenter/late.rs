@@ -6,9 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Node, NodeName, Pod, PodKey, PodPlace};
+use crate::model::{Node, NodeName, Pod, PodKey};
 use crate::snapshot::Snapshot;
-use crate::solve::came_off::labels_of;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::Demand;
 use crate::solve::existing;
@@ -17,6 +16,7 @@ use crate::solve::solution::{NewNode, Unplaced};
 use crate::solve::topology::Topology;
 
 use super::desk;
+use super::disruption::sequence;
 use super::fleet::Trade;
 
 /// A fleet that leaves pods over.
@@ -44,7 +44,8 @@ impl Late<'_> {
         if !world.pods.iter().any(is_meant) {
             return;
         }
-        let joined = |(number, new)| joined(world, trade, number, new);
+        let bought = (trade.policy, trade.supply);
+        let joined = |(number, new)| imagined::joined(bought, imagined::name(number), new, world.at);
         let made: Vec<Node> = self.new.iter().enumerate().map(joined).collect();
         let settled = self.settled(world, &made);
         let mut nodes = existing::standing(&settled, daemons, topology);
@@ -57,10 +58,10 @@ impl Late<'_> {
         let late: BTreeMap<PodKey, NodeName> = late.collect();
         self.unplaced.iter_mut().for_each(|group| group.pods.retain(|pod| !late.contains_key(pod)));
         self.unplaced.retain(|group| !group.pods.is_empty());
-        let requests: BTreeMap<&PodKey, &Pod> = world.pods.iter().map(|pod| (&pod.key, pod)).collect();
+        let pods: BTreeMap<&PodKey, &Pod> = world.pods.iter().map(|pod| (&pod.key, pod)).collect();
         for (pod, node) in late {
             match made.iter().position(|made| made.name == node) {
-                Some(number) => add(&mut self.new[number], requests[&pod]),
+                Some(number) => add(&mut self.new[number], pods[&pod]),
                 None => drop(self.places.insert(pod, node)),
             }
         }
@@ -73,20 +74,9 @@ impl Late<'_> {
         let places: BTreeMap<&PodKey, &NodeName> = self.places.iter().chain(on_new).collect();
         let mut settled = world.clone();
         settled.nodes.extend(made.iter().cloned());
-        for pod in &mut settled.pods {
-            if let Some(node) = places.get(&pod.key) {
-                pod.place = PodPlace::Bound((*node).clone());
-            }
-        }
+        sequence::settle(&mut settled, &places);
         settled
     }
-}
-
-/// Returns a node to make as if it had joined.
-fn joined(world: &Snapshot, trade: Trade<'_>, number: usize, new: &NewNode) -> Node {
-    let pool = &trade.policy.pools[&new.pool];
-    let labels = labels_of(trade.supply, new);
-    Node::joined(pool, imagined::name(number), labels, (&new.capacity, &new.allocatable), world.at)
 }
 
 /// Adds a pod to a node to make. The other ways to have it were looked at without that pod.

@@ -3,18 +3,15 @@
 //! Nothing is placed or named here.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use jiff::Timestamp;
-
-use crate::model::{LabelKey, Node, NodeName, Pool, PoolName, Zone, label};
+use crate::model::{NodeName, Pool, PoolName, Zone, label};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
-use crate::solve::came_off::labels_of;
 use crate::solve::daemons::Daemons;
 use crate::solve::ledger;
 use crate::solve::market::Market;
 use crate::solve::price::{self, PriceBook, Uncommitted};
+use crate::solve::shrink::imagined;
 use crate::solve::solution::{NewNode, Warning};
 use crate::solve::supply::{PoolSupply, Supply};
 use crate::solve::topology::Topology;
@@ -95,7 +92,8 @@ impl<'a> Filled<'a> {
 
     fn add(&mut self, supply: &Supply<'_>, own: &PoolSupply<'_>, way: Way<'_, '_>) {
         let new = ways::new_node(own, way);
-        let node = joined(own.pool, self.made.len(), (&new, supply), self.snapshot.at);
+        let name = name_by_number(&own.pool.name, self.made.len());
+        let node = imagined::joined((self.policy, supply), name, &new, self.snapshot.at);
         self.made.insert(node.name.clone(), new);
         self.world.nodes.push(node);
     }
@@ -117,17 +115,4 @@ fn zones(snapshot: &Snapshot, pool: &PoolName) -> BTreeMap<Zone, usize> {
         *zones.entry(Zone::from(&**zone)).or_default() += 1;
     }
     zones
-}
-
-/// Returns a node to make as if it had joined.
-pub(super) fn joined(
-    pool: &Pool,
-    number: usize,
-    (new, supply): (&NewNode, &Supply<'_>),
-    at: Option<Timestamp>,
-) -> Node {
-    let name = name_by_number(&pool.name, number);
-    let mut labels = labels_of(supply, new);
-    labels.insert(LabelKey::new(label::HOSTNAME), Arc::from(name.as_str()));
-    Node::joined(pool, name, labels, (&new.capacity, &new.allocatable), at)
 }

@@ -18,11 +18,12 @@ use super::daemons::Daemons;
 use super::market::Market;
 use super::price::PriceBook;
 use super::shrink::due::Due;
+use super::shrink::imagined;
 use super::solution::{Kept, NewNode, Solution};
 use super::supply::Supply;
 use super::topology::Topology;
 
-use filled::{Filled, joined};
+use filled::Filled;
 
 /// How often the world is planned again because nodes stay that were to be replaced.
 const ROUNDS_MAX: usize = 4;
@@ -87,7 +88,8 @@ pub(super) fn as_if_there(snapshot: &Snapshot, policy: &Policy, solution: &Solut
     let supply = Supply::of_fixed(policy, &market, &book, &daemons);
     for (number, new) in fixed.into_iter().enumerate() {
         let Some(pool) = policy.pools.get(&new.pool) else { continue };
-        let node = joined(pool, number, (&new, &supply), snapshot.at);
+        let name = name_by_number(&pool.name, number);
+        let node = imagined::joined((policy, &supply), name, &new, snapshot.at);
         fleet.target.kept.push(Kept { node: node.name.clone(), pods: new.pods });
         world.nodes.push(node);
     }

@@ -5,10 +5,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::model::{DisruptionReason, LabelKey, Node, NodeName, PodKey, PodPlace, label};
+use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::came_off::labels_of;
 use crate::solve::solution::{NewNode, Removal, Target};
+use crate::solve::supply::Supply;
 
 use super::candidate;
 use super::trial::{Scene, marked};
@@ -24,7 +28,7 @@ pub(in crate::solve) fn after(scene: &Scene<'_>, snapshot: &Snapshot, target: &T
         places.extend(kept.pods.iter().map(|pod| (pod, kept.node.clone())));
     }
     for (number, new) in target.new.iter().enumerate() {
-        let node = joined(scene, snapshot, name(number), new);
+        let node = joined((scene.policy, scene.supply), name(number), new, snapshot.at);
         places.extend(new.pods.iter().map(|pod| (pod, node.name.clone())));
         after.nodes.push(node);
     }
@@ -62,13 +66,12 @@ const NEW: &str = "new ";
 
 /// Returns a node to make as if it had joined under a name that no other has.
 pub(in crate::solve) fn joined(
-    scene: &Scene<'_>,
-    snapshot: &Snapshot,
+    (policy, supply): (&Policy, &Supply<'_>),
     name: NodeName,
     new: &NewNode,
+    at: Option<Timestamp>,
 ) -> Node {
-    let mut labels = labels_of(scene.supply, new);
+    let mut labels = labels_of(supply, new);
     labels.insert(LabelKey::new(label::HOSTNAME), Arc::from(name.as_str()));
-    let pool = &scene.policy.pools[&new.pool];
-    Node::joined(pool, name, labels, (&new.capacity, &new.allocatable), snapshot.at)
+    Node::joined(&policy.pools[&new.pool], name, labels, (&new.capacity, &new.allocatable), at)
 }

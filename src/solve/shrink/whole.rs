@@ -22,7 +22,7 @@ use super::trial::{Scene, marked};
 /// Returns whether the order of pools, the rules between pods, what nodes have and what claims must list hold of a
 /// solution.
 pub(in crate::solve) fn is_right(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solution) -> bool {
-    let Target { new, removed, .. } = &solution.target;
+    let Target { new, .. } = &solution.target;
     let is_overfull = |node: &NewNode| !node.requests.fit_in(&node.allocatable);
     if new.iter().any(is_overfull) {
         return false;
@@ -31,7 +31,7 @@ pub(in crate::solve) fn is_right(scene: &Scene<'_>, snapshot: &Snapshot, solutio
     let mut new = new.clone();
     new.iter_mut().for_each(|node| layout::take_off(node, scene.room));
     let new = &new;
-    let world = &marked(snapshot, &removed.iter().map(|removal| removal.node.clone()).collect());
+    let world = &marked(snapshot, &solution.target.removed_names());
     let demand = &Demand::of(world, scene.topology);
     let lacks_choice =
         |node: &NewNode| node.variety.among.iter().any(|other| !node.substitutes.contains(other));
