@@ -17,14 +17,11 @@ const SIZES: [(&str, usize, usize); 5] = [
     ("Standard_E8s_v5", 7400, 55_500),
 ];
 
-/// What is free of a node: thousandths of a core and MiB.
-type Free = (usize, usize);
-
-/// So many nodes that carry so many Deployments, each replica on the node that carries fewest of its own, and first on those
-/// that were drawn first.
+/// So many nodes that carry so many Deployments: each is drawn a node, and its replicas go around all nodes from there to the
+/// next ones that have room.
 pub(crate) fn cluster(nodes: usize, deployments: usize) -> World {
     let mut numbers = Numbers::new(5);
-    let mut free: Vec<Free> = Vec::new();
+    let mut free: Vec<(usize, usize)> = Vec::new();
     let mut objects: Vec<Value> = (0..nodes)
         .map(|place| {
             let (size, cpu, memory) = SIZES[numbers.below(SIZES.len())];
@@ -43,7 +40,6 @@ pub(crate) fn cluster(nodes: usize, deployments: usize) -> World {
         for replica in 0..numbers.of(&[1, 2, 2, 3, 3, 4, 6, 10, 20]) {
             let mut pod = worlds::pod(&format!("app-{app}-{replica:02}"), size, &labels, &rules);
             let fits = |place: &usize| free[*place].0 >= size.0 && free[*place].1 >= size.1;
-            // One after the other around all nodes, so that replicas are apart.
             let home = (0..nodes).map(|step| (first + replica * 7 + step) % nodes).find(fits);
             if let Some(home) = home {
                 free[home] = (free[home].0 - size.0, free[home].1 - size.1);

@@ -59,7 +59,7 @@ pub(in crate::solve) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memo
         false => {
             let all = all.unwrap_or_else(|| All::of((snapshot, policy, memos), &wishes));
             let All { items, choice, copy, solution } = all;
-            let mut search = Search::of((copy, policy, memos), &wishes, (&base, &solution));
+            let search = Search::of((copy, policy, memos), &wishes, (&base, &solution));
             search.run((items, choice), solution.clone())
         }
     };
@@ -144,7 +144,7 @@ impl<'a> Search<'a> {
     }
 
     /// Starts from the fleet with all preferences.
-    fn run(&mut self, (mut items, mut choice): (Vec<Item>, Choice), solution: Solution) -> Outcome {
+    fn run(mut self, (mut items, mut choice): (Vec<Item>, Choice), solution: Solution) -> Outcome {
         let mut trial = self.judged(solution);
         let mut weakened: Vec<Item> = Vec::new();
         for _ in 0..ROUNDS_MAX {
@@ -165,7 +165,7 @@ impl<'a> Search<'a> {
         };
         let (choice, solution) = self.looked_around(found);
         let places_more = is_worse(&self.unplaced(self.base), &self.unplaced(&solution));
-        Outcome { choice, solution, reasons: std::mem::take(&mut self.reasons), all, places_more }
+        Outcome { choice, solution, reasons: self.reasons, all, places_more }
     }
 
     /// Plans with these preferences, where what may go goes as without any, as with all, or stays: every step from these to
