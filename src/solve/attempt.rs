@@ -66,7 +66,7 @@ pub(super) struct Ground<'a> {
     /// What there is, with nothing placed yet.
     pub(super) nodes: &'a [Standing<'a>],
     /// What the attempts are for.
-    pub(super) effort: Effort,
+    pub(super) effort: Effort<'a>,
     /// In which manner domains are given out.
     pub(super) manner: Manner,
     /// Whether other ways than the plain one are looked at.
@@ -224,8 +224,8 @@ fn rounds<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand) -
         return first;
     }
     // Where there is much to place, sketches find out what every place takes.
-    let is_sketched = ground.effort == Effort::Plan && demand.pods() > SKETCHED_MIN;
-    let tried = if is_sketched { Ground { effort: Effort::Comparison, ..*ground } } else { *ground };
+    let is_sketched = ground.effort.is_plan() && demand.pods() > SKETCHED_MIN;
+    let tried = if is_sketched { Ground { effort: Effort::Comparison(None), ..*ground } } else { *ground };
     let mut best = (score(ground, &first), first);
     let mut sketched: Option<(Score, Caps)> = None;
     for _ in 0..ROUNDS_MAX {

@@ -43,7 +43,7 @@ pub(in crate::solve) struct Layout {
 /// stands with the other new nodes afterwards.
 pub(in crate::solve) fn lay(
     scene: &Scene<'_>,
-    (snapshot, effort): (&Snapshot, Effort),
+    (snapshot, effort): (&Snapshot, Effort<'_>),
     attempt: &mut Attempt<'_>,
 ) -> Layout {
     if scene.room.shapes.is_empty() {
@@ -159,7 +159,7 @@ impl Laid {
 struct Floor<'p> {
     scene: &'p Scene<'p>,
     snapshot: &'p Snapshot,
-    effort: Effort,
+    effort: Effort<'p>,
     /// The nodes that exist and stay, or may be kept.
     there: Vec<Standing<'p>>,
     /// The nodes to make for pods, each with the ports that those take.
@@ -172,7 +172,7 @@ struct Floor<'p> {
 }
 
 impl<'p> Floor<'p> {
-    fn of(scene: &'p Scene<'p>, (snapshot, effort): (&'p Snapshot, Effort), attempt: &Attempt<'p>) -> Self {
+    fn of(scene: &'p Scene<'p>, (snapshot, effort): (&'p Snapshot, Effort<'p>), attempt: &Attempt<'p>) -> Self {
         let finished = &attempt.finished;
         let shapes = &attempt.assigned.demand.shapes;
         let mut new = Vec::new();

@@ -74,7 +74,7 @@ pub(in crate::solve) struct Desk<'d> {
     pub(in crate::solve) demand: &'d Demand,
     pub(in crate::solve) book: &'d PriceBook<'d>,
     /// What the packing is for: worlds that are only compared need no substitutes.
-    pub(in crate::solve) effort: Effort,
+    pub(in crate::solve) effort: Effort<'d>,
 }
 
 /// Names everything. Nodes go to the zone of their pool that has the fewest, by name where equal.
@@ -111,7 +111,7 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
     for (class, next) in problem.classes.iter().zip(next) {
         finished.unplaced.extend(class.pods.iter().skip(next).map(|(_, pod, shape)| (*shape, pod.clone())));
     }
-    if desk.effort == Effort::Plan {
+    if desk.effort.is_plan() {
         substitute(desk, &packing.nodes, &mut made);
     }
     let mut made: Vec<Made> = made.into_iter().map(|(_, made)| made).collect();

@@ -5,7 +5,7 @@
 use std::cell::OnceCell;
 
 use super::room::Bench;
-use super::{shares, thinned, worth};
+use super::{Effort, shares, thinned, worth};
 
 /// What pods are worth on nodes of these columns.
 pub(super) struct Guess<'c> {
@@ -36,6 +36,14 @@ impl<'c> Guess<'c> {
 
     /// Returns what pods are worth where all of these are to be placed: the same each time it is asked.
     pub(super) fn worth(&self, bench: &Bench<'_>, left: &[usize]) -> &[i128] {
-        self.worth.get_or_init(|| worth::values(bench, self.few(bench), &self.first, left))
+        self.worth.get_or_init(|| {
+            let known = match bench.effort {
+                Effort::Comparison(Some(known)) => {
+                    known.values(bench.problem, (self.columns, &self.first), left)
+                }
+                Effort::Plan | Effort::Comparison(None) => None,
+            };
+            known.unwrap_or_else(|| worth::values(bench, self.few(bench), &self.first, left))
+        })
     }
 }

@@ -4,6 +4,7 @@
 //! heavier pool could take at that moment. Running pods are never touched here. All work is counted.
 
 mod again;
+mod appraisal;
 pub(super) mod choosing;
 pub(super) mod columns;
 mod exact;
@@ -33,6 +34,7 @@ use super::memo::Memo;
 use super::price::PriceBook;
 use super::supply::Supply;
 
+pub(super) use appraisal::{Appraisal, appraised};
 use guess::Guess;
 pub(super) use packing::Packing;
 pub(super) use problem::Problem;
@@ -57,12 +59,20 @@ const IMPROVED_MAX: usize = 2;
 const COMPARED_MAX: usize = 2_000;
 
 /// What packing is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effort {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Effort<'a> {
     /// A plan.
     Plan,
-    /// One of many worlds that are compared: where there is much to place, one candidate says enough.
-    Comparison,
+    /// One of many worlds that are compared: where there is much to place, one candidate says enough. What pods are worth
+    /// may be known from before.
+    Comparison(Option<&'a Appraisal>),
+}
+
+impl Effort<'_> {
+    /// Returns whether it is for a plan.
+    pub(super) const fn is_plan(self) -> bool {
+        matches!(self, Self::Plan)
+    }
 }
 
 /// Packs what is left of the demand: first as if there were no limits, and where the result is within them it
@@ -71,7 +81,7 @@ pub(super) fn pack(
     (demand, left): (&Demand, &[usize]),
     (supply, memo): (&Supply<'_>, &Memo),
     (ledger, book): (&Ledger, &PriceBook<'_>),
-    effort: Effort,
+    effort: Effort<'_>,
 ) -> (Problem, Packing) {
     let unlimited = ledger.without_limits();
     let mut problem = Problem::of((demand, left), (supply, memo), &unlimited, book);
@@ -89,7 +99,7 @@ pub(super) fn pack(
 }
 
 /// Packs everything that the problem holds. Sizes whose price is not known come last, after all lighter pools.
-fn packed(problem: &Problem, supply: &Supply<'_>, ledger: &Ledger, effort: Effort) -> Packing {
+fn packed(problem: &Problem, supply: &Supply<'_>, ledger: &Ledger, effort: Effort<'_>) -> Packing {
     let bench = Bench { problem, supply, effort };
     let mut packing = Packing::new(problem.counts(), ledger.clone());
     let every: Vec<usize> = by_size(problem);
@@ -150,7 +160,7 @@ fn tier(bench: &Bench<'_>, guess: &Guess<'_>, start: Packing) -> Packing {
     let best = candidates.into_iter().min_by_key(|candidate| candidate.score(problem));
     let mut best = best.unwrap_or_else(|| start.clone());
     let pairs = columns.len() * problem.classes.len();
-    if bench.effort == Effort::Plan && pairs <= CORRECTED_MAX {
+    if bench.effort.is_plan() && pairs <= CORRECTED_MAX {
         again::pack_again(bench, columns, || guess.worth(bench, &start.left), &mut best);
     }
     best
@@ -185,7 +195,7 @@ fn uncommitted(bench: &Bench<'_>, guess: &Guess<'_>, classes: &[usize], start: &
     }
     let (few, values) = (guess.few(bench), guess.worth(bench, &start.left));
     let pairs = columns.len() * bench.problem.classes.len();
-    if bench.effort == Effort::Comparison && pairs > COMPARED_MAX {
+    if !bench.effort.is_plan() && pairs > COMPARED_MAX {
         return covered(bench, few, (values, 1), start);
     }
     let rounds = if pairs <= CORRECTED_MAX { ROUNDS } else { 1 };

@@ -10,7 +10,6 @@ use std::collections::binary_heap::PeekMut;
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::Effort;
 use super::packing::Packing;
 use super::pattern::{Block, Load, Needs, Within, best, blocks, order};
 use super::promise::Promises;
@@ -91,7 +90,7 @@ impl<'a> Search<'a> {
     ) -> Self {
         let needs = Needs::of(bench, columns, &blocks);
         let least = (PAIRS_AT_ONCE / blocks.len()).max(1);
-        let is_much = bench.effort == Effort::Plan && columns.len() >= least;
+        let is_much = bench.effort.is_plan() && columns.len() >= least;
         let orders =
             columns.par_iter().with_min_len(least).map(|column| order(bench, *column, &blocks)).collect();
         let promises = Promises::of(bench, columns, (values, left), is_much);

@@ -84,7 +84,7 @@ pub(super) const fn at_once(fits: usize) -> usize {
 pub(super) struct Bench<'p> {
     pub(super) problem: &'p Problem,
     pub(super) supply: &'p Supply<'p>,
-    pub(super) effort: Effort,
+    pub(super) effort: Effort<'p>,
 }
 
 impl Bench<'_> {

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use crate::solve::bound::simplex::{ONE, Pattern, Programme};
 
-use super::Effort;
 use super::room::{Bench, SCALE, at_once, fits, holds, part, scarcity};
 use super::rows::{Row, rows};
 
@@ -47,7 +46,7 @@ pub(super) fn values(bench: &Bench<'_>, columns: &[usize], first: &[i128], left:
         let duals = programme.duals();
         let cost: i128 = duals.iter().zip(&counts).map(|(dual, count)| dual * i128::from(*count)).sum();
         let is_settled = before.is_some_and(|before| (before - cost) * SETTLED_PARTS < cost);
-        if steps == 0 || is_settled && bench.effort == Effort::Comparison {
+        if steps == 0 || is_settled && !bench.effort.is_plan() {
             break;
         }
         before = Some(cost);

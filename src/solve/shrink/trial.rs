@@ -18,7 +18,9 @@ use crate::solve::headroom;
 use crate::solve::market::Market;
 use crate::solve::memo::Memo;
 use crate::solve::overruled;
-use crate::solve::pack::Effort;
+use crate::solve::fleet::Costs;
+use crate::solve::ledger;
+use crate::solve::pack::{self, Appraisal, Effort};
 use crate::solve::price::PriceBook;
 use crate::solve::solution::NewNode;
 use crate::solve::supply::Supply;
@@ -26,6 +28,7 @@ use crate::solve::topology::Topology;
 use crate::solve::topology::assign::Manner;
 
 use super::candidate::Rules;
+use super::empty::Shrunk;
 use super::whole;
 
 /// What is the same for every set of nodes.
@@ -63,13 +66,13 @@ impl<'a> Scene<'a> {
         &self,
         snapshot: &'g Snapshot,
         (demand, nodes): (&'g Demand, &'g [Standing<'g>]),
-        effort: Effort,
+        effort: Effort<'g>,
     ) -> Ground<'g>
     where
         'a: 'g,
     {
         let Self { policy, market, book, topology, supply, memo, slack, looks_further, .. } = *self;
-        let looks_further = looks_further && effort == Effort::Plan;
+        let looks_further = looks_further && effort.is_plan();
         Ground {
             snapshot,
             policy,
@@ -134,6 +137,8 @@ pub(super) struct Stage<'s> {
     roster: Arc<Roster<'s>>,
     /// What stands on each node, whatever is tried, with the node's place.
     standing: Vec<(usize, Standing<'s>)>,
+    /// What pods are worth, where it is known from before.
+    appraisal: Option<Arc<Appraisal>>,
 }
 
 impl<'s> Stage<'s> {
@@ -151,7 +156,13 @@ impl<'s> Stage<'s> {
             roster: roster.clone(),
             shadow: snapshot.clone(),
             standing: standing.iter().map(placed).collect(),
+            appraisal: None,
         }
+    }
+
+    /// Takes pods to be worth what is known from before.
+    pub(super) fn with(self, appraisal: &Arc<Appraisal>) -> Self {
+        Self { appraisal: Some(appraisal.clone()), ..self }
     }
 
     /// Plans without these nodes.
@@ -165,17 +176,32 @@ impl<'s> Stage<'s> {
             .map(|(place, standing)| Standing { node: &self.shadow.nodes[*place], ..standing.clone() })
             .collect();
         let demand = self.roster.demand(|node| self.shadow.nodes[node].is_deleting);
-        trial(scene, &self.shadow, (&demand, &nodes), leaving)
+        let effort = Effort::Comparison(self.appraisal.as_deref());
+        trial((scene, effort), &self.shadow, (&demand, &nodes), leaving)
     }
 }
 
-fn trial(
+/// Returns what pods are worth where all these nodes go.
+pub(super) fn appraised(
     scene: &Scene<'_>,
+    (snapshot, roster): (&Snapshot, &Roster<'_>),
+    leaving: &BTreeSet<NodeName>,
+) -> Appraisal {
+    let Scene { policy, market, book, supply, memo, .. } = *scene;
+    let shadow = &*marked(snapshot, leaving);
+    let demand = roster.demand(|node| shadow.nodes[node].is_deleting);
+    let free = Costs::of(shadow, &Shrunk::default(), market, book).free;
+    let ledger = ledger::opened(policy, &shadow.nodes, &free, MicroUsdPerHour(0)).without_limits();
+    pack::appraised(&demand, (supply, memo), (&ledger, book))
+}
+
+fn trial(
+    (scene, effort): (&Scene<'_>, Effort<'_>),
     shadow: &Snapshot,
     (demand, nodes): (&Demand, &[Standing<'_>]),
     leaving: &BTreeSet<NodeName>,
 ) -> Trial {
-    let ground = scene.ground(shadow, (demand, nodes), Effort::Comparison);
+    let ground = scene.ground(shadow, (demand, nodes), effort);
     let mut attempt = attempt::best(&ground);
     let unplaced = attempt::unplaced(demand, &attempt);
     let lost = stranded(shadow, (leaving, scene.asked), &attempt, demand);

@@ -1,0 +1,63 @@
+//! What pods are worth where all that may go does: worked out once, for all the worlds in which less goes.
+//!
+//! A guess, as every value of pods is: it decides which patterns are used, and never what is allowed.
+
+use std::collections::BTreeMap;
+
+use crate::model::PodKey;
+use crate::solve::demand::Demand;
+use crate::solve::fit::limits::Ledger;
+use crate::solve::memo::Memo;
+use crate::solve::price::PriceBook;
+use crate::solve::supply::Supply;
+
+use super::guess::Guess;
+use super::room::Bench;
+use super::{Effort, Problem, columns};
+
+/// What pods are worth on nodes of each weight, the heaviest first, as far as those take them.
+#[derive(Debug, Default)]
+pub(in crate::solve) struct Appraisal {
+    tiers: Vec<BTreeMap<PodKey, i128>>,
+}
+
+impl Appraisal {
+    /// Returns what the pods of each class are worth on nodes of these columns, which are of one weight: what they are
+    /// alone where none are left to place, or they have no place there. Nothing where one was not looked at.
+    pub(super) fn values(
+        &self,
+        problem: &Problem,
+        (columns, first): (&[usize], &[i128]),
+        left: &[usize],
+    ) -> Option<Vec<i128>> {
+        let known = self.tiers.get(problem.columns[*columns.first()?].tier)?;
+        let value = |class: usize| {
+            if first[class] == 0 || left[class] == 0 {
+                return Some(first[class]);
+            }
+            let (_, pod, _) = problem.classes[class].pods.first()?;
+            known.get(pod).copied()
+        };
+        (0..first.len()).map(value).collect()
+    }
+}
+
+/// Works out what all these pods are worth together; the ledger knows no limits.
+pub(in crate::solve) fn appraised(
+    demand: &Demand,
+    (supply, memo): (&Supply<'_>, &Memo),
+    (ledger, book): (&Ledger, &PriceBook<'_>),
+) -> Appraisal {
+    let left: Vec<usize> = demand.shapes.iter().map(|shape| shape.pods.len()).collect();
+    let problem = &Problem::of((demand, &left), (supply, memo), ledger, book);
+    let bench = &Bench { problem, supply, effort: Effort::Plan };
+    let counts = problem.counts();
+    let tiers = problem.tiers.iter().map(|columns| {
+        let columns: Vec<usize> =
+            columns.iter().copied().filter(|column| columns::is_priced(&problem.columns[*column])).collect();
+        let guess = Guess::of(bench, &columns);
+        let values = problem.classes.iter().zip(guess.worth(bench, &counts)).filter(|(_, value)| **value > 0);
+        values.flat_map(|(class, value)| class.pods.iter().map(|(_, pod, _)| (pod.clone(), *value))).collect()
+    });
+    Appraisal { tiers: tiers.collect() }
+}
