@@ -18,6 +18,9 @@ const STRIDES: [usize; 6] = [1, 2, 3, 5, 8, 13];
 /// How many nodes others are looked for to go with.
 const SEEDS_MAX: usize = 400;
 
+/// Where the first way costs more by one of so many parts, no other is looked for: it is hardly ever cheaper by as much.
+const HOPELESS_PARTS: i64 = 10;
+
 /// How many classes a node may carry: those with more are as full as small pods make them.
 const CLASSES_MAX: usize = 64;
 
@@ -52,17 +55,24 @@ pub(super) fn pack_again<'v>(
     let mut is_better = true;
     while is_better {
         is_better = false;
-        for turn in turns() {
-            let Some(group) = group(bench, packing, &order, turn) else { continue };
-            if !tried.insert(group.iter().map(|place| packing.nodes[*place].clone()).collect()) {
-                continue;
-            }
-            let Some(part) = Part::of(bench, columns, packing, &group) else { continue };
-            looked += part.pairs();
+        let mut turns = turns();
+        loop {
+            let mut next =
+                || turns.find_map(|turn| Part::of(bench, (columns, packing, &order), (turn, &mut tried)));
+            // Two are looked at together, and what comes of them is taken in their order, whatever the number of threads.
+            let Some(one) = next() else { break };
+            let other = next();
+            looked += one.pairs() + other.as_ref().map_or(0, Part::pairs);
             if looked > credit {
                 return;
             }
-            if let Some(best) = part.anew(bench, values) {
+            let anew = |part: &Part| Some((part.group.clone(), part.anew(bench, values)?));
+            let (first, second) = rayon::join(|| anew(&one), || other.as_ref().and_then(anew));
+            // What was found for the other is of nodes that have changed their places: it has another turn.
+            if let (Some(_), Some(other)) = (&first, &other) {
+                tried.remove(&other.nodes);
+            }
+            if let Some((group, best)) = first.or(second) {
                 let rest = packing.nodes.iter().enumerate().filter(|(place, _)| !group.contains(place));
                 packing.nodes = rest.map(|(_, node)| node.clone()).chain(best.nodes).collect();
                 packing.ledger = best.ledger;
@@ -131,6 +141,9 @@ fn group(bench: &Bench<'_>, packing: &Packing, order: &[usize], turn: Turn) -> O
 
 /// The pods of a few nodes, to be packed anew.
 struct Part {
+    /// The places of the nodes, and the nodes.
+    group: Vec<usize>,
+    nodes: Vec<Opened>,
     /// Their nodes taken away, and nothing else to place.
     empty: Packing,
     classes: Vec<usize>,
@@ -141,13 +154,22 @@ struct Part {
 }
 
 impl Part {
-    /// Takes these nodes; `None` where that is too much to look at.
-    fn of(bench: &Bench<'_>, columns: &[usize], packing: &Packing, group: &[usize]) -> Option<Self> {
+    /// Takes the nodes whose turn it is; `None` where there are none, they were tried before, or that is too much to look at.
+    fn of(
+        bench: &Bench<'_>,
+        (columns, packing, order): (&[usize], &Packing, &[usize]),
+        (turn, tried): (Turn, &mut BTreeSet<Vec<Opened>>),
+    ) -> Option<Self> {
         let problem = bench.problem;
-        let nodes = || group.iter().map(|place| &packing.nodes[*place]);
-        let cost = nodes().fold(0_i64, |sum, node| sum.saturating_add(problem.columns[node.column].cost));
+        let group = group(bench, packing, order, turn)?;
+        let nodes: Vec<Opened> = group.iter().map(|place| packing.nodes[*place].clone()).collect();
+        if !tried.insert(nodes.clone()) {
+            return None;
+        }
+        let cost =
+            nodes.iter().fold(0_i64, |sum, node| sum.saturating_add(problem.columns[node.column].cost));
         let classes: BTreeSet<usize> =
-            nodes().flat_map(|node| node.load.iter().map(|(class, _)| *class)).collect();
+            nodes.iter().flat_map(|node| node.load.iter().map(|(class, _)| *class)).collect();
         let open: BTreeSet<usize> = classes.iter().map(|class| problem.classes[*class].access).collect();
         let holds = |column: &usize| {
             let is_open = |access: &usize| problem.accesses[*access].columns.has(*column);
@@ -158,11 +180,11 @@ impl Part {
             return None;
         }
         let mut empty = Packing::new(vec![0; problem.classes.len()], packing.ledger.clone());
-        for node in nodes() {
+        for node in &nodes {
             empty.ledger.give_back(&problem.columns[node.column].charges);
             node.load.iter().for_each(|(class, count)| empty.left[*class] += count);
         }
-        Some(Self { empty, columns, classes: classes.into_iter().collect(), cost })
+        Some(Self { group, nodes, empty, columns, classes: classes.into_iter().collect(), cost })
     }
 
     fn pairs(&self) -> usize {
@@ -171,7 +193,7 @@ impl Part {
 
     /// Returns the cheapest way that was found, where it is cheaper than before and leaves nothing.
     fn anew(&self, bench: &Bench<'_>, values: &[i128]) -> Option<Packing> {
-        let Self { empty, classes, columns, cost } = self;
+        let Self { empty, classes, columns, cost, .. } = self;
         let problem = bench.problem;
         let mut found = Vec::new();
         // What looks at every division knows neither limits nor commitments.
@@ -185,8 +207,11 @@ impl Part {
                 packing
             };
             let first = covered(values);
-            let again = covered(&shares::corrected(bench, values, &first));
-            found.extend([first, again]);
+            let is_hopeless = first.cost(problem) > cost.saturating_add(cost / HOPELESS_PARTS);
+            if !is_hopeless {
+                found.push(covered(&shares::corrected(bench, values, &first)));
+            }
+            found.push(first);
         }
         let whole = found.into_iter().filter(|next| next.left.iter().all(|left| *left == 0));
         let best = whole.min_by_key(|next| next.cost(problem))?;

@@ -4,7 +4,7 @@
 //! It does not know limits and is left out where there are any.
 
 use super::packing::Packing;
-use super::room::Bench;
+use super::room::{Bench, holds};
 
 /// The most ways to take some of what is left. Pairs of them are looked at: about half a million at this.
 pub(super) const STATES_MAX: usize = 1024;
@@ -34,8 +34,11 @@ pub(super) fn place(
         (more <= states_max).then_some(more)
     })?;
     let digits: Vec<Vec<usize>> = (0..states).map(|state| digits(state, &counts)).collect();
+    let mut by_cost: Vec<(i64, usize)> =
+        columns.iter().map(|column| (bench.problem.columns[*column].cost, *column)).collect();
+    by_cost.sort_unstable();
     let nodes: Vec<Option<(i64, usize)>> =
-        digits.iter().map(|digits| cheapest(bench, columns, &load(classes, digits))).collect();
+        digits.iter().map(|digits| cheapest(bench, &by_cost, &load(classes, digits))).collect();
     let mut best: Vec<Option<Best>> = vec![None; states];
     best[0] = Some(Best { cost: 0, nodes: 0, part: 0 });
     for state in 1..states {
@@ -74,10 +77,11 @@ fn divided(
     found
 }
 
-/// Returns the cheapest column that holds all these pods.
-fn cheapest(bench: &Bench<'_>, columns: &[usize], load: &[(usize, usize)]) -> Option<(i64, usize)> {
-    let holding = columns.iter().filter(|column| bench.filled(**column, load).is_some());
-    holding.map(|column| (bench.problem.columns[*column].cost, *column)).min()
+/// Returns the first of these columns that holds all these pods.
+fn cheapest(bench: &Bench<'_>, by_cost: &[(i64, usize)], load: &[(usize, usize)]) -> Option<(i64, usize)> {
+    let need = bench.problem.need(load);
+    let has_room = |column: usize| holds(&bench.problem.columns[column].room, &need);
+    by_cost.iter().copied().find(|(_, column)| has_room(*column) && bench.filled(*column, load).is_some())
 }
 
 fn digits(state: usize, counts: &[usize]) -> Vec<usize> {

@@ -17,6 +17,10 @@ use super::room::{Bench, SCALE, units};
 /// Parts into which the worth of what pods take is divided where pods are sorted by it.
 const WORTH: i128 = 1 << 40;
 
+/// Up to how many pairs of a column and a class two dimensions are counted in one proportion only: to look for a pattern more
+/// takes less there than to promise better.
+const LITTLE_MAX: usize = 2_000;
+
 /// What one part of each dimension counts.
 type Direction = Vec<i64>;
 
@@ -66,7 +70,9 @@ impl<'v> Promises<'v> {
         is_much: bool,
     ) -> Self {
         let rooms = Rooms::of(bench, columns);
-        let ways = Ways::of(bench, &rooms);
+        let pods = (0..values.len()).filter(|class| values[*class] > 0 && left[*class] > 0).count();
+        let around = if columns.len() * pods <= LITTLE_MAX { 0 } else { 1 };
+        let ways = Ways::of(bench, &rooms, around);
         let counted = |way: &Direction| rooms.counted(bench, (values, left), way.clone());
         let counted: Vec<Counted> = ways.directions.iter().map(counted).collect();
         let groups = alike(bench, columns);
@@ -184,7 +190,7 @@ struct Ways {
 }
 
 impl Ways {
-    fn of(bench: &Bench<'_>, rooms: &Rooms) -> Self {
+    fn of(bench: &Bench<'_>, rooms: &Rooms, around: i64) -> Self {
         let is_asked = |place: &usize| bench.problem.classes.iter().any(|class| class.need[*place] > 0);
         let asked: Vec<usize> = (0..rooms.units.len()).filter(is_asked).collect();
         let size =
@@ -194,7 +200,7 @@ impl Ways {
         let number: BTreeMap<&Vec<u32>, usize> = distinct.iter().copied().zip(0..).collect();
         let sizes = of_columns.iter().map(|size| number[size]).collect();
         let ways: Vec<BTreeSet<Direction>> =
-            distinct.into_iter().map(|size| Self::of_size(&asked, size)).collect();
+            distinct.into_iter().map(|size| Self::of_size(&asked, size, around)).collect();
         let directions: BTreeSet<&Direction> = ways.iter().flatten().collect();
         let is_in = |ways: &BTreeSet<Direction>| directions.iter().map(|way| ways.contains(*way)).collect();
         let of_sizes = ways.iter().map(is_in).collect();
@@ -203,8 +209,8 @@ impl Ways {
 
     /// Returns the directions for columns of a size, in powers of two of parts: what counts nothing, so that all that is left
     /// is promised; each dimension that pods ask for alone; and every two of them in the proportion in which the columns
-    /// have them, to the next powers of two.
-    fn of_size(asked: &[usize], size: &[u32]) -> BTreeSet<Direction> {
+    /// have them, and so many powers of two to either side.
+    fn of_size(asked: &[usize], size: &[u32], around: i64) -> BTreeSet<Direction> {
         let counting = |counts: &[(usize, i64)]| {
             let mut direction = vec![0; size.len()];
             counts.iter().for_each(|(place, counts)| direction[*place] = *counts);
@@ -217,7 +223,7 @@ impl Ways {
                 let ratio = i64::from(size[*one]) - i64::from(size[*other]);
                 let both =
                     |ratio: i64| counting(&[(*one, 1 << (-ratio).max(0)), (*other, 1 << ratio.max(0))]);
-                directions.extend((ratio - 1..=ratio + 1).map(both));
+                directions.extend((ratio - around..=ratio + around).map(both));
             }
         }
         directions
