@@ -84,17 +84,14 @@ fn takes(
         let offered = kind.offerings.iter().filter(move |_| ask.requests.fit_in(&kind.kind.allocatable));
         let holding = offered.filter(move |usable| {
             // What has no price is a last resort, after lighter pools.
-            usable.quote.effective.known().is_some()
-                && is_there(usable)
-                && is_reached(place, usable)
-                && pool.site(kind, usable).why(by_term).is_ok()
+            usable.quote.effective.known().is_some() && is_there(usable) && is_reached(place, usable)
         });
         holding.map(move |usable| (kind, usable))
     });
     if pool.variety.is_empty() || pool.min_values_policy == MinValuesPolicy::BestEffort {
-        return ways.any(|(kind, usable)| is_left(kind, usable));
+        return ways.any(|(kind, usable)| is_left(kind, usable) && pool.takes((kind, usable), by_term));
     }
-    let ways: Vec<_> = ways.collect();
+    let ways: Vec<_> = ways.filter(|way| pool.takes(*way, by_term)).collect();
     let offered = ways.iter().map(|(kind, usable)| (kind.kind, usable.offering));
     let there = variety::counts(&pool.variety, offered);
     pool.variety.iter().zip(there).all(|((_, least), there)| there >= *least)

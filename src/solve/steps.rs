@@ -49,7 +49,7 @@ pub(super) fn near(snapshot: &Snapshot, policy: &Policy, memos: &Memos, fleets: 
             let sets: Vec<BTreeSet<NodeName>> =
                 fleets.iter().map(|fleet| fleet.target.removed_names()).collect();
             let leaving = consolidate::leaving_as(scene, without_due, sets);
-            let mut solution = gone(scene, without_due, leaving);
+            let mut solution = gone(scene, without_due, leaving, scheduler::with_slack_alone);
             solution.report.cost_before = price::cost(snapshot.nodes_today(), scene.market, scene.book);
             say_empty(without_due, &mut solution.target.removed);
             with_due(solution, due)
@@ -211,14 +211,19 @@ fn busy(snapshot: &Snapshot) -> BTreeSet<&NodeName> {
 
 /// Works out the fleet without the nodes whose going saves most.
 fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
-    gone(scene, snapshot, consolidate::leaving(scene, snapshot))
+    gone(scene, snapshot, consolidate::leaving(scene, snapshot), scheduler::with_slack)
 }
 
 /// Works out the fleet without these nodes.
-fn gone(scene: &Scene<'_>, snapshot: &Snapshot, leaving: BTreeSet<NodeName>) -> Solution {
+fn gone(
+    scene: &Scene<'_>,
+    snapshot: &Snapshot,
+    leaving: BTreeSet<NodeName>,
+    with_slack: fn(&Scene<'_>, &Snapshot, Solution) -> Solution,
+) -> Solution {
     let without = &trial::marked(snapshot, &leaving);
     let (apart, room) = headroom::shared(scene, without, fleet::without(scene, without));
-    let mut solution = scheduler::with_slack(&Scene { slack: &room, ..*scene }, without, apart);
+    let mut solution = with_slack(&Scene { slack: &room, ..*scene }, without, apart);
     let moved =
         leaving.into_iter().map(|node| Removal { node, reason: DisruptionReason::Underutilized, what: None });
     solution.target.removed.extend(moved);

@@ -172,7 +172,11 @@ struct Floor<'p> {
 }
 
 impl<'p> Floor<'p> {
-    fn of(scene: &'p Scene<'p>, (snapshot, effort): (&'p Snapshot, Effort<'p>), attempt: &Attempt<'p>) -> Self {
+    fn of(
+        scene: &'p Scene<'p>,
+        (snapshot, effort): (&'p Snapshot, Effort<'p>),
+        attempt: &Attempt<'p>,
+    ) -> Self {
         let finished = &attempt.finished;
         let shapes = &attempt.assigned.demand.shapes;
         let mut new = Vec::new();

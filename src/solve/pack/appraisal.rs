@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::PodKey;
+use crate::model::{PodKey, ResourceName};
 use crate::solve::demand::Demand;
 use crate::solve::fit::limits::Ledger;
 use crate::solve::memo::Memo;
@@ -12,13 +12,18 @@ use crate::solve::price::PriceBook;
 use crate::solve::supply::Supply;
 
 use super::guess::Guess;
+use super::problem::Class;
 use super::room::Bench;
 use super::{Effort, Problem, columns};
 
 /// What pods are worth on nodes of each weight, the heaviest first, as far as those take them.
 #[derive(Debug, Default)]
 pub(in crate::solve) struct Appraisal {
-    tiers: Vec<BTreeMap<PodKey, i128>>,
+    dimensions: Vec<ResourceName>,
+    /// What the pods of each class need, one amount a dimension: more than one of them, where they stand for others.
+    needs: Vec<Vec<i64>>,
+    /// What a pod is worth, with its class.
+    tiers: Vec<BTreeMap<PodKey, (i128, usize)>>,
 }
 
 impl Appraisal {
@@ -31,12 +36,22 @@ impl Appraisal {
         left: &[usize],
     ) -> Option<Vec<i128>> {
         let known = self.tiers.get(problem.columns[*columns.first()?].tier)?;
+        let places: Vec<Option<usize>> = problem
+            .dimensions
+            .iter()
+            .map(|name| self.dimensions.iter().position(|there| there == name))
+            .collect();
+        let needs_as_much = |need: &[i64], there: usize| {
+            let there = |place: &Option<usize>| place.map_or(0, |place| self.needs[there][place]);
+            need.iter().zip(&places).all(|(need, place)| *need == there(place))
+        };
         let value = |class: usize| {
             if first[class] == 0 || left[class] == 0 {
                 return Some(first[class]);
             }
-            let (_, pod, _) = problem.classes[class].pods.first()?;
-            known.get(pod).copied()
+            let Class { need, pods, .. } = &problem.classes[class];
+            let (value, there) = known.get(&pods.first()?.1)?;
+            needs_as_much(need, *there).then_some(*value)
         };
         (0..first.len()).map(value).collect()
     }
@@ -56,8 +71,16 @@ pub(in crate::solve) fn appraised(
         let columns: Vec<usize> =
             columns.iter().copied().filter(|column| columns::is_priced(&problem.columns[*column])).collect();
         let guess = Guess::of(bench, &columns);
-        let values = problem.classes.iter().zip(guess.worth(bench, &counts)).filter(|(_, value)| **value > 0);
-        values.flat_map(|(class, value)| class.pods.iter().map(|(_, pod, _)| (pod.clone(), *value))).collect()
+        let values = problem.classes.iter().zip(guess.worth(bench, &counts)).enumerate();
+        let of_class = |(place, (class, value)): (usize, (&Class, &i128))| {
+            let value = *value;
+            class.pods.iter().map(move |(_, pod, _)| (pod.clone(), (value, place))).collect::<Vec<_>>()
+        };
+        values.filter(|(_, (_, value))| **value > 0).flat_map(of_class).collect()
     });
-    Appraisal { tiers: tiers.collect() }
+    Appraisal {
+        tiers: tiers.collect(),
+        dimensions: problem.dimensions.clone(),
+        needs: problem.classes.iter().map(|class| class.need.clone()).collect(),
+    }
 }

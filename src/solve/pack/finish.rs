@@ -111,7 +111,7 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
     for (class, next) in problem.classes.iter().zip(next) {
         finished.unplaced.extend(class.pods.iter().skip(next).map(|(_, pod, shape)| (*shape, pod.clone())));
     }
-    if desk.effort.is_plan() {
+    if matches!(desk.effort, Effort::Plan) {
         substitute(desk, &packing.nodes, &mut made);
     }
     let mut made: Vec<Made> = made.into_iter().map(|(_, made)| made).collect();

@@ -63,15 +63,17 @@ const COMPARED_MAX: usize = 2_000;
 pub(super) enum Effort<'a> {
     /// A plan.
     Plan,
-    /// One of many worlds that are compared: where there is much to place, one candidate says enough. What pods are worth
-    /// may be known from before.
+    /// A way to a plan that is looked at beside others: all but packing a few nodes anew, and saying what else could hold
+    /// their pods. What pods are worth may be known from before, here and in what follows.
+    Draft(Option<&'a Appraisal>),
+    /// One of many worlds that are compared: where there is much to place, one candidate says enough.
     Comparison(Option<&'a Appraisal>),
 }
 
 impl Effort<'_> {
-    /// Returns whether it is for a plan.
+    /// Returns whether it is for a plan, or a way to one.
     pub(super) const fn is_plan(self) -> bool {
-        matches!(self, Self::Plan)
+        matches!(self, Self::Plan | Self::Draft(_))
     }
 }
 
@@ -160,7 +162,7 @@ fn tier(bench: &Bench<'_>, guess: &Guess<'_>, start: Packing) -> Packing {
     let best = candidates.into_iter().min_by_key(|candidate| candidate.score(problem));
     let mut best = best.unwrap_or_else(|| start.clone());
     let pairs = columns.len() * problem.classes.len();
-    if bench.effort.is_plan() && pairs <= CORRECTED_MAX {
+    if matches!(bench.effort, Effort::Plan) && pairs <= CORRECTED_MAX {
         again::pack_again(bench, columns, || guess.worth(bench, &start.left), &mut best);
     }
     best

@@ -22,7 +22,7 @@ use super::solution::Target;
 use super::topology::Topology;
 use floor::{Floor, Tie};
 
-pub(super) use slack::{with_slack, worth};
+pub(super) use slack::{with_slack, with_slack_alone, worth};
 
 /// The most pods and nodes of a fleet that is looked at: of many nodes one pod is little beside what it would take to be
 /// sure of each, and every look costs pods times nodes.

@@ -28,16 +28,32 @@ pub(in crate::solve) const fn worth(cost: MicroUsdPerHour) -> MicroUsdPerHour {
     MicroUsdPerHour(cost.0 / 100 * DEARER_MAX)
 }
 
-/// Returns a fleet with room for whom the scheduler would leave over of this one; the same where that needs none, or too
-/// much.
+/// Returns a fleet with room for whom the scheduler would leave over of this one, or the plain one that needs less; the same
+/// where that needs none, or too much.
 pub(in crate::solve) fn with_slack(scene: &Scene<'_>, snapshot: &Snapshot, tight: Solution) -> Solution {
+    let (needs, found) = looked_at(scene, snapshot, tight);
+    if needs && scene.looks_further { or_plain(scene, snapshot, found) } else { found.0 }
+}
+
+/// Returns the same without a look at the plain one.
+pub(in crate::solve) fn with_slack_alone(
+    scene: &Scene<'_>,
+    snapshot: &Snapshot,
+    tight: Solution,
+) -> Solution {
+    looked_at(scene, snapshot, tight).1.0
+}
+
+/// Returns whether the scheduler would leave somebody over of this fleet, and one with room for those, with how many are left
+/// over of it.
+fn looked_at(scene: &Scene<'_>, snapshot: &Snapshot, tight: Solution) -> (bool, (Solution, usize)) {
     if tight.target.new.is_empty() {
-        return tight;
+        return (false, (tight, 0));
     }
     let lost = stranded(scene, snapshot, &tight.target);
     let pods: usize = lost.iter().map(|shape| shape.pods.len()).sum();
     if pods == 0 {
-        return tight;
+        return (false, (tight, 0));
     }
     let found = match roomier(scene, snapshot, &tight, lost) {
         Some(mut roomy) => {
@@ -48,7 +64,7 @@ pub(in crate::solve) fn with_slack(scene: &Scene<'_>, snapshot: &Snapshot, tight
         }
         None => (tight, pods),
     };
-    if scene.looks_further { or_plain(scene, snapshot, found) } else { found.0 }
+    (true, found)
 }
 
 /// Returns the fleet that is found without looking further, with the room that it needs, where it places as many pods and

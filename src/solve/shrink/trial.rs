@@ -18,9 +18,7 @@ use crate::solve::headroom;
 use crate::solve::market::Market;
 use crate::solve::memo::Memo;
 use crate::solve::overruled;
-use crate::solve::fleet::Costs;
-use crate::solve::ledger;
-use crate::solve::pack::{self, Appraisal, Effort};
+use crate::solve::pack::{Appraisal, Effort};
 use crate::solve::price::PriceBook;
 use crate::solve::solution::NewNode;
 use crate::solve::supply::Supply;
@@ -28,7 +26,6 @@ use crate::solve::topology::Topology;
 use crate::solve::topology::assign::Manner;
 
 use super::candidate::Rules;
-use super::empty::Shrunk;
 use super::whole;
 
 /// What is the same for every set of nodes.
@@ -187,12 +184,9 @@ pub(super) fn appraised(
     (snapshot, roster): (&Snapshot, &Roster<'_>),
     leaving: &BTreeSet<NodeName>,
 ) -> Appraisal {
-    let Scene { policy, market, book, supply, memo, .. } = *scene;
     let shadow = &*marked(snapshot, leaving);
     let demand = roster.demand(|node| shadow.nodes[node].is_deleting);
-    let free = Costs::of(shadow, &Shrunk::default(), market, book).free;
-    let ledger = ledger::opened(policy, &shadow.nodes, &free, MicroUsdPerHour(0)).without_limits();
-    pack::appraised(&demand, (supply, memo), (&ledger, book))
+    scene.ground(shadow, (&demand, &[]), Effort::Comparison(None)).appraised()
 }
 
 fn trial(

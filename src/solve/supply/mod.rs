@@ -20,7 +20,7 @@ use super::caution::{Caution, Weighed};
 use super::daemons::{Daemons, Overhead};
 use super::demand::Ask;
 use super::fit::variety::{self, Asked};
-use super::fit::{Miss, Rule, Site, Undefined, labels};
+use super::fit::{Miss, Rule, Site, Undefined, labels, taints};
 use super::intern::{Bits, Interner};
 use super::market::Market;
 use super::price::{PriceBook, Quote};
@@ -394,6 +394,14 @@ impl<'a> PoolSupply<'a> {
             }
         }
         self.labelled((kind, usable), labels)
+    }
+
+    /// Returns whether a node of this offering, with its daemonsets and nothing else, takes such a pod.
+    #[must_use]
+    pub fn takes(&self, way: (&Kind<'a>, &Usable<'a>), ask: &Ask) -> bool {
+        let asked = || ask.alternatives.iter().flat_map(|terms| terms.iter().map(|(key, _)| key));
+        taints::why(&self.pool.taints, &ask.stance).is_ok()
+            && self.site_for(way, &BTreeMap::new(), asked()).why(ask).is_ok()
     }
 
     /// Returns what a node of this offering would be, with its daemonsets and nothing else.

@@ -10,6 +10,7 @@ use crate::solve::demand::{Ask, Barred, Demand, Shape};
 use crate::solve::existing::{self, Standing};
 use crate::solve::fit::company::{Company, HostRole, HostRule, Tally};
 use crate::solve::fit::{affinity, anti_affinity, ports};
+use crate::solve::memo::Memo;
 use crate::solve::supply::Supply;
 
 use super::group::GroupKind;
@@ -24,7 +25,9 @@ pub struct World<'w> {
     /// The groups.
     pub topology: &'w Topology,
     /// What can be bought.
-    pub supply: &'w Supply<'w>,
+    pub(in crate::solve) supply: &'w Supply<'w>,
+    /// What is known of it.
+    pub(in crate::solve) memo: &'w Memo,
     /// What there is.
     pub nodes: &'w [Standing<'w>],
 }
@@ -215,20 +218,21 @@ fn bar(demand: &mut Demand, left: &[(usize, PodKey)], because: Option<String>) {
 
 /// Returns what these pods come to as one, where they may share a node and some node holds them.
 fn fits(demand: &Demand, pods: &[(usize, PodKey)], world: World<'_>) -> Option<Shape> {
-    let World { topology, supply, nodes } = world;
+    let World { topology, supply, memo, nodes } = world;
     let shape = as_one(demand, pods, topology)?;
     let ask = &shape.ask;
     let stands =
         |standing: &Standing<'_>| !standing.node.is_deleting && existing::why(standing, &shape).is_ok();
-    let of_new = || {
-        supply.pools.iter().any(|pool| {
-            pool.kinds.iter().any(|kind| {
-                ask.requests.fit_in(&kind.kind.allocatable)
-                    && kind.offerings.iter().any(|usable| pool.site(kind, usable).why(ask).is_ok())
-            })
-        })
-    };
-    (nodes.iter().any(stands) || of_new()).then_some(shape)
+    let is_held = || memo.is_held(ask, || is_held_by_new(supply, ask));
+    (nodes.iter().any(stands) || is_held()).then_some(shape)
+}
+
+/// Returns whether a new node of some size holds this.
+fn is_held_by_new(supply: &Supply<'_>, ask: &Ask) -> bool {
+    supply.pools.iter().any(|pool| {
+        let mut large = pool.kinds.iter().filter(|kind| ask.requests.fit_in(&kind.kind.allocatable));
+        large.any(|kind| kind.offerings.iter().any(|usable| pool.takes((kind, usable), ask)))
+    })
 }
 
 /// Returns what pods come to as one, without a name.

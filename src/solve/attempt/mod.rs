@@ -1,0 +1,170 @@
+//! One way through all steps: domains are given out, nodes filled, what is left packed, and what rules refuse taken off.
+//!
+//! No step is undone within an attempt. Which of several is the best is chosen in [`ways`].
+
+mod ways;
+
+pub(super) use ways::best;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::model::MicroUsdPerHour;
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+
+use super::demand::Demand;
+use super::existing::{self, Standing};
+use super::fleet::{Costs, zones};
+use super::market::Market;
+use super::memo::Memo;
+use super::pack::finish::{Desk, Finished, finish};
+use super::pack::{Appraisal, Effort};
+use super::price::PriceBook;
+use super::shortfall::Shortfalls;
+use super::shrink::{self, Shrunk};
+use super::solution::NewNode;
+use super::supply::Supply;
+use super::topology::Topology;
+use super::topology::assign::{self, Assigned, Caps, Manner};
+use super::topology::bundle::{self, Riders};
+use super::topology::census::Running;
+use super::{came_off, ledger, overruled, pack, price};
+
+/// What every attempt starts from.
+#[derive(Clone, Copy)]
+pub(super) struct Ground<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) policy: &'a Policy,
+    pub(super) market: &'a Market,
+    pub(super) book: &'a PriceBook<'a>,
+    pub(super) topology: &'a Topology,
+    pub(super) demand: &'a Demand,
+    pub(super) supply: &'a Supply<'a>,
+    /// What is known of it.
+    pub(super) memo: &'a Memo,
+    /// What is packed beside the demand and then taken off again.
+    pub(super) slack: &'a Demand,
+    /// What there is, with nothing placed yet.
+    pub(super) nodes: &'a [Standing<'a>],
+    /// What the attempts are for.
+    pub(super) effort: Effort<'a>,
+    /// In which manner domains are given out.
+    pub(super) manner: Manner,
+    /// Whether other ways than the plain one are looked at.
+    pub(super) looks_further: bool,
+}
+
+impl Ground<'_> {
+    /// Returns what pods are worth where all of these have to be placed on new nodes.
+    pub(super) fn appraised(&self) -> Appraisal {
+        let Ground { snapshot, policy, market, book, topology, supply, memo, slack, nodes, demand, .. } =
+            *self;
+        let (mut demand, _) = bundle::bundled(demand, bundle::World { topology, supply, memo, nodes });
+        demand.shapes.extend(slack.shapes.iter().cloned());
+        let free = Costs::of(snapshot, &Shrunk::default(), market, book).free;
+        let ledger = ledger::opened(policy, &snapshot.nodes, &free, MicroUsdPerHour(0)).without_limits();
+        pack::appraised(&demand, (supply, memo), (&ledger, book))
+    }
+}
+
+/// What an attempt came to.
+pub(super) struct Attempt<'a> {
+    /// What waited, with its domains.
+    pub(super) assigned: Assigned,
+    /// What there is, filled.
+    pub(super) nodes: Vec<Standing<'a>>,
+    /// What goes.
+    pub(super) shrunk: Shrunk,
+    /// What stays of what there is, in money.
+    pub(super) costs: Costs,
+    /// What is made, and which pods are on nothing.
+    pub(super) finished: Finished,
+    /// What places took fewer pods than they were given.
+    pub(super) shortfalls: Shortfalls,
+    /// Who came along with whom.
+    pub(super) riders: Riders,
+}
+
+/// How good an attempt is; the smaller, the better: nodes of lighter pools whose pod a heavier one has room for; pods
+/// that went to lighter pools than they were given to, of which a heavier one might have taken them elsewhere; pods
+/// left over by priority; what it counts as with what stays of what there is, since a node that is empty else may stay for
+/// those who wait.
+type Score = (usize, usize, LeftOver, i64);
+
+/// How many pods of each priority are on nothing, the highest first.
+pub(super) type LeftOver = Vec<(Reverse<i32>, usize)>;
+
+fn attempt<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand, caps: &Caps) -> Attempt<'a> {
+    let Ground { snapshot, policy, market, book, topology, supply, memo, slack, nodes, .. } = *ground;
+    let (effort, manner) = (ground.effort, ground.manner);
+    let (bundled, riders) = bundle::bundled(demand, bundle::World { topology, supply, memo, nodes });
+    let mut assigned = assign::assign(&bundled, running, (supply, memo), (caps, manner));
+    let mut nodes: Vec<Standing<'a>> = nodes.to_vec();
+    let mut open = assigned.open_demand();
+    let shapes = open.shapes.len();
+    open.shapes.extend(slack.shapes.iter().cloned());
+    let left = existing::fill(&open, &mut nodes);
+    let shrunk = shrink::shrink(snapshot, policy, &nodes, &open);
+    let costs = Costs::of(snapshot, &shrunk, market, book);
+    let there = price::cost(&snapshot.nodes, market, book).effective;
+    let ledger = ledger::opened(policy, &snapshot.nodes, &costs.free, there);
+    let (problem, packing) = pack::pack((&open, &left), (supply, memo), (&ledger, book), effort);
+    let desk = Desk { problem: &problem, supply, memo, demand: &open, book, effort };
+    let mut finished = finish(&desk, packing, &mut zones(&nodes, &shrunk));
+    came_off::without_slack(&open, shapes, &mut nodes, &mut finished);
+    finished.unplaced.extend(assigned.closed_pods());
+    let around = (supply, policy, running);
+    let refused = came_off::take_off(around, &assigned.demand, &mut nodes, &mut finished);
+    assigned.refused.extend(refused);
+    let shortfalls = Shortfalls::of(supply, &assigned, &nodes, &finished);
+    came_off::unbundle(&riders, &mut assigned, &mut nodes, &mut finished);
+    Attempt { assigned, nodes, shrunk, costs, finished, shortfalls, riders }
+}
+
+/// Returns how many pods are on nothing, by priority.
+pub(super) fn unplaced(demand: &Demand, attempt: &Attempt<'_>) -> BTreeMap<i32, usize> {
+    let mut unplaced: BTreeMap<i32, usize> = demand.shapes.iter().map(|shape| (shape.priority, 0)).collect();
+    for barred in &attempt.assigned.demand.barred {
+        *unplaced.entry(barred.priority).or_default() += barred.pods.len();
+    }
+    for (shape, _) in &attempt.finished.unplaced {
+        *unplaced.entry(attempt.assigned.demand.shapes[*shape].priority).or_default() += 1;
+    }
+    for refused in &attempt.assigned.refused {
+        *unplaced.entry(refused.priority).or_default() += refused.pods.len();
+    }
+    unplaced
+}
+
+/// Returns how many pods are on nothing, the highest priority first.
+pub(super) fn left_over(demand: &Demand, attempt: &Attempt<'_>) -> LeftOver {
+    let unplaced = unplaced(demand, attempt).into_iter().rev();
+    unplaced.map(|(priority, count)| (Reverse(priority), count)).collect()
+}
+
+/// Returns what nodes count as when they are chosen, as far as prices are known.
+pub(super) fn price(nodes: &[NewNode]) -> i64 {
+    let price = |node: &NewNode| node.effective_price.known().map_or(0, |price| (price + node.premium).0);
+    nodes.iter().map(price).sum()
+}
+
+fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
+    (
+        overruled(ground, attempt),
+        attempt.shortfalls.lighter,
+        left_over(ground.demand, attempt),
+        attempt.costs.of_staying().0 + price(&attempt.finished.nodes),
+    )
+}
+
+/// Counts the nodes of lighter pools whose pod a heavier one has room for, now that everything is known.
+fn overruled(ground: &Ground<'_>, attempt: &Attempt<'_>) -> usize {
+    let Attempt { assigned, finished, .. } = attempt;
+    // Where nothing is limited every pool is open to the end.
+    if !finished.ledger.has_limits() {
+        return 0;
+    }
+    let shapes = finished.shapes.iter().map(|shapes| &assigned.demand.shapes[shapes.opened_for]);
+    overruled::count((ground.supply, ground.topology), &finished.ledger, finished.nodes.iter().zip(shapes))
+}

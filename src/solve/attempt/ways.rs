@@ -1,0 +1,238 @@
+//! Which way through the steps is taken: the best of a counted number of them.
+//!
+//! Domains are given out before it is known what fits there. Where a place turns out to take fewer pods than it was
+//! given, the next attempt gives it no more than it took. Where pods that share a node have no place together, those that
+//! follow the others are left out of the next. Ways to a plan are looked at as drafts, and the best is gone once more in
+//! full.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{PodKey, label};
+use crate::solve::demand::{Demand, Shape};
+use crate::solve::fit::{Miss, affinity};
+use crate::solve::pack::Effort;
+use crate::solve::topology::assign::{self, Caps, Manner, Refused};
+use crate::solve::topology::census::Running;
+use crate::solve::topology::group::GroupKind;
+use crate::solve::topology::{Role, Topology};
+
+use super::{Attempt, Ground, attempt, overruled, score};
+
+/// How often pods are given out anew after the first time.
+const ROUNDS_MAX: usize = 5;
+
+/// With more pods to place than this, drafts are rough ones.
+const ROUGH_MIN: usize = 10_000;
+
+/// With so many pods to place or more, no other attempt is made where all have a place and less than one pod of so many is
+/// not where it was given to: it would change next to nothing.
+const SPARED_MIN: usize = 5_000;
+const SHORT_MAX: usize = 100;
+
+/// The most pods that are given out in other manners too.
+const OTHERWISE_MAX: usize = 2_000;
+
+/// How often all is planned again without pods that came off.
+const MENDS_MAX: usize = 3;
+
+/// What is different from one attempt to the next.
+struct Way {
+    /// In which manner domains are given out.
+    manner: Manner,
+    /// Who is left out, and why.
+    left_out: Vec<Refused>,
+    /// What places take at most.
+    caps: Caps,
+}
+
+/// Returns the best attempt.
+pub(in crate::solve) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
+    if !ground.effort.is_plan() {
+        return found(ground).0;
+    }
+    let running = &Running::of(ground.topology, ground.nodes);
+    let first = attempt((ground, running), ground.demand, &Caps::new());
+    if is_settled(ground, &first) {
+        return first;
+    }
+    let appraisal = ground.appraised();
+    let is_rough = ground.demand.pods() > ROUGH_MIN;
+    let known = Some(&appraisal);
+    let effort = if is_rough { Effort::Comparison(known) } else { Effort::Draft(known) };
+    let (_, way) = found(&Ground { effort, ..*ground });
+    let demand = without(ground.demand, &way.left_out);
+    let mut best = attempt((&Ground { manner: way.manner, ..*ground }, running), &demand, &way.caps);
+    best.assigned.refused.extend(way.left_out);
+    if score(ground, &best) < score(ground, &first) { best } else { first }
+}
+
+/// Returns whether no other way than the first is looked at.
+fn is_settled(ground: &Ground<'_>, first: &Attempt<'_>) -> bool {
+    let came_off = || first.assigned.refused.iter().any(|refused| refused.was_placed);
+    !is_short(ground.demand, first, &mut Caps::new())
+        && followers(ground.demand, first).is_empty()
+        && !came_off()
+        && otherwise(ground, first).next().is_none()
+}
+
+/// Returns the best attempt of this effort, and how it came about. Of a few pods domains are given out in other manners too.
+fn found<'a>(ground: &Ground<'a>) -> (Attempt<'a>, Way) {
+    let mut best = best_of_manner(ground);
+    for manner in otherwise(ground, &best.0).collect::<Vec<_>>() {
+        let other = best_of_manner(&Ground { manner, ..*ground });
+        if score(ground, &other.0) < score(ground, &best.0) {
+            best = other;
+        }
+    }
+    best
+}
+
+/// Returns the other manners that are tried: where rules between pods leave some over, and where spreads let domains differ
+/// by more than one.
+fn otherwise(ground: &Ground<'_>, found: &Attempt<'_>) -> impl Iterator<Item = Manner> + use<> {
+    let is_asked = ground.looks_further && ground.demand.pods() <= OTHERWISE_MAX;
+    let is_refused = is_asked && !found.assigned.refused.is_empty();
+    let is_loose = is_asked && is_loose(ground.topology, ground.demand);
+    let others = [(Manner::BoundFirst, is_refused), (Manner::Thriftily, is_loose)];
+    others.into_iter().filter(|(_, is_asked)| *is_asked).map(|(manner, _)| manner)
+}
+
+fn best_of_manner<'a>(ground: &Ground<'a>) -> (Attempt<'a>, Way) {
+    let running = &Running::of(ground.topology, ground.nodes);
+    let (mut best, mut way) = without_followers(ground, running);
+    let demand = &*without(ground.demand, &way.left_out);
+    let followers = way.left_out.clone();
+    for _ in 0..MENDS_MAX {
+        let came_off: Vec<Refused> =
+            best.assigned.refused.iter().filter(|refused| refused.was_placed).cloned().collect();
+        if came_off.is_empty() || overruled(ground, &best) == 0 {
+            break;
+        }
+        let (mut next, caps) = rounds((ground, running), &without(demand, &came_off));
+        let left_out: Vec<Refused> = came_off.into_iter().chain(followers.iter().cloned()).collect();
+        next.assigned.refused.extend(left_out.iter().cloned());
+        if score(ground, &next) >= score(ground, &best) {
+            break;
+        }
+        best = next;
+        way = Way { left_out, caps, ..way };
+    }
+    (best, way)
+}
+
+/// Returns the best attempt, and the pods that are left out of it: together with those that they have to share a node with
+/// they have no place, and the others have one without them.
+fn without_followers<'a>(ground: &Ground<'a>, running: &Running<'a>) -> (Attempt<'a>, Way) {
+    let manner = ground.manner;
+    let (first, caps) = rounds((ground, running), ground.demand);
+    let whole = Way { manner, left_out: Vec::new(), caps };
+    let followers = followers(ground.demand, &first);
+    if followers.is_empty() {
+        return (first, whole);
+    }
+    let tried = |places: &[usize]| {
+        let left_out: Vec<Refused> = places.iter().flat_map(|place| &followers[*place]).cloned().collect();
+        let (mut next, caps) = rounds((ground, running), &without(ground.demand, &left_out));
+        next.assigned.refused.extend(left_out.iter().cloned());
+        (next, Way { manner, left_out, caps })
+    };
+    let mut left_out: Vec<usize> = (0..followers.len()).collect();
+    let mut best = tried(&left_out);
+    if score(ground, &best.0) >= score(ground, &first) {
+        return (first, whole);
+    }
+    // Those come along again that are not the reason.
+    for place in 0..followers.len().min(MENDS_MAX) {
+        let fewer: Vec<usize> = left_out.iter().copied().filter(|other| *other != place).collect();
+        let next = tried(&fewer);
+        if score(ground, &next.0) < score(ground, &best.0) {
+            (best, left_out) = (next, fewer);
+        }
+    }
+    best
+}
+
+/// Returns the pods that came along with others that are left over, of each shape, with why.
+fn followers(demand: &Demand, attempt: &Attempt<'_>) -> Vec<Vec<Refused>> {
+    let Attempt { riders, assigned, finished, .. } = attempt;
+    if riders.is_empty() {
+        return Vec::new();
+    }
+    let unplaced: BTreeSet<&PodKey> = finished.unplaced.iter().map(|(_, pod)| pod).collect();
+    let mut left: BTreeMap<&PodKey, Miss> = BTreeMap::new();
+    for (leader, riders) in riders {
+        let refused = assigned.refused.iter().find(|refused| refused.pods.binary_search(leader).is_ok());
+        let miss = match refused {
+            Some(refused) => refused.miss.clone(),
+            None if unplaced.contains(leader) => affinity::miss(label::HOSTNAME, 0),
+            None => continue,
+        };
+        left.extend(riders.iter().map(|rider| (rider, miss.clone())));
+    }
+    let of_shape = |shape: &Shape| {
+        let pods = shape.pods.iter().filter_map(|pod| Some((pod.clone(), left.get(pod)?.clone())));
+        let mut refused = assign::grouped(demand, pods.collect());
+        refused.iter_mut().for_each(|refused| refused.was_placed = false);
+        refused
+    };
+    demand.shapes.iter().map(of_shape).filter(|refused| !refused.is_empty()).collect()
+}
+
+/// Returns the demand without pods that came off again: what was opened beside them took their limits for kept.
+fn without<'d>(demand: &'d Demand, came_off: &[Refused]) -> Cow<'d, Demand> {
+    if came_off.is_empty() {
+        return Cow::Borrowed(demand);
+    }
+    let gone: BTreeSet<&PodKey> = came_off.iter().flat_map(|refused| &refused.pods).collect();
+    let mut rest = demand.clone();
+    rest.shapes.iter_mut().for_each(|shape| shape.pods.retain(|pod| !gone.contains(pod)));
+    Cow::Owned(rest)
+}
+
+/// Returns whether a spread lets the domains of pods that wait differ by more than one.
+fn is_loose(topology: &Topology, demand: &Demand) -> bool {
+    let is_loose = |role: &Role| match &topology.groups[role.group].kind {
+        GroupKind::Spread(spread) => role.is_bound && spread.max_skew > 1,
+        GroupKind::Affinity | GroupKind::AntiAffinity | GroupKind::Volume(_) => false,
+    };
+    demand.shapes.iter().flat_map(|shape| &shape.roles).any(is_loose)
+}
+
+/// Returns the best of the attempts that give out domains anew, and what places took at most there.
+fn rounds<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand) -> (Attempt<'a>, Caps) {
+    let mut caps = Caps::new();
+    let first = attempt((ground, running), demand, &caps);
+    let mut best = (score(ground, &first), Caps::new());
+    let mut is_new = is_short(demand, &first, &mut caps);
+    let mut found = first;
+    for _ in 0..ROUNDS_MAX {
+        if !is_new {
+            break;
+        }
+        let given = caps.clone();
+        let next = attempt((ground, running), demand, &caps);
+        is_new = next.shortfalls.tighten(&next.assigned, &mut caps);
+        let score = score(ground, &next);
+        if score < best.0 {
+            best = (score, given);
+            found = next;
+        }
+    }
+    (found, best.1)
+}
+
+/// Returns whether places took fewer pods than they were given, and it is worth while to give them out anew; notes what they
+/// took.
+fn is_short(demand: &Demand, first: &Attempt<'_>, caps: &mut Caps) -> bool {
+    let is_new = first.shortfalls.tighten(&first.assigned, caps);
+    let is_little = demand.pods() >= SPARED_MIN && first.shortfalls.pods * SHORT_MAX < demand.pods();
+    is_new && !(is_little && is_whole(first))
+}
+
+/// Returns whether everybody has a place, and none on a lighter pool than it was given to.
+fn is_whole(attempt: &Attempt<'_>) -> bool {
+    attempt.finished.unplaced.is_empty()
+        && attempt.assigned.refused.is_empty()
+        && attempt.shortfalls.lighter == 0
+}
