@@ -9,15 +9,8 @@ use std::sync::Arc;
 use super::case::{Case, Site};
 use super::finding::{Finding, Rule};
 use super::volumes::{Mount, mount};
-use crate::model::storage::CsiDriver;
+use crate::model::storage::{CsiDriver, DISKS, driver_of};
 use crate::model::{NodeName, Pod};
-
-/// The driver of Azure disks, also of those that pods name.
-const DISKS: &str = "disk.csi.azure.com";
-
-/// Provisioners of Kubernetes' own, and the drivers that took their place.
-const IN_TREE: [(&str, &str); 2] =
-    [("kubernetes.io/azure-disk", DISKS), ("kubernetes.io/azure-file", "file.csi.azure.com")];
 
 /// The volumes of each driver, each by a name of its own.
 type Volumes = BTreeMap<Arc<str>, BTreeSet<String>>;
@@ -68,11 +61,6 @@ fn volumes(case: &Case<'_>, pods: &[&Pod]) -> Volumes {
 
 fn of_volume(name: &str) -> String {
     format!("volume {name}")
-}
-
-fn driver_of(provisioner: &Arc<str>) -> Arc<str> {
-    let in_tree = IN_TREE.iter().find(|(old, _)| *old == &**provisioner);
-    in_tree.map_or_else(|| Arc::clone(provisioner), |(_, driver)| Arc::from(*driver))
 }
 
 /// Returns what is attached to a node beside the volumes that pods there mount. One without a volume's name is a

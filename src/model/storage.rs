@@ -175,6 +175,20 @@ pub struct VolumeAttachment {
     pub name: Arc<str>,
 }
 
+/// The driver of Azure disks, also of those that pods name.
+pub const DISKS: &str = "disk.csi.azure.com";
+
+/// Provisioners of Kubernetes' own, and the drivers that took their place (CSI migration).
+const IN_TREE: [(&str, &str); 2] =
+    [("kubernetes.io/azure-disk", DISKS), ("kubernetes.io/azure-file", "file.csi.azure.com")];
+
+/// Returns the driver that attaches the volumes of a provisioner.
+#[must_use]
+pub fn driver_of(provisioner: &Arc<str>) -> Arc<str> {
+    let in_tree = IN_TREE.iter().find(|(old, _)| *old == &**provisioner);
+    in_tree.map_or_else(|| Arc::clone(provisioner), |(_, driver)| Arc::from(*driver))
+}
+
 /// Everything that was seen of storage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

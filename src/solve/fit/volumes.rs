@@ -4,14 +4,16 @@
 //! without one holds the pod back. How many volumes a node takes is asked of nodes that exist: of a new one nobody
 //! knows before its drivers have started.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Miss;
 use super::claims::{self, ClaimState};
 use super::not_yet::Wait;
-use crate::model::storage::{BindingMode, PodVolume, Storage, StorageClass, VolumeClaimKey};
-use crate::model::{Pod, Requirement, Requirements, SchedulingRule, label};
+use crate::model::storage::{
+    self, BindingMode, PodVolume, Storage, StorageClass, VolumeAttachment, VolumeClaimKey,
+};
+use crate::model::{NodeName, Pod, Requirement, Requirements, SchedulingRule, label};
 
 /// The value by which a driver says that a volume is in no zone, and the one by which Azure's nodes say it.
 const NO_ZONE: (&str, &str) = ("", "0");
@@ -54,7 +56,7 @@ pub fn asked(pod: &Pod, storage: &Storage) -> Result<VolumeAsk, Wait> {
         ask.terms.extend(terms.map(|terms| terms.iter().map(in_azures_words).collect::<Vec<_>>()));
         let driver = match bound {
             Some(volume) => volume.driver.clone(),
-            None => class.map(|class| Arc::clone(&class.provisioner)),
+            None => class.map(|class| storage::driver_of(&class.provisioner)),
         };
         if let Some(driver) = driver {
             *ask.attached.entry(driver).or_default() += 1;
@@ -149,25 +151,64 @@ pub fn why(asked: &BTreeMap<Arc<str>, usize>, left: &BTreeMap<Arc<str>, usize>) 
     short.map_or(Ok(()), |because| Err(Miss::new(super::Rule::Volumes, because)))
 }
 
+/// A volume on a node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Mounted<'s> {
+    /// A volume that exists, by its name.
+    Volume(&'s str),
+    /// One that is being made for this claim.
+    Claim(VolumeClaimKey),
+    /// A disk that a pod names.
+    Disk(&'s str),
+    /// What is attached under this name, and is no volume that exists.
+    Attached(&'s str),
+}
+
 /// Returns how many more volumes of each driver a node takes: what its drivers say, less the volumes that its pods
-/// use, each once.
+/// use and those that are attached to it beside them, each once.
 #[must_use]
-pub fn left(node: &crate::model::NodeName, bound: &[&Pod], storage: &Storage) -> BTreeMap<Arc<str>, usize> {
+pub fn left(node: &NodeName, bound: &[&Pod], storage: &Storage) -> BTreeMap<Arc<str>, usize> {
     let Some(drivers) = storage.drivers.get(node) else { return BTreeMap::new() };
-    let mut used: BTreeMap<Arc<str>, std::collections::BTreeSet<VolumeClaimKey>> = BTreeMap::new();
-    for pod in bound {
-        for name in pod.spec.volumes.iter().filter_map(|volume| volume.claim_of(&pod.key.name)) {
-            let key = VolumeClaimKey { namespace: pod.key.namespace.clone(), name };
-            let volume = storage.claim(&key).and_then(|claim| storage.volume(claim.volume.as_ref()?));
-            if let Some(driver) = volume.and_then(|volume| volume.driver.clone()) {
-                used.entry(driver).or_default().insert(key);
-            }
-        }
-    }
+    let mounted = mounted(bound, storage);
     let limited = drivers.iter().filter_map(|(name, driver)| Some((name, driver.volumes_max?)));
     let left = |(name, most): (&Arc<str>, u32)| {
-        let used = used.get(name).map_or(0, std::collections::BTreeSet::len);
-        (Arc::clone(name), usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(used))
+        let mut there = mounted.get(name).cloned().unwrap_or_default();
+        let mut disks = there.iter().filter(|it| matches!(it, Mounted::Disk(_))).count();
+        let here = |it: &&VolumeAttachment| it.node == *node && it.driver == *name;
+        for attachment in storage.attachments.iter().filter(here) {
+            match &attachment.volume {
+                Some(volume) => drop(there.insert(Mounted::Volume(volume))),
+                None if disks > 0 => disks -= 1,
+                None => drop(there.insert(Mounted::Attached(&attachment.name))),
+            }
+        }
+        (Arc::clone(name), usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(there.len()))
     };
     limited.map(left).collect()
+}
+
+/// Returns the volumes of each driver that these pods use.
+fn mounted<'s>(bound: &[&'s Pod], storage: &'s Storage) -> BTreeMap<Arc<str>, BTreeSet<Mounted<'s>>> {
+    let mut mounted: BTreeMap<Arc<str>, BTreeSet<Mounted<'_>>> = BTreeMap::new();
+    for (pod, volume) in bound.iter().flat_map(|pod| pod.spec.volumes.iter().map(move |it| (pod, it))) {
+        let (driver, own) = match (volume, volume.claim_of(&pod.key.name)) {
+            (PodVolume::Disk(name), _) => (Some(Arc::from(storage::DISKS)), Mounted::Disk(name)),
+            (_, None) => continue,
+            (_, Some(name)) => {
+                let key = VolumeClaimKey { namespace: pod.key.namespace.clone(), name };
+                let Some(claim) = storage.claim(&key) else { continue };
+                match claim.volume.as_ref().and_then(|volume| storage.volume(volume)) {
+                    Some(volume) => (volume.driver.clone(), Mounted::Volume(&volume.name)),
+                    None => {
+                        let class = storage.class(&claim.class);
+                        (class.map(|class| storage::driver_of(&class.provisioner)), Mounted::Claim(key))
+                    }
+                }
+            }
+        };
+        if let Some(driver) = driver {
+            mounted.entry(driver).or_default().insert(own);
+        }
+    }
+    mounted
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::world::{PodWith, World, node, on, pod, pool};
 use crate::model::storage::{
     AskedClass, BindingMode, ClaimPhase, CsiDriver, OwnClaim, PodVolume, Storage, StorageClass, Volume,
-    VolumeClaim, VolumeClaimKey,
+    VolumeAttachment, VolumeClaim, VolumeClaimKey,
 };
 use crate::model::{Pod, Requirement, Requirements, SchedulingRule, Strength, label};
 
@@ -145,6 +145,47 @@ fn a_node_takes_no_more_volumes_than_its_driver_says() {
         pod("plain"),
     ]);
     assert_eq!(world.text(), "= n1: plain\n+ default Standard_D2s_v5 eastus-1 on-demand 96000: disk\n");
+}
+
+#[test]
+fn what_is_attached_without_a_pod_takes_room_for_volumes() {
+    let driver = CsiDriver { volumes_max: Some(1), topology_keys: Vec::new() };
+    let drivers = [(Arc::from("disk.csi.azure.com"), driver)].into_iter().collect();
+    let attachment = VolumeAttachment {
+        node: "n1".into(),
+        volume: Some("gone".into()),
+        driver: "disk.csi.azure.com".into(),
+        is_attached: true,
+        name: "csi-1".into(),
+    };
+    let storage = Storage {
+        claims: vec![claim("new", None, "disk")],
+        drivers: [("n1".into(), drivers)].into_iter().collect(),
+        attachments: vec![attachment],
+        ..Storage::default()
+    };
+    let world =
+        world(storage).nodes([node("n1", "Standard_D4s_v5")]).pods([using("disk", &[of_claim("new")])]);
+    assert_eq!(world.text(), "+ default Standard_D2s_v5 eastus-1 on-demand 96000: disk\n");
+}
+
+#[test]
+fn volumes_of_a_provisioner_of_kubernetes_own_are_attached_by_the_driver_that_took_its_place() {
+    let driver = CsiDriver { volumes_max: Some(1), topology_keys: Vec::new() };
+    let drivers = [(Arc::from("disk.csi.azure.com"), driver)].into_iter().collect();
+    let storage = Storage {
+        claims: vec![claim("new", None, "in-tree"), claim("old", Some("pv"), "in-tree")],
+        volumes: vec![volume("pv", &["eastus-1"])],
+        drivers: [("n1".into(), drivers)].into_iter().collect(),
+        ..Storage::default()
+    };
+    let mut world = world(storage)
+        .nodes([node("n1", "Standard_D4s_v5")])
+        .pods([on("n1", using("old", &[of_claim("old")])), using("disk", &[of_claim("new")])]);
+    let in_tree = class("in-tree", "kubernetes.io/azure-disk", BindingMode::WaitForFirstConsumer);
+    world.snapshot.storage.classes.push(in_tree);
+    world.snapshot.storage.classes.sort();
+    assert_eq!(world.text(), "+ default Standard_D2s_v5 eastus-1 on-demand 96000: disk\n");
 }
 
 #[test]
