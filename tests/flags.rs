@@ -96,6 +96,36 @@ fn what_moved_since_a_snapshot_is_shown_and_kept_and_nothing_is_proposed() {
 }
 
 #[test]
+fn pods_that_moved_and_budgets_that_changed_are_differences_too() {
+    let folder = empty_folder("moved");
+    let world = |node: &str, least: u32| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: web, namespace: shop, labels: {{app: web}}}}\nspec:\n  nodeName: {node}\n  \
+             containers: [{{name: c, image: x, resources: {{requests: {{cpu: 1}}}}}}]\n---\n\
+             apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: web, namespace: shop}}\n\
+             spec: {{minAvailable: {least}, selector: {{matchLabels: {{app: web}}}}}}\n"
+        )
+    };
+    let written = |name: &str, text: String| std::fs::write(folder.join(name), text).expect("written");
+    written("before.yaml", world("n1", 1));
+    let made = start(&["snapshot", "before.yaml", "--out", "seen.json"], &folder, "");
+    assert!(made.status.success(), "{}", aside(&made));
+    let differs = |text: String| {
+        written("now.yaml", text);
+        out(&start(&["plan", "--refresh-only", "--snapshot", "seen.json", "now.yaml"], &folder, ""))
+    };
+    assert_eq!(differs(world("n1", 1)), "No difference.\n");
+    assert_eq!(
+        differs(world("n2", 1)),
+        "The snapshots differ: pods of 1 workload: 1 → 1.\n\nPods by workload:\n  ~ Pod/shop/web  1 pod, 1 on another node\n"
+    );
+    assert_eq!(
+        differs(world("n1", 2)),
+        "The snapshots differ: 1 other object.\n\nBudgets, volumes and the rest:\n  ~ PodDisruptionBudget/shop/web  bound\n"
+    );
+}
+
+#[test]
 fn a_fleet_names_its_strategy_and_the_flag_wins() {
     let folder = empty_folder("strategy");
     let example = root().join("examples/consolidation").display().to_string();

@@ -15,7 +15,7 @@ pub fn snapshot_difference(difference: &SnapshotDifference, detail: Detail) -> V
         };
         return vec![Line::new(Style::Bold, text)];
     }
-    let SnapshotDifference { nodes, pods, configuration, catalog, at } = difference;
+    let SnapshotDifference { nodes, pods, configuration, others, catalog, at } = difference;
     let mut lines = vec![Line::new(Style::Bold, summary(difference))];
     let most = |number: usize| if detail == Detail::All { usize::MAX } else { number };
     let titled = |title: &'static str, items, most| Section {
@@ -29,6 +29,7 @@ pub fn snapshot_difference(difference: &SnapshotDifference, detail: Detail) -> V
         titled("Nodes:", nodes.iter().map(changed).collect(), most(12)),
         titled("Pods by workload:", pods.iter().map(pods_changed).collect(), most(12)),
         titled("Pools, classes and the fleet:", configuration.iter().map(changed).collect(), most(6)),
+        titled("Budgets, volumes and the rest:", others.iter().map(changed).collect(), most(6)),
         titled("What Azure sells:", sold.collect(), usize::MAX),
     ];
     let room = if detail == Detail::All { usize::MAX } else { LINES_MAX - 2 };
@@ -46,7 +47,7 @@ fn seen((before, after): &(Option<String>, Option<String>)) -> String {
 }
 
 fn summary(difference: &SnapshotDifference) -> String {
-    let SnapshotDifference { nodes, pods, configuration, catalog, at: _ } = difference;
+    let SnapshotDifference { nodes, pods, configuration, others, catalog, at: _ } = difference;
     let of = |way: Way| nodes.iter().filter(|node| node.way == way).count();
     let (before, after) =
         pods.iter().fold((0, 0), |(before, after), pods| (before + pods.before, after + pods.after));
@@ -62,6 +63,10 @@ fn summary(difference: &SnapshotDifference) -> String {
     if !configuration.is_empty() {
         let noun = if configuration.len() == 1 { "object" } else { "objects" };
         parts.push(format!("{} {noun} of pools, classes and fleet", configuration.len()));
+    }
+    if !others.is_empty() {
+        let noun = if others.len() == 1 { "other object" } else { "other objects" };
+        parts.push(format!("{} {noun}", others.len()));
     }
     if catalog.is_some() {
         parts.push("another catalogue".to_owned());
@@ -85,7 +90,7 @@ fn changed(changed: &Changed) -> Line {
 }
 
 fn pods_changed(pods: &PodsChanged) -> Line {
-    let PodsChanged { workload, before, after, is_spec_changed } = pods;
+    let PodsChanged { workload, before, after, moved, is_spec_changed } = pods;
     let way = match (before, after) {
         (0, _) => Way::Came,
         (_, 0) => Way::Went,
@@ -98,6 +103,9 @@ fn pods_changed(pods: &PodsChanged) -> Line {
         Way::Changed if before == after => counted(*after),
         Way::Changed => format!("{before} → {}", counted(*after)),
     };
+    if *moved > 0 {
+        what.push_str(&format!(", {moved} on another node"));
+    }
     if *is_spec_changed {
         what.push_str(", with another template");
     }

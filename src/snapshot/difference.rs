@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use super::file::Stock;
 use crate::manifests::{Objects, OurObject};
-use crate::model::{Node, Pod, PodSpec, label};
+use crate::model::storage::Storage;
+use crate::model::{Node, Pod, PodPlace, PodSpec, label};
 
 /// What happened to something between two snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -46,6 +47,8 @@ pub struct PodsChanged {
     pub before: usize,
     /// How many there are.
     pub after: usize,
+    /// How many of those that both have are on another node, or wait where they ran, or run where they waited.
+    pub moved: usize,
     /// Whether what the scheduler reads of them changed.
     pub is_spec_changed: bool,
 }
@@ -60,6 +63,8 @@ pub struct SnapshotDifference {
     pub pods: Vec<PodsChanged>,
     /// NodePools, AKSNodeClasses and NodeFleets, sorted.
     pub configuration: Vec<Changed>,
+    /// Budgets, volumes, daemonsets and what else decides where pods may be, sorted.
+    pub others: Vec<Changed>,
     /// What Azure sells, where it is not the same: before and after.
     pub catalog: Option<(String, String)>,
     /// When each was seen, where that is not the same; it makes no difference by itself.
@@ -87,6 +92,7 @@ impl SnapshotDifference {
             nodes: nodes(&before.objects.nodes, &after.objects.nodes),
             pods: pods(&before.objects.pods, &after.objects.pods),
             configuration: configuration(&before.objects.ours, &after.objects.ours),
+            others: others(before.objects, after.objects),
             catalog,
             at: (before.at != after.at).then(|| (time(before.at), time(after.at))),
         }
@@ -95,8 +101,9 @@ impl SnapshotDifference {
     /// Returns whether nothing differs but perhaps the time.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let Self { nodes, pods, configuration, catalog, at: _ } = self;
-        nodes.is_empty() && pods.is_empty() && configuration.is_empty() && catalog.is_none()
+        let Self { nodes, pods, configuration, others, catalog, at: _ } = self;
+        let is_same = nodes.is_empty() && pods.is_empty() && configuration.is_empty() && others.is_empty();
+        is_same && catalog.is_none()
     }
 }
 
@@ -163,41 +170,113 @@ fn node_parts(old: &Node, new: &Node) -> Vec<String> {
             "identity",
             (&old.claim, &old.provider_id, old.created) != (&new.claim, &new.provider_id, new.created),
         ),
+        ("what its NodeClaim says", old.claimed != new.claimed),
     ];
-    parts.into_iter().filter(|(_, differs)| *differs).map(|(part, _)| part.to_owned()).collect()
+    let mut parts: Vec<String> =
+        parts.into_iter().filter(|(_, differs)| *differs).map(|(part, _)| part.to_owned()).collect();
+    if parts.is_empty() && old != new {
+        parts.push("other fields".to_owned());
+    }
+    parts
 }
 
 fn pods(before: &[Pod], after: &[Pod]) -> Vec<PodsChanged> {
     let (before, after) = (by_workload(before), by_workload(after));
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let none = (0, BTreeSet::new());
+    let none = OfWorkload::default();
     let one = |name: &String| {
-        let ((old, old_specs), (new, new_specs)) =
-            (before.get(name).unwrap_or(&none), after.get(name).unwrap_or(&none));
-        let is_spec_changed = *old > 0 && *new > 0 && old_specs != new_specs;
-        (old != new || is_spec_changed).then(|| PodsChanged {
+        let (old, new) = (before.get(name).unwrap_or(&none), after.get(name).unwrap_or(&none));
+        let is_spec_changed = old.count > 0 && new.count > 0 && old.contents != new.contents;
+        let stayed: usize = old
+            .places
+            .iter()
+            .map(|(place, count)| new.places.get(place).map_or(0, |now| *now.min(count)))
+            .sum();
+        let moved = old.count.min(new.count) - stayed;
+        (old.count != new.count || is_spec_changed || moved > 0).then(|| PodsChanged {
             workload: name.clone(),
-            before: *old,
-            after: *new,
+            before: old.count,
+            after: new.count,
+            moved,
             is_spec_changed,
         })
     };
     names.into_iter().filter_map(one).collect()
 }
 
-/// How many pods each workload has, and what the scheduler reads of them.
-fn by_workload(pods: &[Pod]) -> BTreeMap<String, (usize, BTreeSet<&Arc<PodSpec>>)> {
-    let mut all: BTreeMap<String, (usize, BTreeSet<&Arc<PodSpec>>)> = BTreeMap::new();
+/// The pods of a workload.
+#[derive(Default)]
+struct OfWorkload<'p> {
+    count: usize,
+    /// What the scheduler reads of them, and what keeps them where they are.
+    contents: BTreeSet<(&'p Arc<PodSpec>, bool)>,
+    /// How many are where.
+    places: BTreeMap<&'p PodPlace, usize>,
+}
+
+fn by_workload(pods: &[Pod]) -> BTreeMap<String, OfWorkload<'_>> {
+    let mut all: BTreeMap<String, OfWorkload<'_>> = BTreeMap::new();
     for pod in pods {
         let name = pod.workload.as_ref().map_or_else(
             || format!("Pod/{}/{}", pod.key.namespace, pod.key.name),
             |workload| format!("{}/{}/{}", workload.kind, workload.namespace, workload.name),
         );
-        let (count, specs) = all.entry(name).or_default();
-        *count += 1;
-        specs.insert(&pod.spec);
+        let workload = all.entry(name).or_default();
+        workload.count += 1;
+        workload.contents.insert((&pod.spec, pod.is_do_not_disrupt));
+        *workload.places.entry(&pod.place).or_default() += 1;
     }
     all
+}
+
+/// Holds against each other what neither is a node or a pod nor says what nodes there should be.
+fn others(before: &Objects, after: &Objects) -> Vec<Changed> {
+    let (old, new) = (listed(before), listed(after));
+    let mut all = held((&old, &new), Clone::clone, |_| Vec::new(), fields);
+    if before.refusals != after.refusals {
+        all.push(Changed { way: Way::Changed, name: "what Azure refused".to_owned(), what: Vec::new() });
+    }
+    all
+}
+
+/// Returns these objects by kind and name, with what is kept of them.
+fn listed(objects: &Objects) -> BTreeMap<String, serde_json::Value> {
+    let Objects { budgets, daemons, namespaces, storage, .. } = objects;
+    let Storage { claims, volumes, classes, drivers, attachments } = storage;
+    let mut all = BTreeMap::new();
+    let mut add = |kind: &str, name: &dyn std::fmt::Display, value: serde_json::Result<serde_json::Value>| {
+        all.insert(format!("{kind}/{name}"), value.unwrap_or_default());
+    };
+    for budget in budgets {
+        let name = format!("{}/{}", budget.namespace, budget.name);
+        add("PodDisruptionBudget", &name, serde_json::to_value(budget));
+    }
+    for daemon in daemons {
+        add(
+            "DaemonSet",
+            &format!("{}/{}", daemon.namespace, daemon.name),
+            serde_json::to_value(&*daemon.spec),
+        );
+    }
+    for (namespace, labels) in namespaces {
+        add("Namespace", namespace, serde_json::to_value(labels));
+    }
+    claims.iter().for_each(|claim| add("PersistentVolumeClaim", &claim.key, serde_json::to_value(claim)));
+    volumes.iter().for_each(|volume| add("PersistentVolume", &volume.name, serde_json::to_value(volume)));
+    classes.iter().for_each(|class| add("StorageClass", &class.name, serde_json::to_value(class)));
+    drivers.iter().for_each(|(node, drivers)| add("CSINode", node, serde_json::to_value(drivers)));
+    for attachment in attachments {
+        add("VolumeAttachment", &attachment.name, serde_json::to_value(attachment));
+    }
+    all
+}
+
+/// Returns the fields in which two objects differ.
+fn fields(old: &serde_json::Value, new: &serde_json::Value) -> Vec<String> {
+    let none = serde_json::Map::new();
+    let (old, new) = (old.as_object().unwrap_or(&none), new.as_object().unwrap_or(&none));
+    let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    keys.into_iter().filter(|key| old.get(*key) != new.get(*key)).cloned().collect()
 }
 
 fn configuration(before: &[OurObject], after: &[OurObject]) -> Vec<Changed> {
@@ -206,11 +285,7 @@ fn configuration(before: &[OurObject], after: &[OurObject]) -> Vec<Changed> {
         ours.iter().map(|object| (format!("{}/{}", object.kind, object.full_name()), spec(object))).collect()
     };
     let changed = |old: &serde_json::Value, new: &serde_json::Value| {
-        let none = serde_json::Map::new();
-        let (old, new) = (old.as_object().unwrap_or(&none), new.as_object().unwrap_or(&none));
-        let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-        let differs = |key: &&String| old.get(*key) != new.get(*key);
-        keys.into_iter().filter(differs).map(|key| format!("spec.{key}")).collect()
+        fields(old, new).into_iter().map(|key| format!("spec.{key}")).collect()
     };
     held((&by_name(before), &by_name(after)), Clone::clone, |_| Vec::new(), changed)
 }
