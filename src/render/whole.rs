@@ -29,7 +29,7 @@ pub(super) fn changes(view: &PlanView<'_>) -> Vec<Line> {
         lines.extend(new_node(view, &node));
     }
     for (node, pods) in &view.plan.evidence.kept {
-        let text = format!("node `{node}` stays and gets {}", count(pods.len(), "waiting pod"));
+        let text = format!("node `{node}` stays and gets {}", count(pods.len(), "more pod"));
         lines.push(Line::new(Style::Dim, "  = ").with(Style::Plain, text));
         lines.extend(pods.iter().map(pod));
     }
