@@ -164,9 +164,10 @@ fn what_is_attached_without_a_pod_takes_room_for_volumes() {
         attachments: vec![attachment],
         ..Storage::default()
     };
-    let world =
-        world(storage).nodes([node("n1", "Standard_D4s_v5")]).pods([using("disk", &[of_claim("new")])]);
-    assert_eq!(world.text(), "+ default Standard_D2s_v5 eastus-1 on-demand 96000: disk\n");
+    let world = world(storage)
+        .nodes([node("n1", "Standard_D4s_v5")])
+        .pods([using("disk", &[of_claim("new")]), pod("plain")]);
+    assert_eq!(world.text(), "= n1: plain\n+ default Standard_D2s_v5 eastus-2 on-demand 96000: disk\n");
 }
 
 #[test]
@@ -185,7 +186,7 @@ fn volumes_of_a_provisioner_of_kubernetes_own_are_attached_by_the_driver_that_to
     let in_tree = class("in-tree", "kubernetes.io/azure-disk", BindingMode::WaitForFirstConsumer);
     world.snapshot.storage.classes.push(in_tree);
     world.snapshot.storage.classes.sort();
-    assert_eq!(world.text(), "+ default Standard_D2s_v5 eastus-1 on-demand 96000: disk\n");
+    assert_eq!(world.text(), "+ default Standard_D2s_v5 eastus-2 on-demand 96000: disk\n");
 }
 
 #[test]
