@@ -61,7 +61,9 @@ impl Ground<'_> {
         let Ground { snapshot, policy, market, book, topology, supply, memo, slack, nodes, demand, .. } =
             *self;
         let (mut demand, _) = bundle::bundled(demand, bundle::World { topology, supply, memo, nodes });
-        demand.shapes.extend(slack.shapes.iter().cloned());
+        if !slack.shapes.is_empty() {
+            demand.to_mut().shapes.extend(slack.shapes.iter().cloned());
+        }
         let free = Costs::of(snapshot, &Shrunk::default(), market, book).free;
         let ledger = ledger::opened(policy, &snapshot.nodes, &free, MicroUsdPerHour(0)).without_limits();
         pack::appraised(&demand, (supply, memo), (&ledger, book))

@@ -17,7 +17,7 @@ use crate::solve::price;
 use super::balanced::Scales;
 use super::candidate::{self, Candidate};
 use super::outcome::{Best, Known, Outcome, suits_scheduler};
-use super::trial::{self, Scene, Stage, Trial, by_name};
+use super::trial::{Scene, Stage, Trial, by_name};
 use super::worth;
 
 /// How often nodes are kept that would be replaced by their like.
@@ -103,9 +103,10 @@ impl<'s> Search<'s> {
         let candidates: BTreeMap<NodeName, Candidate> =
             candidates.into_iter().map(|known| (known.node.clone(), known)).collect();
         let all: BTreeSet<NodeName> = candidates.keys().cloned().collect();
-        let appraisal = Arc::new(trial::appraised(scene, (snapshot, &roster), &all));
-        let stage = || Stage::of(snapshot, (&standing, &roster)).with(&appraisal);
-        let mut stages = rayon::join(stage, stage);
+        let stage = || Stage::of(snapshot, (&standing, &roster));
+        let (mut one, other) = rayon::join(stage, stage);
+        let appraisal = Arc::new(one.appraised(scene, &all));
+        let mut stages = (one.with(&appraisal), other.with(&appraisal));
         let (base, anew) = rayon::join(
             || stages.0.trial(scene, &BTreeSet::new()),
             || (reach == Reach::All).then(|| stages.1.trial(scene, &all)),

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::eviction::Evictions;
-use crate::model::{MicroUsdPerHour, Node, NodeName, NodeStage, PodKey, PodPlace, PoolName};
+use crate::model::{MicroUsdPerHour, Node, NodeName, NodeStage, Pod, PodKey, PodPlace, PoolName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::attempt::{self, Attempt, Ground};
@@ -162,11 +162,23 @@ impl<'s> Stage<'s> {
         Self { appraisal: Some(appraisal.clone()), ..self }
     }
 
-    /// Plans without these nodes.
-    pub(super) fn trial(&mut self, scene: &Scene<'_>, leaving: &BTreeSet<NodeName>) -> Trial {
+    /// Returns what pods are worth where all these nodes go.
+    pub(super) fn appraised(&mut self, scene: &Scene<'_>, leaving: &BTreeSet<NodeName>) -> Appraisal {
+        self.mark(leaving);
+        let demand = self.roster.demand(|node| self.shadow.nodes[node].is_deleting);
+        scene.ground(&self.shadow, (&demand, &[]), Effort::Comparison(None)).appraised()
+    }
+
+    /// Marks the nodes of the set, and no others of those that stay, as if they were being deleted.
+    fn mark(&mut self, leaving: &BTreeSet<NodeName>) {
         for node in &mut self.shadow.nodes {
             node.is_deleting = leaving.contains(&node.name) || self.gone.contains(&node.name);
         }
+    }
+
+    /// Plans without these nodes.
+    pub(super) fn trial(&mut self, scene: &Scene<'_>, leaving: &BTreeSet<NodeName>) -> Trial {
+        self.mark(leaving);
         let nodes: Vec<Standing<'_>> = self
             .standing
             .iter()
@@ -176,17 +188,6 @@ impl<'s> Stage<'s> {
         let effort = Effort::Comparison(self.appraisal.as_deref());
         trial((scene, effort), &self.shadow, (&demand, &nodes), leaving)
     }
-}
-
-/// Returns what pods are worth where all these nodes go.
-pub(super) fn appraised(
-    scene: &Scene<'_>,
-    (snapshot, roster): (&Snapshot, &Roster<'_>),
-    leaving: &BTreeSet<NodeName>,
-) -> Appraisal {
-    let shadow = &*marked(snapshot, leaving);
-    let demand = roster.demand(|node| shadow.nodes[node].is_deleting);
-    scene.ground(shadow, (&demand, &[]), Effort::Comparison(None)).appraised()
 }
 
 fn trial(
@@ -243,17 +244,22 @@ fn stranded(
     let left = attempt.finished.unplaced.iter().map(|(_, pod)| pod);
     let early = attempt.nodes.iter().filter(|standing| standing.node.stage != NodeStage::Initialized);
     let early = early.flat_map(|standing| &standing.placed);
-    let lost: BTreeSet<&PodKey> = barred.chain(refused).chain(held).chain(left).chain(early).collect();
-    if lost.is_empty() {
+    let lost = barred.chain(refused).chain(held).chain(left).chain(early);
+    // Of many pods that fit nowhere none may run on what goes.
+    let on = |pod: &'_ Pod| match &pod.place {
+        PodPlace::Bound(node) => leaving.contains(node) || asked.contains(node),
+        PodPlace::Waiting => false,
+    };
+    let there: BTreeMap<&PodKey, &PodPlace> =
+        shadow.pods.iter().filter(|pod| on(pod)).map(|pod| (&pod.key, &pod.place)).collect();
+    if there.is_empty() {
         return BTreeSet::new();
     }
-    let on = |node: &NodeName| (leaving.contains(node) || asked.contains(node)).then(|| node.clone());
-    let pods = shadow.pods.iter().filter(|pod| lost.contains(&pod.key));
-    pods.filter_map(|pod| match &pod.place {
-        PodPlace::Bound(node) => on(node),
+    let node = |pod: &PodKey| match there.get(pod)? {
+        PodPlace::Bound(node) => Some(node.clone()),
         PodPlace::Waiting => None,
-    })
-    .collect()
+    };
+    lost.filter_map(node).collect()
 }
 
 /// Returns the nodes of a snapshot by name.

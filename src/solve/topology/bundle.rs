@@ -3,6 +3,7 @@
 //! Made where pod affinity by host binds pods that wait and none of those they mean runs. A bundle is placed like a
 //! pod, under the name of its first pod; the others come along. Bundles are as large as a node can hold.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::model::{PodKey, Requirements, Toleration, label};
@@ -34,11 +35,11 @@ pub struct World<'w> {
 
 /// Puts pods together that have to share a node.
 #[must_use]
-pub fn bundled(demand: &Demand, world: World<'_>) -> (Demand, Riders) {
+pub fn bundled<'d>(demand: &'d Demand, world: World<'_>) -> (Cow<'d, Demand>, Riders) {
     let mut riders = Riders::new();
     let parties = parties(demand, world);
     if parties.is_empty() {
-        return (demand.clone(), riders);
+        return (Cow::Borrowed(demand), riders);
     }
     let mut demand = demand.clone();
     for party in parties {
@@ -54,7 +55,7 @@ pub fn bundled(demand: &Demand, world: World<'_>) -> (Demand, Riders) {
         let key = |shape: &Shape| (std::cmp::Reverse(shape.priority), shape.ask.clone(), shape.roles.clone());
         key(one).cmp(&key(other)).then_with(|| one.pods.cmp(&other.pods))
     });
-    (demand, riders)
+    (Cow::Owned(demand), riders)
 }
 
 /// Shapes that groups tie together.
