@@ -209,9 +209,17 @@ fn busy(snapshot: &Snapshot) -> BTreeSet<&NodeName> {
         .collect()
 }
 
-/// Works out the fleet without the nodes whose going saves most.
+/// Works out the fleet without the nodes whose going saves most. Worlds that are compared are looked at less closely: none
+/// goes where more pods have a place then.
 fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
-    gone(scene, snapshot, consolidate::leaving(scene, snapshot), scheduler::with_slack)
+    let leaving = consolidate::leaving(scene, snapshot);
+    let may_stay = !leaving.is_empty();
+    let solution = gone(scene, snapshot, leaving, scheduler::with_slack);
+    if !may_stay || solution.report.left_over() == 0 {
+        return solution;
+    }
+    let whole = gone(scene, snapshot, BTreeSet::new(), scheduler::with_slack);
+    if whole.report.left_over() < solution.report.left_over() { whole } else { solution }
 }
 
 /// Works out the fleet without these nodes.
