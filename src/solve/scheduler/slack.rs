@@ -68,7 +68,8 @@ fn looked_at(scene: &Scene<'_>, snapshot: &Snapshot, tight: Solution) -> (bool, 
 }
 
 /// Returns the fleet that is found without looking further, with the room that it needs, where it places as many pods and
-/// the scheduler leaves over fewer of it or, of as many, it costs less; else this one, of which so many are left over.
+/// the scheduler leaves over fewer of it or, of as many, it costs less; else this one, of which so many are left over. As room
+/// is, it is worth no more than a part of what the fleet costs.
 fn or_plain(scene: &Scene<'_>, snapshot: &Snapshot, (found, lost): (Solution, usize)) -> Solution {
     let scene = &Scene { looks_further: false, ..*scene };
     let plain = with_slack(scene, snapshot, fleet::without(scene, snapshot));
@@ -77,7 +78,8 @@ fn or_plain(scene: &Scene<'_>, snapshot: &Snapshot, (found, lost): (Solution, us
     }
     let left = stranded(scene, snapshot, &plain.target);
     let lost_of_plain: usize = left.iter().map(|shape| shape.pods.len()).sum();
-    if (lost_of_plain, cost(&plain)) < (lost, cost(&found)) { plain } else { found }
+    let is_worth_it = cost(&plain) - cost(&found) <= worth(cost(&found));
+    if is_worth_it && (lost_of_plain, cost(&plain)) < (lost, cost(&found)) { plain } else { found }
 }
 
 /// Returns a fleet of which nobody is left over, where some pods are.
