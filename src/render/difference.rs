@@ -58,7 +58,8 @@ fn summary(difference: &SnapshotDifference) -> String {
     }
     if !pods.is_empty() {
         let noun = if pods.len() == 1 { "workload" } else { "workloads" };
-        parts.push(format!("pods of {} {noun}: {before} → {after}", pods.len()));
+        let counts = if before == after { String::new() } else { format!(": {before} → {after}") };
+        parts.push(format!("pods of {} {noun}{counts}", pods.len()));
     }
     if !configuration.is_empty() {
         let noun = if configuration.len() == 1 { "object" } else { "objects" };
@@ -104,7 +105,7 @@ fn pods_changed(pods: &PodsChanged) -> Line {
         Way::Changed => format!("{before} → {}", counted(*after)),
     };
     if *moved > 0 {
-        what.push_str(&format!(", {moved} on another node"));
+        what.push_str(&format!(", {moved} in another place"));
     }
     if *is_spec_changed {
         what.push_str(", with another template");

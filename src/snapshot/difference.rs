@@ -232,7 +232,8 @@ fn by_workload(pods: &[Pod]) -> BTreeMap<String, OfWorkload<'_>> {
 /// Holds against each other what neither is a node or a pod nor says what nodes there should be.
 fn others(before: &Objects, after: &Objects) -> Vec<Changed> {
     let (old, new) = (listed(before), listed(after));
-    let mut all = held((&old, &new), Clone::clone, |_| Vec::new(), fields);
+    let named = |old: &_, new: &_| fields(old, new).into_iter().map(as_kubernetes).collect();
+    let mut all = held((&old, &new), Clone::clone, |_| Vec::new(), named);
     if before.refusals != after.refusals {
         all.push(Changed { way: Way::Changed, name: "what Azure refused".to_owned(), what: Vec::new() });
     }
@@ -269,6 +270,18 @@ fn listed(objects: &Objects) -> BTreeMap<String, serde_json::Value> {
         add("VolumeAttachment", &attachment.name, serde_json::to_value(attachment));
     }
     all
+}
+
+/// Returns what Kubernetes calls a field that is kept under another name.
+fn as_kubernetes(field: String) -> String {
+    match field.as_str() {
+        "bound" => "minAvailable or maxUnavailable".to_owned(),
+        "unhealthy" => "unhealthyPodEvictionPolicy".to_owned(),
+        "counts" => "status".to_owned(),
+        "binding" => "volumeBindingMode".to_owned(),
+        "topologies" => "allowedTopologies".to_owned(),
+        _ => field,
+    }
 }
 
 /// Returns the fields in which two objects differ.
