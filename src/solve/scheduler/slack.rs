@@ -31,8 +31,10 @@ pub(in crate::solve) const fn worth(cost: MicroUsdPerHour) -> MicroUsdPerHour {
 /// Returns a fleet with room for whom the scheduler would leave over of this one, or the plain one that needs less; the same
 /// where that needs none, or too much.
 pub(in crate::solve) fn with_slack(scene: &Scene<'_>, snapshot: &Snapshot, tight: Solution) -> Solution {
-    let (needs, found) = looked_at(scene, snapshot, tight);
-    if needs && scene.looks_further { or_plain(scene, snapshot, found) } else { found.0 }
+    match roomy(scene, snapshot, tight) {
+        (found, Some(lost)) if scene.looks_further => or_plain(scene, snapshot, (found, lost)),
+        (found, _) => found,
+    }
 }
 
 /// Returns the same without a look at the plain one.
@@ -41,30 +43,29 @@ pub(in crate::solve) fn with_slack_alone(
     snapshot: &Snapshot,
     tight: Solution,
 ) -> Solution {
-    looked_at(scene, snapshot, tight).1.0
+    roomy(scene, snapshot, tight).0
 }
 
-/// Returns whether the scheduler would leave somebody over of this fleet, and one with room for those, with how many are left
-/// over of it.
-fn looked_at(scene: &Scene<'_>, snapshot: &Snapshot, tight: Solution) -> (bool, (Solution, usize)) {
+/// Returns a fleet with room for whom the scheduler would leave over of this one, and how many are left over of it then;
+/// nothing of that where this one needs no room.
+fn roomy(scene: &Scene<'_>, snapshot: &Snapshot, tight: Solution) -> (Solution, Option<usize>) {
     if tight.target.new.is_empty() {
-        return (false, (tight, 0));
+        return (tight, None);
     }
     let lost = stranded(scene, snapshot, &tight.target);
     let pods: usize = lost.iter().map(|shape| shape.pods.len()).sum();
     if pods == 0 {
-        return (false, (tight, 0));
+        return (tight, None);
     }
-    let found = match roomier(scene, snapshot, &tight, lost) {
+    match roomier(scene, snapshot, &tight, lost) {
         Some(mut roomy) => {
             let dearer = cost(&roomy) - cost(&tight);
             let is_estimate = tight.report.cost_after.is_estimate || roomy.report.cost_after.is_estimate;
             roomy.report.slack = (dearer.0 > 0).then_some(Slack { pods, cost: dearer, is_estimate });
-            (roomy, 0)
+            (roomy, Some(0))
         }
-        None => (tight, pods),
-    };
-    (true, found)
+        None => (tight, Some(pods)),
+    }
 }
 
 /// Returns the fleet that is found without looking further, with the room that it needs, where it places as many pods and

@@ -1,13 +1,14 @@
 //! Volumes: a pod goes where they are, and waits while nobody knows where that is.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::world::{PodWith, World, node, on, pod, pool};
 use crate::model::storage::{
-    AskedClass, BindingMode, ClaimPhase, CsiDriver, OwnClaim, PodVolume, Storage, StorageClass, Volume,
-    VolumeAttachment, VolumeClaim, VolumeClaimKey,
+    AskedClass, BindingMode, ClaimPhase, CsiDriver, DISKS, OwnClaim, PodVolume, Storage, StorageClass,
+    Volume, VolumeAttachment, VolumeClaim, VolumeClaimKey,
 };
-use crate::model::{Pod, Requirement, Requirements, SchedulingRule, Strength, label};
+use crate::model::{NodeName, Pod, Requirement, Requirements, SchedulingRule, Strength, label};
 
 fn key(name: &str) -> VolumeClaimKey {
     VolumeClaimKey { namespace: "default".into(), name: Arc::from(name) }
@@ -59,6 +60,12 @@ fn using(name: &str, volumes: &[PodVolume]) -> Pod {
 
 fn of_claim(name: &str) -> PodVolume {
     PodVolume::Claim(Arc::from(name))
+}
+
+/// A node that takes one disk.
+fn one_disk_on(node: &str) -> BTreeMap<NodeName, BTreeMap<Arc<str>, CsiDriver>> {
+    let driver = CsiDriver { volumes_max: Some(1), topology_keys: Vec::new() };
+    BTreeMap::from([(NodeName::new(node), BTreeMap::from([(Arc::from(DISKS), driver)]))])
 }
 
 fn world(storage: Storage) -> World {
@@ -131,12 +138,10 @@ fn pods_that_share_a_claim_without_a_volume_go_to_one_zone() {
 
 #[test]
 fn a_node_takes_no_more_volumes_than_its_driver_says() {
-    let driver = CsiDriver { volumes_max: Some(1), topology_keys: Vec::new() };
-    let drivers = [(Arc::from("disk.csi.azure.com"), driver)].into_iter().collect();
     let storage = Storage {
         claims: vec![claim("new", None, "disk"), claim("old", Some("pv"), "disk")],
         volumes: vec![volume("pv", &["eastus-1"])],
-        drivers: [("n1".into(), drivers)].into_iter().collect(),
+        drivers: one_disk_on("n1"),
         ..Storage::default()
     };
     let world = world(storage).nodes([node("n1", "Standard_D4s_v5")]).pods([
@@ -149,8 +154,6 @@ fn a_node_takes_no_more_volumes_than_its_driver_says() {
 
 #[test]
 fn what_is_attached_without_a_pod_takes_room_for_volumes() {
-    let driver = CsiDriver { volumes_max: Some(1), topology_keys: Vec::new() };
-    let drivers = [(Arc::from("disk.csi.azure.com"), driver)].into_iter().collect();
     let attachment = VolumeAttachment {
         node: "n1".into(),
         volume: Some("gone".into()),
@@ -160,7 +163,7 @@ fn what_is_attached_without_a_pod_takes_room_for_volumes() {
     };
     let storage = Storage {
         claims: vec![claim("new", None, "disk")],
-        drivers: [("n1".into(), drivers)].into_iter().collect(),
+        drivers: one_disk_on("n1"),
         attachments: vec![attachment],
         ..Storage::default()
     };
@@ -172,12 +175,10 @@ fn what_is_attached_without_a_pod_takes_room_for_volumes() {
 
 #[test]
 fn volumes_of_a_provisioner_of_kubernetes_own_are_attached_by_the_driver_that_took_its_place() {
-    let driver = CsiDriver { volumes_max: Some(1), topology_keys: Vec::new() };
-    let drivers = [(Arc::from("disk.csi.azure.com"), driver)].into_iter().collect();
     let storage = Storage {
         claims: vec![claim("new", None, "in-tree"), claim("old", Some("pv"), "in-tree")],
         volumes: vec![volume("pv", &["eastus-1"])],
-        drivers: [("n1".into(), drivers)].into_iter().collect(),
+        drivers: one_disk_on("n1"),
         ..Storage::default()
     };
     let mut world = world(storage)
