@@ -165,7 +165,7 @@ pub(super) struct Memo {
     /// Where new nodes might stand, by what pods ask for.
     cells: Mutex<BTreeMap<Asked, Found>>,
     /// Whether a new node of any size holds what is asked for.
-    held: Mutex<BTreeMap<Ask, bool>>,
+    takes: Mutex<BTreeMap<Ask, bool>>,
     /// The columns of packing problems, by what they are made from; the one used last is the last.
     stocks: Mutex<Vec<(Made, Stock)>>,
     /// What nodes of every offering have room for, in the dimensions that were asked for last.
@@ -193,11 +193,11 @@ impl Memo {
 
     /// Returns whether it was found before that a new node holds this, or finds out.
     pub(super) fn is_held(&self, ask: &Ask, find: impl FnOnce() -> bool) -> bool {
-        if let Some(known) = held(&self.held).get(ask) {
+        if let Some(known) = held(&self.takes).get(ask) {
             return *known;
         }
         let found = find();
-        let mut all = held(&self.held);
+        let mut all = held(&self.takes);
         if all.len() >= CELLS_MAX {
             all.clear();
         }

@@ -64,8 +64,7 @@ type Score = (attempt::LeftOver, usize, i64);
 fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
     let nodes = &attempt.finished.nodes;
     let unpriced = nodes.iter().filter(|node| node.effective_price.known().is_none()).count();
-    let cost = attempt.costs.of_staying().0 + attempt::price(nodes);
-    (attempt::left_over(ground.demand, attempt), unpriced, cost)
+    (attempt::left_over(ground.demand, attempt), unpriced, attempt::cost(attempt))
 }
 
 /// Plans as Karpenter does, without the pods that rules refuse where it has them; nothing where pools are not in their order,

@@ -151,13 +151,13 @@ pub(super) fn price(nodes: &[NewNode]) -> i64 {
     nodes.iter().map(price).sum()
 }
 
+/// Returns what a fleet counts as when it is chosen: its new nodes, and what stays of what there is.
+pub(super) fn cost(attempt: &Attempt<'_>) -> i64 {
+    attempt.costs.of_staying().0 + price(&attempt.finished.nodes)
+}
+
 fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
-    (
-        overruled(ground, attempt),
-        attempt.shortfalls.lighter,
-        left_over(ground.demand, attempt),
-        attempt.costs.of_staying().0 + price(&attempt.finished.nodes),
-    )
+    (overruled(ground, attempt), attempt.shortfalls.lighter, left_over(ground.demand, attempt), cost(attempt))
 }
 
 /// Counts the nodes of lighter pools whose pod a heavier one has room for, now that everything is known.

@@ -58,8 +58,7 @@ pub(in crate::solve) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
     }
     let appraisal = ground.appraised();
     let is_rough = ground.demand.pods() > ROUGH_MIN;
-    let known = Some(&appraisal);
-    let effort = if is_rough { Effort::Comparison(known) } else { Effort::Draft(known) };
+    let effort = if is_rough { Effort::Comparison(Some(&appraisal)) } else { Effort::Draft(&appraisal) };
     let (_, way) = found(&Ground { effort, ..*ground });
     let demand = without(ground.demand, &way.left_out);
     let mut best = attempt((&Ground { manner: way.manner, ..*ground }, running), &demand, &way.caps);
@@ -69,17 +68,16 @@ pub(in crate::solve) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
 
 /// Returns whether no other way than the first is looked at.
 fn is_settled(ground: &Ground<'_>, first: &Attempt<'_>) -> bool {
-    let came_off = || first.assigned.refused.iter().any(|refused| refused.was_placed);
     !is_short(ground.demand, first, &mut Caps::new())
         && followers(ground.demand, first).is_empty()
-        && !came_off()
+        && !first.assigned.refused.iter().any(|refused| refused.was_placed)
         && otherwise(ground, first).next().is_none()
 }
 
 /// Returns the best attempt of this effort, and how it came about. Of a few pods domains are given out in other manners too.
 fn found<'a>(ground: &Ground<'a>) -> (Attempt<'a>, Way) {
     let mut best = best_of_manner(ground);
-    for manner in otherwise(ground, &best.0).collect::<Vec<_>>() {
+    for manner in otherwise(ground, &best.0) {
         let other = best_of_manner(&Ground { manner, ..*ground });
         if score(ground, &other.0) < score(ground, &best.0) {
             best = other;

@@ -73,7 +73,7 @@ pub(in crate::solve) struct Desk<'d> {
     pub(in crate::solve) memo: &'d Memo,
     pub(in crate::solve) demand: &'d Demand,
     pub(in crate::solve) book: &'d PriceBook<'d>,
-    /// What the packing is for: worlds that are only compared need no substitutes.
+    /// What the packing is for: drafts, and worlds that are only compared, need no substitutes.
     pub(in crate::solve) effort: Effort<'d>,
 }
 

@@ -38,10 +38,10 @@ impl<'c> Guess<'c> {
     pub(super) fn worth(&self, bench: &Bench<'_>, left: &[usize]) -> &[i128] {
         self.worth.get_or_init(|| {
             let known = match bench.effort {
-                Effort::Draft(Some(known)) | Effort::Comparison(Some(known)) => {
+                Effort::Draft(known) | Effort::Comparison(Some(known)) => {
                     known.values(bench.problem, (self.columns, &self.first), left)
                 }
-                Effort::Plan | Effort::Draft(None) | Effort::Comparison(None) => None,
+                Effort::Plan | Effort::Comparison(None) => None,
             };
             known.unwrap_or_else(|| worth::values(bench, self.few(bench), &self.first, left))
         })

@@ -63,10 +63,11 @@ const COMPARED_MAX: usize = 2_000;
 pub(super) enum Effort<'a> {
     /// A plan.
     Plan,
-    /// A way to a plan that is looked at beside others: all but packing a few nodes anew, and saying what else could hold
-    /// their pods. What pods are worth may be known from before, here and in what follows.
-    Draft(Option<&'a Appraisal>),
-    /// One of many worlds that are compared: where there is much to place, one candidate says enough.
+    /// A way to a plan that is looked at beside others, with what pods are worth: all but packing a few nodes anew, and saying
+    /// what else could hold their pods.
+    Draft(&'a Appraisal),
+    /// One of many worlds that are compared, with what pods are worth where that is known: where there is much to place, one
+    /// candidate says enough.
     Comparison(Option<&'a Appraisal>),
 }
 
