@@ -140,7 +140,8 @@ fn a_scheduler_that_is_told_the_plan_strands_no_pod_but_for_the_order_of_others(
 }
 
 /// Plans leave room for a scheduler that is not told them where that costs little: this is how many pods the rest strands.
-const ALONE_PERCENT_MAX: usize = 5;
+/// More than half of them wait for others by a rule, where room would not help.
+const ALONE_PERCENT_MAX: usize = 6;
 
 #[test]
 fn a_scheduler_that_is_not_told_the_plan_strands_few_pods() {
