@@ -1,12 +1,12 @@
 //! Pods that have to share a node, as one: a bundle asks for what all of them ask for together.
 //!
-//! Made where pod affinity by host binds pods that wait and none of those they mean runs. A bundle is placed like a
-//! pod, under the name of its first pod; the others come along. Bundles are as large as a node can hold.
+//! Made where pod affinity by host binds pods that wait and none of those they mean runs, or has room beside it. A bundle is
+//! placed like a pod, under the name of its first pod; the others come along. Bundles are as large as a node can hold.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::model::{PodKey, Requirements, Toleration, label};
+use crate::model::{LabelKey, Operator, PodKey, Requirement, Requirements, Toleration, label};
 use crate::solve::demand::{Ask, Barred, Demand, Shape};
 use crate::solve::existing::{self, Standing};
 use crate::solve::fit::company::{Company, HostRole, HostRule, Tally};
@@ -43,11 +43,10 @@ pub fn bundled<'d>(demand: &'d Demand, world: World<'_>) -> (Cow<'d, Demand>, Ri
     }
     let mut demand = demand.clone();
     for party in parties {
-        let Party { bound, leaders, is_closed } = party;
-        if is_closed {
-            together(&mut demand, &mut riders, &bound, world);
+        if party.is_closed {
+            together(&mut demand, &mut riders, &party.bound, world);
         } else {
-            behind_leaders(&mut demand, &mut riders, (&bound, &leaders), world);
+            behind_leaders(&mut demand, &mut riders, &party, world);
         }
     }
     demand.shapes.retain(|shape| !shape.pods.is_empty());
@@ -66,9 +65,19 @@ struct Party {
     leaders: Vec<usize>,
     /// Whether some are bound and counted: then all have to share one node.
     is_closed: bool,
+    /// Who has a place beside those that run, where some do.
+    seated: Option<Seated>,
 }
 
-/// Returns the parties of which nobody runs that could be joined, and nobody comes with a node.
+/// Pods that come to nodes where others run that they have to stand beside.
+struct Seated {
+    /// How many of each shape.
+    pods: BTreeMap<usize, usize>,
+    /// That a node is none of those.
+    elsewhere: Requirements,
+}
+
+/// Returns the parties of which nobody runs that could be joined by all, and nobody comes with a node.
 fn parties(demand: &Demand, world: World<'_>) -> Vec<Party> {
     let mut members: BTreeMap<usize, (BTreeSet<usize>, BTreeSet<usize>)> = BTreeMap::new();
     for (place, shape) in demand.shapes.iter().enumerate() {
@@ -80,25 +89,64 @@ fn parties(demand: &Demand, world: World<'_>) -> Vec<Party> {
             }
         }
     }
-    let runs = |group: usize| {
-        let there = |standing: &Standing<'_>| standing.site.company.there(group).counted > 0;
-        let overheads = || world.supply.pools.iter().flat_map(|pool| &pool.overheads);
-        world.nodes.iter().any(|standing| !standing.node.is_deleting && there(standing))
-            || overheads().any(|overhead| overhead.company.there(group).counted > 0)
+    let hosts = |group: usize| -> Vec<&Standing<'_>> {
+        let there = |standing: &&Standing<'_>| standing.site.company.there(group).counted > 0;
+        world.nodes.iter().filter(|standing| !standing.node.is_deleting).filter(there).collect()
+    };
+    let comes_with_nodes = |group: usize| {
+        let mut overheads = world.supply.pools.iter().flat_map(|pool| &pool.overheads);
+        overheads.any(|overhead| overhead.company.there(group).counted > 0)
     };
     let mut taken: BTreeSet<usize> = BTreeSet::new();
     let mut parties = Vec::new();
     for (group, (bound, counted)) in members {
         let is_new = bound.iter().all(|place| !taken.contains(place));
-        if bound.is_empty() || runs(group) || !is_new {
+        if bound.is_empty() || comes_with_nodes(group) || !is_new {
             continue;
         }
-        taken.extend(&bound);
         let is_closed = bound.iter().any(|place| counted.contains(place));
-        let leaders = counted.difference(&bound).copied().collect();
-        parties.push(Party { bound: bound.into_iter().collect(), leaders, is_closed });
+        let leaders: Vec<usize> = counted.difference(&bound).copied().collect();
+        let hosts = hosts(group);
+        // Those that mean themselves go where one of them runs, and nowhere else.
+        let is_led = || !is_closed && !leaders.is_empty() && !leads_higher(demand, &bound, &leaders);
+        if !hosts.is_empty() && (!is_led() || is_seated(demand, &bound, world)) {
+            continue;
+        }
+        let seated = (!hosts.is_empty()).then(|| seated(demand, (&bound, &leaders), &hosts, world));
+        taken.extend(&bound);
+        parties.push(Party { bound: bound.into_iter().collect(), leaders, is_closed, seated });
     }
     parties
+}
+
+/// Returns whether a leader comes before one of those that are bound: it is sent nowhere for them.
+fn leads_higher(demand: &Demand, bound: &BTreeSet<usize>, leaders: &[usize]) -> bool {
+    let priority = |place: &usize| demand.shapes[*place].priority;
+    leaders.iter().map(priority).max() > bound.iter().map(priority).min()
+}
+
+/// Returns whether all pods of these shapes have a place on nodes that are there when what waits goes to those as it comes.
+fn is_seated(demand: &Demand, bound: &BTreeSet<usize>, world: World<'_>) -> bool {
+    let left = existing::fill(demand, &mut world.nodes.to_vec());
+    bound.iter().all(|place| left[*place] == 0)
+}
+
+/// Returns who of the bound has a place beside those that run when nobody comes who may lead others elsewhere.
+fn seated(
+    demand: &Demand,
+    (bound, leaders): (&BTreeSet<usize>, &[usize]),
+    hosts: &[&Standing<'_>],
+    world: World<'_>,
+) -> Seated {
+    let mut others = demand.clone();
+    leaders.iter().for_each(|place| others.shapes[*place].pods.clear());
+    let left = existing::fill(&others, &mut world.nodes.to_vec());
+    let key = LabelKey::new(label::HOSTNAME);
+    let names = hosts.iter().filter_map(|host| host.node.labels.get(&key));
+    let mut elsewhere = Requirements::default();
+    elsewhere.add(key.clone(), Requirement::new(Operator::NotIn, names));
+    let pods = bound.iter().map(|place| (*place, demand.shapes[*place].pods.len() - left[*place]));
+    Seated { pods: pods.collect(), elsewhere }
 }
 
 /// Puts all pods of a party on one node: as many as one holds.
@@ -112,17 +160,23 @@ fn together(demand: &mut Demand, riders: &mut Riders, bound: &[usize], world: Wo
     bar(demand, left, because);
 }
 
-/// Puts pods beside others that wait: one of those and as many as fit in each bundle.
-fn behind_leaders(
-    demand: &mut Demand,
-    riders: &mut Riders,
-    (bound, leaders): (&[usize], &[usize]),
-    world: World<'_>,
-) {
-    let mut leaders: VecDeque<(usize, PodKey)> = taken(demand, leaders).into();
+/// Puts pods beside others that wait: one of those and as many as fit in each bundle. Where pods have a place beside those
+/// that run, they are left to go there, and the others go elsewhere.
+fn behind_leaders(demand: &mut Demand, riders: &mut Riders, party: &Party, world: World<'_>) {
+    let mut leaders: VecDeque<(usize, PodKey)> = taken(demand, &party.leaders).into();
     let because = (!leaders.is_empty())
         .then(|| "it fits on no node with one of those that it has to stand beside".to_owned());
-    let all = taken(demand, bound);
+    let mut all = taken(demand, &party.bound);
+    if let Some(Seated { pods, elsewhere }) = &party.seated {
+        let mut pods = pods.clone();
+        all.retain(|(shape, pod)| {
+            let Some(room) = pods.get_mut(shape).filter(|room| **room > 0) else { return true };
+            *room -= 1;
+            demand.shapes[*shape].pods.push(pod.clone());
+            false
+        });
+        leaders = sent(demand, leaders, elsewhere).into();
+    }
     let mut left = &all[..];
     // How many followers of one shape a leader of another takes: found out once.
     let mut known: BTreeMap<(usize, usize), usize> = BTreeMap::new();
@@ -145,7 +199,13 @@ fn behind_leaders(
     for (shape, pod) in leaders {
         demand.shapes[shape].pods.push(pod);
     }
-    bar(demand, left, because);
+    if party.seated.is_none() {
+        return bar(demand, left, because);
+    }
+    // The ordinary rules say why they fit nowhere beside those that run.
+    for (shape, pod) in left {
+        demand.shapes[*shape].pods.push(pod.clone());
+    }
 }
 
 /// Returns how many of these pods fit on one node with their leader.
@@ -161,6 +221,25 @@ fn most_beside(
         fits(demand, &pods, world).is_some()
     };
     most(left.len(), holds)
+}
+
+/// Makes pods ask for other nodes than those: each is of a new shape then.
+fn sent(
+    demand: &mut Demand,
+    pods: impl IntoIterator<Item = (usize, PodKey)>,
+    elsewhere: &Requirements,
+) -> Vec<(usize, PodKey)> {
+    let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut sent = |(place, pod): (usize, PodKey)| {
+        let place = *places.entry(place).or_insert_with(|| {
+            let mut shape = Shape { pods: Vec::new(), ..demand.shapes[place].clone() };
+            shape.ask.alternatives.iter_mut().for_each(|way| way.add_all(elsewhere));
+            demand.shapes.push(shape);
+            demand.shapes.len() - 1
+        });
+        (place, pod)
+    };
+    pods.into_iter().map(&mut sent).collect()
 }
 
 /// Returns the largest number up to `most` for which this holds; what holds for a number holds for smaller ones.
