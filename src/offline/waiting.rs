@@ -1,5 +1,5 @@
 //! What is kept back: what would be done next, once the plan is carried out, if the fleet's freezes and holds were not, nor
-//! budgets that let nothing go.
+//! budgets that let nothing go, nor pods that ask not to be disrupted.
 //!
 //! Planned in the world after the plan, so that planning again lists the same. Nothing of it becomes a change.
 
@@ -41,7 +41,7 @@ fn is_held(World { snapshot, policy, .. }: &World) -> bool {
     !holds.is_none() && policy.pools.keys().any(is_held)
 }
 
-/// Lists the nodes that would go for being underused if disruption budgets and PodDisruptionBudgets let them.
+/// Lists the nodes that would go for being underused if disruption budgets, PodDisruptionBudgets and their pods let them.
 fn with_guarded(world: &World, mut plan: Plan) -> Plan {
     let guarded = guarded(world, &plan);
     if guarded.is_empty() {
@@ -49,6 +49,7 @@ fn with_guarded(world: &World, mut plan: Plan) -> Plan {
     }
     let mut free = World { snapshot: crate::sim::after(&world.snapshot, &plan), ..world.clone() };
     free.snapshot.budgets.clear();
+    free.snapshot.pods.iter_mut().for_each(|pod| pod.is_do_not_disrupt = false);
     for pool in free.policy.pools.values_mut() {
         pool.disruption.budgets.clear();
     }
@@ -63,22 +64,19 @@ fn with_guarded(world: &World, mut plan: Plan) -> Plan {
     plan
 }
 
-/// Returns the nodes that stay for want of a budget that lets them go, with which, as far as nothing else is said of them.
+/// Returns the nodes that a budget or a pod does not let go, with which, as far as nothing else is said of them.
 fn guarded(World { snapshot, policy, .. }: &World, plan: &Plan) -> BTreeMap<NodeName, String> {
     let goes = plan.spec.deletes().map(|(_, delete)| &delete.target.node);
     let said = plan.evidence.report.staying.iter().map(|(node, _)| node);
     let said: BTreeSet<&NodeName> =
         goes.chain(said).chain(plan.evidence.held.iter().map(|held| &held.node)).collect();
     let evictions = Evictions::of(&snapshot.budgets, &snapshot.pods);
-    let mut stuck: BTreeMap<&NodeName, &Pod> = BTreeMap::new();
-    for pod in snapshot.pods.iter().filter(|pod| !evictions.may_leave(pod)) {
-        if let PodPlace::Bound(node) = &pod.place {
-            stuck.entry(node).or_insert(pod);
-        }
-    }
+    let protected = first_of_each(&snapshot.pods, |pod| pod.is_protected(snapshot.at));
+    let stuck = first_of_each(&snapshot.pods, |pod| !evictions.may_leave(pod));
     let because = |node: &Node| {
+        let asks = || Some(format!("its pod `{}` asks not to be disrupted", protected.get(&node.name)?.key));
         let stuck = || Some(format!("PodDisruptionBudgets keep its pod `{}`", stuck.get(&node.name)?.key));
-        refusal(snapshot, policy, node).or_else(stuck)
+        refusal(snapshot, policy, node).or_else(asks).or_else(stuck)
     };
     let is_asked = |node: &&Node| {
         let pool = node.pool.as_ref();
@@ -87,6 +85,17 @@ fn guarded(World { snapshot, policy, .. }: &World, plan: &Plan) -> BTreeMap<Node
     };
     let nodes = snapshot.nodes.iter().filter(is_asked);
     nodes.filter_map(|node| Some((node.name.clone(), because(node)?))).collect()
+}
+
+/// Returns the first pod on each node that is like this.
+fn first_of_each(pods: &[Pod], is_like_this: impl Fn(&Pod) -> bool) -> BTreeMap<&NodeName, &Pod> {
+    let mut first = BTreeMap::new();
+    for pod in pods.iter().filter(|pod| is_like_this(pod)) {
+        if let PodPlace::Bound(node) = &pod.place {
+            first.entry(node).or_insert(pod);
+        }
+    }
+    first
 }
 
 /// Returns why the disruption budgets of a node's pool let nothing go that is underused.
