@@ -50,6 +50,11 @@ fn a_plan_that_destroys_is_saved_and_verified_like_any_other() {
         out(&one),
         aside(&one)
     );
+    let foreign = ["--destroy", "--target", "node/aks-system-12345678-vmss000000"];
+    let refused = nodeform(&[&["plan", "examples/existing-fleet"], &foreign[..]].concat());
+    assert_eq!(refused.status.code(), Some(1), "{}", out(&refused));
+    assert!(aside(&refused).contains("belongs to no NodePool"), "{}", aside(&refused));
+    assert!(aside(&refused).contains("hint: nodes of agent pools go by AKS"), "{}", aside(&refused));
     for other in [&["--replace", "a"][..], &["--forget", "a"], &["--before", "examples"], &["--from-scratch"]]
     {
         let refused = nodeform(&[&["plan", "examples/existing-fleet", "--destroy"], other].concat());

@@ -67,6 +67,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let patches = if names == Names::Show { patches } else { Vec::new() };
     world::say_unread(&unread, ui);
     known(planned.plan.plan(), &options.targets)?;
+    managed(planned.plan.plan(), &options.targets)?;
     fulfilled(planned.plan.plan())?;
     let plan = planned.plan.plan();
     if let Some(file) = out {
@@ -142,4 +143,17 @@ fn known(plan: &Plan, targets: &BTreeSet<Target>) -> Result<(), Failure> {
         unknown.iter().map(|target| format!("`--target {target}` is neither in the input nor in the plan"));
     Err(Failure::errors(faults.collect())
         .hint("`nodeform plan … --all` names the pools and nodes; new nodes by VM or NodeClaim"))
+}
+
+/// Refuses to destroy nodes that are not nodeform's: a plan that leaves them be would look as if they were gone already.
+fn managed(plan: &Plan, targets: &BTreeSet<Target>) -> Result<(), Failure> {
+    let foreign = crate::plan::target::foreign(plan, targets);
+    if foreign.is_empty() {
+        return Ok(());
+    }
+    let faults = foreign.iter().map(|node| {
+        format!("`--destroy --target node/{node}`: it belongs to no NodePool, and nodes of others are never removed")
+    });
+    Err(Failure::errors(faults.collect())
+        .hint("nodes of agent pools go by AKS: `az aks nodepool scale` or `az aks nodepool delete-machines`"))
 }

@@ -183,6 +183,16 @@ fn use_commitment(
     }
 }
 
+/// Returns the nodes among these targets that a plan is asked to destroy and that belong to no NodePool: they are never
+/// removed.
+#[must_use]
+pub fn foreign(plan: &super::Plan, targets: &BTreeSet<Target>) -> Vec<NodeName> {
+    let nodes = plan.evidence.world.nodes.iter().filter(|node| node.pool.is_none());
+    let names = nodes.map(|node| node.name.clone());
+    let is_meant = |name: &NodeName| targets.contains(&Target::Node(name.clone()));
+    if plan.spec.wishes.destroy { names.filter(is_meant).collect() } else { Vec::new() }
+}
+
 /// Returns the targets that name nothing: no pool and no node of the input, and no node of the plan.
 #[must_use]
 pub fn unknown<'t>(plan: &super::Plan, targets: &'t BTreeSet<Target>) -> Vec<&'t Target> {
