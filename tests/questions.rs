@@ -327,3 +327,20 @@ fn a_wish_for_a_node_that_cannot_be_meant_is_refused() {
     assert_eq!(refused(&[], &["alien"]), "`--forget`: node `alien` belongs to no NodePool");
     assert_eq!(refused(&["a"], &["a"]), "node `a` cannot be both replaced and forgotten");
 }
+
+#[test]
+fn a_wish_for_a_node_that_is_supposed_not_to_be_there_contradicts_the_question() {
+    let refused = |from_scratch: Option<&str>, zones: &[&str]| {
+        let question = Question {
+            from_scratch: from_scratch.map(|text| NodeSelector::parse(text).expect("is a selector")),
+            without_zones: zones.iter().map(ToString::to_string).collect(),
+        };
+        let wishes = Wishes { replace: [NodeName::new("a")].into(), ..Wishes::default() };
+        let supposed = suppose(pair().snapshot, &question).expect("the question has an answer");
+        wish(supposed, &wishes).expect_err("it cannot be meant").remove(0)
+    };
+    let (what, hint) = refused(Some(""), &[]);
+    assert_eq!(what, "`--replace`: node `a` is planned as if it were not there (`--from-scratch`)");
+    assert_eq!(hint, "the two contradict each other: leave out `--replace` for it, or `--from-scratch`");
+    assert!(refused(None, &["1"]).0.ends_with("(`--without-zone`)"));
+}

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Drift, Node, NodeName, NodeStage, Wishes};
+use crate::model::{Drift, Node, NodeName, NodeStage, Supposed, WhatIf, Wishes};
 
 use super::Snapshot;
 
@@ -15,6 +15,7 @@ use super::Snapshot;
 pub fn wish(mut snapshot: Snapshot, wishes: &Wishes) -> Result<Snapshot, Vec<(String, String)>> {
     let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
     let names: Vec<NodeName> = snapshot.nodes.iter().map(|node| node.name.clone()).collect();
+    let supposed = snapshot.supposed.clone();
     let mut faults = Vec::new();
     let both: BTreeSet<&NodeName> = wishes.replace.intersection(&wishes.forget).collect();
     for node in both {
@@ -24,7 +25,7 @@ pub fn wish(mut snapshot: Snapshot, wishes: &Wishes) -> Result<Snapshot, Vec<(St
     let all = wishes.replace.iter().map(|node| ("--replace", node));
     for (flag, name) in all.chain(wishes.forget.iter().map(|node| ("--forget", node))) {
         let Some(node) = snapshot.nodes.iter_mut().find(|node| node.name == *name) else {
-            faults.push(unknown(flag, name, &names));
+            faults.push(left_out(flag, name, &supposed).unwrap_or_else(|| unknown(flag, name, &names)));
             continue;
         };
         if let Some((why, hint)) = not_meant(node, has_claims, flag == "--replace") {
@@ -38,6 +39,20 @@ pub fn wish(mut snapshot: Snapshot, wishes: &Wishes) -> Result<Snapshot, Vec<(St
     }
     snapshot.supposed.wishes = wishes.clone();
     if faults.is_empty() { Ok(snapshot) } else { Err(faults) }
+}
+
+/// Says that a node is there and only supposed not to be, where that is so.
+fn left_out(flag: &str, name: &NodeName, supposed: &Supposed) -> Option<(String, String)> {
+    let Supposed { absent, what_if, .. } = supposed;
+    absent.iter().find(|absent| absent.node.name == *name)?;
+    let WhatIf { from_scratch, without_zones } = what_if;
+    let question = match (from_scratch.is_some(), without_zones.is_empty()) {
+        (true, true) => "`--from-scratch`",
+        (false, _) => "`--without-zone`",
+        (true, false) => "`--from-scratch` or `--without-zone`",
+    };
+    let what = format!("`{flag}`: node `{name}` is planned as if it were not there ({question})");
+    Some((what, format!("the two contradict each other: leave out `{flag}` for it, or {question}")))
 }
 
 fn unknown(flag: &str, name: &NodeName, names: &[NodeName]) -> (String, String) {
