@@ -1,11 +1,11 @@
 //! What depends on time and was not decided for want of one, and the nodes that are too old where that is not planned
 //! with.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::model::{ExpireAfter, NodeName, Pool, PoolName, Prefer};
+use crate::model::{ExpireAfter, Node, NodeName, Pool, PoolName, Prefer};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -21,9 +21,8 @@ pub fn undecided(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<String> {
     }
     let used: BTreeSet<&PoolName> = snapshot.nodes.iter().filter_map(|node| node.pool.as_ref()).collect();
     for (name, pool) in policy.pools.iter().filter(|(name, _)| used.contains(name)) {
-        if let ExpireAfter::Age(_) = pool.expire_after {
-            undecided.insert(format!("`expireAfter` of pool `{name}`"));
-        }
+        let own = snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(name));
+        undecided.extend(expiry(pool, own));
         if pool.disruption.consolidate_after.is_some_and(|quiet| !quiet.is_zero()) {
             undecided.insert(format!("`consolidateAfter` of pool `{name}`"));
         }
@@ -37,43 +36,78 @@ pub fn undecided(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<String> {
     undecided
 }
 
+/// Returns whose word it is by which nodes of a pool expire: that of the pool, or of NodeClaims that say otherwise.
+fn expiry<'n>(pool: &Pool, mut own: impl Iterator<Item = &'n Node>) -> Option<String> {
+    let name = &pool.name;
+    if let ExpireAfter::Age(_) = pool.expire_after {
+        return Some(format!("`expireAfter` of pool `{name}`"));
+    }
+    own.any(|node| matches!(most(node, pool), ExpireAfter::Age(_)))
+        .then(|| format!("`expireAfter` of NodeClaims of pool `{name}`"))
+}
+
+/// Returns at what age a node is replaced: its NodeClaim's word counts before its pool's.
+fn most(node: &Node, pool: &Pool) -> ExpireAfter {
+    node.claimed.expire_after.unwrap_or(pool.expire_after)
+}
+
 /// Names, in whole sentences, the nodes that are too old: for a way of planning that does not replace for age. Without
 /// a time there are none.
 #[must_use]
 pub fn too_old(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<String> {
     let Some(at) = snapshot.at else { return BTreeSet::new() };
-    policy.pools.values().filter_map(|pool| expired(snapshot, pool, at)).collect()
+    policy.pools.values().flat_map(|pool| expired(snapshot, pool, at)).collect()
 }
 
-/// Says which nodes of the pool are older than it lets them become.
-fn expired(snapshot: &Snapshot, pool: &Pool, at: Timestamp) -> Option<String> {
-    let ExpireAfter::Age(age) = pool.expire_after else { return None };
-    let is_older = |created: Timestamp, age: SignedDuration| at.duration_since(created) > age;
+/// Says which nodes of the pool are older than they are to become, those of each age that is asked for together.
+fn expired(snapshot: &Snapshot, pool: &Pool, at: Timestamp) -> Vec<String> {
     let own = snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name));
-    let old = own.filter(|node| !node.is_deleting && node.created.is_some_and(|at| is_older(at, age)));
-    let mut names: Vec<&NodeName> = old.map(|node| &node.name).collect();
-    names.sort();
+    let mut old: BTreeMap<SignedDuration, BTreeSet<&NodeName>> = BTreeMap::new();
+    for node in own.filter(|node| !node.is_deleting) {
+        let ExpireAfter::Age(age) = most(node, pool) else { continue };
+        if node.created.is_some_and(|created| at.duration_since(created) > age) {
+            old.entry(age).or_default().insert(&node.name);
+        }
+    }
+    old.into_iter().map(|(age, names)| are_older(pool, age, &names)).collect()
+}
+
+fn are_older(pool: &Pool, age: SignedDuration, names: &BTreeSet<&NodeName>) -> String {
     let first: Vec<String> = names.iter().take(NAMES_MAX).map(|name| format!("`{name}`")).collect();
     let more = match names.len().saturating_sub(NAMES_MAX) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     let (nodes, are) = if names.len() == 1 { ("node", "is") } else { ("nodes", "are") };
-    (!names.is_empty()).then(|| {
-        format!(
-            "{} {nodes} of pool `{}` {are} older than `expireAfter` {age:#} and {are} not replaced yet: \
-             replacing for age is not planned by this strategy ({}{more})",
-            names.len(),
-            pool.name,
-            first.join(", "),
-        )
-    })
+    format!(
+        "{} {nodes} of pool `{}` {are} older than `expireAfter` {age:#} and {are} not replaced yet: \
+         replacing for age is not planned by this strategy ({}{more})",
+        names.len(),
+        pool.name,
+        first.join(", "),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ExpireAfter, SignedDuration, too_old};
+    use super::{ExpireAfter, SignedDuration, too_old, undecided};
     use crate::plan::tests::world::example;
+
+    #[test]
+    fn without_a_time_expiry_is_not_decided_whether_the_pool_asks_for_it_or_only_a_claim() {
+        let (mut snapshot, mut policy, _) = example();
+        let month = ExpireAfter::Age(SignedDuration::from_hours(720));
+        snapshot.at = None;
+        let mut said = |pool, claim| {
+            policy.pools.values_mut().for_each(|it| it.expire_after = pool);
+            snapshot.nodes[0].claimed.expire_after = claim;
+            let undecided = undecided(&snapshot, &policy);
+            undecided.into_iter().filter(|what| what.contains("expireAfter")).collect::<Vec<_>>()
+        };
+        assert_eq!(said(month, None), ["`expireAfter` of pool `general`"]);
+        assert_eq!(said(ExpireAfter::Never, Some(month)), ["`expireAfter` of NodeClaims of pool `general`"]);
+        assert_eq!(said(ExpireAfter::Never, None), [""; 0]);
+    }
 
     #[test]
     fn nodes_that_are_too_old_are_named_where_there_is_a_time() {
@@ -91,5 +125,7 @@ mod tests {
             snapshot.nodes[0].name
         );
         assert_eq!(too_old(&snapshot, &policy), [said].into());
+        snapshot.nodes[0].claimed.expire_after = Some(ExpireAfter::Never);
+        assert_eq!(too_old(&snapshot, &policy), [].into(), "the claim's word counts");
     }
 }
