@@ -1060,6 +1060,10 @@ mod removals {
             assert_eq!(under(failing(reason), ChangeClass::Replace), [Rule::Hold]);
         }
         let mut case = sharing();
+        holds_mut(&mut case).classes = [ChangeClass::MovePods].into();
+        holds_mut(&mut case).lifted = [("default".into(), [ChangeClass::MovePods].into())].into();
+        assert_eq!(rules(&case), [], "what is said of the pool counts before");
+        let mut case = sharing();
         holds_mut(&mut case).pools = [("default".into(), [ChangeClass::MovePods].into())].into();
         objects_only(Rule::Hold, &case);
     }

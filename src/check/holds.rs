@@ -3,7 +3,7 @@
 //! A freeze keeps back what is done by choice: empty, drifted, underused and destroyed nodes, and adoptions. Nodes that are too old
 //! or unhealthy, and whatever else is of a class on hold, are kept back by that class alone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use croner::parser::{CronParser, Seconds};
 use jiff::Timestamp;
@@ -60,8 +60,11 @@ fn why(
     (class, reason): (ChangeClass, Option<DisruptionReason>),
 ) -> Option<String> {
     let holds = &case.policy.fleet.holds;
-    let of_pool = holds.pools.get(pool);
-    if holds.classes.contains(&class) || of_pool.is_some_and(|classes| classes.contains(&class)) {
+    let has = |classes: &BTreeMap<PoolName, BTreeSet<ChangeClass>>| {
+        classes.get(pool).is_some_and(|classes| classes.contains(&class))
+    };
+    // What is said of the pool counts before what is said of all.
+    if has(&holds.pools) || holds.classes.contains(&class) && !has(&holds.lifted) {
         return Some(format!("is changed, but changes of class `{class}` are on hold"));
     }
     let is_chosen = !matches!(reason, Some(DisruptionReason::Expired | DisruptionReason::Unhealthy));

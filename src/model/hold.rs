@@ -113,6 +113,9 @@ pub struct Holds {
     pub classes: BTreeSet<ChangeClass>,
     /// Classes that are on hold in single pools.
     pub pools: BTreeMap<PoolName, BTreeSet<ChangeClass>>,
+    /// Classes that are on hold in all pools but these.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lifted: BTreeMap<PoolName, BTreeSet<ChangeClass>>,
 }
 
 /// What keeps a change back.
@@ -215,7 +218,8 @@ impl Holds {
         is_meant: impl Fn(&Freeze) -> bool,
         at: Option<Timestamp>,
     ) -> Option<Hold> {
-        if self.classes.contains(&class) {
+        let is_lifted = self.lifted.get(pool).is_some_and(|classes| classes.contains(&class));
+        if self.classes.contains(&class) && !is_lifted {
             let because = format!("`approve` of the NodeFleet has `{class}: hold`");
             return Some(Hold { because, until: None });
         }
@@ -322,6 +326,10 @@ mod tests {
                 Some("`approve` of the NodeFleet has `replace: hold` for pool `batch`")
             );
         }
+        holds.classes.insert(ChangeClass::MovePods);
+        holds.lifted.insert(PoolName::new("batch"), [ChangeClass::MovePods].into());
+        assert!(because(&holds, "shop", DisruptionReason::Underutilized).is_some());
+        assert_eq!(because(&holds, "batch", DisruptionReason::Underutilized), None, "it has its own word");
         let adoption = |pool: &str| holds.on_change(&PoolName::new(pool), ChangeClass::Adopt, now);
         assert!(adoption("shop").is_some() && adoption("batch").is_none());
     }

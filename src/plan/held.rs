@@ -62,7 +62,11 @@ pub(super) fn warnings(policy: &Policy) -> Vec<Warning> {
         let named = freeze.pools.iter().flatten();
         named.map(|pool| (format!("freeze `{}`", freeze.name), pool))
     });
-    let of_approve = holds.pools.keys().map(|pool| ("`approve` of the NodeFleet".to_owned(), pool));
+    let of_approve = holds
+        .pools
+        .keys()
+        .chain(holds.lifted.keys())
+        .map(|pool| ("`approve` of the NodeFleet".to_owned(), pool));
     let strange = of_freezes.chain(of_approve).filter(|(_, pool)| !policy.pools.contains_key(*pool));
     strange
         .map(|(object, pool)| {

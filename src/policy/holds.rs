@@ -20,14 +20,18 @@ pub(super) fn holds(spec: &NodeFleetSpec, faults: &mut Vec<Fault>) -> Holds {
     let approve = spec.approve.clone().unwrap_or_default();
     let freezes = spec.freeze.iter().flatten().enumerate();
     let freezes = freezes.filter_map(|(place, wire)| freeze(wire, place, faults)).collect();
-    let classes = on_hold(&approve.classes, &path("spec.approve"), faults);
+    let Decided { held: classes, lifted: _ } =
+        decided((&approve.classes, &BTreeSet::new()), &path("spec.approve"), faults);
     let mut holds = Holds { freezes, classes, ..Holds::default() };
     for (pool, wire) in approve.pools.iter().flatten() {
         let mut at = path("spec.approve.pools");
         at.push(super::Segment::Key(pool.clone()));
-        let classes = on_hold(wire, &at, faults);
-        if !classes.is_empty() {
-            holds.pools.insert(PoolName::new(pool), classes);
+        let Decided { held, lifted } = decided((wire, &holds.classes), &at, faults);
+        if !held.is_empty() {
+            holds.pools.insert(PoolName::new(pool), held);
+        }
+        if !lifted.is_empty() {
+            holds.lifted.insert(PoolName::new(pool), lifted);
         }
     }
     holds
@@ -71,8 +75,21 @@ fn freeze(wire: &WireFreeze, place: usize, faults: &mut Vec<Fault>) -> Option<Fr
     })
 }
 
-/// Returns the classes that are on hold.
-fn on_hold(wire: &ApproveClasses, at: &[super::Segment], faults: &mut Vec<Fault>) -> BTreeSet<ChangeClass> {
+/// What is decided of classes in one place.
+#[derive(Default)]
+struct Decided {
+    /// Those on hold.
+    held: BTreeSet<ChangeClass>,
+    /// Those that are on hold for all pools, and not here.
+    lifted: BTreeSet<ChangeClass>,
+}
+
+/// Returns which classes are on hold, and which are not though they are on hold for all pools.
+fn decided(
+    (wire, held_by_all): (&ApproveClasses, &BTreeSet<ChangeClass>),
+    at: &[super::Segment],
+    faults: &mut Vec<Fault>,
+) -> Decided {
     let ApproveClasses { create, remove_empty, move_pods, replace, update, adopt, forget, delete_pool } =
         wire;
     let decisions = [
@@ -85,12 +102,16 @@ fn on_hold(wire: &ApproveClasses, at: &[super::Segment], faults: &mut Vec<Fault>
         (ChangeClass::Forget, forget),
         (ChangeClass::DeletePool, delete_pool),
     ];
-    let mut classes = BTreeSet::new();
+    let mut decided = Decided::default();
     for (class, decision) in decisions {
         let message = match decision {
             None => continue,
             Some(Decision::Hold) if class != ChangeClass::Create => {
-                classes.insert(class);
+                decided.held.insert(class);
+                continue;
+            }
+            Some(Decision::Auto | Decision::Review) if held_by_all.contains(&class) => {
+                decided.lifted.insert(class);
                 continue;
             }
             Some(Decision::Hold) => "new nodes are not held back: pods that wait always get theirs",
@@ -106,5 +127,5 @@ fn on_hold(wire: &ApproveClasses, at: &[super::Segment], faults: &mut Vec<Fault>
         path.push(super::Segment::Key(class.as_str().to_owned()));
         faults.push(Fault { path, message: message.to_owned(), hint: Some(hint.to_owned()) });
     }
-    classes
+    decided
 }

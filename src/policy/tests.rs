@@ -6,7 +6,8 @@ use super::{Policy, WireObject, admission_faults, faults, parse};
 use crate::api::Kind;
 use crate::model::buffer::ACTIVE_CAPACITY;
 use crate::model::{
-    BufferPods, ExtraCost, Namespace, Prefer, PriceChange, ResourceName, Resources, Strategy, Workload,
+    BufferPods, DisruptionReason, ExtraCost, Namespace, PoolName, Prefer, PriceChange, ResourceName,
+    Resources, Strategy, Workload,
 };
 
 fn pool(change: impl FnOnce(&mut Value)) -> Value {
@@ -313,6 +314,10 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
     }));
     let honoured = parsed(Kind::NodeFleet, &honoured).fleet;
     assert_eq!((honoured.limits.nodes, honoured.strategy), (Some(5), Strategy::Cheapest));
+    let own = json!({"approve": {"replace": "hold", "pools": {"a": {"replace": "review"}}}});
+    let own = parsed(Kind::NodeFleet, &fleet(own)).fleet.holds;
+    let held = |pool: &str| own.on_removal(&PoolName::new(pool), DisruptionReason::Drifted, None).is_some();
+    assert_eq!((held("a"), held("b")), (false, true), "the word for a pool counts before the one for all");
     for spec in [
         json!({"strategy": "karpenter"}),
         json!({"strategy": "karpenter", "preferences": {"maxExtraCostPercent": "unlimited"}}),
