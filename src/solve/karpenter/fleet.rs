@@ -38,8 +38,9 @@ use super::{Preferences, Settings, report};
 #[must_use]
 pub fn solve(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &Refused) -> Solution {
     replicas::without_replacements(snapshot, policy, |world| {
-        let due = Due::of(world, policy).of_fixed(world, policy);
-        let (mut going, staying) = due.listed();
+        let due = Due::of(world, policy);
+        let drifted = due.clone().drifted(|node| report::why_drifted_stays(world, node));
+        let (mut going, mut staying) = due.of_fixed(world, policy).listed();
         going.retain(|removal| refused.lets_go(&removal.node, removal.reason));
         let names = going.iter().map(|removal| removal.node.clone()).collect();
         let mut solution = of_world(&marked(world, &names), policy, settings, refused);
@@ -47,7 +48,9 @@ pub fn solve(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: 
         target.removed.extend(going);
         target.removed.sort_by(|one, other| one.node.cmp(&other.node));
         report.staying.retain(|(node, _)| !names.contains(node));
-        report.staying.extend(staying);
+        staying.extend(drifted);
+        staying.extend(report::not_known_to_be_empty(world, target));
+        report::add_staying(&mut report.staying, &target.removed, staying);
         report.staying.sort();
         solution
     })

@@ -4,10 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{NodeName, PodKey, PodPlace};
+use crate::model::{Node, NodeName, PodKey, PodPlace};
 use crate::snapshot::Snapshot;
 use crate::solve::fit::gates;
-use crate::solve::solution::{Held, Removal, Unplaced};
+use crate::solve::shrink::empty;
+use crate::solve::solution::{Held, Kept, Removal, Target, Unplaced};
 
 use super::desk::Beyond;
 use super::passes::Passed;
@@ -83,4 +84,39 @@ pub(super) fn staying(refused: &Refused, removed: &[Removal]) -> Vec<(NodeName, 
         staying.entry(node).or_insert(because);
     }
     staying.into_iter().map(|(node, because)| (node.clone(), because.clone())).collect()
+}
+
+/// Returns why a drifted node stays that budgets and pods let go: Karpenter goes by what NodeClaims say.
+pub(super) fn why_drifted_stays(snapshot: &Snapshot, name: &NodeName) -> &'static str {
+    let is_told = |node: &Node| node.name == *name && node.claimed.drift.is_some();
+    match snapshot.nodes.iter().any(is_told) {
+        true => "Karpenter finds no place for its pods",
+        false => "its NodeClaim does not say so, and Karpenter goes by that",
+    }
+}
+
+/// Returns the nodes of pools that carry nothing where no pod of the input is bound, with why they stay.
+pub(super) fn not_known_to_be_empty(snapshot: &Snapshot, target: &Target) -> Vec<(NodeName, String)> {
+    let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
+    let has_pods = snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)));
+    if has_pods {
+        return Vec::new();
+    }
+    let is_bare = |node: &&Node| {
+        let is_kept = |kept: &Kept| kept.node == node.name && kept.pods.is_empty();
+        node.pool.is_some() && target.kept.iter().any(is_kept)
+    };
+    let bare = snapshot.nodes.iter().filter(is_bare);
+    bare.filter_map(|node| Some((node.name.clone(), empty::unknown(node, has_claims, has_pods)?))).collect()
+}
+
+/// Adds why nodes stay that nothing is said of yet.
+pub(super) fn add_staying(
+    staying: &mut Vec<(NodeName, String)>,
+    removed: &[Removal],
+    more: Vec<(NodeName, String)>,
+) {
+    let gone = removed.iter().map(|removal| &removal.node);
+    let mut said: BTreeSet<NodeName> = gone.chain(staying.iter().map(|(node, _)| node)).cloned().collect();
+    staying.extend(more.into_iter().filter(|(node, _)| said.insert(node.clone())));
 }

@@ -29,8 +29,8 @@ const SINGLES_MAX: usize = 16;
 pub(in crate::solve) struct Due {
     /// Those that may go, by name.
     going: BTreeMap<NodeName, Cause>,
-    /// Those that stay, with the reason.
-    staying: Vec<(NodeName, String)>,
+    /// Those that stay, with what they are due for and the reason.
+    staying: Vec<(NodeName, DisruptionReason, String)>,
     /// The nodes of each pool that could go as well if its number of nodes (`replicas`) let them.
     without_room: BTreeMap<PoolName, BTreeSet<NodeName>>,
 }
@@ -86,7 +86,7 @@ impl Due {
             })
         };
         // Another went in its place.
-        due.staying.retain(|(node, _)| !is_filled(node));
+        due.staying.retain(|(node, _, _)| !is_filled(node));
         due
     }
 
@@ -138,7 +138,7 @@ impl Due {
         let fixed: BTreeSet<&NodeName> =
             snapshot.nodes.iter().filter(is_fixed).map(|node| &node.name).collect();
         self.going.retain(|node, _| fixed.contains(node));
-        self.staying.retain(|(node, _)| fixed.contains(node));
+        self.staying.retain(|(node, _, _)| fixed.contains(node));
         self
     }
 
@@ -184,7 +184,22 @@ impl Due {
     pub(in crate::solve) fn listed(self) -> (Vec<Removal>, Vec<(NodeName, String)>) {
         let removal =
             |(node, Cause { reason, what }): (NodeName, Cause)| Removal { node, reason, what: Some(what) };
-        (self.going.into_iter().map(removal).collect(), self.staying)
+        let staying = self.staying.into_iter().map(|(node, _, why)| (node, why));
+        (self.going.into_iter().map(removal).collect(), staying.collect())
+    }
+
+    /// Returns the nodes that have drifted, each with what it comes to if it stays all the same: for want of what lets it
+    /// go, or for what is said of it otherwise.
+    pub(in crate::solve) fn drifted(
+        mut self,
+        otherwise: impl Fn(&NodeName) -> &'static str,
+    ) -> Vec<(NodeName, String)> {
+        for (node, cause) in std::mem::take(&mut self.going) {
+            let why = otherwise(&node);
+            self.stay(node, &cause, why);
+        }
+        let drifted = self.staying.into_iter().filter(|(_, reason, _)| *reason == DisruptionReason::Drifted);
+        drifted.map(|(node, _, why)| (node, why)).collect()
     }
 
     fn without_others(self, set: &BTreeSet<NodeName>, why: &str) -> Self {
@@ -211,7 +226,7 @@ impl Due {
             | DisruptionReason::Underutilized
             | DisruptionReason::Destroyed => "it has drifted",
         };
-        self.staying.push((node, format!("{is_due}: {}; but {why}", cause.what)));
+        self.staying.push((node, cause.reason, format!("{is_due}: {}; but {why}", cause.what)));
     }
 }
 

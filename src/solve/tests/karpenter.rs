@@ -111,7 +111,11 @@ fn a_refused_drift_does_not_keep_an_empty_node() {
 #[test]
 fn nodes_stay_where_no_pod_of_any_node_was_listed() {
     let world = World::of(vec![open()]).nodes([node("n1", SMALL)]).pods([pod("waits").cpu("3")]);
-    assert_eq!(shown(&world), "+ default Standard_F4s_v2 eastus-1 on-demand 169000: waits\n");
+    assert_eq!(
+        shown(&world),
+        "+ default Standard_F4s_v2 eastus-1 on-demand 169000: waits\n~ n1: no pod of the input is bound to any node, so \
+         that an empty node cannot be told from pods that were not listed\n"
+    );
 }
 
 #[test]
@@ -134,4 +138,36 @@ fn many_nodes_become_one_cheaper_one() {
     let (made, removed) = text.split_once('\n').expect("a node is made");
     assert_eq!(made, "+ default Standard_F8s_v2 eastus-1 on-demand 338000: p0 p1 p2 p3 p4 p5");
     assert_eq!(removed.lines().count(), 6, "{removed}");
+}
+
+#[test]
+fn a_drifted_node_that_stays_is_said_to_have_drifted_with_what_keeps_it() {
+    let drifted = |name: &str, drift: Option<&str>| {
+        let mut node = node(name, SMALL);
+        node.claimed.drift = drift.map(|reason| Drift { reason: reason.into(), since: None });
+        node
+    };
+    let busy = |name: &str| on(name, pod(&format!("of-{name}")).cpu("1500m"));
+    let why = |world: World| {
+        let staying = solved(&world, &Refused::default()).report.staying;
+        staying.into_iter().map(|(node, why)| format!("{node}: {why}")).collect::<Vec<_>>()
+    };
+    let mut labelled = open();
+    labelled.labels.insert(crate::model::LabelKey::new("tier"), "gold".into());
+    assert_eq!(
+        why(World::of(vec![labelled]).nodes([drifted("n1", None)]).pods([busy("n1")])),
+        [
+            "n1: it has drifted: its pool has label `tier: gold` and it does not; but its NodeClaim does not say so, \
+             and Karpenter goes by that"
+        ]
+    );
+    let mut shy = busy("n1");
+    shy.is_do_not_disrupt = true;
+    assert_eq!(
+        why(World::of(vec![open()]).nodes([drifted("n1", Some("NodePoolDrifted"))]).pods([shy])),
+        [
+            "n1: it has drifted: its NodeClaim says `NodePoolDrifted`; but its pod `default/of-n1` asks not to be \
+             disrupted"
+        ]
+    );
 }
