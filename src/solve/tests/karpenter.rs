@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::topology::near;
 use super::world::{PodWith, World, node, on, pod, pool, text};
 use crate::model::{Disruption, DisruptionReason, Drift, InstanceType, Node, NodeName, Pool, Requirements};
 use crate::solve::karpenter::{self, Refused, Settings, UnnamedFamilies};
@@ -169,5 +170,26 @@ fn a_drifted_node_that_stays_is_said_to_have_drifted_with_what_keeps_it() {
             "n1: it has drifted: its NodeClaim says `NodePoolDrifted`; but its pod `default/of-n1` asks not to be \
              disrupted"
         ]
+    );
+}
+
+#[test]
+fn why_a_rule_leaves_no_domain_is_said_without_names_that_are_made_up() {
+    let why = |key: &str| {
+        let alone = pod("alone").cpu("1").spec(|spec| spec.affinity.push(near(key, "nobody")));
+        let world = World::of(vec![open()]).pods([alone]);
+        let unplaced = solved(&world, &Refused::default()).report.unplaced;
+        unplaced.into_iter().map(|unplaced| unplaced.because).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        why("example.com/rack"),
+        [
+            "pool `default`: pod affinity over `example.com/rack` leaves no domain: no node has that label, and none can \
+             be made with it"
+        ]
+    );
+    assert_eq!(
+        why(crate::model::label::HOSTNAME),
+        ["pool `default`: pod affinity over `kubernetes.io/hostname` leaves no node"]
     );
 }

@@ -184,7 +184,8 @@ impl Group {
         is_first.then(any).flatten().map_or_else(Requirement::none, |(domain, _)| Requirement::one(domain))
     }
 
-    /// Writes what is counted where, for people.
+    /// Writes what is counted where, for people. Hosts are not named: one that is still to be made has only a name that is
+    /// made up.
     pub(super) fn said(&self) -> String {
         const SHOWN_MAX: usize = 5;
         let what = match self.identity.demand {
@@ -192,11 +193,20 @@ impl Group {
             Demand::Affinity => "pod affinity",
             Demand::AntiAffinity => "pod anti-affinity",
         };
+        let key = &self.identity.key;
+        if self.is_of_hosts() {
+            return format!("{what} over `{key}` leaves no node");
+        }
+        if self.domains.is_empty() {
+            return format!(
+                "{what} over `{key}` leaves no domain: no node has that label, and none can be made with it"
+            );
+        }
         let counts = self.domains.iter().take(SHOWN_MAX);
         let mut shown: Vec<String> = counts.map(|(domain, count)| format!("{domain}: {count}")).collect();
         if self.domains.len() > SHOWN_MAX {
             shown.push("…".to_owned());
         }
-        format!("{what} over `{}` leaves no domain ({})", self.identity.key, shown.join(", "))
+        format!("{what} over `{key}` leaves no domain ({})", shown.join(", "))
     }
 }
