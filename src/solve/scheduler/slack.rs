@@ -12,7 +12,7 @@ use crate::solve::fleet;
 use crate::solve::karpenter::{self, Refused, Settings};
 use crate::solve::shrink::trial::Scene;
 use crate::solve::shrink::whole;
-use crate::solve::solution::{NewNode, Slack, Solution};
+use crate::solve::solution::{NewNode, Report, Slack, Solution};
 
 use super::stranded;
 
@@ -79,8 +79,22 @@ fn or_plain(scene: &Scene<'_>, snapshot: &Snapshot, (found, lost): (Solution, us
     }
     let left = stranded(scene, snapshot, &plain.target);
     let lost_of_plain: usize = left.iter().map(|shape| shape.pods.len()).sum();
-    let is_worth_it = cost(&plain) - cost(&found) <= worth(cost(&found));
-    if is_worth_it && (lost_of_plain, cost(&plain)) < (lost, cost(&found)) { plain } else { found }
+    let dearer = cost(&plain) - cost(&found);
+    let is_worth_it = dearer <= worth(cost(&found));
+    if !is_worth_it || (lost_of_plain, cost(&plain)) >= (lost, cost(&found)) {
+        return found;
+    }
+    let is_estimate = plain.report.cost_after.is_estimate || found.report.cost_after.is_estimate;
+    let instead = Slack { pods: lost.saturating_sub(lost_of_plain), cost: dearer, is_estimate };
+    let slack = dearest(plain.report.slack, instead);
+    Solution { report: Report { slack, ..plain.report }, ..plain }
+}
+
+/// Returns the larger of what room costs in a fleet and of what that fleet costs beside another that leaves more pods over:
+/// both are counted from fleets without room, so that they do not add up.
+fn dearest(own: Option<Slack>, instead: Slack) -> Option<Slack> {
+    let own_cost = own.map_or(MicroUsdPerHour(0), |own| own.cost);
+    if instead.cost > own_cost { Some(instead) } else { own }
 }
 
 /// Returns a fleet of which nobody is left over, where some pods are.
@@ -140,5 +154,19 @@ fn grow(slack: &mut Demand, lost: Vec<Shape>, new: &[NewNode]) {
         let name = |pod: PodKey| PodKey::new(pod.namespace.as_str(), format!("{} room {number}", pod.name));
         let pods = pods.into_iter().map(name).collect();
         slack.shapes.push(Shape { priority: i32::MIN, ask, roles: Vec::new(), pods });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MicroUsdPerHour, Slack, dearest};
+
+    #[test]
+    fn a_fleet_that_is_dearer_than_one_that_leaves_pods_over_says_what_that_costs() {
+        let slack = |pods, cost| Slack { pods, cost: MicroUsdPerHour(cost), is_estimate: false };
+        assert_eq!(dearest(None, slack(2, 30)), Some(slack(2, 30)));
+        assert_eq!(dearest(Some(slack(1, 20)), slack(2, 30)), Some(slack(2, 30)));
+        assert_eq!(dearest(Some(slack(1, 50)), slack(2, 30)), Some(slack(1, 50)));
+        assert_eq!(dearest(None, slack(2, -10)), None, "what is cheaper has no such cost");
     }
 }
