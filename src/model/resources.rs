@@ -110,17 +110,22 @@ impl fmt::Display for ResourceName {
     }
 }
 
-/// Writes bytes in the largest binary unit that keeps at least one whole, with at most one decimal.
+/// Writes bytes in the largest binary unit that keeps at least one whole, with at most one decimal. What is whole in the
+/// next unit, and would be rounded to another whole number, is written in that one: 2000Gi are not 2Ti.
 fn show_bytes(bytes: i64) -> String {
     const UNITS: [(&str, i64); 5] =
         [("Pi", 1 << 50), ("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];
-    let Some((unit, size)) = UNITS.into_iter().find(|(_, size)| bytes.saturating_abs() >= *size) else {
+    let mut units = UNITS.into_iter().skip_while(|(_, size)| bytes.saturating_abs() < *size);
+    let Some((unit, size)) = units.next() else {
         return bytes.to_string();
     };
     let tenths = (i128::from(bytes) * 10 + i128::from(size) / 2).div_euclid(i128::from(size));
-    match tenths % 10 {
-        0 => format!("{}{unit}", tenths / 10),
-        rest => format!("{}.{}{unit}", tenths / 10, rest.abs()),
+    match (tenths % 10, units.next()) {
+        (0, Some((finer, part))) if bytes % size != 0 && bytes % part == 0 => {
+            format!("{}{finer}", bytes / part)
+        }
+        (0, _) => format!("{}{unit}", tenths / 10),
+        (rest, _) => format!("{}.{}{unit}", tenths / 10, rest.abs()),
     }
 }
 
@@ -315,5 +320,27 @@ impl FromIterator<(ResourceName, i64)> for Resources {
             resources.set(name, amount);
         }
         resources
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Quantity, ResourceName};
+
+    #[test]
+    fn bytes_are_not_rounded_to_another_whole_number() {
+        let show = |text: &str| {
+            let quantity = Quantity::parse(text).expect("is a quantity");
+            ResourceName::Memory.show(ResourceName::Memory.request(&quantity))
+        };
+        for (text, shown) in [
+            ("2000Gi", "2000Gi"),
+            ("2Ti", "2Ti"),
+            ("1536Gi", "1.5Ti"),
+            ("62.5Gi", "62.5Gi"),
+            ("3500Mi", "3.4Gi"),
+        ] {
+            assert_eq!(show(text), shown, "{text}");
+        }
     }
 }
