@@ -347,3 +347,12 @@ fn what_preferences_may_cost_is_read() {
     assert_eq!(fleet(json!({"preferences": {"maxExtraCostPercent": 0}})), ExtraCost::Percent(0));
     assert_eq!(fleet(json!({"preferences": {"maxExtraCostPercent": "unlimited"}})), ExtraCost::Unlimited);
 }
+
+#[test]
+fn what_is_no_key_of_a_label_is_not_said_to_be_too_long() {
+    let odd = pool(|pool| {
+        pool["spec"]["template"]["spec"]["requirements"] = json!([{"key": "-a/b", "operator": "Exists"}]);
+    });
+    let said = lines(Kind::NodePool, &odd).concat();
+    assert!(said.contains("\"-a/b\" is not a label's key -> a key is at most 63 letters"), "{said}");
+}

@@ -32,12 +32,16 @@ const KNOWN_VALUES: &[(&str, &[&str])] = &[
     ("kubernetes.azure.com/fips_enabled", &["true"]),
 ];
 
+/// What a label's key is.
+const KEY_HINT: &str =
+    "a key is at most 63 letters, digits, `-`, `_` and `.`, with a DNS name and `/` before it if need be";
+
 /// What is wrong with one label of a template.
 pub(super) fn label_faults(place: &Place<'_>, key: &str) -> Vec<Fault> {
     let mut faults: Vec<Fault> = restricted_fault(place, key).into_iter().collect();
     if !is_qualified_name(key) {
         let message = format!("the key {} is not a label's key", shortened(key));
-        faults.push(place.fault(message).hint("a key is at most 63 letters, digits, `-`, `_` and `.`, with a DNS name and `/` before it if need be"));
+        faults.push(place.fault(message).hint(KEY_HINT));
     }
     faults
 }
@@ -49,7 +53,7 @@ pub(super) fn requirement_faults(spec: &Place<'_>) -> Vec<Fault> {
         let Some((key, place)) = requirement.text("key").zip(requirement.at("key")) else { continue };
         faults.extend(restricted_fault(&place, key));
         if !is_qualified_name(key) && !key.is_empty() {
-            faults.push(place.fault(format!("{} is longer than a label's key may be", shortened(key))));
+            faults.push(place.fault(format!("{} is not a label's key", shortened(key))).hint(KEY_HINT));
         }
         for value in requirement.items("values") {
             let Some(text) = value.value.as_str() else { continue };
