@@ -182,6 +182,7 @@ fn template(spec: Cursor<'_>) -> Option<(PodBody, Option<NodeName>, bool)> {
         return None;
     };
     let metadata = template.get("metadata");
+    metadata.into_iter().for_each(|metadata| pod::selector::labels_of(metadata, "labels"));
     let labels = metadata.map(|metadata| meta::labels(metadata, "labels")).unwrap_or_default();
     let is_do_not_disrupt = metadata.is_some_and(|metadata| {
         let annotations = metadata.text_map("annotations");

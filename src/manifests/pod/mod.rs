@@ -147,7 +147,7 @@ pub fn is_silent(asked: &Resources) -> bool {
 /// Reads `nodeSelector`.
 #[must_use]
 pub fn node_selector(spec: Cursor<'_>) -> Requirements {
-    selector::keys_of(spec, "nodeSelector");
+    selector::labels_of(spec, "nodeSelector");
     let selector = spec.text_map("nodeSelector");
     Requirements::of_labels(selector.iter().map(|(key, value)| (label::normalized(key), &**value)))
 }

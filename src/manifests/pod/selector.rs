@@ -108,10 +108,29 @@ pub fn keys_of(parent: Cursor<'_>, field: &str) {
     parent.entries(field).into_iter().for_each(|(key, value)| key_fault(value, key));
 }
 
+/// Adds the faults of a field of labels whose keys or values cannot be ones.
+pub fn labels_of(parent: Cursor<'_>, field: &str) {
+    keys_of(parent, field);
+    for (key, value) in parent.entries(field) {
+        let Some(text) = value.tree.as_text().filter(|text| !is_filled_in(text) && !is_value(text)) else {
+            continue;
+        };
+        let message =
+            format!("gives label `{}` a value that cannot be: {:?}", shortened(key), shortened(text));
+        let hint = "a label's value is empty, or at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at \
+                    both ends";
+        value.fault(message, Some(hint));
+    }
+}
+
+/// Returns whether something else fills a text in before the API server sees it, such as Flux's substitutions.
+fn is_filled_in(text: &str) -> bool {
+    text.contains("${") || text.contains("{{")
+}
+
 /// Adds the fault that a label cannot have this key: what the API server refuses. What is filled in later is not judged.
 fn key_fault(written: Cursor<'_>, key: &str) {
-    let is_filled_in = key.contains("${") || key.contains("{{");
-    if !is_filled_in && !is_key(key) {
+    if !is_filled_in(key) && !is_key(key) {
         let message = format!("is of a label that cannot be: {:?}", shortened(key));
         let hint = "a label's key is at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends, \
                     after a DNS name and `/` if wanted";
@@ -122,14 +141,18 @@ fn key_fault(written: Cursor<'_>, key: &str) {
 /// Returns whether a label can have this key: what Kubernetes calls a qualified name.
 fn is_key(key: &str) -> bool {
     let (prefix, name) = key.rsplit_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
-    let bytes = name.as_bytes();
-    let is_end = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    !name.is_empty() && is_value(name) && prefix.is_none_or(is_subdomain)
+}
+
+/// Returns whether a label can have this value.
+fn is_value(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_end = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_alphanumeric);
     let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     bytes.len() <= NAME_LENGTH_MAX
         && is_end(bytes.first())
         && is_end(bytes.last())
         && bytes.iter().all(is_inside)
-        && prefix.is_none_or(is_subdomain)
 }
 
 /// Adds the faults of fields that take labels of the pod into its `labelSelector`: what the API server refuses. Where a pod

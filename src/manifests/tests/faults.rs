@@ -116,6 +116,12 @@ fn what_the_api_server_refuses_of_ports_tolerations_and_labels_is_told() {
          remove it, or write `effect: NoExecute`",
     ];
     assert_eq!(all_of(fields), expected);
+    let value = "gives label `app` a value that cannot be: \"x y\" -> \
+         a label's value is empty, or at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends";
+    assert_eq!(
+        all_of("nodeSelector: {app: x y, empty: '', tier: '${TIER}', zone: '{{ zone }}', ok: a.b_C-1}"),
+        [format!("nodeSelector.app: {value}")]
+    );
     let ports = "[{containerPort: 80, hostPort: 80}, {containerPort: 81, hostPort: 80}, \
          {containerPort: 82, hostPort: 80, protocol: UDP}]";
     let text = format!(
