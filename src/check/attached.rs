@@ -1,33 +1,93 @@
-//! How many volumes of a driver a node that exists takes: each counts once, however many pods mount it.
+//! How many volumes of a driver a node takes: each counts once, however many pods mount it.
 //!
-//! Nodes to come are not judged: no driver has said yet what they take. Volumes that run there alone are
-//! nobody's fault.
+//! Where a driver has said nothing of a node, which may be still to come, it takes what the driver says of nodes of the same
+//! size, the least of it; what it says of none is not judged. Volumes that run there alone are nobody's fault.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::case::{Case, Site};
 use super::finding::{Finding, Rule};
+use super::labels::Domain;
 use super::volumes::{Mount, mount};
 use crate::model::storage::{CsiDriver, DISKS, driver_of};
-use crate::model::{NodeName, Pod};
+use crate::model::{LabelKey, NodeName, Pod, SkuName, label};
+use crate::snapshot::Snapshot;
 
 /// The volumes of each driver, each by a name of its own.
 type Volumes = BTreeMap<Arc<str>, BTreeSet<String>>;
 
+/// What drivers say of nodes, by their size.
+#[derive(Default)]
+pub(super) struct Attachable(BTreeMap<Arc<str>, BTreeMap<Arc<str>, u32>>);
+
+impl Attachable {
+    /// Reads what drivers say of the nodes that there are, or that were there before they were supposed away.
+    pub(super) fn of(snapshot: &Snapshot) -> Self {
+        let mut sizes: BTreeMap<Arc<str>, BTreeMap<Arc<str>, u32>> = BTreeMap::new();
+        let absent = snapshot.supposed.absent.iter().map(|absent| &absent.node);
+        for node in snapshot.nodes.iter().chain(absent) {
+            let size = node.labels.get(&LabelKey::new(label::INSTANCE_TYPE));
+            let drivers = snapshot.storage.drivers.get(&node.name);
+            for (size, (driver, CsiDriver { volumes_max, topology_keys: _ })) in
+                size.into_iter().flat_map(|size| drivers.into_iter().flatten().map(move |it| (size, it)))
+            {
+                let Some(most) = *volumes_max else { continue };
+                let of_size = sizes.entry(Arc::clone(size)).or_default();
+                let least = of_size.get(driver).map_or(most, |least| most.min(*least));
+                of_size.insert(Arc::clone(driver), least);
+            }
+        }
+        Self(sizes)
+    }
+
+    /// Returns how many volumes of each driver a node takes.
+    fn on<'c>(&'c self, snapshot: &'c Snapshot, site: &Site<'_>) -> BTreeMap<&'c Arc<str>, u32> {
+        let size = match site.labels.domain(&LabelKey::new(label::INSTANCE_TYPE)) {
+            Domain::Value(size) => self.of_size(size),
+            Domain::Own | Domain::Open | Domain::Absent => BTreeMap::new(),
+        };
+        let mut most = size;
+        for (driver, said) in
+            site.node.into_iter().filter_map(|it| snapshot.storage.drivers.get(it)).flatten()
+        {
+            match said.volumes_max {
+                Some(said) => most.insert(driver, said),
+                None => most.remove(driver),
+            };
+        }
+        most
+    }
+
+    fn of_size(&self, size: &str) -> BTreeMap<&Arc<str>, u32> {
+        self.0.get(size).into_iter().flatten().map(|(driver, most)| (driver, *most)).collect()
+    }
+}
+
+/// Returns the driver that does not attach all the volumes of these pods to a new node of a size.
+pub(super) fn short_on_new<'c>(case: &'c Case<'_>, size: &SkuName, pods: &[&Pod]) -> Option<&'c Arc<str>> {
+    let most = case.attachable.of_size(size.as_str());
+    if most.is_empty() {
+        return None;
+    }
+    let asked = volumes(case, pods);
+    let is_short = |(driver, most): &(&Arc<str>, u32)| {
+        asked.get(*driver).is_some_and(|asked| asked.len() > usize::try_from(*most).unwrap_or(usize::MAX))
+    };
+    most.into_iter().find(is_short).map(|(driver, _)| driver)
+}
+
 /// Returns the drivers that are to mount more volumes on a node than they can.
 pub(super) fn too_many(case: &Case<'_>, site: &Site<'_>) -> Vec<Finding> {
-    let Some(drivers) = site.node.and_then(|node| case.snapshot.storage.drivers.get(node)) else {
-        return Vec::new();
-    };
-    if site.pods.iter().all(|pod| pod.spec.volumes.is_empty()) {
+    let most = case.attachable.on(case.snapshot, site);
+    if most.is_empty() || site.pods.iter().all(|pod| pod.spec.volumes.is_empty()) {
         return Vec::new();
     }
     let running = volumes(case, &site.running);
     let placed = volumes(case, &site.pods);
     let mut found = Vec::new();
-    for (driver, CsiDriver { volumes_max, topology_keys: _ }) in drivers {
-        let (Some(most), Some(placed)) = (*volumes_max, placed.get(driver)) else { continue };
+    for (driver, most) in most {
+        let Some(placed) = placed.get(driver) else { continue };
         let mut there = running.get(driver).cloned().unwrap_or_default();
         let others = site.node.map(|node| attached(case, node, driver, &there));
         there.extend(others.into_iter().flatten());

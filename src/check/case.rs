@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::attached::Attachable;
 use super::crowd::Crowd;
 use super::daemons;
 use super::evictions::{self, Spare};
@@ -48,6 +49,8 @@ pub(super) struct Case<'a> {
     pub(super) crowd: Crowd<'a>,
     /// The labels by which placed pods are tied to their domains.
     pub(super) ties: Ties<'a>,
+    /// How many volumes nodes of each size take.
+    pub(super) attachable: Attachable,
     /// What PodDisruptionBudgets let go.
     pub(super) spares: Vec<Spare<'a>>,
 }
@@ -102,6 +105,7 @@ impl<'a> Case<'a> {
             sites: Vec::new(),
             crowd: Crowd::default(),
             ties: Ties::default(),
+            attachable: Attachable::of(snapshot),
             spares: evictions::spares(snapshot),
         };
         let mut substitutes = Substitutes::default();

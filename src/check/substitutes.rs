@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::attached;
 use super::case::Case;
 use super::daemons;
 use super::finding::{Finding, Rule};
@@ -169,6 +170,12 @@ impl<'c> Listed<'c> {
     fn is_without(&self, case: &Case<'_>, pods: &[&Pod]) -> Option<String> {
         let storage = &case.snapshot.storage;
         let with_volumes = pods.iter().filter(|pod| !pod.spec.volumes.is_empty());
+        if let Some(driver) = attached::short_on_new(case, &self.size.name, pods) {
+            return Some(format!(
+                "{}, which takes fewer volumes of `{driver}` than its pods have",
+                self.title()
+            ));
+        }
         let mut faults = with_volumes
             .filter_map(|pod| volumes::faults(storage, pod, &self.labels).pop().map(|why| (&pod.key, why)));
         let (pod, why) = faults.next()?;

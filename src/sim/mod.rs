@@ -4,6 +4,7 @@
 //! chooses, and it never corrects a plan.
 
 mod daemon;
+mod drivers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -111,7 +112,12 @@ impl<'a> World<'a> {
         for node in nodes.values_mut() {
             node.claimed.drift.take_if(|drift| drift.is_asked());
         }
+        let mut storage = seen.storage.clone();
         for node in made.iter().filter_map(|name| nodes.get(name)) {
+            let drivers = drivers::of(node, seen);
+            if !drivers.is_empty() {
+                storage.drivers.insert(node.name.clone(), drivers);
+            }
             pods.extend(daemon::pods_of(node, &seen.daemons).map(|pod| (pod.key.clone(), pod)));
         }
         Snapshot {
@@ -121,7 +127,7 @@ impl<'a> World<'a> {
             pods: pods.into_values().collect(),
             daemons: seen.daemons.clone(),
             namespaces: seen.namespaces.clone(),
-            storage: seen.storage.clone(),
+            storage,
             budgets: seen.budgets.clone(),
             refusals: seen.refusals.clone(),
             catalog: seen.catalog.clone(),

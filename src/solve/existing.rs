@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
-use crate::model::storage::Storage;
 use crate::model::{
     Effect, HostPort, LabelKey, Node, NodeName, NodeStage, Pod, PodKey, PodPlace, Requirements, Resources,
     Stance, Taint, label,
@@ -18,6 +17,7 @@ use crate::snapshot::Snapshot;
 use super::daemons::Daemons;
 use super::demand::{Ask, Demand, Shape};
 use super::fit::company::Company;
+use super::fit::slots::SizeSlots;
 use super::fit::{Miss, Site, Undefined, volumes};
 use super::intern::Bits;
 use super::solution::NewNode;
@@ -83,6 +83,7 @@ pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons<'_>, topology: &To
             bound.entry(node).or_default().push(pod);
         }
     }
+    let slots = SizeSlots::of(snapshot);
     let of_node = |node: &'a Node| (node, bound.remove(&node.name).unwrap_or_default());
     let nodes: Vec<(&Node, Vec<&Pod>)> = snapshot.nodes.iter().map(of_node).collect();
     let mut nodes: Vec<Standing<'_>> = nodes
@@ -90,7 +91,9 @@ pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons<'_>, topology: &To
         .with_min_len(NODES_AT_ONCE)
         .map(|(node, mut pods)| {
             pods.sort_by(|a, b| a.key.cmp(&b.key));
-            let site = site(node, &pods, (daemons, topology, &snapshot.storage));
+            let mut site = site(node, &pods, (daemons, topology));
+            let storage = &snapshot.storage;
+            site.volumes = volumes::left(slots.of_node(node, storage), &node.name, &pods, storage);
             Standing {
                 there: site.company.clone(),
                 site,
@@ -117,11 +120,8 @@ fn parts(bound: &[&Pod], topology: &Topology) -> Arc<[Part]> {
     counts.into_iter().map(|((role, is_terminating), pods)| Part { role, is_terminating, pods }).collect()
 }
 
-fn site<'a>(
-    node: &'a Node,
-    bound: &[&Pod],
-    (daemons, topology, storage): (&Daemons<'_>, &Topology, &Storage),
-) -> Site<'a> {
+/// Reads what is left of a node; volumes are not looked at.
+fn site<'a>(node: &'a Node, bound: &[&Pod], (daemons, topology): (&Daemons<'_>, &Topology)) -> Site<'a> {
     let mut labels = Requirements::of_labels(node.labels.iter().map(|(key, value)| (key.as_str(), &**value)));
     if labels.get(label::HOSTNAME).is_none() && node.stage != NodeStage::Launching {
         labels.add(LabelKey::new(label::HOSTNAME), crate::model::Requirement::one(node.name.as_str()));
@@ -145,7 +145,6 @@ fn site<'a>(
         used.add(&pod.spec.requests);
         ports.extend(pod.spec.host_ports.iter().cloned());
     }
-    site.volumes = volumes::left(&node.name, bound, storage);
     site.room = node.allocatable.minus(&used);
     site.ports = ports;
     site
@@ -159,7 +158,7 @@ pub(super) fn made<'a>(
     ports: &BTreeSet<HostPort>,
     daemons: &Daemons<'_>,
 ) -> Standing<'a> {
-    let mut site = site(node, &[], (daemons, &Topology::default(), &Storage::default()));
+    let mut site = site(node, &[], (daemons, &Topology::default()));
     site.room = node.allocatable.minus(&new.requests);
     site.ports.extend(ports.iter().cloned());
     Standing {

@@ -12,6 +12,7 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
 use super::caution::Caution;
+use super::fit::slots::SizeSlots;
 use super::overlay::Overlaid;
 use super::{demand, price};
 
@@ -28,6 +29,8 @@ pub struct Market {
     pub today: BTreeMap<(SkuName, CapacityType), Price>,
     /// What the OS disks of those sizes are taken to cost where a node's class is not known.
     pub disks: BTreeMap<SkuName, Price>,
+    /// How many volumes nodes of a size take.
+    pub slots: SizeSlots,
     /// The labels that pods, daemonsets or pools speak of.
     pub spoken_of: BTreeSet<LabelKey>,
     /// Those of them that a pod may ask for without its pool naming them.
@@ -62,7 +65,16 @@ impl Market {
             keys.extend(pool.node_requirements().iter().map(|(key, _)| key.clone()));
         }
         let well_known = keys.iter().filter(|key| catalog.is_well_known(key)).cloned().collect();
-        Self { offered, overlaid, caution, today: today.collect(), disks, spoken_of: keys, well_known }
+        Self {
+            caution,
+            today: today.collect(),
+            disks,
+            slots: SizeSlots::of(snapshot),
+            spoken_of: keys,
+            well_known,
+            offered,
+            overlaid,
+        }
     }
 
     /// Returns what nodes of a pool may be made of; `None` where its class is not in the input.

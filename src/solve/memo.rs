@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use self_cell::self_cell;
 
-use crate::model::ResourceName;
 use crate::policy::Policy;
 use crate::snapshot::Daemon;
 
@@ -18,6 +17,7 @@ use super::daemons::Daemons;
 use super::demand::Ask;
 use super::market::Market;
 use super::pack::choosing::{Roll, Roster};
+use super::pack::dimension::Dimension;
 use super::pack::stock::{Made, Stock};
 use super::pack::substitutes::Rooms;
 use super::price::PriceBook;
@@ -169,7 +169,7 @@ pub(super) struct Memo {
     /// The columns of packing problems, by what they are made from; the one used last is the last.
     stocks: Mutex<Vec<(Made, Stock)>>,
     /// What nodes of every offering have room for, in the dimensions that were asked for last.
-    rooms: Mutex<Option<(Vec<ResourceName>, Arc<Rooms>)>>,
+    rooms: Mutex<Option<(Vec<Dimension>, Arc<Rooms>)>>,
     /// The ways to have nodes of pools that ask for a variety, and what was chosen among them.
     rosters: Mutex<BTreeMap<Roll, Arc<Roster>>>,
     /// The values that labels of the region have.
@@ -247,7 +247,7 @@ impl Memo {
     }
 
     /// Returns what nodes have room for that was found in these dimensions before, or finds it.
-    pub(super) fn rooms(&self, dimensions: &[ResourceName], find: impl FnOnce() -> Rooms) -> Arc<Rooms> {
+    pub(super) fn rooms(&self, dimensions: &[Dimension], find: impl FnOnce() -> Rooms) -> Arc<Rooms> {
         let known = held(&self.rooms).clone();
         let known = known.filter(|(before, _)| *before == dimensions).map(|(_, rooms)| rooms);
         known.unwrap_or_else(|| {

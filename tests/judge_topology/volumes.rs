@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use nodeform::check::Rule;
+use nodeform::check::{Rule, check};
 use nodeform::model::storage::{
     AskedClass, BindingMode, ClaimPhase, CsiDriver, OwnClaim, PodVolume, Storage, StorageClass, Volume,
     VolumeAttachment, VolumeClaim, VolumeClaimKey,
@@ -286,6 +286,10 @@ fn limited(most: u32) -> World {
     })
 }
 
+fn new() -> PodBuilder {
+    mounting("new", vec![PodVolume::Claim(Arc::from("new"))])
+}
+
 fn attached(name: &str, volume: Option<&str>) -> VolumeAttachment {
     VolumeAttachment {
         node: "n1".into(),
@@ -354,4 +358,61 @@ fn a_pod_that_does_not_say_which_volumes_it_has_waits() {
 #[test]
 fn zones_that_are_named_in_the_drivers_words_are_read_as_zones() {
     assert_eq!(LabelKey::new(label::normalized("topology.disk.csi.azure.com/zone")).as_str(), label::ZONE);
+}
+
+#[test]
+fn a_new_node_takes_what_nodes_of_its_size_take() {
+    let size = ("Standard_D4s_v5", "1", CapacityType::OnDemand);
+    let said = |most, pods: &[&str]| {
+        let world = stored(limited(9).pod(db()).pod(new()), |storage| {
+            let driver = CsiDriver { volumes_max: Some(most), topology_keys: Vec::new() };
+            storage.drivers.insert("n2".into(), BTreeMap::from([(Arc::from(DISKS), driver)]));
+        });
+        let found = findings(by_hand(world).making("default", size, pods));
+        assert!(found.iter().all(|it| it.rule == Rule::Volumes), "{found:#?}");
+        found.into_iter().map(|it| it.message).collect::<Vec<_>>()
+    };
+    assert_eq!(said(2, &["db", "new"]), NOTHING);
+    assert_eq!(
+        said(1, &["db", "new"]),
+        ["driver `disk.csi.azure.com` would have 2 volumes there, 2 of them of placed pods; it takes 1"]
+    );
+}
+
+#[test]
+fn a_node_that_no_driver_has_spoken_of_takes_what_others_of_its_size_take() {
+    let said = |driver: Option<CsiDriver>| {
+        let world = stored(limited(1).node(node("n3").zone("1")).pod(db()).pod(new()), |storage| {
+            let of_n3 = driver.map(|driver| (Arc::from(DISKS), driver));
+            storage.drivers.insert("n3".into(), of_n3.into_iter().collect());
+        });
+        findings(by_hand(world).keeping("n3", &["db", "new"])).len()
+    };
+    assert_eq!(said(None), 1);
+    assert_eq!(said(Some(CsiDriver::default())), 0, "it has, and knows no limit");
+}
+
+#[test]
+fn what_a_claim_lists_takes_the_volumes_of_the_pods() {
+    let small = node("n4").size("Standard_D2s_v5").zone("1");
+    let said = |most| {
+        let world = stored(limited(9).node(small.clone()).pod(db()).pod(new()), |storage| {
+            let driver = CsiDriver { volumes_max: Some(most), topology_keys: Vec::new() };
+            storage.drivers.insert("n4".into(), BTreeMap::from([(Arc::from(DISKS), driver)]));
+        });
+        let size = ("Standard_D4s_v5", "1", CapacityType::OnDemand);
+        let (world, mut plan) = by_hand(world).making("default", size, &["db", "new"]).planned();
+        for claim in plan.spec.claims.values_mut() {
+            let sizes = Requirement::new(Operator::In, ["Standard_D2s_v5", "Standard_D4s_v5"]);
+            claim.requirements.set(LabelKey::new(label::INSTANCE_TYPE), sizes);
+        }
+        let found = check(&world.snapshot, &world.policy, &plan).into_iter();
+        found.filter(|it| it.rule == Rule::Offering).map(|it| it.message).collect::<Vec<_>>()
+    };
+    assert_eq!(said(2), NOTHING);
+    assert_eq!(
+        said(1),
+        ["lists `Standard_D2s_v5` in zone `westeurope-1` as on-demand, which takes fewer volumes of \
+          `disk.csi.azure.com` than its pods have"]
+    );
 }

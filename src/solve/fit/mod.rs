@@ -16,6 +16,7 @@ pub mod not_yet;
 pub mod ports;
 pub mod resources;
 pub mod site;
+pub mod slots;
 pub mod spread;
 pub mod taints;
 pub mod variety;

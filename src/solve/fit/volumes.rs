@@ -1,8 +1,8 @@
 //! Volumes: a pod runs where each of its volumes is, or may be made.
 //!
 //! A claim that has no volume yet and waits for nothing but its pod gets it where the pod runs; every other claim
-//! without one holds the pod back. How many volumes a node takes is asked of nodes that exist: of a new one nobody
-//! knows before its drivers have started.
+//! without one holds the pod back. How many volumes a node takes is
+//! what its drivers say of it, or of others of its size.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::Miss;
 use super::claims::{self, ClaimState};
 use super::not_yet::Wait;
+use super::slots::Slots;
 use crate::model::storage::{
     self, BindingMode, PodVolume, Storage, StorageClass, VolumeAttachment, VolumeClaimKey,
 };
@@ -164,17 +165,18 @@ enum Mounted<'s> {
     Attached(&'s str),
 }
 
-/// Returns how many more volumes of each driver a node takes: what its drivers say, less the volumes that its pods
-/// use and those that are attached to it beside them, each once.
+/// Returns how many more volumes of each driver a node takes that takes so many in all, less the volumes that its pods use
+/// and those that are attached to it beside them, each once.
 #[must_use]
-pub fn left(node: &NodeName, bound: &[&Pod], storage: &Storage) -> BTreeMap<Arc<str>, usize> {
-    let Some(drivers) = storage.drivers.get(node) else { return BTreeMap::new() };
+pub fn left(slots: Slots, node: &NodeName, bound: &[&Pod], storage: &Storage) -> Slots {
+    if slots.is_empty() {
+        return slots;
+    }
     let mounted = mounted(bound, storage);
-    let limited = drivers.iter().filter_map(|(name, driver)| Some((name, driver.volumes_max?)));
-    let left = |(name, most): (&Arc<str>, u32)| {
-        let mut there = mounted.get(name).cloned().unwrap_or_default();
+    let left = |(name, most): (Arc<str>, usize)| {
+        let mut there = mounted.get(&name).cloned().unwrap_or_default();
         let mut disks = there.iter().filter(|it| matches!(it, Mounted::Disk(_))).count();
-        let here = |it: &&VolumeAttachment| it.node == *node && it.driver == *name;
+        let here = |it: &&VolumeAttachment| it.node == *node && it.driver == name;
         for attachment in storage.attachments.iter().filter(here) {
             match &attachment.volume {
                 Some(volume) => drop(there.insert(Mounted::Volume(volume))),
@@ -182,9 +184,9 @@ pub fn left(node: &NodeName, bound: &[&Pod], storage: &Storage) -> BTreeMap<Arc<
                 None => drop(there.insert(Mounted::Attached(&attachment.name))),
             }
         }
-        (Arc::clone(name), usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(there.len()))
+        (name, most.saturating_sub(there.len()))
     };
-    limited.map(left).collect()
+    slots.into_iter().map(left).collect()
 }
 
 /// Returns the volumes of each driver that these pods use.

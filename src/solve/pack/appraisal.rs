@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{PodKey, ResourceName};
+use crate::model::PodKey;
 use crate::solve::demand::Demand;
 use crate::solve::fit::limits::Ledger;
 use crate::solve::memo::Memo;
 use crate::solve::price::PriceBook;
 use crate::solve::supply::Supply;
 
+use super::dimension::Dimension;
 use super::guess::Guess;
 use super::problem::Class;
 use super::room::Bench;
@@ -19,7 +20,7 @@ use super::{Effort, Problem, columns};
 /// What pods are worth on nodes of each weight, the heaviest first, as far as those take them.
 #[derive(Debug, Default)]
 pub(in crate::solve) struct Appraisal {
-    dimensions: Vec<ResourceName>,
+    dimensions: Vec<Dimension>,
     /// What the pods of each class need, one amount a dimension: more than one of them, where they stand for others.
     needs: Vec<Vec<i64>>,
     /// What a pod is worth, with its class.

@@ -9,14 +9,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::model::{LabelKey, Requirements, ResourceName, label};
+use crate::model::{LabelKey, Requirements, label};
 use crate::solve::fit::variety;
 use crate::solve::intern::{Bits, Interner};
 use crate::solve::memo::held;
 use crate::solve::supply::PoolSupply;
 
 use super::columns;
-use super::problem::vector;
+use super::dimension::{self, Dimension};
 use super::variety::Way;
 
 /// How many sets of offerings of a pool are remembered: trials put pods of the same needs into other zones.
@@ -24,7 +24,7 @@ const SETS_MAX: usize = 128;
 
 /// What rosters are found again by: the pool by its place, what is counted of a node, and the open labels that
 /// somebody asks about.
-pub(in crate::solve) type Roll = (usize, Vec<ResourceName>, BTreeSet<LabelKey>);
+pub(in crate::solve) type Roll = (usize, Vec<Dimension>, BTreeSet<LabelKey>);
 
 /// The ways to have a node of a pool, in numbers.
 pub(in crate::solve) struct Roster {
@@ -50,7 +50,7 @@ pub(in crate::solve) struct Roster {
 
 impl Roster {
     /// Lists the ways of a pool.
-    pub(super) fn of(pool: &PoolSupply<'_>, dimensions: &[ResourceName], open: &BTreeSet<LabelKey>) -> Self {
+    pub(super) fn of(pool: &PoolSupply<'_>, dimensions: &[Dimension], open: &BTreeSet<LabelKey>) -> Self {
         let by_place = [label::ZONE, label::CAPACITY_TYPE];
         let mut roster = Self {
             ways: Vec::new(),
@@ -77,7 +77,7 @@ impl Roster {
                 order.push((usable.choice_price(), &kind.kind.name, roster.ways.len()));
                 roster.places.insert((place, spot), roster.ways.len());
                 roster.ways.push((place, number));
-                roster.rooms.push(vector(&kind.kind.allocatable.minus(&overhead.requests), dimensions));
+                roster.rooms.push(dimension::offered(kind, overhead, dimensions));
                 roster.values.push(pool.variety.iter().map(of_key).collect());
                 roster.likes.push(likes.number(&like));
                 roster.spots.push(spot);

@@ -12,7 +12,8 @@ use crate::solve::ledger;
 use crate::solve::price::PriceBook;
 use crate::solve::supply::{Kind, PoolSupply, Supply, Usable, reach::Reach};
 
-use super::problem::{Column, vector};
+use super::dimension::{self, Dimension};
+use super::problem::Column;
 use super::stock::PoolReaches;
 use super::variety;
 
@@ -43,7 +44,7 @@ pub(super) fn serves(column: &Column, reach: &Reach, supply: &Supply<'_>) -> boo
 pub(super) fn all(
     supply: &Supply<'_>,
     reaches: &[PoolReaches],
-    dimensions: &[ResourceName],
+    dimensions: &[Dimension],
     (ledger, book): (&Ledger, &PriceBook<'_>),
     ways: &[Option<variety::Ways<'_>>],
 ) -> Vec<Column> {
@@ -54,14 +55,13 @@ pub(super) fn all(
             for usables in groups(kind, &alike) {
                 let usable = &kind.offerings[usables[0]];
                 let overhead = &pool.overheads[usable.overhead];
-                let room = kind.kind.allocatable.minus(&overhead.requests);
                 let mut column = Column {
                     pool: place,
                     tier: pool.tier,
                     kind: number,
                     cost: cost(kind, usable),
                     commitment: None,
-                    room: vector(&room, dimensions),
+                    room: dimension::offered(kind, overhead, dimensions),
                     overhead: usable.overhead,
                     charges: Charges::new(),
                     open: open(pool, (kind, usable), &reaches[place].open_keys),

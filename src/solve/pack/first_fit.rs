@@ -5,6 +5,7 @@
 
 use crate::model::ResourceName;
 
+use super::dimension::Dimension;
 use super::packing::{Packing, add};
 use super::room::{Bench, Room};
 
@@ -41,8 +42,11 @@ pub(super) fn place(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing)
 
 /// Returns the classes by CPU, then memory, the largest first.
 fn order(bench: &Bench<'_>) -> Vec<usize> {
-    let place = |name: &ResourceName| bench.problem.dimensions.iter().position(|there| there == name);
-    let (cpu, memory) = (place(&ResourceName::Cpu), place(&ResourceName::Memory));
+    let place = |name: ResourceName| {
+        let wanted = Dimension::Resource(name);
+        bench.problem.dimensions.iter().position(|there| *there == wanted)
+    };
+    let (cpu, memory) = (place(ResourceName::Cpu), place(ResourceName::Memory));
     let mut order: Vec<usize> = (0..bench.problem.classes.len()).collect();
     order.sort_by_key(|class| {
         let need = &bench.problem.classes[*class].need;

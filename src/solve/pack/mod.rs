@@ -7,6 +7,7 @@ mod again;
 mod appraisal;
 pub(super) mod choosing;
 pub(super) mod columns;
+pub(super) mod dimension;
 mod exact;
 pub(super) mod finish;
 mod first_fit;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{HostPort, PodKey, Requirements, ResourceName, Resources};
+use crate::model::{HostPort, PodKey, Requirements};
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::fit::company::HostRole;
 use crate::solve::fit::limits::{Charges, Ledger};
@@ -17,6 +17,7 @@ use crate::solve::memo::Memo;
 use crate::solve::price::PriceBook;
 use crate::solve::supply::Supply;
 
+use super::dimension::{self, Dimension};
 use super::stock::{Access, PoolReaches, Stock, Terms};
 use super::{columns, variety};
 
@@ -68,7 +69,7 @@ pub(in crate::solve) struct Class {
 /// Everything that packing looks at.
 #[derive(Clone, Debug)]
 pub(in crate::solve) struct Problem {
-    pub(in crate::solve) dimensions: Vec<ResourceName>,
+    pub(in crate::solve) dimensions: Vec<Dimension>,
     pub(in crate::solve) columns: Vec<Column>,
     pub(in crate::solve) classes: Vec<Class>,
     pub(in crate::solve) accesses: Arc<Vec<Access>>,
@@ -97,7 +98,7 @@ impl Problem {
             .filter(|(place, _)| left[*place] > 0)
             .map(|(place, shape)| (place, shape, left[place]))
             .collect();
-        let dimensions = dimensions(&shapes, supply);
+        let dimensions = dimension::all(&shapes, supply);
         // In an order of their own, so that what was made for the same is found again whoever asks first.
         let terms: BTreeSet<Terms<'_>> = shapes.iter().map(|(_, shape, _)| terms_of(shape)).collect();
         let terms: Vec<Terms<'_>> = terms.into_iter().collect();
@@ -173,7 +174,7 @@ fn varied<'a>(
     numbers: &mut [usize],
     pools: &mut [PoolReaches],
     (supply, memo): (&'a Supply<'a>, &Memo),
-    dimensions: &[ResourceName],
+    dimensions: &[Dimension],
 ) -> Vec<Option<variety::Ways<'a>>> {
     let mut ways = variety::Ways::of_all((supply, memo), pools, dimensions);
     if ways.iter().all(Option::is_none) {
@@ -181,7 +182,7 @@ fn varied<'a>(
     }
     let shapes = shapes.iter().zip(numbers.iter());
     let asking: Vec<variety::Asking<'_>> = shapes
-        .map(|((_, shape, _), number)| (*number, *shape, vector(&shape.ask.requests, dimensions)))
+        .map(|((_, shape, _), number)| (*number, *shape, dimension::needed(&shape.ask, dimensions)))
         .collect();
     let mut least: Vec<Vec<Vec<u32>>> = vec![Vec::new(); asking.len()];
     for (ways, pool) in ways.iter_mut().zip(pools.iter()) {
@@ -202,29 +203,13 @@ fn varied<'a>(
     ways
 }
 
-/// Returns every resource that anything asks for, and pods.
-fn dimensions(shapes: &[(usize, &Shape, usize)], supply: &Supply<'_>) -> Vec<ResourceName> {
-    let mut names = BTreeSet::from([ResourceName::Pods]);
-    let asked = shapes.iter().map(|(_, shape, _)| &shape.ask.requests);
-    let daemons =
-        supply.pools.iter().flat_map(|pool| pool.overheads.iter().map(|overhead| &overhead.requests));
-    for requests in asked.chain(daemons) {
-        names.extend(requests.iter().filter(|(_, amount)| *amount > 0).map(|(name, _)| name.clone()));
-    }
-    names.into_iter().collect()
-}
-
-pub(super) fn vector(resources: &Resources, dimensions: &[ResourceName]) -> Vec<i64> {
-    dimensions.iter().map(|name| resources.get(name)).collect()
-}
-
 type ClassKey<'a> = (Vec<i64>, usize, &'a BTreeSet<HostPort>, &'a [HostRole]);
 
 fn classes(
     shapes: &[(usize, &Shape, usize)],
     numbers: &[usize],
     accesses: &[Access],
-    dimensions: &[ResourceName],
+    dimensions: &[Dimension],
 ) -> Vec<Class> {
     // Node terms that come to the same columns, and leave no label open, are one access.
     let mut same: BTreeMap<(&Bits, Option<usize>), usize> = BTreeMap::new();
@@ -234,7 +219,7 @@ fn classes(
         let own = (!access.open.is_empty()).then_some(*number);
         let first = *same.entry((&access.columns, own)).or_insert(*number);
         let key =
-            (vector(&shape.ask.requests, dimensions), first, &shape.ask.host_ports, &*shape.ask.company);
+            (dimension::needed(&shape.ask, dimensions), first, &shape.ask.host_ports, &*shape.ask.company);
         let waiting = shape.pods.iter().skip(shape.pods.len() - left);
         let (terms, pods) = groups.entry(key).or_default();
         terms.insert(*number);

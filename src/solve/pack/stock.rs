@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{LabelKey, Requirements, ResourceName, Stance};
+use crate::model::{LabelKey, Requirements, Stance};
 use crate::solve::fit::limits::Ledger;
 use crate::solve::fit::taints;
 use crate::solve::intern::Bits;
@@ -14,6 +14,7 @@ use crate::solve::price::PriceBook;
 use crate::solve::supply::reach::Reach;
 use crate::solve::supply::{PoolSupply, Supply};
 
+use super::dimension::Dimension;
 use super::problem::Column;
 use super::{columns, variety};
 
@@ -22,7 +23,7 @@ pub(super) type Terms<'a> = (&'a Vec<Requirements>, &'a Stance);
 
 /// What columns are made from: node terms and stances, in their order, what is counted of a node, and what is left
 /// of limits.
-pub(in crate::solve) type Made = (Vec<(Vec<Requirements>, Stance)>, Vec<ResourceName>, Ledger);
+pub(in crate::solve) type Made = (Vec<(Vec<Requirements>, Stance)>, Vec<Dimension>, Ledger);
 
 /// What may be bought.
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ impl Stock {
     pub(super) fn of(
         reaches: Vec<PoolReaches>,
         terms: usize,
-        (supply, dimensions, ways): (&Supply<'_>, &[ResourceName], &[Option<variety::Ways<'_>>]),
+        (supply, dimensions, ways): (&Supply<'_>, &[Dimension], &[Option<variety::Ways<'_>>]),
         (ledger, book): (&Ledger, &PriceBook<'_>),
     ) -> Self {
         let raw = columns::all(supply, &reaches, dimensions, (ledger, book), ways);

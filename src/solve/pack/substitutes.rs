@@ -4,17 +4,17 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{CapacityType, LabelKey, MicroUsdPerHour, Requirement, ResourceName, SkuName, Zone};
+use crate::model::{CapacityType, LabelKey, MicroUsdPerHour, Requirement, SkuName, Zone};
 use crate::solve::caution::{self, Weighed};
 use crate::solve::daemons::Overhead;
 use crate::solve::fit::{Site, ports};
 use crate::solve::intern::{Bits, Interner};
 use crate::solve::solution::Substitute;
-use crate::solve::supply::{PoolSupply, Usable};
+use crate::solve::supply::{Kind, PoolSupply, Usable};
 
+use super::dimension::{self, Dimension};
 use super::finish::Desk;
 use super::packing::Opened;
-use super::problem::vector;
 
 /// The most substitutes that a node keeps: as many sizes as Karpenter once sent to a cloud in one request,
 /// and more than Azure refuses in a row.
@@ -42,10 +42,8 @@ struct Shelf {
     places: BTreeMap<Choice, usize>,
     /// How many zones and capacity types there are.
     widths: (usize, usize),
-    /// What nodes of each size offer, one amount a dimension.
-    rooms: Vec<Vec<i64>>,
-    /// What daemonsets take of them.
-    overheads: Vec<Vec<i64>>,
+    /// What nodes of each size offer beside each set of daemonsets, one amount a dimension.
+    rooms: Vec<Vec<Vec<i64>>>,
 }
 
 struct Offer {
@@ -61,7 +59,7 @@ struct Offer {
 }
 
 impl Shelf {
-    fn of(pool: &PoolSupply<'_>, dimensions: &[ResourceName]) -> Self {
+    fn of(pool: &PoolSupply<'_>, dimensions: &[Dimension]) -> Self {
         let (mut zones, mut types) = (Interner::<Zone>::new(), Interner::<CapacityType>::new());
         let mut offers = Vec::new();
         for (kind, there) in pool.kinds.iter().enumerate() {
@@ -84,10 +82,12 @@ impl Shelf {
         let choice = |other: &Substitute| (other.size.clone(), other.zone.clone(), other.capacity_type);
         let places = offers.iter().enumerate().map(|(place, offer)| (choice(&offer.substitute), place));
         let places = places.collect();
-        let rooms = pool.kinds.iter().map(|kind| vector(&kind.kind.allocatable, dimensions)).collect();
-        let overheads =
-            pool.overheads.iter().map(|overhead| vector(&overhead.requests, dimensions)).collect();
-        Self { offers, places, widths: (zones.values().len(), types.values().len()), rooms, overheads }
+        let of_kind = |kind: &Kind<'_>| {
+            let beside = |overhead| dimension::offered(kind, overhead, dimensions);
+            pool.overheads.iter().map(beside).collect()
+        };
+        let rooms = pool.kinds.iter().map(of_kind).collect();
+        Self { offers, places, widths: (zones.values().len(), types.values().len()), rooms }
     }
 
     /// Returns the number of a size, zone and capacity type, whether or not that is offered.
@@ -97,9 +97,7 @@ impl Shelf {
 
     /// Returns whether a node of this offering holds so much beside its daemonsets.
     fn hold(&self, need: &[i64], (kind, usable): (usize, &Usable<'_>)) -> bool {
-        let overhead = &self.overheads[usable.overhead];
-        let mut sums = need.iter().zip(overhead).zip(&self.rooms[kind]);
-        sums.all(|((need, overhead), there)| need.saturating_add(*overhead) <= *there)
+        need.iter().zip(&self.rooms[kind][usable.overhead]).all(|(need, room)| need <= room)
     }
 }
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::{InstanceType, MinValuesPolicy, Offering, ResourceName};
+use crate::model::{InstanceType, MinValuesPolicy, Offering};
 use crate::solve::demand::Shape;
 use crate::solve::fit::{ports, variety};
 use crate::solve::intern::Bits;
@@ -15,6 +15,7 @@ use crate::solve::memo::Memo;
 use crate::solve::supply::{PoolSupply, Supply};
 
 use super::choosing::{Choices, Roster, Set};
+use super::dimension::Dimension;
 use super::problem::Column;
 use super::stock::PoolReaches;
 
@@ -56,7 +57,7 @@ impl<'a> Ways<'a> {
     pub(super) fn of_all(
         (supply, memo): (&'a Supply<'a>, &Memo),
         reaches: &[PoolReaches],
-        dimensions: &[ResourceName],
+        dimensions: &[Dimension],
     ) -> Vec<Option<Self>> {
         let of = |(place, pool): (usize, &'a PoolSupply<'a>)| {
             let open = &reaches[place].open_keys;

@@ -11,6 +11,7 @@ use crate::model::{DisruptionReason, LabelKey, Node, NodeName, PodKey, PodPlace,
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::came_off::labels_of;
+use crate::solve::fit::slots;
 use crate::solve::solution::{NewNode, Removal, Target};
 use crate::solve::supply::Supply;
 
@@ -30,6 +31,10 @@ pub(in crate::solve) fn after(scene: &Scene<'_>, snapshot: &Snapshot, target: &T
     for (number, new) in target.new.iter().enumerate() {
         let node = joined((scene.policy, scene.supply), name(number), new, snapshot.at);
         places.extend(new.pods.iter().map(|pod| (pod, node.name.clone())));
+        let slots = scene.market.slots.of_size(&new.size);
+        if !slots.is_empty() {
+            after.storage.drivers.insert(node.name.clone(), slots::drivers(&slots));
+        }
         after.nodes.push(node);
     }
     after.nodes.sort_by(|one, other| one.name.cmp(&other.name));

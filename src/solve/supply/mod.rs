@@ -19,6 +19,7 @@ use crate::policy::Policy;
 use super::caution::{Caution, Weighed};
 use super::daemons::{Daemons, Overhead};
 use super::demand::Ask;
+use super::fit::slots::Slots;
 use super::fit::variety::{self, Asked};
 use super::fit::{Miss, Rule, Site, Undefined, labels, taints};
 use super::intern::{Bits, Interner};
@@ -71,6 +72,8 @@ pub struct Kind<'a> {
     pub offerings: Vec<Usable<'a>>,
     /// Whether it serves only pods that name it: burstable and HPC sizes of a pool that does not.
     pub needs_name: bool,
+    /// How many volumes of each driver its nodes take, where that is limited.
+    pub slots: Slots,
 }
 
 /// A way to have a size.
@@ -213,7 +216,8 @@ impl<'a> PoolSupply<'a> {
             match usable(kind, &base, &mut placements) {
                 Ok(offerings) => {
                     let needs_name = named::needs_name(kind) && !named::names(&base, kind);
-                    kinds.push(Kind { kind, offerings, needs_name });
+                    let slots = market.slots.of_size(&kind.name);
+                    kinds.push(Kind { kind, offerings, needs_name, slots });
                 }
                 Err(miss) => left_out.push((kind.name.clone(), miss)),
             }
@@ -422,7 +426,7 @@ impl<'a> PoolSupply<'a> {
             room: kind.kind.allocatable.minus(&overhead.requests),
             ports: overhead.ports.clone(),
             company: overhead.company.clone(),
-            volumes: BTreeMap::new(),
+            volumes: kind.slots.clone(),
         }
     }
 }

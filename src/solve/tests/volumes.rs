@@ -8,7 +8,10 @@ use crate::model::storage::{
     AskedClass, BindingMode, ClaimPhase, CsiDriver, DISKS, OwnClaim, PodVolume, Storage, StorageClass,
     Volume, VolumeAttachment, VolumeClaim, VolumeClaimKey,
 };
-use crate::model::{NodeName, Pod, Requirement, Requirements, SchedulingRule, Strength, label};
+use crate::model::{
+    ConsolidationPolicy, LabelKey, NodeName, Operator, Pod, Requirement, Requirements, SchedulingRule,
+    Strength, label,
+};
 
 fn key(name: &str) -> VolumeClaimKey {
     VolumeClaimKey { namespace: "default".into(), name: Arc::from(name) }
@@ -62,10 +65,11 @@ fn of_claim(name: &str) -> PodVolume {
     PodVolume::Claim(Arc::from(name))
 }
 
-/// A node that takes one disk.
-fn one_disk_on(node: &str) -> BTreeMap<NodeName, BTreeMap<Arc<str>, CsiDriver>> {
-    let driver = CsiDriver { volumes_max: Some(1), topology_keys: Vec::new() };
-    BTreeMap::from([(NodeName::new(node), BTreeMap::from([(Arc::from(DISKS), driver)]))])
+/// Nodes that take so many disks each.
+fn disks_on<const N: usize>(nodes: [(&str, u32); N]) -> BTreeMap<NodeName, BTreeMap<Arc<str>, CsiDriver>> {
+    let driver = |most| CsiDriver { volumes_max: Some(most), topology_keys: Vec::new() };
+    let of_node = |(node, most)| (NodeName::new(node), BTreeMap::from([(Arc::from(DISKS), driver(most))]));
+    nodes.map(of_node).into()
 }
 
 fn world(storage: Storage) -> World {
@@ -141,7 +145,7 @@ fn a_node_takes_no_more_volumes_than_its_driver_says() {
     let storage = Storage {
         claims: vec![claim("new", None, "disk"), claim("old", Some("pv"), "disk")],
         volumes: vec![volume("pv", &["eastus-1"])],
-        drivers: one_disk_on("n1"),
+        drivers: disks_on([("n1", 1)]),
         ..Storage::default()
     };
     let world = world(storage).nodes([node("n1", "Standard_D4s_v5")]).pods([
@@ -163,7 +167,7 @@ fn what_is_attached_without_a_pod_takes_room_for_volumes() {
     };
     let storage = Storage {
         claims: vec![claim("new", None, "disk")],
-        drivers: one_disk_on("n1"),
+        drivers: disks_on([("n1", 1)]),
         attachments: vec![attachment],
         ..Storage::default()
     };
@@ -178,7 +182,7 @@ fn volumes_of_a_provisioner_of_kubernetes_own_are_attached_by_the_driver_that_to
     let storage = Storage {
         claims: vec![claim("new", None, "in-tree"), claim("old", Some("pv"), "in-tree")],
         volumes: vec![volume("pv", &["eastus-1"])],
-        drivers: one_disk_on("n1"),
+        drivers: disks_on([("n1", 1)]),
         ..Storage::default()
     };
     let mut world = world(storage)
@@ -199,4 +203,65 @@ fn a_volume_whose_affinity_has_no_terms_can_be_mounted_nowhere() {
     };
     let text = world(storage).pods([using("db", &[of_claim("data")])]).text();
     assert_eq!(text, "? db: volumes: its volume can be mounted nowhere\n");
+}
+
+/// Two nodes of one size with five disks each: one alone would have room for all but the disks.
+fn ten_disks(drivers: [(&str, u32); 2]) -> World {
+    let names: Vec<String> = (0..10).map(|number| format!("db-{number}")).collect();
+    let storage = Storage {
+        claims: names.iter().map(|name| claim(name, Some(&format!("pv-{name}")), "disk")).collect(),
+        volumes: names.iter().map(|name| volume(&format!("pv-{name}"), &["eastus-1"])).collect(),
+        drivers: disks_on(drivers),
+        ..Storage::default()
+    };
+    let mut pool = pool("default");
+    pool.disruption.policy = ConsolidationPolicy::WhenEmptyOrUnderutilized;
+    let mut world = World::of(vec![pool]);
+    world.snapshot.storage = Storage { classes: classes(), ..storage };
+    let db = |(number, name): (usize, &String)| {
+        on(["n1", "n2"][number / 5], using(name, &[of_claim(name)]).cpu("200m"))
+    };
+    world
+        .nodes([node("n1", "Standard_D4s_v5"), node("n2", "Standard_D4s_v5")])
+        .pods(names.iter().enumerate().map(db))
+}
+
+/// A world whose pools use only these sizes.
+fn of_sizes(sizes: &[&str], mut world: World) -> World {
+    let sizes = Requirement::new(Operator::In, sizes.iter().copied());
+    for pool in world.policy.pools.values_mut() {
+        pool.requirements.add(LabelKey::new(label::INSTANCE_TYPE), sizes.clone());
+    }
+    world
+}
+
+#[test]
+fn nodes_whose_volumes_no_new_node_of_the_size_takes_together_stay() {
+    let text = of_sizes(&["Standard_D4s_v5"], ten_disks([("n1", 8), ("n2", 8)])).text();
+    assert_eq!(text, "");
+    let text = of_sizes(&["Standard_D4s_v5"], ten_disks([("n1", 10), ("n2", 10)])).text();
+    assert!(text.contains("- n"), "{text}");
+}
+
+#[test]
+fn a_new_node_takes_as_many_volumes_as_the_least_node_of_its_size() {
+    let names: Vec<String> = (0..4).map(|number| format!("db-{number}")).collect();
+    let storage = Storage {
+        claims: names.iter().map(|name| claim(name, None, "disk")).collect(),
+        drivers: disks_on([("n1", 2), ("n2", 1), ("n3", 3)]),
+        ..Storage::default()
+    };
+    let sizes = ["Standard_D2s_v5", "Standard_D4s_v5", "Standard_D8s_v5"];
+    let mut world = of_sizes(&sizes, world(storage))
+        .nodes([node("n1", "Standard_D2s_v5"), node("n2", "Standard_D4s_v5"), node("n3", "Standard_D2s_v5")])
+        .pods(names.iter().map(|name| using(name, &[of_claim(name)]).cpu("100m")));
+    world.snapshot.nodes.iter_mut().for_each(|node| node.is_deleting = true);
+    let solution = world.solve();
+    let counts: Vec<_> =
+        solution.target.new.iter().map(|node| (node.size.to_string(), node.pods.len())).collect();
+    let two = ("Standard_D2s_v5".to_owned(), 2);
+    assert_eq!(counts, [two.clone(), two]);
+    let others: Vec<_> = solution.target.new.iter().flat_map(|node| &node.substitutes).collect();
+    assert!(others.iter().any(|other| other.size.as_str() == "Standard_D8s_v5"), "nobody knows a limit");
+    assert!(others.iter().all(|other| other.size.as_str() != "Standard_D4s_v5"), "it takes one disk");
 }

@@ -1,0 +1,23 @@
+//! What drivers of volumes say of a node that has joined: what they say of others of its size.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::storage::CsiDriver;
+use crate::model::{LabelKey, Node, label};
+use crate::snapshot::Snapshot;
+
+/// Returns what each driver says. Where it differs about nodes of the size, the least it takes holds.
+pub(super) fn of(node: &Node, seen: &Snapshot) -> BTreeMap<Arc<str>, CsiDriver> {
+    let size = |node: &Node| node.labels.get(&LabelKey::new(label::INSTANCE_TYPE)).cloned();
+    let own = size(node);
+    let is_like = |other: &&Node| own.is_some() && size(other) == own;
+    let mut drivers: BTreeMap<Arc<str>, CsiDriver> = BTreeMap::new();
+    let alike = seen.nodes_today().filter(is_like).filter_map(|other| seen.storage.drivers.get(&other.name));
+    for (name, said) in alike.flatten() {
+        let driver = drivers.entry(Arc::clone(name)).or_insert_with(|| said.clone());
+        let most = [driver.volumes_max, said.volumes_max].into_iter().flatten().min();
+        driver.volumes_max = most;
+    }
+    drivers
+}
