@@ -17,8 +17,9 @@ use crate::snapshot::Snapshot;
 use super::daemons::Daemons;
 use super::demand::{Ask, Demand, Shape};
 use super::fit::company::Company;
+use super::fit::mounts::Free;
 use super::fit::slots::SizeSlots;
-use super::fit::{Miss, Site, Undefined, volumes};
+use super::fit::{Miss, Site, Undefined};
 use super::intern::Bits;
 use super::solution::NewNode;
 use super::topology::eligible::Seen;
@@ -93,7 +94,7 @@ pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons<'_>, topology: &To
             pods.sort_by(|a, b| a.key.cmp(&b.key));
             let mut site = site(node, &pods, (daemons, topology));
             let storage = &snapshot.storage;
-            site.volumes = volumes::left(slots.of_node(node, storage), &node.name, &pods, storage);
+            site.volumes = Free::beside(slots.of_node(node, storage), &node.name, &pods, storage);
             Standing {
                 there: site.company.clone(),
                 site,
@@ -133,7 +134,7 @@ fn site<'a>(node: &'a Node, bound: &[&Pod], (daemons, topology): (&Daemons<'_>, 
         room: Resources::none(),
         ports: BTreeSet::new(),
         company: Company::default(),
-        volumes: BTreeMap::new(),
+        volumes: Free::default(),
     };
     // A cordon is no reason for a daemonset to stay away, so that the node's own taints are asked.
     let to_come = daemons.to_come(node, &site, bound);
@@ -200,10 +201,10 @@ pub fn most(site: &Site<'_>, ask: &Ask) -> usize {
         .iter()
         .filter(|(_, amount)| *amount > 0)
         .map(|(name, amount)| usize::try_from(site.room.get(name) / amount).unwrap_or(0));
-    let by_volume = ask.volumes.iter().filter_map(|(driver, count)| Some(site.volumes.get(driver)? / count));
+    let by_volume = (!ask.volumes.is_empty()).then(|| site.volumes.most(&ask.volumes));
     let by_port = (!ask.host_ports.is_empty()).then_some(1);
     let by_company = (!ask.company.is_empty()).then(|| site.company.most(&ask.company));
-    let others = by_volume.chain(by_port).chain(by_company);
+    let others = by_volume.into_iter().chain(by_port).chain(by_company);
     by_resource.chain(others).min().unwrap_or(usize::MAX)
 }
 

@@ -17,6 +17,7 @@ use crate::snapshot::Snapshot;
 
 use super::fit::claims::{self, ClaimState};
 use super::fit::company::{HostRole, HostRule};
+use super::fit::mounts::Mounts;
 use super::fit::{Miss, not_yet};
 use super::solution::{Held, Warning};
 use super::topology::{Role, Topology};
@@ -36,8 +37,8 @@ pub struct Ask {
     pub host_ports: BTreeSet<HostPort>,
     /// The parts that it plays in rules between pods on one node.
     pub company: Vec<HostRole>,
-    /// How many volumes of each driver are attached for it.
-    pub volumes: BTreeMap<Arc<str>, usize>,
+    /// The volumes that are attached for it.
+    pub volumes: Mounts,
 }
 
 impl Ask {
@@ -50,7 +51,7 @@ impl Ask {
             stance: spec.stance(),
             host_ports: spec.host_ports.clone(),
             company: Vec::new(),
-            volumes: BTreeMap::new(),
+            volumes: Mounts::default(),
         }
     }
 }

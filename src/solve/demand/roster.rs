@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::model::storage::Storage;
 use crate::model::{NodeName, Pod, PodKey, PodSpec};
 use crate::snapshot::Snapshot;
+use crate::solve::fit::mounts::Shared;
 use crate::solve::fit::volumes::{self, VolumeAsk};
 use crate::solve::fit::{Miss, gates, not_yet};
 use crate::solve::topology::{Role, Topology};
@@ -70,10 +71,11 @@ impl<'s> Roster<'s> {
         may_leave: impl Fn(usize) -> bool,
     ) -> Self {
         let storage = &snapshot.storage;
+        let shared = &Shared::of(&snapshot.pods, storage);
         let mut roster = Self { storage, contents: Vec::new(), shapes: Vec::new(), held_shapes: Vec::new() };
         let (mut shapes, mut held) = (Groups::default(), Groups::default());
         for (spec, pods) in by_content((snapshot, is_asked), may_leave) {
-            for (ask, pods) in asks(spec, pods, storage) {
+            for (ask, pods) in asks(spec, pods, (storage, shared)) {
                 let fate = match (ask, gates::why(spec).or_else(|| not_yet::why(spec))) {
                     (Err(wait), None) | (_, Some(wait)) => {
                         if wait.rule.is_some() {
@@ -143,19 +145,23 @@ fn keys(pods: &[Seated<'_>], leaves: &impl Fn(usize) -> bool) -> Vec<PodKey> {
 type Asked = Result<Result<Ask, Miss>, not_yet::Wait>;
 
 /// Returns the pods of one content by what they ask for: volumes may be in different zones.
-fn asks<'p>(spec: &PodSpec, pods: Vec<Seated<'p>>, storage: &Storage) -> Vec<(Asked, Vec<Seated<'p>>)> {
+fn asks<'p>(
+    spec: &PodSpec,
+    pods: Vec<Seated<'p>>,
+    (storage, shared): (&Storage, &Shared),
+) -> Vec<(Asked, Vec<Seated<'p>>)> {
     let ask = Ask::of(spec);
     if spec.volumes.is_empty() {
         return vec![(Ok(Ok(ask)), pods)];
     }
     let mut groups: BTreeMap<Option<VolumeAsk>, (Asked, Vec<Seated<'_>>)> = BTreeMap::new();
     for (pod, home) in pods {
-        let volumes = volumes::asked(pod, storage);
+        let volumes = volumes::asked(pod, storage, shared);
         let asked = || match volumes.clone() {
             Err(wait) => Err(wait),
             Ok(volumes) => Ok(volumes::joined(&ask.alternatives, &volumes).map(|alternatives| Ask {
                 alternatives,
-                volumes: volumes.attached,
+                volumes: volumes.mounts,
                 ..ask.clone()
             })),
         };

@@ -1,13 +1,13 @@
 //! A place where a pod might stand: a node that exists, or one that could be made.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use crate::model::{HostPort, LabelKey, Requirements, Resources, Taint};
 
 use super::company::{self, Company, HostRole, HostRule};
-use super::{Miss, labels, ports, resources, taints, volumes};
+use super::mounts::Free;
+use super::{Miss, labels, ports, resources, taints};
 use crate::solve::demand::Ask;
 
 /// What a label means that the node does not name.
@@ -45,8 +45,8 @@ pub struct Site<'a> {
     pub ports: BTreeSet<HostPort>,
     /// The pods that stand here, as far as rules between pods on one node count them.
     pub company: Company,
-    /// How many more volumes of each driver it takes, where that is limited.
-    pub volumes: BTreeMap<Arc<str>, usize>,
+    /// What volumes it takes.
+    pub volumes: Free,
 }
 
 impl Site<'_> {
@@ -59,7 +59,7 @@ impl Site<'_> {
         let alternative = labels::why(&ask.alternatives, &self.labels, &self.undefined)?;
         ports::why(&ask.host_ports, &self.ports)?;
         resources::why(&ask.requests, &self.room)?;
-        volumes::why(&ask.volumes, &self.volumes)?;
+        self.volumes.why(&ask.volumes)?;
         company::why(&ask.company, &self.company)?;
         Ok(alternative)
     }
@@ -69,7 +69,7 @@ impl Site<'_> {
     pub fn has_no_room(&self, ask: &Ask) -> bool {
         !ask.requests.fit_in(&self.room)
             || ports::why(&ask.host_ports, &self.ports).is_err()
-            || volumes::why(&ask.volumes, &self.volumes).is_err()
+            || self.volumes.why(&ask.volumes).is_err()
             || (!ask.company.is_empty() && company::why(&ask.company, &self.company).is_err())
     }
 
@@ -83,11 +83,7 @@ impl Site<'_> {
         self.room = self.room.minus(&ask.requests.times(count));
         self.ports.extend(ask.host_ports.iter().cloned());
         self.company.put(&ask.company, count);
-        for (driver, volumes) in &ask.volumes {
-            if let Some(left) = self.volumes.get_mut(driver) {
-                *left = left.saturating_sub(volumes.saturating_mul(count));
-            }
-        }
+        self.volumes.put(&ask.volumes, count);
         Ok(())
     }
 

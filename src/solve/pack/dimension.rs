@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::model::ResourceName;
 use crate::solve::daemons::Overhead;
 use crate::solve::demand::{Ask, Shape};
+use crate::solve::fit::mounts::Mounted;
 use crate::solve::supply::{Kind, Supply};
 
 /// What one volume counts as: enough that what is left of a node can be weighed in parts of one.
@@ -36,17 +37,44 @@ pub(super) fn all(shapes: &[(usize, &Shape, usize)], supply: &Supply<'_>) -> Vec
         names.extend(requests.iter().filter(|(_, amount)| *amount > 0).map(|(name, _)| name.clone()));
     }
     let kinds = || supply.pools.iter().flat_map(|pool| &pool.kinds);
-    let drivers: BTreeSet<_> = shapes.iter().flat_map(|(_, shape, _)| shape.ask.volumes.keys()).collect();
+    let drivers: BTreeSet<_> = shapes.iter().flat_map(|(_, shape, _)| shape.ask.volumes.drivers()).collect();
     let limited = drivers.into_iter().filter(|driver| kinds().any(|kind| kind.slots.contains_key(*driver)));
     let volumes = limited.map(|driver| Dimension::Volumes(Arc::clone(driver)));
     names.into_iter().map(Dimension::Resource).chain(volumes).collect()
 }
 
-/// Returns what a pod needs, one amount a dimension.
+/// The volumes that pods may find on a node, with the place of what they are counted by.
+pub(super) type Shared = BTreeSet<(usize, Mounted)>;
+
+/// Returns what a pod needs that finds none of its volumes there, one amount a dimension.
+pub(super) fn needed_alone(ask: &Ask, dimensions: &[Dimension]) -> Vec<i64> {
+    let mut needed = needed(ask, dimensions);
+    add(&mut needed, &shared(ask, dimensions));
+    needed
+}
+
+/// Adds what it takes to attach volumes.
+pub(super) fn add<'s>(needed: &mut [i64], shared: impl IntoIterator<Item = &'s (usize, Mounted)>) {
+    for (place, _) in shared {
+        needed[*place] = needed[*place].saturating_add(VOLUME);
+    }
+}
+
+/// Returns the volumes that a pod may find on a node, as far as they are counted.
+pub(super) fn shared(ask: &Ask, dimensions: &[Dimension]) -> Shared {
+    let place = |driver: &Arc<str>| {
+        let is_it = |dimension: &Dimension| matches!(dimension, Dimension::Volumes(own) if own == driver);
+        dimensions.iter().position(is_it)
+    };
+    let of_volume = |(driver, volume): &(Arc<str>, Mounted)| Some((place(driver)?, volume.clone()));
+    ask.volumes.shared.iter().filter_map(of_volume).collect()
+}
+
+/// Returns what a pod needs beside the volumes that it may find there, one amount a dimension.
 pub(super) fn needed(ask: &Ask, dimensions: &[Dimension]) -> Vec<i64> {
     let amount = |dimension: &Dimension| match dimension {
         Dimension::Resource(name) => ask.requests.get(name),
-        Dimension::Volumes(driver) => volumes(ask.volumes.get(driver).copied().unwrap_or(0)),
+        Dimension::Volumes(driver) => volumes(ask.volumes.own.get(driver).copied().unwrap_or(0)),
     };
     dimensions.iter().map(amount).collect()
 }

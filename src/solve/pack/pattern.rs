@@ -207,6 +207,10 @@ fn largest_first(within: &Within<'_>, column: usize, order: &[usize]) -> (Load, 
                 load.push((*class, count));
                 value += values[*class] * count as i128;
                 by_need -= count;
+                // A volume that its pods share takes room beside what each needs.
+                if !bench.problem.classes[*class].shared.is_empty() {
+                    by_need = fits(need, &room.free);
+                }
             }
         }
         if room.is_full(least) {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::model::{HostPort, PodKey, Requirements};
-use crate::solve::demand::{Demand, Shape};
+use crate::solve::demand::{Ask, Demand, Shape};
 use crate::solve::fit::company::HostRole;
 use crate::solve::fit::limits::{Charges, Ledger};
 use crate::solve::intern::{Bits, Interner};
@@ -17,7 +17,7 @@ use crate::solve::memo::Memo;
 use crate::solve::price::PriceBook;
 use crate::solve::supply::Supply;
 
-use super::dimension::{self, Dimension};
+use super::dimension::{self, Dimension, Shared};
 use super::stock::{Access, PoolReaches, Stock, Terms};
 use super::{columns, variety};
 
@@ -52,8 +52,10 @@ pub(in crate::solve) struct Column {
 /// Pods that are alike for packing.
 #[derive(Clone, Debug)]
 pub(in crate::solve) struct Class {
-    /// What each needs, one amount a dimension.
+    /// What each needs, one amount a dimension, beside the volumes that it may find on its node.
     pub(in crate::solve) need: Vec<i64>,
+    /// Those volumes.
+    pub(in crate::solve) shared: Shared,
     /// The number of where they may stand.
     pub(in crate::solve) access: usize,
     /// The numbers of their node terms and tolerations: they may differ where no column tells them apart.
@@ -144,7 +146,15 @@ impl Problem {
         reaching
     }
 
-    /// Returns what all these pods need, one amount a dimension.
+    /// Returns what all these pods need on one node, one amount a dimension.
+    pub(super) fn need_together(&self, load: &[(usize, usize)]) -> Vec<i64> {
+        let mut need = self.need(load);
+        let shared = load.iter().flat_map(|(class, _)| &self.classes[*class].shared);
+        dimension::add(&mut need, shared.collect::<BTreeSet<_>>());
+        need
+    }
+
+    /// Returns what all these pods need at least, one amount a dimension: volumes that they may share are not counted.
     pub(in crate::solve) fn need(&self, load: &[(usize, usize)]) -> Vec<i64> {
         let mut need = vec![0_i64; self.dimensions.len()];
         for (class, count) in load {
@@ -182,7 +192,7 @@ fn varied<'a>(
     }
     let shapes = shapes.iter().zip(numbers.iter());
     let asking: Vec<variety::Asking<'_>> = shapes
-        .map(|((_, shape, _), number)| (*number, *shape, dimension::needed(&shape.ask, dimensions)))
+        .map(|((_, shape, _), number)| (*number, *shape, dimension::needed_alone(&shape.ask, dimensions)))
         .collect();
     let mut least: Vec<Vec<Vec<u32>>> = vec![Vec::new(); asking.len()];
     for (ways, pool) in ways.iter_mut().zip(pools.iter()) {
@@ -203,7 +213,7 @@ fn varied<'a>(
     ways
 }
 
-type ClassKey<'a> = (Vec<i64>, usize, &'a BTreeSet<HostPort>, &'a [HostRole]);
+type ClassKey<'a> = (Vec<i64>, usize, Shared, &'a BTreeSet<HostPort>, &'a [HostRole]);
 
 fn classes(
     shapes: &[(usize, &Shape, usize)],
@@ -218,17 +228,19 @@ fn classes(
         let access = &accesses[*number];
         let own = (!access.open.is_empty()).then_some(*number);
         let first = *same.entry((&access.columns, own)).or_insert(*number);
-        let key =
-            (dimension::needed(&shape.ask, dimensions), first, &shape.ask.host_ports, &*shape.ask.company);
+        let Ask { host_ports, company, .. } = &shape.ask;
+        let shared = dimension::shared(&shape.ask, dimensions);
+        let key = (dimension::needed(&shape.ask, dimensions), first, shared, host_ports, &**company);
         let waiting = shape.pods.iter().skip(shape.pods.len() - left);
         let (terms, pods) = groups.entry(key).or_default();
         terms.insert(*number);
         pods.extend(waiting.map(|pod| (Reverse(shape.priority), pod.clone(), *place)));
     }
-    let to_class = |((need, access, ports, company), (terms, mut pods)): (ClassKey<'_>, (_, Vec<_>))| {
-        pods.sort();
-        Class { need, access, terms, ports: ports.clone(), company: company.to_vec(), pods }
-    };
+    let to_class =
+        |((need, access, shared, ports, company), (terms, mut pods)): (ClassKey<'_>, (_, Vec<_>))| {
+            pods.sort();
+            Class { need, shared, access, terms, ports: ports.clone(), company: company.to_vec(), pods }
+        };
     groups.into_iter().map(to_class).collect()
 }
 
@@ -237,7 +249,7 @@ fn families(classes: &[Class]) -> Vec<Range<usize>> {
     for (place, class) in classes.iter().enumerate() {
         let is_like = |family: &&mut Range<usize>| {
             let first = &classes[family.start];
-            first.access == class.access && first.need == class.need
+            first.access == class.access && first.need == class.need && first.shared == class.shared
         };
         match families.last_mut().filter(is_like) {
             Some(family) => family.end += 1,

@@ -8,7 +8,8 @@ use crate::solve::fit::labels;
 use crate::solve::supply::Supply;
 
 use super::Effort;
-use super::problem::Problem;
+use super::dimension::{self, Shared};
+use super::problem::{Class, Problem};
 
 /// Parts into which values and sizes are divided, so that integers suffice.
 pub(super) const SCALE: i128 = 1 << 24;
@@ -32,6 +33,8 @@ pub(super) struct Room {
     /// What is left, one amount a dimension.
     pub(super) free: Vec<i64>,
     ports: BTreeSet<HostPort>,
+    /// The volumes that are attached and that others may share.
+    volumes: Shared,
     open: Requirements,
     company: Company,
 }
@@ -93,7 +96,8 @@ impl Bench<'_> {
         let there = &self.problem.columns[column];
         let overhead = &self.supply.pools[there.pool].overheads[there.overhead];
         let (ports, open) = (overhead.ports.clone(), there.open.clone());
-        Room { column, free: there.room.clone(), ports, open, company: overhead.company.clone() }
+        let (volumes, company) = (Shared::new(), overhead.company.clone());
+        Room { column, free: there.room.clone(), ports, volumes, open, company }
     }
 
     /// Returns a node of this column with these pods; `None` where they do not fit. Those with the fewest
@@ -140,6 +144,9 @@ impl Bench<'_> {
             let taken = |port: &HostPort| room.ports.iter().any(|there| port.conflicts_with(there));
             most = if pods.ports.iter().any(taken) { 0 } else { most.min(1) };
         }
+        if !pods.shared.is_empty() {
+            most = most.min(beside_shared(pods, room));
+        }
         if !pods.company.is_empty() {
             most = most.min(room.company.most(&pods.company));
         }
@@ -155,6 +162,12 @@ impl Bench<'_> {
         }
         if !pods.ports.is_empty() {
             room.ports.extend(pods.ports.iter().cloned());
+        }
+        if count > 0 && !pods.shared.is_empty() {
+            let mut taken = vec![0; room.free.len()];
+            dimension::add(&mut taken, pods.shared.difference(&room.volumes));
+            room.free.iter_mut().zip(taken).for_each(|(free, taken)| *free = free.saturating_sub(taken));
+            room.volumes.extend(pods.shared.iter().cloned());
         }
         room.company.put(&pods.company, count);
         if let Some(Some(open)) = self.joined(room, class) {
@@ -179,4 +192,18 @@ impl Bench<'_> {
         }
         None
     }
+}
+
+/// Returns how many pods of a class fit beside the volumes that they share and that are not attached yet; what else they
+/// need is counted only where such a volume takes of it.
+fn beside_shared(pods: &Class, room: &Room) -> usize {
+    let mut taken = vec![0; room.free.len()];
+    dimension::add(&mut taken, pods.shared.difference(&room.volumes));
+    let amounts = taken.iter().zip(&room.free).zip(&pods.need).filter(|((taken, _), _)| **taken > 0);
+    let most = amounts.map(|((taken, free), need)| match free - taken {
+        left if left < 0 => 0,
+        _ if *need <= 0 => usize::MAX,
+        left => usize::try_from(left / need).unwrap_or(0),
+    });
+    most.min().unwrap_or(usize::MAX)
 }

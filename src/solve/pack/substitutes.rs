@@ -115,7 +115,7 @@ pub(super) fn sorted(desk: &Desk<'_>, rooms: &Rooms, opened: &Opened, chosen: &C
     let column = &desk.problem.columns[opened.column];
     let pool = &desk.supply.pools[column.pool];
     let shelf = &rooms.0[column.pool];
-    let need = desk.problem.need(&opened.load);
+    let need = desk.problem.need_together(&opened.load);
     let terms: BTreeSet<usize> =
         opened.load.iter().flat_map(|(class, _)| &desk.problem.classes[*class].terms).copied().collect();
     let mut sorted = Sorted { holding: Vec::new(), others: Bits::none(shelf.number(pool.kinds.len(), 0, 0)) };

@@ -19,6 +19,7 @@ use crate::policy::Policy;
 use super::caution::{Caution, Weighed};
 use super::daemons::{Daemons, Overhead};
 use super::demand::Ask;
+use super::fit::mounts::Free;
 use super::fit::slots::Slots;
 use super::fit::variety::{self, Asked};
 use super::fit::{Miss, Rule, Site, Undefined, labels, taints};
@@ -426,7 +427,7 @@ impl<'a> PoolSupply<'a> {
             room: kind.kind.allocatable.minus(&overhead.requests),
             ports: overhead.ports.clone(),
             company: overhead.company.clone(),
-            volumes: kind.slots.clone(),
+            volumes: Free::empty(kind.slots.clone()),
         }
     }
 }

@@ -265,3 +265,50 @@ fn a_new_node_takes_as_many_volumes_as_the_least_node_of_its_size() {
     assert!(others.iter().any(|other| other.size.as_str() == "Standard_D8s_v5"), "nobody knows a limit");
     assert!(others.iter().all(|other| other.size.as_str() != "Standard_D4s_v5"), "it takes one disk");
 }
+
+/// Pods that all use one disk, which is made where the first of them runs.
+fn sharing(names: &[&str]) -> Vec<Pod> {
+    names.iter().map(|name| using(name, &[of_claim("shared")]).cpu("100m")).collect()
+}
+
+#[test]
+fn a_volume_that_several_pods_use_is_attached_once() {
+    let storage = Storage {
+        claims: vec![claim("shared", Some("pv"), "disk")],
+        volumes: vec![volume("pv", &["eastus-1"])],
+        drivers: disks_on([("n1", 1)]),
+        ..Storage::default()
+    };
+    let there = |name: &str| on("n1", using(name, &[of_claim("shared")]));
+    let beside = |pods: Vec<Pod>| world(storage.clone()).nodes([node("n1", "Standard_D2s_v5")]).pods(pods);
+    let mut pods = sharing(&["b", "c"]);
+    assert_eq!(beside(pods.clone()).text(), "= n1: b c\n");
+    pods.push(there("a"));
+    assert_eq!(beside(pods).text(), "= n1: b c\n");
+
+    let storage = Storage { claims: vec![claim("shared", None, "disk")], volumes: Vec::new(), ..storage };
+    let mut new = of_sizes(&["Standard_D2s_v5"], world(storage)).nodes([node("n1", "Standard_D2s_v5")]);
+    new.snapshot.nodes.iter_mut().for_each(|node| node.is_deleting = true);
+    let text = new.pods(sharing(&["a", "b", "c"])).text();
+    assert_eq!(text, "+ default Standard_D2s_v5 eastus-1 on-demand 96000: a b c\n");
+}
+
+#[test]
+fn a_volume_that_is_attached_without_its_pod_is_the_pods_own() {
+    let attachment = VolumeAttachment {
+        node: "n1".into(),
+        volume: Some("pv".into()),
+        driver: DISKS.into(),
+        is_attached: true,
+        name: "csi-1".into(),
+    };
+    let storage = Storage {
+        claims: vec![claim("data", Some("pv"), "disk")],
+        volumes: vec![volume("pv", &["eastus-1"])],
+        drivers: disks_on([("n1", 1)]),
+        attachments: vec![attachment],
+        ..Storage::default()
+    };
+    let world = world(storage).nodes([node("n1", "Standard_D4s_v5")]);
+    assert_eq!(world.pods([using("db", &[of_claim("data")])]).text(), "= n1: db\n");
+}

@@ -360,7 +360,7 @@ fn times(shape: &Shape, count: usize) -> Shape {
     for (name, amount) in shape.ask.requests.iter() {
         several.ask.requests.set(name.clone(), amount.saturating_mul(factor));
     }
-    several.ask.volumes.values_mut().for_each(|volumes| *volumes *= count);
+    several.ask.volumes = shape.ask.volumes.times(count);
     several.ask.company.iter_mut().for_each(|role| role.counted *= count);
     several.roles.iter_mut().for_each(|role| role.counted *= count);
     several
@@ -374,9 +374,7 @@ fn joined(mut bundle: Shape, shape: &Shape) -> Option<Shape> {
     }
     ask.requests.add(&more.requests);
     ask.host_ports.extend(more.host_ports.iter().cloned());
-    for (driver, count) in &more.volumes {
-        *ask.volumes.entry(driver.clone()).or_default() += count;
-    }
+    ask.volumes.add(&more.volumes);
     ask.alternatives = pairs(&ask.alternatives, &more.alternatives);
     let (own, others) = (&ask.stance.tolerations, &more.stance.tolerations);
     let both = own.iter().flat_map(|one| others.iter().map(|other| one.meet(other)));

@@ -1,0 +1,234 @@
+//! What is attached to a node: as many volumes of each driver as it takes, each once, however many pods use it.
+//!
+//! Where volumes are is not asked here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::slots::Slots;
+use super::{Miss, Rule};
+use crate::model::storage::{self, PodVolume, Storage, VolumeAttachment, VolumeClaimKey};
+use crate::model::{NodeName, Pod, PodPlace};
+
+/// A volume on a node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mounted {
+    /// A volume that exists, by its name.
+    Volume(Arc<str>),
+    /// One that is being made for this claim.
+    Claim(VolumeClaimKey),
+    /// A disk that a pod names.
+    Disk(Arc<str>),
+    /// What is attached under this name, and is no volume that exists.
+    Attached(Arc<str>),
+}
+
+impl Mounted {
+    fn of(key: VolumeClaimKey, storage: &Storage) -> Self {
+        let volume = storage.claim(&key).and_then(|claim| storage.volume(claim.volume.as_ref()?));
+        volume.map_or_else(|| Self::Claim(key), |volume| Self::Volume(Arc::clone(&volume.name)))
+    }
+}
+
+/// The claims whose volume may be on a node without the pod that asks for it: several pods use it, or it is attached where
+/// none of them runs. Only what drivers of limited nodes attach is looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Shared(BTreeSet<VolumeClaimKey>);
+
+impl Shared {
+    /// Looks at who uses which claim.
+    #[must_use]
+    pub fn of(pods: &[Pod], storage: &Storage) -> Self {
+        let mut drivers = storage.drivers.values().flat_map(BTreeMap::values);
+        if drivers.all(|driver| driver.volumes_max.is_none()) {
+            return Self::default();
+        }
+        let mut users: BTreeMap<VolumeClaimKey, Vec<&Pod>> = BTreeMap::new();
+        for pod in pods {
+            for name in pod.spec.volumes.iter().filter_map(|volume| volume.claim_of(&pod.key.name)) {
+                let key = VolumeClaimKey { namespace: pod.key.namespace.clone(), name };
+                users.entry(key).or_default().push(pod);
+            }
+        }
+        let mut attached: BTreeMap<&Arc<str>, Vec<&NodeName>> = BTreeMap::new();
+        for VolumeAttachment { node, volume, .. } in &storage.attachments {
+            volume.iter().for_each(|volume| attached.entry(volume).or_default().push(node));
+        }
+        let is_left_behind = |key: &VolumeClaimKey, users: &[&Pod]| {
+            let volume = storage.claim(key).and_then(|claim| claim.volume.as_ref());
+            let nodes = volume.and_then(|volume| attached.get(volume)).into_iter().flatten();
+            let runs = |node: &NodeName| users.iter().any(|pod| pod.place == PodPlace::Bound(node.clone()));
+            nodes.into_iter().any(|node| !runs(node))
+        };
+        users.retain(|key, users| users.len() > 1 || is_left_behind(key, users));
+        Self(users.into_keys().collect())
+    }
+}
+
+/// What is attached to a node for a pod.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mounts {
+    /// How many volumes of each driver that no other pod brings.
+    pub own: Slots,
+    /// The volumes that may be there already, by driver.
+    pub shared: BTreeSet<(Arc<str>, Mounted)>,
+}
+
+impl Mounts {
+    /// Returns what is attached for a pod that uses these claims.
+    #[must_use]
+    pub fn of(
+        claims: impl IntoIterator<Item = (Arc<str>, VolumeClaimKey)>,
+        storage: &Storage,
+        shared: &Shared,
+    ) -> Self {
+        let mut mounts = Self::default();
+        for (driver, key) in claims {
+            if shared.0.contains(&key) {
+                mounts.shared.insert((driver, Mounted::of(key, storage)));
+            } else {
+                *mounts.own.entry(driver).or_default() += 1;
+            }
+        }
+        mounts
+    }
+
+    /// Returns whether nothing is attached.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.own.is_empty() && self.shared.is_empty()
+    }
+
+    /// Returns the drivers that attach something.
+    pub fn drivers(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.own.keys().chain(self.shared.iter().map(|(driver, _)| driver))
+    }
+
+    /// Returns how many volumes of a driver are attached beside these.
+    #[must_use]
+    pub fn beside(&self, driver: &str, there: &BTreeSet<Mounted>) -> usize {
+        let shared = self.shared.iter().filter(|(own, volume)| **own == *driver && !there.contains(volume));
+        self.own.get(driver).copied().unwrap_or(0) + shared.count()
+    }
+
+    /// Adds what is attached for others.
+    pub fn add(&mut self, others: &Self) {
+        for (driver, count) in &others.own {
+            *self.own.entry(Arc::clone(driver)).or_default() += count;
+        }
+        self.shared.extend(others.shared.iter().cloned());
+    }
+
+    /// Returns what is attached for so many pods like this one.
+    #[must_use]
+    pub fn times(&self, count: usize) -> Self {
+        let own =
+            self.own.iter().map(|(driver, volumes)| (Arc::clone(driver), volumes.saturating_mul(count)));
+        Self { own: own.collect(), shared: self.shared.clone() }
+    }
+}
+
+/// What a node takes beside what is attached to it; drivers that are not named have no limit that is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Free {
+    left: Slots,
+    there: BTreeSet<Mounted>,
+}
+
+impl Free {
+    /// Returns what a node takes that takes so much in all and carries nothing.
+    #[must_use]
+    pub const fn empty(slots: Slots) -> Self {
+        Self { left: slots, there: BTreeSet::new() }
+    }
+
+    /// Returns what a node takes that takes so much in all, beside the volumes that its pods use and those that are attached
+    /// to it beside them.
+    #[must_use]
+    pub fn beside(slots: Slots, node: &NodeName, bound: &[&Pod], storage: &Storage) -> Self {
+        if slots.is_empty() {
+            return Self::default();
+        }
+        let mut mounted = mounted(bound, storage);
+        let mut free = Self::default();
+        for (name, most) in slots {
+            let mut there = mounted.remove(&name).unwrap_or_default();
+            let mut disks = there.iter().filter(|it| matches!(it, Mounted::Disk(_))).count();
+            let here = |it: &&VolumeAttachment| it.node == *node && it.driver == name;
+            for attachment in storage.attachments.iter().filter(here) {
+                match &attachment.volume {
+                    Some(volume) => drop(there.insert(Mounted::Volume(Arc::clone(volume)))),
+                    None if disks > 0 => disks -= 1,
+                    None => drop(there.insert(Mounted::Attached(Arc::clone(&attachment.name)))),
+                }
+            }
+            free.left.insert(name, most.saturating_sub(there.len()));
+            free.there.extend(there);
+        }
+        free
+    }
+
+    /// Returns how many pods of this kind find room.
+    #[must_use]
+    pub fn most(&self, asked: &Mounts) -> usize {
+        let of_driver = |(driver, left): (&Arc<str>, &usize)| {
+            let own = asked.own.get(driver).copied().unwrap_or(0);
+            let first = asked.beside(driver, &self.there);
+            match (first > *left, own) {
+                (true, _) => 0,
+                (false, 0) => usize::MAX,
+                (false, own) => 1 + (left - first) / own,
+            }
+        };
+        self.left.iter().map(of_driver).min().unwrap_or(usize::MAX)
+    }
+
+    /// Attaches what so many pods of this kind ask for.
+    pub fn put(&mut self, asked: &Mounts, count: usize) {
+        if count == 0 || asked.is_empty() || self.left.is_empty() {
+            return;
+        }
+        let all = asked.times(count);
+        for (driver, left) in &mut self.left {
+            *left = left.saturating_sub(all.beside(driver, &self.there));
+        }
+        self.there.extend(all.shared.into_iter().map(|(_, volume)| volume));
+    }
+
+    /// Says whether there is room for these volumes.
+    ///
+    /// # Errors
+    /// The driver that has no more room.
+    pub fn why(&self, asked: &Mounts) -> Result<(), Miss> {
+        let short = self.left.iter().find_map(|(driver, left)| {
+            let count = asked.beside(driver, &self.there);
+            (*left < count)
+                .then(|| format!("the node takes {left} more volumes of `{driver}`, {count} are asked for"))
+        });
+        short.map_or(Ok(()), |because| Err(Miss::new(Rule::Volumes, because)))
+    }
+}
+
+/// Returns the volumes of each driver that these pods use.
+fn mounted(bound: &[&Pod], storage: &Storage) -> BTreeMap<Arc<str>, BTreeSet<Mounted>> {
+    let mut mounted: BTreeMap<Arc<str>, BTreeSet<Mounted>> = BTreeMap::new();
+    for (pod, volume) in bound.iter().flat_map(|pod| pod.spec.volumes.iter().map(move |it| (pod, it))) {
+        let (driver, own) = match (volume, volume.claim_of(&pod.key.name)) {
+            (PodVolume::Disk(name), _) => (Some(Arc::from(storage::DISKS)), Mounted::Disk(Arc::clone(name))),
+            (_, None) => continue,
+            (_, Some(name)) => {
+                let key = VolumeClaimKey { namespace: pod.key.namespace.clone(), name };
+                let Some(claim) = storage.claim(&key) else { continue };
+                let driver = match claim.volume.as_ref().and_then(|volume| storage.volume(volume)) {
+                    Some(volume) => volume.driver.clone(),
+                    None => storage.class(&claim.class).map(|class| storage::driver_of(&class.provisioner)),
+                };
+                (driver, Mounted::of(key, storage))
+            }
+        };
+        if let Some(driver) = driver {
+            mounted.entry(driver).or_default().insert(own);
+        }
+    }
+    mounted
+}
