@@ -1,7 +1,7 @@
 //! Volumes: what a placed pod mounts is there, or can be made, where its node is; and the node takes as many.
 //!
 //! A claim that would only be bound some time is not: Kubernetes does not bind its pod before. How large a
-//! volume is, and how many pods may mount it at once, is not known here.
+//! volume is, is not known here.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::labels::{Domain, Labels};
 use crate::model::storage::{
     AskedClass, BindingMode, ClaimPhase, PodVolume, Storage, StorageClass, Volume, VolumeClaimKey,
 };
-use crate::model::{LabelKey, Operator, Pod, Requirement, Requirements, label};
+use crate::model::{LabelKey, Operator, Pod, PodPlace, Requirement, Requirements, label};
 
 /// The provisioner of classes whose volumes somebody makes by hand.
 const NOBODY: &str = "kubernetes.io/no-provisioner";
@@ -44,6 +44,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         found.extend(attached::too_many(case, site));
     }
     found.extend(torn(case));
+    found.extend(crowded(case));
     found
 }
 
@@ -172,6 +173,41 @@ fn torn(case: &Case<'_>) -> Vec<Finding> {
                 said(first),
             );
             found.push(Finding::new(Rule::Volumes, format!("pod `{}`", other.key), why));
+        }
+    }
+    found
+}
+
+/// Claims for one pod at a time that a pod is placed with although another one runs with it, or is placed too.
+fn crowded(case: &Case<'_>) -> Vec<Finding> {
+    let storage = &case.snapshot.storage;
+    let claims = |pod: &Pod| -> Vec<VolumeClaimKey> {
+        let names = pod.spec.volumes.iter().filter_map(|volume| volume.claim_of(&pod.key.name));
+        let keys = names.map(|name| VolumeClaimKey { namespace: pod.key.namespace.clone(), name });
+        keys.filter(|key| storage.claim(key).is_some_and(|claim| claim.is_for_one_pod)).collect()
+    };
+    if !storage.claims.iter().any(|claim| claim.is_for_one_pod) {
+        return Vec::new();
+    }
+    let runs = |pod: &&Pod| !pod.is_terminating && matches!(pod.place, PodPlace::Bound(_));
+    let mut users: BTreeMap<VolumeClaimKey, &Pod> = BTreeMap::new();
+    for pod in case.snapshot.pods.iter().filter(runs) {
+        for key in claims(pod) {
+            users.entry(key).or_insert(pod);
+        }
+    }
+    let placed: BTreeMap<_, _> = case.placed_pods().map(|pod| (&pod.key, pod)).collect();
+    let mut found = Vec::new();
+    for pod in placed.into_values().filter(|pod| !runs(pod)) {
+        for key in claims(pod) {
+            let user = *users.entry(key.clone()).or_insert(pod);
+            if user.key != pod.key {
+                let why = format!(
+                    "is placed with claim `{key}`, which is for one pod at a time: pod `{}` uses it",
+                    user.key
+                );
+                found.push(Finding::new(Rule::Volumes, format!("pod `{}`", pod.key), why));
+            }
         }
     }
     found

@@ -81,6 +81,7 @@ fn claim(object: Cursor<'_>, meta: Meta) -> Option<VolumeClaim> {
         class: asked_class(spec, Some(&meta)),
         phase,
         is_deleting: meta.is_deleting,
+        is_for_one_pod: spec.texts("accessModes").into_iter().any(|mode| &**mode == "ReadWriteOncePod"),
         key: VolumeClaimKey { namespace: meta.namespace, name: meta.name },
     })
 }

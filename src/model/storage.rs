@@ -95,6 +95,9 @@ pub struct VolumeClaim {
     pub phase: ClaimPhase,
     /// Whether it is being deleted.
     pub is_deleting: bool,
+    /// Whether only one pod at a time may use it (`ReadWriteOncePod`).
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub is_for_one_pod: bool,
 }
 
 /// A PersistentVolume.

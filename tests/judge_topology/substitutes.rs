@@ -100,6 +100,7 @@ fn a_node_comes_up_where_the_volumes_of_its_pods_are() {
             class: AskedClass::Default,
             phase: ClaimPhase::Bound,
             is_deleting: false,
+            is_for_one_pod: false,
         }];
         world.snapshot.storage.volumes = vec![Volume {
             name: Arc::from("pv"),

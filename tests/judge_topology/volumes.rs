@@ -48,7 +48,14 @@ fn disk(name: &str, zones: &[&str]) -> Volume {
 }
 
 fn waiting(name: &str, class: AskedClass) -> VolumeClaim {
-    VolumeClaim { key: key(name), volume: None, class, phase: ClaimPhase::Pending, is_deleting: false }
+    VolumeClaim {
+        key: key(name),
+        volume: None,
+        class,
+        phase: ClaimPhase::Pending,
+        is_deleting: false,
+        is_for_one_pod: false,
+    }
 }
 
 fn bound(name: &str, volume: &str) -> VolumeClaim {
@@ -414,5 +421,28 @@ fn what_a_claim_lists_takes_the_volumes_of_the_pods() {
         said(1),
         ["lists `Standard_D2s_v5` in zone `westeurope-1` as on-demand, which takes fewer volumes of \
           `disk.csi.azure.com` than its pods have"]
+    );
+}
+
+#[test]
+fn a_claim_for_one_pod_that_a_second_one_is_placed_with() {
+    let same = |name| mounting(name, vec![PodVolume::Claim(Arc::from("db"))]);
+    let world = |is_for_one_pod| {
+        stored(nodes().pod(same("a")).pod(same("b")).pod(same("c").on("n1")), |storage| {
+            storage.claims = vec![VolumeClaim { is_for_one_pod, ..bound("db", "pv") }];
+            storage.volumes = vec![disk("pv", &["westeurope-1"])];
+        })
+    };
+    assert!(findings(by_hand(world(false)).keeping("n1", &["a", "b"])).is_empty());
+    let found = findings(by_hand(world(true)).keeping("n1", &["a", "b"]));
+    let said: Vec<_> = found.iter().map(|it| (it.rule, &*it.object)).collect();
+    assert_eq!(said, [(Rule::Volumes, "pod `default/a`"), (Rule::Volumes, "pod `default/b`")], "{found:#?}");
+    let mut world = world(true);
+    world.snapshot.pods.iter_mut().for_each(|pod| pod.is_terminating = &*pod.key.name == "c");
+    let found = findings(by_hand(world).keeping("n1", &["a", "b"]));
+    let said: Vec<_> = found.iter().map(|it| &*it.message).collect();
+    assert_eq!(
+        said,
+        ["is placed with claim `default/db`, which is for one pod at a time: pod `default/a` uses it"]
     );
 }

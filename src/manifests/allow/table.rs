@@ -275,7 +275,7 @@ const VOLUME_CLAIM: Rule = Fields(&[
     API,
     KIND,
     METADATA,
-    ("spec", Fields(&[("storageClassName", Scalar), ("volumeName", Scalar)])),
+    ("spec", Fields(&[("accessModes", Each(&Scalar)), ("storageClassName", Scalar), ("volumeName", Scalar)])),
     ("status", Fields(&[("phase", Scalar)])),
 ]);
 

@@ -9,7 +9,7 @@ const STORAGE: &str = "
 apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: data, namespace: shop}
-spec: {storageClassName: fast, volumeName: pv-1, resources: {requests: {storage: 10Gi}}}
+spec: {storageClassName: fast, volumeName: pv-1, accessModes: [ReadWriteOncePod], resources: {requests: {storage: 10Gi}}}
 status: {phase: Bound}
 ---
 apiVersion: v1
@@ -67,6 +67,7 @@ fn storage_is_read_as_far_as_scheduling_needs_it() {
     let key = VolumeClaimKey { namespace: Namespace::new("shop"), name: "data".into() };
     let claim = storage.claim(&key).expect("is there");
     assert_eq!((claim.phase, claim.volume.as_deref()), (ClaimPhase::Bound, Some("pv-1")));
+    assert_eq!((claim.is_for_one_pod, storage.claims[0].is_for_one_pod), (true, false));
     assert_eq!(storage.claims[0].class, AskedClass::Named("old".into()));
     assert_eq!(storage.claims[0].phase, ClaimPhase::Pending);
     let volume = storage.volume("pv-1").expect("is there");

@@ -10,6 +10,7 @@ use crate::model::storage::Storage;
 use crate::model::{NodeName, Pod, PodKey, PodSpec};
 use crate::snapshot::Snapshot;
 use crate::solve::fit::mounts::Shared;
+use crate::solve::fit::turns::Turns;
 use crate::solve::fit::volumes::{self, VolumeAsk};
 use crate::solve::fit::{Miss, gates, not_yet};
 use crate::solve::topology::{Role, Topology};
@@ -71,11 +72,11 @@ impl<'s> Roster<'s> {
         may_leave: impl Fn(usize) -> bool,
     ) -> Self {
         let storage = &snapshot.storage;
-        let shared = &Shared::of(&snapshot.pods, storage);
+        let users = &(Shared::of(&snapshot.pods, storage), Turns::of(&snapshot.pods, storage));
         let mut roster = Self { storage, contents: Vec::new(), shapes: Vec::new(), held_shapes: Vec::new() };
         let (mut shapes, mut held) = (Groups::default(), Groups::default());
         for (spec, pods) in by_content((snapshot, is_asked), may_leave) {
-            for (ask, pods) in asks(spec, pods, (storage, shared)) {
+            for (ask, pods) in asks(spec, pods, (storage, users)) {
                 let fate = match (ask, gates::why(spec).or_else(|| not_yet::why(spec))) {
                     (Err(wait), None) | (_, Some(wait)) => {
                         if wait.rule.is_some() {
@@ -148,15 +149,15 @@ type Asked = Result<Result<Ask, Miss>, not_yet::Wait>;
 fn asks<'p>(
     spec: &PodSpec,
     pods: Vec<Seated<'p>>,
-    (storage, shared): (&Storage, &Shared),
+    (storage, (shared, turns)): (&Storage, &(Shared, Turns<'_>)),
 ) -> Vec<(Asked, Vec<Seated<'p>>)> {
     let ask = Ask::of(spec);
     if spec.volumes.is_empty() {
         return vec![(Ok(Ok(ask)), pods)];
     }
-    let mut groups: BTreeMap<Option<VolumeAsk>, (Asked, Vec<Seated<'_>>)> = BTreeMap::new();
+    let mut groups: BTreeMap<Result<VolumeAsk, String>, (Asked, Vec<Seated<'_>>)> = BTreeMap::new();
     for (pod, home) in pods {
-        let volumes = volumes::asked(pod, storage, shared);
+        let volumes = turns.why(pod).and_then(|()| volumes::asked(pod, storage, shared));
         let asked = || match volumes.clone() {
             Err(wait) => Err(wait),
             Ok(volumes) => Ok(volumes::joined(&ask.alternatives, &volumes).map(|alternatives| Ask {
@@ -165,7 +166,11 @@ fn asks<'p>(
                 ..ask.clone()
             })),
         };
-        groups.entry(volumes.clone().ok()).or_insert_with(|| (asked(), Vec::new())).1.push((pod, home));
+        groups
+            .entry(volumes.clone().map_err(|wait| wait.because))
+            .or_insert_with(|| (asked(), Vec::new()))
+            .1
+            .push((pod, home));
     }
     groups.into_values().collect()
 }

@@ -1,6 +1,6 @@
 //! Whether a pod may stand on a node: one rule a file, each with one function that says yes, or no and why.
 //!
-//! The rules, in the order in which they are asked: [`gates`], [`not_yet`], [`taints`], [`labels`] (zone and
+//! The rules, in the order in which they are asked: [`gates`], [`not_yet`], [`turns`], [`taints`], [`labels`] (zone and
 //! capacity type are labels of an offering), [`ports`], [`resources`], [`mounts`] (where [`volumes`] are is a label), [`company`] ([`spread`], [`anti_affinity`] and
 //! [`affinity`] on one node; other domains are given out by [`super::topology`]), [`variety`] and [`limits`]. They are the authority:
 //! what the packing found is judged by them before it is reported.
@@ -20,6 +20,7 @@ pub mod site;
 pub mod slots;
 pub mod spread;
 pub mod taints;
+pub mod turns;
 pub mod variety;
 pub mod volumes;
 

@@ -24,6 +24,7 @@ fn claim(name: &str, volume: Option<&str>, class: &str) -> VolumeClaim {
         class: AskedClass::Named(Arc::from(class)),
         phase: if volume.is_some() { ClaimPhase::Bound } else { ClaimPhase::Pending },
         is_deleting: false,
+        is_for_one_pod: false,
     }
 }
 
@@ -311,4 +312,28 @@ fn a_volume_that_is_attached_without_its_pod_is_the_pods_own() {
     };
     let world = world(storage).nodes([node("n1", "Standard_D4s_v5")]);
     assert_eq!(world.pods([using("db", &[of_claim("data")])]).text(), "= n1: db\n");
+}
+
+#[test]
+fn a_claim_for_one_pod_at_a_time_holds_back_the_others() {
+    let one = VolumeClaim { is_for_one_pod: true, ..claim("shared", Some("pv"), "disk") };
+    let storage =
+        Storage { claims: vec![one], volumes: vec![volume("pv", &["eastus-1"])], ..Storage::default() };
+    let world = |pods: Vec<Pod>| world(storage.clone()).nodes([node("n1", "Standard_D4s_v5")]).pods(pods);
+    let mut pods = sharing(&["a", "b"]);
+    pods[1] = pods[1].clone().priority(1);
+    let solution = world(pods.clone()).solve();
+    let held = &solution.report.held;
+    assert_eq!(super::world::text(&solution), "= n1: b\n! a: volumes\n");
+    assert!(
+        held[0].because.starts_with(
+            "only one pod at a time may use claim `shared` (`ReadWriteOncePod`): `default/b` does; claim `shared` is bound"
+        ),
+        "{held:?}"
+    );
+    let runs = on("n1", using("runs", &[of_claim("shared")]));
+    pods.push(runs.clone());
+    assert_eq!(world(pods.clone()).text(), "! a b: volumes\n");
+    pods[2].is_terminating = true;
+    assert_eq!(world(pods).text(), "= n1: b\n! a: volumes\n");
 }
