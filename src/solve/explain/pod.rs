@@ -1,12 +1,14 @@
 //! Why a pod goes where it goes, or nowhere.
 
+use crate::model::storage::Storage;
 use crate::model::{NodeName, Pod, PodKey, PodPlace, PodSpec, SchedulingRule};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::{Ask, Shape};
 use crate::solve::existing;
-use crate::solve::fit::{gates, not_yet};
+use crate::solve::fit::mounts::Shared;
+use crate::solve::fit::{Miss, gates, not_yet, volumes};
 use crate::solve::market::Market;
 use crate::solve::price::PriceBook;
 use crate::solve::report::chain::{self, PoolChain};
@@ -81,11 +83,16 @@ pub fn explain_pod(
     let supply = Supply::of(policy, &market, &book, &daemons);
     let mut standing = existing::standing(snapshot, &daemons, &topology);
     let roles = topology.roles(pod);
-    let ask = Ask { company: topology.on_hosts(roles), ..ask(&pod.spec) };
+    let shared = Shared::of(&snapshot.pods, &snapshot.storage);
+    let own = Ask { company: topology.on_hosts(roles), ..ask(&pod.spec) };
+    let (ask, torn) = match with_volumes(pod, own.clone(), (&snapshot.storage, &shared)) {
+        Ok(ask) => (ask, None),
+        Err(miss) => (own, Some(miss)),
+    };
     let roles = topology.in_domains(roles);
     let shape = Shape { priority: pod.spec.priority, ask, roles, pods: vec![key.clone()] };
     if matches!(outcome, PodOutcome::Unplaced { .. }) {
-        fill_as(snapshot, solution, &topology, &mut standing);
+        fill_as((snapshot, &shared), solution, &topology, &mut standing);
     }
     let ledger = super::ledger_after((snapshot, policy), &market, &supply, solution);
     let pools = supply.pools.iter().map(|pool| chain::at_pool(pool, &shape.ask, &ledger)).collect();
@@ -93,7 +100,8 @@ pub fn explain_pod(
         let because = if standing.node.is_deleting {
             Some("it is being deleted".to_owned())
         } else {
-            existing::why(standing, &shape).err().map(|miss| format!("{}: {}", miss.rule, miss.because))
+            let why = existing::why(standing, &shape).err().or_else(|| torn.clone());
+            why.map(|miss| format!("{}: {}", miss.rule, miss.because))
         };
         (standing.node.name.clone(), because)
     };
@@ -111,7 +119,7 @@ fn given_up(solution: &Solution, key: &PodKey) -> Option<Preferences> {
 
 /// Puts on nodes what the solution places there.
 fn fill_as(
-    snapshot: &Snapshot,
+    (snapshot, shared): (&Snapshot, &Shared),
     solution: &Solution,
     topology: &Topology,
     standing: &mut [existing::Standing<'_>],
@@ -120,9 +128,10 @@ fn fill_as(
     for kept in solution.target.kept.iter().filter(|kept| !kept.pods.is_empty()) {
         let Ok(place) = standing.binary_search_by(|there| there.node.name.cmp(&kept.node)) else { continue };
         for pod in kept.pods.iter().filter_map(by_key).map(|place| &snapshot.pods[place]) {
-            let company = topology.on_hosts(topology.roles(pod));
+            let own = Ask { company: topology.on_hosts(topology.roles(pod)), ..Ask::of(&pod.spec) };
             // What the solution placed there fits there.
-            let _ = standing[place].site.put(&Ask { company, ..Ask::of(&pod.spec) }, 1);
+            let asked = with_volumes(pod, own, (&snapshot.storage, shared));
+            let _ = asked.and_then(|ask| standing[place].site.put(&ask, 1));
         }
     }
 }
@@ -138,6 +147,16 @@ fn ask(spec: &PodSpec) -> Ask {
         terms.retain(|term| !term.is_empty());
     }
     Ask::of(&spec)
+}
+
+/// Adds what the volumes of a pod ask for, where that is known.
+///
+/// # Errors
+/// That they are nowhere where the pod may be.
+fn with_volumes(pod: &Pod, ask: Ask, (storage, shared): (&Storage, &Shared)) -> Result<Ask, Miss> {
+    let Ok(volumes) = volumes::asked(pod, storage, shared) else { return Ok(ask) };
+    let alternatives = volumes::joined(&ask.alternatives, &volumes)?;
+    Ok(Ask { alternatives, volumes: volumes.mounts, ..ask })
 }
 
 /// Returns the rules by which a pod is held back, and which are therefore not asked. Gates are none of them:

@@ -9,9 +9,10 @@ use crate::model::storage::{
     Volume, VolumeAttachment, VolumeClaim, VolumeClaimKey,
 };
 use crate::model::{
-    ConsolidationPolicy, LabelKey, NodeName, Operator, Pod, Requirement, Requirements, SchedulingRule,
-    Strength, label,
+    ConsolidationPolicy, LabelKey, NodeName, Operator, Pod, PodKey, Requirement, Requirements,
+    SchedulingRule, Strength, label,
 };
+use crate::solve::explain_pod;
 
 fn key(name: &str) -> VolumeClaimKey {
     VolumeClaimKey { namespace: "default".into(), name: Arc::from(name) }
@@ -336,4 +337,26 @@ fn a_claim_for_one_pod_at_a_time_holds_back_the_others() {
     assert_eq!(world(pods.clone()).text(), "! a b: volumes\n");
     pods[2].is_terminating = true;
     assert_eq!(world(pods).text(), "= n1: b\n! a: volumes\n");
+}
+
+#[test]
+fn explain_says_of_nodes_that_volumes_keep_a_pod_off() {
+    let storage = Storage {
+        claims: vec![claim("data", Some("pv"), "disk"), claim("old", Some("pv-old"), "disk")],
+        volumes: vec![volume("pv", &["eastus-1"]), volume("pv-old", &["eastus-1"])],
+        drivers: disks_on([("full", 1), ("n1", 9)]),
+        ..Storage::default()
+    };
+    let mut elsewhere = node("n2", "Standard_D4s_v5");
+    elsewhere.labels.insert(LabelKey::new(label::ZONE), "eastus-2".into());
+    let world = world(storage)
+        .nodes([node("full", "Standard_D4s_v5"), node("n1", "Standard_D4s_v5"), elsewhere])
+        .pods([on("full", using("old", &[of_claim("old")])), using("db", &[of_claim("data")])]);
+    let key = PodKey::new("default", "db");
+    let explained = explain_pod(&world.snapshot, &world.policy, &world.solve(), &key);
+    let nodes: BTreeMap<&str, Option<&str>> =
+        explained.nodes.iter().map(|(node, why)| (node.as_str(), why.as_deref())).collect();
+    let full = "volumes: the node takes 0 more volumes of `disk.csi.azure.com`, 1 are asked for";
+    assert_eq!((nodes["full"], nodes["n1"]), (Some(full), None));
+    assert!(nodes["n2"].is_some_and(|why| why.contains("eastus-2")), "{nodes:?}");
 }
