@@ -8,6 +8,7 @@ use crate::model::{NodeName, Pool, PoolName, Zone, label};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
+use crate::solve::demand::Demand;
 use crate::solve::ledger;
 use crate::solve::market::Market;
 use crate::solve::price::{self, PriceBook, Uncommitted};
@@ -56,6 +57,7 @@ impl<'a> Filled<'a> {
         let topology = Topology::of(snapshot);
         let daemons = Daemons::of(snapshot, &topology);
         let supply = Supply::of_fixed(policy, market, &book, &daemons);
+        let demand = &Demand::of(snapshot, &topology);
         let there = price::cost(&snapshot.nodes, market, &book).effective;
         let mut left = ledger::opened(policy, &snapshot.nodes, &Uncommitted(Vec::new()), there);
         for pool in policy.pools.values().filter(|pool| !pool.is_deleting) {
@@ -63,7 +65,7 @@ impl<'a> Filled<'a> {
             let more = replaced.get(&pool.name).copied().unwrap_or(0);
             let missing = asked.saturating_sub(present(snapshot, &pool.name));
             let own = supply.pools.iter().find(|own| own.pool.name == pool.name);
-            let mut choice = own.map(|own| (own, Choice::of(own)));
+            let mut choice = own.map(|own| (own, Choice::of(own, demand)));
             let mut zones = zones(snapshot, &pool.name);
             for number in 0..missing + more {
                 let taken = choice.as_mut().map(|(own, choice)| (*own, choice.taken(&zones, &left)));

@@ -2,10 +2,12 @@
 //!
 //! Nothing is placed here.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::NO_ZONE;
 use crate::model::Zone;
+use crate::solve::demand::{Ask, Demand};
 use crate::solve::fit::limits::{self, Charges, Ledger};
 use crate::solve::ledger;
 use crate::solve::pack::finish::chosen_labels;
@@ -23,6 +25,10 @@ pub(super) struct Choice<'p, 's> {
     pool: &'p PoolSupply<'s>,
     /// By price and size, and within or outside of zones; those of one entry differ in nothing else that is chosen by.
     alike: Vec<Vec<Way<'p, 's>>>,
+    /// What waiting pods ask for whose volumes may be in one zone only.
+    tied: Vec<(&'p Ask, usize)>,
+    /// How many of them each zone of the entry in hand is for, once that was asked.
+    wanted: Option<BTreeMap<Zone, usize>>,
     /// Of the entries before this one limits let no more in: they let in less and less.
     first: usize,
     /// The first reason why.
@@ -30,18 +36,22 @@ pub(super) struct Choice<'p, 's> {
 }
 
 impl<'p, 's> Choice<'p, 's> {
-    /// Sorts the ways of a pool.
-    pub(super) fn of(pool: &'p PoolSupply<'s>) -> Self {
+    /// Sorts the ways of a pool; the demand is that of the pods which wait.
+    pub(super) fn of(pool: &'p PoolSupply<'s>, demand: &'p Demand) -> Self {
         let mut alike: BTreeMap<_, Vec<Way<'p, 's>>> = BTreeMap::new();
         for (kind, usable) in ways(pool) {
             let (price, zone) = (usable.choice_price(), &usable.offering.zone);
             let key = (price.is_none(), price, &kind.kind.name, zone.as_str() == NO_ZONE);
             alike.entry(key).or_default().push((kind, usable));
         }
-        Self { pool, alike: alike.into_values().collect(), first: 0, refused: None }
+        let tied = demand.shapes.iter().filter(|shape| !shape.ask.volumes.is_empty());
+        let tied = tied.map(|shape| (&shape.ask, shape.pods.len())).collect();
+        let alike = alike.into_values().collect();
+        Self { pool, alike, tied, wanted: None, first: 0, refused: None }
     }
 
-    /// Takes the cheapest way that limits let in, in the zone that has the fewest of the pool, with what it takes of limits.
+    /// Takes the cheapest way that limits let in, in the zone that has the fewest of the pool and, of several, the volumes of
+    /// the most waiting pods, with what it takes of limits.
     ///
     /// # Errors
     /// Why there is none.
@@ -51,9 +61,11 @@ impl<'p, 's> Choice<'p, 's> {
         left: &Ledger,
     ) -> Result<(Way<'p, 's>, Charges), String> {
         while let Some(alike) = self.alike.get_mut(self.first) {
+            let wanted = &*self.wanted.get_or_insert_with(|| wanted(self.pool, &self.tied, alike));
             alike.sort_by_key(|(_, usable)| {
                 let zone = &usable.offering.zone;
-                (zones.get(zone).copied().unwrap_or(0), zone.clone())
+                let count = |of: &BTreeMap<Zone, usize>| of.get(zone).copied().unwrap_or(0);
+                (count(zones), Reverse(count(wanted)), zone.clone())
             });
             for way in alike {
                 let price = way.1.quote.effective.known();
@@ -64,9 +76,26 @@ impl<'p, 's> Choice<'p, 's> {
                 };
             }
             self.first += 1;
+            self.wanted = None;
         }
         Err(self.refused.clone().unwrap_or_else(|| NOTHING.to_owned()))
     }
+}
+
+/// Returns how many of these pods some ways of a size take and others do not, by the zone of the former.
+fn wanted(pool: &PoolSupply<'_>, tied: &[(&Ask, usize)], ways: &[Way<'_, '_>]) -> BTreeMap<Zone, usize> {
+    let mut wanted: BTreeMap<Zone, usize> = BTreeMap::new();
+    for (ask, pods) in tied {
+        let zones: Vec<&Zone> = ways
+            .iter()
+            .filter(|way| pool.takes(**way, ask))
+            .map(|(_, usable)| &usable.offering.zone)
+            .collect();
+        if zones.len() < ways.len() {
+            zones.into_iter().for_each(|zone| *wanted.entry(zone.clone()).or_default() += pods);
+        }
+    }
+    wanted
 }
 
 /// Returns the ways to have a node of a pool that daemonsets alone are not too much for.

@@ -9,7 +9,7 @@ use crate::model::storage::{
     Volume, VolumeAttachment, VolumeClaim, VolumeClaimKey,
 };
 use crate::model::{
-    ConsolidationPolicy, LabelKey, NodeName, Operator, Pod, PodKey, Requirement, Requirements,
+    ConsolidationPolicy, LabelKey, NodeName, Operator, Pod, PodKey, Pool, Requirement, Requirements,
     SchedulingRule, Strength, label,
 };
 use crate::solve::explain_pod;
@@ -359,4 +359,17 @@ fn explain_says_of_nodes_that_volumes_keep_a_pod_off() {
     let full = "volumes: the node takes 0 more volumes of `disk.csi.azure.com`, 1 are asked for";
     assert_eq!((nodes["full"], nodes["n1"]), (Some(full), None));
     assert!(nodes["n2"].is_some_and(|why| why.contains("eastus-2")), "{nodes:?}");
+}
+
+#[test]
+fn a_pool_of_fixed_size_has_its_nodes_where_volumes_of_waiting_pods_are() {
+    let storage = Storage {
+        claims: vec![claim("data", Some("pv"), "disk")],
+        volumes: vec![volume("pv", &["eastus-3"])],
+        ..Storage::default()
+    };
+    let fixed = Pool { replicas: Some(1), ..pool("fixed") };
+    let mut world = World::of(vec![fixed]).pods([using("db", &[of_claim("data")]), pod("web")]);
+    world.snapshot.storage = Storage { classes: classes(), ..storage };
+    assert_eq!(world.text(), "+ fixed Standard_D2s_v5 eastus-3 on-demand 96000: db web\n");
 }
