@@ -30,6 +30,7 @@ use proptest::test_runner::{RngSeed, TestCaseError};
 use support::build::World;
 use support::judged::{try_plan_of, try_planned};
 use support::random::{refusing_worlds, roomy_worlds, soft_worlds, worlds};
+use support::stored::stored_worlds;
 
 /// Cases of each property where nobody says another number: together well under a minute without
 /// optimisation.
@@ -423,6 +424,12 @@ proptest! {
     #[test]
     fn the_judge_accepts_plans_that_keep_room(world in roomy_worlds()) {
         planned(&world)?;
+    }
+
+    #[test]
+    fn the_judge_accepts_plans_of_pods_with_disks(world in stored_worlds()) {
+        let plan = planned(&world)?;
+        planned(&after(&world, &plan))?;
     }
 
     // Room unsettles no fleet that would be settled without it.

@@ -8,6 +8,7 @@ pub(crate) mod judged;
 pub(crate) mod random;
 mod show;
 pub(crate) mod sizes;
+pub(crate) mod stored;
 pub(crate) mod ties;
 pub(crate) mod topology;
 
