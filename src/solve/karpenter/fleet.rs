@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{NodeName, Pod, PodKey};
+use crate::model::{NodeName, Pod, PodKey, PodPlace};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
@@ -48,7 +48,12 @@ pub fn solve(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: 
         target.removed.extend(going);
         target.removed.sort_by(|one, other| one.node.cmp(&other.node));
         report.staying.retain(|(node, _)| !names.contains(node));
-        staying.extend(drifted);
+        // What carries nothing may go for that, whatever it has drifted from.
+        let carries = |node: &NodeName| {
+            let mut pods = world.pods.iter().filter(|pod| !pod.is_daemon);
+            pods.any(|pod| matches!(&pod.place, PodPlace::Bound(place) if place == node))
+        };
+        staying.extend(drifted.into_iter().filter(|(node, _)| carries(node)));
         staying.extend(report::not_known_to_be_empty(world, target));
         report::add_staying(&mut report.staying, &target.removed, staying);
         report.staying.sort();
