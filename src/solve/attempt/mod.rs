@@ -53,6 +53,8 @@ pub(super) struct Ground<'a> {
     pub(super) manner: Manner,
     /// Whether other ways than the plain one are looked at.
     pub(super) looks_further: bool,
+    /// Whether waiting pods lead others away from those that run ([`bundle::World`]).
+    pub(super) leads: bool,
 }
 
 impl Ground<'_> {
@@ -60,7 +62,8 @@ impl Ground<'_> {
     pub(super) fn appraised(&self) -> Appraisal {
         let Ground { snapshot, policy, market, book, topology, supply, memo, slack, nodes, demand, .. } =
             *self;
-        let (mut demand, _) = bundle::bundled(demand, bundle::World { topology, supply, memo, nodes });
+        let world = bundle::World { topology, supply, memo, nodes, leads: false };
+        let (mut demand, _) = bundle::bundled(demand, world);
         if !slack.shapes.is_empty() {
             demand.to_mut().shapes.extend(slack.shapes.iter().cloned());
         }
@@ -100,7 +103,8 @@ pub(super) type LeftOver = Vec<(Reverse<i32>, usize)>;
 fn attempt<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand, caps: &Caps) -> Attempt<'a> {
     let Ground { snapshot, policy, market, book, topology, supply, memo, slack, nodes, .. } = *ground;
     let (effort, manner) = (ground.effort, ground.manner);
-    let (bundled, riders) = bundle::bundled(demand, bundle::World { topology, supply, memo, nodes });
+    let world = bundle::World { topology, supply, memo, nodes, leads: ground.leads };
+    let (bundled, riders) = bundle::bundled(demand, world);
     let mut assigned = assign::assign(&bundled, running, (supply, memo), (caps, manner));
     let mut nodes: Vec<Standing<'a>> = nodes.to_vec();
     let mut open = assigned.open_demand();

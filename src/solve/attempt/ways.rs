@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{PodKey, label};
 use crate::solve::demand::{Demand, Shape};
+use crate::solve::fit::company::HostRule;
 use crate::solve::fit::{Miss, affinity};
 use crate::solve::pack::Effort;
 use crate::solve::topology::assign::{self, Caps, Manner, Refused};
@@ -40,6 +41,8 @@ const MENDS_MAX: usize = 3;
 struct Way {
     /// In which manner domains are given out.
     manner: Manner,
+    /// Whether waiting pods lead others away from those that run.
+    leads: bool,
     /// Who is left out, and why.
     left_out: Vec<Refused>,
     /// What places take at most.
@@ -61,7 +64,8 @@ pub(in crate::solve) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
     let effort = if is_rough { Effort::Comparison(Some(&appraisal)) } else { Effort::Draft(&appraisal) };
     let (_, way) = found(&Ground { effort, ..*ground });
     let demand = without(ground.demand, &way.left_out);
-    let mut best = attempt((&Ground { manner: way.manner, ..*ground }, running), &demand, &way.caps);
+    let taken = Ground { manner: way.manner, leads: way.leads, ..*ground };
+    let mut best = attempt((&taken, running), &demand, &way.caps);
     best.assigned.refused.extend(way.left_out);
     if score(ground, &best) < score(ground, &first) { best } else { first }
 }
@@ -70,6 +74,7 @@ pub(in crate::solve) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
 fn is_settled(ground: &Ground<'_>, first: &Attempt<'_>) -> bool {
     !is_short(ground.demand, first, &mut Caps::new())
         && followers(ground.demand, first).is_empty()
+        && !is_left_beside(first)
         && !first.assigned.refused.iter().any(|refused| refused.was_placed)
         && otherwise(ground, first).next().is_none()
 }
@@ -77,6 +82,12 @@ fn is_settled(ground: &Ground<'_>, first: &Attempt<'_>) -> bool {
 /// Returns the best attempt of this effort, and how it came about. Of a few pods domains are given out in other manners too.
 fn found<'a>(ground: &Ground<'a>) -> (Attempt<'a>, Way) {
     let mut best = best_of_manner(ground);
+    if is_left_beside(&best.0) {
+        let led = best_of_manner(&Ground { leads: true, ..*ground });
+        if score(ground, &led.0) < score(ground, &best.0) {
+            best = led;
+        }
+    }
     for manner in otherwise(ground, &best.0) {
         let other = best_of_manner(&Ground { manner, ..*ground });
         if score(ground, &other.0) < score(ground, &best.0) {
@@ -94,6 +105,13 @@ fn otherwise(ground: &Ground<'_>, found: &Attempt<'_>) -> impl Iterator<Item = M
     let is_loose = is_asked && is_loose(ground.topology, ground.demand);
     let others = [(Manner::BoundFirst, is_refused), (Manner::Thriftily, is_loose)];
     others.into_iter().filter(|(_, is_asked)| *is_asked).map(|(manner, _)| manner)
+}
+
+/// Returns whether pods are left over that have to stand beside others.
+fn is_left_beside(attempt: &Attempt<'_>) -> bool {
+    let shapes = attempt.finished.unplaced.iter().map(|(shape, _)| &attempt.assigned.demand.shapes[*shape]);
+    let mut roles = shapes.flat_map(|shape| &shape.ask.company);
+    roles.any(|role| role.rule == HostRule::Beside && role.is_bound)
 }
 
 fn best_of_manner<'a>(ground: &Ground<'a>) -> (Attempt<'a>, Way) {
@@ -122,9 +140,9 @@ fn best_of_manner<'a>(ground: &Ground<'a>) -> (Attempt<'a>, Way) {
 /// Returns the best attempt, and the pods that are left out of it: together with those that they have to share a node with
 /// they have no place, and the others have one without them.
 fn without_followers<'a>(ground: &Ground<'a>, running: &Running<'a>) -> (Attempt<'a>, Way) {
-    let manner = ground.manner;
+    let Ground { manner, leads, .. } = *ground;
     let (first, caps) = rounds((ground, running), ground.demand);
-    let whole = Way { manner, left_out: Vec::new(), caps };
+    let whole = Way { manner, leads, left_out: Vec::new(), caps };
     let followers = followers(ground.demand, &first);
     if followers.is_empty() {
         return (first, whole);
@@ -133,7 +151,7 @@ fn without_followers<'a>(ground: &Ground<'a>, running: &Running<'a>) -> (Attempt
         let left_out: Vec<Refused> = places.iter().flat_map(|place| &followers[*place]).cloned().collect();
         let (mut next, caps) = rounds((ground, running), &without(ground.demand, &left_out));
         next.assigned.refused.extend(left_out.iter().cloned());
-        (next, Way { manner, left_out, caps })
+        (next, Way { manner, leads, left_out, caps })
     };
     let mut left_out: Vec<usize> = (0..followers.len()).collect();
     let mut best = tried(&left_out);

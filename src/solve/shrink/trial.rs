@@ -84,6 +84,7 @@ impl<'a> Scene<'a> {
             effort,
             manner: Manner::Evenly,
             looks_further,
+            leads: false,
         }
     }
 }

@@ -31,6 +31,8 @@ pub struct World<'w> {
     pub(in crate::solve) memo: &'w Memo,
     /// What there is.
     pub nodes: &'w [Standing<'w>],
+    /// Whether pods are put together that could stand beside others that run, where those have no room for all.
+    pub leads: bool,
 }
 
 /// Puts pods together that have to share a node.
@@ -108,8 +110,8 @@ fn parties(demand: &Demand, world: World<'_>) -> Vec<Party> {
         let leaders: Vec<usize> = counted.difference(&bound).copied().collect();
         let hosts = hosts(group);
         // Those that mean themselves go where one of them runs, and nowhere else.
-        let is_led = || !is_closed && !leaders.is_empty() && !leads_higher(demand, &bound, &leaders);
-        if !hosts.is_empty() && (!is_led() || is_seated(demand, &bound, world)) {
+        let is_led = || world.leads && !is_closed && !leads_higher(demand, &bound, &leaders);
+        if !hosts.is_empty() && (leaders.is_empty() || !is_led() || is_seated(demand, &bound, world)) {
             continue;
         }
         let seated = (!hosts.is_empty()).then(|| seated(demand, (&bound, &leaders), &hosts, world));
@@ -298,7 +300,7 @@ fn bar(demand: &mut Demand, left: &[(usize, PodKey)], because: Option<String>) {
 
 /// Returns what these pods come to as one, where they may share a node and some node holds them.
 fn fits(demand: &Demand, pods: &[(usize, PodKey)], world: World<'_>) -> Option<Shape> {
-    let World { topology, supply, memo, nodes } = world;
+    let World { topology, supply, memo, nodes, .. } = world;
     let shape = as_one(demand, pods, topology)?;
     let ask = &shape.ask;
     let stands =
