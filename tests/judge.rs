@@ -1239,11 +1239,7 @@ mod files {
             objects_only(Rule::Content, &case);
         }
         let mut case = aging();
-        case.1
-            .evidence
-            .reasons
-            .values_mut()
-            .for_each(|reason| *reason = Reason::Underutilized { saves_nothing: false });
+        case.1.evidence.reasons.values_mut().for_each(|reason| *reason = Reason::Underutilized);
         objects_only(Rule::Content, &case);
         let mut case = shop();
         case.1.evidence.reasons.insert(ChangeId("c-ghost".into()), Reason::Empty);

@@ -90,7 +90,7 @@ const fn is_of(why: DisruptionReason, reason: &Reason) -> bool {
         DisruptionReason::Unhealthy => matches!(reason, Reason::Unhealthy { .. }),
         DisruptionReason::Excess => matches!(reason, Reason::Excess { .. }),
         DisruptionReason::Drifted => matches!(reason, Reason::Drifted { .. }),
-        DisruptionReason::Underutilized => matches!(reason, Reason::Underutilized { .. }),
+        DisruptionReason::Underutilized => matches!(reason, Reason::Underutilized),
         DisruptionReason::Destroyed => matches!(reason, Reason::Asked { .. }),
     }
 }

@@ -97,13 +97,6 @@ pub fn propose(ground: Ground<'_>, solution: &Solution) -> Proposal {
             propose_delete(ground, removal, node, &mut proposal);
         }
     }
-    if saves_nothing(solution, &proposal) {
-        for reason in proposal.reasons.values_mut() {
-            if let Reason::Underutilized { saves_nothing } = reason {
-                *saves_nothing = true;
-            }
-        }
-    }
     wish::propose_forgets(ground, &mut proposal);
     let forgotten = &ground.snapshot.supposed.wishes.forget;
     let leaving: BTreeSet<&NodeName> = solution.target.removed.iter().map(|removal| &removal.node).collect();
@@ -118,17 +111,6 @@ pub fn propose(ground: Ground<'_>, solution: &Solution) -> Proposal {
         }
     }
     proposal
-}
-
-/// Returns whether the fleet costs no less afterwards, though no node is made that takes no pods of those that go.
-fn saves_nothing(Solution { report, .. }: &Solution, proposal: &Proposal) -> bool {
-    let (before, after) = (report.cost_before, report.cost_after);
-    let is_known = before.unpriced_nodes == 0 && after.unpriced_nodes == 0;
-    let takes_over = |reason: &Reason| matches!(reason, Reason::PodsWait { moved, .. } if *moved > 0);
-    let is_new = |(id, planned): (&ChangeId, &PlannedChange)| {
-        planned.change.create().is_some() && !proposal.reasons.get(id).is_some_and(takes_over)
-    };
-    is_known && after.effective >= before.effective && !proposal.changes.iter().any(is_new)
 }
 
 fn names_in_use(snapshot: &Snapshot) -> BTreeSet<String> {
@@ -307,7 +289,7 @@ fn propose_delete(ground: Ground<'_>, removal: &Removal, node: &Node, proposal: 
         Why::Expired => Reason::Expired { what },
         Why::Unhealthy => Reason::Unhealthy { what },
         Why::Excess => Reason::Excess { what },
-        Why::Underutilized => Reason::Underutilized { saves_nothing: false },
+        Why::Underutilized => Reason::Underutilized,
         Why::Destroyed => Reason::Asked { by: wish::DESTROY.into() },
     };
     let id = identity::target_id("delete", &target);

@@ -62,11 +62,7 @@ pub enum Reason {
         what: Arc<str>,
     },
     /// Its pods fit elsewhere or on something cheaper.
-    Underutilized {
-        /// Whether the fleet costs no less for it, as where what it costs is paid in any case.
-        #[serde(default, skip_serializing_if = "crate::model::written::is_default")]
-        saves_nothing: bool,
-    },
+    Underutilized,
     /// It says that it belongs to a pool and has no NodeClaim.
     WithoutClaim {
         /// The pool.
@@ -128,31 +124,11 @@ impl fmt::Display for Reason {
                 write!(formatter, "pool `{pool}` asks for {} {of} (`replicas`)", grouped(*nodes))
             }
             Self::Excess { what } => write!(formatter, "one too many: {what}"),
-            Self::Underutilized { saves_nothing: false } => {
-                formatter.write_str("underutilized: its pods fit elsewhere for less")
-            }
-            Self::Underutilized { saves_nothing: true } => {
-                formatter.write_str("underutilized: its pods fit elsewhere, which saves nothing")
-            }
+            Self::Underutilized => formatter.write_str("underutilized: its pods fit elsewhere for less"),
             Self::WithoutClaim { pool } => {
                 write!(formatter, "it has the label of pool `{pool}` and no NodeClaim")
             }
             Self::Asked { by } => write!(formatter, "asked for by {by}"),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Reason;
-
-    #[test]
-    fn a_node_that_goes_for_nothing_is_not_said_to_save_something() {
-        let text = |saves_nothing| Reason::Underutilized { saves_nothing }.to_string();
-        assert!(text(false).ends_with("its pods fit elsewhere for less"));
-        assert!(text(true).ends_with("its pods fit elsewhere, which saves nothing"));
-        let read: Reason =
-            serde_json::from_str(r#"{"why": "underutilized"}"#).expect("an older plan is read");
-        assert_eq!(read, Reason::Underutilized { saves_nothing: false });
     }
 }
