@@ -1,7 +1,8 @@
 //! Pods that have to share a node, as one: a bundle asks for what all of them ask for together.
 //!
-//! Made where pod affinity by host binds pods that wait and none of those they mean runs, or has room beside it. A bundle is
-//! placed like a pod, under the name of its first pod; the others come along. Bundles are as large as a node can hold.
+//! Made where pod affinity by host binds pods that wait and none of those they mean runs; and, where it is asked for, where
+//! nodes of those that run have no room for all. Which of both is better is chosen elsewhere. A bundle is placed like a pod,
+//! under the name of its first pod; the others come along. Bundles are as large as a node can hold.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -110,8 +111,8 @@ fn parties(demand: &Demand, world: World<'_>) -> Vec<Party> {
         let leaders: Vec<usize> = counted.difference(&bound).copied().collect();
         let hosts = hosts(group);
         // Those that mean themselves go where one of them runs, and nowhere else.
-        let is_led = || world.leads && !is_closed && !leads_higher(demand, &bound, &leaders);
-        if !hosts.is_empty() && (leaders.is_empty() || !is_led() || is_seated(demand, &bound, world)) {
+        let is_led = world.leads && !is_closed && !leaders.is_empty();
+        if !hosts.is_empty() && (!is_led || is_seated(demand, &bound, world)) {
             continue;
         }
         let seated = (!hosts.is_empty()).then(|| seated(demand, (&bound, &leaders), &hosts, world));
@@ -119,12 +120,6 @@ fn parties(demand: &Demand, world: World<'_>) -> Vec<Party> {
         parties.push(Party { bound: bound.into_iter().collect(), leaders, is_closed, seated });
     }
     parties
-}
-
-/// Returns whether a leader comes before one of those that are bound: it is sent nowhere for them.
-fn leads_higher(demand: &Demand, bound: &BTreeSet<usize>, leaders: &[usize]) -> bool {
-    let priority = |place: &usize| demand.shapes[*place].priority;
-    leaders.iter().map(priority).max() > bound.iter().map(priority).min()
 }
 
 /// Returns whether all pods of these shapes have a place on nodes that are there when what waits goes to those as it comes.
