@@ -134,4 +134,39 @@ impl Snapshot {
         nodes.sort_by(|one, other| one.name.cmp(&other.name));
         nodes.into_iter()
     }
+
+    /// Returns the same world with these pods instead of its own.
+    #[must_use]
+    pub fn with_pods(&self, pods: Vec<Pod>) -> Self {
+        let Self {
+            at,
+            cluster,
+            nodes,
+            pods: _,
+            daemons,
+            namespaces,
+            storage,
+            budgets,
+            refusals,
+            catalog,
+            gaps,
+            assumptions,
+            supposed,
+        } = self;
+        Self {
+            at: *at,
+            cluster: cluster.clone(),
+            nodes: nodes.clone(),
+            pods,
+            daemons: daemons.clone(),
+            namespaces: namespaces.clone(),
+            storage: storage.clone(),
+            budgets: budgets.clone(),
+            refusals: refusals.clone(),
+            catalog: catalog.clone(),
+            gaps: gaps.clone(),
+            assumptions: assumptions.clone(),
+            supposed: supposed.clone(),
+        }
+    }
 }

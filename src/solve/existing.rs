@@ -123,12 +123,8 @@ fn parts(bound: &[&Pod], topology: &Topology) -> Arc<[Part]> {
 
 /// Reads what is left of a node; volumes are not looked at.
 fn site<'a>(node: &'a Node, bound: &[&Pod], (daemons, topology): (&Daemons<'_>, &Topology)) -> Site<'a> {
-    let mut labels = Requirements::of_labels(node.labels.iter().map(|(key, value)| (key.as_str(), &**value)));
-    if labels.get(label::HOSTNAME).is_none() && node.stage != NodeStage::Launching {
-        labels.add(LabelKey::new(label::HOSTNAME), crate::model::Requirement::one(node.name.as_str()));
-    }
     let mut site = Site {
-        labels,
+        labels: labels_of(node),
         undefined: Undefined::Absent,
         taints: taints(node),
         room: Resources::none(),
@@ -149,6 +145,22 @@ fn site<'a>(node: &'a Node, bound: &[&Pod], (daemons, topology): (&Daemons<'_>, 
     site.room = node.allocatable.minus(&used);
     site.ports = ports;
     site
+}
+
+/// Returns what the labels of a node are, its name's among them.
+fn labels_of(node: &Node) -> Requirements {
+    let mut labels = Requirements::of_labels(node.labels.iter().map(|(key, value)| (key.as_str(), &**value)));
+    if labels.get(label::HOSTNAME).is_none() && node.stage != NodeStage::Launching {
+        labels.add(LabelKey::new(label::HOSTNAME), crate::model::Requirement::one(node.name.as_str()));
+    }
+    labels
+}
+
+/// Returns whether pods of these terms may join a node that stays, whatever it has room for.
+pub(super) fn is_open(node: &Node, (alternatives, stance): Terms<'_>) -> bool {
+    !node.is_deleting
+        && super::fit::taints::are_stood(&taints(node), stance)
+        && super::fit::labels::are_met(alternatives, &labels_of(node), &Undefined::Absent)
 }
 
 /// Reads a node that is to be made as if it had joined, with its pods, which take these ports. Nothing is known of it to

@@ -48,8 +48,10 @@ pub(super) fn of(
     let Attempt { assigned, nodes, shrunk, costs, finished, .. } = attempt;
     let costs = costs.with_new(&finished.nodes, &finished.ledger, book);
     let world = World { demand: &assigned.demand, supply, nodes: &nodes, ledger: &finished.ledger };
-    let mut warnings = warnings::all(policy, (market, memo.known(market)), (demand, supply));
-    warnings.extend(report::agent_labels::warnings(snapshot, demand, supply));
+    let demands = [demand, &scene.impossible.demand];
+    let mut warnings = warnings::all(policy, (market, memo.known(market)), (&demands, supply));
+    let pods = snapshot.pods.iter().chain(scene.impossible.among);
+    warnings.extend(report::agent_labels::warnings((snapshot, pods), &demands, supply));
     warnings.extend(report::variety::warnings(policy, &finished.nodes));
     let of_pods = (&assigned.refused[..], &assigned.demand.barred[..]);
     let mut unplaced = report::nearest::unplaced(&world, &finished.unplaced, of_pods);

@@ -2,7 +2,7 @@
 //!
 //! Pure and total: it never fails, it explains. Nothing here knows how a change is carried out. The steps, in the order of
 //! [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`overlay`], [`supply`], [`price`]) and what counts
-//! beside its price ([`caution`]), what pools have whatever pods ask for (`replicas`), which domains pods go to
+//! beside its price ([`caution`]), what pools have whatever pods ask for (`replicas`), which pods nothing could hold (`impossible`), which domains pods go to
 //! ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]), what limits leave
 //! ([`ledger`]), new nodes for the rest (`pack`), Karpenter's choice for the same (`rival`), room for a scheduler that does not know the plan (`scheduler`), one step
 //! after the other (`steps`), in large clusters what runs before what waits (`apart`), what soft preferences add
@@ -24,6 +24,7 @@ pub mod explain;
 pub mod fit;
 mod fleet;
 pub mod headroom;
+mod impossible;
 mod intern;
 pub mod karpenter;
 pub mod ledger;

@@ -16,6 +16,7 @@ use super::demand::Demand;
 use super::existing;
 use super::fleet;
 use super::headroom;
+use super::impossible::Impossible;
 use super::market::Market;
 use super::memo::Memos;
 use super::price::{self, PriceBook};
@@ -52,6 +53,7 @@ pub(super) fn near(snapshot: &Snapshot, policy: &Policy, memos: &Memos, fleets: 
             let mut solution = gone(scene, without_due, leaving, scheduler::with_slack_alone);
             solution.report.cost_before = price::cost(snapshot.nodes_today(), scene.market, scene.book);
             say_empty(without_due, &mut solution.target.removed);
+            scene.impossible.told(&mut solution.report);
             with_due(solution, due)
         })
     })
@@ -79,6 +81,7 @@ pub(super) fn planned<T>(
             solution = repeated(scene, without_due, solution);
         }
         say_empty(without_due, &mut solution.target.removed);
+        scene.impossible.told(&mut solution.report);
         then(scene, without_due, solution, due)
     })
 }
@@ -113,6 +116,9 @@ fn begun<T>(
     // Rules between pods are read with the pods of all that may go, so that every set is planned alike.
     let all = trial::marked(snapshot, &may_go.union(&due.names()).cloned().collect());
     staged(rules, &all, (memos, &due.names()), |scene| {
+        let (impossible, rest) = Impossible::of(scene, snapshot).unzip();
+        let snapshot = rest.as_ref().unwrap_or(snapshot);
+        let scene = &Scene { impossible: &impossible.unwrap_or_default(), ..*scene };
         let due = due.settled(scene, snapshot);
         let without_due = &trial::marked(snapshot, &due.names());
         then(scene, without_due, (may_go, due))
@@ -137,6 +143,9 @@ pub(super) fn movable(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<NodeName
 /// Returns the nodes that may go though they carry pods, where it saves enough.
 fn may_go(rules: Rules<'_>, snapshot: &Snapshot) -> BTreeSet<NodeName> {
     let topology = &Topology::of(snapshot);
+    if snapshot.nodes.is_empty() {
+        return BTreeSet::new();
+    }
     let daemons = &Daemons::of(snapshot, topology);
     candidate::names(rules, snapshot, &existing::standing(snapshot, daemons, topology))
 }
@@ -165,7 +174,8 @@ fn staged<T>(
         evictions,
         room,
         slack: &Demand::default(),
-        // Where nodes go whatever it costs, what is placed on them decides which can go next: the plain way is settled.
+        impossible: &Impossible::default(),
+        // Which nodes can go whatever it costs is found out in the plain way.
         looks_further: asked.is_empty(),
     })
 }

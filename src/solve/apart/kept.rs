@@ -13,6 +13,7 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::{self, Demand};
+use crate::solve::impossible::Impossible;
 use crate::solve::market::Market;
 use crate::solve::memo::{Memos, Supplied, held};
 use crate::solve::price::PriceBook;
@@ -65,8 +66,7 @@ struct Asked {
 impl Kept {
     /// Plans what runs.
     pub(in crate::solve) fn of(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Self {
-        let mut world = snapshot.clone();
-        world.pods.retain(|pod| !waits(pod));
+        let world = snapshot.with_pods(snapshot.pods.iter().filter(|pod| !waits(pod)).cloned().collect());
         let (solution, due, after) = steps::planned(&world, policy, memos, |scene, world, solution, due| {
             let after = imagined::after(scene, world, &with_empty(&solution.target));
             (solution, due, after)
@@ -134,6 +134,7 @@ impl Kept {
             evictions: &Evictions::of(&[], &[]),
             room: &Demand::default(),
             slack: &Demand::default(),
+            impossible: &Impossible::default(),
             looks_further: false,
         };
         let (demand, nodes) = &fleet::read(&scene, &world);

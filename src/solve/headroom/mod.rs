@@ -44,9 +44,8 @@ pub(super) fn without_room(snapshot: &Snapshot) -> Cow<'_, Snapshot> {
     if !snapshot.pods.iter().any(|pod| pod.key.is_placeholder()) {
         return Cow::Borrowed(snapshot);
     }
-    let mut bare = snapshot.clone();
-    bare.pods.retain(|pod| !pod.key.is_placeholder());
-    Cow::Owned(bare)
+    let pods = snapshot.pods.iter().filter(|pod| !pod.key.is_placeholder());
+    Cow::Owned(snapshot.with_pods(pods.cloned().collect()))
 }
 
 /// Returns the room that buffers ask for. It is nobody to rules between pods.
@@ -54,9 +53,8 @@ pub(super) fn asked(snapshot: &Snapshot) -> Demand {
     if !snapshot.pods.iter().any(|pod| pod.key.is_placeholder()) {
         return Demand::default();
     }
-    let mut room = snapshot.clone();
-    room.pods.retain(|pod| pod.key.is_placeholder());
-    Demand::of(&room, &Topology::default())
+    let room = snapshot.pods.iter().filter(|pod| pod.key.is_placeholder());
+    Demand::of(&snapshot.with_pods(room.cloned().collect()), &Topology::default())
 }
 
 /// Says how much room a fleet keeps, and how much dearer it is than one without.

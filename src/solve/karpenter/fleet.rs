@@ -79,7 +79,7 @@ fn of_world(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &
     let trade = Trade { policy, market, book: &book, supply: &supply };
     let (mut new, beyond) = nodes((snapshot, trade), made.iter(), &mut ledger);
     let costs = standing.with_new(&new, &ledger, &book);
-    let mut warnings = warnings::all(policy, (market, &warnings::Known::of(market)), (&demand, &supply));
+    let mut warnings = warnings::all(policy, (market, &warnings::Known::of(market)), (&[&demand], &supply));
     let mut unplaced = report::unplaced(&passed, &refused, beyond);
     Late { unplaced: &mut unplaced, places: &mut places, new: &mut new }.place(
         left,

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{LabelKey, Node, PodKey, Requirement, Requirements};
+use crate::model::{LabelKey, Node, Pod, PodKey, Requirement, Requirements};
 use crate::snapshot::Snapshot;
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::solution::Warning;
@@ -17,13 +17,17 @@ const OF_AKS_ALONE: [&str; 2] = ["agentpool", "kubernetes.azure.com/agentpool"];
 
 /// Returns a warning for each such label and what is asked of it, sorted.
 #[must_use]
-pub fn warnings(snapshot: &Snapshot, demand: &Demand, supply: &Supply<'_>) -> Vec<Warning> {
+pub fn warnings<'a>(
+    (snapshot, pods): (&Snapshot, impl Iterator<Item = &'a Pod>),
+    demands: &[&Demand],
+    supply: &Supply<'_>,
+) -> Vec<Warning> {
     let agents: Vec<&Node> = snapshot.nodes_today().filter(|node| node.pool.is_none()).collect();
     if agents.is_empty() || supply.pools.is_empty() {
         return Vec::new();
     }
     let mut asked: BTreeMap<(LabelKey, Requirement), BTreeSet<&PodKey>> = BTreeMap::new();
-    for shape in demand.shapes.iter().chain(&demand.held_shapes) {
+    for shape in demands.iter().flat_map(|demand| demand.shapes.iter().chain(&demand.held_shapes)) {
         for (key, wanted) in common(shape) {
             let of_agents =
                 agents.iter().any(|node| node.labels.get(key).is_some_and(|value| wanted.accepts(value)));
@@ -32,7 +36,7 @@ pub fn warnings(snapshot: &Snapshot, demand: &Demand, supply: &Supply<'_>) -> Ve
             }
         }
     }
-    let workloads = workloads(snapshot, &asked);
+    let workloads = workloads(pods, &asked);
     let mut warnings: Vec<Warning> =
         asked.into_iter().map(|(label, pods)| warning(label, &pods, &workloads)).collect();
     warnings.sort();
@@ -61,11 +65,11 @@ fn gives(pool: &PoolSupply<'_>, key: &LabelKey, wanted: &Requirement) -> bool {
 
 /// Returns the workloads of these pods by name; a pod without one stands for itself.
 fn workloads<'a>(
-    snapshot: &'a Snapshot,
+    pods: impl Iterator<Item = &'a Pod>,
     asked: &BTreeMap<(LabelKey, Requirement), BTreeSet<&PodKey>>,
 ) -> BTreeMap<&'a PodKey, String> {
     let wanted: BTreeSet<&PodKey> = asked.values().flatten().copied().collect();
-    let pods = snapshot.pods.iter().filter(|pod| wanted.contains(&pod.key));
+    let pods = pods.filter(|pod| wanted.contains(&pod.key));
     pods.map(|pod| {
         let name = pod.workload.as_ref().map_or_else(
             || format!("pod `{}`", pod.key),

@@ -68,8 +68,26 @@ pub fn unplaced(
     grouped(unplaced)
 }
 
+/// Says of every pod that waits why it has no place, where all of a shape's node terms and stance to taints fail alike if
+/// these say so.
+#[must_use]
+pub fn all_of(world: &World<'_>, fail_by_terms: impl Fn(&Ask) -> bool) -> Vec<Unplaced> {
+    let mut known: BTreeMap<_, Unplaced> = BTreeMap::new();
+    let of_shape = |shape: &Shape| {
+        let Ask { alternatives, stance, .. } = &shape.ask;
+        if !fail_by_terms(&shape.ask) {
+            return explained(world, shape, shape.pods.clone());
+        }
+        let said = known
+            .entry((alternatives.clone(), stance.clone()))
+            .or_insert_with(|| explained(world, shape, Vec::new()));
+        Unplaced { pods: shape.pods.clone(), ..said.clone() }
+    };
+    grouped(world.demand.shapes.iter().map(of_shape).collect())
+}
+
 /// Tells those together of which the same is said, whatever their shapes.
-fn grouped(mut unplaced: Vec<Unplaced>) -> Vec<Unplaced> {
+pub(in crate::solve) fn grouped(mut unplaced: Vec<Unplaced>) -> Vec<Unplaced> {
     unplaced.sort_by(|a, b| said(a).cmp(&said(b)));
     unplaced.dedup_by(|next, kept| {
         let is_same = said(next) == said(kept);

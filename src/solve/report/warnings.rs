@@ -149,15 +149,16 @@ fn meant<'v>(key: &LabelKey, text: &str, values: &'v BTreeSet<Arc<str>>) -> Opti
 pub fn all(
     policy: &Policy,
     (market, known): (&Market, &Known),
-    (demand, supply): (&Demand, &Supply<'_>),
+    (demands, supply): (&[&Demand], &Supply<'_>),
 ) -> Vec<Warning> {
-    let mut warnings = unmet(policy, demand, known);
+    let mut warnings = unmet(policy, demands, known);
     warnings.extend(without_sizes(supply, &warnings));
     warnings.extend(contradictions::unknown_names(policy, market));
     warnings.extend(contradictions::of_pools(policy));
-    warnings.extend(open_to_arm64(supply, demand));
+    warnings.extend(open_to_arm64(supply, demands));
     warnings.extend(market.caution.warnings(supply));
-    let more = supply.warnings.iter().chain(&demand.warnings).chain(&market.overlaid.warnings);
+    let of_demands = demands.iter().flat_map(|demand| &demand.warnings);
+    let more = supply.warnings.iter().chain(of_demands).chain(&market.overlaid.warnings);
     warnings.extend(more.cloned());
     warnings.into_iter().collect()
 }
@@ -179,7 +180,7 @@ fn without_sizes(supply: &Supply<'_>, said: &BTreeSet<Warning>) -> Vec<Warning> 
 
 /// Warns of pools and pods that ask for what the region does not have.
 #[must_use]
-pub fn unmet(policy: &Policy, demand: &Demand, known: &Known) -> BTreeSet<Warning> {
+pub fn unmet(policy: &Policy, demands: &[&Demand], known: &Known) -> BTreeSet<Warning> {
     let mut warnings = BTreeSet::new();
     for (name, pool) in &policy.pools {
         for (key, requirement) in pool.node_requirements().iter() {
@@ -189,7 +190,7 @@ pub fn unmet(policy: &Policy, demand: &Demand, known: &Known) -> BTreeSet<Warnin
         }
     }
     let mut by_fault: BTreeMap<(String, Option<String>), Vec<&Shape>> = BTreeMap::new();
-    for shape in &demand.shapes {
+    for shape in demands.iter().flat_map(|demand| &demand.shapes) {
         let asked = shape.ask.alternatives.iter().flat_map(Requirements::iter);
         let faults: BTreeSet<_> = asked.filter_map(|(key, wanted)| known.fault(key, wanted)).collect();
         for fault in faults {
@@ -208,7 +209,7 @@ pub fn unmet(policy: &Policy, demand: &Demand, known: &Known) -> BTreeSet<Warnin
 
 /// Warns of pools that may buy arm64 for pods which never said that they can run there.
 #[must_use]
-pub fn open_to_arm64(supply: &Supply<'_>, demand: &Demand) -> Vec<Warning> {
+pub fn open_to_arm64(supply: &Supply<'_>, demands: &[&Demand]) -> Vec<Warning> {
     let is_open = |pool: &&PoolSupply<'_>| {
         pool.kinds.iter().any(|kind| {
             let arch = kind.kind.requirements.get(label::ARCH).and_then(Requirement::single);
@@ -217,9 +218,9 @@ pub fn open_to_arm64(supply: &Supply<'_>, demand: &Demand) -> Vec<Warning> {
     };
     let mut warnings = Vec::new();
     for pool in supply.pools.iter().filter(is_open) {
-        let pods: usize = demand
-            .shapes
+        let pods: usize = demands
             .iter()
+            .flat_map(|demand| &demand.shapes)
             .filter(|shape| is_silent_about_arch(pool, shape))
             .map(|shape| shape.pods.len())
             .sum();

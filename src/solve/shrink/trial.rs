@@ -15,6 +15,7 @@ use crate::solve::daemons::Daemons;
 use crate::solve::demand::{Demand, Roster};
 use crate::solve::existing::Standing;
 use crate::solve::headroom;
+use crate::solve::impossible::Impossible;
 use crate::solve::market::Market;
 use crate::solve::memo::Memo;
 use crate::solve::overruled;
@@ -47,6 +48,8 @@ pub(in crate::solve) struct Scene<'a> {
     pub(in crate::solve) room: &'a Demand,
     /// The room that is left for a scheduler that spreads pods as it likes.
     pub(in crate::solve) slack: &'a Demand,
+    /// The pods that nothing could hold, which no world has that is planned.
+    pub(in crate::solve) impossible: &'a Impossible<'a>,
     /// Whether other ways than the plain one are looked at.
     pub(in crate::solve) looks_further: bool,
 }

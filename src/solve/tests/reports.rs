@@ -23,6 +23,49 @@ fn the_nearest_miss_is_named_with_what_there_was() {
 }
 
 #[test]
+fn pods_that_nothing_could_hold_change_nothing_for_the_others_and_are_told_once() {
+    let world = || {
+        World::of(vec![pool("default")]).nodes([node("n1", "Standard_D4s_v5")]).pods([
+            on("n1", pod("old").cpu("1")),
+            pod("a").cpu("3"),
+            pod("b").cpu("2"),
+        ])
+    };
+    let nowhere = |name: &str, cpu: &str| {
+        let mut pod = pod(name).cpu(cpu);
+        let mut spec = (*pod.spec).clone();
+        spec.node_selector.add(LabelKey::new("disk"), Requirement::one("ssd"));
+        pod.spec = spec.into();
+        pod
+    };
+    let impossible = [nowhere("x", "1"), nowhere("y", "2"), pod("z").cpu("900")];
+    let (without, with) = (world().solve(), world().pods(impossible).solve());
+    assert_eq!(with.target, without.target);
+    let told: Vec<(usize, &str)> =
+        with.report.unplaced.iter().map(|group| (group.pods.len(), &*group.because)).collect();
+    let label = (2, "`disk` In [ssd] is asked for, there is no such label");
+    assert_eq!(told, [label, (1, "`cpu` 900 is asked for, there is 15900m")]);
+}
+
+#[test]
+fn a_pod_that_a_node_could_hold_if_it_were_empty_is_not_taken_for_impossible() {
+    let mut labelled = node("n1", "Standard_D4s_v5");
+    labelled.labels.insert(LabelKey::new("disk"), "ssd".into());
+    let mut wants = pod("a").cpu("3");
+    let mut spec = (*wants.spec).clone();
+    spec.node_selector.add(LabelKey::new("disk"), Requirement::one("ssd"));
+    wants.spec = spec.into();
+    let world = |cpu| {
+        World::of(vec![pool("default")])
+            .nodes([labelled.clone()])
+            .pods([on("n1", pod("old").cpu(cpu)), wants.clone()])
+    };
+    assert_eq!(world("500m").text(), "= n1: a\n");
+    let unplaced = world("2").solve().report.unplaced;
+    assert_eq!(unplaced[0].because, "`cpu` 3 is asked for, there is 1900m");
+}
+
+#[test]
 fn a_node_that_exists_can_be_the_nearest_miss() {
     let full = Pool { is_deleting: true, ..pool("default") };
     let world = World::of(vec![full])

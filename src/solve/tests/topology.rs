@@ -280,10 +280,13 @@ fn a_pod_has_a_place_though_one_that_follows_it_by_host_has_none() {
 
 #[test]
 fn a_follower_by_host_that_no_node_holds_with_its_leader_says_so() {
-    let leader = pods("cache", 1, |_| {});
+    let in_zone = |spec: &mut PodSpec, zone| {
+        spec.node_selector.add(LabelKey::new(label::ZONE), Requirement::one(zone));
+    };
+    let leader = pods("cache", 1, |spec| in_zone(spec, "eastus-1"));
     let follower = pods("web", 1, |spec| {
         spec.affinity.push(near(label::HOSTNAME, "cache"));
-        spec.node_selector.add(LabelKey::new("disk"), Requirement::one("ssd"));
+        in_zone(spec, "eastus-2");
     });
     let solution = World::of(vec![pool("default")]).pods(leader).pods(follower).solve();
     let because: Vec<&str> = solution.report.unplaced.iter().map(|left| &*left.because).collect();
