@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use crate::model::{
-    CapacityType, Commitment, InstanceType, LabelKey, Node, Offering, Price, Prices, SkuName, label,
+    CapacityType, Commitment, InstanceType, LabelKey, MicroUsdPerHour, Node, Offering, Price, Prices,
+    SkuName, label,
 };
 
 use super::market::Market;
@@ -171,6 +172,13 @@ fn quote_node(
         Price::Listed(commitment.price).plus(beside)
     });
     Some(Quote { effective: effective.unwrap_or(quote.effective), ..quote })
+}
+
+/// Returns what the VM of a node costs by the list as it was bought, without its disk; nothing where nobody knows.
+pub(super) fn vm_of(node: &Node, market: &Market) -> Option<MicroUsdPerHour> {
+    let bought = bought_as(node)?;
+    let offering = market.find(&bought.0, node).and_then(|kind| offering_of(kind, node, bought.1));
+    offering.map(|offering| offering.price).or_else(|| market.today.get(&bought).copied())?.known()
 }
 
 /// Returns the offering that a node was bought as, by its zone where it is known. Azure's prices are the same in all

@@ -13,7 +13,6 @@ use crate::solve::scheduler;
 
 use super::balanced::Scales;
 use super::candidate::{self, Candidate};
-use super::consolidate;
 use super::empty;
 use super::outcome::suits_scheduler;
 use super::trial::{Scene, Stage, Trial, is_worse};
@@ -126,8 +125,7 @@ fn in_the_way(
     (candidate, alone): (&Candidate, &BTreeSet<NodeName>),
 ) -> InTheWay {
     let saving = with.cost.0 - without.cost.0;
-    let prices = consolidate::prices(scene, world);
-    let scales = Scales::of(world, scene.policy, |node| prices.get(node).copied().unwrap_or(0));
+    let scales = Scales::of(world, scene.policy, scene.market);
     let risk = scheduler::worth(with.cost);
     let mut rooms = without.without_room.iter().zip(&with.without_room);
     let suits = |set: &BTreeSet<NodeName>, trial: &Trial| suits_scheduler((scene, world), set, trial);
@@ -137,7 +135,7 @@ fn in_the_way(
         InTheWay::LighterPool
     } else if rooms.any(|(now, before)| now > before) {
         InTheWay::Headroom
-    } else if !scales.agree(alone, saving) {
+    } else if !scales.agree(alone, with.vms - without.vms) {
         InTheWay::Unbalanced
     } else if saving <= candidate.threshold() + risk.0
         && suits(&BTreeSet::new(), with)

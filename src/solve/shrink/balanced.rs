@@ -1,14 +1,20 @@
 //! `consolidationPolicy: Balanced`: what is saved must be worth the disturbance.
 //!
 //! Karpenter's rule: the part of the pool's cost that is saved, over the part of all disturbance that it takes, is at
-//! least a half (its `k` of 2). Savings over several pools are shared out by what the nodes that go cost. Nothing
-//! else is asked here.
+//! least a half (its `k` of 2). What VMs cost by the list counts, as there, so that a pool's policy means the same here: no
+//! disks, no discounts. Savings over several pools are shared out by what the nodes that go cost. Nothing else is asked
+//! here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{ConsolidationPolicy, NodeName, Pod, PodPlace, Pool, PoolName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
+use crate::solve::existing::Standing;
+use crate::solve::market::Market;
+use crate::solve::price;
+use crate::solve::solution::NewNode;
+use crate::solve::supply::Supply;
 
 /// Weights are in millionths of Karpenter's.
 const WHOLE: i128 = 1_000_000;
@@ -28,9 +34,9 @@ struct Sum {
 }
 
 impl<'a> Scales<'a> {
-    /// Weighs every node of a pool that stays: what goes anyway is gone when the others do. `price` says what a node costs
-    /// by the hour.
-    pub(super) fn of(snapshot: &'a Snapshot, policy: &'a Policy, price: impl Fn(&NodeName) -> i64) -> Self {
+    /// Weighs every node of a pool that stays: what goes anyway is gone when the others do.
+    pub(super) fn of(snapshot: &'a Snapshot, policy: &'a Policy, market: &Market) -> Self {
+        let price = |node| price::vm_of(node, market).map_or(0, |price| i128::from(price.0));
         let mut weights: BTreeMap<&NodeName, i128> = BTreeMap::new();
         for pod in snapshot.pods.iter().filter(|pod| !pod.is_daemon) {
             if let PodPlace::Bound(node) = &pod.place {
@@ -40,16 +46,15 @@ impl<'a> Scales<'a> {
         let staying = snapshot.nodes.iter().filter(|node| !node.is_deleting);
         let weighed = staying.filter_map(|node| {
             let weight = WHOLE + weights.get(&node.name).copied().unwrap_or(0);
-            Some((&node.name, (node.pool.as_ref()?, weight, i128::from(price(&node.name)))))
+            Some((&node.name, (node.pool.as_ref()?, weight, price(node))))
         });
         Self { policy, nodes: weighed.collect() }
     }
 
-    /// Returns whether every pool with that policy gains enough where these nodes go and so much is saved.
+    /// Returns whether every pool with that policy gains enough where these nodes go and VMs cost so much less.
     pub(super) fn agree(&self, leaving: &BTreeSet<NodeName>, saving: i64) -> bool {
         let going = self.sums(|node| leaving.contains(node));
         let price_of_all = going.values().map(|sum| sum.price).sum::<i128>().max(1);
-        let is_balanced = |pool: &Pool| pool.disruption.policy == ConsolidationPolicy::Balanced;
         let whole = self.sums(|_| true);
         going.iter().all(|(name, part)| {
             let all = whole[name];
@@ -78,4 +83,25 @@ fn eviction_cost(pod: &Pod) -> i128 {
     let by_priority = i128::from(pod.spec.priority) * WHOLE / (1 << 25);
     let by_deletion = i128::from(pod.state.deletion_cost) * WHOLE / (1 << 27);
     (WHOLE + by_priority + by_deletion).clamp(-10 * WHOLE, 10 * WHOLE)
+}
+
+/// Returns what the VMs of a fleet cost by the list, as far as that is known; nothing where no pool asks.
+pub(super) fn vms<'n>(
+    (policy, market, supply): (&Policy, &Market, &Supply<'_>),
+    staying: impl Iterator<Item = &'n Standing<'n>>,
+    new: &[NewNode],
+) -> i64 {
+    if !policy.pools.values().any(is_balanced) {
+        return 0;
+    }
+    let staying = staying.filter_map(|standing| price::vm_of(standing.node, market));
+    let made = new.iter().filter_map(|node| {
+        let bought = supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
+        bought?.2.offering.price.known()
+    });
+    staying.chain(made).map(|price| price.0).sum()
+}
+
+fn is_balanced(pool: &Pool) -> bool {
+    pool.disruption.policy == ConsolidationPolicy::Balanced
 }

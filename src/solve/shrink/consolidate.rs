@@ -111,9 +111,16 @@ impl<'s> Search<'s> {
             || stages.0.trial(scene, &BTreeSet::new()),
             || (reach == Reach::All).then(|| stages.1.trial(scene, &all)),
         );
-        let prices = prices(scene, snapshot);
+        // What is empty and stays so goes whatever is chosen here.
+        let is_idle = |standing: &existing::Standing<'_>| {
+            let node = &standing.node.name;
+            standing.is_empty() && !base.placed.contains_key(node) || !candidates.contains_key(node)
+        };
+        if standing.iter().all(is_idle) {
+            return None;
+        }
         let planned = planned(snapshot);
-        let scales = Scales::of(snapshot, scene.policy, |node| prices.get(node).copied().unwrap_or(0));
+        let scales = Scales::of(snapshot, scene.policy, scene.market);
         let ordered = anew.as_ref().map(|anew| by_efficiency(snapshot, &candidates, anew));
         let (order, promising) = ordered.unwrap_or_default();
         base.is_priced.then(|| Self {
@@ -311,15 +318,4 @@ fn offer_of(node: &Node) -> Option<Offer> {
     let (size, capacity_type) = price::bought_as(node)?;
     let zone = node.labels.get(&LabelKey::new(label::ZONE))?;
     Some((node.pool.clone()?, size, Zone::new(&**zone), capacity_type))
-}
-
-/// Returns what each node costs the user by the hour, as far as that is known.
-pub(super) fn prices(scene: &Scene<'_>, snapshot: &Snapshot) -> BTreeMap<NodeName, i64> {
-    let (quotes, _) = price::quote_nodes(&snapshot.nodes, scene.market, scene.book);
-    let known = snapshot
-        .nodes
-        .iter()
-        .zip(quotes)
-        .filter_map(|(node, quote)| Some((node.name.clone(), quote?.effective.known()?.0)));
-    known.collect()
 }

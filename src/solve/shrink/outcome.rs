@@ -98,7 +98,7 @@ impl Known<'_> {
             && !is_worse(&trial.unplaced, &self.base.unplaced)
             && trial.overruled <= self.base.overruled
             && trial.without_room.iter().zip(&self.base.without_room).all(|(now, before)| now <= before)
-            && self.scales.agree(set, base.0 - trial.cost.0);
+            && self.scales.agree(set, self.base.vms - trial.vms);
         let is_as_good = || !self.suits_scheduler || suits_scheduler((self.scene, self.snapshot), set, trial);
         is_allowed.then(|| if is_as_good() { score } else { score + scheduler::worth(base).0 })
     }

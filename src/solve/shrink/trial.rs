@@ -27,7 +27,7 @@ use crate::solve::topology::Topology;
 use crate::solve::topology::assign::Manner;
 
 use super::candidate::Rules;
-use super::whole;
+use super::{balanced, whole};
 
 /// What is the same for every set of nodes.
 pub(in crate::solve) struct Scene<'a> {
@@ -103,6 +103,8 @@ pub(super) struct Trial {
     /// What the fleet counts as by the hour when the nodes are gone: what it costs, and what choosing counts beside that
     /// for the nodes to make.
     pub(super) cost: MicroUsdPerHour,
+    /// What the VMs cost by the list, where a pool measures by that.
+    pub(super) vms: i64,
     /// The nodes to make.
     pub(super) new: Vec<NewNode>,
     /// How many new nodes are of lighter pools than their pods could have when the set is gone.
@@ -206,7 +208,11 @@ fn trial(
     let lost = stranded(shadow, (leaving, scene.asked), &attempt, demand);
     let overruled = overruled(scene, shadow, &attempt);
     let layout = headroom::layout::lay(scene, (shadow, ground.effort), &mut attempt);
-    let Attempt { nodes, costs, finished, .. } = attempt;
+    let Attempt { nodes, shrunk, costs, finished, .. } = attempt;
+    let empty: BTreeSet<&NodeName> = shrunk.removed.iter().map(|removal| &removal.node).collect();
+    let stays = |standing: &&Standing<'_>| !standing.node.is_deleting && !empty.contains(&standing.node.name);
+    let prices = (scene.policy, scene.market, scene.supply);
+    let vms = balanced::vms(prices, nodes.iter().filter(stays), &finished.nodes);
     let cost = costs.with_new(&finished.nodes, &finished.ledger, scene.book).1.effective;
     let premiums: MicroUsdPerHour = finished.nodes.iter().map(|node| node.premium).sum();
     let placed = nodes.into_iter().filter(|standing| !standing.placed.is_empty());
@@ -215,6 +221,7 @@ fn trial(
         without_room: layout.left,
         is_priced: finished.nodes.iter().all(|node| node.effective_price.known().is_some()),
         cost: cost + premiums,
+        vms,
         new: finished.nodes,
         overruled,
         stranded: lost,

@@ -4,7 +4,7 @@ use super::world::{PodWith, World, node, on, pod, pool};
 use crate::model::disruption_budget::{BudgetCounts, DisruptionBudget, PodBound, PodShare, UnhealthyPods};
 use crate::model::{
     Budget, BudgetNodes, ConsolidationPolicy, Disruption, LabelSelector, MicroUsdPerHour, Node, NodeStage,
-    Pod, Pool, Price, SchedulingRule, Strength,
+    OsDisk, Pod, Pool, Price, SchedulingRule, Strength,
 };
 
 const SMALL: &str = "Standard_D2s_v5";
@@ -195,6 +195,23 @@ fn a_balanced_pool_moves_pods_only_for_savings_that_are_worth_it() {
     };
     assert_eq!(world(ConsolidationPolicy::WhenEmptyOrUnderutilized), 1);
     assert_eq!(world(ConsolidationPolicy::Balanced), 0);
+}
+
+#[test]
+fn what_a_balanced_pool_saves_is_measured_by_vms_without_their_disks() {
+    // Half of what the VM costs is saved, and less than half of both.
+    let world = World::of(vec![with(ConsolidationPolicy::Balanced)])
+        .nodes([node("n1", LARGE)])
+        .pods([on("n1", pod("one").cpu("3").memory("10Gi"))])
+        .types(|types| {
+            for kind in types {
+                kind.os_disk = OsDisk::Managed(Price::Listed(MicroUsdPerHour(27_000)));
+            }
+        });
+    assert_eq!(
+        world.text(),
+        "+ default Standard_D4s_v5 eastus-1 on-demand 219000: one\n- n1: Underutilized\n"
+    );
 }
 
 #[test]
