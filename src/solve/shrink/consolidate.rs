@@ -157,12 +157,30 @@ impl<'s> Search<'s> {
         }
         sizes.truncate(most);
         self.improve(vec![self.first(all)]);
+        if let Some(sets) = self.every() {
+            sets.chunks(2).for_each(|pair| {
+                self.improve(pair.to_vec());
+            });
+            return;
+        }
         for pair in sizes.chunks(2) {
             self.improve(pair.iter().map(|size| self.first(*size)).collect());
         }
         self.between();
         self.put_back();
         self.one_by_one();
+        self.swapped();
+    }
+
+    /// Returns every set of candidates, where all can be tried.
+    fn every(&self) -> Option<Vec<BTreeSet<NodeName>>> {
+        let places = u32::try_from(self.order.len()).unwrap_or(u32::MAX);
+        let sets = 1_usize.checked_shl(places).filter(|sets| *sets <= self.tries_max)?;
+        let set = |number: usize| {
+            let is_in = |place: &usize| number >> place & 1 == 1;
+            (0..self.order.len()).filter(is_in).map(|place| self.order[place].clone()).collect()
+        };
+        Some((1..sets).map(set).collect())
     }
 
     /// Returns so many nodes, those first that cost most for what their pods are worth.
@@ -247,6 +265,28 @@ impl<'s> Search<'s> {
                     break;
                 }
             }
+        }
+    }
+
+    /// Lets one node go instead of another as long as that helps and tries are left, and then looks at single ones again.
+    fn swapped(&mut self) {
+        while self.tried.len() < self.tries_max {
+            let best = self.best.as_ref().map(|best| best.leaving.clone()).unwrap_or_default();
+            let instead = |out: &NodeName, other: &NodeName| {
+                let mut set = best.clone();
+                set.remove(out);
+                set.insert(other.clone());
+                set
+            };
+            let others = || self.order.iter().filter(|node| !best.contains(*node));
+            let of_one = |out| others().map(move |other| (out, other));
+            let pairs = best.iter().flat_map(of_one).map(|(out, other)| instead(out, other));
+            let sets: Vec<BTreeSet<NodeName>> =
+                pairs.filter(|set| self.is_new(set)).take(self.tries_max - self.tried.len()).collect();
+            if !sets.chunks(2).any(|pair| self.improve(pair.to_vec())) {
+                return;
+            }
+            self.one_by_one();
         }
     }
 

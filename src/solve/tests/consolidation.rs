@@ -254,3 +254,12 @@ fn a_node_goes_though_the_scheduler_alone_might_strand_a_pod_where_that_saves_mo
     // $0.384 of $0.672, and of $5.28.
     assert_eq!((goes(0), goes(12)), (true, false));
 }
+
+#[test]
+fn every_choice_among_a_few_nodes_is_looked_at() {
+    // The dearer node alone may go: what runs on both others has room on the cheap one only with what stays there.
+    let world = World::of(vec![Pool { nodes_max: Some(2), ..open("default") }])
+        .nodes([node("n1", MIDDLE), node("n2", LARGE)])
+        .pods([on("n1", pod("a").cpu("2")), on("n2", pod("b").cpu("1500m"))]);
+    assert_eq!(world.text(), "= n1: b\n- n2: Underutilized\n");
+}
