@@ -120,6 +120,7 @@ fn begun<T>(
         let snapshot = rest.as_ref().unwrap_or(snapshot);
         let scene = &Scene { impossible: &impossible.unwrap_or_default(), ..*scene };
         let due = due.settled(scene, snapshot);
+        let scene = &Scene { asked: &due.names(), looks_further: true, ..*scene };
         let without_due = &trial::marked(snapshot, &due.names());
         then(scene, without_due, (may_go, due))
     })
@@ -142,10 +143,10 @@ pub(super) fn movable(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<NodeName
 
 /// Returns the nodes that may go though they carry pods, where it saves enough.
 fn may_go(rules: Rules<'_>, snapshot: &Snapshot) -> BTreeSet<NodeName> {
-    let topology = &Topology::of(snapshot);
     if snapshot.nodes.is_empty() {
         return BTreeSet::new();
     }
+    let topology = &Topology::of(snapshot);
     let daemons = &Daemons::of(snapshot, topology);
     candidate::names(rules, snapshot, &existing::standing(snapshot, daemons, topology))
 }

@@ -1,7 +1,8 @@
 //! Which nodes may be taken away though they carry pods, or will, and what taking one away costs beside money.
 //!
 //! Karpenter's rules: the pool lets underused nodes go and they were quiet for long enough, neither the node nor a
-//! pod on it asks not to be disrupted, no PodDisruptionBudget stands in the way, and some budget lets one go. What
+//! pod on it asks not to be disrupted, no PodDisruptionBudget stands in the way, and some budget lets one go. Where nobody
+//! waits whom the scheduler might put there at once, what is empty may go of any pool: what moves need not come to it. What
 //! the node costs must be known. Whether its pods fit elsewhere is not asked here.
 
 use std::collections::BTreeSet;
@@ -80,12 +81,21 @@ pub(super) fn candidates(
     let Rules { policy, market, book, lets_go, evictions, room } = rules;
     let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
     let has_pods = snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)));
+    let nobody_waits = !snapshot.pods.iter().any(|pod| pod.place == PodPlace::Waiting);
+    let lets_empty_go: BTreeSet<&PoolName> = policy
+        .pools
+        .values()
+        .filter(|pool| nobody_waits && ever(snapshot, policy, pool, DisruptionReason::Empty) > 0)
+        .map(|pool| &pool.name)
+        .collect();
     let may_go = |standing: &&Standing<'_>| {
         let node = standing.node;
+        let is_let_go =
+            |pool: &PoolName| lets_go.contains(pool) || standing.is_empty() && lets_empty_go.contains(pool);
         // What is only imagined may be left out at no disturbance, whatever budgets will say once it is there.
         let is_free = !room.shapes.is_empty() && is_unmade(policy, node);
         is_free
-            || node.pool.as_ref().is_some_and(|pool| lets_go.contains(pool))
+            || node.pool.as_ref().is_some_and(is_let_go)
                 && !node.is_deleting
                 && empty::unknown(node, has_claims, has_pods).is_none()
                 && empty::why_stays(snapshot, policy, standing).is_none()
@@ -108,9 +118,17 @@ fn is_unmade(policy: &Policy, node: &Node) -> bool {
 
 /// Returns how many more nodes of a pool its budgets let go now for a reason.
 pub(super) fn at_once(snapshot: &Snapshot, policy: &Policy, pool: &Pool, reason: DisruptionReason) -> usize {
-    let of_pool = || snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name));
-    let stays = |node: &&Node| node.stage == NodeStage::Initialized && !node.is_deleting;
-    let leaving = of_pool().filter(|node| node.is_deleting).count();
-    let allowance = Allowance::of(pool, &policy.fleet.holds, snapshot.at);
-    allowance.nodes(reason, of_pool().filter(stays).count().max(1)).saturating_sub(leaving)
+    let is_leaving = |node: &&Node| node.pool.as_ref() == Some(&pool.name) && node.is_deleting;
+    let leaving = snapshot.nodes.iter().filter(is_leaving).count();
+    ever(snapshot, policy, pool, reason).saturating_sub(leaving)
+}
+
+/// Returns how many nodes of a pool its budgets let go for a reason while none is leaving.
+fn ever(snapshot: &Snapshot, policy: &Policy, pool: &Pool, reason: DisruptionReason) -> usize {
+    let stays = |node: &&Node| {
+        let is_there = node.stage == NodeStage::Initialized && !node.is_deleting;
+        is_there && node.pool.as_ref() == Some(&pool.name)
+    };
+    let nodes = snapshot.nodes.iter().filter(stays).count();
+    Allowance::of(pool, &policy.fleet.holds, snapshot.at).nodes(reason, nodes.max(1))
 }

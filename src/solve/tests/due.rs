@@ -3,8 +3,8 @@
 use super::world::{PodWith, World, node, on, pod, pool, text, toleration};
 use crate::model::disruption_budget::{BudgetCounts, DisruptionBudget, UnhealthyPods};
 use crate::model::{
-    Budget, BudgetNodes, Claimed, DisruptionReason, Drift, Effect, ExpireAfter, LabelKey, LabelSelector,
-    Node, Pod, Pool, Requirement, Stamp, Taint, Trouble,
+    Budget, BudgetNodes, Claimed, ConsolidationPolicy, DisruptionReason, Drift, Effect, ExpireAfter,
+    LabelKey, LabelSelector, Node, Pod, Pool, Requirement, Stamp, Taint, Trouble,
 };
 
 const SMALL: &str = "Standard_D2s_v5";
@@ -41,6 +41,21 @@ fn pods_of_drifted_nodes_go_to_nodes_that_stay_first() {
         world.text(),
         "+ default Standard_D2s_v5 eastus-1 on-demand 96000: one two\n- n1: Drifted\n- n2: Drifted\n"
     );
+}
+
+#[test]
+fn what_leaves_a_drifted_node_does_not_fill_a_dear_empty_node_that_may_go() {
+    let world = |waiting: usize| {
+        let pods = (0..waiting).map(|number| pod(&format!("w{number}")).cpu("1"));
+        let mut world = one(drifted("n1")).nodes([node("n2", "Standard_D16s_v5")]).pods(pods);
+        world.policy.pools.values_mut().for_each(|pool| {
+            pool.disruption.policy = ConsolidationPolicy::WhenEmpty;
+        });
+        world.text()
+    };
+    assert_eq!(world(0), format!("{REPLACED}- n2: Empty\n"));
+    // The scheduler would not wait for another node.
+    assert_eq!(world(1), "= n2: one w0\n- n1: Drifted\n");
 }
 
 fn what(world: &World) -> Option<String> {
