@@ -68,8 +68,8 @@ fn of_world(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &
     let Course { removed, made, mut places, passed, refused } = course((snapshot, store), settings, refused);
     let gone: BTreeSet<NodeName> = removed.iter().map(|removal| removal.node.clone()).collect();
     let left = &marked(snapshot, &gone);
-    let topology = Topology::of(snapshot);
-    let (demand, daemons) = (Demand::of(left, &topology), Daemons::of(snapshot, &topology));
+    let topology = Topology::of(left);
+    let (demand, daemons) = (Demand::of(left, &topology), Daemons::of(left, &topology));
     let book = PriceBook::new(&policy.fleet.prices);
     let supply = Supply::of(policy, market, &book, &daemons);
     let shrunk = Shrunk { removed, ..Shrunk::default() };
@@ -81,7 +81,7 @@ fn of_world(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &
     let costs = standing.with_new(&new, &ledger, &book);
     let mut warnings = warnings::all(policy, (market, &warnings::Known::of(market)), (&[&demand], &supply));
     let mut unplaced = report::unplaced(&passed, &refused, beyond);
-    Late { unplaced: &mut unplaced, places: &mut places, new: &mut new }.place(
+    Late { unplaced: &mut unplaced, places: &mut places, new: &mut new, refused: &refused.late }.place(
         left,
         trade,
         (&daemons, &topology),

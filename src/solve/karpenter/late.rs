@@ -2,18 +2,21 @@
 //! of them.
 //!
 //! Karpenter passes pods over that kube-scheduler takes, makes nodes for which limits then leave no room, and frees nodes
-//! while others wait. Pods that mind where others are stay left over: it depends on the order who has a place.
+//! while others wait. Pods that mind where others are, or are counted where others are spread, stay left over: it depends
+//! on the order who has a place. Those that others keep away go where none of these is.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use crate::model::{Node, NodeName, Pod, PodKey};
+use crate::model::{Node, NodeName, Operator, Pod, PodKey, PodPlace, Requirement, Requirements};
 use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
-use crate::solve::demand::Demand;
+use crate::solve::demand::{Demand, Shape};
 use crate::solve::existing;
 use crate::solve::shrink::imagined;
 use crate::solve::solution::{NewNode, Unplaced};
 use crate::solve::topology::Topology;
+use crate::solve::topology::group::GroupKind;
 
 use super::desk;
 use super::disruption::sequence;
@@ -27,6 +30,8 @@ pub(super) struct Late<'l> {
     pub(super) places: &'l mut BTreeMap<PodKey, NodeName>,
     /// The nodes that are made.
     pub(super) new: &'l mut Vec<NewNode>,
+    /// The pods that the judge refuses wherever they are.
+    pub(super) refused: &'l BTreeSet<PodKey>,
 }
 
 impl Late<'_> {
@@ -40,7 +45,8 @@ impl Late<'_> {
     ) {
         let left: BTreeSet<&PodKey> = self.unplaced.iter().flat_map(|group| &group.pods).collect();
         let is_free = |pod: &Pod| !desk::is_tied(pod) && pod.spec.volumes.is_empty();
-        let is_meant = |pod: &Pod| left.contains(&pod.key) && is_free(pod);
+        let is_meant =
+            |pod: &Pod| left.contains(&pod.key) && is_free(pod) && !self.refused.contains(&pod.key);
         if !world.pods.iter().any(is_meant) {
             return;
         }
@@ -49,8 +55,10 @@ impl Late<'_> {
         let made: Vec<Node> = self.new.iter().enumerate().map(joined).collect();
         let settled = self.settled(world, &made);
         let mut nodes = existing::standing(&settled, daemons, topology);
+        let mut demand = Demand::of_these(&settled, topology, is_meant);
+        keep_apart(&mut demand.shapes, topology, [world, &settled]);
         // How many are left of a shape is seen from who is placed.
-        let _ = existing::fill(&Demand::of_these(&settled, topology, is_meant), &mut nodes);
+        let _ = existing::fill(&demand, &mut nodes);
         let late = nodes.into_iter().flat_map(|node| {
             let name = node.node.name.clone();
             node.placed.into_iter().map(move |pod| (pod, name.clone()))
@@ -77,6 +85,46 @@ impl Late<'_> {
         sequence::settle(&mut settled, &places);
         settled
     }
+}
+
+/// Leaves out who is counted where others are spread, and keeps the rest out of the domains of those that keep them away,
+/// where these are before and after. What holds on one node is seen when it is filled.
+fn keep_apart(shapes: &mut Vec<Shape>, topology: &Topology, worlds: [&Snapshot; 2]) {
+    let kind = |group: usize| &topology.groups[group].kind;
+    shapes.retain(|shape| !shape.roles.iter().any(|role| matches!(kind(role.group), GroupKind::Spread(_))));
+    if shapes.iter().all(|shape| shape.roles.is_empty()) {
+        return;
+    }
+    let kept_from = kept_from(topology, worlds);
+    for Shape { roles, ask, .. } in shapes {
+        let mut away = Requirements::none();
+        for role in roles.iter().filter(|role| role.counted > 0) {
+            if let Some(domains) = kept_from.get(&role.group) {
+                away.add(topology.groups[role.group].key.clone(), Requirement::new(Operator::NotIn, domains));
+            }
+        }
+        ask.alternatives.retain(|term| term.intersects(&away).is_ok());
+        ask.alternatives.iter_mut().for_each(|term| term.add_all(&away));
+    }
+}
+
+/// Returns the domains in which somebody keeps others away, by group.
+fn kept_from(topology: &Topology, worlds: [&Snapshot; 2]) -> BTreeMap<usize, BTreeSet<Arc<str>>> {
+    let mut kept_from: BTreeMap<usize, BTreeSet<Arc<str>>> = BTreeMap::new();
+    for world in worlds {
+        let nodes: BTreeMap<&NodeName, &Node> = world.nodes.iter().map(|node| (&node.name, node)).collect();
+        for pod in &world.pods {
+            let PodPlace::Bound(node) = &pod.place else { continue };
+            let Some(node) = nodes.get(node) else { continue };
+            for role in topology.roles(pod).iter().filter(|role| role.is_bound) {
+                let group = &topology.groups[role.group];
+                if matches!(group.kind, GroupKind::AntiAffinity) {
+                    kept_from.entry(role.group).or_default().extend(node.labels.get(&group.key).cloned());
+                }
+            }
+        }
+    }
+    kept_from
 }
 
 /// Adds a pod to a node to make. The other ways to have it were looked at without that pod.

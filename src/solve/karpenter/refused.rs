@@ -2,7 +2,8 @@
 //!
 //! Nothing is decided here; what is refused is left out when everything is worked out anew.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 
 use crate::model::{DisruptionReason, NodeName, PodKey};
 
@@ -11,6 +12,8 @@ use crate::model::{DisruptionReason, NodeName, PodKey};
 pub struct Refused {
     /// Pods that are not to be placed.
     pub pods: BTreeMap<PodKey, String>,
+    /// Those of them that kube-scheduler is not taken to bind either where there is room.
+    pub late: BTreeSet<PodKey>,
     /// Nodes that are not to be removed for these reasons.
     pub removals: BTreeMap<(NodeName, DisruptionReason), String>,
     /// Whether no node is to be removed at all.
@@ -38,9 +41,20 @@ impl Refused {
             && (self.removals.is_empty() || !self.removals.contains_key(&(node.clone(), reason)))
     }
 
-    /// Adds what another says.
+    /// Adds what another says. A pod that is refused again was not placed by Karpenter any more, but bound late: then it
+    /// is not bound at all, and what was said first of it holds.
     pub fn extend(&mut self, other: Self) {
-        self.pods.extend(other.pods);
+        self.late.extend(other.late);
+        for (pod, because) in other.pods {
+            match self.pods.entry(pod) {
+                Entry::Occupied(known) => {
+                    self.late.insert(known.key().clone());
+                }
+                Entry::Vacant(open) => {
+                    open.insert(because);
+                }
+            }
+        }
         self.removals.extend(other.removals);
         self.keeps_nodes |= other.keeps_nodes;
     }

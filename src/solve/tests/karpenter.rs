@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use super::topology::near;
 use super::world::{PodWith, World, node, on, pod, pool, text};
-use crate::model::{Disruption, DisruptionReason, Drift, InstanceType, Node, NodeName, Pool, Requirements};
+use crate::model::{
+    Disruption, DisruptionReason, Drift, InstanceType, LabelKey, Node, NodeName, Operator, PodPlace, Pool,
+    Requirement, Requirements, label,
+};
 use crate::solve::karpenter::{self, Refused, Settings, UnnamedFamilies};
 use crate::solve::solution::Solution;
 
@@ -154,7 +157,7 @@ fn a_drifted_node_that_stays_is_said_to_have_drifted_with_what_keeps_it() {
         staying.into_iter().map(|(node, why)| format!("{node}: {why}")).collect::<Vec<_>>()
     };
     let mut labelled = open();
-    labelled.labels.insert(crate::model::LabelKey::new("tier"), "gold".into());
+    labelled.labels.insert(LabelKey::new("tier"), "gold".into());
     assert_eq!(
         why(World::of(vec![labelled]).nodes([drifted("n1", None)]).pods([busy("n1")])),
         [
@@ -189,7 +192,50 @@ fn why_a_rule_leaves_no_domain_is_said_without_names_that_are_made_up() {
         ]
     );
     assert_eq!(
-        why(crate::model::label::HOSTNAME),
+        why(label::HOSTNAME),
         ["pool `default`: pod affinity over `kubernetes.io/hostname` leaves no node"]
+    );
+}
+
+/// A pod that Karpenter passes over, since it asks for nodes by name; who keeps it away runs on one of two nodes.
+fn kept_away_from_n1(hosts: &[&str]) -> World {
+    let mut other = node("n2", MIDDLE);
+    other.labels.insert(LabelKey::new(label::ZONE), "eastus-2".into());
+    let keeper = pod("keeper").cpu("2").spec(|spec| spec.anti_affinity.push(near(label::ZONE, "web")));
+    let named = Requirement::new(Operator::In, hosts);
+    let web = pod("web").cpu("1").terms(vec![Requirements::none().with(label::HOSTNAME, named)]);
+    let web = web.spec(|spec| {
+        spec.labels.insert("app".into(), "web".into());
+    });
+    World::of(vec![pool("default")]).nodes([node("n1", MIDDLE), other]).pods([
+        on("n1", keeper),
+        on("n2", pod("other").cpu("2")),
+        web,
+    ])
+}
+
+#[test]
+fn who_is_bound_late_stays_out_of_the_domains_of_those_that_keep_it_away() {
+    assert_eq!(shown(&kept_away_from_n1(&["n1", "n2"])), "= n2: web\n");
+    let text = shown(&kept_away_from_n1(&["n1"]));
+    assert!(text.starts_with("? web: not scheduled: Karpenter passes it over"), "{text}");
+}
+
+#[test]
+fn who_is_refused_again_is_not_bound_late_either() {
+    let world = World::of(vec![pool("default")])
+        .nodes([node("n1", MIDDLE)])
+        .pods([on("n1", pod("other").cpu("1")), pod("web").cpu("1")]);
+    let again = || {
+        let waiting = world.snapshot.pods.iter().filter(|pod| pod.place == PodPlace::Waiting);
+        let pods = waiting.map(|pod| (pod.key.clone(), "somebody says no".to_owned())).collect();
+        Refused { pods, ..Refused::default() }
+    };
+    let mut refused = again();
+    assert_eq!(text(&solved(&world, &refused)), "= n1: web\n");
+    refused.extend(again());
+    assert_eq!(
+        text(&solved(&world, &refused)),
+        "? web: Kubernetes: Karpenter would place it, and the judge refuses: somebody says no\n"
     );
 }
