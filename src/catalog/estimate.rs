@@ -24,6 +24,7 @@ pub fn capabilities(parts: &SizeName, vcpus: u32, arch: &str) -> Capabilities {
         generations: generations(parts, arch),
         trusted_launch_disabled: arch == "arm64" || (&*parts.family == "M" && parts.version.is_none()),
         spot: spot(parts),
+        data_disks_max: data_disks_max(parts, vcpus),
         // Ultra disks need an answer of Azure for each zone; without one they are not promised.
         ultra_ssd_regional: false,
         ultra_ssd_zones: Vec::new(),
@@ -66,6 +67,20 @@ fn generations(parts: &SizeName, arch: &str) -> Generations {
 fn spot(parts: &SizeName) -> bool {
     let is_first_a = &*parts.family == "A" && parts.version.is_none();
     &*parts.family != "B" && !is_first_a && !parts.is_promo
+}
+
+/// Data disks: so many a vCPU up to a most in the series where that is known, nothing elsewhere. Isolated sizes attach more
+/// than others of their series.
+fn data_disks_max(parts: &SizeName, vcpus: u32) -> Option<u32> {
+    let version = parts.version_or_one();
+    let (per_vcpu, most) = match (&*parts.family, &*parts.series) {
+        (_, "D_v2" | "DS_v2") => (4, 64),
+        _ if !parts.subfamily.is_empty() || parts.has('i') => return None,
+        (_, "Fs_v2") => (2, 32),
+        ("D" | "E", _) if (3..=5).contains(&version) || version == 6 && parts.has('a') => (2, 32),
+        _ => return None,
+    };
+    Some(vcpus.saturating_mul(per_vcpu).min(most))
 }
 
 /// Room for an ephemeral OS disk: so many GiB a vCPU in the series where that is known, none elsewhere.

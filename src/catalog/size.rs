@@ -76,6 +76,9 @@ pub struct Capabilities {
     pub trusted_launch_disabled: bool,
     /// Whether the size is sold as spot.
     pub spot: bool,
+    /// How many data disks can be attached, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_disks_max: Option<u32>,
     /// Whether ultra disks can be attached to a VM that is in no zone.
     pub ultra_ssd_regional: bool,
     /// The zones (`1`, `2`, …) in which ultra disks can be attached.

@@ -1,7 +1,8 @@
 //! How many volumes of a driver a node takes: each counts once, however many pods mount it.
 //!
 //! Where a driver has said nothing of a node, which may be still to come, it takes what the driver says of nodes of the same
-//! size, the least of it; what it says of none is not judged. Volumes that run there alone are nobody's fault.
+//! size, the least of it; of Azure's disks, where their driver says nothing of the size, as many as the catalogue says. What
+//! is known of none is not judged. Volumes that run there alone are nobody's fault.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,14 +18,16 @@ use crate::snapshot::Snapshot;
 /// The volumes of each driver, each by a name of its own.
 type Volumes = BTreeMap<Arc<str>, BTreeSet<String>>;
 
-/// What drivers say of nodes, by their size.
+/// What drivers and the catalogue say of nodes, by their size.
 #[derive(Default)]
 pub(super) struct Attachable(BTreeMap<Arc<str>, BTreeMap<Arc<str>, u32>>);
 
 impl Attachable {
-    /// Reads what drivers say of the nodes that there are, or that were there before they were supposed away.
+    /// Reads what drivers say of the nodes that there are, or that were there before they were supposed away, and what is
+    /// known of sizes.
     pub(super) fn of(snapshot: &Snapshot) -> Self {
         let mut sizes: BTreeMap<Arc<str>, BTreeMap<Arc<str>, u32>> = BTreeMap::new();
+        let mut known: BTreeSet<&str> = BTreeSet::new();
         let absent = snapshot.supposed.absent.iter().map(|absent| &absent.node);
         for node in snapshot.nodes.iter().chain(absent) {
             let size = node.labels.get(&LabelKey::new(label::INSTANCE_TYPE));
@@ -32,10 +35,19 @@ impl Attachable {
             for (size, (driver, CsiDriver { volumes_max, topology_keys: _ })) in
                 size.into_iter().flat_map(|size| drivers.into_iter().flatten().map(move |it| (size, it)))
             {
+                if **driver == *DISKS {
+                    known.insert(size);
+                }
                 let Some(most) = *volumes_max else { continue };
                 let of_size = sizes.entry(Arc::clone(size)).or_default();
                 let least = of_size.get(driver).map_or(most, |least| most.min(*least));
                 of_size.insert(Arc::clone(driver), least);
+            }
+        }
+        for sold in snapshot.catalog.sizes().iter().filter(|sold| !known.contains(sold.size.name.as_str())) {
+            if let Some(most) = sold.size.capabilities.data_disks_max {
+                let of_size = sizes.entry(Arc::from(sold.size.name.as_str())).or_default();
+                of_size.insert(Arc::from(DISKS), most);
             }
         }
         Self(sizes)

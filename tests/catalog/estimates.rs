@@ -31,7 +31,7 @@ fn facts(size: &Size) -> Vec<(&'static str, String)> {
 #[test]
 fn most_estimates_are_what_azure_says() {
     let mut right: BTreeMap<&str, usize> = BTreeMap::new();
-    let (mut sizes, mut wrong) = (0, Vec::new());
+    let (mut sizes, mut disks_known, mut wrong) = (0, 0, Vec::new());
     for (region, path) in [
         ("southcentralus", "southcentralus"),
         ("westcentralus", "westcentralus"),
@@ -54,11 +54,15 @@ fn most_estimates_are_what_azure_says() {
             // Too small costs a managed disk; too large would promise a disk that is not there.
             let room = |size: &Size| size.capabilities.ephemeral.map_or(0, |room| room.size_gb);
             assert!(room(&guess.size) <= room(&sold.size), "{region} {}", sold.size.name);
+            let disks = guess.size.capabilities.data_disks_max;
+            let real = sold.size.capabilities.data_disks_max;
+            assert!(disks.is_none() || disks == real, "{region} {}: {disks:?}, {real:?}", sold.size.name);
+            disks_known += usize::from(disks.is_some());
         }
     }
     println!("{} of {} facts of {sizes} sizes are right", 13 * sizes - wrong.len(), 13 * sizes);
     println!("{}", wrong.join("\n"));
-    assert_eq!(sizes, 46);
+    assert_eq!((sizes, disks_known), (46, 31));
     for (fact, count) in right {
         let floor = if fact == "zones" || fact == "has an ephemeral disk" { 80 } else { 97 };
         assert!(100 * count >= floor * sizes, "{fact}: {count} of {sizes}");

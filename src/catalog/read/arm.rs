@@ -228,6 +228,7 @@ impl SkuReader<'_> {
             generations: Generations { first: runs("V1"), second: runs("V2") },
             trusted_launch_disabled: is_true("TrustedLaunchDisabled"),
             spot: is_true("LowPriorityCapable"),
+            data_disks_max: self.data_disks_max(faults),
             ultra_ssd_regional: is_true("UltraSSDAvailable"),
             ultra_ssd_zones: self.sku.ultra_ssd_zones(self.region),
         }
@@ -253,6 +254,11 @@ impl SkuReader<'_> {
         let (placement, bytes) = nvme.or(cache).or(resource.map(room(Placement::ResourceDisk)))?;
         let size_gb = u32::try_from(bytes / 1_000_000_000).unwrap_or(u32::MAX);
         Some(EphemeralRoom { placement, size_gb })
+    }
+
+    fn data_disks_max(&self, faults: &mut Vec<CatalogFault>) -> Option<u32> {
+        const NAME: &str = "MaxDataDiskCount";
+        self.whole(NAME, self.capability(NAME)?, faults)
     }
 
     fn capability(&self, name: &str) -> Option<&str> {

@@ -72,7 +72,7 @@ impl<'s> Roster<'s> {
         may_leave: impl Fn(usize) -> bool,
     ) -> Self {
         let storage = &snapshot.storage;
-        let users = &(Shared::of(&snapshot.pods, storage), Turns::of(&snapshot.pods, storage));
+        let users = &(Shared::of(snapshot), Turns::of(&snapshot.pods, storage));
         let mut roster = Self { storage, contents: Vec::new(), shapes: Vec::new(), held_shapes: Vec::new() };
         let (mut shapes, mut held) = (Groups::default(), Groups::default());
         for (spec, pods) in by_content((snapshot, is_asked), may_leave) {

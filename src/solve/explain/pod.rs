@@ -83,7 +83,7 @@ pub fn explain_pod(
     let supply = Supply::of(policy, &market, &book, &daemons);
     let mut standing = existing::standing(snapshot, &daemons, &topology);
     let roles = topology.roles(pod);
-    let shared = Shared::of(&snapshot.pods, &snapshot.storage);
+    let shared = Shared::of(snapshot);
     let own = Ask { company: topology.on_hosts(roles), ..ask(&pod.spec) };
     let (ask, torn) = match with_volumes(pod, own.clone(), (&snapshot.storage, &shared)) {
         Ok(ask) => (ask, None),

@@ -5,10 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::slots::Slots;
+use super::slots::{self, Slots};
 use super::{Miss, Rule};
-use crate::model::storage::{self, PodVolume, Storage, VolumeAttachment, VolumeClaimKey};
+use crate::model::storage::{self, PodVolume, Storage, VolumeAttachment, VolumeClaim, VolumeClaimKey};
 use crate::model::{NodeName, Pod, PodPlace};
+use crate::snapshot::Snapshot;
 
 /// A volume on a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,9 +39,10 @@ pub struct Shared(BTreeSet<VolumeClaimKey>);
 impl Shared {
     /// Looks at who uses which claim.
     #[must_use]
-    pub fn of(pods: &[Pod], storage: &Storage) -> Self {
-        let mut drivers = storage.drivers.values().flat_map(BTreeMap::values);
-        if drivers.all(|driver| driver.volumes_max.is_none()) {
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let Snapshot { pods, storage, .. } = snapshot;
+        let limited = slots::limited(snapshot);
+        if limited.is_empty() {
             return Self::default();
         }
         let mut users: BTreeMap<VolumeClaimKey, Vec<&Pod>> = BTreeMap::new();
@@ -60,7 +62,11 @@ impl Shared {
             let runs = |node: &NodeName| users.iter().any(|pod| pod.place == PodPlace::Bound(node.clone()));
             nodes.into_iter().any(|node| !runs(node))
         };
-        users.retain(|key, users| users.len() > 1 || is_left_behind(key, users));
+        let is_limited = |key: &VolumeClaimKey| {
+            let driver = storage.claim(key).and_then(|claim| driver_of(claim, storage));
+            driver.is_some_and(|driver| limited.contains(&driver))
+        };
+        users.retain(|key, users| is_limited(key) && (users.len() > 1 || is_left_behind(key, users)));
         Self(users.into_keys().collect())
     }
 }
@@ -209,6 +215,14 @@ impl Free {
     }
 }
 
+/// Returns the driver that attaches the volume of a claim, where that is known.
+fn driver_of(claim: &VolumeClaim, storage: &Storage) -> Option<Arc<str>> {
+    match claim.volume.as_ref().and_then(|volume| storage.volume(volume)) {
+        Some(volume) => volume.driver.clone(),
+        None => storage.class(&claim.class).map(|class| storage::driver_of(&class.provisioner)),
+    }
+}
+
 /// Returns the volumes of each driver that these pods use.
 fn mounted(bound: &[&Pod], storage: &Storage) -> BTreeMap<Arc<str>, BTreeSet<Mounted>> {
     let mut mounted: BTreeMap<Arc<str>, BTreeSet<Mounted>> = BTreeMap::new();
@@ -219,11 +233,7 @@ fn mounted(bound: &[&Pod], storage: &Storage) -> BTreeMap<Arc<str>, BTreeSet<Mou
             (_, Some(name)) => {
                 let key = VolumeClaimKey { namespace: pod.key.namespace.clone(), name };
                 let Some(claim) = storage.claim(&key) else { continue };
-                let driver = match claim.volume.as_ref().and_then(|volume| storage.volume(volume)) {
-                    Some(volume) => volume.driver.clone(),
-                    None => storage.class(&claim.class).map(|class| storage::driver_of(&class.provisioner)),
-                };
-                (driver, Mounted::of(key, storage))
+                (driver_of(claim, storage), Mounted::of(key, storage))
             }
         };
         if let Some(driver) = driver {

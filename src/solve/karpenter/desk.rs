@@ -5,10 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::model::storage::Storage;
 use crate::model::{CapacityType, LabelKey, Pod, PodKey, PodSpec, Requirements, Resources, SkuName, Zone};
 use crate::solve::fit::limits::Ledger;
+use crate::solve::fit::mounts::{Free, Mounts, Shared};
 use crate::solve::fit::variety::Asked;
-use crate::solve::fit::{Site, labels, limits, variety};
+use crate::solve::fit::{Site, labels, limits, variety, volumes};
 use crate::solve::ledger;
 use crate::solve::market::Market;
 use crate::solve::pack::finish::chosen_labels;
@@ -25,6 +27,9 @@ pub(super) struct Desk<'d> {
     pub(super) market: &'d Market,
     pub(super) book: &'d PriceBook<'d>,
     pub(super) pods: &'d BTreeMap<&'d PodKey, &'d Pod>,
+    pub(super) storage: &'d Storage,
+    /// The claims of volumes that several pods use.
+    pub(super) shared: &'d Shared,
     /// Whether where some pod is depends on where others are.
     pub(super) is_tied: bool,
 }
@@ -146,7 +151,11 @@ impl Desk<'_> {
         let sizes: BTreeSet<_> = claim.sizes.iter().take(most).collect();
         let open = memory.entry(claim.asked.clone()).or_insert_with(|| self.placements(pool, &claim.asked));
         let mut found = Vec::new();
-        for kind in pool.kinds.iter().filter(|kind| sizes.contains(&kind.kind.name)) {
+        let mounts = self.mounts(claim);
+        // Karpenter does not look at how many volumes a new node takes; what takes fewer is no substitute.
+        let attaches =
+            |kind: &&Kind<'_>| mounts.is_empty() || Free::empty(kind.slots.clone()).why(&mounts).is_ok();
+        for kind in pool.kinds.iter().filter(|kind| sizes.contains(&kind.kind.name)).filter(attaches) {
             for usable in kind.offerings.iter().filter(|usable| open.contains(&usable.placement)) {
                 let substitute = Substitute {
                     effective_price: usable.quote.effective,
@@ -176,6 +185,17 @@ impl Desk<'_> {
         first.extend(rest);
         first.truncate(substitutes::MAX.max(among.len()));
         (first, Variety { asked, among })
+    }
+
+    /// Returns what is attached for the pods of a claim.
+    fn mounts(&self, claim: &Bought) -> Mounts {
+        let mut all = Mounts::default();
+        for pod in claim.pods.iter().filter_map(|key| self.pods.get(key)) {
+            if let Ok(ask) = volumes::asked(pod, self.storage, self.shared) {
+                all.add(&ask.mounts);
+            }
+        }
+        all
     }
 
     /// Returns the numbers of the placements of a pool that a claim may be launched in.

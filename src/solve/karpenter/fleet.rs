@@ -10,6 +10,7 @@ use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::Demand;
 use crate::solve::fit::limits::Ledger;
+use crate::solve::fit::mounts::Shared;
 use crate::solve::fleet::Costs;
 use crate::solve::ledger;
 use crate::solve::market::Market;
@@ -156,7 +157,8 @@ fn nodes<'b>(
     let Trade { market, book, supply, .. } = trade;
     let pods: BTreeMap<&PodKey, &Pod> = snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect();
     let is_tied = pods.values().any(|pod| desk::is_tied(pod));
-    Desk { supply, market, book, pods: &pods, is_tied }.nodes(claims, ledger)
+    let (storage, shared) = (&snapshot.storage, &Shared::of(snapshot));
+    Desk { supply, market, book, pods: &pods, storage, shared, is_tied }.nodes(claims, ledger)
 }
 
 fn kept(snapshot: &Snapshot, placed: &BTreeMap<PodKey, NodeName>) -> Vec<Kept> {

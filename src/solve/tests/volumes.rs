@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::world::{PodWith, World, node, on, pod, pool};
+use crate::catalog::Catalog;
 use crate::model::storage::{
     AskedClass, BindingMode, ClaimPhase, CsiDriver, DISKS, OwnClaim, PodVolume, Storage, StorageClass,
     Volume, VolumeAttachment, VolumeClaim, VolumeClaimKey,
 };
 use crate::model::{
-    ConsolidationPolicy, LabelKey, NodeName, Operator, Pod, PodKey, Pool, Requirement, Requirements,
+    ConsolidationPolicy, LabelKey, NodeName, Operator, Pod, PodKey, Pool, Region, Requirement, Requirements,
     SchedulingRule, Strength, label,
 };
 use crate::solve::explain_pod;
@@ -266,6 +267,36 @@ fn a_new_node_takes_as_many_volumes_as_the_least_node_of_its_size() {
     let others: Vec<_> = solution.target.new.iter().flat_map(|node| &node.substitutes).collect();
     assert!(others.iter().any(|other| other.size.as_str() == "Standard_D8s_v5"), "nobody knows a limit");
     assert!(others.iter().all(|other| other.size.as_str() != "Standard_D4s_v5"), "it takes one disk");
+}
+
+#[test]
+fn a_size_of_which_no_node_is_left_takes_as_many_disks_as_azure_attaches() {
+    let names: Vec<String> = (0..6).map(|number| format!("db-{number}")).collect();
+    let disks = |node: &str, most| Storage {
+        claims: names.iter().map(|name| claim(name, Some(&format!("pv-{name}")), "disk")).collect(),
+        volumes: names.iter().map(|name| volume(&format!("pv-{name}"), &["eastus-1"])).collect(),
+        drivers: disks_on([(node, most)]),
+        ..Storage::default()
+    };
+    let of_node = |size: &str, most: u32, there: usize| {
+        let mut world = of_sizes(&["Standard_D2s_v5", "Standard_D4s_v5"], world(disks("n1", most)));
+        world.snapshot.catalog = Catalog::embedded(&Region::new("eastus")).expect("is known");
+        for pool in world.policy.pools.values_mut() {
+            pool.disruption.policy = ConsolidationPolicy::WhenEmptyOrUnderutilized;
+        }
+        let db = |(number, name): (usize, &String)| {
+            let pod = using(name, &[of_claim(name)]).cpu("100m");
+            if number < there { on("n1", pod) } else { pod }
+        };
+        world.nodes([node("n1", size)]).pods(names.iter().enumerate().map(db))
+    };
+    // Its driver says that it takes four: the others go elsewhere.
+    let text = of_node("Standard_D2s_v5", 4, 4).text();
+    assert!(text.contains("db-4 db-5") && !text.contains('?'), "{text}");
+    // Nobody has said how many a smaller node takes.
+    assert_eq!(of_node("Standard_D4s_v5", 8, 6).text(), "");
+    // A driver knows better than the list.
+    assert!(of_node("Standard_D2s_v5", 6, 4).text().starts_with("= n1: db-4 db-5"));
 }
 
 /// Pods that all use one disk, which is made where the first of them runs.
