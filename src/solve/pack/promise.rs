@@ -12,7 +12,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 
 use crate::solve::intern::Bits;
 
-use super::room::{Bench, SCALE, units};
+use super::room::{Bench, Room, SCALE, units};
 
 /// Parts into which the worth of what pods take is divided where pods are sorted by it.
 const WORTH: i128 = 1 << 40;
@@ -268,8 +268,15 @@ fn alike(bench: &Bench<'_>, columns: &[usize]) -> Vec<Alike> {
     }
     let with_most = |places: Vec<usize>| {
         let empty = bench.room(columns[places[0]]);
-        let most =
-            |class| if bench.reaches(&empty, class) { bench.most_of(&empty, class, usize::MAX) } else { 0 };
+        let most_on = |empty: &Room, class: usize| {
+            if bench.reaches(empty, class) { bench.most_of(empty, class, usize::MAX) } else { 0 }
+        };
+        let most = |class: usize| {
+            // How many may have volumes in common depends on the room that each column has for volumes.
+            let others = if problem.classes[class].shared.is_empty() { &[][..] } else { &places[1..] };
+            let on_others = others.iter().map(|place| most_on(&bench.room(columns[*place]), class));
+            on_others.chain([most_on(&empty, class)]).max().unwrap_or(0)
+        };
         let most = (0..problem.classes.len()).map(most).collect();
         Alike { places, most }
     };

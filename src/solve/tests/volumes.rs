@@ -299,6 +299,26 @@ fn a_size_of_which_no_node_is_left_takes_as_many_disks_as_azure_attaches() {
     assert!(of_node("Standard_D2s_v5", 6, 4).text().starts_with("= n1: db-4 db-5"));
 }
 
+#[test]
+fn pods_with_a_disk_in_common_fill_a_node_that_takes_more_disks_than_another() {
+    let names = ["a", "b", "c"];
+    let own = names.iter().flat_map(|name| [format!("{name}-1"), format!("{name}-2")]);
+    let storage = Storage {
+        claims: own.chain(["shared".to_owned()]).map(|name| claim(&name, None, "disk")).collect(),
+        drivers: disks_on([("n1", 4), ("n2", 8)]),
+        ..Storage::default()
+    };
+    let using_three = |name: &&str| {
+        let own = [of_claim(&format!("{name}-1")), of_claim(&format!("{name}-2"))];
+        using(name, &[&own[..], &[of_claim("shared")]].concat()).cpu("100m")
+    };
+    let mut world = of_sizes(&["Standard_D2s_v5", "Standard_D4s_v5"], world(storage))
+        .nodes([node("n1", "Standard_D2s_v5"), node("n2", "Standard_D4s_v5")])
+        .pods(names.iter().map(using_three));
+    world.snapshot.nodes.iter_mut().for_each(|node| node.is_deleting = true);
+    assert_eq!(world.text(), "+ default Standard_D4s_v5 eastus-1 on-demand 192000: a b c\n");
+}
+
 /// Pods that all use one disk, which is made where the first of them runs.
 fn sharing(names: &[&str]) -> Vec<Pod> {
     names.iter().map(|name| using(name, &[of_claim("shared")]).cpu("100m")).collect()
