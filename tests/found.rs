@@ -479,3 +479,12 @@ fn a_heavier_pool_is_not_taken_for_another_term_where_the_lighter_one_costs_less
     let pools: Vec<&str> = plan.spec.creates().map(|(_, _, claim)| claim.pool.as_str()).collect();
     assert_eq!(pools, ["light"]);
 }
+
+/// Four sizes hold it, of one of which nobody knows the price: a claim with a highest price does not list that.
+#[test]
+fn a_choice_is_not_made_up_of_sizes_whose_price_nobody_knows() {
+    let world = world()
+        .pool(pool("default").min_values(label::INSTANCE_TYPE, 4))
+        .pod(pod("large").cpu("10m").memory("40Gi"));
+    assert_eq!(planned(&world).evidence.report.unplaced.len(), 1);
+}

@@ -174,7 +174,8 @@ impl<'a> Tried<'a> {
     }
 }
 
-/// Returns whether a claim may list as many values as its pool asks for (`minValues`): Karpenter counts those of sizes.
+/// Returns whether a claim may list as many values as its pool asks for (`minValues`): Karpenter counts those of sizes. What
+/// comes together by sizes, zones and capacity types that are listed must be known to hold the pods.
 fn has_choice(supply: &Supply<'_>, node: &NewNode) -> bool {
     let Variety { asked, among } = &node.variety;
     let own = (&node.size, &node.zone, node.capacity_type);
@@ -186,7 +187,27 @@ fn has_choice(supply: &Supply<'_>, node: &NewNode) -> bool {
         .collect();
     let asked: Vec<Asked> = asked.iter().map(|(key, least)| (key.clone(), *least)).collect();
     let there = variety::counts(&asked, ways.into_iter());
-    variety::why(&asked, &there).is_ok() && among.iter().all(|other| node.substitutes.contains(other))
+    variety::why(&asked, &there).is_ok() && is_block(supply, node)
+}
+
+/// Returns whether the substitutes of a node have all that comes together by its own way and those that its claim must list.
+fn is_block(supply: &Supply<'_>, node: &NewNode) -> bool {
+    let among = &node.variety.among;
+    let sizes: BTreeSet<_> = among.iter().map(|other| &other.size).chain([&node.size]).collect();
+    let zones: BTreeSet<_> = among.iter().map(|other| &other.zone).chain([&node.zone]).collect();
+    let types: BTreeSet<_> =
+        among.iter().map(|other| other.capacity_type).chain([node.capacity_type]).collect();
+    let holds: BTreeSet<_> = node
+        .substitutes
+        .iter()
+        .map(|other| (&other.size, &other.zone, other.capacity_type))
+        .chain([(&node.size, &node.zone, node.capacity_type)])
+        .collect();
+    let ways = sizes.iter().flat_map(|size| zones.iter().map(move |zone| (*size, *zone)));
+    let mut ways = ways.flat_map(|(size, zone)| types.iter().map(move |bought| (size, zone, *bought)));
+    ways.all(|way @ (size, zone, bought)| {
+        holds.contains(&way) || supply.bought(&node.pool, size, (zone, bought)).is_none()
+    })
 }
 
 /// Returns the pods that have no place: those of which it is known which rule between pods says no, and the rest.

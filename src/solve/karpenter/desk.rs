@@ -210,7 +210,9 @@ impl Desk<'_> {
     }
 }
 
-/// Returns the substitutes that bring the values which `minValues` of a claim asks for, the cheapest first.
+/// Returns the substitutes that bring the values which `minValues` of a claim asks for: those in its own place first, since
+/// places that are listed come together with every size, then the cheapest. Next to what has a price the rest does not
+/// count: a claim with a highest price does not list it.
 fn among(
     wanted: &[Asked],
     claim: &Bought,
@@ -226,6 +228,12 @@ fn among(
     };
     let own = values(&claim.size, &claim.zone, claim.capacity_type);
     let mut has: Vec<BTreeSet<Arc<str>>> = own.into_iter().map(|own| own.into_iter().collect()).collect();
+    let is_priced = pool
+        .bought(&claim.size, (&claim.zone, claim.capacity_type))
+        .is_some_and(|(_, usable)| usable.quote.effective.known().is_some());
+    let is_listed = |other: &&Substitute| !is_priced || other.effective_price.known().is_some();
+    let mut found: Vec<&Substitute> = found.iter().filter(is_listed).collect();
+    found.sort_by_key(|other| (&other.zone, other.capacity_type) != (&claim.zone, claim.capacity_type));
     let mut among = BTreeSet::new();
     for substitute in found {
         let brings = values(&substitute.size, &substitute.zone, substitute.capacity_type);

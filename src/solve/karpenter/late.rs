@@ -55,6 +55,12 @@ impl Late<'_> {
         let made: Vec<Node> = self.new.iter().enumerate().map(joined).collect();
         let settled = self.settled(world, &made);
         let mut nodes = existing::standing(&settled, daemons, topology);
+        // The claim of a node of a pool with `minValues` lists what holds the pods that it was made for.
+        let is_choice = |node: &NodeName| {
+            let new = made.iter().position(|made| made.name == *node).map(|number| &self.new[number]);
+            new.is_some_and(|new| !new.variety.asked.is_empty())
+        };
+        nodes.retain(|standing| !is_choice(&standing.node.name));
         let mut demand = Demand::of_these(&settled, topology, is_meant);
         keep_apart(&mut demand.shapes, topology, [world, &settled]);
         // How many are left of a shape is seen from who is placed.
