@@ -634,6 +634,20 @@ mod removals {
     }
 
     #[test]
+    fn a_saving_that_is_too_little_for_a_balanced_pool_is_seen() {
+        let large = node("a").size("Standard_D8s_v5");
+        let world = world().pool(pool("default")).node(large).pod(pod("one").cpu("1").on("a"));
+        let making = by_hand(world).making("default", ("Standard_F8s_v2", "1", ON_DEMAND), &["one"]);
+        let mut case = making.moving_off("a").planned();
+        // An eighth is saved, and all is disturbed.
+        let pools = case.0.policy.pools.values_mut();
+        pools.for_each(|pool| pool.disruption.policy = ConsolidationPolicy::Balanced);
+        objects_only(Rule::Removal, &case);
+        case.0.snapshot.pods.iter_mut().for_each(|pod| pod.state.deletion_cost = i32::MIN);
+        objects_only(Rule::Removal, &case);
+    }
+
+    #[test]
     fn a_pod_that_is_forgotten_when_its_node_goes_is_seen() {
         let mut case = sharing();
         case.1.evidence.kept.clear();

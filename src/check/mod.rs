@@ -10,6 +10,7 @@
 mod affinity;
 mod anti_affinity;
 mod attached;
+mod balanced;
 mod budgets;
 mod capacity;
 mod case;

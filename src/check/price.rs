@@ -160,6 +160,11 @@ pub(super) fn least_price(case: &Case<'_>, node: &Node) -> Option<MicroUsdPerHou
     committed_prices(case, size, offering).into_iter().chain([plain]).filter_map(Price::known).min()
 }
 
+/// Returns what the VM of a node that exists costs by the list, by its labels.
+pub(super) fn vm_price(case: &Case<'_>, node: &Node) -> Option<MicroUsdPerHour> {
+    bought_as(case, node)?.1.price.known()
+}
+
 /// Returns the offering that a node was bought as; prices without overlays are the same in all zones.
 fn bought_as<'c>(case: &'c Case<'_>, node: &Node) -> Option<(&'c InstanceType, &'c Offering)> {
     let value = |key: &str| node.labels.get(key).map(|value| &**value);

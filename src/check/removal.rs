@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use super::{destroyed, due, held, underused};
+use super::{balanced, destroyed, due, held, underused};
 use crate::model::{DisruptionReason, Node, NodeName, Pod, Pool};
 use crate::plan::{Change, ExistingNode};
 
@@ -28,6 +28,12 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     for (name, times) in times.into_iter().filter(|(_, times)| *times > 1) {
         found.push(object(name, format!("is removed {times} times")));
     }
+    found.extend(balanced::too_little(case).map(|node| {
+        object(
+            &node,
+            "is removed as underused, but saves less than `Balanced` asks for what it disturbs".to_owned(),
+        )
+    }));
     for target in targets(case) {
         found.extend(mistaken(case, target).map(|why| object(&target.node, why)));
     }
