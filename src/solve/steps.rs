@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::eviction::Evictions;
-use crate::model::{DisruptionReason, NodeName, PodPlace};
+use crate::model::{DisruptionReason, NodeName, NodeStage, PodPlace};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -26,7 +26,7 @@ use super::shrink::candidate::Rules;
 use super::shrink::due::Due;
 use super::shrink::trial::{self, Scene};
 use super::shrink::{alone, candidate, composed, consolidate, imagined, whole};
-use super::solution::{Removal, Solution, Target};
+use super::solution::{Removal, Report, Solution, Target};
 use super::topology::Topology;
 
 /// How often what is left to gain is looked for in the world that was planned; in a large one once.
@@ -68,22 +68,60 @@ pub(super) fn planned<T>(
     then: impl FnOnce(&Scene<'_>, &Snapshot, Solution, Due) -> T,
 ) -> T {
     begun((snapshot, policy), memos, |scene, without_due, (may_go, due)| {
-        let mut solution = step(scene, without_due);
-        solution.report.cost_before = price::cost(snapshot.nodes_today(), scene.market, scene.book);
-        let removed: BTreeSet<&NodeName> =
-            solution.target.removed.iter().map(|removal| &removal.node).collect();
-        let is_anew =
-            || consolidate::is_large(without_due) && may_go.iter().all(|node| removed.contains(node));
-        let is_fresh = (may_go.is_empty() || is_anew()) && due.names().is_empty();
-        let is_small = solution.target.new.len() <= FRESH_MAX && !solution.target.new.is_empty();
-        // Where nothing is to be done, looking again finds the same.
-        if !(is_fresh && !is_small || solution.target.is_reached()) {
-            solution = repeated(scene, without_due, solution);
+        let is_due = !due.names().is_empty();
+        let mut solution = stepped(scene, without_due, (&may_go, is_due));
+        // Due nodes stay, and other ways may make it known that they can go: the next plan would find that.
+        if !scene.looks_further {
+            let further = &Scene { looks_further: true, ..*scene };
+            let other = stepped(further, without_due, (&may_go, is_due));
+            if is_better(&other, &solution) && !lets_go_of_due(scene, without_due, &other.target) {
+                solution = other;
+            }
         }
+        solution.report.cost_before = price::cost(snapshot.nodes_today(), scene.market, scene.book);
         say_empty(without_due, &mut solution.target.removed);
         scene.impossible.told(&mut solution.report);
         then(scene, without_due, solution, due)
     })
+}
+
+/// Works out the fleet step by step. These nodes may go for what that saves; others may be due.
+fn stepped(
+    scene: &Scene<'_>,
+    without_due: &Snapshot,
+    (may_go, is_due): (&BTreeSet<NodeName>, bool),
+) -> Solution {
+    let solution = step(scene, without_due);
+    let removed = solution.target.removed_names();
+    let is_anew = || consolidate::is_large(without_due) && may_go.is_subset(&removed);
+    let is_fresh = (may_go.is_empty() || is_anew()) && !is_due;
+    let is_small = solution.target.new.len() <= FRESH_MAX && !solution.target.new.is_empty();
+    // Where nothing is to be done, looking again finds the same.
+    match is_fresh && !is_small || solution.target.is_reached() {
+        true => solution,
+        false => repeated(scene, without_due, solution),
+    }
+}
+
+/// Returns whether a fleet leaves fewer pods over than another, or as many for less.
+fn is_better(one: &Solution, other: &Solution) -> bool {
+    let rank = |solution: &Solution| {
+        let Report { cost_after, .. } = &solution.report;
+        (solution.report.left_over(), cost_after.unpriced_nodes, cost_after.effective)
+    };
+    rank(one) < rank(other)
+}
+
+/// Returns whether due nodes that stay could go once a target is reached, what goes is gone and what comes up is there.
+fn lets_go_of_due(scene: &Scene<'_>, without_due: &Snapshot, target: &Target) -> bool {
+    let mut then = imagined::after(scene, without_due, target);
+    let gone: BTreeSet<NodeName> =
+        then.nodes.iter().filter(|node| node.is_deleting).map(|node| node.name.clone()).collect();
+    then.nodes.retain(|node| !node.is_deleting);
+    then.nodes.iter_mut().for_each(|node| node.stage = NodeStage::Initialized);
+    then.pods.retain(|pod| !matches!(&pod.place, PodPlace::Bound(node) if gone.contains(node)));
+    let due = Due::of(&then, scene.policy);
+    !due.settled(scene, &then).names().is_empty()
 }
 
 /// Returns what keeps a node that carries pods though its pool may let it go.
@@ -120,7 +158,7 @@ fn begun<T>(
         let snapshot = rest.as_ref().unwrap_or(snapshot);
         let scene = &Scene { impossible: &impossible.unwrap_or_default(), ..*scene };
         let due = due.settled(scene, snapshot);
-        let scene = &Scene { asked: &due.names(), looks_further: true, ..*scene };
+        let scene = &Scene { asked: &due.names(), looks_further: due.is_all_going(), ..*scene };
         let without_due = &trial::marked(snapshot, &due.names());
         then(scene, without_due, (may_go, due))
     })
