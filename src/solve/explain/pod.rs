@@ -95,7 +95,18 @@ pub fn explain_pod(
         fill_as((snapshot, &shared), solution, &topology, &mut standing);
     }
     let ledger = super::ledger_after((snapshot, policy), &market, &supply, solution);
-    let pools = supply.pools.iter().map(|pool| chain::at_pool(pool, &shape.ask, &ledger)).collect();
+    // Who is placed may come to a new node with those that it has to share it with.
+    let company = match outcome {
+        PodOutcome::Unplaced { .. } => shape.ask.company.clone(),
+        PodOutcome::Held { .. }
+        | PodOutcome::Placed(_)
+        | PodOutcome::Runs(_)
+        | PodOutcome::NotPlanned
+        | PodOutcome::Unknown => Vec::new(),
+    };
+    let of_new = Ask { company, ..shape.ask.clone() };
+    let of_pool = |pool| chain::at_pool(pool, &of_new, (&ledger, &standing));
+    let pools = supply.pools.iter().map(of_pool).collect();
     let says = |standing: &existing::Standing<'_>| {
         let because = if standing.node.is_deleting {
             Some("it is being deleted".to_owned())

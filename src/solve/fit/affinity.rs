@@ -19,3 +19,9 @@ pub fn miss(key: &str, anywhere: usize) -> Miss {
     };
     Miss::new(Rule::PodAffinity, because)
 }
+
+/// Returns why a pod may not come to a node that others are not on.
+#[must_use]
+pub fn elsewhere() -> Miss {
+    Miss::new(Rule::PodAffinity, "none of the pods that it has to share a node with is there".to_owned())
+}

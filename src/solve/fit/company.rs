@@ -80,6 +80,12 @@ impl HostRole {
 pub struct Company(Vec<(usize, Tally)>);
 
 impl Company {
+    /// Returns whether no pods of any group stand there.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns how many more pods of these parts may join.
     #[must_use]
     pub fn most(&self, roles: &[HostRole]) -> usize {
@@ -122,7 +128,7 @@ pub fn why(roles: &[HostRole], company: &Company) -> Result<(), Miss> {
     let there = company.there(role.group);
     Err(match role.rule {
         HostRule::Apart => anti_affinity::miss(label::HOSTNAME, "the node", role.is_bound, there),
-        HostRule::Beside => affinity::miss(label::HOSTNAME, 0),
+        HostRule::Beside => affinity::elsewhere(),
         HostRule::AtMost(most) => {
             let (key, counted, own) = (label::HOSTNAME, there.counted, role.counted);
             let full = spread::Full { key, domain: "the node", counted, least: 0, lacking: None, own };

@@ -85,6 +85,16 @@ impl Ledger {
         self.counters.iter().any(|counter| !matches!(counter, Counter::Commitment(_)))
     }
 
+    /// Returns whether a limit counts nodes of a pool.
+    #[must_use]
+    pub fn limits(&self, pool: &PoolName) -> bool {
+        self.counters.iter().any(|counter| match counter {
+            Counter::PoolResource(own, _) | Counter::PoolNodes(own) => own == pool,
+            Counter::FleetResource(_) | Counter::FleetNodes | Counter::FleetCost => true,
+            Counter::Commitment(_) => false,
+        })
+    }
+
     /// Returns what is left of commitments alone.
     #[must_use]
     pub fn without_limits(&self) -> Self {

@@ -363,5 +363,5 @@ fn is_short(scene: &Scene<'_>, attempt: &Attempt<'_>) -> bool {
     let shapes: BTreeSet<usize> = attempt.finished.unplaced.iter().map(|(shape, _)| *shape).collect();
     let asks = shapes.into_iter().map(|shape| &attempt.assigned.demand.shapes[shape].ask);
     let mut pairs = asks.flat_map(|ask| scene.supply.pools.iter().map(move |pool| (pool, ask)));
-    pairs.any(|(pool, ask)| chain::at_pool(pool, ask, &unlimited).miss.is_none())
+    pairs.any(|(pool, ask)| chain::at_pool(pool, ask, (&unlimited, &attempt.nodes)).miss.is_none())
 }

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 
 use crate::model::{LabelKey, MinValuesPolicy, PoolName, Requirements, SkuName};
 use crate::solve::demand::Ask;
+use crate::solve::existing::Standing;
 use crate::solve::fit::limits::{self, Charges, Ledger};
 use crate::solve::fit::{Miss, Rule, labels, ports, resources, taints, variety};
 use crate::solve::intern::Bits;
 use crate::solve::ledger;
 use crate::solve::supply::reach::Reach;
 use crate::solve::supply::{Kind, PoolSupply, Usable};
+
+use super::together;
 
 /// A rule that was asked, and what it left.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,11 +43,11 @@ pub struct PoolChain {
 /// A size with one way to have it.
 type Way<'p, 'a> = (usize, &'p Kind<'a>, &'p Usable<'a>);
 
-/// Asks all rules of a pool, by what is left of the limits.
+/// Asks all rules of a pool, by what is left of the limits and by the nodes that there are.
 #[must_use]
-pub fn at_pool(pool: &PoolSupply<'_>, ask: &Ask, ledger: &Ledger) -> PoolChain {
+pub fn at_pool(pool: &PoolSupply<'_>, ask: &Ask, (ledger, nodes): (&Ledger, &[Standing<'_>])) -> PoolChain {
     let mut walk = Walk { steps: Vec::new(), may_join: false, nearest: None };
-    let miss = walk.all(pool, ask, ledger).err();
+    let miss = walk.all(pool, ask, (ledger, nodes)).err();
     let Walk { steps, may_join, nearest } = walk;
     PoolChain { pool: pool.pool.name.clone(), steps, may_join, miss, nearest }
 }
@@ -56,7 +59,12 @@ struct Walk {
 }
 
 impl Walk {
-    fn all(&mut self, pool: &PoolSupply<'_>, ask: &Ask, ledger: &Ledger) -> Result<(), Miss> {
+    fn all(
+        &mut self,
+        pool: &PoolSupply<'_>,
+        ask: &Ask,
+        (ledger, nodes): (&Ledger, &[Standing<'_>]),
+    ) -> Result<(), Miss> {
         // What the pod itself lacks is told first: a pool with a fault of its own is nearer than one that
         // the pod may not join.
         let every = if pool.emptied.is_some() { pool.left_out.len() } else { pool.kinds.len() };
@@ -73,6 +81,7 @@ impl Walk {
         let ways = self.named(pool, ask, ways)?;
         let ways = self.with_ports(pool, ask, ways)?;
         let ways = self.with_room(pool, ask, ways)?;
+        let ways = self.with_company(pool, (ask, nodes), ways)?;
         self.with_variety(pool, &ways)?;
         self.within_limits(pool, ways, ledger)
     }
@@ -191,6 +200,30 @@ impl Walk {
                 self.step(Rule::Resource(crate::model::ResourceName::Cpu), sizes(&fitting), Ok(()))?;
                 Ok(fitting)
             }
+        }
+    }
+
+    /// Asks what daemonsets' pods, which come with every node, are to rules between pods on one node.
+    fn with_company<'p, 'a>(
+        &mut self,
+        pool: &'p PoolSupply<'a>,
+        (ask, nodes): (&Ask, &[Standing<'_>]),
+        ways: Vec<Way<'p, 'a>>,
+    ) -> Result<Vec<Way<'p, 'a>>, Miss> {
+        if ask.company.is_empty() {
+            return Ok(ways);
+        }
+        let mut asked: BTreeMap<usize, Result<(), Miss>> = BTreeMap::new();
+        for (_, _, usable) in &ways {
+            let company = &pool.overheads[usable.overhead].company;
+            asked.entry(usable.overhead).or_insert_with(|| together::why(ask, company, nodes));
+        }
+        let first = asked.values().next().cloned();
+        let left: Vec<Way<'p, 'a>> =
+            ways.into_iter().filter(|(_, _, usable)| asked[&usable.overhead].is_ok()).collect();
+        match first {
+            Some(Err(miss)) if left.is_empty() => self.failed(miss),
+            Some(_) | None => Ok(left),
         }
     }
 

@@ -5,6 +5,7 @@ pub mod agent_labels;
 pub mod chain;
 pub mod contradictions;
 pub mod nearest;
+pub mod together;
 pub mod undecided;
 pub mod variety;
 pub mod warnings;

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Node, PodKey};
+use crate::model::PodKey;
 use crate::solve::demand::{Ask, Barred, Demand, Shape};
 use crate::solve::existing::{self, Standing};
+use crate::solve::fit::company::{HostRole, HostRule};
 use crate::solve::fit::limits::Ledger;
 use crate::solve::fit::{Miss, Rule};
-use crate::solve::replicas;
 use crate::solve::solution::Unplaced;
 use crate::solve::supply::Supply;
 use crate::solve::topology::assign::Refused;
 
-use super::chain;
+use super::chain::{self, PoolChain};
+use super::together::{self, titled};
 
 /// The most existing nodes that are asked for each shape: enough to find a near miss, few enough for fleets
 /// of thousands of nodes.
@@ -106,29 +107,18 @@ fn said(group: &Unplaced) -> (&str, &str, Option<&str>, &[String]) {
     (&group.rule, &group.because, group.nearest.as_deref(), &group.details)
 }
 
-/// Names a node for people: what is made for the number that its pool asks for has no name yet.
-fn titled(standing: &Standing<'_>) -> String {
-    let Node { name, pool, .. } = standing.node;
-    match pool {
-        Some(pool) if replicas::is_imagined(name) => format!("a new node of pool `{pool}`"),
-        Some(_) | None => format!("node `{name}`"),
-    }
-}
-
 fn explained(world: &World<'_>, shape: &Shape, pods: Vec<PodKey>) -> Unplaced {
     // Whether the pod may not even join comes first: a later rule that fails is a nearer miss.
     let mut misses: Vec<((bool, Miss), Option<String>)> = Vec::new();
     let mut details = Vec::new();
     for pool in &world.supply.pools {
-        let chain = chain::at_pool(pool, &shape.ask, world.ledger);
+        let chain = chain::at_pool(pool, &shape.ask, (world.ledger, world.nodes));
         let size = chain.nearest.as_ref().map(|size| format!(", size `{size}`"));
         let place = format!("pool `{}`{}", chain.pool, size.unwrap_or_default());
-        // Nothing but another pod's place keeps it out then: limits bind together with the rest.
-        let miss = chain.miss.unwrap_or_else(|| {
-            Miss::new(Rule::Limits, "limits leave room for one such node, but others come first".to_owned())
-        });
+        let may_join = chain.may_join;
+        let miss = missed(world, shape, chain);
         details.push(format!("{place}: {}: {}", miss.rule, miss.because));
-        misses.push(((!chain.may_join, miss), Some(place)));
+        misses.push(((!may_join, miss), Some(place)));
     }
     let mut nodes: Vec<(Miss, String)> = world
         .nodes
@@ -145,9 +135,39 @@ fn explained(world: &World<'_>, shape: &Shape, pods: Vec<PodKey>) -> Unplaced {
     }
     // The first of equals: pools come before nodes, since a pool can grow.
     let nearest = misses.into_iter().min_by_key(|((is_outside, miss), _)| (*is_outside, miss.distance()));
-    let (miss, place) = nearest.map(|((_, miss), place)| (miss, place)).unwrap_or_else(|| {
+    let (miss, mut place) = nearest.map(|((_, miss), place)| (miss, place)).unwrap_or_else(|| {
         let because = "there is no pool that nodes can be made of, and no node has room".to_owned();
         (Miss::new(Rule::Offerings, because), None)
     });
+    if miss.rule == Rule::PodAffinity {
+        // Nothing that a pool could be changed to helps a pod that has to come where others are.
+        place = together::nearest_host(&shape.ask, world.nodes).or(place);
+    }
     Unplaced { pods, rule: miss.rule.to_string(), because: miss.because, nearest: place, details }
+}
+
+/// Returns what keeps pods of a shape from a new node of a pool; where one could hold such a pod alone, it is the rest.
+fn missed(world: &World<'_>, shape: &Shape, chain: PoolChain) -> Miss {
+    let PoolChain { pool, miss, .. } = chain;
+    miss.unwrap_or_else(|| match (world.ledger.limits(&pool), shape.is_tied()) {
+        (true, _) => {
+            let because = "limits leave room for one such node, but others come first";
+            Miss::new(Rule::Limits, because.to_owned())
+        }
+        (false, true) => {
+            let because =
+                "a new node would hold it alone, but not beside or apart from the pods that its rules mean";
+            Miss::new(tie(shape), because.to_owned())
+        }
+        (false, false) => {
+            let because = "a new node would hold it alone, but none was found with all that it has to hold";
+            Miss::new(Rule::Offerings, because.to_owned())
+        }
+    })
+}
+
+/// Returns the rule that ties pods of a shape to others.
+fn tie(shape: &Shape) -> Rule {
+    let is_led = |role: &HostRole| role.is_bound && role.rule == HostRule::Beside;
+    if shape.ask.company.iter().any(is_led) { Rule::PodAffinity } else { Rule::TopologySpread }
 }

@@ -1,6 +1,7 @@
 //! What is said about what does not work, and about what is odd.
 
-use super::world::{PodWith, World, any_pool, node, on, pod, pool, toleration};
+use super::topology::near;
+use super::world::{PodWith, World, any_pool, daemon, node, on, pod, pool, toleration};
 use crate::model::{Commitment, Discount, LabelKey, MicroUsdPerHour, Operator, Pool, Requirement, label};
 
 fn warnings(world: &World) -> String {
@@ -74,6 +75,67 @@ fn a_node_that_exists_can_be_the_nearest_miss() {
     let solution = world.solve();
     assert_eq!(solution.report.unplaced[0].nearest.as_deref(), Some("node `n1`"));
     assert_eq!(solution.report.unplaced[0].because, "`cpu` 1 is asked for, there is 900m");
+}
+
+#[test]
+fn a_pod_that_has_to_share_a_full_node_is_told_which_and_what_it_lacks() {
+    let of =
+        |name: &str, app: &str| pod(name).spec(|spec| drop(spec.labels.insert("app".into(), app.into())));
+    let led = |name: &str| of(name, "b").cpu("1").spec(|spec| spec.affinity.push(near(label::HOSTNAME, "a")));
+    let full = |name: &str| on(name, of(&format!("on-{name}"), "a").cpu("1800m"));
+    let small = |name: &str| node(name, "Standard_D2s_v5");
+    let mut world = World::of(vec![pool("default")])
+        .nodes([small("n1"), node("n2", "Standard_D4s_v5")])
+        .pods([full("n1"), on("n2", pod("other")), led("w")]);
+    let unplaced = world.solve().report.unplaced.remove(0);
+    assert_eq!(unplaced.rule, "podAffinity");
+    assert_eq!(
+        unplaced.because,
+        "it has to share a node with pods that only node `n1` has, and that has no place for it: `cpu` 1 is asked \
+         for, there is 100m"
+    );
+    assert_eq!(unplaced.nearest.as_deref(), Some("node `n1`"));
+    let others = "node `n2`: podAffinity: none of the pods that it has to share a node with is there";
+    assert!(unplaced.details.iter().any(|detail| detail == others), "{:#?}", unplaced.details);
+    world = world.nodes([small("n3")]).pods([full("n3")]);
+    assert_eq!(
+        world.solve().report.unplaced[0].because,
+        "it has to share a node with pods that only 2 nodes have, and the nearest, node `n1`, has no place for it: \
+         `cpu` 1 is asked for, there is 100m"
+    );
+}
+
+#[test]
+fn a_pod_that_means_itself_is_not_told_of_limits_where_there_are_none() {
+    let own = |name: &str| {
+        pod(name).cpu("1800m").spec(|spec| {
+            spec.labels.insert("app".into(), "a".into());
+            spec.affinity.push(near(label::HOSTNAME, "a"));
+        })
+    };
+    let world = World::of(vec![pool("default")])
+        .nodes([node("n1", "Standard_D2s_v5")])
+        .pods([on("n1", own("one")), own("two")]);
+    let text = world.text();
+    assert!(
+        text.starts_with("? two: podAffinity: it has to share a node with pods that only node `n1`"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_pod_that_daemonsets_refuse_on_every_node_is_told_so() {
+    let mut agent = daemon("agent");
+    agent = agent.spec(|spec| drop(spec.labels.insert("app".into(), "agent".into())));
+    agent.namespace = "default".into();
+    let shy = pod("shy").spec(|spec| spec.anti_affinity.push(near(label::HOSTNAME, "agent")));
+    let mut world = World::of(vec![pool("default")]).pods([shy]);
+    world = world.daemons([agent]);
+    assert_eq!(
+        world.text(),
+        "? shy: podAntiAffinity: 1 of the pods that it may not stand beside are on the node; pods of daemonsets come \
+         with a new node\n"
+    );
 }
 
 #[test]
