@@ -59,6 +59,7 @@ pub fn read(object: Cursor<'_>) -> Option<PodObject> {
         object.missing("spec", "a pod needs `spec.containers`");
         return None;
     };
+    object.get("metadata").into_iter().for_each(|metadata| pod::selector::labels_of(metadata, "labels"));
     let labels = meta.as_ref().map(|meta| meta.labels.clone()).unwrap_or_default();
     // Only a pod that a cluster has admitted has a UID; a written one may have an empty status.
     let is_admitted = meta.as_ref().is_some_and(|meta| meta.uid.is_some());

@@ -96,7 +96,7 @@ fn is_one_integer(values: &[&std::sync::Arc<str>]) -> bool {
 pub fn read(parent: Cursor<'_>, key: &str) -> Option<LabelSelector> {
     let selector = parent.get(key)?;
     let mut requirements = expressions(selector, "matchExpressions", About::Pods);
-    keys_of(selector, "matchLabels");
+    labels_of(selector, "matchLabels");
     for (key, value) in selector.text_map("matchLabels") {
         requirements.add(LabelKey::new(key), Requirement::one(&value));
     }

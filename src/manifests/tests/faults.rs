@@ -122,6 +122,28 @@ fn what_the_api_server_refuses_of_ports_tolerations_and_labels_is_told() {
         all_of("nodeSelector: {app: x y, empty: '', tier: '${TIER}', zone: '{{ zone }}', ok: a.b_C-1}"),
         [format!("nodeSelector.app: {value}")]
     );
+    let selecting = |labels: &str| {
+        format!(
+            "affinity: {{podAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: [{{topologyKey: x, labelSelector: {{matchLabels: {labels}}}}}]}}}}"
+        )
+    };
+    assert_eq!(
+        all_of(&selecting("{app: x y, tier: '${TIER}', empty: ''}")),
+        [format!(
+            "affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].labelSelector.matchLabels.app: {value}"
+        )]
+    );
+    let labelled = |labels: &str| {
+        let text = format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: a, labels: {labels}}}\nspec: {{containers: [{{name: c}}]}}\n"
+        );
+        faults(&text)
+    };
+    let told = labelled("{app: x y, tier: '${TIER}', a.io/zone: '{{ zone }}', ok: a.b_C-1, empty: ''}");
+    assert!(
+        told.len() == 1 && told[0].contains("metadata.labels.app: gives label `app` a value that cannot be"),
+        "{told:?}"
+    );
     let ports = "[{containerPort: 80, hostPort: 80}, {containerPort: 81, hostPort: 80}, \
          {containerPort: 82, hostPort: 80, protocol: UDP}]";
     let text = format!(
