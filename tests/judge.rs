@@ -778,6 +778,17 @@ mod removals {
     }
 
     #[test]
+    fn a_node_is_too_old_from_the_very_moment_on() {
+        let at = |made: &str| {
+            let mut case = failing(DisruptionReason::Expired);
+            node_mut(&mut case, "a").created = Some(made.parse().expect("is a time"));
+            rules(&case)
+        };
+        assert_eq!(at("2026-11-20T12:00:00Z"), []);
+        assert_eq!(at("2026-11-20T12:00:01Z"), [Rule::Removal]);
+    }
+
+    #[test]
     fn a_node_that_is_called_too_old_and_is_not_is_seen() {
         let mut case = failing(DisruptionReason::Expired);
         node_mut(&mut case, "a").created = case.0.snapshot.at;

@@ -55,7 +55,7 @@ fn is_too_old(case: &Case<'_>, node: &Node, pool: &Pool) -> bool {
         ExpireAfter::Never => return false,
     };
     let age = node.created.zip(case.snapshot.at).map(|(created, at)| at.duration_since(created));
-    age.is_some_and(|age| age > most)
+    age.is_some_and(|age| age >= most)
 }
 
 /// What Azure's provider calls unhealthy: not ready for ten minutes, or given up by Azure.

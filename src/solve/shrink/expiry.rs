@@ -7,13 +7,13 @@ use jiff::Timestamp;
 
 use crate::model::{ExpireAfter, Node, NodeStage, Pool};
 
-/// Returns what a node is too old for, for people; nothing where it is not, or its age is not known.
+/// Returns what a node is too old for, from the very moment on at which it is, for people; nothing where it is not, or its age is not known.
 pub(super) fn what(node: &Node, pool: &Pool, at: Option<Timestamp>) -> Option<String> {
     if node.claim.is_none() || node.stage != NodeStage::Initialized {
         return None;
     }
     let ExpireAfter::Age(most) = node.claimed.expire_after.unwrap_or(pool.expire_after) else { return None };
     let created = node.created?;
-    (at?.duration_since(created) > most)
-        .then(|| format!("it was made at {created} and is to be at most {most:#} old"))
+    (at?.duration_since(created) >= most)
+        .then(|| format!("it was made at {created} and is to go when it is {most:#} old"))
 }
