@@ -157,14 +157,14 @@ pub fn commitments(prices: &Prices) -> Option<String> {
 /// Says how far the cost is above what any fleet costs at least that places the same pods.
 #[must_use]
 pub fn bound(after: Cost, bound: Bound) -> String {
-    let Bound { least, is_proven_cheapest, is_estimate } = bound;
-    let is_estimate = is_estimate || after.is_estimate;
+    let Bound { least, is_proven_cheapest, is_estimate: rests_on_estimates } = bound;
+    let is_estimate = rests_on_estimates || after.is_estimate;
     let cost = per_month(after.effective, Sureness::of(after.is_estimate));
     let estimates = if is_estimate { ", at prices of which some are estimated" } else { "" };
     if is_proven_cheapest && after.effective <= least {
         return format!("{cost} is proven cheapest for these pods{estimates}");
     }
-    let least_shown = per_month(least, Sureness::of(is_estimate));
+    let least_shown = per_month(least, Sureness::of(rests_on_estimates));
     let gap = match least.0 {
         ..=0 => "nothing can be said of the cheapest possible".to_owned(),
         least => {

@@ -19,7 +19,7 @@ use crate::solve::intern::{Bits, Interner};
 use crate::solve::market::Market;
 use crate::solve::price::{self, PriceBook, Uncommitted};
 use crate::solve::replicas;
-use crate::solve::solution::Solution;
+use crate::solve::solution::{Cost, Solution};
 use crate::solve::steps;
 use crate::solve::supply::reach::Reach;
 use crate::solve::supply::{PoolSupply, Supply, Usable};
@@ -55,15 +55,20 @@ pub(super) fn problem(seen: &Snapshot, policy: &Policy, solution: &Solution) -> 
     let staying = staying(&nodes, (policy, &may_go), solution);
     let stays = nodes.iter().filter(|standing| staying.contains(&standing.node.name));
     let (quotes, left) = price::quote_nodes(stays.map(|standing| standing.node), &market, &book);
-    let fixed = price::sum(quotes, &left, &book).effective.0;
+    let staying_cost = price::sum(quotes, &left, &book);
     let own = own_terms(seen, moving, shapes.iter().map(|(shape, _)| *shape).zip(&numbers));
     let shop = Shop { dimensions: &dimensions, terms: terms.values(), own: &own, book: &book, left: &left };
-    let (mut bins, is_estimate) = shop.offered(&supply, &daemons);
+    let (mut bins, mut is_estimate) = shop.offered(&supply, &daemons);
+    is_estimate |= staying_cost.is_estimate;
     let mut standing = Vec::new();
     for there in nodes.iter().filter(|standing| !standing.node.is_deleting) {
         let price = match staying.contains(&there.node.name) {
             true => 0,
-            false => shop.price_of(there, &market),
+            false => {
+                let cost = shop.cost_of(there, &market);
+                is_estimate |= cost.is_estimate;
+                cost.effective.0
+            }
         };
         standing.push((bins.len(), there));
         bins.push(shop.there(there, price));
@@ -71,6 +76,7 @@ pub(super) fn problem(seen: &Snapshot, policy: &Policy, solution: &Solution) -> 
     let classes = classes((&shapes, &numbers), &dimensions, &bins, &standing);
     let uncommitted = left.0.iter().map(|left| i64::from(*left)).collect();
     let bins = bins.into_iter().map(|(bin, _)| bin).collect();
+    let fixed = staying_cost.effective.0;
     (Problem { classes, bins, uncommitted, fixed }.without_the_rest(), is_estimate)
 }
 
@@ -276,12 +282,14 @@ impl Shop<'_> {
     }
 
     /// Returns what a node costs that may go; nothing where a commitment may pay for it.
-    fn price_of(&self, standing: &Standing<'_>, market: &Market) -> i64 {
+    fn cost_of(&self, standing: &Standing<'_>, market: &Market) -> Cost {
         let size = price::bought_as(standing.node).map(|(size, _)| size);
         if size.is_some_and(|size| self.book.commitments().iter().any(|paid| paid.size == size)) {
-            return 0;
+            return Cost::default();
         }
-        price::cost([standing.node], market, self.book).effective.0 - self.idle()
+        let mut cost = price::cost([standing.node], market, self.book);
+        cost.effective.0 -= self.idle();
+        cost
     }
 
     /// Returns what commitments cost that nothing uses.

@@ -2,7 +2,8 @@
 
 use super::world::{PodWith, World, node, on, pod, pool};
 use crate::model::{
-    Commitment, Discount, Drift, MicroUsdPerHour, Node, OsDisk, Pod, Price, Requirement, label,
+    Commitment, Discount, Disruption, Drift, MicroUsdPerHour, Node, OsDisk, Pod, Pool, Price, Requirement,
+    label,
 };
 use crate::solve::bound::bound;
 
@@ -103,6 +104,28 @@ fn nodes_of_today_are_priced_by_their_labels() {
     let cost = world.solve().report.cost_before;
     assert_eq!(cost.effective, MicroUsdPerHour(96_000 + 80_000 + 192_000));
     assert_eq!((cost.unpriced_nodes, cost.is_estimate), (1, true));
+}
+
+#[test]
+fn a_bound_on_nodes_of_estimated_price_is_an_estimate() {
+    let bounded = |is_estimate: bool, may_go: bool| {
+        let disruption = if may_go { Disruption::default() } else { pool("default").disruption };
+        let world = World::of(vec![Pool { disruption, ..pool("default") }])
+            .nodes([node("n1", "Standard_D2s_v5")])
+            .pods([on("n1", pod("a").cpu("1500m"))])
+            .types(|types| {
+                for offering in types.iter_mut().flat_map(|kind| &mut kind.offerings) {
+                    if let (true, Price::Listed(amount)) = (is_estimate, offering.price) {
+                        offering.price = Price::Estimated(amount);
+                    }
+                }
+            });
+        bound(&world.snapshot, &world.policy, &world.solve()).map(|bound| (bound.least.0, bound.is_estimate))
+    };
+    for may_go in [false, true] {
+        assert_eq!(bounded(false, may_go), Some((96_000, false)));
+        assert_eq!(bounded(true, may_go), Some((96_000, true)));
+    }
 }
 
 #[test]
