@@ -462,7 +462,8 @@ fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
 
 /// Says of several nodes what is said of each.
 fn of_several(because: &str) -> String {
-    const FORMS: [(&str, &str); 6] = [
+    const FORMS: [(&str, &str); 7] = [
+        ("it is one too many", "they are too many"),
         ("it is ", "they are "),
         ("it has ", "they have "),
         ("it belongs ", "they belong "),
@@ -472,7 +473,15 @@ fn of_several(because: &str) -> String {
     ];
     let form = FORMS.into_iter().find_map(|(one, many)| Some((many, because.strip_prefix(one)?)));
     let text = form.map_or_else(|| because.to_owned(), |(many, rest)| format!("{many}{rest}"));
-    text.replace("; it is ", "; they are ").replace(": adopt it first", ": adopt them first")
+    const INSIDE: [(&str, &str); 6] = [
+        ("; it is ", "; they are "),
+        (": adopt it first", ": adopt them first"),
+        (": its NodeClaim says", ": their NodeClaims say"),
+        (", and it is one too many", ", and they are too many"),
+        ("; but its pods have", "; but their pods have"),
+        ("made in its place, and its pool", "made in their place, and their pool"),
+    ];
+    INSIDE.into_iter().fold(text, |text, (one, many)| text.replace(one, many))
 }
 
 pub(super) fn warnings(view: &PlanView<'_>) -> Vec<Line> {

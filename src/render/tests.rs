@@ -249,6 +249,14 @@ fn nodes_that_leave_are_named_and_several_nodes_are_spoken_of_as_several() {
     assert!(text.contains(&leaving), "{text}");
     assert!(text.contains("  2 nodes stay: `a`, `b` (they are not initialized yet)\n"), "{text}");
     assert!(text.contains("  1 node stays for now though empty: `c` (a budget)\n"), "{text}");
+    let because =
+        "it is one too many: pool `p` asks for 2 nodes (`replicas`); but its pods have no sure place";
+    plan.evidence.report.staying =
+        ["a", "b"].map(|name| (NodeName::new(name), because.to_owned())).into_iter().collect();
+    let text = shown(&plan, Detail::Brief).replace("\n      ", " ");
+    let expected =
+        "(they are too many: pool `p` asks for 2 nodes (`replicas`); but their pods have no sure place)";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]

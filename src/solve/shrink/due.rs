@@ -40,6 +40,8 @@ pub(in crate::solve) struct Due {
 struct Cause {
     reason: DisruptionReason,
     what: Arc<str>,
+    /// That its pool has too many nodes as well, where that is not what it is due for.
+    beside: Option<Arc<str>>,
 }
 
 impl Due {
@@ -104,7 +106,8 @@ impl Due {
                     pool.for_each(|pool| {
                         self.without_room.entry(pool).or_default().insert(node.name.clone());
                     });
-                    self.stay(node.name.clone(), cause, NO_ROOM);
+                    // Another goes in its place for being too many.
+                    self.stay(node.name.clone(), &Cause { beside: None, ..cause.clone() }, NO_ROOM);
                 }
             }
             (Some(cause), room) => {
@@ -187,8 +190,11 @@ impl Due {
 
     /// Returns what is to be removed, and why others stay.
     pub(in crate::solve) fn listed(self) -> (Vec<Removal>, Vec<(NodeName, String)>) {
-        let removal =
-            |(node, Cause { reason, what }): (NodeName, Cause)| Removal { node, reason, what: Some(what) };
+        let removal = |(node, Cause { reason, what, .. }): (NodeName, Cause)| Removal {
+            node,
+            reason,
+            what: Some(what),
+        };
         let staying = self.staying.into_iter().map(|(node, _, why)| (node, why));
         (self.going.into_iter().map(removal).collect(), staying.collect())
     }
@@ -231,7 +237,9 @@ impl Due {
             | DisruptionReason::Underutilized
             | DisruptionReason::Destroyed => "it has drifted",
         };
-        self.staying.push((node, cause.reason, format!("{is_due}: {}; but {why}", cause.what)));
+        let beside = cause.beside.as_ref().map(|what| format!(", and it is one too many: {what}"));
+        let due = format!("{is_due}: {}{}", cause.what, beside.unwrap_or_default());
+        self.staying.push((node, cause.reason, format!("{due}; but {why}")));
     }
 }
 
@@ -256,7 +264,11 @@ fn causes_of(
         (DisruptionReason::Expired, expiry::what(node, pool, snapshot.at)),
         (DisruptionReason::Excess, excess::what(node, pool, beyond)),
     ];
-    let cause = |(reason, what): (_, Option<String>)| Some(Cause { reason, what: Arc::from(what?) });
+    let excess = causes[3].1.as_deref().map(Arc::from);
+    let cause = |(reason, what): (_, Option<String>)| {
+        let beside = excess.clone().filter(|_| reason != DisruptionReason::Excess);
+        Some(Cause { reason, what: Arc::from(what?), beside })
+    };
     causes.into_iter().filter_map(cause).collect()
 }
 

@@ -123,6 +123,32 @@ fn a_drifted_node_goes_for_another_that_is_made() {
 }
 
 #[test]
+fn of_too_many_full_nodes_one_is_said_to_stay_whatever_else_it_is_due_for() {
+    let full = |drifted: &[&str]| {
+        let nodes = ["a", "b", "c"].map(|name| {
+            let mut node = there(name, "Standard_D2s_v5");
+            let drift = Drift { reason: "ImageDrift".into(), since: None };
+            node.claimed.drift = drifted.contains(&name).then_some(drift);
+            node
+        });
+        let pods = ["a", "b", "c"].map(|name| on(name, pod(&format!("on-{name}")).cpu("1800m")));
+        World::of(vec![fixed(2)]).nodes(nodes).pods(pods).text()
+    };
+    let too_many = "pool `fixed` asks for 2 nodes (`replicas`)";
+    let stays = "its pods have no sure place elsewhere";
+    assert_eq!(full(&[]), format!("~ a: it is one too many: {too_many}; but {stays}\n"));
+    let drifted = "it has drifted: its NodeClaim says `ImageDrift`";
+    assert_eq!(full(&["b"]), format!("~ b: {drifted}, and it is one too many: {too_many}; but {stays}\n"));
+    let no_room = "nothing can be made in its place, and its pool asks for all its nodes (`replicas`)";
+    assert_eq!(
+        full(&["a", "b"]),
+        format!(
+            "~ a: {drifted}, and it is one too many: {too_many}; but {stays}\n~ b: {drifted}; but {no_room}\n"
+        )
+    );
+}
+
+#[test]
 fn what_cannot_be_made_is_said() {
     let own = Pool { nodes_max: Some(1), ..fixed(3) };
     let solution = World::of(vec![own]).solve();
