@@ -54,6 +54,12 @@ pub fn opened<'n>(
     ledger
 }
 
+/// Returns whether anything limits how much there may be.
+#[must_use]
+pub fn has_limits(policy: &Policy) -> bool {
+    opened(policy, [], &Uncommitted(Vec::new()), MicroUsdPerHour::default()).has_limits()
+}
+
 fn capacity(nodes: &[&Node]) -> Resources {
     nodes.iter().fold(Resources::none(), |sum, node| sum.plus(&node.capacity))
 }

@@ -11,13 +11,14 @@ use crate::model::{MicroUsdPerHour, NodeName, PodKey};
 use crate::snapshot::Snapshot;
 use crate::solve::came_off;
 use crate::solve::demand::Demand;
+use crate::solve::ledger;
 use crate::solve::price;
 use crate::solve::shrink::fuller;
 use crate::solve::shrink::imagined;
 use crate::solve::shrink::trial::Scene;
 use crate::solve::solution::{Kept, NewNode, Removal, Report, Solution, Target};
 
-use super::{busy, has_limits};
+use super::busy;
 
 /// What is bought for those who wait must cost no more than one of so many parts of what goes: else some of that might
 /// have stayed for them.
@@ -64,7 +65,7 @@ fn suits(scene: &Scene<'_>, (before, first): (&Snapshot, &Solution), second: &So
     if !unplaced.is_empty() || !held.is_empty() {
         return false;
     }
-    if has_limits(scene.policy) && (second.report.left_over() > 0 || scene.supply.tiers() > 1) {
+    if ledger::has_limits(scene.policy) && (second.report.left_over() > 0 || scene.supply.tiers() > 1) {
         return false;
     }
     let gone: BTreeSet<&NodeName> = busy(&first.target).map(|removal| &removal.node).collect();

@@ -14,6 +14,7 @@ use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::{self, Demand};
 use crate::solve::impossible::Impossible;
+use crate::solve::ledger;
 use crate::solve::market::Market;
 use crate::solve::memo::{Memos, Supplied, held};
 use crate::solve::price::PriceBook;
@@ -27,7 +28,7 @@ use crate::solve::topology::group::{self, Group, Namespaces};
 use crate::solve::{fleet, steps};
 
 use super::condensed::{condensed, without_leaving};
-use super::{busy, has_limits, joined, waits};
+use super::{busy, joined, waits};
 
 /// What runs, and what it comes to.
 pub(in crate::solve) struct Kept {
@@ -149,7 +150,7 @@ impl Kept {
         let last = held(&self.looked_at).clone();
         last.clone().filter(|last| last.asked == asked).unwrap_or_else(|| {
             let mut world = condensed(self.after.clone(), &asked.rules);
-            if !has_limits(&self.policy) && self.policy.fleet.prices.commitments.is_empty() {
+            if !ledger::has_limits(&self.policy) && self.policy.fleet.prices.commitments.is_empty() {
                 without_leaving(&mut world);
             }
             // Whoever waits changes the market by nothing but the labels asked about.

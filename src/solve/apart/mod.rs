@@ -10,13 +10,11 @@ mod condensed;
 mod joined;
 mod kept;
 
-use crate::model::{DisruptionReason, MicroUsdPerHour, Pod, PodPlace};
+use crate::model::{DisruptionReason, Pod, PodPlace};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
-use super::ledger;
 use super::memo::Memos;
-use super::price::Uncommitted;
 use super::shrink::consolidate;
 use super::solution::{Removal, Solution, Target};
 
@@ -62,9 +60,4 @@ fn waits(pod: &Pod) -> bool {
 /// Returns what goes of a target though it carries pods: what carries none is left to those who wait.
 fn busy(target: &Target) -> impl Iterator<Item = &Removal> {
     target.removed.iter().filter(|removal| removal.reason != DisruptionReason::Empty)
-}
-
-/// Returns whether anything limits how much there may be.
-fn has_limits(policy: &Policy) -> bool {
-    ledger::opened(policy, [].iter(), &Uncommitted(Vec::new()), MicroUsdPerHour::default()).has_limits()
 }

@@ -107,7 +107,28 @@ fn said(group: &Unplaced) -> (&str, &str, Option<&str>, &[String]) {
     (&group.rule, &group.because, group.nearest.as_deref(), &group.details)
 }
 
+/// Returns what limits say where they are the nearest that keeps a pod of this shape from a place.
+#[must_use]
+pub fn limited(world: &World<'_>, shape: &Shape) -> Option<String> {
+    let Nearest { miss, .. } = nearest(world, shape);
+    (miss.rule == Rule::Limits).then_some(miss.because)
+}
+
 fn explained(world: &World<'_>, shape: &Shape, pods: Vec<PodKey>) -> Unplaced {
+    let Nearest { miss, place, details } = nearest(world, shape);
+    Unplaced { pods, rule: miss.rule.to_string(), because: miss.because, nearest: place, details }
+}
+
+/// What came closest to holding a pod.
+struct Nearest {
+    miss: Miss,
+    /// The pool and size, or the node.
+    place: Option<String>,
+    /// Every reason met on the way, by pool or node.
+    details: Vec<String>,
+}
+
+fn nearest(world: &World<'_>, shape: &Shape) -> Nearest {
     // Whether the pod may not even join comes first: a later rule that fails is a nearer miss.
     let mut misses: Vec<((bool, Miss), Option<String>)> = Vec::new();
     let mut details = Vec::new();
@@ -143,7 +164,7 @@ fn explained(world: &World<'_>, shape: &Shape, pods: Vec<PodKey>) -> Unplaced {
         // Nothing that a pool could be changed to helps a pod that has to come where others are.
         place = together::nearest_host(&shape.ask, world.nodes).or(place);
     }
-    Unplaced { pods, rule: miss.rule.to_string(), because: miss.because, nearest: place, details }
+    Nearest { miss, place, details }
 }
 
 /// Returns what keeps pods of a shape from a new node of a pool; where one could hold such a pod alone, it is the rest.

@@ -173,7 +173,11 @@ impl Due {
             if trial.stranded.is_empty() {
                 break;
             }
-            self = self.without(&trial.stranded, STRANDED);
+            let limited = stage.limited(scene, &set);
+            self = self.without(&trial.stranded, |node| match limited.get(node) {
+                Some(limits) => format!("{STRANDED}: {limits}"),
+                None => STRANDED.to_owned(),
+            });
             set = set.difference(&trial.stranded).cloned().collect();
         }
         let mut good = BTreeSet::new();
@@ -215,13 +219,13 @@ impl Due {
 
     fn without_others(self, set: &BTreeSet<NodeName>, why: &str) -> Self {
         let others = self.going.keys().filter(|node| !set.contains(*node)).cloned().collect();
-        self.without(&others, why)
+        self.without(&others, |_| why.to_owned())
     }
 
-    fn without(mut self, nodes: &BTreeSet<NodeName>, why: &str) -> Self {
+    fn without(mut self, nodes: &BTreeSet<NodeName>, why: impl Fn(&NodeName) -> String) -> Self {
         for node in nodes {
             if let Some(cause) = self.going.remove(node) {
-                self.stay(node.clone(), &cause, why);
+                self.stay(node.clone(), &cause, &why(node));
             }
         }
         self

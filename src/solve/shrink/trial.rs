@@ -16,15 +16,17 @@ use crate::solve::demand::{Demand, Roster};
 use crate::solve::existing::Standing;
 use crate::solve::headroom;
 use crate::solve::impossible::Impossible;
+use crate::solve::ledger;
 use crate::solve::market::Market;
 use crate::solve::memo::Memo;
 use crate::solve::overruled;
 use crate::solve::pack::{Appraisal, Effort};
 use crate::solve::price::PriceBook;
+use crate::solve::report::nearest::{self, World};
 use crate::solve::solution::NewNode;
 use crate::solve::supply::Supply;
 use crate::solve::topology::Topology;
-use crate::solve::topology::assign::Manner;
+use crate::solve::topology::assign::{Assigned, Manner};
 
 use super::candidate::Rules;
 use super::{balanced, whole};
@@ -185,14 +187,56 @@ impl<'s> Stage<'s> {
     /// Plans without these nodes.
     pub(super) fn trial(&mut self, scene: &Scene<'_>, leaving: &BTreeSet<NodeName>) -> Trial {
         self.mark(leaving);
-        let nodes: Vec<Standing<'_>> = self
-            .standing
-            .iter()
-            .map(|(place, standing)| Standing { node: &self.shadow.nodes[*place], ..standing.clone() })
-            .collect();
-        let demand = self.roster.demand(|node| self.shadow.nodes[node].is_deleting);
+        let (demand, nodes) = (self.demand(), self.nodes());
         let effort = Effort::Comparison(self.appraisal.as_deref());
         trial((scene, effort), &self.shadow, (&demand, &nodes), leaving)
+    }
+
+    /// Returns what limits say of these nodes, when they go: of each the first of its pods that has no place for them.
+    pub(super) fn limited(
+        &mut self,
+        scene: &Scene<'_>,
+        leaving: &BTreeSet<NodeName>,
+    ) -> BTreeMap<NodeName, String> {
+        let mut limited = BTreeMap::new();
+        if !ledger::has_limits(scene.policy) {
+            return limited;
+        }
+        self.mark(leaving);
+        let (demand, nodes) = (self.demand(), self.nodes());
+        let effort = Effort::Comparison(self.appraisal.as_deref());
+        let Attempt { assigned, nodes, finished, .. } =
+            attempt::best(&scene.ground(&self.shadow, (&demand, &nodes), effort));
+        let Assigned { demand, .. } = &assigned;
+        let (supply, ledger) = (scene.supply, &finished.ledger);
+        let world = World { demand, supply, nodes: &nodes, ledger };
+        let on = |pod: &'_ Pod| match &pod.place {
+            PodPlace::Bound(node) => leaving.get(node).cloned(),
+            PodPlace::Waiting => None,
+        };
+        let there: BTreeMap<&PodKey, NodeName> =
+            self.shadow.pods.iter().filter_map(|pod| Some((&pod.key, on(pod)?))).collect();
+        for (shape, pod) in &finished.unplaced {
+            if let Some(node) = there.get(pod).filter(|node| !limited.contains_key(*node)) {
+                let because = nearest::limited(&world, &demand.shapes[*shape]);
+                limited.extend(because.map(|because| (node.clone(), because)));
+            }
+        }
+        limited
+    }
+
+    /// Returns who needs a place when the marked nodes go.
+    fn demand(&self) -> Demand {
+        self.roster.demand(|node| self.shadow.nodes[node].is_deleting)
+    }
+
+    /// Returns the nodes with what stands on them, as they are marked.
+    fn nodes(&self) -> Vec<Standing<'_>> {
+        let marked = |(place, standing): &(usize, Standing<'s>)| Standing {
+            node: &self.shadow.nodes[*place],
+            ..standing.clone()
+        };
+        self.standing.iter().map(marked).collect()
     }
 }
 

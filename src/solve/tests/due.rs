@@ -151,6 +151,26 @@ fn staying(world: &World) -> String {
 }
 
 #[test]
+fn a_limit_that_lets_no_replacement_be_made_is_named() {
+    let mut world = one(drifted("n1"));
+    world.policy.pools.values_mut().for_each(|pool| pool.nodes_max = Some(1));
+    let stays = "it has drifted: its NodeClaim says `ImageDrift`; but its pods have no sure place elsewhere";
+    assert_eq!(
+        staying(&world),
+        format!("n1: {stays}: limit `nodes` of pool `default` leaves 0, 1 would be taken\n")
+    );
+    world = one(drifted("n1"));
+    world.policy.fleet.limits.cpu_milli = Some(3_000);
+    assert_eq!(
+        staying(&world),
+        format!("n1: {stays}: limit `cpu` of the fleet leaves 1, 2 would be taken\n")
+    );
+    // Whatever the limit, nothing the pool could make would hold the pod.
+    world.snapshot.pods[0] = on("n1", pod("one").cpu("1").selects("team", "red"));
+    assert_eq!(staying(&world), format!("n1: {stays}\n"));
+}
+
+#[test]
 fn budgets_for_drift_keep_drifted_nodes() {
     let budget =
         |reason| Budget { reasons: Some([reason].into()), nodes: BudgetNodes::Count(0), window: None };
