@@ -10,6 +10,7 @@ use crate::model::{DisruptionReason, NodeName, NodeStage, PodPlace};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
+use super::afterwards;
 use super::apart;
 use super::daemons::Daemons;
 use super::demand::Demand;
@@ -80,6 +81,7 @@ pub(super) fn planned<T>(
         }
         solution.report.cost_before = price::cost(snapshot.nodes_today(), scene.market, scene.book);
         say_empty(without_due, &mut solution.target.removed);
+        afterwards::say(scene, without_due, &mut solution);
         scene.impossible.told(&mut solution.report);
         then(scene, without_due, solution, due)
     })

@@ -1,7 +1,7 @@
 //! Limits of pools and of the fleet, weights, and who comes first when there is too little.
 
 use super::world::{PodWith, World, node, on, pod, pool, resources};
-use crate::model::{CapacityType, MicroUsd, Pool, Requirement, label};
+use crate::model::{CapacityType, MicroUsd, Node, Pool, Requirement, label};
 
 fn limited(amounts: &[(&str, &str)]) -> Pool {
     Pool { limits: resources(amounts), ..pool("default") }
@@ -81,6 +81,32 @@ fn the_fleet_has_limits_of_its_own() {
         solution.report.unplaced[0].because,
         "limit `costPerMonth` of the fleet leaves $76.62 a month, $123.37 a month would be taken"
     );
+}
+
+#[test]
+fn what_a_limit_counts_until_it_is_gone_leaves_room_for_the_next_plan_and_that_is_said() {
+    let elsewhere = |name: &str| pod(name).cpu("3500m").selects(label::ZONE, "eastus-2");
+    // The pod that runs is nobody's: without any, nobody knows that a node is empty.
+    let runs = on("other", pod("runs"));
+    let world = |limit: &str, empty: &[&str]| {
+        let other = Node { pool: None, class: None, ..node("other", "Standard_D2s_v5") };
+        World::of(vec![limited(&[("cpu", limit)])])
+            .nodes(empty.iter().map(|name| node(name, "Standard_D4s_v5")).chain([other]))
+            .pods([runs.clone(), elsewhere("a"), elsewhere("b")])
+    };
+    let full = "limits: limit `cpu` of pool `default` leaves 0, 4 would be taken";
+    assert_eq!(
+        world("4", &["n1"]).text(),
+        format!("- n1: Empty\n? a: {full}; once node `n1` is gone, the next plan has room\n? b: {full}\n")
+    );
+    assert_eq!(
+        world("8", &["n1", "n2"]).text(),
+        format!(
+            "- n1: Empty\n- n2: Empty\n? a b: {full}; once the 2 nodes are gone that leave, the next plan has room\n"
+        )
+    );
+    let short = "limits: limit `cpu` of pool `default` leaves 3, 4 would be taken";
+    assert_eq!(world("3", &[]).text(), format!("? a b: {short}\n"));
 }
 
 #[test]
