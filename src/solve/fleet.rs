@@ -47,7 +47,8 @@ pub(super) fn of(
     let layout = headroom::layout::lay(scene, (snapshot, ground.effort), &mut attempt);
     let Attempt { assigned, nodes, shrunk, costs, finished, .. } = attempt;
     let costs = costs.with_new(&finished.nodes, &finished.ledger, book);
-    let world = World { demand: &assigned.demand, supply, nodes: &nodes, ledger: &finished.ledger };
+    let ledger = &finished.ledger;
+    let world = World { snapshot, demand: &assigned.demand, supply, nodes: &nodes, ledger };
     let demands = [demand, &scene.impossible.demand];
     let mut warnings = warnings::all(policy, (market, memo.known(market)), (&demands, supply));
     let pods = snapshot.pods.iter().chain(scene.impossible.among);

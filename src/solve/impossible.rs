@@ -41,7 +41,7 @@ impl<'s> Impossible<'s> {
         let nodes = existing::standing(snapshot, scene.daemons, scene.topology);
         let left =
             ledger::opened(scene.policy, &snapshot.nodes, &Uncommitted(Vec::new()), MicroUsdPerHour(0));
-        let world = World { demand: &demand, supply: scene.supply, nodes: &nodes, ledger: &left };
+        let world = World { snapshot, demand: &demand, supply: scene.supply, nodes: &nodes, ledger: &left };
         let is_reached = |ask: &Ask| scene.supply.pools.iter().any(|pool| is_reached(pool, ask));
         let unplaced = nearest::all_of(&world, |ask| !is_reached(ask));
         let rest = snapshot.with_pods(snapshot.pods.iter().filter(|pod| !is_one(pod)).cloned().collect());

@@ -3,6 +3,7 @@
 
 pub mod agent_labels;
 pub mod chain;
+pub mod claims;
 pub mod contradictions;
 pub mod nearest;
 pub mod together;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::PodKey;
+use crate::snapshot::Snapshot;
 use crate::solve::demand::{Ask, Barred, Demand, Shape};
 use crate::solve::existing::{self, Standing};
 use crate::solve::fit::company::{HostRole, HostRule};
@@ -13,6 +14,7 @@ use crate::solve::supply::Supply;
 use crate::solve::topology::assign::Refused;
 
 use super::chain::{self, PoolChain};
+use super::claims;
 use super::together::{self, titled};
 
 /// The most existing nodes that are asked for each shape: enough to find a near miss, few enough for fleets
@@ -23,6 +25,8 @@ const NODES_NAMED_MAX: usize = 5;
 
 /// What is asked about unplaced pods.
 pub struct World<'w> {
+    /// What was seen.
+    pub snapshot: &'w Snapshot,
     /// What waits.
     pub demand: &'w Demand,
     /// What may be bought.
@@ -59,12 +63,10 @@ pub fn unplaced(
         .collect();
     let refused = refused.iter().map(|refused| (&refused.pods, &refused.miss));
     let barred = barred.iter().map(|barred| (&barred.pods, &barred.miss));
-    unplaced.extend(refused.chain(barred).map(|(pods, miss)| Unplaced {
-        pods: pods.clone(),
-        rule: miss.rule.to_string(),
-        because: miss.because.clone(),
-        nearest: None,
-        details: vec![format!("{}: {}", miss.rule, miss.because)],
+    unplaced.extend(refused.chain(barred).map(|(pods, miss)| {
+        let Miss { rule, because, .. } = claims::told(world.snapshot, pods, miss.clone());
+        let details = vec![format!("{rule}: {because}")];
+        Unplaced { pods: pods.clone(), rule: rule.to_string(), because, nearest: None, details }
     }));
     grouped(unplaced)
 }
@@ -116,6 +118,7 @@ pub fn limited(world: &World<'_>, shape: &Shape) -> Option<String> {
 
 fn explained(world: &World<'_>, shape: &Shape, pods: Vec<PodKey>) -> Unplaced {
     let Nearest { miss, place, details } = nearest(world, shape);
+    let miss = claims::told(world.snapshot, &pods, miss);
     Unplaced { pods, rule: miss.rule.to_string(), because: miss.because, nearest: place, details }
 }
 

@@ -209,7 +209,7 @@ impl<'s> Stage<'s> {
             attempt::best(&scene.ground(&self.shadow, (&demand, &nodes), effort));
         let Assigned { demand, .. } = &assigned;
         let (supply, ledger) = (scene.supply, &finished.ledger);
-        let world = World { demand, supply, nodes: &nodes, ledger };
+        let world = World { snapshot: &self.shadow, demand, supply, nodes: &nodes, ledger };
         let on = |pod: &'_ Pod| match &pod.place {
             PodPlace::Bound(node) => leaving.get(node).cloned(),
             PodPlace::Waiting => None,

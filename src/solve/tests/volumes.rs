@@ -391,6 +391,27 @@ fn a_claim_for_one_pod_at_a_time_holds_back_the_others() {
 }
 
 #[test]
+fn a_zone_that_a_volume_asks_for_is_told_with_its_claim() {
+    let storage = |zone: &str| Storage {
+        claims: vec![claim("data", Some("pv"), "disk")],
+        volumes: vec![volume("pv", &[zone])],
+        ..Storage::default()
+    };
+    let narrow = pool("default").requires(label::ZONE, Requirement::one("eastus-1"));
+    let mut world = World::of(vec![narrow]).pods([using("db", &[of_claim("data")])]);
+    world.snapshot.storage = Storage { classes: classes(), ..storage("eastus-2") };
+    assert_eq!(
+        world.text(),
+        "? db: zone: `topology.kubernetes.io/zone` In [eastus-2] is asked for, there is In [eastus-1]; so volumes ask: \
+         claim `data` is bound in eastus-2\n"
+    );
+    world.snapshot.pods[0] = using("db", &[of_claim("data")]).selects(label::ZONE, "eastus-1");
+    let text = world.text();
+    assert!(text.starts_with("? db: volumes: its volumes are not where it may run"), "{text}");
+    assert!(text.ends_with("; so volumes ask: claim `data` is bound in eastus-2\n"), "{text}");
+}
+
+#[test]
 fn explain_says_of_nodes_that_volumes_keep_a_pod_off() {
     let storage = Storage {
         claims: vec![claim("data", Some("pv"), "disk"), claim("old", Some("pv-old"), "disk")],

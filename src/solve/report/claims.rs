@@ -1,0 +1,56 @@
+//! Which claims keep pods to zones: nobody wrote those into the pods.
+//!
+//! Nothing is decided here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::PodKey;
+use crate::snapshot::Snapshot;
+use crate::solve::fit::claims::{self, ClaimState};
+use crate::solve::fit::{Miss, Rule};
+
+/// Adds to a miss of zones which claims of these pods are bound where.
+#[must_use]
+pub fn told(snapshot: &Snapshot, pods: &[PodKey], miss: Miss) -> Miss {
+    match miss.rule {
+        Rule::Zone | Rule::Volumes => {
+            let bound = bound(snapshot, pods);
+            if bound.is_empty() {
+                return miss;
+            }
+            Miss { because: format!("{}; so volumes ask: {}", miss.because, claims::said(&bound)), ..miss }
+        }
+        Rule::Taints
+        | Rule::NodeAffinity
+        | Rule::PoolRequirements
+        | Rule::CapacityType
+        | Rule::NamedFamily
+        | Rule::HostPorts
+        | Rule::Resource(_)
+        | Rule::TopologySpread
+        | Rule::PodAffinity
+        | Rule::PodAntiAffinity
+        | Rule::MinValues
+        | Rule::Limits
+        | Rule::Offerings => miss,
+    }
+}
+
+/// Returns the claims of these pods that are bound to volumes of some zones, by those.
+fn bound(snapshot: &Snapshot, pods: &[PodKey]) -> BTreeMap<ClaimState, Vec<Arc<str>>> {
+    let mut bound: BTreeMap<ClaimState, Vec<Arc<str>>> = BTreeMap::new();
+    let known = |key: &PodKey| snapshot.pods.binary_search_by(|pod| pod.key.cmp(key)).ok();
+    for pod in pods.iter().filter_map(known).map(|place| &snapshot.pods[place]) {
+        for (name, state) in claims::of(pod, &snapshot.storage) {
+            if matches!(&state, ClaimState::Bound(zones) if !zones.is_empty()) {
+                bound.entry(state).or_default().push(name);
+            }
+        }
+    }
+    for names in bound.values_mut() {
+        names.sort();
+        names.dedup();
+    }
+    bound
+}
