@@ -76,12 +76,15 @@ fn claim(object: Cursor<'_>, meta: Meta) -> Option<VolumeClaim> {
         None if volume.is_some() => ClaimPhase::Bound,
         None => ClaimPhase::Pending,
     };
+    let modes = spec.texts("accessModes");
+    let has_mode = |name: &str| modes.iter().any(|mode| &***mode == name);
     Some(VolumeClaim {
         volume,
         class: asked_class(spec, Some(&meta)),
         phase,
         is_deleting: meta.is_deleting,
-        is_for_one_pod: spec.texts("accessModes").into_iter().any(|mode| &**mode == "ReadWriteOncePod"),
+        is_for_one_pod: has_mode("ReadWriteOncePod"),
+        is_for_one_node: has_mode("ReadWriteOnce") && !has_mode("ReadWriteMany") && !has_mode("ReadOnlyMany"),
         key: VolumeClaimKey { namespace: meta.namespace, name: meta.name },
     })
 }

@@ -98,6 +98,9 @@ pub struct VolumeClaim {
     /// Whether only one pod at a time may use it (`ReadWriteOncePod`).
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub is_for_one_pod: bool,
+    /// Whether only one node at a time may have its volume (`ReadWriteOnce`, and no other way).
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub is_for_one_node: bool,
 }
 
 /// A PersistentVolume.

@@ -9,7 +9,7 @@ use crate::snapshot::Snapshot;
 use super::apart::Parting;
 use super::memo::Memos;
 use super::solution::Solution;
-use super::{caution, headroom};
+use super::{caution, headroom, report};
 
 /// Plans, and keeps what the next plan can use: what may be bought for which pods, as long as pools, sizes, prices and
 /// daemonsets are the same, and in large clusters what all that runs comes to, as long as only others wait beside it and time
@@ -32,6 +32,8 @@ impl Solver {
         let solve =
             || caution::solve(snapshot, policy, |policy| headroom::solve(snapshot, policy, &self.memos));
         // One of the threads that share the work does the rest as well: nobody is woken in vain.
-        rayon::join(solve, || ()).0
+        let mut solution = rayon::join(solve, || ()).0;
+        report::attached::warn(snapshot, &mut solution);
+        solution
     }
 }

@@ -101,6 +101,7 @@ fn a_node_comes_up_where_the_volumes_of_its_pods_are() {
             phase: ClaimPhase::Bound,
             is_deleting: false,
             is_for_one_pod: false,
+            is_for_one_node: false,
         }];
         world.snapshot.storage.volumes = vec![Volume {
             name: Arc::from("pv"),

@@ -55,6 +55,7 @@ fn waiting(name: &str, class: AskedClass) -> VolumeClaim {
         phase: ClaimPhase::Pending,
         is_deleting: false,
         is_for_one_pod: false,
+        is_for_one_node: false,
     }
 }
 

@@ -15,7 +15,7 @@ status: {phase: Bound}
 apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: new, annotations: {volume.beta.kubernetes.io/storage-class: old}}
-spec: {}
+spec: {accessModes: [ReadWriteOnce]}
 ---
 apiVersion: v1
 kind: PersistentVolume
@@ -68,6 +68,7 @@ fn storage_is_read_as_far_as_scheduling_needs_it() {
     let claim = storage.claim(&key).expect("is there");
     assert_eq!((claim.phase, claim.volume.as_deref()), (ClaimPhase::Bound, Some("pv-1")));
     assert_eq!((claim.is_for_one_pod, storage.claims[0].is_for_one_pod), (true, false));
+    assert_eq!((claim.is_for_one_node, storage.claims[0].is_for_one_node), (false, true));
     assert_eq!(storage.claims[0].class, AskedClass::Named("old".into()));
     assert_eq!(storage.claims[0].phase, ClaimPhase::Pending);
     let volume = storage.volume("pv-1").expect("is there");

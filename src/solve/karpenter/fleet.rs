@@ -17,7 +17,7 @@ use crate::solve::market::Market;
 use crate::solve::price::{self, PriceBook};
 use crate::solve::replicas;
 use crate::solve::report::variety::warnings as variety_warnings;
-use crate::solve::report::{undecided, warnings};
+use crate::solve::report::{attached, undecided, warnings};
 use crate::solve::shrink::Shrunk;
 use crate::solve::shrink::due::Due;
 use crate::solve::shrink::trial::marked;
@@ -38,7 +38,7 @@ use super::{Preferences, Settings, report};
 /// target. `refused` is left out, each with the reason.
 #[must_use]
 pub fn solve(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &Refused) -> Solution {
-    replicas::without_replacements(snapshot, policy, |world| {
+    let mut solution = replicas::without_replacements(snapshot, policy, |world| {
         let due = Due::of(world, policy);
         let drifted = due.clone().drifted(|node| report::why_drifted_stays(world, node));
         let (mut going, mut staying) = due.of_fixed(world, policy).listed();
@@ -59,7 +59,9 @@ pub fn solve(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: 
         report::add_staying(&mut report.staying, &target.removed, staying);
         report.staying.sort();
         solution
-    })
+    });
+    attached::warn(snapshot, &mut solution);
+    solution
 }
 
 /// Plans a world in which pools have the nodes that they ask for, and no more.

@@ -2,6 +2,7 @@
 //! not be decided. Nothing here changes what was decided.
 
 pub mod agent_labels;
+pub mod attached;
 pub mod chain;
 pub mod claims;
 pub mod contradictions;

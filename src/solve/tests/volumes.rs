@@ -27,6 +27,7 @@ fn claim(name: &str, volume: Option<&str>, class: &str) -> VolumeClaim {
         phase: if volume.is_some() { ClaimPhase::Bound } else { ClaimPhase::Pending },
         is_deleting: false,
         is_for_one_pod: false,
+        is_for_one_node: false,
     }
 }
 
@@ -409,6 +410,35 @@ fn a_zone_that_a_volume_asks_for_is_told_with_its_claim() {
     let text = world.text();
     assert!(text.starts_with("? db: volumes: its volumes are not where it may run"), "{text}");
     assert!(text.ends_with("; so volumes ask: claim `data` is bound in eastus-2\n"), "{text}");
+}
+
+#[test]
+fn a_disk_for_one_node_whose_pods_come_to_several_is_warned_of() {
+    let once = VolumeClaim { is_for_one_node: true, ..claim("shared", Some("pv"), "disk") };
+    let storage =
+        Storage { claims: vec![once], volumes: vec![volume("pv", &["eastus-1"])], ..Storage::default() };
+    let full = on("n1", using("runs", &[of_claim("shared")]).cpu("1500m"));
+    let comes = using("comes", &[of_claim("shared")]).cpu("1500m");
+    let of = |size: &str, storage: &Storage, pods: Vec<Pod>| {
+        let warnings = world(storage.clone()).nodes([node("n1", size)]).pods(pods).solve().report.warnings;
+        let said = warnings.into_iter().map(|warning| format!("{}: {}", warning.object, warning.what));
+        said.collect::<Vec<_>>()
+    };
+    let said = |first: &str| {
+        let there = "and `default/comes` would go to a new node of pool `default`; Kubernetes binds it there all the \
+                     same, and it waits for the disk (Multi-Attach)";
+        vec![format!(
+            "claim `default/shared`: one node at a time may have its disk (`ReadWriteOnce`): {first}, {there}"
+        )]
+    };
+    let both = vec![full.clone(), comes.clone()];
+    assert_eq!(of("Standard_D2s_v5", &storage, both.clone()), said("`default/runs` has it on node `n1`"));
+    assert_eq!(of("Standard_D4s_v5", &storage, both.clone()), [""; 0], "both are on one node");
+    let going = vec![Pod { is_terminating: true, ..full }, comes];
+    assert_eq!(of("Standard_D2s_v5", &storage, going), [""; 0], "the disk is free when the other is gone");
+    let mut share = storage;
+    share.volumes[0].driver = Some("file.csi.azure.com".into());
+    assert_eq!(of("Standard_D2s_v5", &share, both), [""; 0], "every node reaches a share");
 }
 
 #[test]

@@ -70,6 +70,7 @@ pub(crate) fn stored_worlds() -> impl Strategy<Value = World> {
                 phase: ClaimPhase::Bound,
                 is_deleting: false,
                 is_for_one_pod,
+                is_for_one_node: false,
             });
         }
         storage.volumes.sort();

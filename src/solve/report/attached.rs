@@ -1,0 +1,108 @@
+//! Disks that one node at a time may have (`ReadWriteOnce`), and pods on several nodes that use one.
+//!
+//! kube-scheduler asks nothing of the kind, so that nothing is placed by it; the pod that comes second is bound and waits
+//! for its disk. That is said here.
+
+use std::collections::BTreeMap;
+
+use crate::model::storage::{self, DISKS, PodVolume, Storage, VolumeClaimKey};
+use crate::model::{Pod, PodKey, PodPlace};
+use crate::snapshot::Snapshot;
+use crate::solve::solution::{NodeRef, Solution, Target, Warning};
+
+const HINT: &str = "let its pods share a node (`podAffinity` by `kubernetes.io/hostname`), give each a claim of its \
+                    own, or use a share (`ReadWriteMany`)";
+
+/// Warns of each disk for one node whose pods come to several, where one of those is placed.
+pub fn warn(snapshot: &Snapshot, solution: &mut Solution) {
+    let storage = &snapshot.storage;
+    if !storage.claims.iter().any(|claim| claim.is_for_one_node) {
+        return;
+    }
+    let seats = Seats::of(&solution.target);
+    let mut users: BTreeMap<VolumeClaimKey, Vec<Seat<'_>>> = BTreeMap::new();
+    for pod in snapshot.pods.iter().filter(|pod| !pod.is_terminating) {
+        let Some(seat) = seats.of_pod(pod) else { continue };
+        for key in disks(pod, storage) {
+            users.entry(key).or_default().push(seat.clone());
+        }
+    }
+    let warnings = users.iter().filter_map(|(claim, users)| warning(claim, users, &solution.target));
+    let warnings: Vec<Warning> = warnings.collect();
+    solution.report.warnings.extend(warnings);
+    solution.report.warnings.sort();
+}
+
+/// Returns the claims of a pod whose disk one node at a time may have.
+fn disks<'p>(pod: &'p Pod, storage: &'p Storage) -> impl Iterator<Item = VolumeClaimKey> + 'p {
+    let key = |volume: &PodVolume| match volume {
+        PodVolume::Claim(name) => {
+            Some(VolumeClaimKey { namespace: pod.key.namespace.clone(), name: name.clone() })
+        }
+        // Nobody else uses what is made for one pod.
+        PodVolume::Ephemeral(_) | PodVolume::Template(_) | PodVolume::Disk(_) => None,
+    };
+    let is_disk = |key: &VolumeClaimKey| {
+        let Some(claim) = storage.claim(key).filter(|claim| claim.is_for_one_node) else { return false };
+        let volume = claim.volume.as_ref().and_then(|name| storage.volume(name));
+        let made = || storage.class(&claim.class).map(|class| storage::driver_of(&class.provisioner));
+        let driver = volume.map_or_else(made, |volume| volume.driver.clone());
+        driver.is_some_and(|driver| &*driver == DISKS)
+    };
+    pod.spec.volumes.iter().filter_map(key).filter(move |key| is_disk(key))
+}
+
+/// A pod, where it is in the end, and whether it is placed there.
+#[derive(Clone)]
+struct Seat<'p> {
+    pod: &'p PodKey,
+    place: NodeRef,
+    is_placed: bool,
+}
+
+/// Where pods are placed.
+struct Seats<'t>(BTreeMap<&'t PodKey, NodeRef>);
+
+impl<'t> Seats<'t> {
+    fn of(target: &'t Target) -> Self {
+        let kept = target.kept.iter();
+        let kept =
+            kept.flat_map(|kept| kept.pods.iter().map(|pod| (pod, NodeRef::Existing(kept.node.clone()))));
+        let new = target.new.iter().enumerate();
+        let new = new.flat_map(|(number, node)| node.pods.iter().map(move |pod| (pod, NodeRef::New(number))));
+        Self(kept.chain(new).collect())
+    }
+
+    fn of_pod<'p>(&self, pod: &'p Pod) -> Option<Seat<'p>> {
+        let placed = self.0.get(&pod.key).cloned();
+        let is_placed = placed.is_some();
+        let place = placed.or_else(|| match &pod.place {
+            PodPlace::Bound(node) => Some(NodeRef::Existing(node.clone())),
+            PodPlace::Waiting => None,
+        })?;
+        Some(Seat { pod: &pod.key, place, is_placed })
+    }
+}
+
+fn warning(claim: &VolumeClaimKey, users: &[Seat<'_>], target: &Target) -> Option<Warning> {
+    // Who runs with it has it; of those who come together the first by name.
+    let first = users.iter().find(|seat| !seat.is_placed).or_else(|| users.first())?;
+    let second = users.iter().find(|seat| seat.is_placed && seat.place != first.place)?;
+    let place = |seat: &Seat<'_>| match &seat.place {
+        NodeRef::Existing(node) => format!("node `{node}`"),
+        NodeRef::New(number) => format!("a new node of pool `{}`", target.new[*number].pool),
+    };
+    let has = if first.is_placed { "would go to" } else { "has it on" };
+    Some(Warning {
+        object: format!("claim `{claim}`"),
+        what: format!(
+            "one node at a time may have its disk (`ReadWriteOnce`): `{}` {has} {}, and `{}` would go to {}; Kubernetes \
+             binds it there all the same, and it waits for the disk (Multi-Attach)",
+            first.pod,
+            place(first),
+            second.pod,
+            place(second),
+        ),
+        hint: Some(HINT.to_owned()),
+    })
+}
