@@ -12,7 +12,7 @@ use super::fleet;
 use super::ledger;
 use super::shrink::imagined;
 use super::shrink::trial::Scene;
-use super::solution::{Solution, Unplaced};
+use super::solution::{Solution, Target, Unplaced};
 
 /// Says of pods for which limits leave no room that the next plan has some, where it has.
 pub(super) fn say(scene: &Scene<'_>, snapshot: &Snapshot, solution: &mut Solution) {
@@ -21,7 +21,7 @@ pub(super) fn say(scene: &Scene<'_>, snapshot: &Snapshot, solution: &mut Solutio
     if !ledger::has_limits(scene.policy) || !solution.report.unplaced.iter().any(is_limited) {
         return;
     }
-    let (then, gone) = when_gone(scene, snapshot, solution);
+    let (then, gone) = when_gone(scene, snapshot, &solution.target);
     let Some(first) = gone.first() else { return };
     let placed = placed(fleet::without(scene, &then));
     let once = match gone.len() {
@@ -47,8 +47,12 @@ pub(super) fn say(scene: &Scene<'_>, snapshot: &Snapshot, solution: &mut Solutio
 }
 
 /// Returns the world when the target is reached and what goes is gone, with the nodes that are.
-fn when_gone(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solution) -> (Snapshot, BTreeSet<NodeName>) {
-    let mut then = imagined::after(scene, snapshot, &solution.target);
+pub(super) fn when_gone(
+    scene: &Scene<'_>,
+    snapshot: &Snapshot,
+    target: &Target,
+) -> (Snapshot, BTreeSet<NodeName>) {
+    let mut then = imagined::after(scene, snapshot, target);
     let going = then.nodes.iter().filter(|node| node.is_deleting);
     let gone: BTreeSet<NodeName> = going.map(|node| node.name.clone()).collect();
     then.nodes.retain(|node| !node.is_deleting);

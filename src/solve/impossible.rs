@@ -80,14 +80,17 @@ fn address(spec: &Arc<PodSpec>) -> usize {
     Arc::as_ptr(spec).addr()
 }
 
+/// Which pools may be what pods of some terms ask for, and whether some node is, once that was asked.
+type Found = (Vec<usize>, Option<bool>);
+
 /// Whatever might hold a pod.
 struct Holders<'a> {
     supply: &'a Supply<'a>,
     /// The most that a node of each pool has of each resource.
     largest: Vec<Resources>,
     snapshot: &'a Snapshot,
-    /// Which pools, and whether some node, may be what pods of these terms ask for.
-    known: BTreeMap<(Vec<Requirements>, Stance), (Vec<usize>, Option<bool>)>,
+    /// What was found for node terms and a stance to taints.
+    known: BTreeMap<(Vec<Requirements>, Stance), Found>,
 }
 
 impl Holders<'_> {

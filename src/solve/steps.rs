@@ -116,12 +116,8 @@ fn is_better(one: &Solution, other: &Solution) -> bool {
 
 /// Returns whether due nodes that stay could go once a target is reached, what goes is gone and what comes up is there.
 fn lets_go_of_due(scene: &Scene<'_>, without_due: &Snapshot, target: &Target) -> bool {
-    let mut then = imagined::after(scene, without_due, target);
-    let gone: BTreeSet<NodeName> =
-        then.nodes.iter().filter(|node| node.is_deleting).map(|node| node.name.clone()).collect();
-    then.nodes.retain(|node| !node.is_deleting);
+    let (mut then, _) = afterwards::when_gone(scene, without_due, target);
     then.nodes.iter_mut().for_each(|node| node.stage = NodeStage::Initialized);
-    then.pods.retain(|pod| !matches!(&pod.place, PodPlace::Bound(node) if gone.contains(node)));
     let due = Due::of(&then, scene.policy);
     !due.settled(scene, &then).names().is_empty()
 }
