@@ -71,8 +71,9 @@ pub(super) fn planned<T>(
     begun((snapshot, policy), memos, |scene, without_due, (may_go, due)| {
         let is_due = !due.names().is_empty();
         let mut solution = stepped(scene, without_due, (&may_go, is_due));
-        // Due nodes stay, and other ways may make it known that they can go: the next plan would find that.
-        if !scene.looks_further {
+        // Other ways are looked at beside due nodes only where that may place more: each takes as long as all of this. They
+        // may make room for what due nodes carry that stay, and the next plan would find that.
+        if !scene.looks_further && solution.report.left_over() > 0 {
             let further = &Scene { looks_further: true, ..*scene };
             let other = stepped(further, without_due, (&may_go, is_due));
             if is_better(&other, &solution) && !lets_go_of_due(scene, without_due, &other.target) {
@@ -156,7 +157,7 @@ fn begun<T>(
         let snapshot = rest.as_ref().unwrap_or(snapshot);
         let scene = &Scene { impossible: &impossible.unwrap_or_default(), ..*scene };
         let due = due.settled(scene, snapshot);
-        let scene = &Scene { asked: &due.names(), looks_further: due.is_all_going(), ..*scene };
+        let scene = &Scene { asked: &due.names(), ..*scene };
         let without_due = &trial::marked(snapshot, &due.names());
         then(scene, without_due, (may_go, due))
     })

@@ -93,11 +93,11 @@ impl Late<'_> {
     }
 }
 
-/// Leaves out who is counted where others are spread, and keeps the rest out of the domains of those that keep them away,
+/// Leaves out who is counted where others that have a place are spread, and keeps the rest out of the domains of those that keep them away,
 /// where these are before and after. What holds on one node is seen when it is filled.
 fn keep_apart(shapes: &mut Vec<Shape>, topology: &Topology, worlds: [&Snapshot; 2]) {
-    let kind = |group: usize| &topology.groups[group].kind;
-    shapes.retain(|shape| !shape.roles.iter().any(|role| matches!(kind(role.group), GroupKind::Spread(_))));
+    let spread = spread_by(topology, worlds[1]);
+    shapes.retain(|shape| !shape.roles.iter().any(|role| spread.contains(&role.group)));
     if shapes.iter().all(|shape| shape.roles.is_empty()) {
         return;
     }
@@ -112,6 +112,14 @@ fn keep_apart(shapes: &mut Vec<Shape>, topology: &Topology, worlds: [&Snapshot; 
         ask.alternatives.retain(|term| term.intersects(&away).is_ok());
         ask.alternatives.iter_mut().for_each(|term| term.add_all(&away));
     }
+}
+
+/// Returns the groups by which somebody who has a place is spread.
+fn spread_by(topology: &Topology, world: &Snapshot) -> BTreeSet<usize> {
+    let placed = world.pods.iter().filter(|pod| pod.place != PodPlace::Waiting);
+    let roles = placed.flat_map(|pod| topology.roles(pod)).filter(|role| role.is_bound);
+    let is_spread = |group: &usize| matches!(topology.groups[*group].kind, GroupKind::Spread(_));
+    roles.map(|role| role.group).filter(is_spread).collect()
 }
 
 /// Returns the domains in which somebody keeps others away, by group.

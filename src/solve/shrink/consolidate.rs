@@ -28,6 +28,9 @@ const ROUNDS_MAX: usize = 3;
 const TRIES: (usize, usize) = (8, 32);
 const PLANNED_MAX: usize = 150_000;
 
+/// The most nodes of which every set is tried: no more sets than are tried of others.
+const EVERY_MAX: usize = 4;
+
 /// From how many pods and nodes on no more than the fewest sets are tried.
 pub(in crate::solve) const LARGE_MIN: usize = PLANNED_MAX / TRIES.0;
 
@@ -174,8 +177,10 @@ impl<'s> Search<'s> {
 
     /// Returns every set of candidates, where all can be tried.
     fn every(&self) -> Option<Vec<BTreeSet<NodeName>>> {
-        let places = u32::try_from(self.order.len()).unwrap_or(u32::MAX);
-        let sets = 1_usize.checked_shl(places).filter(|sets| *sets <= self.tries_max)?;
+        if self.order.len() > EVERY_MAX {
+            return None;
+        }
+        let sets = Some(1_usize << self.order.len()).filter(|sets| *sets <= self.tries_max)?;
         let set = |number: usize| {
             let is_in = |place: &usize| number >> place & 1 == 1;
             (0..self.order.len()).filter(is_in).map(|place| self.order[place].clone()).collect()

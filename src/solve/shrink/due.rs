@@ -150,11 +150,6 @@ impl Due {
         self.going.keys().cloned().collect()
     }
 
-    /// Returns whether none of them stays.
-    pub(in crate::solve) fn is_all_going(&self) -> bool {
-        self.staying.is_empty()
-    }
-
     /// Keeps those whose going would leave pods without a place.
     pub(in crate::solve) fn settled(mut self, scene: &Scene<'_>, snapshot: &Snapshot) -> Self {
         if self.going.is_empty() {
