@@ -53,7 +53,11 @@ pub(in crate::solve) fn composed(
         .filter_map(|node| opened(scene.room, node))
         .collect();
     new.extend(second.target.new);
+    // What budgets hold is there still, and may be of use after all.
+    let used: BTreeSet<&NodeName> =
+        second.target.kept.iter().filter(|kept| !kept.pods.is_empty()).map(|kept| &kept.node).collect();
     let mut removed: Vec<Removal> = first.target.removed;
+    removed.retain(|removal| !used.contains(&removal.node));
     removed.extend(second.target.removed.into_iter().filter(|removal| !is_made(&removal.node)));
     removed.sort_by(|one, other| one.node.cmp(&other.node));
     // What is held goes in both.
@@ -94,9 +98,9 @@ fn kept(first: Vec<Kept>, second: Vec<Kept>) -> Vec<Kept> {
         pods.insert(kept.node, left);
     }
     pods.retain(|node, _| stays.contains(node));
-    for kept in second {
-        if let Some(there) = pods.get_mut(&kept.node) {
-            there.extend(kept.pods);
+    for kept in second.into_iter().filter(|kept| !imagined::is_new(&kept.node)) {
+        if pods.contains_key(&kept.node) || !kept.pods.is_empty() {
+            pods.entry(kept.node).or_default().extend(kept.pods);
         }
     }
     pods.into_iter().map(|(node, pods)| Kept { node, pods: pods.into_iter().collect() }).collect()
