@@ -151,7 +151,7 @@ pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, solve: impl Fn(&Policy
 }
 
 /// Returns how many pods have no place, by priority.
-fn unplaced(snapshot: &Snapshot, solution: &Solution) -> BTreeMap<i32, usize> {
+pub(super) fn unplaced(snapshot: &Snapshot, solution: &Solution) -> BTreeMap<i32, usize> {
     let pods: BTreeSet<&PodKey> =
         solution.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods).collect();
     let mut counts = BTreeMap::new();

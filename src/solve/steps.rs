@@ -12,6 +12,7 @@ use crate::snapshot::Snapshot;
 
 use super::afterwards;
 use super::apart;
+use super::caution;
 use super::daemons::Daemons;
 use super::demand::Demand;
 use super::existing;
@@ -27,7 +28,7 @@ use super::shrink::candidate::Rules;
 use super::shrink::due::Due;
 use super::shrink::trial::{self, Scene};
 use super::shrink::{alone, candidate, composed, consolidate, imagined, whole};
-use super::solution::{Removal, Report, Solution, Target};
+use super::solution::{Cost, Removal, Solution, Target};
 use super::topology::Topology;
 
 /// How often what is left to gain is looked for in the world that was planned; in a large one once.
@@ -76,7 +77,8 @@ pub(super) fn planned<T>(
         if !scene.looks_further && solution.report.left_over() > 0 {
             let further = &Scene { looks_further: true, ..*scene };
             let other = stepped(further, without_due, (&may_go, is_due));
-            if is_better(&other, &solution) && !lets_go_of_due(scene, without_due, &other.target) {
+            if is_better(without_due, &other, &solution) && !lets_go_of_due(scene, without_due, &other.target)
+            {
                 solution = other;
             }
         }
@@ -106,13 +108,16 @@ fn stepped(
     }
 }
 
-/// Returns whether a fleet leaves fewer pods over than another, or as many for less.
-fn is_better(one: &Solution, other: &Solution) -> bool {
-    let rank = |solution: &Solution| {
-        let Report { cost_after, .. } = &solution.report;
-        (solution.report.left_over(), cost_after.unpriced_nodes, cost_after.effective)
+/// Returns whether a fleet leaves fewer pods over than another, the highest priority first, or as many for less.
+pub(super) fn is_better(snapshot: &Snapshot, one: &Solution, other: &Solution) -> bool {
+    let left = |solution: &Solution| caution::unplaced(snapshot, solution);
+    let cost = |solution: &Solution| {
+        let Cost { unpriced_nodes, effective, .. } = solution.report.cost_after;
+        (unpriced_nodes, effective)
     };
-    rank(one) < rank(other)
+    let (left, left_by_other) = (left(one), left(other));
+    trial::is_worse(&left_by_other, &left)
+        || !trial::is_worse(&left, &left_by_other) && cost(one) < cost(other)
 }
 
 /// Returns whether due nodes that stay could go once a target is reached, what goes is gone and what comes up is there.

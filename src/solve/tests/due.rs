@@ -4,8 +4,10 @@ use super::world::{PodWith, World, node, on, pod, pool, text, toleration};
 use crate::model::disruption_budget::{BudgetCounts, DisruptionBudget, UnhealthyPods};
 use crate::model::{
     Budget, BudgetNodes, Claimed, ConsolidationPolicy, DisruptionReason, Drift, Effect, ExpireAfter,
-    LabelKey, LabelSelector, Node, Pod, Pool, Requirement, Stamp, Taint, Trouble,
+    LabelKey, LabelSelector, Node, Pod, PodKey, Pool, Requirement, Stamp, Taint, Trouble,
 };
+use crate::solve::solution::{Report, Solution, Target, Unplaced};
+use crate::solve::steps;
 
 const SMALL: &str = "Standard_D2s_v5";
 const MIDDLE: &str = "Standard_D4s_v5";
@@ -334,4 +336,28 @@ fn where_more_than_a_fifth_is_unhealthy_no_node_is_repaired() {
     assert_eq!(troubled(2, 10, unready).solve().target.removed.len(), 2);
     let many = staying(&troubled(3, 10, unready));
     assert!(many.contains("3 of the 10 nodes of pool `default` are unhealthy"), "{many}");
+}
+
+#[test]
+fn a_fleet_that_leaves_one_of_high_priority_over_is_no_better_than_one_that_leaves_two_of_low() {
+    let world = World::of(vec![pool("default")]).pods([pod("high").priority(10), pod("a"), pod("b")]);
+    let leaving = |pods: &[usize]| {
+        let pods: Vec<PodKey> = pods.iter().map(|place| world.snapshot.pods[*place].key.clone()).collect();
+        let mut solution = Solution { target: Target::default(), report: Report::default() };
+        let because = String::new();
+        solution.report.unplaced.push(Unplaced {
+            pods,
+            rule: because.clone(),
+            because,
+            nearest: None,
+            details: Vec::new(),
+        });
+        solution
+    };
+    let place = |name: &str| world.snapshot.pods.iter().position(|pod| &*pod.key.name == name);
+    let [high, a, b] = ["high", "a", "b"].map(|name| place(name).expect("is there"));
+    let (one_high, two_low) = (leaving(&[high]), leaving(&[a, b]));
+    assert!(steps::is_better(&world.snapshot, &two_low, &one_high));
+    assert!(!steps::is_better(&world.snapshot, &one_high, &two_low));
+    assert!(!steps::is_better(&world.snapshot, &one_high, &one_high));
 }
