@@ -1,15 +1,16 @@
 //! Which nodes should exist, and where each pod would go.
 //!
-//! Pure and total: it never fails, it explains. Nothing here knows how a change is carried out. The steps, in the order of
-//! [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`overlay`], [`supply`], [`price`]) and what counts
-//! beside its price ([`caution`]), what pools have whatever pods ask for (`replicas`), which pods nothing could hold (`impossible`), which domains pods go to
-//! ([`topology`]), what there is and what fits there ([`existing`]), what may go ([`shrink`]), what limits leave
-//! ([`ledger`]), new nodes for the rest (`pack`), Karpenter's choice for the same (`rival`), room for a scheduler that does not know the plan (`scheduler`), one step
-//! after the other (`steps`), in large clusters what runs before what waits (`apart`), what soft preferences add
-//! (`preferences`), who has a place as soon as what goes is gone (`afterwards`), what is left when all is to go (`destroy`), and why ([`report`], [`explain`]). The rules themselves are
-//! in [`fit`], room that is kept for pods to come in [`headroom`]. What follows from the same in the next plan is kept by a
-//! [`Solver`] (`memo`). Beside it stands Karpenter's own way ([`karpenter`]), and what any fleet costs at least
-//! ([`bound`](mod@bound)).
+//! Pure and total: it never fails, it explains. Nothing here knows how a change is carried out. The steps, in the order
+//! of [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`overlay`], [`supply`], [`price`]) and what
+//! counts beside its price ([`caution`]), what pools have whatever pods ask for (`replicas`), which pods nothing could
+//! hold (`impossible`), which domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what
+//! may go ([`shrink`]), what limits leave ([`ledger`]), new nodes for the rest (`pack`), Karpenter's choice for the
+//! same (`rival`), room for a scheduler that does not know the plan (`scheduler`), one step after the other (`steps`),
+//! in large clusters what runs before what waits (`apart`), what soft preferences add (`preferences`), who has a place
+//! as soon as what goes is gone (`afterwards`), what is left when all is to go (`destroy`), and why ([`report`],
+//! [`explain`]). The rules themselves are in [`fit`], room that is kept for pods to come in [`headroom`]. What follows
+//! from the same in the next plan is kept by a [`Solver`] (`memo`). Beside it stands Karpenter's own way
+//! ([`karpenter`]), and what any fleet costs at least ([`bound`](mod@bound)).
 
 mod afterwards;
 mod apart;

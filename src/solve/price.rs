@@ -162,8 +162,7 @@ fn quote_node(
     committed: Option<&Commitment>,
 ) -> Option<Quote> {
     let (size, capacity_type) = &bought;
-    let offering = kind.and_then(|kind| offering_of(kind, node, *capacity_type));
-    let vm = offering.map(|offering| offering.price).or_else(|| market.today.get(&bought).copied())?;
+    let vm = vm_price(node, kind, &bought, market)?;
     let assumed = || market.disks.get(size).copied().unwrap_or(Price::Unknown);
     let disk = own.map_or_else(assumed, |kind| kind.os_disk.price());
     let quote = book.total(vm, *capacity_type, (kind, disk));
@@ -177,8 +176,17 @@ fn quote_node(
 /// Returns what the VM of a node costs by the list as it was bought, without its disk; nothing where nobody knows.
 pub(super) fn vm_of(node: &Node, market: &Market) -> Option<MicroUsdPerHour> {
     let bought = bought_as(node)?;
-    let offering = market.find(&bought.0, node).and_then(|kind| offering_of(kind, node, bought.1));
-    offering.map(|offering| offering.price).or_else(|| market.today.get(&bought).copied())?.known()
+    vm_price(node, market.find(&bought.0, node), &bought, market)?.known()
+}
+
+fn vm_price(
+    node: &Node,
+    kind: Option<&InstanceType>,
+    bought: &(SkuName, CapacityType),
+    market: &Market,
+) -> Option<Price> {
+    let offering = kind.and_then(|kind| offering_of(kind, node, bought.1));
+    offering.map(|offering| offering.price).or_else(|| market.today.get(bought).copied())
 }
 
 /// Returns the offering that a node was bought as, by its zone where it is known. Azure's prices are the same in all

@@ -216,7 +216,7 @@ impl Free {
 }
 
 /// Returns the driver that attaches the volume of a claim, where that is known.
-fn driver_of(claim: &VolumeClaim, storage: &Storage) -> Option<Arc<str>> {
+pub(in crate::solve) fn driver_of(claim: &VolumeClaim, storage: &Storage) -> Option<Arc<str>> {
     match claim.volume.as_ref().and_then(|volume| storage.volume(volume)) {
         Some(volume) => volume.driver.clone(),
         None => storage.class(&claim.class).map(|class| storage::driver_of(&class.provisioner)),

@@ -93,8 +93,8 @@ impl Late<'_> {
     }
 }
 
-/// Leaves out who is counted where others that have a place are spread, and keeps the rest out of the domains of those that keep them away,
-/// where these are before and after. What holds on one node is seen when it is filled.
+/// Leaves out who is counted where others that have a place are spread, and keeps the rest out of the domains of those that
+/// keep them away, where these are before and after. What holds on one node is seen when it is filled.
 fn keep_apart(shapes: &mut Vec<Shape>, topology: &Topology, worlds: [&Snapshot; 2]) {
     let spread = spread_by(topology, worlds[1]);
     shapes.retain(|shape| !shape.roles.iter().any(|role| spread.contains(&role.group)));

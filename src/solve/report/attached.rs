@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::storage::{self, DISKS, PodVolume, Storage, VolumeClaimKey};
+use crate::model::storage::{DISKS, PodVolume, Storage, VolumeClaimKey};
 use crate::model::{Pod, PodKey, PodPlace};
 use crate::snapshot::Snapshot;
+use crate::solve::fit::mounts;
 use crate::solve::solution::{NodeRef, Solution, Target, Warning};
 
 const HINT: &str = "let its pods share a node (`podAffinity` by `kubernetes.io/hostname`), give each a claim of its \
@@ -44,10 +45,7 @@ fn disks<'p>(pod: &'p Pod, storage: &'p Storage) -> impl Iterator<Item = VolumeC
     };
     let is_disk = |key: &VolumeClaimKey| {
         let Some(claim) = storage.claim(key).filter(|claim| claim.is_for_one_node) else { return false };
-        let volume = claim.volume.as_ref().and_then(|name| storage.volume(name));
-        let made = || storage.class(&claim.class).map(|class| storage::driver_of(&class.provisioner));
-        let driver = volume.map_or_else(made, |volume| volume.driver.clone());
-        driver.is_some_and(|driver| &*driver == DISKS)
+        mounts::driver_of(claim, storage).is_some_and(|driver| &*driver == DISKS)
     };
     pod.spec.volumes.iter().filter_map(key).filter(move |key| is_disk(key))
 }

@@ -68,7 +68,9 @@ fn turn<'n>(host: &'n Standing<'_>, ask: &Ask) -> (impl Ord + use<>, &'n str) {
 fn beside(ask: &Ask, role: &HostRole, nodes: &[Standing<'_>]) -> String {
     let hosts: Vec<&Standing<'_>> = hosts(role, nodes).collect();
     let Some(nearest) = hosts.iter().min_by_key(|host| turn(host, ask)) else {
-        return "it has to share a node with pods that are on no node which stays, and none of them comes with a new one".to_owned();
+        let because = "it has to share a node with pods that are on no node which stays, and none of them comes with a \
+                       new one";
+        return because.to_owned();
     };
     let (only, none) = match hosts.len() {
         1 => (format!("{} has", titled(nearest)), "that has no place for it".to_owned()),

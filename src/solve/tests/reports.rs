@@ -32,13 +32,7 @@ fn pods_that_nothing_could_hold_change_nothing_for_the_others_and_are_told_once(
             pod("b").cpu("2"),
         ])
     };
-    let nowhere = |name: &str, cpu: &str| {
-        let mut pod = pod(name).cpu(cpu);
-        let mut spec = (*pod.spec).clone();
-        spec.node_selector.add(LabelKey::new("disk"), Requirement::one("ssd"));
-        pod.spec = spec.into();
-        pod
-    };
+    let nowhere = |name: &str, cpu: &str| pod(name).cpu(cpu).selects("disk", "ssd");
     let impossible = [nowhere("x", "1"), nowhere("y", "2"), pod("z").cpu("900")];
     let (without, with) = (world().solve(), world().pods(impossible).solve());
     assert_eq!(with.target, without.target);
@@ -52,10 +46,7 @@ fn pods_that_nothing_could_hold_change_nothing_for_the_others_and_are_told_once(
 fn a_pod_that_a_node_could_hold_if_it_were_empty_is_not_taken_for_impossible() {
     let mut labelled = node("n1", "Standard_D4s_v5");
     labelled.labels.insert(LabelKey::new("disk"), "ssd".into());
-    let mut wants = pod("a").cpu("3");
-    let mut spec = (*wants.spec).clone();
-    spec.node_selector.add(LabelKey::new("disk"), Requirement::one("ssd"));
-    wants.spec = spec.into();
+    let wants = pod("a").cpu("3").selects("disk", "ssd");
     let world = |cpu| {
         World::of(vec![pool("default")])
             .nodes([labelled.clone()])
