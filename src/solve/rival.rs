@@ -51,7 +51,7 @@ pub(super) fn or<'a>(ground: &Ground<'a>, ours: Attempt<'a>) -> Attempt<'a> {
 /// Returns whether there is anything to gain, and little to look at.
 fn is_asked(ground: &Ground<'_>, ours: &Attempt<'_>) -> bool {
     let Attempt { assigned, finished, .. } = ours;
-    let pods_max = if assigned.refused.is_empty() { PODS_MAX } else { REFUSED_PODS_MAX };
+    let pods_max = if assigned.leaves_over() { REFUSED_PODS_MAX } else { PODS_MAX };
     let is_small = ground.demand.pods() <= pods_max && ground.nodes.len() <= NODES_MAX;
     let is_whole = finished.nodes.is_empty() && finished.unplaced.is_empty() && assigned.refused.is_empty();
     ground.looks_further && ground.slack.shapes.is_empty() && is_small && !is_whole
@@ -79,15 +79,34 @@ fn rival<'a>(ground: &Ground<'a>, ours: &Attempt<'a>) -> Option<Attempt<'a>> {
     for _ in 0..ROUNDS_MAX {
         let left_out = refused.iter().map(|(pod, miss)| (pod.clone(), miss.because.clone())).collect();
         let mut ledger = ledger::opened(policy, &snapshot.nodes, &nothing_goes.free, there);
-        let (places, new) = karpenter.without(&left_out, &mut ledger);
-        let mut tried = Tried::of(ground, (&places, new), ledger)?;
+        let fleet = karpenter.without(&left_out, &mut ledger);
+        let mut tried = Tried::of(ground, fleet.clone(), ledger.clone())?;
         let more = tried.refused(ground, running);
         if more.is_empty() {
-            return tried.attempt(ground, (ours, refused));
+            let out = refused.keys().cloned().collect();
+            let later = later(ground, &karpenter, (fleet, ledger), (running, &out));
+            return later.unwrap_or(tried).attempt(ground, (ours, refused));
         }
         refused.extend(more);
     }
     None
+}
+
+/// Places what is left over and fits on the nodes of a fleet, as kube-scheduler would; nothing where nothing does.
+fn later<'a>(
+    ground: &Ground<'a>,
+    karpenter: &Provisioning<'a>,
+    ((mut places, mut new), ledger): ((BTreeMap<PodKey, NodeName>, Vec<NewNode>), Ledger),
+    (running, out): (&Running<'_>, &BTreeSet<PodKey>),
+) -> Option<Tried<'a>> {
+    let placed: BTreeSet<&PodKey> = places.keys().chain(new.iter().flat_map(|node| &node.pods)).collect();
+    let waiting = ground.demand.shapes.iter().flat_map(|shape| &shape.pods);
+    let left: BTreeSet<PodKey> = waiting.filter(|pod| !placed.contains(pod)).cloned().collect();
+    if karpenter.late(&left, (&mut places, &mut new), out).is_empty() {
+        return None;
+    }
+    let mut tried = Tried::of(ground, (places, new), ledger)?;
+    tried.refused(ground, running).is_empty().then_some(tried)
 }
 
 /// Where Karpenter has the pods.
@@ -105,7 +124,7 @@ impl<'a> Tried<'a> {
     /// be had.
     fn of(
         ground: &Ground<'a>,
-        (places, new): (&BTreeMap<PodKey, NodeName>, Vec<NewNode>),
+        (places, new): (BTreeMap<PodKey, NodeName>, Vec<NewNode>),
         ledger: Ledger,
     ) -> Option<Self> {
         let Ground { demand, supply, .. } = *ground;
@@ -167,7 +186,7 @@ impl<'a> Tried<'a> {
         let shrunk = shrink::shrink(snapshot, policy, &nodes, demand);
         let costs = Costs::of(snapshot, &shrunk, market, book);
         let origins = (0..demand.shapes.len()).map(|place| (place, None)).collect();
-        let assigned = Assigned { demand: demand.clone(), origins, closed: Vec::new(), refused };
+        let assigned = Assigned { demand: demand.clone(), origins, refused, ..Assigned::default() };
         let finished = Finished { nodes: new, shapes, unplaced, ledger, took: BTreeMap::new() };
         let (shortfalls, riders) = (Shortfalls::default(), Riders::default());
         Some(Attempt { assigned, nodes, shrunk, costs, finished, shortfalls, riders })

@@ -84,11 +84,11 @@ fn of_world(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &
     let costs = standing.with_new(&new, &ledger, &book);
     let mut warnings = warnings::all(policy, (market, &warnings::Known::of(market)), (&[&demand], &supply));
     let mut unplaced = report::unplaced(&passed, &refused, beyond);
-    Late { unplaced: &mut unplaced, places: &mut places, new: &mut new, refused: &refused.late }.place(
-        left,
-        trade,
-        (&daemons, &topology),
-    );
+    let over = unplaced.iter().flat_map(|group| &group.pods).cloned().collect();
+    let late = Late { left: &over, places: &mut places, new: &mut new, refused: &refused.late };
+    let late = late.place(left, trade, (&daemons, &topology));
+    unplaced.iter_mut().for_each(|group| group.pods.retain(|pod| !late.contains(pod)));
+    unplaced.retain(|group| !group.pods.is_empty());
     warnings.extend(variety_warnings(policy, &new));
     let report = Report {
         unplaced,
@@ -147,6 +147,19 @@ impl<'a> Provisioning<'a> {
         let there: BTreeSet<&NodeName> = snapshot.nodes.iter().map(|node| &node.name).collect();
         placed.retain(|_, node| there.contains(node));
         (placed, new)
+    }
+
+    /// Places those of these pods that Karpenter leaves over and that fit on nodes that are there, or made, and returns them.
+    /// Pods that are left out stay so.
+    pub(in crate::solve) fn late(
+        &self,
+        left: &BTreeSet<PodKey>,
+        (places, new): (&mut BTreeMap<PodKey, NodeName>, &mut Vec<NewNode>),
+        left_out: &BTreeSet<PodKey>,
+    ) -> BTreeSet<PodKey> {
+        let topology = &Topology::of(self.snapshot);
+        let around = (&Daemons::of(self.snapshot, topology), topology);
+        Late { left, places, new, refused: left_out }.place(self.snapshot, self.trade, around)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::solve::daemons::Daemons;
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::existing;
 use crate::solve::shrink::imagined;
-use crate::solve::solution::{NewNode, Unplaced};
+use crate::solve::solution::NewNode;
 use crate::solve::topology::Topology;
 use crate::solve::topology::group::GroupKind;
 
@@ -24,8 +24,8 @@ use super::fleet::Trade;
 
 /// A fleet that leaves pods over.
 pub(super) struct Late<'l> {
-    /// What is reported as left over.
-    pub(super) unplaced: &'l mut Vec<Unplaced>,
+    /// What is left over.
+    pub(super) left: &'l BTreeSet<PodKey>,
     /// Where pods are on nodes that exist.
     pub(super) places: &'l mut BTreeMap<PodKey, NodeName>,
     /// The nodes that are made.
@@ -35,20 +35,19 @@ pub(super) struct Late<'l> {
 }
 
 impl Late<'_> {
-    /// Places what is left over, also what the judge refuses where Karpenter has it. In the world, nodes that go are being
-    /// deleted.
+    /// Places what is left over, also what the judge refuses where Karpenter has it, and returns it. In the world, nodes that
+    /// go are being deleted.
     pub(super) fn place(
         self,
         world: &Snapshot,
         trade: Trade<'_>,
         (daemons, topology): (&Daemons<'_>, &Topology),
-    ) {
-        let left: BTreeSet<&PodKey> = self.unplaced.iter().flat_map(|group| &group.pods).collect();
+    ) -> BTreeSet<PodKey> {
         let is_free = |pod: &Pod| !desk::is_tied(pod) && pod.spec.volumes.is_empty();
         let is_meant =
-            |pod: &Pod| left.contains(&pod.key) && is_free(pod) && !self.refused.contains(&pod.key);
+            |pod: &Pod| self.left.contains(&pod.key) && is_free(pod) && !self.refused.contains(&pod.key);
         if !world.pods.iter().any(is_meant) {
-            return;
+            return BTreeSet::new();
         }
         let bought = (trade.policy, trade.supply);
         let joined = |(number, new)| imagined::joined(bought, imagined::name(number), new, world.at);
@@ -70,8 +69,7 @@ impl Late<'_> {
             node.placed.into_iter().map(move |pod| (pod, name.clone()))
         });
         let late: BTreeMap<PodKey, NodeName> = late.collect();
-        self.unplaced.iter_mut().for_each(|group| group.pods.retain(|pod| !late.contains_key(pod)));
-        self.unplaced.retain(|group| !group.pods.is_empty());
+        let placed = late.keys().cloned().collect();
         let pods: BTreeMap<&PodKey, &Pod> = world.pods.iter().map(|pod| (&pod.key, pod)).collect();
         for (pod, node) in late {
             match made.iter().position(|made| made.name == node) {
@@ -79,6 +77,7 @@ impl Late<'_> {
                 None => drop(self.places.insert(pod, node)),
             }
         }
+        placed
     }
 
     /// Returns the world with these nodes, and pods where they are placed.
