@@ -97,13 +97,16 @@ fn found<'a>(ground: &Ground<'a>) -> (Attempt<'a>, Way) {
     best
 }
 
-/// Returns the other manners that are tried: where rules between pods leave some over, and where spreads let domains differ
-/// by more than one.
+/// Returns the other manners that are tried: where rules between pods leave some over, where spreads let domains differ by
+/// more than one, and where limits leave too few nodes.
 fn otherwise(ground: &Ground<'_>, found: &Attempt<'_>) -> impl Iterator<Item = Manner> + use<> {
     let is_asked = ground.looks_further && ground.demand.pods() <= OTHERWISE_MAX;
-    let is_refused = is_asked && !found.assigned.refused.is_empty();
+    let is_refused = is_asked && found.assigned.leaves_over();
     let is_loose = is_asked && is_loose(ground.topology, ground.demand);
-    let others = [(Manner::BoundFirst, is_refused), (Manner::Thriftily, is_loose)];
+    let is_left_over = is_refused || !found.finished.unplaced.is_empty();
+    let is_narrow = is_asked && is_left_over && found.finished.ledger.has_limits();
+    let others =
+        [(Manner::BoundFirst, is_refused), (Manner::Thriftily, is_loose), (Manner::Gathered, is_narrow)];
     others.into_iter().filter(|(_, is_asked)| *is_asked).map(|(manner, _)| manner)
 }
 

@@ -4,10 +4,11 @@
 //! Pods of groups are given out one by one: to the heaviest pool's places first, then to the emptiest domain, then
 //! to the cheapest. A pod that no place may take is refused with the reason. Nodes are never opened here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::census::{Census, Running};
 use super::domains::{Cell, Outside, Places, THERE, Values};
+use super::gathered::Gathered;
 use super::group::{GroupKind, Spread};
 use super::leading::Following;
 use super::{Role, Topology};
@@ -30,6 +31,8 @@ pub enum Manner {
     BoundFirst,
     /// As evenly as it must be and no more: to the cheapest domain, and to the fullest of those.
     Thriftily,
+    /// Those that have the fewest zones to go to; to zones that others need anyway, so that few nodes hold many.
+    Gathered,
 }
 
 /// A place that pods are pinned to.
@@ -52,6 +55,8 @@ pub struct Assigned {
     pub origins: Vec<(usize, Option<Pin>)>,
     /// Shapes, by place, of which nothing can be placed anywhere.
     pub closed: Vec<usize>,
+    /// The same, of pods to which no rule between pods says no: there is only no room for them.
+    pub crowded: Vec<usize>,
     /// Pods that no place may take.
     pub refused: Vec<Refused>,
 }
@@ -61,7 +66,7 @@ impl Assigned {
     #[must_use]
     pub fn open_demand(&self) -> Demand {
         let mut demand = self.demand.clone();
-        for place in &self.closed {
+        for place in self.closed.iter().chain(&self.crowded) {
             demand.shapes[*place].pods.clear();
         }
         demand
@@ -73,7 +78,13 @@ impl Assigned {
             let place = *place;
             self.demand.shapes[place].pods.iter().map(move |pod| (place, pod.clone()))
         };
-        self.closed.iter().flat_map(pods)
+        self.closed.iter().chain(&self.crowded).flat_map(pods)
+    }
+
+    /// Returns whether pods that mind where others are were given no place.
+    #[must_use]
+    pub fn leaves_over(&self) -> bool {
+        !self.refused.is_empty() || !self.crowded.is_empty()
     }
 }
 
@@ -121,7 +132,9 @@ pub(in crate::solve) fn assign(
     let mut parts: Vec<Part> =
         tied.iter().map(|place| Part::of(*place, &demand.shapes[*place], topology, &mut places)).collect();
     let census = running.census().clone();
-    let mut round = Round { topology, census, caps, manner, following: Following::default() };
+    let untied = demand.shapes.iter().filter(|shape| shape.roles.is_empty());
+    let (following, gathered) = (Following::default(), Gathered::of(untied));
+    let mut round = Round { topology, census, caps, manner, following, gathered };
     for part in &parts {
         round.open_domains(part);
         round.note_followers(part);
@@ -129,7 +142,8 @@ pub(in crate::solve) fn assign(
     parts.sort_by_key(|part| {
         let shape = &demand.shapes[part.shape];
         let is_bound = part.roles.iter().any(|role| role.is_bound);
-        (std::cmp::Reverse(shape.priority), is_bound == (manner != Manner::BoundFirst), part.shape)
+        let zones = if manner == Manner::Gathered { part.zones() } else { 0 };
+        (std::cmp::Reverse(shape.priority), zones, is_bound == (manner != Manner::BoundFirst), part.shape)
     });
     loop {
         let before: usize = parts.iter().map(|part| part.left).sum();
@@ -177,6 +191,12 @@ impl Part {
         pins.into_iter().map(|(values, tiers)| Pin { values: values.clone(), tiers, heaviest }).collect()
     }
 
+    /// Returns in how many zones it has places.
+    fn zones(&self) -> usize {
+        let zone = LabelKey::new(label::ZONE);
+        self.cells.iter().map(|cell| self.domain(cell, &zone)).collect::<BTreeSet<_>>().len()
+    }
+
     /// Returns the domain of a group in a place.
     fn domain<'p>(&self, cell: &'p Cell, key: &LabelKey) -> Option<&'p std::sync::Arc<str>> {
         let place = self.keys.iter().position(|there| there == key)?;
@@ -208,6 +228,8 @@ struct Round<'r> {
     caps: &'r Caps,
     manner: Manner,
     following: Following,
+    /// How many pods each zone is given.
+    gathered: Gathered,
 }
 
 impl Round<'_> {
@@ -237,6 +259,7 @@ impl Round<'_> {
 
     /// Gives out pods while some place may take them.
     fn give_out(&mut self, part: &mut Part) {
+        let zone = LabelKey::new(label::ZONE);
         while part.left > 0 {
             let open =
                 |place: &usize| part.given[*place] < self.cap(part, *place) && self.why(part, *place).is_ok();
@@ -248,11 +271,15 @@ impl Round<'_> {
                 let preference = match self.manner {
                     Manner::Evenly | Manner::BoundFirst => (crowd, cell.price, 0),
                     Manner::Thriftily => (0, cell.price, usize::MAX - crowd),
+                    Manner::Gathered => {
+                        (usize::MAX - self.gathered.count(part.domain(cell, &zone)), cell.price, 0)
+                    }
                 };
                 (cell.tier, cell.is_last, shut_out, preference, *place)
             });
             let Some(best) = best else { return };
             let given = self.at_once(part, best);
+            self.gathered.add(part.domain(&part.cells[best], &zone), given);
             part.given[best] += given;
             part.left -= given;
             for role in &part.roles {
@@ -340,15 +367,10 @@ impl Round<'_> {
         }
     }
 
-    /// Says why what is left of a part is refused.
-    fn refusal(&self, part: &Part) -> Miss {
+    /// Says which rule refuses what is left of a part; nothing where none does anywhere.
+    fn refusal(&self, part: &Part) -> Option<Miss> {
         let misses = (0..part.cells.len()).filter_map(|place| self.why(part, place).err());
-        let nearest = misses.min_by_key(|miss| (miss.distance(), miss.because.clone()));
-        nearest.unwrap_or_else(|| {
-            let keys: Vec<String> = part.keys.iter().map(|key| format!("`{key}`")).collect();
-            let because = format!("nothing that has {} holds such a pod", keys.join(" and "));
-            Miss::new(Rule::TopologySpread, because)
-        })
+        misses.min_by_key(|miss| (miss.distance(), miss.because.clone()))
     }
 }
 
@@ -380,8 +402,15 @@ fn split(demand: &Demand, parts: &[Part], round: &Round<'_>) -> Assigned {
             assigned.demand.shapes.push(shape.clone());
             assigned.origins.push((place, None));
         } else if next < shape.pods.len() {
-            let (pods, miss) = (shape.pods[next..].to_vec(), round.refusal(part));
-            assigned.refused.push(Refused { priority: shape.priority, pods, miss, was_placed: false });
+            let (priority, pods) = (shape.priority, shape.pods[next..].to_vec());
+            match round.refusal(part) {
+                Some(miss) => assigned.refused.push(Refused { priority, pods, miss, was_placed: false }),
+                None => {
+                    assigned.crowded.push(assigned.demand.shapes.len());
+                    assigned.demand.shapes.push(Shape { pods, ..shape.clone() });
+                    assigned.origins.push((place, None));
+                }
+            }
         }
     }
     assigned

@@ -9,6 +9,7 @@ pub mod census;
 pub mod domains;
 pub mod eligible;
 mod following;
+mod gathered;
 pub mod group;
 mod leading;
 pub mod settle;
