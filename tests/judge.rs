@@ -11,7 +11,7 @@ use nodeform::model::disruption_budget::{BudgetCounts, DisruptionBudget, PodBoun
 use nodeform::model::{
     Budget, BudgetNodes, CapacityType, ChangeClass, ConsolidationPolicy, DisruptionReason, Effect, Freeze,
     FreezeWindow, Holds, LabelKey, LabelSelector, MicroUsd, MicroUsdPerHour, NodeStage, Operator, PodKey,
-    Price, Requirement, ResourceName, SchedulingRule, Wishes, label,
+    Price, Requirement, ResourceName, SchedulingRule, Trouble, Wishes, label,
 };
 use nodeform::plan::{
     Change, ChangeId, ClaimSpec, Create, Delete, HeldChange, Inputs, Placement, Plan, Reason, Step, Wave,
@@ -918,6 +918,27 @@ mod removals {
             all.sort();
         }
         objects_only(Rule::Budget, &case);
+    }
+
+    #[test]
+    fn a_node_that_goes_while_another_of_its_pool_is_not_ready_is_seen() {
+        let with = |node: &str| {
+            let mut case = aging();
+            node_mut(&mut case, node).troubles =
+                vec![Trouble { kind: "Ready".into(), status: "Unknown".into(), since: None }];
+            case
+        };
+        objects_only(Rule::Budget, &with("shy"));
+        assert_eq!(
+            findings(&with("shy"))[0].to_string(),
+            "budget: pool `default`: wave 1 takes 1 nodes away as Empty beside 1 not ready, its budgets allow 1"
+        );
+        assert_eq!(rules(&with("empty-1")), [], "it is out once, and gone when the next one goes");
+        objects_only(Rule::Budget, &with("empty-2"));
+        assert_eq!(rules(&with("foreign")), []);
+        let mut joining = with("shy");
+        node_mut(&mut joining, "shy").stage = NodeStage::Registered;
+        assert_eq!(rules(&joining), [], "what has not joined is not out");
     }
 
     /// Two underused nodes of two pools, each with a pod of one PodDisruptionBudget that lets one go.

@@ -1,9 +1,10 @@
 //! Budgets: in no wave do more nodes of a pool go than its budgets let go at once.
 //!
-//! A percentage is of the pool's nodes that have joined, rounded up; nodes that are going already are taken
-//! off what is allowed. All budgets that hold at the time apply, the smallest counts.
+//! A percentage is of the pool's nodes that have joined, rounded up; nodes that are going already, and those that
+//! stay though they are not ready, are taken off what is allowed. All budgets that hold at the time apply, the
+//! smallest counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use croner::parser::{CronParser, Seconds};
 use jiff::Timestamp;
@@ -11,7 +12,7 @@ use jiff::tz::TimeZone;
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use crate::model::{Budget, BudgetNodes, DisruptionReason, Node, NodeStage, Pool, PoolName};
+use crate::model::{Budget, BudgetNodes, DisruptionReason, Node, NodeName, NodeStage, Pool, PoolName};
 use crate::plan::{Delete, Step};
 
 /// Returns the waves in which more nodes go than may.
@@ -19,30 +20,58 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let deletes: BTreeMap<_, _> = case.plan.spec.deletes().collect();
     let mut found = Vec::new();
     let mut gone: BTreeMap<&PoolName, usize> = BTreeMap::new();
+    let mut down = not_ready(case);
     for (number, wave) in (1..).zip(&case.plan.spec.waves) {
-        let mut going: BTreeMap<(&PoolName, DisruptionReason), usize> = BTreeMap::new();
+        let mut going: BTreeMap<(&PoolName, DisruptionReason), BTreeSet<&NodeName>> = BTreeMap::new();
         let ids = wave.steps.get(&Step::Delete).into_iter().flatten();
         for delete in ids.filter_map(|id| deletes.get(id)) {
             if let Some(pool) = pool_of(case, delete) {
-                *going.entry((pool, delete.reason)).or_default() += 1;
+                going.entry((pool, delete.reason)).or_default().insert(&delete.target.node);
             }
         }
-        for ((name, reason), count) in &going {
+        for ((name, reason), nodes) in &going {
             let Some(pool) = case.pool(name) else { continue };
             let gone = (number > 1).then(|| gone.get(name).copied().unwrap_or(0));
             let allowed = allowed(case, pool, *reason, gone);
-            if *count > allowed {
+            let others = down.iter().filter(|(node, of)| of == name && !nodes.contains(node)).count();
+            // Only what budgets may list is held back by nodes that are not ready.
+            let others = if may_be_listed(*reason) { others } else { 0 };
+            if nodes.len() + others > allowed {
+                let beside = if others > 0 { format!(" beside {others} not ready") } else { String::new() };
                 let message = format!(
-                    "wave {number} takes {count} nodes away as {reason}, its budgets allow {allowed}"
+                    "wave {number} takes {} nodes away as {reason}{beside}, its budgets allow {allowed}",
+                    nodes.len()
                 );
                 found.push(Finding::new(Rule::Budget, format!("pool `{name}`"), message));
             }
         }
-        for ((name, _), count) in going {
-            *gone.entry(name).or_default() += count;
+        for ((name, _), nodes) in going {
+            *gone.entry(name).or_default() += nodes.len();
+            down.retain(|(node, _)| !nodes.contains(node));
         }
     }
     found
+}
+
+/// Returns the nodes that are out for not being ready, each with its pool: they have joined, have a NodeClaim where any
+/// node has one, and are not going.
+fn not_ready<'a>(case: &Case<'a>) -> Vec<(&'a NodeName, &'a PoolName)> {
+    let nodes = &case.snapshot.nodes;
+    let has_claims = nodes.iter().any(|node| node.claim.is_some());
+    let is_out = |node: &&Node| {
+        let is_managed = node.claim.is_some() || !has_claims;
+        let is_down = node.troubles.iter().any(|trouble| &*trouble.kind == "Ready");
+        is_managed && is_down && node.stage == NodeStage::Initialized && !node.is_deleting
+    };
+    nodes.iter().filter(is_out).filter_map(|node| Some((&node.name, node.pool.as_ref()?))).collect()
+}
+
+const fn may_be_listed(reason: DisruptionReason) -> bool {
+    use DisruptionReason::{Destroyed, Drifted, Empty, Excess, Expired, Underutilized, Unhealthy};
+    match reason {
+        Empty | Drifted | Underutilized => true,
+        Expired | Excess | Destroyed | Unhealthy => false,
+    }
 }
 
 fn pool_of<'a>(case: &Case<'a>, delete: &Delete) -> Option<&'a PoolName> {

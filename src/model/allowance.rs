@@ -1,14 +1,17 @@
 //! How many nodes of a pool may go at once, by its disruption budgets and by what the fleet keeps back.
 //!
-//! Karpenter core's rules: of all budgets that hold now and limit the reason the smallest counts; a window
+//! Karpenter core's rules: of all budgets that hold now and limit the reason the smallest counts, less the nodes that
+//! are not ready or going already, as those are out with what goes; a window
 //! is open from each hit of its schedule (UTC) for its duration; a schedule that cannot be read lets
 //! nothing go. Without a time every window counts as open, the stricter reading, and that is reported.
+
+use std::collections::BTreeSet;
 
 use croner::parser::{CronParser, Seconds};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Budget, BudgetNodes, DisruptionReason, Hold, Holds, Pool, PoolName};
+use super::{Budget, BudgetNodes, DisruptionReason, Hold, Holds, Node, NodeName, NodeStage, Pool, PoolName};
 
 /// The most nodes of a pool that are repaired at once (Karpenter's rule): where more are unhealthy, something else is
 /// wrong than they.
@@ -47,6 +50,67 @@ pub fn window(budget: &Budget, at: Option<Timestamp>) -> Window {
     match cron.find_next_occurrence(&start.to_zoned(TimeZone::UTC), false) {
         Ok(hit) if hit.timestamp() <= now => Window::Open,
         Ok(_) | Err(_) => Window::Closed,
+    }
+}
+
+/// The nodes of a pool as its budgets count them: those that are out already use them up.
+#[derive(Clone, Debug)]
+pub struct PoolNodes<'a> {
+    /// How many have joined and are not leaving: percentages are of them.
+    pub joined: usize,
+    /// How many are leaving already.
+    pub leaving: usize,
+    /// Those of the joined that are not ready.
+    pub not_ready: BTreeSet<&'a NodeName>,
+}
+
+impl<'a> PoolNodes<'a> {
+    /// Counts the nodes of a pool. Of those that are not ready Karpenter counts what it manages: where no node has a
+    /// NodeClaim, none was listed.
+    #[must_use]
+    pub fn of(nodes: &'a [Node], pool: &PoolName) -> Self {
+        let has_claims = nodes.iter().any(|node| node.claim.is_some());
+        let mut counted = Self { joined: 0, leaving: 0, not_ready: BTreeSet::new() };
+        for node in nodes.iter().filter(|node| node.pool.as_ref() == Some(pool)) {
+            if node.is_deleting {
+                counted.leaving += 1;
+            } else if node.stage == NodeStage::Initialized {
+                counted.joined += 1;
+                if !node.is_ready() && (node.claim.is_some() || !has_claims) {
+                    counted.not_ready.insert(&node.name);
+                }
+            }
+        }
+        counted
+    }
+
+    /// Returns how many nodes that stay are not ready beside those that go: what goes is counted with what goes. What no
+    /// budget lists is only paced, whoever else is not ready.
+    #[must_use]
+    pub fn down_beside(&self, reason: DisruptionReason, goes: impl Fn(&NodeName) -> bool) -> usize {
+        match reason.is_budgeted() {
+            true => self.not_ready.iter().filter(|node| !goes(node)).count(),
+            false => 0,
+        }
+    }
+
+    /// Returns how many nodes are out already before this one goes for a reason.
+    fn out_before(&self, reason: DisruptionReason, node: &NodeName) -> usize {
+        self.leaving + self.down_beside(reason, |other| other == node)
+    }
+
+    /// Returns that nodes which are out use the budgets up, for people.
+    fn used_up(&self, reason: DisruptionReason, node: &NodeName) -> String {
+        let down = self.down_beside(reason, |other| other == node);
+        let first = self.not_ready.iter().find(|other| **other != node).filter(|_| down > 0);
+        let down = first.map(|first| match down {
+            1 => format!("`{first}` of its pool is not ready"),
+            _ => format!("{down} of its pool are not ready, among them `{first}`"),
+        });
+        let leaving =
+            (self.leaving > 0).then(|| format!("{} of its pool on the way out already", self.leaving));
+        let out: Vec<String> = leaving.into_iter().chain(down).collect();
+        format!("{}: the budgets let no more go at once", out.join(", and "))
     }
 }
 
@@ -134,6 +198,17 @@ impl<'a> Allowance<'a> {
                 false => "; without a time its schedule counts as open",
             };
             format!("a disruption budget lets no node go for reason {reason}{window}")
+        })
+    }
+
+    /// Returns why this node may not go now for this reason, if that is so, for people: none may, or others are out.
+    #[must_use]
+    pub fn kept(&self, reason: DisruptionReason, node: &NodeName, nodes: &PoolNodes<'_>) -> Option<String> {
+        // One node at least, as any percentage of one node is.
+        let joined = nodes.joined.max(1);
+        self.refusal(reason, joined).or_else(|| {
+            let is_used_up = nodes.out_before(reason, node) >= self.nodes(reason, joined);
+            is_used_up.then(|| nodes.used_up(reason, node))
         })
     }
 }

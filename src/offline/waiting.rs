@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::allowance::Allowance;
+use crate::model::allowance::{Allowance, PoolNodes};
 use crate::model::eviction::Evictions;
-use crate::model::{DisruptionReason, Holds, Node, NodeName, NodeStage, Pod, PodPlace};
+use crate::model::{DisruptionReason, Holds, Node, NodeName, Pod, PodPlace};
 use crate::plan::Plan;
 use crate::plan::held::{add_waiting, is_target};
 use crate::policy::Policy;
@@ -98,13 +98,10 @@ fn first_of_each(pods: &[Pod], is_like_this: impl Fn(&Pod) -> bool) -> BTreeMap<
     first
 }
 
-/// Returns why the disruption budgets of a node's pool let nothing go that is underused.
+/// Returns why the disruption budgets of a node's pool do not let it go for being underused.
 fn refusal(snapshot: &Snapshot, policy: &Policy, node: &Node) -> Option<String> {
     let pool = policy.pools.get(node.pool.as_ref()?)?;
-    let counts = |other: &&Node| {
-        other.pool == node.pool && other.stage == NodeStage::Initialized && !other.is_deleting
-    };
-    let nodes = snapshot.nodes.iter().filter(counts);
+    let nodes = PoolNodes::of(&snapshot.nodes, &pool.name);
     let allowance = Allowance::of(pool, &policy.fleet.holds, snapshot.at);
-    allowance.refusal(DisruptionReason::Underutilized, nodes.count().max(1))
+    allowance.kept(DisruptionReason::Underutilized, &node.name, &nodes)
 }

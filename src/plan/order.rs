@@ -11,8 +11,8 @@ use super::change::{Change, ChangeId, Delete, Replace};
 use super::drains::{Drains, Pace};
 use super::evidence::HeldChange;
 use super::spec::{PlannedChange, Step, Wave};
-use crate::model::allowance::Allowance;
-use crate::model::{ChangeClass, DisruptionReason, Hold, Node, NodeStage, PoolName};
+use crate::model::allowance::{Allowance, PoolNodes};
+use crate::model::{ChangeClass, Hold, NodeName, PoolName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -32,10 +32,8 @@ pub struct Order {
 /// Removals of one pool that wait for their wave.
 struct Queue<'a> {
     allowance: Allowance<'a>,
-    /// Nodes of the pool that are initialized and not yet leaving.
-    nodes: usize,
-    /// Nodes that are leaving already; they count in the first wave.
-    leaving: usize,
+    /// The nodes of the pool that are still there; those that are leaving count in the first wave.
+    nodes: PoolNodes<'a>,
     /// By reason and node name, the next one last.
     waiting: Vec<(ChangeId, Delete)>,
 }
@@ -59,12 +57,13 @@ pub fn order(snapshot: &Snapshot, policy: &Policy, changes: &BTreeMap<ChangeId, 
     for (pool, waiting) in removals {
         queues.extend(admit(snapshot, policy, (pool, waiting), &mut order));
     }
+    let going = spread(queues, &Drains::of(snapshot), &mut order);
     // What is made belongs to the first wave together with a replaced node's removal or not at all.
     for ids in first.steps.values_mut() {
         ids.retain(|id| !order.held_changes.contains(id));
     }
     first.steps.retain(|_, ids| !ids.is_empty());
-    spread(first, queues, &Drains::of(snapshot), &mut order.waves);
+    order.waves = waves(first, going);
     order.held.sort_by(|one, other| one.node.cmp(&other.node));
     order
 }
@@ -84,7 +83,7 @@ const fn parts(change: &Change) -> (Option<Step>, Option<&Delete>) {
 
 /// Sets aside what may never go, and returns the queue of the rest.
 fn admit<'a>(
-    snapshot: &Snapshot,
+    snapshot: &'a Snapshot,
     policy: &'a Policy,
     (pool, removals): (Option<PoolName>, Vec<(ChangeId, Delete)>),
     order: &mut Order,
@@ -105,46 +104,35 @@ fn admit<'a>(
             known.name
         ));
     }
-    let (nodes, leaving) = count(&snapshot.nodes, &known.name);
+    let nodes = PoolNodes::of(&snapshot.nodes, &known.name);
+    let (down, well): (Vec<_>, Vec<_>) =
+        removals.into_iter().partition(|(_, delete)| nodes.not_ready.contains(&delete.target.node));
     let mut waiting = Vec::new();
-    for (id, delete) in removals {
-        match refusal(&allowance, delete.reason, (nodes, leaving)) {
+    // What is not ready and goes is out no longer when the others' turn comes.
+    let mut then = nodes.clone();
+    for (id, delete) in down.into_iter().chain(well) {
+        match refusal(&allowance, &delete, &then) {
             Some(hold) => set_aside((id, delete), hold, order),
-            None => waiting.push((id, delete)),
+            None => {
+                then.not_ready.remove(&delete.target.node);
+                waiting.push((id, delete));
+            }
         }
     }
     waiting.sort_by(|(_, one), (_, other)| {
         (other.reason, &other.target.node).cmp(&(one.reason, &one.target.node))
     });
-    Some(Queue { allowance, nodes, leaving, waiting })
+    Some(Queue { allowance, nodes, waiting })
 }
 
-/// Returns what keeps a removal out of every wave: the fleet, a budget of nothing, or nodes that are leaving already
-/// and use all of it up: a wave without changes cannot be waited for, so the rest is for a later plan.
-fn refusal(
-    allowance: &Allowance<'_>,
-    reason: DisruptionReason,
-    (nodes, leaving): (usize, usize),
-) -> Option<Hold> {
-    if let Some(hold) = allowance.hold(reason) {
+/// Returns what keeps a removal out of every wave: the fleet, a budget of nothing, or nodes that are out already and
+/// use all of it up: a wave without changes cannot be waited for, so the rest is for a later plan.
+fn refusal(allowance: &Allowance<'_>, delete: &Delete, nodes: &PoolNodes<'_>) -> Option<Hold> {
+    if let Some(hold) = allowance.hold(delete.reason) {
         return Some(hold);
     }
-    // One node at least, as any percentage of one node is.
-    let nodes = nodes.max(1);
-    let used_up = leaving >= allowance.nodes(reason, nodes);
-    let because = allowance.refusal(reason, nodes).or_else(|| {
-        used_up.then(|| {
-            format!("{leaving} of its pool on the way out already: the budgets let no more go at once")
-        })
-    })?;
+    let because = allowance.kept(delete.reason, &delete.target.node, nodes)?;
     Some(Hold { because, until: None })
-}
-
-/// Returns how many initialized nodes of the pool stay so far, and how many of it are leaving already.
-fn count(nodes: &[Node], pool: &PoolName) -> (usize, usize) {
-    let of_pool = || nodes.iter().filter(|node| node.pool.as_ref() == Some(pool));
-    let stays = |node: &&Node| node.stage == NodeStage::Initialized && !node.is_deleting;
-    (of_pool().filter(stays).count(), of_pool().filter(|node| node.is_deleting).count())
 }
 
 fn set_aside((id, delete): (ChangeId, Delete), Hold { because, until }: Hold, order: &mut Order) {
@@ -160,37 +148,55 @@ fn set_aside((id, delete): (ChangeId, Delete), Hold { because, until }: Hold, or
     order.held_changes.insert(id);
 }
 
-/// Spreads the removals over waves; the first goes with what is made.
-fn spread(first: Wave, mut queues: Vec<Queue<'_>>, drains: &Drains<'_>, waves: &mut Vec<Wave>) {
-    let mut wave = first;
+/// Spreads the removals over waves. What no wave can take is set aside: where a pool shrinks, a percentage of it may
+/// come to no more than its nodes that are not ready.
+fn spread(mut queues: Vec<Queue<'_>>, drains: &Drains<'_>, order: &mut Order) -> Vec<Vec<ChangeId>> {
+    let mut waves = Vec::new();
     loop {
         let pace = &mut drains.wave(waves.is_empty());
         let going: BTreeSet<ChangeId> = queues.iter_mut().flat_map(|queue| queue.next(pace)).collect();
-        let waiting = queues.iter().any(|queue| !queue.waiting.is_empty());
-        if !going.is_empty() {
-            let ids: Vec<ChangeId> = going.into_iter().collect();
-            wave.steps.insert(Step::Drain, ids.clone());
-            wave.steps.insert(Step::Delete, ids);
-        }
-        if !wave.steps.is_empty() {
-            waves.push(std::mem::take(&mut wave));
-        }
-        if !waiting {
+        if going.is_empty() {
             break;
         }
+        waves.push(going.into_iter().collect());
     }
+    for Queue { allowance, nodes, waiting } in queues {
+        for (id, delete) in waiting {
+            let late = || Hold { because: "the budgets let no more go".to_owned(), until: None };
+            let hold = refusal(&allowance, &delete, &nodes).unwrap_or_else(late);
+            set_aside((id, delete), hold, order);
+        }
+    }
+    waves
+}
+
+/// Returns the waves with these removals; the first goes with what is made.
+fn waves(first: Wave, going: Vec<Vec<ChangeId>>) -> Vec<Wave> {
+    let mut waves = Vec::new();
+    let mut wave = first;
+    for ids in going {
+        wave.steps.insert(Step::Drain, ids.clone());
+        wave.steps.insert(Step::Delete, ids);
+        waves.push(std::mem::take(&mut wave));
+    }
+    waves.extend(Some(wave).filter(|wave| !wave.steps.is_empty()));
+    waves
 }
 
 impl Queue<'_> {
-    /// Takes what may go in the next wave. Whatever was admitted has more budget than nodes are leaving, and the first
-    /// drain of a wave fits every PodDisruptionBudget, so that every wave takes something while something waits.
+    /// Takes what may go in the next wave. The first drain of a wave fits every PodDisruptionBudget, so that every wave
+    /// takes something while budgets let something go.
     fn next(&mut self, pace: &mut Pace<'_>) -> Vec<ChangeId> {
-        let Self { allowance, nodes, leaving, waiting } = self;
+        let Self { allowance, nodes, waiting } = self;
         let mut going = Vec::new();
+        let mut names: BTreeSet<NodeName> = BTreeSet::new();
         let mut kept = Vec::new();
         while let Some((id, delete)) = waiting.pop() {
-            let allowed = allowance.nodes(delete.reason, (*nodes).max(1));
-            if going.len() + *leaving < allowed && pace.take(&delete.target.node) {
+            let node = &delete.target.node;
+            let allowed = allowance.nodes(delete.reason, nodes.joined.max(1));
+            let down = nodes.down_beside(delete.reason, |other| other == node || names.contains(other));
+            if going.len() + nodes.leaving + down < allowed && pace.take(node) {
+                names.insert(node.clone());
                 going.push(id);
             } else {
                 kept.push((id, delete));
@@ -198,8 +204,9 @@ impl Queue<'_> {
         }
         kept.reverse();
         *waiting = kept;
-        *nodes = nodes.saturating_sub(going.len());
-        *leaving = 0;
+        nodes.joined = nodes.joined.saturating_sub(going.len());
+        nodes.not_ready.retain(|node| !names.contains(*node));
+        nodes.leaving = 0;
         going
     }
 }

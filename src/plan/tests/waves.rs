@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::world::{example, example_plan, node, planned, pod, policy, pool, snapshot, solution, web_budget};
 use crate::model::{
     Budget, BudgetNodes, Claimed, DisruptionReason, Drift, MicroUsdPerHour, Node, NodeName, Pod, PodPlace,
+    Trouble,
 };
 use crate::plan::{ChangeId, HeldChange, Precondition, Step, Wave};
 use crate::solve::{Kept, Removal};
@@ -94,6 +95,59 @@ fn nodes_that_leave_already_use_up_the_budget_of_the_first_wave() {
     assert_eq!(waves_under(BudgetNodes::Count(2)), (vec![1, 2], None));
     let because = "1 of its pool on the way out already: the budgets let no more go at once";
     assert_eq!(waves_under(BudgetNodes::Percent(10)), (Vec::new(), Some(because.to_owned())));
+}
+
+/// Plans the removal of these of so many nodes, the first of which are not ready; returns the nodes of each wave, and
+/// what is said of the first one that stays.
+fn beside_down(
+    down: usize,
+    (count, gone): (usize, &[&str]),
+    budget_nodes: BudgetNodes,
+) -> (Vec<Vec<String>>, Option<String>) {
+    let mut nodes: Vec<Node> = (0..count).map(|place| node(&format!("node-{place}"), "general")).collect();
+    for node in nodes.iter_mut().take(down) {
+        node.troubles = vec![Trouble { kind: "Ready".into(), status: "False".into(), since: None }];
+    }
+    let mut owner = pool("general");
+    owner.disruption.budgets = vec![budget(budget_nodes)];
+    let plan = planned(&snapshot(nodes, Vec::new()), &policy([owner]), &solution(Vec::new(), gone));
+    let names = |wave: &Wave| {
+        let changes = wave.steps[&Step::Delete].iter().filter_map(|id| plan.spec.changes.get(id));
+        changes.filter_map(|planned| Some(planned.change.target()?.node.to_string())).collect()
+    };
+    let waves = plan.spec.waves.iter().map(names).collect();
+    (waves, plan.evidence.held.into_iter().map(|held| held.because).next())
+}
+
+#[test]
+fn nodes_that_are_not_ready_use_up_the_budget_of_every_wave() {
+    let well: &[&str] = &["node-1", "node-2"];
+    let said = Some("`node-0` of its pool is not ready: the budgets let no more go at once".to_owned());
+    assert_eq!(beside_down(1, (4, well), BudgetNodes::Count(1)), (Vec::new(), said));
+    let one_by_one = [["node-1".to_owned()].to_vec(), ["node-2".to_owned()].to_vec()].to_vec();
+    assert_eq!(beside_down(1, (4, well), BudgetNodes::Count(2)), (one_by_one, None));
+    let (waves, said) = beside_down(2, (4, &["node-3"]), BudgetNodes::Count(2));
+    let two = "2 of its pool are not ready, among them `node-0`: the budgets let no more go at once";
+    assert_eq!((waves.len(), said.as_deref()), (0, Some(two)));
+}
+
+#[test]
+fn a_node_that_is_not_ready_and_goes_itself_is_counted_once() {
+    let both: &[&str] = &["node-0", "node-1"];
+    let one_by_one = [["node-0".to_owned()].to_vec(), ["node-1".to_owned()].to_vec()].to_vec();
+    assert_eq!(beside_down(1, (4, both), BudgetNodes::Count(1)), (one_by_one, None));
+    let (waves, said) = beside_down(2, (4, &["node-0"]), BudgetNodes::Count(1));
+    let other = "`node-1` of its pool is not ready: the budgets let no more go at once";
+    assert_eq!((waves.len(), said.as_deref()), (0, Some(other)));
+}
+
+#[test]
+fn what_no_wave_can_take_any_more_is_for_a_later_plan() {
+    // A fifth of six nodes is two, of five it is one: that one is not ready.
+    let (waves, said) = beside_down(1, (6, &["node-1", "node-2"]), BudgetNodes::Percent(20));
+    assert_eq!(waves, [["node-1".to_owned()]]);
+    let because = "`node-0` of its pool is not ready: the budgets let no more go at once";
+    assert_eq!(said.as_deref(), Some(because));
 }
 
 /// Plans that nodes which drifted go, one of each pool, with so many pods of a PodDisruptionBudget that lets so many go;

@@ -7,11 +7,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::allowance::Allowance;
+use crate::model::allowance::{Allowance, PoolNodes};
 use crate::model::eviction::Evictions;
 use crate::model::{
-    ConsolidationPolicy, DisruptionReason, MicroUsdPerHour, Node, NodeName, NodeStage, PodPlace, Pool,
-    PoolName,
+    ConsolidationPolicy, DisruptionReason, MicroUsdPerHour, Node, NodeName, PodPlace, Pool, PoolName,
 };
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
@@ -118,17 +117,21 @@ fn is_unmade(policy: &Policy, node: &Node) -> bool {
 
 /// Returns how many more nodes of a pool its budgets let go now for a reason.
 pub(super) fn at_once(snapshot: &Snapshot, policy: &Policy, pool: &Pool, reason: DisruptionReason) -> usize {
-    let is_leaving = |node: &&Node| node.pool.as_ref() == Some(&pool.name) && node.is_deleting;
-    let leaving = snapshot.nodes.iter().filter(is_leaving).count();
-    ever(snapshot, policy, pool, reason).saturating_sub(leaving)
+    let nodes = PoolNodes::of(&snapshot.nodes, &pool.name);
+    let out = nodes.leaving + nodes.down_beside(reason, |_| false);
+    allowed(snapshot, policy, (pool, &nodes), reason).saturating_sub(out)
 }
 
-/// Returns how many nodes of a pool its budgets let go for a reason while none is leaving.
+/// Returns how many nodes of a pool its budgets let go for a reason while none is out.
 fn ever(snapshot: &Snapshot, policy: &Policy, pool: &Pool, reason: DisruptionReason) -> usize {
-    let stays = |node: &&Node| {
-        let is_there = node.stage == NodeStage::Initialized && !node.is_deleting;
-        is_there && node.pool.as_ref() == Some(&pool.name)
-    };
-    let nodes = snapshot.nodes.iter().filter(stays).count();
-    Allowance::of(pool, &policy.fleet.holds, snapshot.at).nodes(reason, nodes.max(1))
+    allowed(snapshot, policy, (pool, &PoolNodes::of(&snapshot.nodes, &pool.name)), reason)
+}
+
+fn allowed(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    (pool, nodes): (&Pool, &PoolNodes<'_>),
+    reason: DisruptionReason,
+) -> usize {
+    Allowance::of(pool, &policy.fleet.holds, snapshot.at).nodes(reason, nodes.joined.max(1))
 }

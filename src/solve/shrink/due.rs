@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::allowance::Allowance;
+use crate::model::allowance::{Allowance, PoolNodes};
 use crate::model::eviction::Evictions;
-use crate::model::{DisruptionReason, Node, NodeName, NodeStage, Pod, PodPlace, Pool, PoolName};
+use crate::model::{DisruptionReason, Node, NodeName, Pod, PodPlace, Pool, PoolName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::demand::Roster;
@@ -16,7 +16,7 @@ use crate::solve::existing;
 use crate::solve::solution::Removal;
 
 use super::trial::{Scene, Stage, is_worse};
-use super::{candidate, drift, empty, excess, expiry, repair};
+use super::{drift, empty, excess, expiry, repair};
 
 /// How often the nodes are tried without those whose pods had no place.
 const MENDS_MAX: usize = 8;
@@ -287,7 +287,7 @@ fn kept(
     if let Some(unknown) = empty::unknown(node, has_claims, has_pods) {
         return Some(unknown);
     }
-    if let Some(refusal) = refusal(snapshot, policy, pool, reason) {
+    if let Some(refusal) = refusal(snapshot, policy, (node, pool), reason) {
         return Some(refusal);
     }
     if reason == DisruptionReason::Unhealthy {
@@ -303,13 +303,13 @@ fn kept(
     Some(format!("PodDisruptionBudgets keep its pod `{}`", pod.key))
 }
 
-/// Returns why the budgets of a pool let nothing more go now.
-fn refusal(snapshot: &Snapshot, policy: &Policy, pool: &Pool, reason: DisruptionReason) -> Option<String> {
-    let of_pool = || snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name));
-    let nodes = of_pool().filter(|node| node.stage == NodeStage::Initialized && !node.is_deleting).count();
-    let allowance = Allowance::of(pool, &policy.fleet.holds, snapshot.at);
-    allowance.refusal(reason, nodes.max(1)).or_else(|| {
-        (candidate::at_once(snapshot, policy, pool, reason) == 0)
-            .then(|| "nodes of its pool on the way out use up its disruption budgets".to_owned())
-    })
+/// Returns why the budgets of a pool do not let a node go now.
+fn refusal(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    (node, pool): (&Node, &Pool),
+    reason: DisruptionReason,
+) -> Option<String> {
+    let nodes = PoolNodes::of(&snapshot.nodes, &pool.name);
+    Allowance::of(pool, &policy.fleet.holds, snapshot.at).kept(reason, &node.name, &nodes)
 }

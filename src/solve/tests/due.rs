@@ -331,6 +331,23 @@ fn a_node_that_is_unhealthy_for_too_long_is_replaced_whatever_its_pods_ask() {
 }
 
 #[test]
+fn what_drifts_stays_while_another_node_of_its_pool_is_not_ready() {
+    let mut world = troubled(1, 2, ("Ready", "False", "2026-11-21T11:59:00Z"));
+    world.policy.pools.values_mut().for_each(|pool| {
+        let one = Budget { reasons: None, nodes: BudgetNodes::Count(1), window: None };
+        pool.disruption.budgets = vec![one];
+    });
+    let mut other = world.clone();
+    world.snapshot.nodes[1].claimed.drift = drifted("n1").claimed.drift;
+    let said = staying(&world);
+    assert!(said.contains("but `n0` of its pool is not ready: the budgets let no more go at once"), "{said}");
+    assert_eq!(world.solve().target.removed, []);
+    // What is out already takes nothing more from budgets.
+    other.snapshot.nodes[0].claimed.drift = drifted("n0").claimed.drift;
+    assert_eq!(other.text(), "+ default Standard_D2s_v5 eastus-2 on-demand 96000: p0\n- n0: Drifted\n");
+}
+
+#[test]
 fn where_more_than_a_fifth_is_unhealthy_no_node_is_repaired() {
     let unready = ("Ready", "False", "2026-11-21T11:00:00Z");
     assert_eq!(troubled(2, 10, unready).solve().target.removed.len(), 2);
