@@ -250,6 +250,9 @@ pub struct PodSpec {
     /// The scheduler that binds the pod; `None` is Kubernetes' own.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub scheduler: Option<Arc<str>>,
+    /// The operating system that it says it is for (`os.name`): the scheduler does not read it, the kubelet does.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub os: Option<Arc<str>>,
 }
 
 impl PodSpec {

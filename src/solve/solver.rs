@@ -34,6 +34,7 @@ impl Solver {
         // One of the threads that share the work does the rest as well: nobody is woken in vain.
         let mut solution = rayon::join(solve, || ()).0;
         report::attached::warn(snapshot, &mut solution);
+        report::systems::warn(snapshot, &mut solution);
         solution
     }
 }

@@ -136,6 +136,7 @@ const POD_SPEC: Rule = PodSpec(&[
     ("initContainers", CONTAINERS),
     ("nodeName", Scalar),
     ("nodeSelector", Whole),
+    ("os", Fields(&[("name", Scalar)])),
     ("overhead", Whole),
     ("priority", Scalar),
     ("priorityClassName", Scalar),

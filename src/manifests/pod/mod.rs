@@ -120,6 +120,7 @@ pub fn read(
             other_rules,
             volumes,
             scheduler: scheduler.cloned(),
+            os: spec.get("os").and_then(|os| os.text("name").cloned()).filter(|name| !name.is_empty()),
             labels,
         },
     })

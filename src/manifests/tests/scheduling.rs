@@ -83,7 +83,7 @@ fn spread_constraints_have_kubernetes_defaults() {
 }
 
 #[test]
-fn tolerations_and_gates_and_schedulers_are_read() {
+fn tolerations_and_gates_and_schedulers_and_systems_are_read() {
     let read = spec(
         "",
         "tolerations: [{operator: Exists}, {key: a, effect: NoSchedule}, {key: b, operator: Exists}], \
@@ -94,6 +94,7 @@ fn tolerations_and_gates_and_schedulers_are_read() {
     assert_eq!(shown, [(None, None), (Some("a"), Some("")), (Some("b"), None)]);
     assert_eq!((read.gates.len(), read.scheduler.as_deref()), (1, Some("volcano")));
     assert_eq!(spec("", "schedulerName: default-scheduler").scheduler, None);
+    assert_eq!(spec("", "os: {name: windows}").os.as_deref(), Some("windows"));
 }
 
 #[test]

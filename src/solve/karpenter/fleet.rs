@@ -17,7 +17,7 @@ use crate::solve::market::Market;
 use crate::solve::price::{self, PriceBook};
 use crate::solve::replicas;
 use crate::solve::report::variety::warnings as variety_warnings;
-use crate::solve::report::{attached, undecided, warnings};
+use crate::solve::report::{attached, systems, undecided, warnings};
 use crate::solve::shrink::Shrunk;
 use crate::solve::shrink::due::Due;
 use crate::solve::shrink::trial::marked;
@@ -61,6 +61,7 @@ pub fn solve(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: 
         solution
     });
     attached::warn(snapshot, &mut solution);
+    systems::warn(snapshot, &mut solution);
     solution
 }
 

@@ -24,6 +24,22 @@ fn the_nearest_miss_is_named_with_what_there_was() {
 }
 
 #[test]
+fn a_pod_for_windows_that_is_planned_onto_linux_is_told_of() {
+    let windows = |name: &str| pod(name).cpu("1").spec(|spec| spec.os = Some("windows".into()));
+    let world = World::of(vec![pool("default")]).pods([windows("a"), windows("b"), pod("c")]);
+    assert_eq!(
+        warnings(&world),
+        "pod `default/a` and 1 more: say that they are for windows (`spec.os.name`), which Kubernetes' scheduler does not \
+         ask: it binds them to a node of linux, and the kubelet there refuses them | select such nodes: `nodeSelector` \
+         `kubernetes.io/os: windows`; Karpenter makes none on AKS, agent pools have them\n"
+    );
+    let linux = pod("a").spec(|spec| spec.os = Some("linux".into()));
+    assert_eq!(warnings(&World::of(vec![pool("default")]).pods([linux])), "");
+    let choosy = windows("a").selects(label::OS, "windows");
+    assert!(!warnings(&World::of(vec![pool("default")]).pods([choosy])).contains("spec.os.name"));
+}
+
+#[test]
 fn pods_that_nothing_could_hold_change_nothing_for_the_others_and_are_told_once() {
     let world = || {
         World::of(vec![pool("default")]).nodes([node("n1", "Standard_D4s_v5")]).pods([
