@@ -10,6 +10,7 @@ use crate::model::{ExtraCost, Form, LabelKey, PodKey, PodSpec, Preference, label
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::memo::Memos;
+use crate::solve::report::plain;
 use crate::solve::shrink::trial::is_worse;
 use crate::solve::solution::{GivenUpBecause, Solution};
 use crate::solve::steps;
@@ -65,6 +66,8 @@ pub(in crate::solve) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memo
     };
     let preferences = said::preferences((&wishes, policy.fleet.extra_cost), &base, &outcome);
     let Outcome { mut solution, .. } = outcome;
+    let contents = wishes.contents.iter().map(|content| content.pods.iter().map(|pod| pod.key).collect());
+    solution.report.unplaced = plain::told(solution.report.unplaced, &base.report.unplaced, contents);
     solution.report.preferences = Some(preferences);
     solution
 }

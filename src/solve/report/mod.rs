@@ -7,6 +7,7 @@ pub mod chain;
 pub mod claims;
 pub mod contradictions;
 pub mod nearest;
+pub mod plain;
 pub mod systems;
 pub mod together;
 pub mod undecided;

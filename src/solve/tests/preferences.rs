@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::world::{PodWith, World, ZONES, node, on, pod, pool, text, toleration};
 use crate::model::{
     Effect, ExtraCost, Form, LabelKey, LabelSelector, NodeAffinity, Operator, Pod, PodAffinityTerm, PodKey,
-    PodPlace, Preferred, Requirement, Requirements, SpreadConstraint, Strength, Taint, label,
+    PodPlace, Preferred, Requirement, Requirements, ResourceName, SpreadConstraint, Strength, Taint, label,
 };
 use crate::solve::{GivenUp, Preferences, Solution};
 
@@ -282,4 +282,19 @@ fn a_pod_that_waits_passes_a_node_by_that_discourages_it_and_one_that_runs_stays
     let pods = [on("soft", pod("runs")), on("zz", pod("other")), pod("waits")];
     let solution = world(pods.into(), ExtraCost::default()).nodes(nodes).solve();
     assert_eq!(text(&solution), "= zz: waits\n");
+}
+
+#[test]
+fn what_is_only_preferred_is_not_told_as_what_keeps_a_pod_from_a_place() {
+    let near = |spec: &mut crate::model::PodSpec| spec.preferred_affinity.push(term(label::HOSTNAME, 1));
+    let mut owner = pool("default");
+    owner.limits.set(ResourceName::Cpu, 4_000);
+    let mut runs = with(web(1), near).remove(0).cpu("1500m");
+    runs.key = PodKey::new("default", "runs");
+    let runs = Pod { place: PodPlace::Bound("n1".into()), ..runs };
+    let waiting = with(web(3), near).into_iter().map(|pod| pod.cpu("1500m"));
+    let world = World::of(vec![owner]).nodes([node("n1", "Standard_D2s_v5")]).pods([runs]).pods(waiting);
+    let unplaced = world.solve().report.unplaced;
+    let told: Vec<&str> = unplaced.iter().map(|group| group.rule.as_str()).collect();
+    assert_eq!(told, ["limits"], "{unplaced:#?}");
 }
