@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::PodKey;
+use crate::model::{PodKey, ResourceName, Resources};
 use crate::snapshot::Snapshot;
 use crate::solve::demand::{Ask, Barred, Demand, Shape};
 use crate::solve::existing::{self, Standing};
@@ -132,34 +132,29 @@ struct Nearest {
 }
 
 fn nearest(world: &World<'_>, shape: &Shape) -> Nearest {
-    // Whether the pod may not even join comes first: a later rule that fails is a nearer miss.
-    let mut misses: Vec<((bool, Miss), Option<String>)> = Vec::new();
+    // What has nothing at all of an extended resource is further off than what the pod may not join for a taint or label;
+    // then whether it may join: a later rule that fails is a nearer miss.
+    let mut misses: Vec<((bool, bool, Miss), Option<String>)> = Vec::new();
     let mut details = Vec::new();
     for pool in &world.supply.pools {
         let chain = chain::at_pool(pool, &shape.ask, (world.ledger, world.nodes));
         let size = chain.nearest.as_ref().map(|size| format!(", size `{size}`"));
         let place = format!("pool `{}`{}", chain.pool, size.unwrap_or_default());
         let may_join = chain.may_join;
+        let lacks = lacks(&shape.ask, pool.kinds.iter().map(|kind| &kind.kind.allocatable));
         let miss = missed(world, shape, chain);
         details.push(format!("{place}: {}: {}", miss.rule, miss.because));
-        misses.push(((!may_join, miss), Some(place)));
+        misses.push(((lacks, !may_join, miss), Some(place)));
     }
-    let mut nodes: Vec<(Miss, String)> = world
-        .nodes
-        .iter()
-        .filter(|standing| !standing.node.is_deleting)
-        .take(NODES_ASKED_MAX)
-        .filter_map(|standing| Some((existing::why(standing, shape).err()?, titled(standing))))
-        .collect();
-    nodes.sort_by(|a, b| (a.0.distance(), &a.1).cmp(&(b.0.distance(), &b.1)));
-    nodes.dedup();
-    for (miss, place) in nodes.into_iter().take(NODES_NAMED_MAX) {
+    for (lacks, miss, place) in nodes_missed(world, shape) {
         details.push(format!("{place}: {}: {}", miss.rule, miss.because));
-        misses.push(((miss.rule.depth() < Rule::HostPorts.depth(), miss), Some(place)));
+        misses.push(((lacks, miss.rule.depth() < Rule::HostPorts.depth(), miss), Some(place)));
     }
     // The first of equals: pools come before nodes, since a pool can grow.
-    let nearest = misses.into_iter().min_by_key(|((is_outside, miss), _)| (*is_outside, miss.distance()));
-    let (miss, mut place) = nearest.map(|((_, miss), place)| (miss, place)).unwrap_or_else(|| {
+    let nearest = misses
+        .into_iter()
+        .min_by_key(|((lacks, is_outside, miss), _)| (*lacks, *is_outside, miss.distance()));
+    let (miss, mut place) = nearest.map(|((_, _, miss), place)| (miss, place)).unwrap_or_else(|| {
         let because = "there is no pool that nodes can be made of, and no node has room".to_owned();
         (Miss::new(Rule::Offerings, because), None)
     });
@@ -168,6 +163,31 @@ fn nearest(world: &World<'_>, shape: &Shape) -> Nearest {
         place = together::nearest_host(&shape.ask, world.nodes).or(place);
     }
     Nearest { miss, place, details }
+}
+
+/// Returns the nodes that come closest, each with whether it has nothing of an extended resource, and what keeps a pod
+/// of the shape from it.
+fn nodes_missed(world: &World<'_>, shape: &Shape) -> Vec<(bool, Miss, String)> {
+    let missed = |standing: &Standing<'_>| {
+        let miss = existing::why(standing, shape).err()?;
+        Some((lacks(&shape.ask, [&standing.node.allocatable]), miss, titled(standing)))
+    };
+    let stays = |standing: &&Standing<'_>| !standing.node.is_deleting;
+    let nodes = world.nodes.iter().filter(stays).take(NODES_ASKED_MAX);
+    let mut nodes: Vec<(bool, Miss, String)> = nodes.filter_map(missed).collect();
+    nodes.sort_by(|a, b| (a.1.distance(), &a.2).cmp(&(b.1.distance(), &b.2)));
+    nodes.dedup();
+    nodes.truncate(NODES_NAMED_MAX);
+    nodes
+}
+
+/// Returns whether none of these rooms, empty as they may be, has anything of an extended resource that is asked for.
+fn lacks<'r>(ask: &Ask, rooms: impl IntoIterator<Item = &'r Resources>) -> bool {
+    let is_extended =
+        |(name, amount): &(&ResourceName, i64)| matches!(name, ResourceName::Other(_)) && *amount > 0;
+    let asked: Vec<&ResourceName> = ask.requests.iter().filter(is_extended).map(|(name, _)| name).collect();
+    let has_all = |room: &Resources| asked.iter().all(|name| room.get(name) > 0);
+    !asked.is_empty() && !rooms.into_iter().any(has_all)
 }
 
 /// Returns what keeps pods of a shape from a new node of a pool; where one could hold such a pod alone, it is the rest.

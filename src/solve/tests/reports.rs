@@ -2,7 +2,9 @@
 
 use super::topology::near;
 use super::world::{PodWith, World, any_pool, daemon, node, on, pod, pool, toleration};
-use crate::model::{Commitment, Discount, LabelKey, MicroUsdPerHour, Operator, Pool, Requirement, label};
+use crate::model::{
+    Commitment, Discount, Effect, LabelKey, MicroUsdPerHour, Operator, Pool, Requirement, Taint, label,
+};
 
 fn warnings(world: &World) -> String {
     let report = world.solve().report;
@@ -21,6 +23,17 @@ fn the_nearest_miss_is_named_with_what_there_was() {
     assert_eq!(unplaced.rule, "cpu");
     assert_eq!(unplaced.because, "`cpu` 20 is asked for, there is 15900m");
     assert_eq!(unplaced.nearest.as_deref(), Some("pool `default`, size `Standard_D16s_v5`"));
+}
+
+#[test]
+fn a_pool_that_has_what_is_asked_for_and_a_taint_is_nearer_than_one_that_has_nothing_of_it() {
+    let plain = pool("plain").requires(label::SKU_FAMILY, Requirement::one("D"));
+    let gpu = Pool { taints: vec![Taint::new("sku", "gpu", Effect::NoSchedule)], ..pool("gpu") };
+    let solution =
+        World::of(vec![plain, gpu]).pods([pod("model").cpu("1").asks("nvidia.com/gpu", "1")]).solve();
+    let unplaced = &solution.report.unplaced[0];
+    assert_eq!(unplaced.rule, "taints");
+    assert_eq!(unplaced.nearest.as_deref(), Some("pool `gpu`"));
 }
 
 #[test]
