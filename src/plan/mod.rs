@@ -3,6 +3,7 @@
 //! Pure and total: a plan may be empty, planning never fails. This module decides what is done and in which
 //! order, never which nodes should exist (that is `solve`).
 
+mod bare;
 pub mod change;
 pub mod claim;
 pub mod comparison;
@@ -91,6 +92,7 @@ pub fn plan_targets(
     report.cost_after = cost_after;
     report.held.extend(left_out.held);
     report.warnings.extend(warnings);
+    report.warnings.extend(bare::warning(snapshot, &changes));
     report.undecided.extend(order.undecided);
     report.undecided.extend(held::undecided(snapshot, policy));
     report.warnings.extend(held::warnings(policy));

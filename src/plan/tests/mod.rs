@@ -2,6 +2,7 @@
 
 pub(crate) mod world;
 
+mod bare;
 mod claims;
 mod saved;
 mod waves;

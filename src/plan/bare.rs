@@ -1,0 +1,45 @@
+//! Pods that nothing makes again, on nodes that the plan removes: evicted, they are gone and move nowhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::change::{Change, ChangeId, Delete, Replace};
+use super::spec::PlannedChange;
+use crate::model::{NodeName, PodKey, PodPlace};
+use crate::snapshot::Snapshot;
+use crate::solve::Warning;
+
+/// What to do where that is not wanted.
+const HINT: &str = "to keep one, annotate it with `karpenter.sh/do-not-disrupt: \"true\"`; to have it made again, let a \
+                    Deployment, a StatefulSet or a Job make it";
+
+/// Returns a warning of the pods without a controller that go with these changes; none where there are none.
+pub(super) fn warning(snapshot: &Snapshot, changes: &BTreeMap<ChangeId, PlannedChange>) -> Option<Warning> {
+    let gone: BTreeSet<&NodeName> = changes.values().filter_map(|planned| removed(&planned.change)).collect();
+    let bare = snapshot.pods.iter().filter(|pod| {
+        let goes = matches!(&pod.place, PodPlace::Bound(node) if gone.contains(node));
+        goes && pod.workload.is_none() && !pod.is_daemon && !pod.is_terminating
+    });
+    let bare: BTreeSet<&PodKey> = bare.map(|pod| &pod.key).collect();
+    let first = bare.first()?;
+    let (object, what) = match bare.len() {
+        1 => (
+            format!("pod `{first}`"),
+            "has no controller: once it is evicted it is gone, and nothing makes it again",
+        ),
+        count => (
+            format!("pod `{first}` and {} more", count - 1),
+            "have no controller: once they are evicted they are gone, and nothing makes them again",
+        ),
+    };
+    Some(Warning { object, what: what.to_owned(), hint: Some(HINT.to_owned()) })
+}
+
+const fn removed(change: &Change) -> Option<&NodeName> {
+    match change {
+        Change::Delete(Delete { target, .. })
+        | Change::Replace(Replace { create: _, delete: Delete { target, .. } }) => Some(&target.node),
+        Change::Create(_) | Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
+            None
+        }
+    }
+}
