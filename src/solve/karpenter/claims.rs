@@ -86,6 +86,13 @@ pub(super) struct Fit {
     is_relaxed: bool,
 }
 
+impl Fit {
+    /// Returns the sizes that hold it.
+    pub(super) const fn kinds(&self) -> &Bits {
+        &self.kinds
+    }
+}
+
 /// What fitting looks things up in.
 pub(super) struct Bench<'a, 'm> {
     pub(super) settings: Settings,

@@ -312,7 +312,10 @@ impl<'a, 'm> Pass<'a, 'm> {
             self.leave_out_unnamed(&mut kinds, place, attempt);
         }
         let mut claim = self.bench.empty(place, kinds, self.claims.len() + 1);
-        let fit = self.bench.fit(&claim, attempt)?;
+        let fit = match self.bench.fit(&claim, attempt) {
+            Ok(fit) => fit,
+            Err(no) => return Err(self.beyond_limits(place, attempt).unwrap_or(no)),
+        };
         self.bench.topology.register_host(&claim.host);
         self.bench.join(&mut claim, (waiting, attempt), fit);
         let shelf = self.bench.shelf(&self.bench.templates[place]);
@@ -324,6 +327,24 @@ impl<'a, 'm> Pass<'a, 'm> {
 }
 
 impl Pass<'_, '_> {
+    /// Returns that it is limits which refuse a pod a new claim, where the sizes that they forbid could hold it.
+    fn beyond_limits(&mut self, place: usize, attempt: Attempt<'_>) -> Option<No> {
+        let template = &self.bench.templates[place];
+        let mut kinds = template.kinds.clone();
+        let within = template.within_limits(self.bench.shelf(template));
+        within.iter().for_each(|kind| kinds.remove(kind));
+        if self.bench.settings.unnamed == UnnamedFamilies::LeaveOut {
+            self.leave_out_unnamed(&mut kinds, place, attempt);
+        }
+        if kinds.is_empty() {
+            return None;
+        }
+        let claim = self.bench.empty(place, kinds, self.claims.len() + 1);
+        let fit = self.bench.fit(&claim, attempt).ok()?;
+        let template = &self.bench.templates[place];
+        Some(No::BeyondLimits(template.exceeded(self.bench.shelf(template), fit.kinds())))
+    }
+
     /// Leaves out the burstable and HPC sizes that neither the pool nor the pod names.
     fn leave_out_unnamed(&self, kinds: &mut Bits, place: usize, attempt: Attempt<'_>) {
         let Bench { templates, memory, .. } = &self.bench;

@@ -2,7 +2,7 @@
 //!
 //! Nothing is decided here.
 
-use crate::model::LabelKey;
+use crate::model::{LabelKey, ResourceName};
 
 use super::topology::{Constraint, Topology};
 
@@ -38,6 +38,9 @@ pub(super) enum No {
     Variety(Vec<(LabelKey, u32)>),
     /// Limits leave no size.
     Limits,
+    /// Limits leave no size that could hold the pod: of each that leaves too little for all of these, what it leaves and
+    /// the least that would be taken.
+    BeyondLimits(Vec<(ResourceName, i64, i64)>),
     /// Limits leave no node.
     NodesLimit,
     /// What is reserved is taken by other claims: a later pass may be luckier.
@@ -50,7 +53,11 @@ impl No {
     pub(super) const fn is_lasting(&self, is_alone: bool) -> bool {
         match self {
             Self::Taints | Self::Labels | Self::Ports | Self::Room => true,
-            Self::Sizes { .. } | Self::Variety(_) | Self::Limits | Self::NodesLimit => is_alone,
+            Self::Sizes { .. }
+            | Self::Variety(_)
+            | Self::Limits
+            | Self::BeyondLimits(_)
+            | Self::NodesLimit => is_alone,
             Self::Volumes | Self::Topology(_) | Self::TopologyDisagrees | Self::Reserved => false,
         }
     }
@@ -68,7 +75,7 @@ impl No {
             Self::Sizes { has_room: false, .. } => "resources",
             Self::Sizes { .. } => "offerings",
             Self::Variety(_) => "minValues",
-            Self::Limits | Self::NodesLimit => "limits",
+            Self::Limits | Self::BeyondLimits(_) | Self::NodesLimit => "limits",
             Self::Reserved => "reserved capacity",
         }
     }
@@ -95,9 +102,21 @@ impl No {
                 )
             }
             Self::Limits => "every size that is left is beyond what the pool's limits leave".to_owned(),
+            Self::BeyondLimits(limits) => beyond(limits),
             Self::NodesLimit => "the pool may have no more nodes".to_owned(),
             Self::Reserved => "what is reserved is held by other nodes; it is tried again".to_owned(),
         }
+    }
+}
+
+fn beyond(limits: &[(ResourceName, i64, i64)]) -> String {
+    let said = limits.iter().map(|(name, left, least)| {
+        format!("limit `{name}` leaves {}, {} would be taken", name.show(*left), name.show(*least))
+    });
+    let said: Vec<String> = said.collect();
+    match said.is_empty() {
+        true => "every size that could hold it is beyond what the pool's limits leave".to_owned(),
+        false => said.join("; "),
     }
 }
 

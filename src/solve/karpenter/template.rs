@@ -207,6 +207,16 @@ impl Template<'_> {
         kinds
     }
 
+    /// Returns each limit that leaves too little for all of these sizes, with what it leaves and what the least of them
+    /// would take.
+    pub(super) fn exceeded(&self, shelf: &Shelf<'_>, kinds: &Bits) -> Vec<(ResourceName, i64, i64)> {
+        let exceeded = self.left.iter().filter_map(|(name, left)| {
+            let least = kinds.iter().map(|place| shelf.kinds[place].capacity.get(name)).min()?;
+            (least > left).then(|| (name.clone(), left.max(0), least))
+        });
+        exceeded.collect()
+    }
+
     /// Takes the largest of the sizes that a new claim may become. The number of nodes is not counted down: so
     /// Karpenter has it, and a pass may go beyond it.
     pub(super) fn take_largest(&mut self, shelf: &Shelf<'_>, kinds: &Bits) {

@@ -6,7 +6,7 @@ use super::topology::near;
 use super::world::{PodWith, World, node, on, pod, pool, text};
 use crate::model::{
     Disruption, DisruptionReason, Drift, InstanceType, LabelKey, Node, NodeName, Operator, PodPlace, Pool,
-    Requirement, Requirements, label,
+    Requirement, Requirements, ResourceName, label,
 };
 use crate::solve::karpenter::{self, Refused, Settings, UnnamedFamilies};
 use crate::solve::solution::Solution;
@@ -238,4 +238,14 @@ fn who_is_refused_again_is_not_bound_late_either() {
         text(&solved(&world, &refused)),
         "? web: Kubernetes: Karpenter would place it, and the judge refuses: somebody says no\n"
     );
+}
+
+#[test]
+fn a_limit_that_leaves_no_size_with_the_room_is_named() {
+    let mut owner = open();
+    owner.limits.set(ResourceName::Cpu, 3_000);
+    let waiting = World::of(vec![owner]).pods([pod("three").cpu("3")]);
+    let unplaced = solved(&waiting, &Refused::default()).report.unplaced.remove(0);
+    assert_eq!(unplaced.rule, "limits");
+    assert_eq!(unplaced.because, "pool `default`: limit `cpu` leaves 3, 4 would be taken");
 }
