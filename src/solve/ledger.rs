@@ -34,6 +34,7 @@ pub fn opened<'n>(
             ledger.add(Counter::PoolNodes(pool.name.clone()), count(limit) - length(own.len()));
         }
     }
+    ledger.note_foreign(all.iter().filter(|node| node.pool.is_none()).count());
     let limits = &policy.fleet.limits;
     let there = capacity(&all);
     let resources = [(ResourceName::Cpu, limits.cpu_milli), (ResourceName::Memory, limits.memory_bytes)];

@@ -61,6 +61,8 @@ pub type Charges = Vec<(usize, i64)>;
 pub struct Ledger {
     counters: Vec<Counter>,
     left: Vec<i64>,
+    /// How many nodes of no pool the fleet's limits count.
+    foreign: usize,
 }
 
 impl Ledger {
@@ -68,6 +70,22 @@ impl Ledger {
     pub fn add(&mut self, counter: Counter, left: i64) {
         self.counters.push(counter);
         self.left.push(left);
+    }
+
+    /// Notes how many nodes of no pool the fleet's limits count: it is told where one of them refuses.
+    pub const fn note_foreign(&mut self, nodes: usize) {
+        self.foreign = nodes;
+    }
+
+    /// Says which nodes of no pool a limit counts, for people; nothing where it counts none.
+    fn beside(&self, counter: &Counter) -> String {
+        match (counter, self.foreign) {
+            (Counter::PoolResource(..) | Counter::PoolNodes(_) | Counter::Commitment(_), _) | (_, 0) => {
+                String::new()
+            }
+            (_, 1) => " (1 node of no NodePool counts too)".to_owned(),
+            (_, nodes) => format!(" ({nodes} nodes of no NodePool count too)"),
+        }
     }
 
     /// Returns what is counted and what is left of it.
@@ -155,7 +173,7 @@ pub fn why(ledger: &Ledger, charges: &[(usize, i64)]) -> Result<(), Miss> {
             i64::MAX => "a size whose price is not known".to_owned(),
             amount => counter.show(amount),
         };
-        format!("{counter} leaves {}, {wanted} would be taken", counter.show(left))
+        format!("{counter} leaves {}, {wanted} would be taken{}", counter.show(left), ledger.beside(counter))
     };
     let because: Vec<String> = exceeded.iter().map(says).collect();
     let short_by = exceeded.iter().map(|(place, amount)| {

@@ -64,6 +64,21 @@ fn the_higher_priority_gets_what_a_limit_leaves() {
 }
 
 #[test]
+fn a_limit_of_the_fleet_counts_nodes_of_no_pool_and_says_so() {
+    let agents = ["a1", "a2"].map(|name| Node { pool: None, claim: None, ..node(name, "Standard_D2s_v5") });
+    let told = |count: usize| {
+        let agents = agents.iter().take(count).cloned();
+        let mut world = World::of(vec![pool("default")]).nodes(agents).pods([pod("a").cpu("3")]);
+        world.policy.fleet.limits.nodes = u64::try_from(count).ok();
+        world.solve().report.unplaced.remove(0).because
+    };
+    let full = "limit `nodes` of the fleet leaves 0, 1 would be taken";
+    assert_eq!(told(0), full);
+    assert_eq!(told(1), format!("{full} (1 node of no NodePool counts too)"));
+    assert_eq!(told(2), format!("{full} (2 nodes of no NodePool count too)"));
+}
+
+#[test]
 fn the_fleet_has_limits_of_its_own() {
     let pods = || (0..3).map(|number| pod(&format!("web-{number}")).cpu("3500m"));
     let mut world = World::of(vec![pool("default")]).pods(pods());
