@@ -131,8 +131,9 @@ pub(super) struct PlanArguments {
     /// repeated. `-o json` and `--out` have the plan of INPUT, with the comparison in its evidence
     #[arg(long, value_name = "INPUT", conflicts_with = "snapshot")]
     pub(super) before: Vec<PathBuf>,
-    /// Plan only changes of nodepool/NAME or node/NAME and what they need; may be repeated. Not for routine
-    /// use: what is left out is still to do
+    /// Plan only changes of nodepool/NAME or node/NAME and what they need, such as the change of another node
+    /// whose pods share a new node with theirs; may be repeated. Not for routine use: what is left out is
+    /// still to do
     #[arg(long, value_name = "KIND/NAME")]
     pub(super) target: Vec<String>,
     /// Replace this node though nothing asks for it; may be repeated. Whatever keeps a drifted node, such as
