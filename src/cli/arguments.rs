@@ -191,6 +191,15 @@ pub(super) enum StrategyArgument {
     Both,
 }
 
+/// How the nodes of the plan are chosen that is explained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum OneStrategyArgument {
+    /// The cheapest fleet that holds the pods
+    Cheapest,
+    /// First fit, pod after pod, as Karpenter provisions; nodes go as it disrupts them
+    Karpenter,
+}
+
 /// How a plan is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum PlanOutput {
@@ -304,6 +313,9 @@ pub(super) struct ExplainArguments {
     /// With size/NAME: what it costs in every region
     #[arg(long)]
     pub(super) all_regions: bool,
+    /// Which plan to explain: the cheapest, or as Karpenter would; else as the NodeFleet says, else cheapest
+    #[arg(long, value_enum, value_name = "cheapest|karpenter", hide_possible_values = true)]
+    pub(super) strategy: Option<OneStrategyArgument>,
     #[command(flatten)]
     pub(super) world: WorldArguments,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::arguments::ExplainArguments;
+use super::arguments::{ExplainArguments, OneStrategyArgument};
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::world;
@@ -12,13 +12,13 @@ use crate::offline::{Planned, World};
 use crate::render::explain_pool::{InRegion, pool as explain_pool_lines, size_in_regions};
 use crate::render::{Line, explain as render};
 use crate::solve::explain::{Meant, NodeExplanation, PodOutcome, is_workload_kind, pod_outcome, pods_meant};
-use crate::solve::{NodeRef, explain_node, explain_pod, explain_pool, explain_size};
+use crate::solve::{NodeRef, Strategy, explain_node, explain_pod, explain_pool, explain_size};
 
 /// How to ask.
 const WAYS: &str = "ask as in `nodeform explain pod/web-0 my-manifests/`, `deployment/NAME`, `node/NAME`, `pool/NAME` or `size/NAME`";
 
 pub(super) fn run(arguments: &ExplainArguments, ui: Ui) -> Result<Exit, Failure> {
-    let ExplainArguments { target, namespace, all_regions, world: from } = arguments;
+    let ExplainArguments { target, namespace, all_regions, strategy, world: from } = arguments;
     let Some((kind, space, name)) = asked(target) else {
         return Err(Failure::error(format!("`{target}` is not KIND/NAME")).hint(WAYS));
     };
@@ -31,7 +31,11 @@ pub(super) fn run(arguments: &ExplainArguments, ui: Ui) -> Result<Exit, Failure>
         return Err(Failure::error("there is nothing to explain from: no input was named")
             .hint(format!("name the manifests: `nodeform explain {target} my-manifests/`")));
     }
-    let world = world::world(from, ui)?;
+    let strategy = strategy.map(|strategy| match strategy {
+        OneStrategyArgument::Cheapest => Strategy::Cheapest,
+        OneStrategyArgument::Karpenter => Strategy::Karpenter,
+    });
+    let world = world::world(from, strategy, ui)?;
     let planned = world::planned(&world)?;
     let mut lines = match kind {
         "node" | "nodes" | "no" | "nodeclaim" | "nodeclaims" => node(&world, &planned, name)?,

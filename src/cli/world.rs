@@ -21,18 +21,23 @@ use crate::offline::{self, Planned, Problem, Proposed, Request, World};
 use crate::render::words::count;
 use crate::review::RefusedPlan;
 use crate::snapshot::Question;
+use crate::solve::Strategy;
 
 /// The most bytes of a list of sizes or prices; a region's answers have a few megabytes.
 const CATALOG_BYTES_MAX: u64 = 256 << 20;
 
-/// Reads what was named and returns the world that it describes.
-pub(super) fn world(arguments: &WorldArguments, ui: Ui) -> Result<World, Failure> {
+/// Reads what was named and returns the world that it describes, to be planned by a strategy where one is named.
+pub(super) fn world(
+    arguments: &WorldArguments,
+    strategy: Option<Strategy>,
+    ui: Ui,
+) -> Result<World, Failure> {
     let (laid, inputs) = match arguments.laid.read(&arguments.input)? {
         Some((laid, beside)) => (Some(laid), beside),
         None => (None, arguments.input.read()?),
     };
     let unread = inputs.unread_folders.clone();
-    let world = inhabited(inputs, Request { laid, ..options(arguments)? })?;
+    let world = inhabited(inputs, Request { laid, strategy, ..options(arguments)? })?;
     say_unread(&unread, ui);
     Ok(world)
 }
