@@ -1,38 +1,60 @@
-//! What the fleet costs when the plan's waves are done: what budgets hold back is still paid for.
+//! What the fleet costs when the plan's waves are done: what is held back, or left out, is still paid for.
 //!
-//! The solution counts every removal as done; what is held is added at the same prices. This module never
-//! prices a new node.
+//! The solution counts what it comes to in the end. This module never prices a new node.
 
 use std::collections::BTreeSet;
 
-use super::evidence::HeldChange;
-use super::propose::Ground;
-use crate::model::{Node, NodeName};
-use crate::solve::price::{PriceBook, quote_nodes, sum};
-use crate::solve::{Cost, Market, Solution};
+use super::change::{Change, ChangeId};
+use super::claim::Shelf;
+use super::evidence::Placement;
+use super::propose::{Ground, Proposal, Types};
+use crate::model::{CapacityType, Node, NodeName, Price, SkuName};
+use crate::solve::price::{PriceBook, Quote, Uncommitted, quote_nodes, sum};
+use crate::solve::{Cost, Market};
 
-/// Returns the cost after the plan's waves.
-pub(super) fn after(ground: Ground<'_>, solution: &Solution, held: &[HeldChange]) -> Cost {
-    let after = solution.report.cost_after;
-    if held.is_empty() {
-        return after;
-    }
+/// Returns what the fleet costs when these changes are made, apart from those that are held.
+pub(super) fn after(ground: Ground<'_>, proposal: &Proposal, held: &BTreeSet<ChangeId>) -> Cost {
     let Ground { snapshot, policy, .. } = ground;
-    let market = Market::of(snapshot, policy);
-    let book = PriceBook::new(&policy.fleet.prices);
-    let removed: BTreeSet<&NodeName> = solution.target.removed.iter().map(|removal| &removal.node).collect();
-    let held: BTreeSet<&NodeName> = held.iter().map(|held| &held.node).collect();
-    let staying = |node: &&Node| !node.is_deleting && !removed.contains(&node.name);
-    let of = |nodes: Vec<&Node>| {
-        let (quotes, unused) = quote_nodes(nodes, &market, &book);
-        sum(quotes, &unused, &book)
-    };
-    let without = of(snapshot.nodes.iter().filter(staying).collect());
-    let with = of(snapshot.nodes.iter().filter(|node| staying(node) || held.contains(&node.name)).collect());
-    Cost {
-        list: after.list + (with.list - without.list),
-        effective: after.effective + (with.effective - without.effective),
-        unpriced_nodes: after.unpriced_nodes + (with.unpriced_nodes - without.unpriced_nodes),
-        is_estimate: after.is_estimate || with.is_estimate,
+    let (market, book) = (Market::of(snapshot, policy), PriceBook::new(&policy.fleet.prices));
+    let gone: BTreeSet<&NodeName> = proposal
+        .changes
+        .iter()
+        .filter(|(id, _)| !held.contains(id))
+        .filter_map(|(_, planned)| planned.change.delete().map(|delete| &delete.target.node))
+        .collect();
+    let mut stay: Vec<&Node> =
+        snapshot.nodes.iter().filter(|node| !node.is_deleting && !gone.contains(&node.name)).collect();
+    stay.sort_by(|one, other| one.name.cmp(&other.name));
+    let (mut quotes, mut left) = quote_nodes(stay, &market, &book);
+    let mut types = Types::of(ground);
+    for (id, placement) in &proposal.placements {
+        if held.contains(id) {
+            continue;
+        }
+        let change = proposal.changes.get(id).map(|planned| &planned.change);
+        if let Some(Change::Create(create)) = change
+            && let Some(claim) = proposal.claims.get(&create.spec)
+            && let Some(pool) = policy.pools.get(&claim.pool)
+        {
+            let shelf = Shelf { offered: types.offered(pool), book: &book };
+            if claim.primary.capacity_type == CapacityType::OnDemand {
+                use_commitment(&mut left, shelf, (&claim.primary.size, placement));
+            }
+        }
+        quotes.push(Some(Quote { list: placement.list_price, effective: placement.effective_price }));
+    }
+    sum(quotes, &left, &book)
+}
+
+/// Counts the commitment by whose price a new node was quoted as used.
+fn use_commitment(left: &mut Uncommitted, shelf: Shelf<'_>, (size, placement): (&SkuName, &Placement)) {
+    let Some(kind) = shelf.offered.get(size) else { return };
+    let beside = shelf.book.beside_vm(kind);
+    let quoted = |price| Price::Listed(price).plus(beside) == placement.effective_price;
+    let commitments = shelf.book.commitments().iter().zip(&mut left.0);
+    let mut paying = commitments
+        .filter(|(commitment, left)| commitment.size == *size && **left > 0 && quoted(commitment.price));
+    if let Some((_, left)) = paying.next() {
+        *left -= 1;
     }
 }

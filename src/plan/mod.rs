@@ -82,9 +82,9 @@ pub fn plan_targets(
     let left_out = target::left_out(ground, &proposal, targets);
     let proposal = proposal.without(&left_out.changes);
     let order = order::order(snapshot, policy, &proposal.changes);
-    let cost_after = match targets.is_empty() {
-        true => cost::after(ground, solution, &order.held),
-        false => target::cost_after(ground, &proposal, &order.held_changes),
+    let cost_after = match targets.is_empty() && order.held.is_empty() {
+        true => solution.report.cost_after,
+        false => cost::after(ground, &proposal, &order.held_changes),
     };
     let Proposal { claims, changes, reasons, shapes, placements, warnings, held } =
         proposal.without(&order.held_changes);

@@ -4,14 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::change::{Change, ChangeId};
-use super::claim::Shelf;
+use super::change::ChangeId;
 use super::evidence::Placement;
-use super::propose::{Ground, Proposal, Types};
+use super::propose::{Ground, Proposal};
 use super::spec::PlannedChange;
-use crate::model::{CapacityType, Node, NodeName, PodKey, PodPlace, Target};
-use crate::solve::price::{PriceBook, Quote, Uncommitted, quote_nodes, sum};
-use crate::solve::{Cost, Held, Market};
+use crate::model::{Node, NodeName, PodKey, PodPlace, Target};
+use crate::solve::Held;
 
 /// What narrowing leaves out.
 #[derive(Clone, Debug, Default)]
@@ -130,57 +128,6 @@ fn pods_of_targets<'a>(ground: Ground<'a>, targets: &BTreeSet<Target>) -> BTreeS
         PodPlace::Waiting => false,
     };
     ground.snapshot.pods.iter().filter(|pod| runs_there(&pod.place)).map(|pod| &pod.key).collect()
-}
-
-/// Returns what the fleet costs when only these changes are made.
-pub(super) fn cost_after(ground: Ground<'_>, proposal: &Proposal, held: &BTreeSet<ChangeId>) -> Cost {
-    let Ground { snapshot, policy, .. } = ground;
-    let (market, book) = (Market::of(snapshot, policy), PriceBook::new(&policy.fleet.prices));
-    let gone: BTreeSet<&NodeName> = proposal
-        .changes
-        .iter()
-        .filter(|(id, _)| !held.contains(id))
-        .filter_map(|(_, planned)| planned.change.delete().map(|delete| &delete.target.node))
-        .collect();
-    let mut stay: Vec<&Node> =
-        snapshot.nodes.iter().filter(|node| !node.is_deleting && !gone.contains(&node.name)).collect();
-    stay.sort_by(|one, other| one.name.cmp(&other.name));
-    let (mut quotes, mut left) = quote_nodes(stay, &market, &book);
-    let mut types = Types::of(ground);
-    for (id, placement) in &proposal.placements {
-        if held.contains(id) {
-            continue;
-        }
-        let change = proposal.changes.get(id).map(|planned| &planned.change);
-        if let Some(Change::Create(create)) = change
-            && let Some(claim) = proposal.claims.get(&create.spec)
-            && let Some(pool) = policy.pools.get(&claim.pool)
-        {
-            let shelf = Shelf { offered: types.offered(pool), book: &book };
-            if claim.primary.capacity_type == CapacityType::OnDemand {
-                use_commitment(&mut left, shelf, (&claim.primary.size, placement));
-            }
-        }
-        quotes.push(Some(Quote { list: placement.list_price, effective: placement.effective_price }));
-    }
-    sum(quotes, &left, &book)
-}
-
-/// Counts the commitment by whose price a new node was quoted as used.
-fn use_commitment(
-    left: &mut Uncommitted,
-    shelf: Shelf<'_>,
-    (size, placement): (&crate::model::SkuName, &Placement),
-) {
-    let Some(kind) = shelf.offered.get(size) else { return };
-    let beside = shelf.book.beside_vm(kind);
-    let quoted = |price| crate::model::Price::Listed(price).plus(beside) == placement.effective_price;
-    let commitments = shelf.book.commitments().iter().zip(&mut left.0);
-    let mut paying = commitments
-        .filter(|(commitment, left)| commitment.size == *size && **left > 0 && quoted(commitment.price));
-    if let Some((_, left)) = paying.next() {
-        *left -= 1;
-    }
 }
 
 /// Returns the nodes among these targets that a plan is asked to destroy and that belong to no NodePool: they are never

@@ -74,14 +74,16 @@ pub(super) fn of(
         headroom: None,
         slack: None,
     };
-    Solution { target: target(&nodes, shrunk.removed, (finished, layout)), report }
+    let removed = shrunk.removed.into_iter().chain(shrunk.held).collect();
+    Solution { target: target(&nodes, removed, (finished, layout)), report }
 }
 
 fn target(
     nodes: &[Standing<'_>],
-    removed: Vec<Removal>,
+    mut removed: Vec<Removal>,
     (finished, mut layout): (Finished, Layout),
 ) -> Target {
+    removed.sort_by(|one, other| one.node.cmp(&other.node));
     let gone: BTreeSet<&NodeName> = removed.iter().map(|removal| &removal.node).collect();
     let stays = |standing: &&Standing<'_>| !standing.node.is_deleting && !gone.contains(&standing.node.name);
     let kept = nodes

@@ -68,6 +68,7 @@ pub(in crate::solve) fn lay(
     finish::sort(scene.supply, &mut attempt.finished.nodes, |node| node);
     attempt.finished.ledger = ledger;
     attempt.shrunk.removed.retain(|removal| !laid.on.contains_key(&removal.node));
+    attempt.shrunk.held.retain(|removal| !laid.on.contains_key(&removal.node));
     attempt.shrunk.staying.retain(|(node, _)| !laid.on.contains_key(node));
     attempt.costs = Costs::of(snapshot, &attempt.shrunk, scene.market, scene.book);
     Layout { kept: laid.on, unplaced: left_over(scene.room, &laid.left), left: laid.left }

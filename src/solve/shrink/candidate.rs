@@ -123,7 +123,7 @@ pub(super) fn at_once(snapshot: &Snapshot, policy: &Policy, pool: &Pool, reason:
 }
 
 /// Returns how many nodes of a pool its budgets let go for a reason while none is out.
-fn ever(snapshot: &Snapshot, policy: &Policy, pool: &Pool, reason: DisruptionReason) -> usize {
+pub(super) fn ever(snapshot: &Snapshot, policy: &Policy, pool: &Pool, reason: DisruptionReason) -> usize {
     allowed(snapshot, policy, (pool, &PoolNodes::of(&snapshot.nodes, &pool.name)), reason)
 }
 

@@ -1,11 +1,13 @@
 //! Nodes that carry nothing but daemonsets' pods once everything is placed.
 //!
 //! Whatever cannot be known to be empty stays, with the reason. Budgets space removals out later; they do not
-//! decide which.
+//! decide which. Only what none of them lets go stays until they do, and its room is there for whoever needs it.
+
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::model::{DisruptionReason, Node, NodeName, NodeStage, PodPlace, Pool};
+use crate::model::{DisruptionReason, Node, NodeName, NodeStage, PodPlace, Pool, PoolName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -13,11 +15,15 @@ use crate::solve::demand::{Demand, Shape};
 use crate::solve::existing::{self, Standing};
 use crate::solve::solution::Removal;
 
+use super::candidate;
+
 /// Which empty nodes go, and why others stay.
 #[derive(Clone, Debug, Default)]
 pub struct Shrunk {
     /// Nodes to remove, by name.
     pub removed: Vec<Removal>,
+    /// Nodes to remove as soon as budgets, or the fleet, let any go: they are there, and paid for, until then.
+    pub held: Vec<Removal>,
     /// Empty nodes that stay, by name.
     pub staying: Vec<(NodeName, String)>,
 }
@@ -26,6 +32,7 @@ pub struct Shrunk {
 #[must_use]
 pub fn shrink(snapshot: &Snapshot, policy: &Policy, nodes: &[Standing<'_>], demand: &Demand) -> Shrunk {
     let mut shrunk = Shrunk::default();
+    let mut holding: BTreeMap<&PoolName, bool> = BTreeMap::new();
     let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
     let has_pods = snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)));
     for standing in nodes {
@@ -40,12 +47,22 @@ pub fn shrink(snapshot: &Snapshot, policy: &Policy, nodes: &[Standing<'_>], dema
         {
             Some(reason) => shrunk.staying.push((standing.node.name.clone(), reason)),
             None => {
-                let node = standing.node.name.clone();
-                shrunk.removed.push(Removal { node, reason: DisruptionReason::Empty, what: None });
+                let (name, pool) = (&standing.node.name, standing.node.pool.as_ref());
+                let removal = Removal { node: name.clone(), reason: DisruptionReason::Empty, what: None };
+                let mut is_holding =
+                    |pool| *holding.entry(pool).or_insert_with(|| holds(snapshot, policy, pool));
+                let is_held = pool.is_some_and(&mut is_holding);
+                if is_held { shrunk.held.push(removal) } else { shrunk.removed.push(removal) }
             }
         }
     }
     shrunk
+}
+
+/// Returns whether a pool's budgets, or the fleet, let no empty node of it go now, however few go.
+fn holds(snapshot: &Snapshot, policy: &Policy, pool: &PoolName) -> bool {
+    let pool = policy.pools.get(pool);
+    pool.is_some_and(|pool| candidate::ever(snapshot, policy, pool, DisruptionReason::Empty) == 0)
 }
 
 fn is_fixed(policy: &Policy, node: &Node) -> bool {

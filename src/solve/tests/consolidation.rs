@@ -263,3 +263,14 @@ fn every_choice_among_a_few_nodes_is_looked_at() {
         .pods([on("n1", pod("a").cpu("2")), on("n2", pod("b").cpu("1500m"))]);
     assert_eq!(world.text(), "= n1: b\n- n2: Underutilized\n");
 }
+
+/// Its budget keeps the empty node, whatever else goes: what it costs is no reason to leave it empty.
+#[test]
+fn pods_move_to_an_empty_node_that_a_budget_keeps() {
+    let mut held = open("held");
+    held.disruption.budgets = vec![Budget { reasons: None, nodes: BudgetNodes::Count(0), window: None }];
+    let world = World::of(vec![open("default"), held])
+        .nodes([Node { pool: Some("held".into()), ..node("empty", LARGE) }, node("n1", MIDDLE)])
+        .pods([on("n1", pod("one").cpu("300m"))]);
+    assert_eq!(world.text(), "= empty: one\n- n1: Underutilized\n");
+}

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::world::{PodWith, World, ZONES, node, on, pod, pool, text, toleration};
 use crate::model::{
-    Effect, ExtraCost, Form, LabelKey, LabelSelector, NodeAffinity, Operator, Pod, PodAffinityTerm, PodKey,
-    PodPlace, Preferred, Requirement, Requirements, ResourceName, SpreadConstraint, Strength, Taint, label,
+    Budget, BudgetNodes, Disruption, Effect, ExtraCost, Form, LabelKey, LabelSelector, NodeAffinity,
+    Operator, Pod, PodAffinityTerm, PodKey, PodPlace, Pool, Preferred, Requirement, Requirements,
+    ResourceName, SpreadConstraint, Strength, Taint, label,
 };
 use crate::solve::{GivenUp, Preferences, Solution};
 
@@ -135,6 +136,20 @@ fn a_zone_is_preferred_where_it_costs_nothing() {
     let solution = world(with(web(3), likes(ZONES[2], 1)), ExtraCost::Percent(0)).solve();
     assert_eq!(pods_by_zone(&solution), BTreeMap::from([(ZONES[2], 3)]));
     assert_eq!(given_up(&solution), [""; 0]);
+}
+
+/// A budget keeps the empty node, so that its room costs nothing and a new node costs all of its price.
+#[test]
+fn nothing_is_bought_for_a_preference_beside_an_empty_node_that_stays_anyway() {
+    let nothing = Budget { reasons: None, nodes: BudgetNodes::Count(0), window: None };
+    let disruption = Disruption { budgets: vec![nothing], ..Disruption::default() };
+    let mut world = World::of(vec![Pool { disruption, ..pool("default") }])
+        .nodes([node("n1", "Standard_D2s_v5"), node("n2", "Standard_D2s_v5")])
+        .pods([on("n2", pod("full").cpu("1800m"))])
+        .pods(with(web(1), likes(ZONES[1], 1)));
+    world.policy.fleet.extra_cost = ExtraCost::Percent(5);
+    let said = world.text();
+    assert!(said.contains("= n1: web-000\n") && !said.contains("+ "), "{said}");
 }
 
 #[test]
