@@ -117,7 +117,8 @@ impl<'s> Search<'s> {
         // What is empty and stays so goes whatever is chosen here.
         let is_idle = |standing: &existing::Standing<'_>| {
             let node = &standing.node.name;
-            standing.is_empty() && !base.placed.contains_key(node) || !candidates.contains_key(node)
+            let is_used = base.placed.contains_key(node) || base.keeping.contains(node);
+            standing.is_empty() && !is_used || !candidates.contains_key(node)
         };
         if standing.iter().all(is_idle) {
             return None;

@@ -100,6 +100,8 @@ pub(super) struct Trial {
     pub(super) unplaced: BTreeMap<i32, usize>,
     /// For how many pods to come of each shape there is no room.
     pub(super) without_room: Vec<usize>,
+    /// The nodes that are there and keep room for pods to come.
+    pub(super) keeping: BTreeSet<NodeName>,
     /// Whether the cost is known.
     pub(super) is_priced: bool,
     /// What the fleet counts as by the hour when the nodes are gone: what it costs, and what choosing counts beside that
@@ -263,6 +265,7 @@ fn trial(
     Trial {
         unplaced,
         without_room: layout.left,
+        keeping: layout.kept.into_keys().collect(),
         is_priced: finished.nodes.iter().all(|node| node.effective_price.known().is_some()),
         cost: cost + premiums,
         vms,

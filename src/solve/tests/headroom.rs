@@ -32,12 +32,23 @@ fn room_on_a_node_that_is_there_costs_nothing() {
 #[test]
 fn a_node_that_only_keeps_room_stays_and_is_paid_for() {
     let world = World::of(vec![pool("default")])
-        .nodes([node("busy", "Standard_D2s_v5"), node("spare", "Standard_D4s_v5")])
+        .nodes([node("busy", "Standard_D2s_v5"), node("spare", "Standard_D2s_v5")])
         .pods([on("busy", pod("web").cpu("1800m"))]);
     assert_eq!(world.text(), "- spare: Empty\n");
     let world = world.pods([room(1, "1")]);
     assert_eq!(world.text(), "= spare: buffer:room-1\n");
-    assert_eq!(world.solve().report.headroom.map(|room| room.cost), Some(MicroUsdPerHour(192_000)));
+    assert_eq!(world.solve().report.headroom.map(|room| room.cost), Some(MicroUsdPerHour(96_000)));
+}
+
+#[test]
+fn a_node_that_is_too_large_for_the_room_that_it_keeps_is_replaced() {
+    let world = World::of(vec![pool("default")])
+        .nodes([node("busy", "Standard_D2s_v5"), node("spare", "Standard_D8s_v5")])
+        .pods([on("busy", pod("web").cpu("1800m")), room(1, "1")]);
+    assert_eq!(
+        world.text(),
+        "+ default Standard_D2s_v5 eastus-2 on-demand 96000: buffer:room-1\n- spare: Empty\n"
+    );
 }
 
 #[test]
