@@ -22,6 +22,7 @@ use super::impossible::Impossible;
 use super::market::Market;
 use super::memo::Memos;
 use super::price::{self, PriceBook};
+use super::rival;
 use super::scheduler;
 use super::shrink::alone::Alone;
 use super::shrink::candidate::Rules;
@@ -110,12 +111,16 @@ fn stepped(
 
 /// Returns whether a fleet leaves fewer pods over than another, the highest priority first, or as many for less.
 pub(super) fn is_better(snapshot: &Snapshot, one: &Solution, other: &Solution) -> bool {
-    let left = |solution: &Solution| caution::unplaced(snapshot, solution);
-    let cost = |solution: &Solution| {
+    is_worth_it(snapshot, (one, 0), (other, 0))
+}
+
+/// The same, where each costs so much more for what it moves.
+pub(super) fn is_worth_it(snapshot: &Snapshot, one: (&Solution, i64), other: (&Solution, i64)) -> bool {
+    let [left, left_by_other] = [one, other].map(|(solution, _)| caution::unplaced(snapshot, solution));
+    let cost = |(solution, moves): (&Solution, i64)| {
         let Cost { unpriced_nodes, effective, .. } = solution.report.cost_after;
-        (unpriced_nodes, effective)
+        (unpriced_nodes, effective.0 + moves)
     };
-    let (left, left_by_other) = (left(one), left(other));
     trial::is_worse(&left_by_other, &left)
         || !trial::is_worse(&left, &left_by_other) && cost(one) < cost(other)
 }
@@ -267,11 +272,12 @@ fn busy(snapshot: &Snapshot) -> BTreeSet<&NodeName> {
 fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     let leaving = consolidate::leaving(scene, snapshot);
     let may_stay = !leaving.is_empty();
-    let solution = gone(scene, snapshot, leaving, scheduler::with_slack);
+    let gone = |leaving| gone(scene, snapshot, leaving, scheduler::with_slack);
+    let solution = rival::leaving::or(scene, snapshot, (gone(leaving.clone()), &leaving), gone);
     if !may_stay || solution.report.left_over() == 0 {
         return solution;
     }
-    let whole = gone(scene, snapshot, BTreeSet::new(), scheduler::with_slack);
+    let whole = gone(BTreeSet::new());
     if whole.report.left_over() < solution.report.left_over() { whole } else { solution }
 }
 

@@ -5,7 +5,7 @@
 //! waits whom the scheduler might put there at once, what is empty may go of any pool: what moves need not come to it. What
 //! the node costs must be known. Whether its pods fit elsewhere is not asked here.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::allowance::{Allowance, PoolNodes};
 use crate::model::eviction::Evictions;
@@ -14,11 +14,12 @@ use crate::model::{
 };
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
-use crate::solve::demand::{Demand, Shape};
-use crate::solve::existing::Standing;
+use crate::solve::demand::{Demand, Roster, Shape};
+use crate::solve::existing::{self, Standing};
 use crate::solve::market::Market;
 use crate::solve::price::{self, PriceBook};
 
+use super::trial::Scene;
 use super::{empty, imagined};
 
 /// A node that may be taken away for what that saves.
@@ -69,6 +70,14 @@ pub(in crate::solve) fn names(
     nodes: &[Standing<'_>],
 ) -> BTreeSet<NodeName> {
     candidates(rules, snapshot, (nodes, &[])).into_iter().map(|known| known.node).collect()
+}
+
+/// Returns what taking each node away that may go must save at least.
+pub(in crate::solve) fn thresholds(scene: &Scene<'_>, snapshot: &Snapshot) -> BTreeMap<NodeName, i64> {
+    let standing = existing::standing(snapshot, scene.daemons, scene.topology);
+    let held = Roster::of(snapshot, scene.topology).held_shapes(|node| snapshot.nodes[node].is_deleting);
+    let candidates = candidates(scene.rules(), snapshot, (&standing, &held));
+    candidates.into_iter().map(|known| (known.node.clone(), known.threshold())).collect()
 }
 
 /// Returns the nodes that may go, by name: of the empty ones those that no pod may need which is held back.

@@ -23,6 +23,7 @@ use crate::solve::overruled;
 use crate::solve::pack::{Appraisal, Effort};
 use crate::solve::price::PriceBook;
 use crate::solve::report::nearest::{self, World};
+use crate::solve::rival;
 use crate::solve::solution::NewNode;
 use crate::solve::supply::Supply;
 use crate::solve::topology::Topology;
@@ -30,6 +31,9 @@ use crate::solve::topology::assign::{Assigned, Manner};
 
 use super::candidate::Rules;
 use super::{balanced, whole};
+
+/// The most pods beside which what Karpenter comes to is looked at for every set: of few pods each counts.
+const RIVAL_PODS_MAX: usize = 40;
 
 /// What is the same for every set of nodes.
 pub(in crate::solve) struct Scene<'a> {
@@ -250,6 +254,9 @@ fn trial(
 ) -> Trial {
     let ground = scene.ground(shadow, (demand, nodes), effort);
     let mut attempt = attempt::best(&ground);
+    if scene.looks_further && demand.pods() <= RIVAL_PODS_MAX {
+        attempt = rival::or(&Ground { looks_further: true, ..ground }, attempt);
+    }
     let unplaced = attempt::unplaced(demand, &attempt);
     let lost = stranded(shadow, (leaving, scene.asked), &attempt, demand);
     let overruled = overruled(scene, shadow, &attempt);

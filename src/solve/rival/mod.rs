@@ -3,28 +3,31 @@
 //! Domains are given out, and nodes filled, by rules that are right for many pods; for a handful, first fit may find what
 //! they miss. It is one more attempt, asked by the same rules as ours: nothing is taken that they refuse.
 
+pub(super) mod leaving;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::catalog::NO_ZONE;
 use crate::model::{NodeName, PodKey};
 
-use super::attempt::{self, Attempt, Ground};
-use super::came_off::Fleet;
-use super::demand::Demand;
-use super::existing::Standing;
-use super::fit::Miss;
-use super::fit::limits::Ledger;
-use super::fit::variety::{self, Asked};
-use super::fleet::Costs;
-use super::karpenter::{Provisioning, Trade};
-use super::pack::finish::{Finished, Shapes};
-use super::shortfall::Shortfalls;
-use super::shrink::Shrunk;
-use super::solution::{NewNode, Variety};
-use super::supply::Supply;
-use super::topology::assign::{self, Assigned, Refused};
-use super::topology::bundle::Riders;
-use super::topology::census::Running;
-use super::{came_off, ledger, overruled, price, shrink};
+use crate::solve::attempt::{self, Attempt, Ground};
+use crate::solve::came_off::Fleet;
+use crate::solve::demand::Demand;
+use crate::solve::existing::Standing;
+use crate::solve::fit::Miss;
+use crate::solve::fit::limits::Ledger;
+use crate::solve::fit::variety::{self, Asked};
+use crate::solve::fleet::Costs;
+use crate::solve::karpenter::{Provisioning, Trade};
+use crate::solve::pack::finish::{Finished, Shapes};
+use crate::solve::shortfall::Shortfalls;
+use crate::solve::shrink::Shrunk;
+use crate::solve::solution::{NewNode, Variety};
+use crate::solve::supply::Supply;
+use crate::solve::topology::assign::{self, Assigned, Refused};
+use crate::solve::topology::bundle::Riders;
+use crate::solve::topology::census::Running;
+use crate::solve::{came_off, ledger, overruled, price, shrink};
 
 /// The most pods that wait, and nodes that are there, beside which it is asked: of many pods it is dearer by a fifth as a
 /// rule, and takes longer than ours.
@@ -38,7 +41,7 @@ const REFUSED_PODS_MAX: usize = 2_000;
 const ROUNDS_MAX: usize = 8;
 
 /// Returns Karpenter's fleet where it leaves fewer pods over, or costs less; else ours.
-pub(super) fn or<'a>(ground: &Ground<'a>, ours: Attempt<'a>) -> Attempt<'a> {
+pub(in crate::solve) fn or<'a>(ground: &Ground<'a>, ours: Attempt<'a>) -> Attempt<'a> {
     if !is_asked(ground, &ours) {
         return ours;
     }
@@ -57,14 +60,19 @@ fn is_asked(ground: &Ground<'_>, ours: &Attempt<'_>) -> bool {
     ground.looks_further && ground.slack.shapes.is_empty() && is_small && !is_whole
 }
 
-/// How good a fleet is; the smaller, the better: pods that are left over, nodes without a known price, what it counts as with
-/// what stays of what there is.
-type Score = (attempt::LeftOver, usize, i64);
+/// How good a fleet is; the smaller, the better: pods that are left over, whether nodes are made in no zone, nodes without a
+/// known price, what it counts as with what stays of what there is.
+type Score = (attempt::LeftOver, bool, usize, i64);
 
 fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
     let nodes = &attempt.finished.nodes;
     let unpriced = nodes.iter().filter(|node| node.effective_price.known().is_none()).count();
-    (attempt::left_over(ground.demand, attempt), unpriced, attempt::cost(attempt))
+    (attempt::left_over(ground.demand, attempt), is_outside(nodes), unpriced, attempt::cost(attempt))
+}
+
+/// Returns whether nodes are made in no zone: whoever asks for zones gets such a one last, whatever it costs.
+fn is_outside(nodes: &[NewNode]) -> bool {
+    nodes.iter().any(|node| node.zone.as_str() == NO_ZONE)
 }
 
 /// Plans as Karpenter does, without the pods that rules refuse where it has them; nothing where pools are not in their order,

@@ -1,0 +1,73 @@
+//! The nodes that Karpenter lets go, where little is there: the fleet without them is taken where it is better than ours.
+//!
+//! Sets of nodes are compared by drafts, which may not see how few pods are left over, or how little a fleet costs. These
+//! sets are one more, planned in full. Only nodes go that may go, and no pod that runs
+//! loses its place for those that wait.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{ConsolidationPolicy, NodeName, NodeStage, PodKey, PodPlace};
+use crate::snapshot::Snapshot;
+use crate::solve::karpenter::{self, Refused, Settings};
+use crate::solve::scheduler;
+use crate::solve::shrink::trial::Scene;
+use crate::solve::shrink::{candidate, whole};
+use crate::solve::solution::Solution;
+use crate::solve::steps;
+
+/// The most pods and nodes beside which it is asked: each time is as long as a plan.
+const PLANNED_MAX: usize = 150;
+
+/// Returns the fleet without the nodes that Karpenter lets go, where it leaves fewer pods over or saves enough beside ours,
+/// in which these go. `gone` works a fleet out without some nodes.
+pub(in crate::solve) fn or(
+    scene: &Scene<'_>,
+    snapshot: &Snapshot,
+    (ours, leaving): (Solution, &BTreeSet<NodeName>),
+    gone: impl Fn(BTreeSet<NodeName>) -> Solution,
+) -> Solution {
+    let is_small = snapshot.pods.len() + snapshot.nodes.len() <= PLANNED_MAX;
+    let mut pools = scene.policy.pools.values();
+    // Whether moves of a balanced pool are worth it is asked of each set by itself.
+    let is_balanced = pools.any(|pool| pool.disruption.policy == ConsolidationPolicy::Balanced);
+    if !scene.looks_further || !is_small || is_balanced || snapshot.nodes.is_empty() {
+        return ours;
+    }
+    let settings = Settings::of(scene.policy);
+    let theirs = karpenter::solve(snapshot, scene.policy, settings, &Refused::default());
+    let thresholds = candidate::thresholds(scene, snapshot);
+    let removed = theirs.target.removed_names();
+    let set: BTreeSet<NodeName> = removed.into_iter().filter(|node| thresholds.contains_key(node)).collect();
+    let threshold =
+        |set: &BTreeSet<NodeName>| set.iter().filter_map(|node| thresholds.get(node)).sum::<i64>();
+    let is_better = |other: &Solution, moves: i64| {
+        steps::is_worth_it(snapshot, (other, moves), (&ours, threshold(leaving)))
+    };
+    if set == *leaving || !is_better(&theirs, threshold(&set)) {
+        return ours;
+    }
+    let other = gone(set.clone());
+    // As where sets are compared: that the scheduler strands nobody is worth something.
+    let is_lost = |solution: &Solution| !scheduler::stranded(scene, snapshot, &solution.target).is_empty();
+    let worth = scheduler::worth(ours.report.cost_after.effective).0;
+    let moves = threshold(&set) + if is_lost(&other) && !is_lost(&ours) { worth } else { 0 };
+    let is_taken = is_better(&other, moves)
+        && super::is_outside(&other.target.new) <= super::is_outside(&ours.target.new)
+        && !strands(snapshot, &other, &set)
+        && whole::is_right(scene, snapshot, &other);
+    if is_taken { other } else { ours }
+}
+
+/// Returns whether pods of these nodes are left over, or move to nodes that have not come up.
+fn strands(snapshot: &Snapshot, solution: &Solution, set: &BTreeSet<NodeName>) -> bool {
+    let early = snapshot.nodes.iter().filter(|node| node.stage != NodeStage::Initialized);
+    let early: BTreeSet<&NodeName> = early.map(|node| &node.name).collect();
+    let places: BTreeMap<&PodKey, &PodPlace> =
+        snapshot.pods.iter().map(|pod| (&pod.key, &pod.place)).collect();
+    let runs = |pod: &PodKey| matches!(places.get(pod), Some(PodPlace::Bound(node)) if set.contains(node));
+    let Solution { target, report } = solution;
+    let to_early = target.kept.iter().filter(|kept| early.contains(&kept.node)).flat_map(|kept| &kept.pods);
+    let left_over = report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
+    let held = report.held.iter().flat_map(|held| &held.pods);
+    to_early.chain(left_over).chain(held).any(runs)
+}
