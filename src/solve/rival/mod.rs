@@ -51,6 +51,20 @@ pub(in crate::solve) fn or<'a>(ground: &Ground<'a>, ours: Attempt<'a>) -> Attemp
     }
 }
 
+/// The same, where nodes that run go for what is made: none is made in no zone then where ours has none there, since whoever
+/// asks for zones gets such a one last.
+pub(in crate::solve) fn or_in_zones<'a>(ground: &Ground<'a>, ours: Attempt<'a>) -> Attempt<'a> {
+    if !is_asked(ground, &ours) {
+        return ours;
+    }
+    let is_as_near =
+        |rival: &Attempt<'_>| is_outside(&rival.finished.nodes) <= is_outside(&ours.finished.nodes);
+    match rival(ground, &ours) {
+        Some(rival) if is_as_near(&rival) && score(ground, &rival) < score(ground, &ours) => rival,
+        Some(_) | None => ours,
+    }
+}
+
 /// Returns whether there is anything to gain, and little to look at.
 fn is_asked(ground: &Ground<'_>, ours: &Attempt<'_>) -> bool {
     let Attempt { assigned, finished, .. } = ours;
@@ -60,17 +74,17 @@ fn is_asked(ground: &Ground<'_>, ours: &Attempt<'_>) -> bool {
     ground.looks_further && ground.slack.shapes.is_empty() && is_small && !is_whole
 }
 
-/// How good a fleet is; the smaller, the better: pods that are left over, whether nodes are made in no zone, nodes without a
-/// known price, what it counts as with what stays of what there is.
-type Score = (attempt::LeftOver, bool, usize, i64);
+/// How good a fleet is; the smaller, the better: pods that are left over, nodes without a known price, what it counts as with
+/// what stays of what there is.
+type Score = (attempt::LeftOver, usize, i64);
 
 fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
     let nodes = &attempt.finished.nodes;
     let unpriced = nodes.iter().filter(|node| node.effective_price.known().is_none()).count();
-    (attempt::left_over(ground.demand, attempt), is_outside(nodes), unpriced, attempt::cost(attempt))
+    (attempt::left_over(ground.demand, attempt), unpriced, attempt::cost(attempt))
 }
 
-/// Returns whether nodes are made in no zone: whoever asks for zones gets such a one last, whatever it costs.
+/// Returns whether nodes are made in no zone.
 fn is_outside(nodes: &[NewNode]) -> bool {
     nodes.iter().any(|node| node.zone.as_str() == NO_ZONE)
 }

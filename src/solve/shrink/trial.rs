@@ -255,7 +255,7 @@ fn trial(
     let ground = scene.ground(shadow, (demand, nodes), effort);
     let mut attempt = attempt::best(&ground);
     if scene.looks_further && demand.pods() <= RIVAL_PODS_MAX {
-        attempt = rival::or(&Ground { looks_further: true, ..ground }, attempt);
+        attempt = rival::or_in_zones(&Ground { looks_further: true, ..ground }, attempt);
     }
     let unplaced = attempt::unplaced(demand, &attempt);
     let lost = stranded(shadow, (leaving, scene.asked), &attempt, demand);
