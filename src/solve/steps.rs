@@ -273,12 +273,28 @@ fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     let leaving = consolidate::leaving(scene, snapshot);
     let may_stay = !leaving.is_empty();
     let gone = |leaving| gone(scene, snapshot, leaving, scheduler::with_slack);
-    let solution = rival::leaving::or(scene, snapshot, (gone(leaving.clone()), &leaving), gone);
+    let ours = kept_in_place(scene, snapshot, &leaving);
+    let solution = rival::leaving::or(scene, snapshot, (ours, &leaving), gone);
     if !may_stay || solution.report.left_over() == 0 {
         return solution;
     }
     let whole = gone(BTreeSet::new());
     if whole.report.left_over() < solution.report.left_over() { whole } else { solution }
+}
+
+/// Works out the fleet without these nodes, in which none of their pods loses its place: fleets that are compared are not
+/// looked at as closely as the one that is planned, and that may have another place for them.
+fn kept_in_place(scene: &Scene<'_>, snapshot: &Snapshot, leaving: &BTreeSet<NodeName>) -> Solution {
+    let further = gone(scene, snapshot, leaving.clone(), scheduler::with_slack);
+    if leaving.is_empty() || !rival::leaving::strands(snapshot, &further, leaving) {
+        return further;
+    }
+    let plain = &Scene { looks_further: false, ..*scene };
+    let plain = gone(plain, snapshot, leaving.clone(), scheduler::with_slack);
+    match rival::leaving::strands(snapshot, &plain, leaving) {
+        true => gone(scene, snapshot, BTreeSet::new(), scheduler::with_slack),
+        false => plain,
+    }
 }
 
 /// Works out the fleet without these nodes.

@@ -4,7 +4,7 @@
 //! sets are one more, planned in full. Only nodes go that may go, and no pod that runs
 //! loses its place for those that wait.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::model::{ConsolidationPolicy, NodeName, NodeStage, PodKey, PodPlace};
 use crate::snapshot::Snapshot;
@@ -59,15 +59,18 @@ pub(in crate::solve) fn or(
 }
 
 /// Returns whether pods of these nodes are left over, or move to nodes that have not come up.
-fn strands(snapshot: &Snapshot, solution: &Solution, set: &BTreeSet<NodeName>) -> bool {
+pub(in crate::solve) fn strands(snapshot: &Snapshot, solution: &Solution, set: &BTreeSet<NodeName>) -> bool {
     let early = snapshot.nodes.iter().filter(|node| node.stage != NodeStage::Initialized);
     let early: BTreeSet<&NodeName> = early.map(|node| &node.name).collect();
-    let places: BTreeMap<&PodKey, &PodPlace> =
-        snapshot.pods.iter().map(|pod| (&pod.key, &pod.place)).collect();
-    let runs = |pod: &PodKey| matches!(places.get(pod), Some(PodPlace::Bound(node)) if set.contains(node));
     let Solution { target, report } = solution;
     let to_early = target.kept.iter().filter(|kept| early.contains(&kept.node)).flat_map(|kept| &kept.pods);
     let left_over = report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
     let held = report.held.iter().flat_map(|held| &held.pods);
-    to_early.chain(left_over).chain(held).any(runs)
+    let lost: BTreeSet<&PodKey> = to_early.chain(left_over).chain(held).collect();
+    // As a rule there are none, and many pods.
+    !lost.is_empty()
+        && snapshot.pods.iter().any(|pod| match &pod.place {
+            PodPlace::Bound(node) => set.contains(node) && lost.contains(&pod.key),
+            PodPlace::Waiting => false,
+        })
 }

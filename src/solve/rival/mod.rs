@@ -8,7 +8,7 @@ pub(super) mod leaving;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::NO_ZONE;
-use crate::model::{NodeName, PodKey};
+use crate::model::{NodeName, NodeStage, Pod, PodKey, PodPlace};
 
 use crate::solve::attempt::{self, Attempt, Ground};
 use crate::solve::came_off::Fleet;
@@ -102,6 +102,9 @@ fn rival<'a>(ground: &Ground<'a>, ours: &Attempt<'a>) -> Option<Attempt<'a>> {
         let left_out = refused.iter().map(|(pod, miss)| (pod.clone(), miss.because.clone())).collect();
         let mut ledger = ledger::opened(policy, &snapshot.nodes, &nothing_goes.free, there);
         let fleet = karpenter.without(&left_out, &mut ledger);
+        if moves_early(ground, &fleet.0) {
+            return None;
+        }
         let mut tried = Tried::of(ground, fleet.clone(), ledger.clone())?;
         let more = tried.refused(ground, running);
         if more.is_empty() {
@@ -112,6 +115,20 @@ fn rival<'a>(ground: &Ground<'a>, ours: &Attempt<'a>) -> Option<Attempt<'a>> {
         refused.extend(more);
     }
     None
+}
+
+/// Returns whether pods that run would move to nodes that have not come up.
+fn moves_early(ground: &Ground<'_>, places: &BTreeMap<PodKey, NodeName>) -> bool {
+    let early = ground.snapshot.nodes.iter().filter(|node| node.stage != NodeStage::Initialized);
+    let early: BTreeSet<&NodeName> = early.map(|node| &node.name).collect();
+    let runs = |pod: &Pod| matches!(pod.place, PodPlace::Bound(_));
+    !early.is_empty()
+        && ground
+            .snapshot
+            .pods
+            .iter()
+            .filter(|pod| runs(pod))
+            .any(|pod| places.get(&pod.key).is_some_and(|node| early.contains(node)))
 }
 
 /// Places what is left over and fits on the nodes of a fleet, as kube-scheduler would; nothing where nothing does.
@@ -125,6 +142,9 @@ fn later<'a>(
     let waiting = ground.demand.shapes.iter().flat_map(|shape| &shape.pods);
     let left: BTreeSet<PodKey> = waiting.filter(|pod| !placed.contains(pod)).cloned().collect();
     if karpenter.late(&left, (&mut places, &mut new), out).is_empty() {
+        return None;
+    }
+    if moves_early(ground, &places) {
         return None;
     }
     let mut tried = Tried::of(ground, (places, new), ledger)?;

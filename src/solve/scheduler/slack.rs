@@ -84,6 +84,9 @@ fn or_plain(scene: &Scene<'_>, snapshot: &Snapshot, (found, lost): (Solution, us
     if !is_worth_it || (lost_of_plain, cost(&plain)) >= (lost, cost(&found)) {
         return found;
     }
+    if dearer.0 > 0 && is_beaten(scene, snapshot, &plain) {
+        return found;
+    }
     let is_estimate = plain.report.cost_after.is_estimate || found.report.cost_after.is_estimate;
     let instead = Slack { pods: lost.saturating_sub(lost_of_plain), cost: dearer, is_estimate };
     let slack = dearest(plain.report.slack, instead);
