@@ -1,8 +1,7 @@
 //! The nodes that Karpenter lets go, where little is there: the fleet without them is taken where it is better than ours.
 //!
-//! Sets of nodes are compared by drafts, which may not see how few pods are left over, or how little a fleet costs. These
-//! sets are one more, planned in full. Only nodes go that may go, and no pod that runs
-//! loses its place for those that wait.
+//! Sets of nodes are compared by drafts, which may not see how few pods are left over, or how little a fleet costs. This
+//! set is one more, planned in full. Only nodes go that may go, and no pod that runs loses its place for those that wait.
 
 use std::collections::BTreeSet;
 

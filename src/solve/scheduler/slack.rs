@@ -70,7 +70,7 @@ fn roomy(scene: &Scene<'_>, snapshot: &Snapshot, tight: Solution) -> (Solution, 
 
 /// Returns the fleet that is found without looking further, with the room that it needs, where it places as many pods and
 /// the scheduler leaves over fewer of it or, of as many, it costs less; else this one, of which so many are left over. As room
-/// is, it is worth no more than a part of what the fleet costs.
+/// is, it is worth no more than a part of what the fleet costs, and nothing where Karpenter's own fleet costs less.
 fn or_plain(scene: &Scene<'_>, snapshot: &Snapshot, (found, lost): (Solution, usize)) -> Solution {
     let scene = &Scene { looks_further: false, ..*scene };
     let plain = with_slack(scene, snapshot, fleet::without(scene, snapshot));
