@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::eviction::Evictions;
-use crate::model::{DisruptionReason, NodeName, NodeStage, PodPlace};
+use crate::model::{DisruptionReason, NodeName, NodeStage, PodKey, PodPlace};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -283,18 +283,35 @@ fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
 }
 
 /// Works out the fleet without these nodes, in which none of their pods loses its place: fleets that are compared are not
-/// looked at as closely as the one that is planned, and that may have another place for them.
+/// looked at as closely as the one that is planned, which may have other places for them.
 fn kept_in_place(scene: &Scene<'_>, snapshot: &Snapshot, leaving: &BTreeSet<NodeName>) -> Solution {
     let further = gone(scene, snapshot, leaving.clone(), scheduler::with_slack);
-    if leaving.is_empty() || !rival::leaving::strands(snapshot, &further, leaving) {
+    if leaving.is_empty() || !strands(snapshot, &further, leaving) {
         return further;
     }
     let plain = &Scene { looks_further: false, ..*scene };
     let plain = gone(plain, snapshot, leaving.clone(), scheduler::with_slack);
-    match rival::leaving::strands(snapshot, &plain, leaving) {
+    match strands(snapshot, &plain, leaving) {
         true => gone(scene, snapshot, BTreeSet::new(), scheduler::with_slack),
         false => plain,
     }
+}
+
+/// Returns whether pods of these nodes are left over, or move to nodes that have not come up.
+pub(super) fn strands(snapshot: &Snapshot, solution: &Solution, set: &BTreeSet<NodeName>) -> bool {
+    let early = snapshot.nodes.iter().filter(|node| node.stage != NodeStage::Initialized);
+    let early: BTreeSet<&NodeName> = early.map(|node| &node.name).collect();
+    let Solution { target, report } = solution;
+    let to_early = target.kept.iter().filter(|kept| early.contains(&kept.node)).flat_map(|kept| &kept.pods);
+    let left_over = report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
+    let held = report.held.iter().flat_map(|held| &held.pods);
+    let lost: BTreeSet<&PodKey> = to_early.chain(left_over).chain(held).collect();
+    // As a rule there are none, and many pods.
+    !lost.is_empty()
+        && snapshot.pods.iter().any(|pod| match &pod.place {
+            PodPlace::Bound(node) => set.contains(node) && lost.contains(&pod.key),
+            PodPlace::Waiting => false,
+        })
 }
 
 /// Works out the fleet without these nodes.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{ConsolidationPolicy, NodeName, NodeStage, PodKey, PodPlace};
+use crate::model::{ConsolidationPolicy, NodeName};
 use crate::snapshot::Snapshot;
 use crate::solve::karpenter::{self, Refused, Settings};
 use crate::solve::scheduler;
@@ -52,24 +52,7 @@ pub(in crate::solve) fn or(
     let moves = threshold(&set) + if is_lost(&other) && !is_lost(&ours) { worth } else { 0 };
     let is_taken = is_better(&other, moves)
         && super::is_outside(&other.target.new) <= super::is_outside(&ours.target.new)
-        && !strands(snapshot, &other, &set)
+        && !steps::strands(snapshot, &other, &set)
         && whole::is_right(scene, snapshot, &other);
     if is_taken { other } else { ours }
-}
-
-/// Returns whether pods of these nodes are left over, or move to nodes that have not come up.
-pub(in crate::solve) fn strands(snapshot: &Snapshot, solution: &Solution, set: &BTreeSet<NodeName>) -> bool {
-    let early = snapshot.nodes.iter().filter(|node| node.stage != NodeStage::Initialized);
-    let early: BTreeSet<&NodeName> = early.map(|node| &node.name).collect();
-    let Solution { target, report } = solution;
-    let to_early = target.kept.iter().filter(|kept| early.contains(&kept.node)).flat_map(|kept| &kept.pods);
-    let left_over = report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
-    let held = report.held.iter().flat_map(|held| &held.pods);
-    let lost: BTreeSet<&PodKey> = to_early.chain(left_over).chain(held).collect();
-    // As a rule there are none, and many pods.
-    !lost.is_empty()
-        && snapshot.pods.iter().any(|pod| match &pod.place {
-            PodPlace::Bound(node) => set.contains(node) && lost.contains(&pod.key),
-            PodPlace::Waiting => false,
-        })
 }

@@ -8,7 +8,7 @@ pub(super) mod leaving;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::NO_ZONE;
-use crate::model::{NodeName, NodeStage, Pod, PodKey, PodPlace};
+use crate::model::{NodeName, PodKey};
 
 use crate::solve::attempt::{self, Attempt, Ground};
 use crate::solve::came_off::Fleet;
@@ -42,25 +42,25 @@ const ROUNDS_MAX: usize = 8;
 
 /// Returns Karpenter's fleet where it leaves fewer pods over, or costs less; else ours.
 pub(in crate::solve) fn or<'a>(ground: &Ground<'a>, ours: Attempt<'a>) -> Attempt<'a> {
-    if !is_asked(ground, &ours) {
-        return ours;
-    }
-    match rival(ground, &ours) {
-        Some(rival) if score(ground, &rival) < score(ground, &ours) => rival,
-        Some(_) | None => ours,
-    }
+    better(ground, ours, |_, _| true)
 }
 
 /// The same, where nodes that run go for what is made: none is made in no zone then where ours has none there, since whoever
 /// asks for zones gets such a one last.
 pub(in crate::solve) fn or_in_zones<'a>(ground: &Ground<'a>, ours: Attempt<'a>) -> Attempt<'a> {
+    better(ground, ours, |rival, ours| is_outside(&rival.finished.nodes) <= is_outside(&ours.finished.nodes))
+}
+
+fn better<'a>(
+    ground: &Ground<'a>,
+    ours: Attempt<'a>,
+    suits: impl Fn(&Attempt<'a>, &Attempt<'a>) -> bool,
+) -> Attempt<'a> {
     if !is_asked(ground, &ours) {
         return ours;
     }
-    let is_as_near =
-        |rival: &Attempt<'_>| is_outside(&rival.finished.nodes) <= is_outside(&ours.finished.nodes);
     match rival(ground, &ours) {
-        Some(rival) if is_as_near(&rival) && score(ground, &rival) < score(ground, &ours) => rival,
+        Some(rival) if suits(&rival, &ours) && score(ground, &rival) < score(ground, &ours) => rival,
         Some(_) | None => ours,
     }
 }
@@ -102,9 +102,6 @@ fn rival<'a>(ground: &Ground<'a>, ours: &Attempt<'a>) -> Option<Attempt<'a>> {
         let left_out = refused.iter().map(|(pod, miss)| (pod.clone(), miss.because.clone())).collect();
         let mut ledger = ledger::opened(policy, &snapshot.nodes, &nothing_goes.free, there);
         let fleet = karpenter.without(&left_out, &mut ledger);
-        if moves_early(ground, &fleet.0) {
-            return None;
-        }
         let mut tried = Tried::of(ground, fleet.clone(), ledger.clone())?;
         let more = tried.refused(ground, running);
         if more.is_empty() {
@@ -115,20 +112,6 @@ fn rival<'a>(ground: &Ground<'a>, ours: &Attempt<'a>) -> Option<Attempt<'a>> {
         refused.extend(more);
     }
     None
-}
-
-/// Returns whether pods that run would move to nodes that have not come up.
-fn moves_early(ground: &Ground<'_>, places: &BTreeMap<PodKey, NodeName>) -> bool {
-    let early = ground.snapshot.nodes.iter().filter(|node| node.stage != NodeStage::Initialized);
-    let early: BTreeSet<&NodeName> = early.map(|node| &node.name).collect();
-    let runs = |pod: &Pod| matches!(pod.place, PodPlace::Bound(_));
-    !early.is_empty()
-        && ground
-            .snapshot
-            .pods
-            .iter()
-            .filter(|pod| runs(pod))
-            .any(|pod| places.get(&pod.key).is_some_and(|node| early.contains(node)))
 }
 
 /// Places what is left over and fits on the nodes of a fleet, as kube-scheduler would; nothing where nothing does.
@@ -142,9 +125,6 @@ fn later<'a>(
     let waiting = ground.demand.shapes.iter().flat_map(|shape| &shape.pods);
     let left: BTreeSet<PodKey> = waiting.filter(|pod| !placed.contains(pod)).cloned().collect();
     if karpenter.late(&left, (&mut places, &mut new), out).is_empty() {
-        return None;
-    }
-    if moves_early(ground, &places) {
         return None;
     }
     let mut tried = Tried::of(ground, (places, new), ledger)?;

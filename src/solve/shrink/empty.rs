@@ -47,11 +47,11 @@ pub fn shrink(snapshot: &Snapshot, policy: &Policy, nodes: &[Standing<'_>], dema
         {
             Some(reason) => shrunk.staying.push((standing.node.name.clone(), reason)),
             None => {
-                let (name, pool) = (&standing.node.name, standing.node.pool.as_ref());
+                let Node { name, pool, .. } = standing.node;
                 let removal = Removal { node: name.clone(), reason: DisruptionReason::Empty, what: None };
-                let mut is_holding =
-                    |pool| *holding.entry(pool).or_insert_with(|| holds(snapshot, policy, pool));
-                let is_held = pool.is_some_and(&mut is_holding);
+                let is_held = pool.as_ref().is_some_and(|pool| {
+                    *holding.entry(pool).or_insert_with(|| holds(snapshot, policy, pool))
+                });
                 if is_held { shrunk.held.push(removal) } else { shrunk.removed.push(removal) }
             }
         }
