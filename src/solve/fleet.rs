@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::{LabelKey, MicroUsdPerHour, Node, NodeName, label};
 use crate::snapshot::Snapshot;
 
-use super::attempt::{self, Attempt};
+use super::attempt::{self, Attempt, Ground};
 use super::demand::Demand;
 use super::existing::{self, Standing};
 use super::fit::limits::{Counter, Ledger};
@@ -41,9 +41,23 @@ pub(super) fn of(
     snapshot: &Snapshot,
     (demand, nodes): (&Demand, &[Standing<'_>]),
 ) -> Solution {
-    let Scene { policy, market, book, supply, memo, .. } = *scene;
     let ground = scene.ground(snapshot, (demand, nodes), Effort::Plan);
-    let mut attempt = rival::or(&ground, attempt::best(&ground));
+    let attempt = rival::or(&ground, attempt::best(&ground));
+    told(scene, &ground, attempt)
+}
+
+/// Works out the same where pods go as in a target that Karpenter comes to; nothing where rules refuse that.
+pub(super) fn as_in(scene: &Scene<'_>, snapshot: &Snapshot, target: &Target) -> Option<Solution> {
+    let (demand, nodes) = &read(scene, snapshot);
+    let ground = scene.ground(snapshot, (demand, nodes), Effort::Plan);
+    let attempt = rival::as_in(&ground, &attempt::best(&ground), target)?;
+    Some(told(scene, &ground, attempt))
+}
+
+/// Returns what was found, with what people want to know of it.
+fn told(scene: &Scene<'_>, ground: &Ground<'_>, mut attempt: Attempt<'_>) -> Solution {
+    let Scene { policy, market, book, supply, memo, .. } = *scene;
+    let Ground { snapshot, demand, .. } = *ground;
     let layout = headroom::layout::lay(scene, (snapshot, ground.effort), &mut attempt);
     let Attempt { assigned, nodes, shrunk, costs, finished, .. } = attempt;
     let costs = costs.with_new(&finished.nodes, &finished.ledger, book);

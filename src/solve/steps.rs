@@ -23,6 +23,7 @@ use super::market::Market;
 use super::memo::Memos;
 use super::price::{self, PriceBook};
 use super::rival;
+use super::rival::whole::Gone;
 use super::scheduler;
 use super::shrink::alone::Alone;
 use super::shrink::candidate::Rules;
@@ -273,8 +274,13 @@ fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     let leaving = consolidate::leaving(scene, snapshot);
     let may_stay = !leaving.is_empty();
     let gone = |leaving| gone(scene, snapshot, leaving, scheduler::with_slack);
-    let ours = kept_in_place(scene, snapshot, &leaving);
-    let solution = rival::leaving::or(scene, snapshot, (ours, &leaving), gone);
+    let as_in = |leaving: BTreeSet<NodeName>, target: &Target| {
+        let without = &trial::marked(snapshot, &leaving);
+        let solution = fleet::as_in(scene, without, target)?;
+        Some(with_moved(scheduler::with_slack_alone(scene, without, solution), leaving))
+    };
+    let ours = (kept_in_place(scene, snapshot, &leaving), leaving);
+    let solution = rival::whole::or(scene, snapshot, ours, Gone { anew: gone, as_in });
     if !may_stay || solution.report.left_over() == 0 {
         return solution;
     }
@@ -323,7 +329,11 @@ fn gone(
 ) -> Solution {
     let without = &trial::marked(snapshot, &leaving);
     let (apart, room) = headroom::shared(scene, without, fleet::without(scene, without));
-    let mut solution = with_slack(&Scene { slack: &room, ..*scene }, without, apart);
+    with_moved(with_slack(&Scene { slack: &room, ..*scene }, without, apart), leaving)
+}
+
+/// Lists nodes whose pods move with what is removed.
+fn with_moved(mut solution: Solution, leaving: BTreeSet<NodeName>) -> Solution {
     let moved =
         leaving.into_iter().map(|node| Removal { node, reason: DisruptionReason::Underutilized, what: None });
     solution.target.removed.extend(moved);

@@ -3,6 +3,13 @@
 //! The rules and the scheduler are this test's own. That the model does what Kubernetes' scheduler does is seen
 //! beside the real one, in `tests/e2e`.
 
+mod beside;
+#[expect(dead_code, reason = "each test binary uses a part of it")]
+#[path = "../support/karpenter_cases.rs"]
+mod karpenter_cases;
+#[expect(dead_code, reason = "each test binary uses a part of it")]
+#[path = "../support/karpenter_commands.rs"]
+mod karpenter_commands;
 mod rules;
 mod scheduler;
 #[expect(dead_code, unused_imports, reason = "each test binary uses a part of it")]

@@ -3,7 +3,8 @@
 //! Domains are given out, and nodes filled, by rules that are right for many pods; for a handful, first fit may find what
 //! they miss. It is one more attempt, asked by the same rules as ours: nothing is taken that they refuse.
 
-pub(super) mod leaving;
+mod tried;
+pub(super) mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,23 +12,15 @@ use crate::catalog::NO_ZONE;
 use crate::model::{NodeName, PodKey};
 
 use crate::solve::attempt::{self, Attempt, Ground};
-use crate::solve::came_off::Fleet;
-use crate::solve::demand::Demand;
-use crate::solve::existing::Standing;
 use crate::solve::fit::Miss;
-use crate::solve::fit::limits::Ledger;
-use crate::solve::fit::variety::{self, Asked};
+use crate::solve::fit::limits::{self, Ledger};
 use crate::solve::fleet::Costs;
 use crate::solve::karpenter::{Provisioning, Trade};
-use crate::solve::pack::finish::{Finished, Shapes};
-use crate::solve::shortfall::Shortfalls;
 use crate::solve::shrink::Shrunk;
-use crate::solve::solution::{NewNode, Variety};
-use crate::solve::supply::Supply;
-use crate::solve::topology::assign::{self, Assigned, Refused};
-use crate::solve::topology::bundle::Riders;
+use crate::solve::solution::{NewNode, Target};
 use crate::solve::topology::census::Running;
-use crate::solve::{came_off, ledger, overruled, price, shrink};
+use crate::solve::{ledger, price};
+use tried::Tried;
 
 /// The most pods that wait, and nodes that are there, beside which it is asked: of many pods it is dearer by a fifth as a
 /// rule, and takes longer than ours.
@@ -114,6 +107,34 @@ fn rival<'a>(ground: &Ground<'a>, ours: &Attempt<'a>) -> Option<Attempt<'a>> {
     None
 }
 
+/// Returns the fleet of a target that Karpenter comes to, step after step; nothing where our rules refuse any of it. What
+/// commitments pay for is not known of it.
+pub(in crate::solve) fn as_in<'a>(
+    ground: &Ground<'a>,
+    ours: &Attempt<'a>,
+    target: &Target,
+) -> Option<Attempt<'a>> {
+    let Ground { snapshot, policy, market, book, topology, supply, .. } = *ground;
+    if !book.commitments().is_empty() {
+        return None;
+    }
+    let there = price::cost(&snapshot.nodes, market, book).effective;
+    let nothing_goes = Costs::of(snapshot, &Shrunk::default(), market, book);
+    let mut ledger = ledger::opened(policy, &snapshot.nodes, &nothing_goes.free, there);
+    for node in &target.new {
+        let (pool, kind, _) = supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type))?;
+        let charges = ledger::charges(&ledger, pool.pool, kind.kind, node.effective_price.known());
+        limits::why(&ledger, &charges).ok()?;
+        ledger.take(&charges, 1);
+    }
+    let on = target.kept.iter().flat_map(|kept| kept.pods.iter().map(|pod| (pod.clone(), kept.node.clone())));
+    let mut tried = Tried::of(ground, (on.collect(), target.new.clone()), ledger)?;
+    match tried.refused(ground, &Running::of(topology, ground.nodes)).is_empty() {
+        true => tried.attempt(ground, (ours, BTreeMap::new())),
+        false => None,
+    }
+}
+
 /// Places what is left over and fits on the nodes of a fleet, as kube-scheduler would; nothing where nothing does.
 fn later<'a>(
     ground: &Ground<'a>,
@@ -129,151 +150,4 @@ fn later<'a>(
     }
     let mut tried = Tried::of(ground, (places, new), ledger)?;
     tried.refused(ground, running).is_empty().then_some(tried)
-}
-
-/// Where Karpenter has the pods.
-struct Tried<'a> {
-    nodes: Vec<Standing<'a>>,
-    new: Vec<NewNode>,
-    shapes: Vec<Shapes>,
-    ledger: Ledger,
-    /// The pods that a node does not take.
-    off: BTreeMap<PodKey, Miss>,
-}
-
-impl<'a> Tried<'a> {
-    /// Puts the pods where Karpenter has them; nothing where it has others than those that wait, or makes nodes that cannot
-    /// be had.
-    fn of(
-        ground: &Ground<'a>,
-        (places, new): (BTreeMap<PodKey, NodeName>, Vec<NewNode>),
-        ledger: Ledger,
-    ) -> Option<Self> {
-        let Ground { demand, supply, .. } = *ground;
-        let numbers = came_off::numbers(demand, places.keys());
-        let mut on: BTreeMap<&NodeName, Vec<&PodKey>> = BTreeMap::new();
-        places.iter().for_each(|(pod, node)| on.entry(node).or_default().push(pod));
-        let mut off = BTreeMap::new();
-        let mut nodes = ground.nodes.to_vec();
-        for standing in &mut nodes {
-            let pods = on.remove(&standing.node.name).unwrap_or_default();
-            let shapes: Vec<usize> =
-                pods.iter().map(|pod| numbers.get(pod).copied()).collect::<Option<_>>()?;
-            let asks = pods.iter().zip(&shapes).map(|(pod, shape)| (*pod, &demand.shapes[*shape].ask));
-            off.extend(standing.site.seat(asks).into_iter().map(|(pod, miss)| (pod.clone(), miss)));
-            standing.placed.extend(pods.into_iter().cloned());
-            standing.shapes.extend(shapes);
-        }
-        let shapes = came_off::shapes_of(demand, &new);
-        for (node, shapes) in new.iter().zip(&shapes) {
-            let (pool, kind, usable) =
-                supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type))?;
-            let mut site = pool.site_with(kind, usable, &node.labels);
-            if shapes.pods.len() != node.pods.len() || shapes.opened_for >= demand.shapes.len() {
-                return None;
-            }
-            let asks = node.pods.iter().zip(&shapes.pods);
-            let asks = asks.map(|(pod, shape)| (pod, &demand.shapes[*shape].ask));
-            off.extend(site.seat(asks).into_iter().map(|(pod, miss)| (pod.clone(), miss)));
-        }
-        Some(Self { nodes, new, shapes, ledger, off })
-    }
-
-    /// Returns the pods that Kubernetes would not bind there.
-    fn refused(&mut self, ground: &Ground<'_>, running: &Running<'_>) -> BTreeMap<PodKey, Miss> {
-        let Ground { supply, policy, demand, .. } = *ground;
-        let Self { nodes, new, shapes, off, .. } = self;
-        match off.is_empty() {
-            true => Fleet { supply, policy, nodes, new, shapes }.refused(demand, running),
-            false => std::mem::take(off),
-        }
-    }
-
-    /// Returns the fleet, without these pods.
-    fn attempt(
-        self,
-        ground: &Ground<'a>,
-        (ours, refused): (&Attempt<'a>, BTreeMap<PodKey, Miss>),
-    ) -> Option<Attempt<'a>> {
-        let Ground { snapshot, policy, market, book, demand, supply, .. } = *ground;
-        let Self { nodes, new, shapes, ledger, .. } = self;
-        let opened = shapes.iter().map(|shapes| &demand.shapes[shapes.opened_for]);
-        let is_overruled = overruled::count((supply, ground.topology), &ledger, new.iter().zip(opened)) > 0;
-        if is_overruled || !new.iter().all(|node| has_choice(supply, node)) {
-            return None;
-        }
-        let placed = nodes.iter().flat_map(|standing| &standing.placed);
-        let placed: BTreeSet<&PodKey> = placed.chain(new.iter().flat_map(|node| &node.pods)).collect();
-        let (refused, unplaced) = left(demand, (ours, refused), &placed);
-        let shrunk = shrink::shrink(snapshot, policy, &nodes, demand);
-        let costs = Costs::of(snapshot, &shrunk, market, book);
-        let origins = (0..demand.shapes.len()).map(|place| (place, None)).collect();
-        let assigned = Assigned { demand: demand.clone(), origins, refused, ..Assigned::default() };
-        let finished = Finished { nodes: new, shapes, unplaced, ledger, took: BTreeMap::new() };
-        let (shortfalls, riders) = (Shortfalls::default(), Riders::default());
-        Some(Attempt { assigned, nodes, shrunk, costs, finished, shortfalls, riders })
-    }
-}
-
-/// Returns whether a claim may list as many values as its pool asks for (`minValues`): Karpenter counts those of sizes. What
-/// comes together by sizes, zones and capacity types that are listed must be known to hold the pods.
-fn has_choice(supply: &Supply<'_>, node: &NewNode) -> bool {
-    let Variety { asked, among } = &node.variety;
-    let own = (&node.size, &node.zone, node.capacity_type);
-    let others = among.iter().map(|other| (&other.size, &other.zone, other.capacity_type));
-    let ways: Vec<_> = std::iter::once(own)
-        .chain(others)
-        .filter_map(|(size, zone, bought)| supply.bought(&node.pool, size, (zone, bought)))
-        .map(|(_, kind, usable)| (kind.kind, usable.offering))
-        .collect();
-    let asked: Vec<Asked> = asked.iter().map(|(key, least)| (key.clone(), *least)).collect();
-    let there = variety::counts(&asked, ways.into_iter());
-    variety::why(&asked, &there).is_ok() && is_block(supply, node)
-}
-
-/// Returns whether the substitutes of a node have all that comes together by its own way and those that its claim must list.
-fn is_block(supply: &Supply<'_>, node: &NewNode) -> bool {
-    let among = &node.variety.among;
-    let sizes: BTreeSet<_> = among.iter().map(|other| &other.size).chain([&node.size]).collect();
-    let zones: BTreeSet<_> = among.iter().map(|other| &other.zone).chain([&node.zone]).collect();
-    let types: BTreeSet<_> =
-        among.iter().map(|other| other.capacity_type).chain([node.capacity_type]).collect();
-    let holds: BTreeSet<_> = node
-        .substitutes
-        .iter()
-        .map(|other| (&other.size, &other.zone, other.capacity_type))
-        .chain([(&node.size, &node.zone, node.capacity_type)])
-        .collect();
-    let ways = sizes.iter().flat_map(|size| zones.iter().map(move |zone| (*size, *zone)));
-    let mut ways = ways.flat_map(|(size, zone)| types.iter().map(move |bought| (size, zone, *bought)));
-    ways.all(|way @ (size, zone, bought)| {
-        holds.contains(&way) || supply.bought(&node.pool, size, (zone, bought)).is_none()
-    })
-}
-
-/// Returns the pods that have no place: those of which it is known which rule between pods says no, and the rest.
-fn left(
-    demand: &Demand,
-    (ours, refused): (&Attempt<'_>, BTreeMap<PodKey, Miss>),
-    placed: &BTreeSet<&PodKey>,
-) -> (Vec<Refused>, Vec<(usize, PodKey)>) {
-    let mut known = refused;
-    let mut unplaced = Vec::new();
-    for (number, shape) in demand.shapes.iter().enumerate() {
-        let of_shape = |pod: &PodKey| shape.pods.binary_search(pod).is_ok();
-        // Of pods that are alike another one may have the place there.
-        let like = ours.assigned.refused.iter().find(|refused| refused.pods.iter().any(of_shape));
-        for pod in shape.pods.iter().filter(|pod| !placed.contains(pod)) {
-            match like {
-                Some(like) => {
-                    known.entry(pod.clone()).or_insert_with(|| like.miss.clone());
-                }
-                None if known.contains_key(pod) => {}
-                None => unplaced.push((number, pod.clone())),
-            }
-        }
-    }
-    let mut refused = assign::grouped(demand, known);
-    refused.iter_mut().for_each(|refused| refused.was_placed = false);
-    (refused, unplaced)
 }

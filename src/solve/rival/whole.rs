@@ -1,0 +1,104 @@
+//! Karpenter's whole fleet, with what it lets go, where little is there: it is taken where it is better than ours.
+//!
+//! Sets of nodes are compared by drafts, which may not see how few pods are left over, or how little a fleet costs; and
+//! what Karpenter comes to step after step nothing finds that plans at once. So its target is looked at as it is, and the
+//! set of nodes that it lets go is one more, planned in full. Only nodes go that may go, and no pod that runs loses its
+//! place for those that wait.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{ConsolidationPolicy, NodeName};
+use crate::snapshot::Snapshot;
+use crate::solve::karpenter::{self, Refused, Settings};
+use crate::solve::scheduler;
+use crate::solve::shrink::trial::Scene;
+use crate::solve::shrink::{candidate, whole};
+use crate::solve::solution::{Solution, Target};
+use crate::solve::steps;
+
+/// The most pods and nodes beside which it is asked: each time is as long as a plan.
+const PLANNED_MAX: usize = 150;
+
+/// A fleet, and the nodes that go in it for what that saves.
+pub(in crate::solve) type Leaving = (Solution, BTreeSet<NodeName>);
+
+/// Works fleets out without some nodes.
+pub(in crate::solve) struct Gone<F, A> {
+    /// As we do.
+    pub(in crate::solve) anew: F,
+    /// As in a target; nothing where rules refuse that.
+    pub(in crate::solve) as_in: A,
+}
+
+/// Returns Karpenter's fleet, or ours without the nodes that Karpenter lets go, where it leaves fewer pods over or saves
+/// enough beside ours.
+pub(in crate::solve) fn or(
+    scene: &Scene<'_>,
+    snapshot: &Snapshot,
+    ours: Leaving,
+    gone: Gone<
+        impl Fn(BTreeSet<NodeName>) -> Solution,
+        impl Fn(BTreeSet<NodeName>, &Target) -> Option<Solution>,
+    >,
+) -> Solution {
+    if !is_asked(scene, snapshot) {
+        return ours.0;
+    }
+    let settings = Settings::of(scene.policy);
+    let theirs = karpenter::solve(snapshot, scene.policy, settings, &Refused::default());
+    let contest = Contest { scene, snapshot, thresholds: candidate::thresholds(scene, snapshot) };
+    let removed = theirs.target.removed_names();
+    let set: BTreeSet<NodeName> =
+        removed.into_iter().filter(|node| contest.thresholds.contains_key(node)).collect();
+    if !contest.is_better((&theirs, contest.moves(&set)), &ours) {
+        return ours.0;
+    }
+    let as_in = (gone.as_in)(set.clone(), &theirs.target);
+    let anew = (set != ours.1).then(|| (gone.anew)(set.clone()));
+    let others = as_in.into_iter().chain(anew);
+    others.fold(ours, |best, other| contest.winner(best, (other, set.clone()))).0
+}
+
+/// Returns whether little is there, and it is known what moves are worth: of a balanced pool that is asked of each set by
+/// itself.
+fn is_asked(scene: &Scene<'_>, snapshot: &Snapshot) -> bool {
+    let mut pools = scene.policy.pools.values();
+    let is_balanced = pools.any(|pool| pool.disruption.policy == ConsolidationPolicy::Balanced);
+    let is_small = snapshot.pods.len() + snapshot.nodes.len() <= PLANNED_MAX;
+    scene.looks_further && is_small && (!is_balanced || snapshot.nodes.is_empty())
+}
+
+/// What fleets of one world are compared by.
+struct Contest<'c, 's> {
+    scene: &'c Scene<'s>,
+    snapshot: &'c Snapshot,
+    /// What taking a node away must save at least.
+    thresholds: BTreeMap<NodeName, i64>,
+}
+
+impl Contest<'_, '_> {
+    /// Returns what taking these nodes away must save.
+    fn moves(&self, set: &BTreeSet<NodeName>) -> i64 {
+        set.iter().filter_map(|node| self.thresholds.get(node)).sum()
+    }
+
+    /// Returns whether a fleet leaves fewer pods over, or as many for less.
+    fn is_better(&self, other: (&Solution, i64), (ours, leaving): &Leaving) -> bool {
+        steps::is_worth_it(self.snapshot, other, (ours, self.moves(leaving)))
+    }
+
+    /// Returns the other fleet where it is better and right, else ours. As where sets are compared, that the scheduler
+    /// strands nobody is worth something.
+    fn winner(&self, ours: Leaving, (other, set): Leaving) -> Leaving {
+        let Self { scene, snapshot, .. } = *self;
+        let is_lost =
+            |solution: &Solution| !scheduler::stranded(scene, snapshot, &solution.target).is_empty();
+        let worth = scheduler::worth(ours.0.report.cost_after.effective).0;
+        let moves = self.moves(&set) + if is_lost(&other) && !is_lost(&ours.0) { worth } else { 0 };
+        let is_taken = self.is_better((&other, moves), &ours)
+            && super::is_outside(&other.target.new) <= super::is_outside(&ours.0.target.new)
+            && !steps::strands(snapshot, &other, &set)
+            && whole::is_right(scene, snapshot, &other);
+        if is_taken { (other, set) } else { ours }
+    }
+}
