@@ -115,12 +115,13 @@ pub(super) fn is_better(snapshot: &Snapshot, one: &Solution, other: &Solution) -
     is_worth_it(snapshot, (one, 0), (other, 0))
 }
 
-/// The same, where each costs so much more for what it moves.
+/// The same, where each costs so much more for what it moves. What is likely to be refused counts as dearer here too.
 pub(super) fn is_worth_it(snapshot: &Snapshot, one: (&Solution, i64), other: (&Solution, i64)) -> bool {
     let [left, left_by_other] = [one, other].map(|(solution, _)| caution::unplaced(snapshot, solution));
     let cost = |(solution, moves): (&Solution, i64)| {
         let Cost { unpriced_nodes, effective, .. } = solution.report.cost_after;
-        (unpriced_nodes, effective.0 + moves)
+        let premiums: i64 = solution.target.new.iter().map(|node| node.premium.0).sum();
+        (unpriced_nodes, effective.0 + premiums + moves)
     };
     trial::is_worse(&left_by_other, &left)
         || !trial::is_worse(&left, &left_by_other) && cost(one) < cost(other)
