@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use crate::model::{LabelKey, PodKey, Requirements};
+use crate::model::{LabelKey, PodKey, PodPlace, Requirements};
 use crate::policy::Policy;
+use crate::snapshot::Snapshot;
 
 use super::demand::{Ask, Demand};
 use super::existing::{NODES_AT_ONCE, Standing};
@@ -22,6 +23,7 @@ use super::topology::bundle::{self, Riders};
 use super::topology::census::Running;
 use super::topology::eligible::Seen;
 use super::topology::settle::{self, Place};
+use super::topology::{Topology, hosts};
 
 /// What stays and what is made, with the pods that are placed there.
 pub(super) struct Fleet<'a> {
@@ -34,12 +36,32 @@ pub(super) struct Fleet<'a> {
 }
 
 impl Fleet<'_> {
-    /// Returns the placed pods of this demand that Kubernetes would not bind, now that it is known where all are.
+    /// Returns the placed pods of this demand that Kubernetes would not bind, now that it is known where all are. How they
+    /// are spread over nodes was asked when those were filled.
     pub(super) fn refused(&self, demand: &Demand, running: &Running<'_>) -> BTreeMap<PodKey, Miss> {
         let topology = running.topology;
         if topology.is_empty() {
             return BTreeMap::new();
         }
+        self.seen(|places| settle::refused((demand, topology), running.census(), places))
+    }
+
+    /// Returns those that Kubernetes would not bind for being spread over nodes, where that was not asked yet.
+    pub(super) fn uneven(
+        &self,
+        demand: &Demand,
+        (topology, snapshot): (&Topology, &Snapshot),
+    ) -> BTreeMap<PodKey, Miss> {
+        if !topology.spreads_over_hosts() {
+            return BTreeMap::new();
+        }
+        let moving = snapshot.pods.iter().filter(|pod| pod.place != PodPlace::Waiting);
+        let moving: BTreeSet<&PodKey> = moving.map(|pod| &pod.key).collect();
+        self.seen(|places| hosts::refused((demand, topology), places, |pod| moving.contains(pod)))
+    }
+
+    /// Shows the nodes as rules between pods see them.
+    fn seen<T>(&self, look: impl FnOnce(&[Place<'_>]) -> T) -> T {
         let sites: Vec<(BTreeMap<LabelKey, Arc<str>>, Requirements)> = self
             .new
             .par_iter()
@@ -68,7 +90,7 @@ impl Fleet<'_> {
             pods: &node.pods,
             shapes: &shapes.pods,
         }));
-        settle::refused((demand, topology), running.census(), &places)
+        look(&places)
     }
 
     /// Returns who comes with a new node, as far as rules between pods on one node go.

@@ -62,6 +62,12 @@ impl HostRole {
         group.is_of_hosts().then_some(Self { group: number, rule, is_bound, counted })
     }
 
+    /// Returns whether it is a part in spreading over nodes.
+    #[must_use]
+    pub const fn spreads(&self) -> bool {
+        matches!(self.rule, HostRule::AtMost(_))
+    }
+
     /// Returns how many more such pods may join.
     const fn more(self, there: Tally) -> usize {
         match self.rule {

@@ -88,17 +88,21 @@ impl Site<'_> {
     }
 
     /// Puts pods here, those with the fewest alternatives first; returns those that have no place, with why. Whether one is
-    /// beside those that it has to stand beside is not asked: that takes all of them, and an order.
+    /// beside those that it has to stand beside, and how they are spread over nodes, is not asked: that takes all of them,
+    /// and an order.
     pub fn seat<'k, K>(&mut self, asks: impl Iterator<Item = (K, &'k Ask)>) -> Vec<(K, Miss)> {
         let mut waiting: Vec<(K, &Ask)> = asks.collect();
         waiting.sort_by_key(|(_, ask)| ask.alternatives.len());
         let refused = waiting.into_iter().filter_map(|(pod, ask)| {
             let is_led = |role: &HostRole| role.is_bound && role.rule == HostRule::Beside;
-            let put = match ask.company.iter().any(is_led) {
+            let put = match ask.company.iter().any(|role| is_led(role) || role.spreads()) {
                 true => {
                     let mut alone = ask.clone();
+                    alone.company.retain(|role| !role.spreads());
                     alone.company.iter_mut().for_each(|role| role.is_bound &= role.rule != HostRule::Beside);
-                    self.put(&alone, 1)
+                    let spread: Vec<HostRole> =
+                        ask.company.iter().filter(|role| role.spreads()).copied().collect();
+                    self.put(&alone, 1).map(|()| self.company.put(&spread, 1))
                 }
                 false => self.put(ask, 1),
             };

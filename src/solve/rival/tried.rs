@@ -72,12 +72,15 @@ impl<'a> Tried<'a> {
 
     /// Returns the pods that Kubernetes would not bind there.
     pub(super) fn refused(&mut self, ground: &Ground<'_>, running: &Running<'_>) -> BTreeMap<PodKey, Miss> {
-        let Ground { supply, policy, demand, .. } = *ground;
+        let Ground { snapshot, supply, policy, demand, .. } = *ground;
         let Self { nodes, new, shapes, off, .. } = self;
-        match off.is_empty() {
-            true => Fleet { supply, policy, nodes, new, shapes }.refused(demand, running),
-            false => std::mem::take(off),
+        if !off.is_empty() {
+            return std::mem::take(off);
         }
+        let fleet = Fleet { supply, policy, nodes, new, shapes };
+        let mut refused = fleet.refused(demand, running);
+        refused.extend(fleet.uneven(demand, (running.topology, snapshot)));
+        refused
     }
 
     /// Returns the fleet, without these pods.

@@ -65,7 +65,7 @@ fn is_asked(scene: &Scene<'_>, snapshot: &Snapshot) -> bool {
     let mut pools = scene.policy.pools.values();
     let is_balanced = pools.any(|pool| pool.disruption.policy == ConsolidationPolicy::Balanced);
     let is_small = snapshot.pods.len() + snapshot.nodes.len() <= PLANNED_MAX;
-    scene.looks_further && is_small && (!is_balanced || snapshot.nodes.is_empty())
+    is_small && (!is_balanced || snapshot.nodes.is_empty())
 }
 
 /// What fleets of one world are compared by.
@@ -88,13 +88,15 @@ impl Contest<'_, '_> {
     }
 
     /// Returns the other fleet where it is better and right, else ours. As where sets are compared, that the scheduler
-    /// strands nobody is worth something.
+    /// strands fewer is worth something.
     fn winner(&self, ours: Leaving, (other, set): Leaving) -> Leaving {
         let Self { scene, snapshot, .. } = *self;
-        let is_lost =
-            |solution: &Solution| !scheduler::stranded(scene, snapshot, &solution.target).is_empty();
+        let lost = |solution: &Solution| {
+            let stranded = scheduler::stranded(scene, snapshot, &solution.target);
+            stranded.iter().map(|shape| shape.pods.len()).sum::<usize>()
+        };
         let worth = scheduler::worth(ours.0.report.cost_after.effective).0;
-        let moves = self.moves(&set) + if is_lost(&other) && !is_lost(&ours.0) { worth } else { 0 };
+        let moves = self.moves(&set) + if lost(&other) > lost(&ours.0) { worth } else { 0 };
         let is_taken = self.is_better((&other, moves), &ours)
             && super::is_outside(&other.target.new) <= super::is_outside(&ours.0.target.new)
             && !steps::strands(snapshot, &other, &set)

@@ -108,4 +108,5 @@ fn binds_all(
     }
     let fleet = Fleet { supply, policy, nodes: &nodes, new, shapes };
     fleet.refused(demand, &Running::of(topology, &nodes)).is_empty()
+        && fleet.uneven(demand, (topology, world)).is_empty()
 }

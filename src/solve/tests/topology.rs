@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::world::{PodWith, World, any_pool, daemon, node, on, pod, pool};
 use crate::model::{
-    LabelKey, LabelSelector, Namespace, Pod, PodAffinityTerm, PodKey, PodSpec, Requirement, Requirements,
-    SpreadConstraint, Strength, label,
+    Disruption, LabelKey, LabelSelector, Namespace, Pod, PodAffinityTerm, PodKey, PodSpec, Pool, Requirement,
+    Requirements, SpreadConstraint, Strength, label,
 };
 
 fn app(name: &str) -> LabelSelector {
@@ -98,6 +98,41 @@ fn pods_that_may_not_share_a_host_get_one_each() {
         spec.spread.push(SpreadConstraint { max_skew: 2, ..over(label::HOSTNAME, "web") });
     });
     assert_eq!(World::of(vec![pool("default")]).pods(spread).solve().target.new.len(), 2);
+}
+
+/// One that is spread is bound before those come that are evicted when its node is there.
+#[test]
+fn pods_that_run_elsewhere_join_one_that_is_spread_over_hosts() {
+    let open = Pool { disruption: Disruption::default(), ..pool("default") };
+    let old =
+        ["old-1", "old-2"].map(|name| on("n1", Pod { key: PodKey::new("default", name), ..web(false) }));
+    let world = World::of(vec![open])
+        .nodes([node("n1", "Standard_D8s_v5"), node("n2", "Standard_D2s_v5")])
+        .pods(old.map(|pod| pod.cpu("500m")))
+        .pods([Pod { is_do_not_disrupt: true, ..on("n2", pod("db").cpu("1500m")) }, web(true).cpu("2")]);
+    assert_eq!(
+        world.text(),
+        "+ default Standard_F4s_v2 eastus-1 on-demand 169000: old-1 old-2 web-1\n- n1: Underutilized\n"
+    );
+}
+
+/// Those that wait come in any order, and told where each of them goes the scheduler counts all of them.
+#[test]
+fn pods_that_wait_do_not_join_one_that_is_spread_over_hosts() {
+    let others = ["a", "b"].map(|name| Pod { key: PodKey::new("default", name), ..web(false) });
+    let world = World::of(vec![pool("default")])
+        .nodes([node("n1", "Standard_D2s_v5")])
+        .pods([Pod { is_do_not_disrupt: true, ..on("n1", pod("db").cpu("1900m")) }])
+        .pods(others.map(|pod| pod.cpu("500m")))
+        .pods([web(true).cpu("2")]);
+    let sizes: Vec<usize> = world.solve().target.new.iter().map(|node| node.pods.len()).collect();
+    assert_eq!(sizes.into_iter().max(), Some(2), "{}", world.text());
+}
+
+/// A pod of an app, spread over hosts with its like or free.
+fn web(is_spread: bool) -> Pod {
+    let constraint = is_spread.then(|| over(label::HOSTNAME, "web"));
+    pods("web", 1, |spec| spec.spread.extend(constraint.clone())).remove(0)
 }
 
 #[test]

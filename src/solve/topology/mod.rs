@@ -11,6 +11,7 @@ pub mod eligible;
 mod following;
 mod gathered;
 pub mod group;
+pub mod hosts;
 mod leading;
 pub mod settle;
 
@@ -22,7 +23,7 @@ use crate::snapshot::Snapshot;
 
 use super::demand;
 use super::fit::company::HostRole;
-use group::{Group, Namespaces};
+use group::{Group, GroupKind, Namespaces};
 
 /// What a pod is to a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,6 +115,12 @@ impl Topology {
     #[must_use]
     pub fn in_domains(&self, roles: &[Role]) -> Vec<Role> {
         roles.iter().filter(|role| !self.groups[role.group].is_of_hosts()).copied().collect()
+    }
+
+    /// Returns whether some pods are to be spread over nodes.
+    #[must_use]
+    pub fn spreads_over_hosts(&self) -> bool {
+        self.groups.iter().any(|group| group.is_of_hosts() && matches!(group.kind, GroupKind::Spread(_)))
     }
 
     /// Returns whether there is nothing to decide before nodes are filled.

@@ -1,0 +1,104 @@
+//! Spreading over nodes, where it is known where all pods are.
+//!
+//! While nodes are filled, the emptiest counts as empty and no pod joins one that stands by its count
+//! ([`crate::solve::fit::company`]). Of a whole fleet it is known how full the emptiest is, and who comes late: a pod that
+//! runs elsewhere is evicted when those that wait have their nodes. Nothing is placed here.
+
+use std::collections::BTreeMap;
+
+use super::Topology;
+use super::eligible::{Eligible, Seen};
+use super::group::{GroupKind, Spread};
+use super::settle::Place;
+use crate::model::{PodKey, label};
+use crate::solve::demand::Demand;
+use crate::solve::fit::Miss;
+use crate::solve::fit::company::HostRole;
+use crate::solve::fit::spread::{self, Full};
+
+/// How many pods that a group counts are on a node.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    /// When those that wait have come.
+    early: usize,
+    /// When all have.
+    late: usize,
+}
+
+/// Returns the newly placed pods that Kubernetes would not bind for being spread over nodes, with why. `moves` tells those
+/// that run elsewhere.
+#[must_use]
+pub fn refused(
+    (demand, topology): (&Demand, &Topology),
+    places: &[Place<'_>],
+    moves: impl Fn(&PodKey) -> bool,
+) -> BTreeMap<PodKey, Miss> {
+    let mut refused = BTreeMap::new();
+    let seen: Vec<Seen<'_>> = places.iter().map(|place| place.seen).collect();
+    let eligible = Eligible::of(topology, &seen);
+    for (number, group) in topology.groups.iter().enumerate() {
+        let GroupKind::Spread(spread) = &group.kind else { continue };
+        if !group.is_of_hosts() {
+            continue;
+        }
+        let parts = |place: usize| parts(demand, number, &places[place]);
+        let count = |place: usize| {
+            let there = places[place].there.there(number).counted;
+            let mut count = Count { early: there, late: there };
+            for (pod, role) in parts(place) {
+                count.late += role.counted;
+                count.early += if moves(pod) { 0 } else { role.counted };
+            }
+            count
+        };
+        let counted: Vec<Option<Count>> =
+            (0..places.len()).map(|place| eligible.sees(number, place).then(|| count(place))).collect();
+        let early = Level::of(spread, counted.iter().flatten().map(|count| count.early));
+        let late = Level::of(spread, counted.iter().flatten().map(|count| count.late));
+        for (place, count) in counted.iter().enumerate() {
+            let count = count.unwrap_or_default();
+            for (pod, _) in parts(place).filter(|(_, role)| role.is_bound) {
+                let (here, level) = if moves(pod) { (count.late, &late) } else { (count.early, &early) };
+                if here > spread.max_skew.saturating_add(level.least) {
+                    refused.insert(pod.clone(), level.miss(spread, here));
+                }
+            }
+        }
+    }
+    refused
+}
+
+/// Returns the pods that are newly placed somewhere and play a part in a group.
+fn parts<'p>(
+    demand: &'p Demand,
+    group: usize,
+    place: &'p Place<'_>,
+) -> impl Iterator<Item = (&'p PodKey, &'p HostRole)> {
+    place.pods.iter().zip(place.shapes).filter_map(move |(pod, shape)| {
+        Some((pod, demand.shapes[*shape].ask.company.iter().find(|role| role.group == group)?))
+    })
+}
+
+/// What the emptiest node has.
+struct Level {
+    least: usize,
+    /// How many nodes there are and have to be, where there are too few for the emptiest to count.
+    lacking: Option<(usize, usize)>,
+}
+
+impl Level {
+    fn of(spread: &Spread, counts: impl Iterator<Item = usize> + Clone) -> Self {
+        let there = counts.clone().count();
+        let lacking = spread.min_domains.filter(|asked| there < *asked).map(|asked| (there, asked));
+        let least = if lacking.is_some() { 0 } else { counts.min().unwrap_or(0) };
+        Self { least, lacking }
+    }
+
+    fn miss(&self, spread: &Spread, counted: usize) -> Miss {
+        let Self { least, lacking } = *self;
+        spread::miss(
+            Full { key: label::HOSTNAME, domain: "the node", counted, least, lacking, own: 1 },
+            spread.max_skew,
+        )
+    }
+}
