@@ -44,19 +44,38 @@ pub(in crate::solve) fn or(
     if !is_asked(scene, snapshot) {
         return ours.0;
     }
-    let settings = Settings::of(scene.policy);
-    let theirs = karpenter::solve(snapshot, scene.policy, settings, &Refused::default());
     let contest = Contest { scene, snapshot, thresholds: candidate::thresholds(scene, snapshot) };
-    let removed = theirs.target.removed_names();
-    let set: BTreeSet<NodeName> =
-        removed.into_iter().filter(|node| contest.thresholds.contains_key(node)).collect();
-    if !contest.is_better((&theirs, contest.moves(&set)), &ours) {
-        return ours.0;
+    theirs(scene, snapshot)
+        .into_iter()
+        .fold(ours, |ours, theirs| {
+            let removed = theirs.target.removed_names();
+            let set: BTreeSet<NodeName> =
+                removed.into_iter().filter(|node| contest.thresholds.contains_key(node)).collect();
+            if !contest.is_better((&theirs, contest.moves(&set)), &ours) {
+                return ours;
+            }
+            let as_in = (gone.as_in)(set.clone(), &theirs.target);
+            let anew = (set != ours.1).then(|| (gone.anew)(set.clone()));
+            let others = as_in.into_iter().chain(anew);
+            others.fold(ours, |best, other| contest.winner(best, (other, set.clone())))
+        })
+        .0
+}
+
+/// Returns Karpenter's fleet without what is due; beside that the one in which it lets go what is due in its own turn, when
+/// what waits has its nodes, where it lets all of that go.
+fn theirs(scene: &Scene<'_>, snapshot: &Snapshot) -> Vec<Solution> {
+    let solve = |snapshot: &Snapshot| {
+        karpenter::solve(snapshot, scene.policy, Settings::of(scene.policy), &Refused::default())
+    };
+    let mut fleets = vec![solve(snapshot)];
+    if !scene.asked.is_empty() {
+        let mut before = snapshot.clone();
+        before.nodes.iter_mut().for_each(|node| node.is_deleting &= !scene.asked.contains(&node.name));
+        fleets.push(solve(&before));
+        fleets.retain(|fleet| !fleet.target.kept.iter().any(|kept| scene.asked.contains(&kept.node)));
     }
-    let as_in = (gone.as_in)(set.clone(), &theirs.target);
-    let anew = (set != ours.1).then(|| (gone.anew)(set.clone()));
-    let others = as_in.into_iter().chain(anew);
-    others.fold(ours, |best, other| contest.winner(best, (other, set.clone()))).0
+    fleets
 }
 
 /// Returns whether little is there, and it is known what moves are worth: of a balanced pool that is asked of each set by
