@@ -170,7 +170,9 @@ fn node(world: &World, planned: &Planned, name: &str) -> Result<Vec<Line>, Failu
         return Err(Failure::error(format!("node `{name}` is neither in the input nor in the plan"))
             .hint("`nodeform plan --all` lists the nodes by name"));
     }
-    Ok(render::node(&explanation, name))
+    let mut held = planned.plan.plan().evidence.held.iter();
+    let held = held.find(|held| held.node.as_str() == name && held.reason.is_some());
+    Ok(render::node(&explanation, name, held.map(|held| held.because.as_str())))
 }
 
 /// Finds a node of the plan by the name of its claim or VM. A pod is on one node only, so the pods tell

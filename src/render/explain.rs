@@ -200,9 +200,10 @@ fn pool_chain(chain: &PoolChain, without: Option<&str>, is_unplaced: bool) -> Ve
     lines
 }
 
-/// Says why a node is there, of that size, or goes. `name` is what the user called it.
+/// Says why a node is there, of that size, or goes. `name` is what the user called it; `held` is what keeps a node for now
+/// that goes.
 #[must_use]
-pub fn node(explanation: &NodeExplanation, name: &str) -> Vec<Line> {
+pub fn node(explanation: &NodeExplanation, name: &str, held: Option<&str>) -> Vec<Line> {
     match explanation {
         NodeExplanation::Unknown => {
             vec![Line::new(Style::Bold, format!("node `{name}` is not in the input and not in the plan"))]
@@ -219,7 +220,10 @@ pub fn node(explanation: &NodeExplanation, name: &str) -> Vec<Line> {
                 NodeFate::Stays(None) => "stays".to_owned(),
                 NodeFate::Stays(Some(because)) => format!("stays: {because}"),
                 NodeFate::Leaves => "is being deleted already".to_owned(),
-                NodeFate::Removed(reason) => format!("goes: {}", in_words(*reason)),
+                NodeFate::Removed(reason) => match held {
+                    Some(because) => format!("stays for now: {}, but {because}", in_words(*reason)),
+                    None => format!("goes: {}", in_words(*reason)),
+                },
             };
             let pods = |pods: &[crate::model::PodKey]| match pods {
                 [] => "none".to_owned(),

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::{Detail, PlanView, explain, plain_text, plan_text, terminal::LINES_MAX};
 use crate::model::{
-    Commitment, LabelKey, MicroUsdPerHour, NodeName, Operator, PodKey, Price, Requirement, ResourceName,
-    SchedulingRule, SkuName, label,
+    Commitment, DisruptionReason, LabelKey, MicroUsdPerHour, NodeName, Operator, PodKey, Price, Requirement,
+    ResourceName, Resources, SchedulingRule, SkuName, label,
 };
 use crate::plan::tests::world as sample;
 use crate::plan::{HeldChange, Plan, read, write};
 use crate::snapshot::{Assumption, Gap, GapKind};
-use crate::solve::explain::{PodExplanation, PodOutcome};
+use crate::solve::explain::node::NodeFate;
+use crate::solve::explain::{NodeExplanation, PodExplanation, PodOutcome};
 use crate::solve::report::chain::PoolChain;
 use crate::solve::{Held, Kept, NodeRef, Target, Warning};
 
@@ -234,6 +235,17 @@ fn a_highest_price_that_is_an_estimate_is_marked_and_no_zone_is_no_zone() {
     let text = shown(&plan, Detail::All).replace("\n      ", " ");
     assert!(text.contains("none: 1 other size, 1 other zone, no zone, up to ~$292/month"), "{text}");
     assert!(text.contains("node `empty-1` (pool `general`, Standard_D4s_v5, no zone, on-demand)"), "{text}");
+}
+
+#[test]
+fn a_node_that_goes_later_is_not_said_to_go() {
+    let (node, fate) = (NodeName::new("c"), NodeFate::Removed(DisruptionReason::Empty));
+    let (runs, placed, room) = (Vec::new(), Vec::new(), Resources::none());
+    let explanation = NodeExplanation::Existing { node, fate, runs, placed, room };
+    let title = |held: Option<&str>| explain::node(&explanation, "c", held)[0].text();
+    assert_eq!(title(None), "node `c` goes: it is empty");
+    let because = "a disruption budget lets no node go for reason Empty";
+    assert_eq!(title(Some(because)), format!("node `c` stays for now: it is empty, but {because}"));
 }
 
 #[test]
