@@ -1,8 +1,10 @@
 //! Spreading over nodes, where it is known where all pods are.
 //!
 //! While nodes are filled, the emptiest counts as empty and no pod joins one that stands by its count
-//! ([`crate::solve::fit::company`]). Of a whole fleet it is known how full the emptiest is, and who comes late: a pod that
-//! runs elsewhere is evicted when those that wait have their nodes. Nothing is placed here.
+//! ([`crate::solve::fit::company`]). Of a whole fleet it is known, for those that wait, how full the emptiest is, and who
+//! comes late: a pod that runs elsewhere is evicted when those that wait have their nodes. Those that move are asked as
+//! where nodes are filled: else pods that may not share a node while they wait would be drawn together as soon as they
+//! run. Nothing is placed here.
 
 use std::collections::BTreeMap;
 
@@ -54,12 +56,14 @@ pub fn refused(
         let counted: Vec<Option<Count>> =
             (0..places.len()).map(|place| eligible.sees(number, place).then(|| count(place))).collect();
         let early = Level::of(spread, counted.iter().flatten().map(|count| count.early));
-        let late = Level::of(spread, counted.iter().flatten().map(|count| count.late));
         for (place, count) in counted.iter().enumerate() {
             let count = count.unwrap_or_default();
-            for (pod, _) in parts(place).filter(|(_, role)| role.is_bound) {
-                let (here, level) = if moves(pod) { (count.late, &late) } else { (count.early, &early) };
-                if here > spread.max_skew.saturating_add(level.least) {
+            let stands = places[place].there.there(number).bound > 0;
+            for (pod, role) in parts(place) {
+                let (here, level) =
+                    if moves(pod) { (count.late, &Level::EMPTY) } else { (count.early, &early) };
+                let is_asked = role.is_bound || stands && moves(pod);
+                if is_asked && here > spread.max_skew.saturating_add(level.least) {
                     refused.insert(pod.clone(), level.miss(spread, here));
                 }
             }
@@ -87,6 +91,9 @@ struct Level {
 }
 
 impl Level {
+    /// As where nodes are filled.
+    const EMPTY: Self = Self { least: 0, lacking: None };
+
     fn of(spread: &Spread, counts: impl Iterator<Item = usize> + Clone) -> Self {
         let there = counts.clone().count();
         let lacking = spread.min_domains.filter(|asked| there < *asked).map(|asked| (there, asked));
