@@ -110,10 +110,7 @@ impl Contest<'_, '_> {
     /// strands fewer is worth something.
     fn winner(&self, ours: Leaving, (other, set): Leaving) -> Leaving {
         let Self { scene, snapshot, .. } = *self;
-        let lost = |solution: &Solution| {
-            let stranded = scheduler::stranded(scene, snapshot, &solution.target);
-            stranded.iter().map(|shape| shape.pods.len()).sum::<usize>()
-        };
+        let lost = |solution: &Solution| scheduler::count_stranded(scene, snapshot, &solution.target);
         let worth = scheduler::worth(ours.0.report.cost_after.effective).0;
         let moves = self.moves(&set) + if lost(&other) > lost(&ours.0) { worth } else { 0 };
         let is_taken = self.is_better((&other, moves), &ours)

@@ -78,6 +78,11 @@ pub(super) fn stranded(scene: &Scene<'_>, snapshot: &Snapshot, target: &Target) 
     worst.into_iter().map(|(shape, pods)| Shape { pods, ..demand.shapes[shape].clone() }).collect()
 }
 
+/// Returns how many pods have no place in some order when the target is reached.
+pub(super) fn count_stranded(scene: &Scene<'_>, snapshot: &Snapshot, target: &Target) -> usize {
+    stranded(scene, snapshot, target).iter().map(|shape| shape.pods.len()).sum()
+}
+
 /// Returns the world with all pods waiting that may be moved, without what has no place and what goes.
 fn unbound(mut world: Snapshot) -> Snapshot {
     world.nodes.retain(|node| !node.is_deleting);

@@ -14,7 +14,7 @@ use crate::solve::shrink::trial::Scene;
 use crate::solve::shrink::whole;
 use crate::solve::solution::{NewNode, Report, Slack, Solution};
 
-use super::stranded;
+use super::{count_stranded, stranded};
 
 /// How often more room is asked for.
 const ROUNDS_MAX: usize = 6;
@@ -77,8 +77,7 @@ fn or_plain(scene: &Scene<'_>, snapshot: &Snapshot, (found, lost): (Solution, us
     if plain.report.left_over() > found.report.left_over() {
         return found;
     }
-    let left = stranded(scene, snapshot, &plain.target);
-    let lost_of_plain: usize = left.iter().map(|shape| shape.pods.len()).sum();
+    let lost_of_plain = count_stranded(scene, snapshot, &plain.target);
     let dearer = cost(&plain) - cost(&found);
     let is_worth_it = dearer <= worth(cost(&found));
     if !is_worth_it || (lost_of_plain, cost(&plain)) >= (lost, cost(&found)) {
