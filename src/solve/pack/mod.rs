@@ -20,14 +20,13 @@ pub(super) mod problem;
 mod promise;
 mod room;
 mod rows;
+mod scarce;
 mod shares;
 pub(super) mod stock;
 pub(super) mod substitutes;
 mod thinned;
 mod variety;
 mod worth;
-
-use std::collections::BTreeSet;
 
 use super::demand::Demand;
 use super::fit::limits::Ledger;
@@ -40,6 +39,7 @@ use guess::Guess;
 pub(super) use packing::Packing;
 pub(super) use problem::Problem;
 use room::Bench;
+use scarce::{Chances, Short};
 
 /// How often the values of pods are corrected by what was paid; more rounds rarely find more.
 const ROUNDS: usize = 3;
@@ -89,7 +89,8 @@ pub(super) fn pack(
 ) -> (Problem, Packing) {
     let unlimited = ledger.without_limits();
     let mut problem = Problem::of((demand, left), (supply, memo), &unlimited, book);
-    let packing = packed(&problem, supply, &unlimited, effort);
+    let bench = Bench { problem: &problem, supply, effort };
+    let packing = packed(&bench, &unlimited, Short::AsFewAsMayBe);
     if !ledger.has_limits() {
         return (problem, packing);
     }
@@ -98,39 +99,52 @@ pub(super) fn pack(
         return (problem, Packing { ledger, ..packing });
     }
     let problem = Problem::of((demand, left), (supply, memo), ledger, book);
-    let packing = packed(&problem, supply, ledger, effort);
+    let bench = Bench { problem: &problem, supply, effort };
+    let mut packing = packed(&bench, ledger, Short::AsFewAsMayBe);
+    // How many lighter pools take is not known before those are packed: both ways are gone to their ends.
+    if packing.left.iter().any(|left| *left > 0) && problem.tiers.len() > 1 {
+        let other = packed(&bench, ledger, Short::WhomOthersTake);
+        if other.score(&problem) < packing.score(&problem) {
+            packing = other;
+        }
+    }
     (problem, packing)
 }
 
 /// Packs everything that the problem holds. Sizes whose price is not known come last, after all lighter pools.
-fn packed(problem: &Problem, supply: &Supply<'_>, ledger: &Ledger, effort: Effort<'_>) -> Packing {
-    let bench = Bench { problem, supply, effort };
+fn packed(bench: &Bench<'_>, ledger: &Ledger, short: Short) -> Packing {
+    let problem = bench.problem;
     let mut packing = Packing::new(problem.counts(), ledger.clone());
     let every: Vec<usize> = by_size(problem);
     let mut overflowed = false;
-    for is_priced in [true, false] {
-        for tier_columns in &problem.tiers {
-            let is_of_turn = |column: &usize| columns::is_priced(&problem.columns[*column]) == is_priced;
-            let columns: Vec<usize> = tier_columns.iter().copied().filter(is_of_turn).collect();
-            if columns.is_empty() {
-                continue;
-            }
-            packing.fill_open(&bench, &every);
-            let guess = Guess::of(&bench, &columns);
-            packing = tier(&bench, &guess, packing);
-            overflowed |= packing.left.iter().zip(&guess.first).any(|(left, value)| *left > 0 && *value > 0);
-        }
+    let turns = turns(problem);
+    for (turn, columns) in turns.iter().enumerate() {
+        packing.fill_open(bench, &every);
+        let guess = Guess::of(bench, columns);
+        let later = turns[turn + 1..].concat();
+        packing = tier(bench, (&guess, &later), short, packing);
+        overflowed |= packing.left.iter().zip(&guess.first).any(|(left, value)| *left > 0 && *value > 0);
     }
     // A node that goes gives back what it took of limits; pods that went to a lighter pool for want of that
     // would then be in the wrong one.
     if !overflowed {
-        improve::dissolve(&bench, &mut packing, |_| true);
+        improve::dissolve(bench, &mut packing, |_| true);
     }
     packing
 }
 
+/// Returns the columns in the order in which pods are offered them: heavier pools first, and those without a price after all.
+fn turns(problem: &Problem) -> Vec<Vec<usize>> {
+    let is_of =
+        |is_priced: bool| move |column: &usize| columns::is_priced(&problem.columns[*column]) == is_priced;
+    let of_tier =
+        |is_priced| move |tier: &Vec<usize>| tier.iter().copied().filter(is_of(is_priced)).collect();
+    let turns = [true, false].into_iter().flat_map(|is_priced| problem.tiers.iter().map(of_tier(is_priced)));
+    turns.filter(|columns: &Vec<usize>| !columns.is_empty()).collect()
+}
+
 /// Places what one weight's pools can take: all candidates, the best by score.
-fn tier(bench: &Bench<'_>, guess: &Guess<'_>, start: Packing) -> Packing {
+fn tier(bench: &Bench<'_>, (guess, later): (&Guess<'_>, &[usize]), short: Short, start: Packing) -> Packing {
     let problem = bench.problem;
     let Guess { columns, first: values, .. } = guess;
     let classes: Vec<usize> =
@@ -141,10 +155,24 @@ fn tier(bench: &Bench<'_>, guess: &Guess<'_>, start: Packing) -> Packing {
     let is_short = |packing: &Packing| classes.iter().any(|class| packing.left[*class] > 0);
     let is_limited = start.ledger.has_limits();
     let mut candidates = candidates(bench, guess, &classes, &start);
+    let pairs = columns.len() * problem.classes.len();
+    let mut chances = None;
     if is_limited && candidates.iter().all(is_short) {
-        candidates.push(by_priority(bench, columns, values, &start));
+        let by_size = by_size(problem);
+        let cover =
+            |chances: Option<&Chances>| scarce::cover(bench, (columns, values), chances, (&start, &by_size));
+        candidates.push(cover(None));
+        if pairs <= CORRECTED_MAX {
+            let found = Chances::of(bench, (columns, later), &start, short);
+            candidates.push(cover(Some(&found)));
+            chances = Some(found);
+        }
     }
-    candidates.sort_by_cached_key(|candidate| candidate.score(problem));
+    let score = |candidate: &Packing| match &chances {
+        Some(chances) => chances.score(bench, candidate),
+        None => (Vec::new(), candidate.score(problem)),
+    };
+    candidates.sort_by_cached_key(&score);
     candidates.truncate(IMPROVED_MAX);
     for candidate in &mut candidates {
         improve::improve(bench, columns, candidate);
@@ -161,9 +189,8 @@ fn tier(bench: &Bench<'_>, guess: &Guess<'_>, start: Packing) -> Packing {
         }
         patterns::cover(bench, columns, values, candidate);
     }
-    let best = candidates.into_iter().min_by_key(|candidate| candidate.score(problem));
+    let best = candidates.into_iter().min_by_key(score);
     let mut best = best.unwrap_or_else(|| start.clone());
-    let pairs = columns.len() * problem.classes.len();
     if matches!(bench.effort, Effort::Plan) && pairs <= CORRECTED_MAX {
         again::pack_again(bench, columns, || guess.worth(bench, &start.left), &mut best);
     }
@@ -233,28 +260,6 @@ fn covered(
         candidates.push(packing);
     }
     candidates
-}
-
-/// Covers one priority after the other, the highest first: what limits leave goes to those.
-fn by_priority(bench: &Bench<'_>, columns: &[usize], values: &[i128], start: &Packing) -> Packing {
-    let problem = bench.problem;
-    let every = by_size(problem);
-    let priorities: BTreeSet<_> =
-        problem.classes.iter().flat_map(|class| class.pods.iter().map(|p| p.0)).collect();
-    let mut packing = start.clone();
-    // Pods of a class are placed from the front of its list; those before are on earlier nodes.
-    let placed: Vec<usize> =
-        problem.classes.iter().zip(&start.left).map(|(class, left)| class.pods.len() - left).collect();
-    packing.left = vec![0; start.left.len()];
-    for priority in priorities {
-        for (class, pods) in problem.classes.iter().enumerate() {
-            let count = pods.pods.iter().skip(placed[class]).filter(|pod| pod.0 == priority).count();
-            packing.left[class] += count;
-        }
-        packing.fill_open(bench, &every);
-        patterns::cover(bench, columns, values, &mut packing);
-    }
-    packing
 }
 
 /// Returns the classes by how much they need of the roomiest column, the largest first.

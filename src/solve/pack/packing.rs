@@ -11,6 +11,9 @@ use super::room::Bench;
 /// How many pods of which class, by class.
 pub(in crate::solve) type Load = Vec<(usize, usize)>;
 
+/// How many pods are left over by priority, the highest first.
+pub(super) type Unplaced = Vec<(Reverse<i32>, usize)>;
+
 /// A node that is opened: its column and how many pods of each class it carries, by class.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::solve) struct Opened {
@@ -31,8 +34,7 @@ pub(in crate::solve) struct Packing {
 /// How good a packing is; the smaller, the better.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::solve) struct Score {
-    /// Pods left over by priority, the highest first.
-    unplaced: Vec<(Reverse<i32>, usize)>,
+    unplaced: Unplaced,
     cost: i64,
     nodes: usize,
     columns: Vec<usize>,
@@ -92,16 +94,10 @@ impl Packing {
 
     /// Scores it. Of a class the pods of the highest priority are placed first.
     pub(super) fn score(&self, problem: &Problem) -> Score {
-        let mut unplaced: BTreeMap<Reverse<i32>, usize> = BTreeMap::new();
-        for (class, left) in problem.classes.iter().zip(&self.left) {
-            for (priority, _, _) in class.pods.iter().rev().take(*left) {
-                *unplaced.entry(*priority).or_default() += 1;
-            }
-        }
         let mut columns: Vec<usize> = self.nodes.iter().map(|node| node.column).collect();
         columns.sort_unstable();
         Score {
-            unplaced: comparable(problem, &unplaced),
+            unplaced: unplaced(problem, &self.left),
             cost: self.cost(problem),
             nodes: self.nodes.len(),
             columns,
@@ -109,11 +105,16 @@ impl Packing {
     }
 }
 
-/// Names every priority there is, so that two counts compare priority by priority.
-fn comparable(problem: &Problem, unplaced: &BTreeMap<Reverse<i32>, usize>) -> Vec<(Reverse<i32>, usize)> {
-    let every: std::collections::BTreeSet<Reverse<i32>> =
-        problem.classes.iter().flat_map(|class| class.pods.iter().map(|pod| pod.0)).collect();
-    every.into_iter().map(|priority| (priority, unplaced.get(&priority).copied().unwrap_or(0))).collect()
+/// Counts who is left of each class, by priority. Every priority there is is named, so that two counts compare.
+pub(super) fn unplaced(problem: &Problem, left: &[usize]) -> Unplaced {
+    let every = problem.classes.iter().flat_map(|class| class.pods.iter().map(|pod| (pod.0, 0)));
+    let mut unplaced: BTreeMap<Reverse<i32>, usize> = every.collect();
+    for (class, left) in problem.classes.iter().zip(left) {
+        for (priority, _, _) in class.pods.iter().rev().take(*left) {
+            *unplaced.entry(*priority).or_default() += 1;
+        }
+    }
+    unplaced.into_iter().collect()
 }
 
 /// Adds pods of a class to a load.

@@ -165,3 +165,47 @@ fn a_limit_that_does_not_bind_makes_nothing_dearer() {
     limited.policy.fleet.limits.cost_per_month = Some(MicroUsd(9_000_000_000));
     assert_eq!(limited.text(), free.text());
 }
+
+#[test]
+fn whoever_lighter_pools_take_leaves_a_limited_one_to_those_who_have_no_other() {
+    let two = |name: &str| Pool {
+        nodes_max: Some(2),
+        ..pool(name).requires(label::SKU_CPU, Requirement::one("4"))
+    };
+    let one_each = |name: &str| pod(name).cpu("3");
+    let bound = |name: &str| one_each(name).selects(label::NODE_POOL, "b");
+    for weight in [0, 10] {
+        let pools = vec![Pool { nodes_max: None, ..two("a") }, Pool { weight, ..two("b") }];
+        // The names say who comes first where nothing else does.
+        let world = World::of(pools).pods([one_each("any-1"), bound("w-1"), bound("w-2"), one_each("any-2")]);
+        let text = world.text();
+        assert!(!text.contains('?'), "weight {weight}: {text}");
+        let (of_a, of_b): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with("+ a "));
+        assert!(of_a.len() == 2 && of_a.iter().all(|line| line.contains(": any-")), "{text}");
+        assert!(of_b.len() == 2 && of_b.iter().all(|line| line.contains(": w-")), "{text}");
+    }
+}
+
+#[test]
+fn of_those_who_all_have_another_pool_those_with_more_of_them_leave_the_limited_one() {
+    let of = |name: &str, weight: u32, nodes: u64, teams: &[&str]| {
+        let mut made = Pool { weight, nodes_max: Some(nodes), ..pool(name) };
+        made = made.requires(label::SKU_CPU, Requirement::one("4"));
+        teams.iter().fold(made, |pool, team| pool.requires(team, Requirement::one("yes")))
+    };
+    let pools = vec![of("p0", 20, 3, &["x", "y"]), of("p1", 10, 1, &["x", "y", "z"]), of("p2", 1, 1, &["x"])];
+    let of_team = |name: &str, team: &str| pod(name).cpu("3").selects(team, "yes");
+    let pods = [
+        of_team("a-x", "x"),
+        of_team("b-y", "y"),
+        of_team("c-y", "y"),
+        of_team("d-y", "y"),
+        of_team("e-z", "z"),
+    ];
+    let world = World::of(pools).pods(pods);
+    let text = world.text();
+    assert!(
+        !text.contains('?') && text.contains("+ p2 Standard_F4s_v2 eastus-1 on-demand 169000: a-x\n"),
+        "{text}"
+    );
+}
