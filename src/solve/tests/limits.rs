@@ -209,3 +209,19 @@ fn of_those_who_all_have_another_pool_those_with_more_of_them_leave_the_limited_
         "{text}"
     );
 }
+
+#[test]
+fn who_could_go_to_a_zone_that_a_limit_leaves_no_node_in_is_told_of_the_limit() {
+    let full = Pool { nodes_max: Some(2), ..pool("default").requires(label::SKU_CPU, Requirement::one("2")) };
+    let spread = |name: &str| {
+        pod(name).cpu("1500m").spec(|spec| {
+            spec.labels.insert("app".into(), "web".into());
+            spec.spread.push(super::topology::over(label::ZONE, "web"));
+        })
+    };
+    let first = pod("first").cpu("1500m").priority(10);
+    let solution = World::of(vec![full]).pods([first, spread("web-1"), spread("web-2")]).solve();
+    let unplaced = &solution.report.unplaced[0];
+    assert_eq!(unplaced.because, "limit `nodes` of pool `default` leaves 0, 1 would be taken");
+    assert_eq!(unplaced.nearest.as_deref(), Some("pool `default`, size `Standard_D2s_v5`"));
+}

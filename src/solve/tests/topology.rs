@@ -21,7 +21,7 @@ pub(super) fn near(key: &str, name: &str) -> PodAffinityTerm {
     }
 }
 
-fn over(key: &str, name: &str) -> SpreadConstraint {
+pub(super) fn over(key: &str, name: &str) -> SpreadConstraint {
     SpreadConstraint {
         topology_key: LabelKey::new(key),
         max_skew: 1,

@@ -12,7 +12,7 @@ use super::gathered::Gathered;
 use super::group::{GroupKind, Spread};
 use super::leading::Following;
 use super::{Role, Topology};
-use crate::model::{LabelKey, PodKey, Requirement, label};
+use crate::model::{LabelKey, PodKey, Requirement, Requirements, label};
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::fit::{Miss, Rule, affinity, anti_affinity, spread};
 use crate::solve::memo::Memo;
@@ -367,10 +367,19 @@ impl Round<'_> {
         }
     }
 
-    /// Says which rule refuses what is left of a part; nothing where none does anywhere.
-    fn refusal(&self, part: &Part) -> Option<Miss> {
-        let misses = (0..part.cells.len()).filter_map(|place| self.why(part, place).err());
-        misses.min_by_key(|miss| (miss.distance(), miss.because.clone()))
+    /// Says which rule refuses what is left of a part; where none does there is only no room, in these places.
+    fn refusal(&self, part: &Part) -> Result<BTreeSet<Values>, Miss> {
+        let (mut full, mut misses) = (BTreeSet::new(), Vec::new());
+        for (place, cell) in part.cells.iter().enumerate() {
+            match self.why(part, place) {
+                Ok(()) => drop(full.insert(cell.values.clone())),
+                Err(miss) => misses.push(miss),
+            }
+        }
+        match misses.into_iter().min_by_key(|miss| (miss.distance(), miss.because.clone())) {
+            Some(miss) if full.is_empty() => Err(miss),
+            _ => Ok(full),
+        }
     }
 }
 
@@ -404,10 +413,10 @@ fn split(demand: &Demand, parts: &[Part], round: &Round<'_>) -> Assigned {
         } else if next < shape.pods.len() {
             let (priority, pods) = (shape.priority, shape.pods[next..].to_vec());
             match round.refusal(part) {
-                Some(miss) => assigned.refused.push(Refused { priority, pods, miss, was_placed: false }),
-                None => {
+                Err(miss) => assigned.refused.push(Refused { priority, pods, miss, was_placed: false }),
+                Ok(full) => {
                     assigned.crowded.push(assigned.demand.shapes.len());
-                    assigned.demand.shapes.push(Shape { pods, ..shape.clone() });
+                    assigned.demand.shapes.push(Shape { pods, ..within(shape, &part.keys, &full) });
                     assigned.origins.push((place, None));
                 }
             }
@@ -418,22 +427,32 @@ fn split(demand: &Demand, parts: &[Part], round: &Round<'_>) -> Assigned {
 
 /// Returns pods of a shape that may stand only in one place.
 fn pinned(shape: &Shape, keys: &[LabelKey], values: &Values, pods: Vec<PodKey>) -> Shape {
-    let mut ask = shape.ask.clone();
-    // An alternative that does not agree is left out first: joined with the pin it would read like "no such label".
-    ask.alternatives.retain(|alternative| {
+    Shape { pods, ..within(shape, keys, &BTreeSet::from([values.clone()])) }
+}
+
+/// Returns the shape without pods, as it is where it may stand only in these places.
+fn within(shape: &Shape, keys: &[LabelKey], places: &BTreeSet<Values>) -> Shape {
+    let agrees = |alternative: &Requirements, values: &Values| {
         keys.iter().zip(values).all(|(key, value)| match (alternative.get(key.as_str()), value) {
             (Some(wanted), Some(value)) => wanted.accepts(value),
             (Some(wanted), None) => wanted.accepts_absence(),
             (None, _) => true,
         })
-    });
-    for alternative in &mut ask.alternatives {
-        for (key, value) in keys.iter().zip(values) {
-            let pin = value.as_ref().map_or_else(Requirement::none, |value| Requirement::one(value));
-            alternative.add(key.clone(), pin);
+    };
+    let mut ask = shape.ask.clone();
+    ask.alternatives.clear();
+    for values in places {
+        // An alternative that does not agree is left out: joined with the pin it would read like "no such label".
+        for alternative in shape.ask.alternatives.iter().filter(|alternative| agrees(alternative, values)) {
+            let mut alternative = alternative.clone();
+            for (key, value) in keys.iter().zip(values) {
+                let pin = value.as_ref().map_or_else(Requirement::none, |value| Requirement::one(value));
+                alternative.add(key.clone(), pin);
+            }
+            ask.alternatives.push(alternative);
         }
     }
     ask.alternatives.sort();
     ask.alternatives.dedup();
-    Shape { priority: shape.priority, ask, roles: shape.roles.clone(), pods }
+    Shape { priority: shape.priority, ask, roles: shape.roles.clone(), pods: Vec::new() }
 }
