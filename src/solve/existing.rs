@@ -138,7 +138,7 @@ fn site<'a>(node: &'a Node, bound: &[&Pod], (daemons, topology): (&Daemons<'_>, 
     let mut ports: BTreeSet<HostPort> = to_come.ports;
     site.company = to_come.company;
     for pod in bound {
-        site.company.put(&topology.on_hosts(topology.roles(pod)), 1);
+        site.company.put_running(&topology.on_hosts(topology.roles(pod)));
         used.add(&pod.spec.requests);
         ports.extend(pod.spec.host_ports.iter().cloned());
     }
@@ -233,7 +233,9 @@ pub fn fill(demand: &Demand, nodes: &mut [Standing<'_>]) -> Vec<usize> {
     let largest = largest_room(nodes);
     order.sort_by_cached_key(|shape| {
         let Shape { priority, ask, .. } = &demand.shapes[*shape];
-        (std::cmp::Reverse(*priority), std::cmp::Reverse(share(&ask.requests, &largest)), *shape)
+        // Of those that need the same, whom rules bind has fewer nodes to go to.
+        let is_free = !ask.company.iter().any(|role| role.is_bound);
+        (std::cmp::Reverse(*priority), std::cmp::Reverse(share(&ask.requests, &largest)), is_free, *shape)
     });
     let mut queue: BTreeSet<(Preference, usize)> =
         nodes.iter().enumerate().map(|(node, standing)| (preference(standing, &largest), node)).collect();

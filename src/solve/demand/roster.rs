@@ -212,12 +212,16 @@ struct Groups<'s>(BTreeMap<(Reverse<i32>, Ask, Vec<Role>), Vec<Seated<'s>>>);
 impl<'s> Groups<'s> {
     /// Adds pods of one content.
     fn add(&mut self, spec: &PodSpec, ask: &Ask, pods: &[Seated<'s>], topology: &Topology) {
-        let mut by_roles: BTreeMap<&[Role], Vec<Seated<'s>>> = BTreeMap::new();
+        let mut by_roles: BTreeMap<(&[Role], bool), Vec<Seated<'s>>> = BTreeMap::new();
         for seated in pods {
-            by_roles.entry(topology.roles(seated.0)).or_default().push(*seated);
+            by_roles.entry((topology.roles(seated.0), seated.1.is_none())).or_default().push(*seated);
         }
-        for (roles, pods) in by_roles {
-            let ask = Ask { company: topology.on_hosts(roles), ..ask.clone() };
+        for ((roles, waits), pods) in by_roles {
+            let mut company = topology.on_hosts(roles);
+            if waits {
+                company.iter_mut().for_each(|role| *role = role.waiting());
+            }
+            let ask = Ask { company, ..ask.clone() };
             let key = (Reverse(spec.priority), ask, topology.in_domains(roles));
             self.0.entry(key).or_default().extend(pods);
         }

@@ -11,8 +11,10 @@ use crate::solve::topology::group::{Group, GroupKind};
 /// How many pods of a group are in a domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tally {
-    /// Those that the group binds.
+    /// Those that the group binds; of spreads over nodes, those that are newly placed.
     pub bound: usize,
+    /// Those that a spread over nodes binds and that run.
+    pub running: usize,
     /// Those that it counts.
     pub counted: usize,
 }
@@ -47,6 +49,8 @@ pub struct HostRole {
     pub is_bound: bool,
     /// How many pods are counted: one or none, and more of a bundle.
     pub counted: usize,
+    /// Whether it waits and is counted by a spread that does not bind it: Kubernetes lets it join those that run.
+    pub is_free: bool,
 }
 
 impl HostRole {
@@ -59,7 +63,13 @@ impl HostRole {
             GroupKind::Affinity | GroupKind::Volume(_) => HostRule::Beside,
         };
         let Role { group: number, is_bound, counted } = role;
-        group.is_of_hosts().then_some(Self { group: number, rule, is_bound, counted })
+        group.is_of_hosts().then_some(Self { group: number, rule, is_bound, counted, is_free: false })
+    }
+
+    /// Returns the part of a pod that waits.
+    #[must_use]
+    pub fn waiting(self) -> Self {
+        Self { is_free: self.spreads() && !self.is_bound && self.counted > 0, ..self }
     }
 
     /// Returns whether it is a part in spreading over nodes.
@@ -73,8 +83,11 @@ impl HostRole {
         match self.rule {
             HostRule::Apart => anti_affinity::more(self.is_bound, self.counted > 0, there),
             HostRule::AtMost(most) if self.is_bound => spread::more(most, there.counted, 0, self.counted),
-            // What is bound here stands by a count that a pod which is only counted must not raise.
-            HostRule::AtMost(most) if there.bound > 0 => spread::more(most, there.counted, 0, self.counted),
+            // What is bound here stands by a count that a pod which is only counted must not raise. Of those that run only
+            // one that is moved does: else what is drawn together would not be, did it still wait.
+            HostRule::AtMost(most) if there.bound > 0 || there.running > 0 && !self.is_free => {
+                spread::more(most, there.counted, 0, self.counted)
+            }
             HostRule::Beside if self.is_bound && there.counted == 0 => 0,
             HostRule::AtMost(_) | HostRule::Beside => usize::MAX,
         }
@@ -101,15 +114,29 @@ impl Company {
     /// Adds pods of these parts.
     pub fn put(&mut self, roles: &[HostRole], pods: usize) {
         for role in roles {
-            let place = match self.place(role.group) {
-                Ok(place) => place,
-                Err(place) => {
-                    self.0.insert(place, (role.group, Tally::default()));
-                    place
-                }
-            };
-            self.0[place].1.add(role.is_bound, role.counted, pods);
+            self.of_group(role.group).add(role.is_bound, role.counted, pods);
         }
+    }
+
+    /// Adds a pod of these parts that runs.
+    pub fn put_running(&mut self, roles: &[HostRole]) {
+        for role in roles {
+            let there = self.of_group(role.group);
+            let runs = role.is_bound && role.spreads();
+            there.add(role.is_bound && !runs, role.counted, 1);
+            there.running += usize::from(runs);
+        }
+    }
+
+    fn of_group(&mut self, group: usize) -> &mut Tally {
+        let place = match self.place(group) {
+            Ok(place) => place,
+            Err(place) => {
+                self.0.insert(place, (group, Tally::default()));
+                place
+            }
+        };
+        &mut self.0[place].1
     }
 
     /// Returns how many pods of a group are there.

@@ -129,6 +129,17 @@ fn pods_that_wait_do_not_join_one_that_is_spread_over_hosts() {
     assert_eq!(sizes.into_iter().max(), Some(2), "{}", world.text());
 }
 
+/// It is not asked again, and those that are free are never asked.
+#[test]
+fn pods_that_wait_join_one_that_is_spread_over_hosts_and_runs() {
+    let named = |name: &str, is_spread: bool| Pod { key: PodKey::new("default", name), ..web(is_spread) };
+    let world = World::of(vec![pool("default")])
+        .nodes(["n1", "n2", "n3"].map(|name| node(name, "Standard_D2s_v5")))
+        .pods([on("n1", named("runs", true)), on("n2", pod("db"))])
+        .pods([named("free-1", false), named("free-2", false), named("spread", true)]);
+    assert_eq!(world.text(), "= n1: free-1 free-2\n= n2: spread\n- n3: Empty\n");
+}
+
 /// A pod of an app, spread over hosts with its like or free.
 fn web(is_spread: bool) -> Pod {
     let constraint = is_spread.then(|| over(label::HOSTNAME, "web"));

@@ -439,6 +439,7 @@ fn summed_hosts(ask: &Ask, other: &[HostRole]) -> Vec<HostRole> {
     for role in other {
         let sum = sums.entry(role.group).or_insert(HostRole { is_bound: false, counted: 0, ..*role });
         sum.is_bound |= role.is_bound;
+        sum.is_free &= role.is_free && !sum.is_bound;
         sum.counted += role.counted;
     }
     sums.into_values().collect()

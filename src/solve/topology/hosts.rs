@@ -58,7 +58,7 @@ pub fn refused(
         let early = Level::of(spread, counted.iter().flatten().map(|count| count.early));
         for (place, count) in counted.iter().enumerate() {
             let count = count.unwrap_or_default();
-            let stands = places[place].there.there(number).bound > 0;
+            let stands = places[place].there.there(number).running > 0;
             for (pod, role) in parts(place) {
                 let (here, level) =
                     if moves(pod) { (count.late, &Level::EMPTY) } else { (count.early, &early) };

@@ -202,6 +202,7 @@ impl<'l> Look<'l> {
                     let others = Tally {
                         bound: there.bound.saturating_sub(usize::from(role.is_bound)),
                         counted: there.counted.saturating_sub(role.counted),
+                        ..there
                     };
                     if anti_affinity::more(role.is_bound, role.counted > 0, others) == 0 {
                         return Err(anti_affinity::miss(key, domain, role.is_bound, others));
