@@ -50,6 +50,7 @@ fn a_plan_that_destroys_is_saved_and_verified_like_any_other() {
         out(&one),
         aside(&one)
     );
+    assert!(out(&one).contains("Destroy: the nodes that `--target` names go"), "{}", out(&one));
     let foreign = ["--destroy", "--target", "node/aks-system-12345678-vmss000000"];
     let refused = nodeform(&[&["plan", "examples/existing-fleet"], &foreign[..]].concat());
     assert_eq!(refused.status.code(), Some(1), "{}", out(&refused));

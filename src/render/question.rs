@@ -23,9 +23,15 @@ pub(super) fn head(plan: &Plan) -> Vec<Line> {
         lines.push(Line::new(Style::Warning, supposed(plan)));
     }
     if plan.spec.wishes.destroy {
-        let text = "Destroy: all nodes of NodePools go and none is made (`--destroy`). Pods that have no other node \
-                    wait for one";
-        lines.push(Line::new(Style::Warning, text.to_owned()));
+        let all = if plan.spec.targets.is_empty() {
+            "all nodes of NodePools"
+        } else {
+            "the nodes that `--target` names"
+        };
+        let text = format!(
+            "Destroy: {all} go and none is made (`--destroy`). Pods that have no other node wait for one"
+        );
+        lines.push(Line::new(Style::Warning, text));
     }
     if !plan.spec.targets.is_empty() {
         let text = format!(
