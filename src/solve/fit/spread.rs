@@ -3,6 +3,7 @@
 //! Counts come from the caller: on one node the emptiest counts as empty, since nodes may come and go.
 
 use super::{Miss, Rule, domain_in_words};
+use crate::model::label;
 
 /// Returns how many more pods that are bound may come to a domain of so many counted ones, where the emptiest has
 /// `least` and each that comes counts for `own`.
@@ -38,16 +39,17 @@ pub struct Full<'d> {
 pub fn miss(full: Full<'_>, max_skew: usize) -> Miss {
     let Full { key, domain, counted, least, lacking, own } = full;
     let emptiest = match lacking {
-        Some((there, asked)) => format!("counts as 0 with {there} of `minDomains` {asked}"),
-        None => least.to_string(),
+        Some((there, asked)) => format!("the emptiest counts as 0 with {there} of `minDomains` {asked}"),
+        // Nodes come and go: one that is still to come would have none.
+        None if key == label::HOSTNAME && least == 0 => "an empty one 0".to_owned(),
+        None => format!("the emptiest {least}"),
     };
     let leaves = match own {
         0 | 1 => "no more".to_owned(),
         _ => format!("no room for {own} that have to share a node"),
     };
     let domain = domain_in_words(key, domain);
-    let because = format!(
-        "{domain} has {counted} of these pods, the emptiest {emptiest}: `maxSkew` {max_skew} leaves {leaves}"
-    );
+    let because =
+        format!("{domain} has {counted} of these pods, {emptiest}: `maxSkew` {max_skew} leaves {leaves}");
     Miss::new(Rule::TopologySpread, because)
 }
