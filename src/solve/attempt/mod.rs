@@ -55,6 +55,8 @@ pub(super) struct Ground<'a> {
     pub(super) looks_further: bool,
     /// Whether waiting pods lead others away from those that run ([`bundle::World`]).
     pub(super) leads: bool,
+    /// Whether nodes that limits leave are also filled with as many pods as they hold.
+    pub(super) fills: bool,
 }
 
 impl Ground<'_> {
@@ -115,7 +117,8 @@ fn attempt<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand, 
     let costs = Costs::of(snapshot, &shrunk, market, book);
     let there = price::cost(&snapshot.nodes, market, book).effective;
     let ledger = ledger::opened(policy, &snapshot.nodes, &costs.free, there);
-    let (problem, packing) = pack::pack((&open, &left), (supply, memo), (&ledger, book), effort);
+    let (problem, packing) =
+        pack::pack((&open, &left), (supply, memo), (&ledger, book), (effort, ground.fills));
     let desk = Desk { problem: &problem, supply, memo, demand: &open, book, effort };
     let mut finished = finish(&desk, packing, &mut zones(&nodes, &shrunk));
     came_off::without_slack(&open, shapes, &mut nodes, &mut finished);

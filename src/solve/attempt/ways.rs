@@ -43,6 +43,8 @@ struct Way {
     manner: Manner,
     /// Whether waiting pods lead others away from those that run.
     leads: bool,
+    /// Whether nodes that limits leave are also filled with as many pods as they hold.
+    fills: bool,
     /// Who is left out, and why.
     left_out: Vec<Refused>,
     /// What places take at most.
@@ -64,7 +66,7 @@ pub(in crate::solve) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
     let effort = if is_rough { Effort::Comparison(Some(&appraisal)) } else { Effort::Draft(&appraisal) };
     let (_, way) = found(&Ground { effort, ..*ground });
     let demand = without(ground.demand, &way.left_out);
-    let taken = Ground { manner: way.manner, leads: way.leads, ..*ground };
+    let taken = Ground { manner: way.manner, leads: way.leads, fills: way.fills, ..*ground };
     let mut best = attempt((&taken, running), &demand, &way.caps);
     best.assigned.refused.extend(way.left_out);
     if score(ground, &best) < score(ground, &first) { best } else { first }
@@ -94,7 +96,20 @@ fn found<'a>(ground: &Ground<'a>) -> (Attempt<'a>, Way) {
             best = other;
         }
     }
+    if !ground.fills && is_narrow(ground, &best.0) {
+        let fuller = found(&Ground { fills: true, ..*ground });
+        if score(ground, &fuller.0) < score(ground, &best.0) {
+            best = fuller;
+        }
+    }
     best
+}
+
+/// Returns whether limits leave too few nodes for a few pods.
+fn is_narrow(ground: &Ground<'_>, found: &Attempt<'_>) -> bool {
+    let is_asked = ground.looks_further && ground.demand.pods() <= OTHERWISE_MAX;
+    let is_left_over = found.assigned.leaves_over() || !found.finished.unplaced.is_empty();
+    is_asked && is_left_over && found.finished.ledger.has_limits()
 }
 
 /// Returns the other manners that are tried: where rules between pods leave some over, where spreads let domains differ by
@@ -103,8 +118,7 @@ fn otherwise(ground: &Ground<'_>, found: &Attempt<'_>) -> impl Iterator<Item = M
     let is_asked = ground.looks_further && ground.demand.pods() <= OTHERWISE_MAX;
     let is_refused = is_asked && found.assigned.leaves_over();
     let is_loose = is_asked && is_loose(ground.topology, ground.demand);
-    let is_left_over = is_refused || !found.finished.unplaced.is_empty();
-    let is_narrow = is_asked && is_left_over && found.finished.ledger.has_limits();
+    let is_narrow = is_narrow(ground, found);
     let others =
         [(Manner::BoundFirst, is_refused), (Manner::Thriftily, is_loose), (Manner::Gathered, is_narrow)];
     others.into_iter().filter(|(_, is_asked)| *is_asked).map(|(manner, _)| manner)
@@ -143,9 +157,9 @@ fn best_of_manner<'a>(ground: &Ground<'a>) -> (Attempt<'a>, Way) {
 /// Returns the best attempt, and the pods that are left out of it: together with those that they have to share a node with
 /// they have no place, and the others have one without them.
 fn without_followers<'a>(ground: &Ground<'a>, running: &Running<'a>) -> (Attempt<'a>, Way) {
-    let Ground { manner, leads, .. } = *ground;
+    let Ground { manner, leads, fills, .. } = *ground;
     let (first, caps) = rounds((ground, running), ground.demand);
-    let whole = Way { manner, leads, left_out: Vec::new(), caps };
+    let whole = Way { manner, leads, fills, left_out: Vec::new(), caps };
     let followers = followers(ground.demand, &first);
     if followers.is_empty() {
         return (first, whole);
@@ -154,7 +168,7 @@ fn without_followers<'a>(ground: &Ground<'a>, running: &Running<'a>) -> (Attempt
         let left_out: Vec<Refused> = places.iter().flat_map(|place| &followers[*place]).cloned().collect();
         let (mut next, caps) = rounds((ground, running), &without(ground.demand, &left_out));
         next.assigned.refused.extend(left_out.iter().cloned());
-        (next, Way { manner, leads, left_out, caps })
+        (next, Way { manner, leads, fills, left_out, caps })
     };
     let mut left_out: Vec<usize> = (0..followers.len()).collect();
     let mut best = tried(&left_out);

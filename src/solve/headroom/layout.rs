@@ -307,7 +307,8 @@ impl<'p> Floor<'p> {
         for Made { node, .. } in before {
             *zones.entry((node.pool.clone(), node.zone.clone())).or_default() += 1;
         }
-        let (problem, packing) = pack::pack((room, left), (supply, memo), (ledger, book), self.effort);
+        let (problem, packing) =
+            pack::pack((room, left), (supply, memo), (ledger, book), (self.effort, false));
         let desk = Desk { problem: &problem, supply, memo, demand: room, book, effort: self.effort };
         let finished = finish(&desk, packing, &mut zones);
         *ledger = finished.ledger;

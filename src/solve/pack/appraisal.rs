@@ -66,7 +66,7 @@ pub(in crate::solve) fn appraised(
 ) -> Appraisal {
     let left: Vec<usize> = demand.shapes.iter().map(|shape| shape.pods.len()).collect();
     let problem = &Problem::of((demand, &left), (supply, memo), ledger, book);
-    let bench = &Bench { problem, supply, effort: Effort::Plan };
+    let bench = &Bench { problem, supply, effort: Effort::Plan, fills: false };
     let counts = problem.counts();
     let tiers = problem.tiers.iter().map(|columns| {
         let columns: Vec<usize> =

@@ -39,7 +39,7 @@ use guess::Guess;
 pub(super) use packing::Packing;
 pub(super) use problem::Problem;
 use room::Bench;
-use scarce::{Chances, Short};
+use scarce::{Chances, Scarcity, Short};
 
 /// How often the values of pods are corrected by what was paid; more rounds rarely find more.
 const ROUNDS: usize = 3;
@@ -80,16 +80,17 @@ impl Effort<'_> {
 }
 
 /// Packs what is left of the demand: first as if there were no limits, and where the result is within them it
-/// is taken. A limit that does not bind makes nothing dearer.
+/// is taken. A limit that does not bind makes nothing dearer. With `fills` nodes that limits leave are also filled
+/// with as many pods as they hold, whatever they cost.
 pub(super) fn pack(
     (demand, left): (&Demand, &[usize]),
     (supply, memo): (&Supply<'_>, &Memo),
     (ledger, book): (&Ledger, &PriceBook<'_>),
-    effort: Effort<'_>,
+    (effort, fills): (Effort<'_>, bool),
 ) -> (Problem, Packing) {
     let unlimited = ledger.without_limits();
     let mut problem = Problem::of((demand, left), (supply, memo), &unlimited, book);
-    let bench = Bench { problem: &problem, supply, effort };
+    let bench = Bench { problem: &problem, supply, effort, fills };
     let packing = packed(&bench, &unlimited, Short::AsFewAsMayBe);
     if !ledger.has_limits() {
         return (problem, packing);
@@ -99,7 +100,7 @@ pub(super) fn pack(
         return (problem, Packing { ledger, ..packing });
     }
     let problem = Problem::of((demand, left), (supply, memo), ledger, book);
-    let bench = Bench { problem: &problem, supply, effort };
+    let bench = Bench { problem: &problem, supply, effort, fills };
     let mut packing = packed(&bench, ledger, Short::AsFewAsMayBe);
     // How many lighter pools take is not known before those are packed: both ways are gone to their ends.
     if packing.left.iter().any(|left| *left > 0) && problem.tiers.len() > 1 {
@@ -156,15 +157,19 @@ fn tier(bench: &Bench<'_>, (guess, later): (&Guess<'_>, &[usize]), short: Short,
     let is_limited = start.ledger.has_limits();
     let mut candidates = candidates(bench, guess, &classes, &start);
     let pairs = columns.len() * problem.classes.len();
-    let mut chances = None;
+    let (mut chances, mut full) = (None, Vec::new());
     if is_limited && candidates.iter().all(is_short) {
         let by_size = by_size(problem);
-        let cover =
-            |chances: Option<&Chances>| scarce::cover(bench, (columns, values), chances, (&start, &by_size));
-        candidates.push(cover(None));
+        let scarcity = Scarcity { columns, values, start: &start, by_size: &by_size };
+        candidates.push(scarcity.covered(bench, None));
         if pairs <= CORRECTED_MAX {
             let found = Chances::of(bench, (columns, later), &start, short);
-            candidates.push(cover(Some(&found)));
+            candidates.push(scarcity.covered(bench, Some(&found)));
+            let pods: usize = classes.iter().map(|class| start.left[*class]).sum();
+            if bench.fills && pairs <= LITTLE_MAX && pods <= FITTED_FIRST_MAX {
+                full.extend(scarcity.fullest(bench, None));
+                full.extend(scarcity.fullest(bench, Some(&found)));
+            }
             chances = Some(found);
         }
     }
@@ -172,8 +177,12 @@ fn tier(bench: &Bench<'_>, (guess, later): (&Guess<'_>, &[usize]), short: Short,
         Some(chances) => chances.score(bench, candidate),
         None => (Vec::new(), candidate.score(problem)),
     };
-    candidates.sort_by_cached_key(&score);
-    candidates.truncate(IMPROVED_MAX);
+    // Those that hold most at first are dear, and others come to hold as much.
+    for ways in [&mut candidates, &mut full] {
+        ways.sort_by_cached_key(&score);
+        ways.truncate(IMPROVED_MAX);
+    }
+    candidates.append(&mut full);
     for candidate in &mut candidates {
         improve::improve(bench, columns, candidate);
         for _ in 0..ROUNDS {

@@ -88,6 +88,8 @@ pub(super) struct Bench<'p> {
     pub(super) problem: &'p Problem,
     pub(super) supply: &'p Supply<'p>,
     pub(super) effort: Effort<'p>,
+    /// Whether nodes that limits leave are also filled with as many pods as they hold.
+    pub(super) fills: bool,
 }
 
 impl Bench<'_> {

@@ -94,6 +94,7 @@ impl<'a> Scene<'a> {
             manner: Manner::Evenly,
             looks_further,
             leads: false,
+            fills: false,
         }
     }
 }

@@ -225,3 +225,42 @@ fn who_could_go_to_a_zone_that_a_limit_leaves_no_node_in_is_told_of_the_limit() 
     assert_eq!(unplaced.because, "limit `nodes` of pool `default` leaves 0, 1 would be taken");
     assert_eq!(unplaced.nearest.as_deref(), Some("pool `default`, size `Standard_D2s_v5`"));
 }
+
+#[test]
+fn the_only_node_that_a_limit_leaves_holds_as_many_pods_as_one_can() {
+    let small = |name: &str| pod(name).cpu("900m");
+    // The pod that comes first would fill a node alone.
+    let pods = || [pod("a-large").cpu("3"), small("b"), small("c"), small("d")];
+    let four =
+        |pool: Pool| pool.requires(label::SKU_CPU, Requirement::new(crate::model::Operator::In, ["2", "4"]));
+    for limited in [Pool { nodes_max: Some(1), ..pool("default") }, limited(&[("cpu", "4")])] {
+        let world = World::of(vec![four(limited)]).pods(pods());
+        let solution = world.solve();
+        assert_eq!(solution.target.new.len(), 1, "{}", world.text());
+        assert_eq!(solution.target.new[0].pods.len(), 3, "{}", world.text());
+    }
+    // What has priority comes first, and what fits beside it comes along on a node that is large enough for all.
+    let one = four(Pool { nodes_max: Some(1), ..pool("default") });
+    let first = small("first").priority(10);
+    let world = World::of(vec![one]).pods(pods().into_iter().chain([first]));
+    let new = &world.solve().target.new;
+    let names: Vec<&str> = new[0].pods.iter().map(|pod| &*pod.name).collect();
+    assert!(names.len() == 4 && names.contains(&"first"), "{}", world.text());
+}
+
+#[test]
+fn a_pod_bound_to_a_zone_is_not_kept_out_by_what_fits_beside_it() {
+    let only = |name: &str| pool(name).requires(label::SKU_FAMILY, Requirement::one("D"));
+    let of_zone =
+        Pool { nodes_max: Some(1), ..only("a").requires(label::ZONE, Requirement::one("eastus-1")) };
+    let wide = Pool { limits: resources(&[("cpu", "8")]), ..only("b") };
+    let spread = |number: usize| {
+        pod(&format!("web-{number}")).cpu("3500m").spec(|spec| {
+            spec.labels.insert("app".into(), "web".into());
+            spec.spread.push(super::topology::over(label::ZONE, "web"));
+        })
+    };
+    let small = (0..2).map(|number| pod(&format!("small-{number}")).cpu("500m"));
+    let world = World::of(vec![of_zone, wide]).pods((0..3).map(spread)).pods(small);
+    assert!(!world.text().contains('?'), "{}", world.text());
+}
