@@ -2,8 +2,8 @@
 //!
 //! Domains are given out before it is known what fits there. Where a place turns out to take fewer pods than it was
 //! given, the next attempt gives it no more than it took. Where pods that share a node have no place together, those that
-//! follow the others are left out of the next. Ways to a plan are looked at as drafts, and the best is gone once more in
-//! full.
+//! follow the others are left out of the next. Where limits leave pods over, all is tried once more with nodes that hold as
+//! many as they can. Ways to a plan are looked at as drafts, and the best is gone once more in full.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,17 +105,21 @@ fn found<'a>(ground: &Ground<'a>) -> (Attempt<'a>, Way) {
     best
 }
 
+/// Returns whether there are few enough pods to look further.
+fn is_little(ground: &Ground<'_>) -> bool {
+    ground.looks_further && ground.demand.pods() <= OTHERWISE_MAX
+}
+
 /// Returns whether limits leave too few nodes for a few pods.
 fn is_narrow(ground: &Ground<'_>, found: &Attempt<'_>) -> bool {
-    let is_asked = ground.looks_further && ground.demand.pods() <= OTHERWISE_MAX;
     let is_left_over = found.assigned.leaves_over() || !found.finished.unplaced.is_empty();
-    is_asked && is_left_over && found.finished.ledger.has_limits()
+    is_little(ground) && is_left_over && found.finished.ledger.has_limits()
 }
 
 /// Returns the other manners that are tried: where rules between pods leave some over, where spreads let domains differ by
 /// more than one, and where limits leave too few nodes.
 fn otherwise(ground: &Ground<'_>, found: &Attempt<'_>) -> impl Iterator<Item = Manner> + use<> {
-    let is_asked = ground.looks_further && ground.demand.pods() <= OTHERWISE_MAX;
+    let is_asked = is_little(ground);
     let is_refused = is_asked && found.assigned.leaves_over();
     let is_loose = is_asked && is_loose(ground.topology, ground.demand);
     let is_narrow = is_narrow(ground, found);

@@ -217,11 +217,7 @@ impl<'s> Groups<'s> {
             by_roles.entry((topology.roles(seated.0), seated.1.is_none())).or_default().push(*seated);
         }
         for ((roles, waits), pods) in by_roles {
-            let mut company = topology.on_hosts(roles);
-            if waits {
-                company.iter_mut().for_each(|role| *role = role.waiting());
-            }
-            let ask = Ask { company, ..ask.clone() };
+            let ask = Ask { company: topology.on_hosts_of(roles, waits), ..ask.clone() };
             let key = (Reverse(spec.priority), ask, topology.in_domains(roles));
             self.0.entry(key).or_default().extend(pods);
         }

@@ -84,10 +84,7 @@ pub fn explain_pod(
     let mut standing = existing::standing(snapshot, &daemons, &topology);
     let roles = topology.roles(pod);
     let shared = Shared::of(snapshot);
-    let mut company = topology.on_hosts(roles);
-    if pod.place == PodPlace::Waiting {
-        company.iter_mut().for_each(|role| *role = role.waiting());
-    }
+    let company = topology.on_hosts_of(roles, pod.place == PodPlace::Waiting);
     let own = Ask { company, ..ask(&pod.spec) };
     let (ask, torn) = match with_volumes(pod, own.clone(), (&snapshot.storage, &shared)) {
         Ok(ask) => (ask, None),

@@ -84,7 +84,7 @@ impl HostRole {
             HostRule::Apart => anti_affinity::more(self.is_bound, self.counted > 0, there),
             HostRule::AtMost(most) if self.is_bound => spread::more(most, there.counted, 0, self.counted),
             // What is bound here stands by a count that a pod which is only counted must not raise. Of those that run only
-            // one that is moved does: else what is drawn together would not be, did it still wait.
+            // one that is moved minds: else the next plan would bring together what this one could not.
             HostRule::AtMost(most) if there.bound > 0 || there.running > 0 && !self.is_free => {
                 spread::more(most, there.counted, 0, self.counted)
             }

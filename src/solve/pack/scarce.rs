@@ -1,6 +1,6 @@
 //! Who comes first where limits leave too little for all: by priority, and those first who have the fewest pools to go to.
 //!
-//! It gives no limit more than is left, and says nothing about what a node costs.
+//! No limit is given more than is left of it. Whether what comes of it is taken is decided where all ways are compared.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,7 +79,9 @@ impl Chances {
 
 /// Who comes first, and which nodes they are given.
 pub(super) struct Scarcity<'a> {
+    /// The columns that nodes are opened of.
     pub(super) columns: &'a [usize],
+    /// What a pod of each class is worth.
     pub(super) values: &'a [i128],
     /// What is placed already.
     pub(super) start: &'a Packing,

@@ -111,6 +111,16 @@ impl Topology {
         roles.iter().filter_map(|role| HostRole::of(&self.groups[role.group], *role)).collect()
     }
 
+    /// Returns the same of pods that wait for their first node, or that do not.
+    #[must_use]
+    pub fn on_hosts_of(&self, roles: &[Role], waits: bool) -> Vec<HostRole> {
+        let mut company = self.on_hosts(roles);
+        if waits {
+            company.iter_mut().for_each(|role| *role = role.waiting());
+        }
+        company
+    }
+
     /// Returns the parts that are decided by other labels than the host's.
     #[must_use]
     pub fn in_domains(&self, roles: &[Role]) -> Vec<Role> {
