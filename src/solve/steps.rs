@@ -40,6 +40,9 @@ const STEPS_MAX: usize = 4;
 /// few nodes each counts, and of many what is left to gain is little beside the time.
 const FRESH_MAX: usize = 12;
 
+/// The most pods that wait of a fleet that is looked at again because some of them are left over.
+const LEFT_OVER_MAX: usize = 2_000;
+
 /// Works out the fleet that should exist, and what stays though it might go.
 pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Solution {
     apart::solve(snapshot, policy, memos)
@@ -103,11 +106,18 @@ fn stepped(
     let is_anew = || consolidate::is_large(without_due) && may_go.is_subset(&removed);
     let is_fresh = (may_go.is_empty() || is_anew()) && !is_due;
     let is_small = solution.target.new.len() <= FRESH_MAX && !solution.target.new.is_empty();
+    let is_looked_at = !is_fresh || is_small || leaves_few_over(without_due, &solution);
     // Where nothing is to be done, looking again finds the same.
-    match is_fresh && !is_small || solution.target.is_reached() {
+    match !is_looked_at || solution.target.is_reached() {
         true => solution,
         false => repeated(scene, without_due, solution),
     }
+}
+
+/// Returns whether some of a few pods are left over: they may have a place beside those that came before them.
+fn leaves_few_over(snapshot: &Snapshot, solution: &Solution) -> bool {
+    let waiting = || snapshot.pods.iter().filter(|pod| pod.place == PodPlace::Waiting).count();
+    solution.report.left_over() > 0 && waiting() <= LEFT_OVER_MAX
 }
 
 /// Returns whether a fleet leaves fewer pods over than another, the highest priority first, or as many for less.
