@@ -190,7 +190,8 @@ fn without_followers<'a>(ground: &Ground<'a>, running: &Running<'a>) -> (Attempt
     best
 }
 
-/// Returns the pods that came along with others that are left over, of each shape, with why.
+/// Returns the pods that came along with others that are left over, of each shape, with why; and those that nobody took
+/// along, who would come in their place.
 fn followers(demand: &Demand, attempt: &Attempt<'_>) -> Vec<Vec<Refused>> {
     let Attempt { riders, assigned, finished, .. } = attempt;
     if riders.is_empty() {
@@ -207,6 +208,11 @@ fn followers(demand: &Demand, attempt: &Attempt<'_>) -> Vec<Vec<Refused>> {
         };
         left.extend(riders.iter().map(|rider| (rider, miss.clone())));
     }
+    if left.is_empty() {
+        return Vec::new();
+    }
+    let barred = assigned.demand.barred.iter();
+    left.extend(barred.flat_map(|barred| barred.pods.iter().map(|pod| (pod, barred.miss.clone()))));
     let of_shape = |shape: &Shape| {
         let pods = shape.pods.iter().filter_map(|pod| Some((pod.clone(), left.get(pod)?.clone())));
         let mut refused = assign::grouped(demand, pods.collect());

@@ -3,6 +3,7 @@
 mod again;
 mod apart;
 mod availability;
+mod beside;
 mod consolidation;
 mod demand;
 mod due;

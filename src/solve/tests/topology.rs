@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::world::{PodWith, World, any_pool, daemon, node, on, pod, pool};
+use super::world::{PodWith, World, any_pool, node, on, pod, pool};
 use crate::model::{
     Disruption, LabelKey, LabelSelector, Namespace, Pod, PodAffinityTerm, PodKey, PodSpec, Pool, Requirement,
     Requirements, SpreadConstraint, Strength, label,
@@ -35,7 +35,7 @@ pub(super) fn over(key: &str, name: &str) -> SpreadConstraint {
 }
 
 /// So many pods of an app, alike.
-fn pods(name: &str, count: usize, change: impl Fn(&mut PodSpec)) -> Vec<Pod> {
+pub(super) fn pods(name: &str, count: usize, change: impl Fn(&mut PodSpec)) -> Vec<Pod> {
     let of = |number: usize| {
         pod(&format!("{name}-{number}")).spec(|spec| {
             spec.labels.insert("app".into(), name.into());
@@ -273,93 +273,4 @@ fn too_few_domains_let_in_no_more_than_the_skew_each() {
     let solution = world.solve();
     let unplaced = &solution.report.unplaced[0];
     assert_eq!((unplaced.pods.len(), &*unplaced.rule), (5, "topologySpreadConstraints"));
-}
-
-#[test]
-fn pods_that_follow_each_other_by_host_share_a_node_as_far_as_one_holds_them() {
-    let followers = |count| pods("web", count, |spec| spec.affinity.push(near(label::HOSTNAME, "web")));
-    let solution = World::of(vec![pool("default")]).pods(followers(20)).solve();
-    let counts: Vec<usize> = solution.target.new.iter().map(|node| node.pods.len()).collect();
-    assert_eq!((counts, solution.report.unplaced.len()), (vec![20], 0));
-    let solution = World::of(vec![pool("default")]).pods(followers(500)).solve();
-    assert_eq!(solution.target.new.len(), 1);
-    let placed = solution.target.new[0].pods.len();
-    let unplaced = &solution.report.unplaced[0];
-    assert_eq!(placed + unplaced.pods.len(), 500);
-    assert_eq!(
-        unplaced.because,
-        format!("they have to share a node, and no node holds more than {placed} of them")
-    );
-}
-
-#[test]
-fn followers_by_host_come_with_one_that_they_follow() {
-    let leaders = pods("cache", 3, |_| {});
-    let followers = pods("web", 4, |spec| spec.affinity.push(near(label::HOSTNAME, "cache")));
-    let solution = World::of(vec![pool("default")]).pods(leaders).pods(followers).solve();
-    let names = |node: &crate::solve::NewNode| node.pods.iter().map(|pod| pod.name.to_string()).collect();
-    let nodes: Vec<Vec<String>> = solution.target.new.iter().map(names).collect();
-    let with_web = nodes.iter().filter(|pods| pods.iter().any(|pod| pod.starts_with("web")));
-    assert!(with_web.clone().all(|pods| pods.iter().any(|pod| pod.starts_with("cache"))), "{nodes:?}");
-    assert!(with_web.count() >= 1 && solution.report.unplaced.is_empty());
-}
-
-#[test]
-fn a_pod_has_a_place_though_one_that_follows_it_by_host_has_none() {
-    let leaders = pods("cache", 2, |_| {});
-    let follows = |spec: &mut PodSpec| spec.affinity.push(near(label::HOSTNAME, "cache"));
-    let lost = pods("lost", 1, |spec| {
-        follows(spec);
-        spec.spread.push(over("rack", "lost"));
-    });
-    let world = World::of(vec![pool("default")]).pods(leaders).pods(lost);
-    let solution = world.solve();
-    let placed: usize = solution.target.new.iter().map(|node| node.pods.len()).sum();
-    let unplaced: Vec<_> =
-        solution.report.unplaced.iter().map(|left| (left.pods.len(), &*left.rule)).collect();
-    assert_eq!((placed, unplaced), (2, vec![(1, "topologySpreadConstraints")]));
-    // Others that follow the same pod come along all the same.
-    let solution = world.pods(pods("web", 3, follows)).solve();
-    let placed: usize = solution.target.new.iter().map(|node| node.pods.len()).sum();
-    assert_eq!((placed, solution.report.unplaced.len()), (5, 1));
-}
-
-#[test]
-fn a_follower_by_host_that_no_node_holds_with_its_leader_says_so() {
-    let in_zone = |spec: &mut PodSpec, zone| {
-        spec.node_selector.add(LabelKey::new(label::ZONE), Requirement::one(zone));
-    };
-    let leader = pods("cache", 1, |spec| in_zone(spec, "eastus-1"));
-    let follower = pods("web", 1, |spec| {
-        spec.affinity.push(near(label::HOSTNAME, "cache"));
-        in_zone(spec, "eastus-2");
-    });
-    let solution = World::of(vec![pool("default")]).pods(leader).pods(follower).solve();
-    let because: Vec<&str> = solution.report.unplaced.iter().map(|left| &*left.because).collect();
-    assert_eq!(
-        (solution.target.new.len(), because),
-        (1, vec!["it fits on no node with one of those that it has to stand beside"])
-    );
-}
-
-#[test]
-fn followers_by_host_join_what_runs() {
-    let leader = on("n1", pods("cache", 1, |_| {}).remove(0));
-    let followers = pods("web", 2, |spec| spec.affinity.push(near(label::HOSTNAME, "cache")));
-    let world = World::of(vec![pool("default")])
-        .nodes([node("n1", "Standard_D4s_v5"), node("n2", "Standard_D4s_v5")])
-        .pods([leader, on("n2", pod("other"))])
-        .pods(followers);
-    assert_eq!(world.text(), "= n1: web-1 web-2\n");
-}
-
-#[test]
-fn a_follower_of_a_daemonset_gets_a_new_node_where_its_pod_will_come() {
-    let mut agent = daemon("agent");
-    let mut spec = (*agent.spec).clone();
-    spec.labels.insert("app".into(), "agent".into());
-    (agent.spec, agent.namespace) = (spec.into(), "default".into());
-    let follower = pods("web", 1, |spec| spec.affinity.push(near(label::HOSTNAME, "agent")));
-    let text = World::of(vec![pool("default")]).daemons([agent]).pods(follower).text();
-    assert_eq!(text, "+ default Standard_D2s_v5 eastus-1 on-demand 96000: web-1\n");
 }
