@@ -44,14 +44,16 @@ pub(in crate::solve) struct Kept {
     after: Snapshot,
     /// The namespaces of what runs.
     namespaces: BTreeSet<Namespace>,
-    /// What those who waited the last time looked at.
-    looked_at: Mutex<Option<Arc<LookedAt>>>,
+    /// What those who waited the last time looked at; nothing while it is in use.
+    looked_at: Mutex<Option<LookedAt>>,
 }
 
 /// What those who wait look at, as far as that follows from what runs and from what they ask about.
 struct LookedAt {
     asked: Asked,
+    /// The world without its pods: they are in it while somebody looks at it, since it is too large to be copied each time.
     world: Snapshot,
+    pods: Vec<Pod>,
     supplied: Arc<Supplied>,
 }
 
@@ -110,13 +112,21 @@ impl Kept {
     /// Places what waits of a world of which this is what runs; nothing where all must be planned together.
     pub(super) fn with_waiting(&self, snapshot: &Snapshot, memos: &Memos) -> Option<Solution> {
         let waiting: Vec<&Pod> = snapshot.pods.iter().filter(|pod| waits(pod)).collect();
-        let looked_at = self.looked_at((snapshot, &waiting), memos);
-        let LookedAt { world, supplied, .. } = &*looked_at;
-        let mut world = Snapshot { at: snapshot.at, ..world.clone() };
-        world.pods.extend(waiting.into_iter().cloned());
+        let mut looked_at = self.looked_at((snapshot, &waiting), memos);
+        let LookedAt { world, pods, supplied, .. } = &mut looked_at;
+        world.at = snapshot.at;
+        world.pods = pods.iter().chain(waiting).cloned().collect();
         world.pods.sort();
-        let topology = &Topology::of(&world);
-        let daemons = &Daemons::of(&world, topology);
+        let joined = self.placed(world, supplied, memos);
+        world.pods.clear();
+        *held(&self.looked_at) = Some(looked_at);
+        Some(steps::with_due(joined?, self.due.clone()))
+    }
+
+    /// Places what waits of the world that is looked at.
+    fn placed(&self, world: &Snapshot, supplied: &Arc<Supplied>, memos: &Memos) -> Option<Solution> {
+        let topology = &Topology::of(world);
+        let daemons = &Daemons::of(world, topology);
         let (policy, market) = (&self.policy, supplied.market());
         let supplied = match supplied.has(daemons) {
             true => supplied.clone(),
@@ -138,33 +148,32 @@ impl Kept {
             impossible: &Impossible::default(),
             looks_further: false,
         };
-        let (demand, nodes) = &fleet::read(&scene, &world);
-        let second = fleet::of(&scene, &world, (demand, nodes));
-        let joined = joined::joined(&scene, demand, (&self.world, &self.solution), second)?;
-        Some(steps::with_due(joined, self.due.clone()))
+        let (demand, nodes) = fleet::read(&scene, world);
+        let second = fleet::of(&scene, world, (&demand, &nodes));
+        joined::joined(&scene, &demand, (&self.world, &self.solution), second)
     }
 
-    /// Returns what these look at.
-    fn looked_at(&self, (snapshot, waiting): (&Snapshot, &[&Pod]), memos: &Memos) -> Arc<LookedAt> {
+    /// Returns what these look at, for one who gives it back.
+    fn looked_at(&self, (snapshot, waiting): (&Snapshot, &[&Pod]), memos: &Memos) -> LookedAt {
         let asked = self.asked(snapshot, waiting);
-        let last = held(&self.looked_at).clone();
-        last.clone().filter(|last| last.asked == asked).unwrap_or_else(|| {
-            let mut world = condensed(self.after.clone(), &asked.rules);
-            if !ledger::has_limits(&self.policy) && self.policy.fleet.prices.commitments.is_empty() {
-                without_leaving(&mut world);
-            }
-            // Whoever waits changes the market by nothing but the labels asked about.
-            let supplied = last.filter(|last| last.asked.keys == asked.keys).map_or_else(
-                || {
-                    let market = Market::of(snapshot, &self.policy);
-                    memos.beside(&self.policy, &market, &Daemons::of(snapshot, &Topology::of(snapshot)))
-                },
-                |last| last.supplied.clone(),
-            );
-            let new = Arc::new(LookedAt { asked, world, supplied });
-            *held(&self.looked_at) = Some(new.clone());
-            new
-        })
+        let last = held(&self.looked_at).take();
+        let last = match last {
+            Some(last) if last.asked == asked => return last,
+            other => other,
+        };
+        let mut world = condensed(self.after.clone(), &asked.rules);
+        if !ledger::has_limits(&self.policy) && self.policy.fleet.prices.commitments.is_empty() {
+            without_leaving(&mut world);
+        }
+        // Whoever waits changes the market by nothing but the labels asked about.
+        let supplied = last.filter(|last| last.asked.keys == asked.keys).map_or_else(
+            || {
+                let market = Market::of(snapshot, &self.policy);
+                memos.beside(&self.policy, &market, &Daemons::of(snapshot, &Topology::of(snapshot)))
+            },
+            |last| last.supplied,
+        );
+        LookedAt { asked, pods: std::mem::take(&mut world.pods), world, supplied }
     }
 
     /// Returns what these ask about.

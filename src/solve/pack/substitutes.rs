@@ -50,6 +50,8 @@ struct Offer {
     /// The size and the offering, by their places in the pool.
     kind: usize,
     usable: usize,
+    /// Its daemonsets, by their place in the pool.
+    overhead: usize,
     /// The numbers of the zone and of the capacity type.
     zone: usize,
     bought: usize,
@@ -72,7 +74,8 @@ impl Shelf {
                     zone: offering.zone.clone(),
                     capacity_type: offering.capacity_type,
                 };
-                offers.push(Offer { kind, usable, zone, bought, weighed: way.weighed(), substitute });
+                let (overhead, weighed) = (way.overhead, way.weighed());
+                offers.push(Offer { kind, usable, overhead, zone, bought, weighed, substitute });
             }
         }
         offers.sort_by_cached_key(|Offer { substitute: other, .. }| {
@@ -95,9 +98,10 @@ impl Shelf {
         (kind * self.widths.0 + zone) * self.widths.1 + bought
     }
 
-    /// Returns whether a node of this offering holds so much beside its daemonsets.
-    fn hold(&self, need: &[i64], (kind, usable): (usize, &Usable<'_>)) -> bool {
-        need.iter().zip(&self.rooms[kind][usable.overhead]).all(|(need, room)| need <= room)
+    /// Returns whether nodes of each size hold so much, beside each set of daemonsets.
+    fn hold(&self, need: &[i64]) -> Vec<bool> {
+        let holds = |room: &Vec<i64>| need.iter().zip(room).all(|(need, room)| need <= room);
+        self.rooms.iter().flatten().map(holds).collect()
     }
 }
 
@@ -118,15 +122,18 @@ pub(super) fn sorted(desk: &Desk<'_>, rooms: &Rooms, opened: &Opened, chosen: &C
     let need = desk.problem.need_together(&opened.load);
     let terms: BTreeSet<usize> =
         opened.load.iter().flat_map(|(class, _)| &desk.problem.classes[*class].terms).copied().collect();
+    // Many offerings are of one size.
+    let holds = shelf.hold(&need);
     let mut sorted = Sorted { holding: Vec::new(), others: Bits::none(shelf.number(pool.kinds.len(), 0, 0)) };
     for (place, offer) in shelf.offers.iter().enumerate() {
-        let kind = &pool.kinds[offer.kind];
-        let usable = &kind.offerings[offer.usable];
-        let does = shelf.hold(&need, (offer.kind, usable))
-            && reached(desk, (column.pool, &terms), (offer.kind, usable))
-            && has_ports(desk, opened, &pool.overheads[usable.overhead])
-            && (column.open.is_empty() || agrees(desk, opened, pool.site(kind, usable), chosen));
-        if does {
+        let does = || {
+            let kind = &pool.kinds[offer.kind];
+            let usable = &kind.offerings[offer.usable];
+            reached(desk, (column.pool, &terms), (offer.kind, usable))
+                && has_ports(desk, opened, &pool.overheads[usable.overhead])
+                && (column.open.is_empty() || agrees(desk, opened, pool.site(kind, usable), chosen))
+        };
+        if holds[offer.kind * pool.overheads.len() + offer.overhead] && does() {
             sorted.holding.push(place);
         } else {
             sorted.others.insert(shelf.number(offer.kind, offer.zone, offer.bought));
