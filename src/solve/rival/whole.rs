@@ -138,8 +138,15 @@ impl Contest<'_, '_> {
         let is_taken = self.is_better((&other, moves), &ours)
             && (set.is_empty()
                 || super::is_outside(&other.target.new) <= super::is_outside(&ours.0.target.new))
+            && without_room(&other) <= without_room(&ours.0)
             && !steps::strands(snapshot, &other, &set)
             && whole::is_right(scene, snapshot, &other);
         if is_taken { (other, set) } else { ours }
     }
+}
+
+/// Counts the pods to come for which there is no room: the snapshot has none of them.
+fn without_room(solution: &Solution) -> usize {
+    let left_over = solution.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
+    left_over.filter(|pod| pod.is_placeholder()).count()
 }
