@@ -159,3 +159,22 @@ fn followers_by_host_find_the_room_that_is_left_beside_others() {
     let solution = world.solve();
     assert_eq!(solution.report.left_over(), 0, "{}", world.text());
 }
+
+/// Whoever means itself and others may not begin on a node of its own: those may be bound first.
+#[test]
+fn pods_that_follow_each_other_stand_beside_others_that_they_follow() {
+    let others = pods("web", 2, |_| {}).into_iter().map(|pod| pod.cpu("1700m"));
+    let followers = (1..=2).map(|number| {
+        let follows = |spec: &mut PodSpec| {
+            spec.affinity.push(near(label::HOSTNAME, "web"));
+            spec.labels.insert("app".into(), "web".into());
+        };
+        pod(&format!("x-{number}")).cpu("3500m").spec(follows)
+    });
+    let world = World::of(vec![pool("default")]).pods(others).pods(followers);
+    for node in made(&world.solve()) {
+        let follows = node.iter().any(|name| name.starts_with('x'));
+        assert!(!follows || node.iter().any(|name| name.starts_with("web")), "{}", world.text());
+    }
+    assert_eq!(world.solve().report.left_over(), 0);
+}

@@ -49,7 +49,8 @@ pub fn bundled<'d>(demand: &'d Demand, world: World<'_>) -> (Cow<'d, Demand>, Ri
     }
     let mut demand = demand.clone();
     for party in parties {
-        if party.is_closed {
+        // Those that mean themselves begin nowhere by themselves where others that they mean come too.
+        if party.is_closed && party.leaders.is_empty() {
             together(&mut demand, &mut riders, &party.bound, world);
         } else {
             led::behind_leaders(&mut demand, &mut riders, &party, world);
