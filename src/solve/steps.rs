@@ -116,8 +116,8 @@ fn stepped(
 
 /// Returns whether some of a few pods are left over: they may have a place beside those that came before them.
 fn leaves_few_over(snapshot: &Snapshot, solution: &Solution) -> bool {
-    let waiting = || snapshot.pods.iter().filter(|pod| pod.place == PodPlace::Waiting).count();
-    solution.report.left_over() > 0 && waiting() <= LEFT_OVER_MAX
+    let waiting = snapshot.pods.iter().filter(|pod| pod.place == PodPlace::Waiting).count();
+    solution.report.left_over() > 0 && waiting <= LEFT_OVER_MAX
 }
 
 /// Returns whether a fleet leaves fewer pods over than another, the highest priority first, or as many for less.

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{ConsolidationPolicy, DisruptionReason, NodeName};
+use crate::model::{ConsolidationPolicy, NodeName};
 use crate::snapshot::Snapshot;
 use crate::solve::karpenter::{self, Refused, Settings};
 use crate::solve::scheduler;
@@ -19,8 +19,8 @@ use crate::solve::steps;
 /// The most pods and nodes beside which it is asked: each time is as long as a plan.
 const PLANNED_MAX: usize = 150;
 
-/// How often it is asked without the removals that leave pods without a place.
-const ROUNDS_MAX: usize = 4;
+/// How often it is asked again without the removals that leave pods without a place.
+const MENDS_MAX: usize = 3;
 
 /// A fleet, and the nodes that go in it for what that saves.
 pub(in crate::solve) type Leaving = (Solution, BTreeSet<NodeName>);
@@ -68,12 +68,11 @@ pub(in crate::solve) fn or(
 /// Returns Karpenter's fleet without what is due; beside that the one in which it lets go what is due in its own turn, when
 /// what waits has its nodes, where it lets all of that go.
 fn theirs(scene: &Scene<'_>, snapshot: &Snapshot) -> Vec<Solution> {
-    let solve = |snapshot: &Snapshot| stranding_none(scene, snapshot);
-    let mut fleets = vec![solve(snapshot)];
+    let mut fleets = vec![stranding_none(scene, snapshot)];
     if !scene.asked.is_empty() {
         let mut before = snapshot.clone();
         before.nodes.iter_mut().for_each(|node| node.is_deleting &= !scene.asked.contains(&node.name));
-        fleets.push(solve(&before));
+        fleets.push(stranding_none(scene, &before));
         fleets.retain(|fleet| !fleet.target.kept.iter().any(|kept| scene.asked.contains(&kept.node)));
     }
     fleets
@@ -82,22 +81,21 @@ fn theirs(scene: &Scene<'_>, snapshot: &Snapshot) -> Vec<Solution> {
 /// Returns Karpenter's fleet in which nodes stay whose pods would have no place, as far as a few rounds find those.
 fn stranding_none(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     let mut refused = Refused::default();
-    let mut round = 1;
-    loop {
-        let fleet = karpenter::solve(snapshot, scene.policy, Settings::of(scene.policy), &refused);
-        let removed = fleet.target.removed.iter();
-        let strands =
-            |removal: &&Removal| steps::strands(snapshot, &fleet, &BTreeSet::from([removal.node.clone()]));
-        let stranding: Vec<(NodeName, DisruptionReason)> =
-            removed.filter(strands).map(|removal| (removal.node.clone(), removal.reason)).collect();
-        if stranding.is_empty() || round == ROUNDS_MAX {
-            return fleet;
+    let solve =
+        |refused: &Refused| karpenter::solve(snapshot, scene.policy, Settings::of(scene.policy), refused);
+    let mut fleet = solve(&refused);
+    for _ in 0..MENDS_MAX {
+        let strands = |node: &NodeName| steps::strands(snapshot, &fleet, &BTreeSet::from([node.clone()]));
+        let before = refused.clone();
+        for Removal { node, reason, .. } in fleet.target.removed.iter().filter(|it| strands(&it.node)) {
+            refused.removal(node, *reason, "its pods would have no place");
         }
-        for (node, reason) in stranding {
-            refused.removal(&node, reason, "its pods would have no place");
+        if refused == before {
+            break;
         }
-        round += 1;
+        fleet = solve(&refused);
     }
+    fleet
 }
 
 /// Returns whether little is there, and it is known what moves are worth: of a balanced pool that is asked of each set by
@@ -136,6 +134,7 @@ impl Contest<'_, '_> {
         let worth = scheduler::worth(ours.0.report.cost_after.effective).0;
         let moves = self.moves(&set) + if lost(&other) > lost(&ours.0) { worth } else { 0 };
         let is_taken = self.is_better((&other, moves), &ours)
+            // Where no node goes, one in no zone is taken as where what waits is placed.
             && (set.is_empty()
                 || super::is_outside(&other.target.new) <= super::is_outside(&ours.0.target.new))
             && without_room(&other) <= without_room(&ours.0)

@@ -2,7 +2,8 @@
 //!
 //! Made where pod affinity by host binds pods that wait and none of those they mean runs; and, where it is asked for, where
 //! nodes of those that run have no room for all. Which of both is better is chosen elsewhere. A bundle is placed like a pod,
-//! under the name of its first pod; the others come along. Bundles are as large as a node can hold.
+//! under the name of its first pod; the others come along. Bundles are as large as a node can hold: of pods that all mean
+//! each other (here), or of one that leads and those that follow it (`led`). What they ask for as one is in `one`.
 
 mod led;
 mod one;
@@ -70,7 +71,7 @@ struct Party {
     bound: Vec<usize>,
     /// Those that are only counted.
     leaders: Vec<usize>,
-    /// Whether some are bound and counted: then all have to share one node.
+    /// Whether some are bound and counted: without leaders all have to share one node.
     is_closed: bool,
     /// Who has a place beside those that run, where some do.
     seated: Option<Seated>,
