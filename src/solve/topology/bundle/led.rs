@@ -117,7 +117,10 @@ fn because(demand: &Demand, leaders: &BTreeSet<usize>, shape: usize, world: Worl
     let fits = |leader: &usize| fits(demand, &Counts::from([(*leader, 1), (shape, 1)]), world).is_some();
     match leaders.iter().any(fits) {
         _ if leaders.is_empty() => None,
-        true => Some("those that it has to stand beside have as many beside them as a node holds".to_owned()),
+        true => Some(
+            "each of those that it has to stand beside has as many pods beside it as may share its node"
+                .to_owned(),
+        ),
         false => Some("it fits on no node with one of those that it has to stand beside".to_owned()),
     }
 }
