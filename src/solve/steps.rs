@@ -40,6 +40,9 @@ const STEPS_MAX: usize = 4;
 /// few nodes each counts, and of many what is left to gain is little beside the time.
 const FRESH_MAX: usize = 12;
 
+/// The most pods that wait for which a fleet of more new nodes is looked at again: with so few it takes little time.
+const FEW_MAX: usize = 300;
+
 /// The most pods that wait of a fleet that is looked at again because some of them are left over.
 const LEFT_OVER_MAX: usize = 2_000;
 
@@ -105,19 +108,20 @@ fn stepped(
     let removed = solution.target.removed_names();
     let is_anew = || consolidate::is_large(without_due) && may_go.is_subset(&removed);
     let is_fresh = (may_go.is_empty() || is_anew()) && !is_due;
-    let is_small = solution.target.new.len() <= FRESH_MAX && !solution.target.new.is_empty();
-    let is_looked_at = !is_fresh || is_small || leaves_few_over(without_due, &solution);
     // Where nothing is to be done, looking again finds the same.
-    match !is_looked_at || solution.target.is_reached() {
+    match is_fresh && !gains_by_looking(without_due, &solution) || solution.target.is_reached() {
         true => solution,
         false => repeated(scene, without_due, solution),
     }
 }
 
-/// Returns whether some of a few pods are left over: they may have a place beside those that came before them.
-fn leaves_few_over(snapshot: &Snapshot, solution: &Solution) -> bool {
+/// Returns whether a fleet from nothing may well gain by being looked at again: it is small, or some of not too many pods
+/// are left over, which may have a place beside those that came before them.
+fn gains_by_looking(snapshot: &Snapshot, solution: &Solution) -> bool {
     let waiting = snapshot.pods.iter().filter(|pod| pod.place == PodPlace::Waiting).count();
-    solution.report.left_over() > 0 && waiting <= LEFT_OVER_MAX
+    let made = solution.target.new.len();
+    let is_small = made > 0 && (made <= FRESH_MAX || waiting <= FEW_MAX);
+    is_small || solution.report.left_over() > 0 && waiting <= LEFT_OVER_MAX
 }
 
 /// Returns whether a fleet leaves fewer pods over than another, the highest priority first, or as many for less.
