@@ -246,6 +246,10 @@ fn kept_by(alone: &Alone) -> String {
     let (by, but) = match alone {
         Alone::Kept(because) => return because.clone(),
         Alone::PodsLeftOver => return "without it not all of its pods would have a sure place".to_owned(),
+        Alone::Needed => {
+            return "without it pods elsewhere in its zone would lose those that they have to stand beside"
+                .to_owned();
+        }
         Alone::Unpriced => return "what the fleet would cost without it is not known".to_owned(),
         Alone::Dearer(MicroUsdPerHour(0)) => return "without it the fleet would cost as much".to_owned(),
         Alone::Dearer(more) => return format!("without it the fleet would cost {} more", monthly(*more)),

@@ -28,13 +28,14 @@ use super::scheduler;
 use super::shrink::alone::Alone;
 use super::shrink::candidate::Rules;
 use super::shrink::due::Due;
+use super::shrink::needed::Needs;
 use super::shrink::trial::{self, Scene};
 use super::shrink::{alone, candidate, composed, consolidate, imagined, whole};
 use super::solution::{Cost, Removal, Solution, Target};
 use super::topology::Topology;
 
 /// How often what is left to gain is looked for in the world that was planned; in a large one once.
-const STEPS_MAX: usize = 4;
+const STEPS_MAX: usize = 8;
 
 /// The most new nodes of a fleet that is looked at again though nothing that runs may go, or all of a large fleet does: of
 /// few nodes each counts, and of many what is left to gain is little beside the time.
@@ -238,6 +239,7 @@ fn staged<T>(
         evictions,
         room,
         slack: &Demand::default(),
+        needs: &Needs::of(marked),
         impossible: &Impossible::default(),
         // Which nodes can go whatever it costs is found out in the plain way.
         looks_further: asked.is_empty(),
@@ -307,19 +309,34 @@ fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
 /// looked at as closely as the one that is planned, which may have other places for them.
 fn kept_in_place(scene: &Scene<'_>, snapshot: &Snapshot, leaving: &BTreeSet<NodeName>) -> Solution {
     let further = gone(scene, snapshot, leaving.clone(), scheduler::with_slack);
-    if leaving.is_empty() || !strands(snapshot, &further, leaving) {
+    if leaving.is_empty() || !strands(scene, snapshot, (&further, leaving)) {
         return further;
     }
     let plain = &Scene { looks_further: false, ..*scene };
     let plain = gone(plain, snapshot, leaving.clone(), scheduler::with_slack);
-    match strands(snapshot, &plain, leaving) {
+    match strands(scene, snapshot, (&plain, leaving)) {
         true => gone(scene, snapshot, BTreeSet::new(), scheduler::with_slack),
         false => plain,
     }
 }
 
-/// Returns whether pods of these nodes are left over, or move to nodes that have not come up.
-pub(super) fn strands(snapshot: &Snapshot, solution: &Solution, set: &BTreeSet<NodeName>) -> bool {
+/// Returns whether some of these nodes cannot go.
+fn strands(
+    scene: &Scene<'_>,
+    snapshot: &Snapshot,
+    (solution, set): (&Solution, &BTreeSet<NodeName>),
+) -> bool {
+    !stranding(scene, snapshot, (solution, set)).is_empty()
+}
+
+/// Returns those of these nodes of which pods are left over, or move to nodes that have not come up, or are needed where they
+/// are by others that stay.
+pub(super) fn stranding(
+    scene: &Scene<'_>,
+    snapshot: &Snapshot,
+    (solution, set): (&Solution, &BTreeSet<NodeName>),
+) -> BTreeSet<NodeName> {
+    let mut stranding = scene.needs.nodes_in((snapshot, set), scene.supply, &solution.target);
     let early = snapshot.nodes.iter().filter(|node| node.stage != NodeStage::Initialized);
     let early: BTreeSet<&NodeName> = early.map(|node| &node.name).collect();
     let Solution { target, report } = solution;
@@ -328,11 +345,13 @@ pub(super) fn strands(snapshot: &Snapshot, solution: &Solution, set: &BTreeSet<N
     let held = report.held.iter().flat_map(|held| &held.pods);
     let lost: BTreeSet<&PodKey> = to_early.chain(left_over).chain(held).collect();
     // As a rule there are none, and many pods.
-    !lost.is_empty()
-        && snapshot.pods.iter().any(|pod| match &pod.place {
-            PodPlace::Bound(node) => set.contains(node) && lost.contains(&pod.key),
-            PodPlace::Waiting => false,
-        })
+    if !lost.is_empty() {
+        stranding.extend(snapshot.pods.iter().filter_map(|pod| match &pod.place {
+            PodPlace::Bound(node) if set.contains(node) && lost.contains(&pod.key) => Some(node.clone()),
+            PodPlace::Bound(_) | PodPlace::Waiting => None,
+        }));
+    }
+    stranding
 }
 
 /// Works out the fleet without these nodes.

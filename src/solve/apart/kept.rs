@@ -21,6 +21,7 @@ use crate::solve::price::PriceBook;
 use crate::solve::shrink::due::Due;
 use crate::solve::shrink::imagined;
 use crate::solve::shrink::moment::Moment;
+use crate::solve::shrink::needed::Needs;
 use crate::solve::shrink::trial::Scene;
 use crate::solve::solution::{Solution, Target};
 use crate::solve::topology::Topology;
@@ -146,6 +147,7 @@ impl Kept {
             room: &Demand::default(),
             slack: &Demand::default(),
             impossible: &Impossible::default(),
+            needs: &Needs::default(),
             looks_further: false,
         };
         let (demand, nodes) = fleet::read(&scene, world);

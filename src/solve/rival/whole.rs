@@ -85,9 +85,10 @@ fn stranding_none(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
         |refused: &Refused| karpenter::solve(snapshot, scene.policy, Settings::of(scene.policy), refused);
     let mut fleet = solve(&refused);
     for _ in 0..MENDS_MAX {
-        let strands = |node: &NodeName| steps::strands(snapshot, &fleet, &BTreeSet::from([node.clone()]));
+        let stranding = steps::stranding(scene, snapshot, (&fleet, &fleet.target.removed_names()));
         let before = refused.clone();
-        for Removal { node, reason, .. } in fleet.target.removed.iter().filter(|it| strands(&it.node)) {
+        let removed = fleet.target.removed.iter();
+        for Removal { node, reason, .. } in removed.filter(|it| stranding.contains(&it.node)) {
             refused.removal(node, *reason, "its pods would have no place");
         }
         if refused == before {
@@ -138,7 +139,7 @@ impl Contest<'_, '_> {
             && (set.is_empty()
                 || super::is_outside(&other.target.new) <= super::is_outside(&ours.0.target.new))
             && without_room(&other) <= without_room(&ours.0)
-            && !steps::strands(snapshot, &other, &set)
+            && steps::stranding(scene, snapshot, (&other, &set)).is_empty()
             && whole::is_right(scene, snapshot, &other);
         if is_taken { (other, set) } else { ours }
     }

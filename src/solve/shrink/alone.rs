@@ -24,6 +24,8 @@ pub enum Alone {
     Kept(String),
     /// Not all of its pods would have a sure place.
     PodsLeftOver,
+    /// Pods elsewhere have to stand beside some of its pods, in its zone or another such domain.
+    Needed,
     /// What the fleet would cost is not known.
     Unpriced,
     /// The fleet would cost so much more by the hour, or as much.
@@ -107,6 +109,9 @@ fn without(scene: &Scene<'_>, world: &Snapshot, (nodes, candidate): (&[Standing<
     let (with, without) = (stage.trial(scene, &none), stage.trial(scene, &alone));
     if !without.stranded.is_empty() || is_worse(&without.unplaced, &with.unplaced) {
         return Alone::PodsLeftOver;
+    }
+    if !without.needed.is_empty() {
+        return Alone::Needed;
     }
     if !with.is_priced || !without.is_priced {
         return Alone::Unpriced;

@@ -18,6 +18,7 @@ mod expiry;
 pub(super) mod fuller;
 pub(super) mod imagined;
 pub(super) mod moment;
+pub(super) mod needed;
 mod outcome;
 mod repair;
 pub(super) mod trial;

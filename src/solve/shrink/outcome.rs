@@ -13,7 +13,7 @@ use super::balanced::Scales;
 use super::candidate::Candidate;
 use super::trial::{Scene, Stage, Trial, is_worse};
 
-/// How often a set is tried again without the nodes whose pods had no place.
+/// How often a set is tried again without the nodes whose pods had no place, or are needed where they are.
 const MENDS_MAX: usize = 3;
 
 /// A set that may go.
@@ -77,12 +77,12 @@ impl Known<'_> {
             }
             tried.push(set.clone());
             let trial = planned.take().unwrap_or_else(|| stage.trial(self.scene, &set));
-            if trial.stranded.is_empty() {
+            if trial.stranded.is_empty() && trial.needed.is_empty() {
                 let score = self.score(&set, &trial);
                 let found = score.map(|score| Best { leaving: set, trial, score });
                 return Outcome { tried, found };
             }
-            set = set.difference(&trial.stranded).cloned().collect();
+            set.retain(|node| !trial.stranded.contains(node) && !trial.needed.contains(node));
         }
         Outcome { tried, found: None }
     }

@@ -30,6 +30,7 @@ use crate::solve::topology::Topology;
 use crate::solve::topology::assign::{Assigned, Manner};
 
 use super::candidate::Rules;
+use super::needed::{self, Needs};
 use super::{balanced, whole};
 
 /// The most pods beside which what Karpenter comes to is looked at for every set: of few pods each counts.
@@ -56,6 +57,8 @@ pub(in crate::solve) struct Scene<'a> {
     pub(in crate::solve) slack: &'a Demand,
     /// The pods that nothing could hold, which no world has that is planned.
     pub(in crate::solve) impossible: &'a Impossible<'a>,
+    /// Who has to stand beside whom.
+    pub(in crate::solve) needs: &'a Needs,
     /// Whether other ways than the plain one are looked at.
     pub(in crate::solve) looks_further: bool,
 }
@@ -121,6 +124,8 @@ pub(super) struct Trial {
     /// Nodes of the set, and due ones that go, some of whose pods have no place, or one on a node that has not come
     /// up yet.
     pub(super) stranded: BTreeSet<NodeName>,
+    /// Nodes of the set whose pods others that stay have to stand beside.
+    pub(super) needed: BTreeSet<NodeName>,
     /// Where waiting and moved pods go on nodes that stay.
     pub(super) placed: BTreeMap<NodeName, Vec<PodKey>>,
 }
@@ -261,6 +266,8 @@ fn trial(
     let unplaced = attempt::unplaced(demand, &attempt);
     let lost = stranded(shadow, (leaving, scene.asked), &attempt, demand);
     let overruled = overruled(scene, shadow, &attempt);
+    let placed = &needed::placed(&attempt.nodes);
+    let needed = scene.needs.nodes((shadow, leaving), scene.supply, (placed, &attempt.finished.nodes));
     let layout = headroom::layout::lay(scene, (shadow, ground.effort), &mut attempt);
     let Attempt { nodes, shrunk, costs, finished, .. } = attempt;
     let empty: BTreeSet<&NodeName> = shrunk.removed.iter().map(|removal| &removal.node).collect();
@@ -280,6 +287,7 @@ fn trial(
         new: finished.nodes,
         overruled,
         stranded: lost,
+        needed,
         placed: placed.map(|standing| (standing.node.name.clone(), standing.placed)).collect(),
     }
 }

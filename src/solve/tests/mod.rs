@@ -13,6 +13,7 @@ mod headroom;
 mod karpenter;
 mod labels;
 mod limits;
+mod needed;
 mod overlays;
 mod packing;
 mod preferences;
