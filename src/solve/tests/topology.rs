@@ -202,6 +202,20 @@ fn the_first_of_a_group_goes_where_the_others_can_follow() {
     assert_eq!(zones(&world), [("eastus-3".to_owned(), 2)]);
 }
 
+#[test]
+fn the_first_of_a_group_goes_where_nobody_keeps_the_others_off() {
+    let hermits = pods("hermit", 2, |spec| {
+        spec.node_selector.add(LabelKey::new(label::ZONE), Requirement::one("eastus-1"));
+    });
+    let followers = pods("web", 2, |spec| {
+        spec.affinity.push(near(label::ZONE, "db"));
+        spec.anti_affinity.push(near(label::ZONE, "hermit"));
+    });
+    let world = World::of(vec![pool("default")]).pods(pods("db", 3, |_| ())).pods(followers);
+    let placed: usize = zones(&world.pods(hermits)).iter().map(|(_, pods)| pods).sum();
+    assert_eq!(placed, 7);
+}
+
 fn follows_own(spec: &mut PodSpec) {
     spec.affinity.push(near(label::ZONE, "web"));
 }

@@ -10,7 +10,7 @@ use super::census::{Census, Running};
 use super::domains::{Cell, Outside, Places, THERE, Values};
 use super::gathered::Gathered;
 use super::group::{GroupKind, Spread};
-use super::leading::Following;
+use super::leading::{Following, Sure};
 use super::{Role, Topology};
 use crate::model::{LabelKey, PodKey, Requirement, Requirements, label};
 use crate::solve::demand::{Demand, Shape};
@@ -135,9 +135,10 @@ pub(in crate::solve) fn assign(
     let untied = demand.shapes.iter().filter(|shape| shape.roles.is_empty());
     let (following, gathered) = (Following::default(), Gathered::of(untied));
     let mut round = Round { topology, census, caps, manner, following, gathered };
+    let sure = round.sure(&parts);
     for part in &parts {
         round.open_domains(part);
-        round.note_followers(part);
+        round.note_followers(part, &sure);
     }
     parts.sort_by_key(|part| {
         let shape = &demand.shapes[part.shape];
@@ -197,6 +198,12 @@ impl Part {
         self.cells.iter().map(|cell| self.domain(cell, &zone)).collect::<BTreeSet<_>>().len()
     }
 
+    /// Returns the domain of a group in which all pods must be, if there is only one.
+    fn only(&self, key: &LabelKey) -> Option<&std::sync::Arc<str>> {
+        let first = self.domain(self.cells.first()?, key)?;
+        self.cells.iter().all(|cell| self.domain(cell, key) == Some(first)).then_some(first)
+    }
+
     /// Returns the domain of a group in a place.
     fn domain<'p>(&self, cell: &'p Cell, key: &LabelKey) -> Option<&'p std::sync::Arc<str>> {
         let place = self.keys.iter().position(|there| there == key)?;
@@ -233,12 +240,41 @@ struct Round<'r> {
 }
 
 impl Round<'_> {
+    /// Returns where pods are sure to come that others may not stand beside.
+    fn sure(&self, parts: &[Part]) -> Sure {
+        let mut sure = Sure::default();
+        for part in parts {
+            for role in part.roles.iter().filter(|role| self.keeps_apart(role)) {
+                if let Some(domain) = part.only(&self.topology.groups[role.group].key) {
+                    sure.add(*role, domain);
+                }
+            }
+        }
+        sure
+    }
+
+    fn keeps_apart(&self, role: &Role) -> bool {
+        matches!(self.topology.groups[role.group].kind, GroupKind::AntiAffinity)
+    }
+
+    /// Returns whether others are sure to keep pods off a place, wherever what may choose goes.
+    fn is_kept_off(&self, part: &Part, cell: &Cell, sure: &Sure) -> bool {
+        part.roles.iter().filter(|role| self.keeps_apart(role)).any(|role| {
+            let key = &self.topology.groups[role.group].key;
+            part.domain(cell, key).is_some_and(|domain| {
+                let own = usize::from(part.only(key) == Some(domain));
+                sure.keeps_off(*role, domain, self.census.tally(role.group, domain), own)
+            })
+        })
+    }
+
     /// Notes who must stand beside others, and where they can.
-    fn note_followers(&mut self, part: &Part) {
+    fn note_followers(&mut self, part: &Part, sure: &Sure) {
         for role in part.roles.iter().filter(|role| role.is_bound) {
             let group = &self.topology.groups[role.group];
             if matches!(group.kind, GroupKind::Affinity | GroupKind::Volume(_)) {
-                let domains = part.cells.iter().filter_map(|cell| part.domain(cell, &group.key));
+                let cells = part.cells.iter().filter(|cell| !self.is_kept_off(part, cell, sure));
+                let domains = cells.filter_map(|cell| part.domain(cell, &group.key)).cloned().collect();
                 self.following.add(role.group, part.left, domains);
             }
         }

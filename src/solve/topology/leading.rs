@@ -7,6 +7,28 @@ use std::sync::Arc;
 
 use super::Role;
 use super::census::Census;
+use crate::solve::fit::anti_affinity;
+use crate::solve::fit::company::Tally;
+
+/// The domains to which pods are sure to come wherever others go: of those that can be in one alone.
+#[derive(Default)]
+pub(super) struct Sure(BTreeMap<(usize, Arc<str>), Tally>);
+
+impl Sure {
+    /// Notes pods that can be in one domain alone.
+    pub(super) fn add(&mut self, role: Role, domain: &Arc<str>) {
+        self.0.entry((role.group, domain.clone())).or_default().add(role.is_bound, role.counted, 1);
+    }
+
+    /// Returns whether those who run or are sure to come keep a pod of another kind off a domain. Of its own kind, so many
+    /// are sure to come there.
+    pub(super) fn keeps_off(&self, role: Role, domain: &Arc<str>, running: Tally, own: usize) -> bool {
+        let mut there = self.0.get(&(role.group, domain.clone())).copied().unwrap_or_default();
+        there.bound = there.bound.saturating_sub(if role.is_bound { own } else { 0 }) + running.bound;
+        there.counted = there.counted.saturating_sub(role.counted * own) + running.counted;
+        anti_affinity::more(role.is_bound, role.counted > 0, there) == 0
+    }
+}
 
 /// Pods that wait for somebody to stand beside.
 struct Followers {
@@ -21,8 +43,7 @@ pub(super) struct Following(BTreeMap<usize, Vec<Followers>>);
 
 impl Following {
     /// Notes pods that must stand beside others of a group.
-    pub(super) fn add<'d>(&mut self, group: usize, pods: usize, domains: impl Iterator<Item = &'d Arc<str>>) {
-        let domains: BTreeSet<Arc<str>> = domains.cloned().collect();
+    pub(super) fn add(&mut self, group: usize, pods: usize, domains: BTreeSet<Arc<str>>) {
         if !domains.is_empty() {
             self.0.entry(group).or_default().push(Followers { pods, domains });
         }
