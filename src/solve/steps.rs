@@ -41,7 +41,8 @@ const STEPS_MAX: usize = 8;
 /// few nodes each counts, and of many what is left to gain is little beside the time.
 const FRESH_MAX: usize = 12;
 
-/// The most pods that wait for which a fleet of more new nodes is looked at again: with so few it takes little time.
+/// The most pods that wait for which a fleet of more new nodes is looked at again, unless that of a large cluster: it takes
+/// little time then.
 const FEW_MAX: usize = 300;
 
 /// The most pods that wait of a fleet that is looked at again because some of them are left over.
@@ -121,7 +122,8 @@ fn stepped(
 fn gains_by_looking(snapshot: &Snapshot, solution: &Solution) -> bool {
     let waiting = snapshot.pods.iter().filter(|pod| pod.place == PodPlace::Waiting).count();
     let made = solution.target.new.len();
-    let is_small = made > 0 && (made <= FRESH_MAX || waiting <= FEW_MAX);
+    let are_few = waiting <= FEW_MAX && !consolidate::is_large(snapshot);
+    let is_small = made > 0 && (made <= FRESH_MAX || are_few);
     is_small || solution.report.left_over() > 0 && waiting <= LEFT_OVER_MAX
 }
 
