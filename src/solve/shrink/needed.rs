@@ -23,8 +23,9 @@ use super::trial::by_name;
 pub(in crate::solve) struct Needs {
     /// What domains are of each group.
     keys: Vec<LabelKey>,
-    /// Who has a part in any group.
-    pods: BTreeMap<PodKey, Arc<[Part]>>,
+    /// The parts of each content, by the address of what the scheduler reads of a pod, and by namespace; of those that have
+    /// any.
+    contents: BTreeMap<usize, BTreeMap<Namespace, Vec<Part>>>,
 }
 
 /// The part of a pod in a group.
@@ -49,17 +50,16 @@ impl Needs {
         let namespaces = Namespaces { names: names.collect(), labels: &snapshot.namespaces };
         // Pods of a workload share one value.
         let mut contents: BTreeMap<(usize, &Namespace), (&Pod, Vec<Group>)> = BTreeMap::new();
-        let content = |pod: &'_ Pod| (&raw const *pod.spec).addr();
         for pod in &snapshot.pods {
             contents
-                .entry((content(pod), &pod.key.namespace))
+                .entry((address(pod), &pod.key.namespace))
                 .or_insert_with(|| (pod, groups_of(pod, &namespaces)));
         }
         let groups: BTreeSet<Group> =
             contents.values().flat_map(|(_, groups)| groups.iter().cloned()).collect();
         let groups: Vec<Group> = groups.into_iter().collect();
         let index = Index::of(&groups);
-        let parts = |(pod, own): (&Pod, Vec<Group>)| -> Arc<[Part]> {
+        let parts = |pod: &Pod, own: &[Group]| -> Vec<Part> {
             let meant = index.candidates(&pod.spec);
             let part = |(group, asked): (usize, &Group)| Part {
                 group,
@@ -68,14 +68,15 @@ impl Needs {
             };
             groups.iter().enumerate().map(part).filter(|part| part.needs || part.is_meant).collect()
         };
-        let contents: BTreeMap<(usize, &Namespace), Arc<[Part]>> =
-            contents.into_iter().map(|(content, of_pod)| (content, parts(of_pod))).collect();
-        let of_pod = |pod: &Pod| {
-            let parts = contents.get(&(content(pod), &pod.key.namespace))?;
-            (!parts.is_empty()).then(|| (pod.key.clone(), parts.clone()))
-        };
-        let pods = snapshot.pods.iter().filter_map(of_pod).collect();
-        Self { keys: groups.into_iter().map(|group| group.key).collect(), pods }
+        let mut needs = Self::default();
+        for ((address, namespace), (pod, own)) in &contents {
+            let parts = parts(pod, own);
+            if !parts.is_empty() {
+                needs.contents.entry(*address).or_default().insert((*namespace).clone(), parts);
+            }
+        }
+        needs.keys = groups.into_iter().map(|group| group.key).collect();
+        needs
     }
 
     /// Returns the nodes of a set that others need, where they go and pods come to these other nodes.
@@ -85,15 +86,18 @@ impl Needs {
         supply: &Supply<'_>,
         (placed, new): (&[(&Node, &[PodKey])], &[NewNode]),
     ) -> BTreeSet<NodeName> {
-        if self.pods.is_empty() || set.is_empty() {
+        if self.contents.is_empty() || set.is_empty() {
             return BTreeSet::new();
         }
         let Change { mut left, leaving } = self.change(snapshot, set);
         if left.is_empty() {
             return BTreeSet::new();
         }
+        let parts: BTreeMap<&PodKey, &[Part]> =
+            snapshot.pods.iter().map(|pod| (&pod.key, self.parts(pod))).collect();
         let mut meet = |pods: &[PodKey], label: &dyn Fn(&LabelKey) -> Option<Arc<str>>| {
-            for part in self.parts(pods).filter(|part| part.is_meant) {
+            let parts = pods.iter().filter_map(|pod| parts.get(pod)).copied().flatten();
+            for part in parts.filter(|part| part.is_meant) {
                 if let Some(domain) = label(&self.keys[part.group]) {
                     left.retain(|other| *other != (part.group, &*domain));
                 }
@@ -117,7 +121,7 @@ impl Needs {
         supply: &Supply<'_>,
         target: &Target,
     ) -> BTreeSet<NodeName> {
-        if self.pods.is_empty() {
+        if self.contents.is_empty() {
             return BTreeSet::new();
         }
         let nodes = by_name(snapshot);
@@ -125,8 +129,9 @@ impl Needs {
         self.nodes((snapshot, set), supply, (&kept.collect::<Vec<_>>(), &target.new))
     }
 
-    fn parts<'n>(&'n self, pods: &'n [PodKey]) -> impl Iterator<Item = &'n Part> {
-        pods.iter().filter_map(|pod| self.pods.get(pod)).flat_map(|parts| parts.iter())
+    fn parts(&self, pod: &Pod) -> &[Part] {
+        let by_namespace = self.contents.get(&address(pod));
+        by_namespace.and_then(|contents| contents.get(&pod.key.namespace)).map_or(&[], Vec::as_slice)
     }
 
     /// Returns what would be amiss if nobody came anywhere.
@@ -134,9 +139,12 @@ impl Needs {
         let nodes = by_name(snapshot);
         let (mut left, mut met, mut leaving) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for pod in snapshot.pods.iter().filter(|pod| !pod.is_terminating) {
-            let (Some(parts), PodPlace::Bound(on)) = (self.pods.get(&pod.key), &pod.place) else { continue };
+            let (parts, PodPlace::Bound(on)) = (self.parts(pod), &pod.place) else { continue };
+            if parts.is_empty() {
+                continue;
+            }
             let Some(node) = nodes.get(on) else { continue };
-            for part in parts.iter() {
+            for part in parts {
                 let Some(domain) = node.labels.get(&self.keys[part.group]) else { continue };
                 let domain = (part.group, &**domain);
                 if set.contains(on) {
@@ -148,7 +156,7 @@ impl Needs {
             }
         }
         let is_lost =
-            |domain: &Domain<'_>| leaving.iter().any(|(other, _)| other == domain) && !met.contains(domain);
+            |domain: &Domain<'_>| !met.contains(domain) && leaving.iter().any(|(other, _)| other == domain);
         left.retain(is_lost);
         Change { left, leaving }
     }
@@ -160,6 +168,10 @@ struct Change<'s> {
     left: BTreeSet<Domain<'s>>,
     /// Where pods leave that others have to stand beside, and from which nodes.
     leaving: BTreeSet<(Domain<'s>, &'s NodeName)>,
+}
+
+fn address(pod: &Pod) -> usize {
+    (&raw const *pod.spec).addr()
 }
 
 /// Returns what nodes pods are placed on.
