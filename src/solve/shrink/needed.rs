@@ -60,13 +60,15 @@ impl Needs {
         let groups: Vec<Group> = groups.into_iter().collect();
         let index = Index::of(&groups);
         let parts = |pod: &Pod, own: &[Group]| -> Vec<Part> {
-            let meant = index.candidates(&pod.spec);
-            let part = |(group, asked): (usize, &Group)| Part {
+            let own: BTreeSet<usize> =
+                own.iter().filter_map(|group| groups.binary_search(group).ok()).collect();
+            let part = |group: usize| Part {
                 group,
-                needs: own.contains(asked),
-                is_meant: meant.contains(&group) && asked.means(&pod.spec, &pod.key.namespace),
+                needs: own.contains(&group),
+                is_meant: groups[group].means(&pod.spec, &pod.key.namespace),
             };
-            groups.iter().enumerate().map(part).filter(|part| part.needs || part.is_meant).collect()
+            let asked = index.candidates(&pod.spec);
+            asked.union(&own).copied().map(part).filter(|part| part.needs || part.is_meant).collect()
         };
         let mut needs = Self::default();
         for ((address, namespace), (pod, own)) in &contents {
@@ -95,21 +97,16 @@ impl Needs {
         }
         let parts: BTreeMap<&PodKey, &[Part]> =
             snapshot.pods.iter().map(|pod| (&pod.key, self.parts(pod))).collect();
-        let mut meet = |pods: &[PodKey], label: &dyn Fn(&LabelKey) -> Option<Arc<str>>| {
+        let mut met: BTreeMap<usize, BTreeSet<Arc<str>>> = BTreeMap::new();
+        let mut meet = |pods: &[PodKey], labels: &BTreeMap<LabelKey, Arc<str>>| {
             let parts = pods.iter().filter_map(|pod| parts.get(pod)).copied().flatten();
             for part in parts.filter(|part| part.is_meant) {
-                if let Some(domain) = label(&self.keys[part.group]) {
-                    left.retain(|other| *other != (part.group, &*domain));
-                }
+                met.entry(part.group).or_default().extend(labels.get(&self.keys[part.group]).cloned());
             }
         };
-        for (node, pods) in placed {
-            meet(pods, &|key| node.labels.get(key).cloned());
-        }
-        for node in new {
-            let labels = came_off::labels_of(supply, node);
-            meet(&node.pods, &|key| labels.get(key).cloned());
-        }
+        placed.iter().for_each(|(node, pods)| meet(pods, &node.labels));
+        new.iter().for_each(|node| meet(&node.pods, &came_off::labels_of(supply, node)));
+        left.retain(|(group, domain)| !met.get(group).is_some_and(|met| met.contains(*domain)));
         let is_needed = |(domain, _): &&(Domain<'_>, &NodeName)| left.contains(domain);
         leaving.iter().filter(is_needed).map(|(_, node)| (*node).clone()).collect()
     }
