@@ -78,13 +78,15 @@ fn is_settled(ground: &Ground<'_>, first: &Attempt<'_>) -> bool {
         && followers(ground.demand, first).is_empty()
         && !is_left_beside(first)
         && !first.assigned.refused.iter().any(|refused| refused.was_placed)
+        && !is_narrow(ground, first)
         && otherwise(ground, first).next().is_none()
 }
 
 /// Returns the best attempt of this effort, and how it came about. Of a few pods domains are given out in other manners too.
 fn found<'a>(ground: &Ground<'a>) -> (Attempt<'a>, Way) {
     let mut best = best_of_manner(ground);
-    if is_left_beside(&best.0) {
+    // Where no node is there, nobody runs whom others could be led away from.
+    if is_left_beside(&best.0) && !ground.nodes.is_empty() {
         let led = best_of_manner(&Ground { leads: true, ..*ground });
         if score(ground, &led.0) < score(ground, &best.0) {
             best = led;
@@ -117,12 +119,13 @@ fn is_narrow(ground: &Ground<'_>, found: &Attempt<'_>) -> bool {
 }
 
 /// Returns the other manners that are tried: where rules between pods leave some over, where spreads let domains differ by
-/// more than one, and where limits leave too few nodes.
+/// more than one, and where limits leave too few nodes. Where no pod minds its domain every manner comes to the same.
 fn otherwise(ground: &Ground<'_>, found: &Attempt<'_>) -> impl Iterator<Item = Manner> + use<> {
-    let is_asked = is_little(ground);
+    let is_tied = ground.demand.shapes.iter().any(|shape| !shape.roles.is_empty());
+    let is_asked = is_little(ground) && is_tied;
     let is_refused = is_asked && found.assigned.leaves_over();
     let is_loose = is_asked && is_loose(ground.topology, ground.demand);
-    let is_narrow = is_narrow(ground, found);
+    let is_narrow = is_asked && is_narrow(ground, found);
     let others =
         [(Manner::BoundFirst, is_refused), (Manner::Thriftily, is_loose), (Manner::Gathered, is_narrow)];
     others.into_iter().filter(|(_, is_asked)| *is_asked).map(|(manner, _)| manner)
