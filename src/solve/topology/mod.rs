@@ -51,14 +51,43 @@ impl Topology {
     /// Finds the groups of a snapshot.
     #[must_use]
     pub fn of(snapshot: &Snapshot) -> Self {
+        let shared = group::shared_claims(snapshot.pods.iter(), &snapshot.storage);
+        let own = |Content { spec, namespace, waits }: &Content<'_>, namespaces: &Namespaces<'_>| {
+            let mut own = group::groups_of(spec, namespace, namespaces, !waits);
+            own.extend(group::of_claims(spec, namespace, &shared));
+            own
+        };
+        // What neither binds nor counts anything that waits decides nothing.
+        Self::grouped(snapshot, own, |content| content.waits)
+    }
+
+    /// Finds the groups of those that have to stand beside others in a larger domain than a node, whether they wait or run.
+    #[must_use]
+    pub fn of_needs(snapshot: &Snapshot) -> Self {
+        if snapshot.nodes.is_empty() || snapshot.pods.iter().all(|pod| pod.spec.affinity.is_empty()) {
+            return Self::default();
+        }
+        let own = |content: &Content<'_>, namespaces: &Namespaces<'_>| {
+            let mut own = group::groups_of(content.spec, content.namespace, namespaces, false);
+            own.retain(|group| matches!(group.kind, GroupKind::Affinity) && !group.is_of_hosts());
+            own
+        };
+        Self::grouped(snapshot, own, |_| true)
+    }
+
+    /// Finds the groups that these contents are bound by, and all who are meant; of those groups the ones with a member for
+    /// which they matter.
+    fn grouped(
+        snapshot: &Snapshot,
+        own: impl Fn(&Content<'_>, &Namespaces<'_>) -> Vec<Group>,
+        matters: impl Fn(&Content<'_>) -> bool,
+    ) -> Self {
         let Contents { list, addresses } = Contents::of(snapshot);
         let names = list.iter().map(|content| content.namespace).chain(snapshot.namespaces.keys());
         let namespaces = Namespaces { names: names.collect(), labels: &snapshot.namespaces };
-        let shared = group::shared_claims(snapshot.pods.iter(), &snapshot.storage);
         let mut owners: BTreeMap<Group, Vec<usize>> = BTreeMap::new();
-        for (number, Content { spec, namespace, waits }) in list.iter().enumerate() {
-            let own = group::groups_of(spec, namespace, &namespaces, !waits);
-            for group in own.into_iter().chain(group::of_claims(spec, namespace, &shared)) {
+        for (number, content) in list.iter().enumerate() {
+            for group in own(content, &namespaces) {
                 owners.entry(group).or_default().push(number);
             }
         }
@@ -80,8 +109,7 @@ impl Topology {
         let mut topology =
             Self { groups: Vec::new(), roles: vec![Vec::new(); list.len()], contents: addresses };
         for (group, members) in groups.into_iter().zip(members) {
-            // What neither binds nor counts anything that waits decides nothing.
-            if members.keys().any(|content| list[*content].waits) {
+            if members.keys().any(|content| matters(&list[*content])) {
                 for (content, role) in members {
                     topology.roles[content].push(Role { group: topology.groups.len(), ..role });
                 }
