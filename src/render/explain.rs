@@ -247,7 +247,7 @@ fn kept_by(alone: &Alone) -> String {
         Alone::Kept(because) => return because.clone(),
         Alone::PodsLeftOver => return "without it not all of its pods would have a sure place".to_owned(),
         Alone::Needed => {
-            return "without it pods elsewhere in its zone would lose those that they have to stand beside"
+            return "without it pods that stay would lose those that they have to stand beside (`podAffinity`)"
                 .to_owned();
         }
         Alone::Unpriced => return "what the fleet would cost without it is not known".to_owned(),
