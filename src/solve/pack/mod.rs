@@ -5,6 +5,7 @@
 
 mod again;
 mod appraisal;
+mod beyond;
 pub(super) mod choosing;
 pub(super) mod columns;
 pub(super) mod dimension;
@@ -90,14 +91,21 @@ pub(super) fn pack(
 ) -> (Problem, Packing) {
     let unlimited = ledger.without_limits();
     let mut problem = Problem::of((demand, left), (supply, memo), &unlimited, book);
-    let bench = Bench { problem: &problem, supply, effort, fills };
-    let packing = packed(&bench, &unlimited, Short::AsFewAsMayBe);
+    let packing = |problem: &Problem| {
+        packed(&Bench { problem, supply, effort, fills }, &unlimited, Short::AsFewAsMayBe)
+    };
     if !ledger.has_limits() {
+        let packing = packing(&problem);
         return (problem, packing);
     }
-    problem.charge(supply, ledger, book);
-    if let Some(ledger) = packing.charged(&problem, ledger) {
-        return (problem, Packing { ledger, ..packing });
+    let charges = problem.charges(supply, ledger, book);
+    let is_little = problem.columns.len() * problem.classes.len() <= LITTLE_MAX;
+    if !(is_little && beyond::is_beyond(&problem, &charges, ledger)) {
+        let packing = packing(&problem);
+        problem.charge(charges);
+        if let Some(ledger) = packing.charged(&problem, ledger) {
+            return (problem, Packing { ledger, ..packing });
+        }
     }
     let problem = Problem::of((demand, left), (supply, memo), ledger, book);
     let bench = Bench { problem: &problem, supply, effort, fills };

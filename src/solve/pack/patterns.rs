@@ -50,14 +50,17 @@ fn times(pattern: &Pattern, packing: &Packing) -> usize {
 /// Covers what is left of these classes with nodes of these columns, as far as limits let it.
 pub(super) fn cover(bench: &Bench<'_>, columns: &[usize], values: &[i128], packing: &mut Packing) {
     let blocks = blocks(bench, values, packing);
-    if blocks.is_empty() {
+    // What limits leave never grows: a column that is not open now is not looked at.
+    let is_open = |column: &usize| packing.ledger.uses(&bench.problem.columns[*column].charges) > 0;
+    let open: Vec<usize> = columns.iter().copied().filter(is_open).collect();
+    let columns = &open[..];
+    if blocks.is_empty() || columns.is_empty() {
         return;
     }
     let mut search = Search::of(bench, (columns, blocks), (values, &packing.left));
     while let Some(found) = search.next(packing) {
         let column = columns[found.place];
         let times = times(&found, packing).min(packing.ledger.uses(&bench.problem.columns[column].charges));
-        // What limits leave never grows.
         if times == 0 {
             continue;
         }

@@ -131,10 +131,15 @@ impl Problem {
         Self { dimensions, columns, classes, accesses, families, least, tiers, reaches }
     }
 
-    /// Counts what every column takes of other limits than it was made with.
-    pub(super) fn charge(&mut self, supply: &Supply<'_>, ledger: &Ledger, book: &PriceBook<'_>) {
-        for column in &mut self.columns {
-            column.charges = columns::charges(column, supply, ledger, book);
+    /// Returns what every column takes of other limits than it was made with.
+    pub(super) fn charges(&self, supply: &Supply<'_>, ledger: &Ledger, book: &PriceBook<'_>) -> Vec<Charges> {
+        self.columns.iter().map(|column| columns::charges(column, supply, ledger, book)).collect()
+    }
+
+    /// Counts those from now on.
+    pub(super) fn charge(&mut self, charges: Vec<Charges>) {
+        for (column, charges) in self.columns.iter_mut().zip(charges) {
+            column.charges = charges;
         }
     }
 
