@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::{LabelKey, MicroUsdPerHour, Node, NodeName, label};
 use crate::snapshot::Snapshot;
 
-use super::attempt::{self, Attempt, Ground};
+use super::attempt::{self, Approach, Attempt, Ground};
 use super::demand::Demand;
 use super::existing::{self, Standing};
 use super::fit::limits::{Counter, Ledger};
@@ -25,8 +25,24 @@ use super::solution::{Cost, Kept, NewNode, Removal, Report, Solution, Target};
 
 /// Works out the fleet that takes the place of nodes that are being deleted.
 pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
+    approached(scene, snapshot, None).0
+}
+
+/// Works out the same in this approach alone, or in the best; returns which that was.
+pub(super) fn approached(
+    scene: &Scene<'_>,
+    snapshot: &Snapshot,
+    approach: Option<Approach>,
+) -> (Solution, Approach) {
     let (demand, nodes) = &read(scene, snapshot);
-    of(scene, snapshot, (demand, nodes))
+    let plain = scene.ground(snapshot, (demand, nodes), Effort::Plan);
+    let ground = match approach {
+        Some(approach) => Ground { approach, looks_further: false, ..plain },
+        None => plain,
+    };
+    let attempt = rival::or(&ground, attempt::best(&ground));
+    let approach = attempt.approach;
+    (told(scene, &ground, attempt), approach)
 }
 
 /// Reads what waits, and what stands on the nodes that are there.

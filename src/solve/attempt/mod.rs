@@ -49,14 +49,26 @@ pub(super) struct Ground<'a> {
     pub(super) nodes: &'a [Standing<'a>],
     /// What the attempts are for.
     pub(super) effort: Effort<'a>,
+    /// What is tried first.
+    pub(super) approach: Approach,
+    /// Whether others are tried.
+    pub(super) looks_further: bool,
+}
+
+/// How the steps are gone through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Approach {
     /// In which manner domains are given out.
     pub(super) manner: Manner,
-    /// Whether other ways than the plain one are looked at.
-    pub(super) looks_further: bool,
     /// Whether waiting pods lead others away from those that run ([`bundle::World`]).
     pub(super) leads: bool,
     /// Whether nodes that limits leave are also filled with as many pods as they hold.
     pub(super) fills: bool,
+}
+
+impl Approach {
+    /// The plain one.
+    pub(super) const PLAIN: Self = Self { manner: Manner::Evenly, leads: false, fills: false };
 }
 
 impl Ground<'_> {
@@ -91,6 +103,8 @@ pub(super) struct Attempt<'a> {
     pub(super) shortfalls: Shortfalls,
     /// Who came along with whom.
     pub(super) riders: Riders,
+    /// How it came about.
+    pub(super) approach: Approach,
 }
 
 /// How good an attempt is; the smaller, the better: nodes of lighter pools whose pod a heavier one has room for; pods
@@ -104,8 +118,9 @@ pub(super) type LeftOver = Vec<(Reverse<i32>, usize)>;
 
 fn attempt<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand, caps: &Caps) -> Attempt<'a> {
     let Ground { snapshot, policy, market, book, topology, supply, memo, slack, nodes, .. } = *ground;
-    let (effort, manner) = (ground.effort, ground.manner);
-    let world = bundle::World { topology, supply, memo, nodes, leads: ground.leads };
+    let Ground { effort, approach, .. } = *ground;
+    let Approach { manner, leads, fills } = approach;
+    let world = bundle::World { topology, supply, memo, nodes, leads };
     let (bundled, riders) = bundle::bundled(demand, world);
     let mut assigned = assign::assign(&bundled, running, (supply, memo), (caps, manner));
     let mut nodes: Vec<Standing<'a>> = nodes.to_vec();
@@ -117,8 +132,7 @@ fn attempt<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand, 
     let costs = Costs::of(snapshot, &shrunk, market, book);
     let there = price::cost(&snapshot.nodes, market, book).effective;
     let ledger = ledger::opened(policy, &snapshot.nodes, &costs.free, there);
-    let (problem, packing) =
-        pack::pack((&open, &left), (supply, memo), (&ledger, book), (effort, ground.fills));
+    let (problem, packing) = pack::pack((&open, &left), (supply, memo), (&ledger, book), (effort, fills));
     let desk = Desk { problem: &problem, supply, memo, demand: &open, book, effort };
     let mut finished = finish(&desk, packing, &mut zones(&nodes, &shrunk));
     came_off::without_slack(&open, shapes, &mut nodes, &mut finished);
@@ -128,7 +142,7 @@ fn attempt<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand, 
     assigned.refused.extend(refused);
     let shortfalls = Shortfalls::of(supply, &assigned, &nodes, &finished);
     came_off::unbundle(&riders, &mut assigned, &mut nodes, &mut finished);
-    Attempt { assigned, nodes, shrunk, costs, finished, shortfalls, riders }
+    Attempt { assigned, nodes, shrunk, costs, finished, shortfalls, riders, approach }
 }
 
 /// Returns how many pods are on nothing, by priority.

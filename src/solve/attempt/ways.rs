@@ -18,7 +18,7 @@ use crate::solve::topology::census::Running;
 use crate::solve::topology::group::GroupKind;
 use crate::solve::topology::{Role, Topology};
 
-use super::{Attempt, Ground, attempt, overruled, score};
+use super::{Approach, Attempt, Ground, attempt, overruled, score};
 
 /// How often pods are given out anew after the first time.
 const ROUNDS_MAX: usize = 5;
@@ -39,12 +39,7 @@ const MENDS_MAX: usize = 3;
 
 /// What is different from one attempt to the next.
 struct Way {
-    /// In which manner domains are given out.
-    manner: Manner,
-    /// Whether waiting pods lead others away from those that run.
-    leads: bool,
-    /// Whether nodes that limits leave are also filled with as many pods as they hold.
-    fills: bool,
+    approach: Approach,
     /// Who is left out, and why.
     left_out: Vec<Refused>,
     /// What places take at most.
@@ -66,7 +61,7 @@ pub(in crate::solve) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
     let effort = if is_rough { Effort::Comparison(Some(&appraisal)) } else { Effort::Draft(&appraisal) };
     let (_, way) = found(&Ground { effort, ..*ground });
     let demand = without(ground.demand, &way.left_out);
-    let taken = Ground { manner: way.manner, leads: way.leads, fills: way.fills, ..*ground };
+    let taken = Ground { approach: way.approach, ..*ground };
     let mut best = attempt((&taken, running), &demand, &way.caps);
     best.assigned.refused.extend(way.left_out);
     if score(ground, &best) < score(ground, &first) { best } else { first }
@@ -84,22 +79,23 @@ fn is_settled(ground: &Ground<'_>, first: &Attempt<'_>) -> bool {
 
 /// Returns the best attempt of this effort, and how it came about. Of a few pods domains are given out in other manners too.
 fn found<'a>(ground: &Ground<'a>) -> (Attempt<'a>, Way) {
-    let mut best = best_of_manner(ground);
+    let approach = ground.approach;
+    let mut best = best_of(ground, approach);
     // Where no node is there, nobody runs whom others could be led away from.
     if is_left_beside(&best.0) && !ground.nodes.is_empty() {
-        let led = best_of_manner(&Ground { leads: true, ..*ground });
+        let led = best_of(ground, Approach { leads: true, ..approach });
         if score(ground, &led.0) < score(ground, &best.0) {
             best = led;
         }
     }
     for manner in otherwise(ground, &best.0) {
-        let other = best_of_manner(&Ground { manner, ..*ground });
+        let other = best_of(ground, Approach { manner, ..approach });
         if score(ground, &other.0) < score(ground, &best.0) {
             best = other;
         }
     }
-    if !ground.fills && is_narrow(ground, &best.0) {
-        let fuller = found(&Ground { fills: true, ..*ground });
+    if !approach.fills && is_narrow(ground, &best.0) {
+        let fuller = best_of(ground, Approach { fills: true, ..best.1.approach });
         if score(ground, &fuller.0) < score(ground, &best.0) {
             best = fuller;
         }
@@ -138,7 +134,9 @@ fn is_left_beside(attempt: &Attempt<'_>) -> bool {
     roles.any(|role| role.rule == HostRule::Beside && role.is_bound)
 }
 
-fn best_of_manner<'a>(ground: &Ground<'a>) -> (Attempt<'a>, Way) {
+/// Returns the best attempt of one approach, and how it came about.
+fn best_of<'a>(ground: &Ground<'a>, approach: Approach) -> (Attempt<'a>, Way) {
+    let ground = &Ground { approach, ..*ground };
     let running = &Running::of(ground.topology, ground.nodes);
     let (mut best, mut way) = without_followers(ground, running);
     let demand = &*without(ground.demand, &way.left_out);
@@ -164,9 +162,9 @@ fn best_of_manner<'a>(ground: &Ground<'a>) -> (Attempt<'a>, Way) {
 /// Returns the best attempt, and the pods that are left out of it: together with those that they have to share a node with
 /// they have no place, and the others have one without them.
 fn without_followers<'a>(ground: &Ground<'a>, running: &Running<'a>) -> (Attempt<'a>, Way) {
-    let Ground { manner, leads, fills, .. } = *ground;
+    let Ground { approach, .. } = *ground;
     let (first, caps) = rounds((ground, running), ground.demand);
-    let whole = Way { manner, leads, fills, left_out: Vec::new(), caps };
+    let whole = Way { approach, left_out: Vec::new(), caps };
     let followers = followers(ground.demand, &first);
     if followers.is_empty() {
         return (first, whole);
@@ -175,14 +173,17 @@ fn without_followers<'a>(ground: &Ground<'a>, running: &Running<'a>) -> (Attempt
         let left_out: Vec<Refused> = places.iter().flat_map(|place| &followers[*place]).cloned().collect();
         let (mut next, caps) = rounds((ground, running), &without(ground.demand, &left_out));
         next.assigned.refused.extend(left_out.iter().cloned());
-        (next, Way { manner, leads, fills, left_out, caps })
+        (next, Way { approach, left_out, caps })
     };
     let mut left_out: Vec<usize> = (0..followers.len()).collect();
     let mut best = tried(&left_out);
     if score(ground, &best.0) >= score(ground, &first) {
         return (first, whole);
     }
-    // Those come along again that are not the reason.
+    // Those come along again that are not the reason. Where worlds are compared that is not looked for.
+    if !ground.effort.is_plan() {
+        return best;
+    }
     for place in 0..followers.len().min(MENDS_MAX) {
         let fewer: Vec<usize> = left_out.iter().copied().filter(|other| *other != place).collect();
         let next = tried(&fewer);

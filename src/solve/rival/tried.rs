@@ -105,7 +105,8 @@ impl<'a> Tried<'a> {
         let assigned = Assigned { demand: demand.clone(), origins, refused, ..Assigned::default() };
         let finished = Finished { nodes: new, shapes, unplaced, ledger, took: BTreeMap::new() };
         let (shortfalls, riders) = (Shortfalls::default(), Riders::default());
-        Some(Attempt { assigned, nodes, shrunk, costs, finished, shortfalls, riders })
+        let approach = ground.approach;
+        Some(Attempt { assigned, nodes, shrunk, costs, finished, shortfalls, riders, approach })
     }
 }
 

@@ -7,6 +7,7 @@
 
 use crate::model::{LabelKey, MicroUsdPerHour, PodKey, Requirement, label};
 use crate::snapshot::Snapshot;
+use crate::solve::attempt::Approach;
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::fleet;
 use crate::solve::karpenter::{self, Refused, Settings};
@@ -108,15 +109,23 @@ fn roomier(
 ) -> Option<Solution> {
     let mut slack = scene.slack.clone();
     let mut roomy: Option<Solution> = None;
+    let mut approach: Option<Approach> = None;
+    let is_right = |next: &Solution| is_fair(tight, next) && whole::is_right(scene, snapshot, next);
     for _ in 0..ROUNDS_MAX {
         if lost.is_empty() {
             break;
         }
         grow(&mut slack, lost, &roomy.as_ref().unwrap_or(tight).target.new);
-        let next = fleet::without(&Scene { slack: &slack, ..*scene }, snapshot);
-        if !is_fair(tight, &next) || !whole::is_right(scene, snapshot, &next) {
+        let with_room = &Scene { slack: &slack, ..*scene };
+        // All approaches take long, and with a little more room the best is mostly the same.
+        let (mut next, mut found) = fleet::approached(with_room, snapshot, approach);
+        if approach.is_some() && scene.looks_further && !is_right(&next) {
+            (next, found) = fleet::approached(with_room, snapshot, None);
+        }
+        if !is_right(&next) {
             return None;
         }
+        approach = Some(found);
         lost = stranded(scene, snapshot, &next.target);
         roomy = Some(next);
     }

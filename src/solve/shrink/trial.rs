@@ -10,7 +10,7 @@ use crate::model::eviction::Evictions;
 use crate::model::{MicroUsdPerHour, Node, NodeName, NodeStage, Pod, PodKey, PodPlace, PoolName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
-use crate::solve::attempt::{self, Attempt, Ground};
+use crate::solve::attempt::{self, Approach, Attempt, Ground};
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::{Demand, Roster};
 use crate::solve::existing::Standing;
@@ -27,7 +27,7 @@ use crate::solve::rival;
 use crate::solve::solution::NewNode;
 use crate::solve::supply::Supply;
 use crate::solve::topology::Topology;
-use crate::solve::topology::assign::{Assigned, Manner};
+use crate::solve::topology::assign::Assigned;
 
 use super::candidate::Rules;
 use super::needed::{self, Needs};
@@ -94,10 +94,8 @@ impl<'a> Scene<'a> {
             slack,
             nodes,
             effort,
-            manner: Manner::Evenly,
+            approach: Approach::PLAIN,
             looks_further,
-            leads: false,
-            fills: false,
         }
     }
 }
