@@ -192,7 +192,7 @@ fn settled(stage: &Stage<'_>, keys: &[&PodKey], quiet: Duration) -> BTreeMap<Pod
     let start = Instant::now();
     let (mut changed, mut left) = (start, usize::MAX);
     loop {
-        storage::bind_claims(stage.api);
+        storage::bind_claims(stage);
         let mut seen = BTreeMap::new();
         let mut pods = stage.api.get("/api/v1/pods");
         for pod in pods["items"].as_array_mut().map(std::mem::take).unwrap_or_default() {

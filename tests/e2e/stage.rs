@@ -110,7 +110,7 @@ impl<'a> Stage<'a> {
             let collection = format!("/api/v1/namespaces/{}/persistentvolumeclaims", namespace_of(&claim));
             self.written(&collection, &claim);
         }
-        storage::bind_claims(self.api);
+        storage::bind_claims(self);
         for object in planned.documents.of_kind("CSINode") {
             self.written("/apis/storage.k8s.io/v1/csinodes", object);
         }

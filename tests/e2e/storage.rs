@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::documents::namespace_of;
 use super::http::Api;
+use super::stage::Stage;
 use super::stories::Planned;
 use super::wire::{fill, own_claim};
 
@@ -113,7 +114,8 @@ pub(crate) fn ephemeral_claims(pod: &Pod, created: &Value) -> Vec<Value> {
 }
 
 /// Does what the volume controllers would have to do now; without claims there is nothing.
-pub(crate) fn bind_claims(api: &Api) {
+pub(crate) fn bind_claims(stage: &Stage<'_>) {
+    let api = stage.api;
     let claims = api.get("/api/v1/persistentvolumeclaims");
     let open = |claim: &&Value| claim["metadata"]["annotations"][BIND_COMPLETED].is_null();
     let open: Vec<&Value> = claims["items"].as_array().into_iter().flatten().filter(open).collect();
@@ -136,15 +138,15 @@ pub(crate) fn bind_claims(api: &Api) {
         let named = claim["spec"]["volumeName"].as_str().or_else(|| claimed.get(&key).copied());
         match (named, claim["metadata"]["annotations"][SELECTED_NODE].as_str()) {
             (Some(volume), _) => complete(api, claim, volume),
-            (None, Some(node)) => complete(api, claim, &provision(api, claim, node)),
+            (None, Some(node)) => complete(api, claim, &provision(stage, claim, node)),
             (None, None) => {}
         }
     }
 }
 
-/// Makes the volume of a claim where a node can use it.
-fn provision(api: &Api, claim: &Value, node: &str) -> String {
-    let node = api.get(&format!("/api/v1/nodes/{node}"));
+/// Makes the volume of a claim where a node can use it. It goes with all else: a claim of the same name would find it.
+fn provision(stage: &Stage<'_>, claim: &Value, node: &str) -> String {
+    let node = stage.api.get(&format!("/api/v1/nodes/{node}"));
     let name = format!("pvc-{}", claim["metadata"]["uid"].as_str().expect("the API server gives it"));
     let zone = &node["metadata"]["labels"][label::ZONE];
     let term = json!({"key": label::ZONE, "operator": "In", "values": [zone]});
@@ -160,7 +162,7 @@ fn provision(api: &Api, claim: &Value, node: &str) -> String {
             "csi": {"driver": DISK_DRIVER, "volumeHandle": name}, "nodeAffinity": affinity,
         },
     });
-    let made = api.create("/api/v1/persistentvolumes", &volume);
+    let made = stage.create("/api/v1/persistentvolumes", &volume);
     assert!(made.is_done(), "{}", made.why());
     name
 }
