@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{PodKey, label};
+use crate::model::PodKey;
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::fit::company::HostRule;
 use crate::solve::fit::{Miss, affinity};
@@ -207,7 +207,7 @@ fn followers(demand: &Demand, attempt: &Attempt<'_>) -> Vec<Vec<Refused>> {
         let refused = assigned.refused.iter().find(|refused| refused.pods.binary_search(leader).is_ok());
         let miss = match refused {
             Some(refused) => refused.miss.clone(),
-            None if unplaced.contains(leader) => affinity::miss(label::HOSTNAME, 0),
+            None if unplaced.contains(leader) => affinity::together(),
             None => continue,
         };
         left.extend(riders.iter().map(|rider| (rider, miss.clone())));

@@ -20,6 +20,14 @@ pub fn miss(key: &str, anywhere: usize) -> Miss {
     Miss::new(Rule::PodAffinity, because)
 }
 
+/// Says that a pod which has to share a node with one that waits has no place together with any, whether or not those have
+/// one without it.
+#[must_use]
+pub fn together() -> Miss {
+    let because = "no place is left for it and one of those that it has to stand beside on one node";
+    Miss::new(Rule::PodAffinity, because.to_owned())
+}
+
 /// Returns why a pod may not come to a node that others are not on.
 #[must_use]
 pub fn elsewhere() -> Miss {

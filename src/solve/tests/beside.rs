@@ -2,7 +2,7 @@
 
 use super::topology::{near, over, pods};
 use super::world::{PodWith, World, daemon, node, on, pod, pool};
-use crate::model::{LabelKey, PodSpec, Pool, Requirement, label};
+use crate::model::{LabelKey, PodSpec, Pool, Requirement, ResourceName, label};
 use crate::solve::Solution;
 
 /// The names of the pods of each new node.
@@ -177,4 +177,19 @@ fn pods_that_follow_each_other_stand_beside_others_that_they_follow() {
         assert!(!follows || node.iter().any(|name| name.starts_with("web")), "{}", world.text());
     }
     assert_eq!(world.solve().report.left_over(), 0);
+}
+
+#[test]
+fn followers_by_host_for_whom_limits_leave_no_room_do_not_say_that_nobody_is_there() {
+    let mut limited = pool("default");
+    limited.limits.set(ResourceName::Cpu, 2_000);
+    let leader = pods("cache", 1, |_| {});
+    let follower = pods("web", 1, |spec| {
+        spec.affinity.push(near(label::HOSTNAME, "cache"));
+        spec.requests.set(ResourceName::Cpu, 3_000);
+    });
+    let solution = World::of(vec![limited]).pods(leader).pods(follower).solve();
+    assert_eq!(made(&solution), [["cache-1"]]);
+    let because = "no place is left for it and one of those that it has to stand beside on one node";
+    assert_eq!(left(&solution), [(1, because)]);
 }
