@@ -2,8 +2,8 @@
 //!
 //! Domains are given out before it is known what fits there. Where a place turns out to take fewer pods than it was
 //! given, the next attempt gives it no more than it took. Where pods that share a node have no place together, those that
-//! follow the others are left out of the next. Where limits leave pods over, all is tried once more with nodes that hold as
-//! many as they can. Ways to a plan are looked at as drafts, and the best is gone once more in full.
+//! follow the others are left out of the next. Where limits leave pods over, the best approach is tried once more with nodes
+//! that hold as many as they can. Ways to a plan are looked at as drafts, and the best is gone once more in full.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
