@@ -1,0 +1,19 @@
+//! The program as its users meet it: commands, flags, files, the book and the recipes, beside real tools.
+
+mod book;
+mod examples;
+mod flags;
+mod forms;
+mod generated;
+mod git;
+mod recipes;
+mod reference;
+mod scripts;
+#[path = "../support/shared.rs"]
+mod shared;
+#[path = "../support/shell.rs"]
+mod shell;
+mod stories;
+#[path = "../support/structural.rs"]
+mod structural;
+mod tools;

@@ -1,0 +1,125 @@
+//! What a claim lists beside its first choice, where pods are tied to domains.
+
+use std::sync::Arc;
+
+use nodeform::check::{Finding, Rule, check};
+use nodeform::model::storage::{AskedClass, ClaimPhase, PodVolume, Volume, VolumeClaim, VolumeClaimKey};
+use nodeform::model::{
+    CapacityType, LabelKey, Namespace, Operator, PodAffinityTerm, Requirement, Requirements,
+    SpreadConstraint, label,
+};
+
+use crate::support::build::{PodBuilder, World};
+use crate::support::by_hand::by_hand;
+use crate::support::topology::{beside, over};
+use crate::support::{node, pod, pool, world};
+
+/// What is found where the node of `web` in zone 1 may come up in zone 2 as well.
+fn found(world: World) -> Vec<Finding> {
+    let new = ("Standard_D2s_v5", "1", CapacityType::OnDemand);
+    let (world, mut plan) = by_hand(world.pool(pool("default"))).making("default", new, &["web"]).planned();
+    for claim in plan.spec.claims.values_mut() {
+        let zones = Requirement::new(Operator::In, ["westeurope-1", "westeurope-2"]);
+        claim.requirements.set(LabelKey::new(label::ZONE), zones);
+    }
+    check(&world.snapshot, &world.policy, &plan)
+}
+
+/// What is said of the node.
+fn said(world: World) -> Vec<String> {
+    let found = found(world).into_iter();
+    found.filter(|it| it.rule == Rule::Offering).map(|it| it.message).collect()
+}
+
+fn web() -> PodBuilder {
+    pod("web").label("app", "web")
+}
+
+fn spread(pod: PodBuilder, constraint: SpreadConstraint) -> PodBuilder {
+    pod.specified(|spec| spec.spread.push(constraint))
+}
+
+fn apart(pod: PodBuilder, term: PodAffinityTerm) -> PodBuilder {
+    pod.specified(|spec| spec.anti_affinity.push(term))
+}
+
+const ELSEWHERE: &str = "lists `Standard_D2s_v5` in zone `westeurope-2` as on-demand, where \
+                         `topology.kubernetes.io/zone` is not what pods of the node are tied to";
+
+#[test]
+fn a_node_of_pods_that_are_tied_to_its_zone_comes_up_there() {
+    for tied in [
+        world().pod(spread(web(), over(label::ZONE))),
+        world().pod(web().specified(|spec| spec.affinity.push(beside(label::ZONE, "web")))),
+    ] {
+        assert_eq!(said(tied), [ELSEWHERE]);
+    }
+    for free in [
+        world().pod(web()),
+        world().pod(spread(web(), over(label::HOSTNAME))),
+        world().pod(apart(web(), beside(label::ZONE, "web"))),
+    ] {
+        assert_eq!(said(free), [""; 0]);
+    }
+}
+
+/// Who is kept from whom where the node of `web` in zone 1 may come up in zone 2 as well.
+fn kept_apart(world: World) -> Vec<String> {
+    let found = found(world).into_iter().filter(|it| it.rule == Rule::PodAntiAffinity);
+    found.map(|it| format!("{}: {}", it.object, it.message)).collect()
+}
+
+#[test]
+fn a_node_keeps_others_away_in_every_zone_that_its_claim_lists() {
+    let hermit = |zone: &str| {
+        let hermit = apart(pod("hermit").on("other"), beside(label::ZONE, "web"));
+        world().node(node("other").zone(zone)).pod(hermit).pod(web())
+    };
+    assert_eq!(kept_apart(hermit("3")), [""; 0]);
+    assert_eq!(
+        kept_apart(hermit("2")),
+        ["pod `default/web`: shares zone `westeurope-2` with pod `default/hermit`, whose anti-affinity by \
+             `topology.kubernetes.io/zone` is against it"]
+    );
+    let own = |zone: &str| {
+        let other = pod("old").label("app", "web").on("other");
+        world().node(node("other").zone(zone)).pod(other).pod(apart(web(), beside(label::ZONE, "web")))
+    };
+    assert_eq!(kept_apart(own("3")), [""; 0]);
+    assert_eq!(kept_apart(own("2")).len(), 1);
+}
+
+#[test]
+fn a_node_comes_up_where_the_volumes_of_its_pods_are() {
+    let volume = |zones: &[&str]| {
+        let mut world =
+            world().pod(web().specified(|spec| spec.volumes = vec![PodVolume::Claim(Arc::from("data"))]));
+        world.snapshot.storage.claims = vec![VolumeClaim {
+            key: VolumeClaimKey { namespace: Namespace::new("default"), name: Arc::from("data") },
+            volume: Some(Arc::from("pv")),
+            class: AskedClass::Default,
+            phase: ClaimPhase::Bound,
+            is_deleting: false,
+            is_for_one_pod: false,
+            is_for_one_node: false,
+        }];
+        world.snapshot.storage.volumes = vec![Volume {
+            name: Arc::from("pv"),
+            driver: None,
+            node_affinity: Some(vec![
+                Requirements::none().with(label::ZONE, Requirement::new(Operator::In, zones)),
+            ]),
+            claim: None,
+            class: None,
+            is_local: false,
+            is_deleting: false,
+        }];
+        world
+    };
+    assert_eq!(said(volume(&["westeurope-1", "westeurope-2"])), [""; 0]);
+    let said = said(volume(&["westeurope-1"]));
+    assert!(
+        said.len() == 1 && said[0].contains("where pod `default/web` does not find its volumes"),
+        "{said:?}"
+    );
+}
