@@ -79,3 +79,26 @@ fn every_test_file_is_part_of_a_program_and_programs_are_few() {
     assert!(lost.is_empty(), "no program has {lost:?}: declare it in the `main.rs` beside it");
     assert!(files.len() > 50, "{} files are all that was found", files.len());
 }
+
+/// The words of a list of arguments in `.ci/run`, such as `first=(--lib --test core)`.
+fn listed<'a>(script: &'a str, name: &str) -> Vec<&'a str> {
+    let start = format!("{name}=(");
+    let line = script.lines().find_map(|line| line.strip_prefix(&start));
+    let words = line.and_then(|line| line.strip_suffix(')')).unwrap_or_else(|| panic!("no list `{name}`"));
+    words.split_whitespace().filter(|word| *word != "--test").collect()
+}
+
+#[test]
+fn the_lists_of_continuous_integration_are_all_that_cargo_test_runs() {
+    let script = fs::read_to_string(root().join(".ci/run")).expect("the script is there");
+    let mut run = ["unit", "first", "second"].map(|list| listed(&script, list)).concat();
+    run.sort_unstable();
+    let folders = programs().into_iter().map(|path| {
+        let folder = path.parent().and_then(Path::file_name).expect("is in a folder of its own");
+        folder.to_string_lossy().into_owned()
+    });
+    let mut all: Vec<String> = ["--lib", "--bins"].map(str::to_owned).into_iter().chain(folders).collect();
+    all.sort_unstable();
+    assert_eq!(run, all);
+    assert!(script.contains("\ncargo test --locked --doc\n"), "examples in the documentation are run");
+}

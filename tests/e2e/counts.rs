@@ -20,8 +20,7 @@ pub(crate) struct Counts {
     stranded: usize,
     stranded_alone: usize,
     worlds: usize,
-    worlds_alone: usize,
-    beyond: usize,
+    examples: usize,
     /// The lines of the world that is being counted.
     lines: String,
     text: String,
@@ -49,21 +48,13 @@ impl Counts {
         let what = format!("{order}, alone, stranded");
         self.stranded_alone += outcome.stranded.len();
         self.note(&what, &outcome.stranded);
-        if story.is_example() {
-            self.fault(story, &what, &outcome.stranded);
-        }
-    }
-
-    /// Counts the pods that are bound although the plan places them nowhere.
-    pub(crate) fn beyond(&mut self, bound: &[String]) {
-        self.beyond += bound.len();
-        self.note("bound though the plan places it nowhere", bound);
+        self.fault(story, &what, &outcome.stranded);
     }
 
     /// Ends a world.
     pub(crate) fn end(&mut self, story: &Story) {
         self.worlds += 1;
-        self.worlds_alone += usize::from(self.lines.contains(", alone, "));
+        self.examples += usize::from(story.is_example());
         let lines = std::mem::take(&mut self.lines);
         if !lines.is_empty() {
             write!(self.text, "{}\n{lines}", story.name).expect("text can be written to");
@@ -90,14 +81,13 @@ impl Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { as_planned, elsewhere, left_out, stranded, stranded_alone, worlds, worlds_alone, .. } =
-            self;
+        let Self { as_planned, elsewhere, left_out, stranded, stranded_alone, worlds, examples, .. } = self;
         writeln!(
             formatter,
             "{}{worlds} worlds. Told the plan, the scheduler binds {as_planned} pods as planned \
              and {elsewhere} elsewhere, and strands {stranded}; {left_out} cannot be created in any cluster. \
-             Not told, it strands {stranded_alone}, in {worlds_alone} worlds (of recorded ones in one order of three). It binds {} pods that plans place nowhere.",
-            self.text, self.beyond
+             Not told, it strands {stranded_alone} pods of {examples} examples.",
+            self.text
         )
     }
 }

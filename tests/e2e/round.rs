@@ -111,17 +111,6 @@ pub(crate) fn play(stage: &Stage<'_>, planned: &Planned, order: Order, guidance:
     outcome
 }
 
-/// Creates the pods that the plan places nowhere beside all others, and says which of them the scheduler binds.
-pub(crate) fn beyond(stage: &Stage<'_>, planned: &Planned) -> Vec<String> {
-    let waits = |pod: &&Pod| pod.place == PodPlace::Waiting && pod.spec.gates.is_empty();
-    let mut waiting: Vec<&Pod> = planned.after.pods.iter().filter(waits).collect();
-    waiting.retain(|pod| create_one(stage, planned, pod, Guidance::Alone).is_ok());
-    let keys: Vec<&PodKey> = waiting.iter().map(|pod| &pod.key).collect();
-    let seen = settled(stage, &keys, QUIET);
-    let text = |pod: &&Pod| Some(format!("{} on {}", pod.key, bound(seen.get(&pod.key))?));
-    waiting.iter().filter_map(text).collect()
-}
-
 fn sort(placed: &mut [(&Pod, &NodeName)], order: Order) {
     match order {
         Order::AsPlanned => {}

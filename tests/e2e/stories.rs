@@ -37,11 +37,6 @@ impl Story {
         self.name.starts_with("examples/")
     }
 
-    /// Returns whether it is one of those that Karpenter's decisions were recorded of.
-    pub(crate) fn is_recorded(&self) -> bool {
-        self.name.starts_with("fixtures/karpenter-")
-    }
-
     /// Plans it, and has the plan judged.
     pub(crate) fn planned(&self) -> Planned {
         let world = offline::world(self.request.clone())
@@ -58,8 +53,8 @@ impl Story {
     }
 }
 
-/// The most recorded worlds of a folder: each is bound many times, and more of them tell nothing new.
-const RECORDED_MAX: usize = 60;
+/// The most recorded worlds of a folder: `karpenter/replay` binds all of them.
+const RECORDED_MAX: usize = 10;
 
 /// Returns all of them.
 pub(crate) fn all() -> Vec<Story> {

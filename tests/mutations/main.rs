@@ -5,6 +5,9 @@
 //! by `NODEFORM_MUTATION`.
 #![expect(clippy::disallowed_methods, reason = "tests read files and settings")]
 
+mod replayed;
+mod targets;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};

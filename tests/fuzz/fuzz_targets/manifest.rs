@@ -2,18 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nodeform::manifests::Source;
-use nodeform::offline;
 
-fuzz_target!(|bytes: &[u8]| {
-    let read = || offline::read(vec![Source::new("fuzz.yaml", bytes)]);
-    match (read(), read()) {
-        (Ok((one, _)), Ok((other, _))) => assert_eq!(one.pods, other.pods),
-        (Err(one), Err(other)) => {
-            assert_eq!(one, other);
-            assert!(!one.is_empty(), "a fault is said");
-            assert!(one.iter().all(|fault| !fault.message.trim().is_empty()), "{one:?}");
-        }
-        (Ok(_), Err(faults)) | (Err(faults), Ok(_)) => panic!("only once: {faults:?}"),
-    }
-});
+#[path = "../../mutations/targets/manifest.rs"]
+mod manifest;
+
+fuzz_target!(|bytes: &[u8]| manifest::holds(bytes));

@@ -3,33 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nodeform::plan::{Plan, read, write};
-use nodeform::render::{Detail, PlanView, plain_text, plan_text};
-use serde_json::Value;
 
-fuzz_target!(|text: &str| {
-    if let Ok(plan) = read(text) {
-        shown(&plan);
-    }
-    // A digest cannot be hit by chance: parts of the form are put together here.
-    let Ok(value) = serde_json::from_str::<Value>(text) else { return };
-    let part = |name: &str| value.get(name).cloned().unwrap_or_default();
-    let (Ok(spec), Ok(evidence)) =
-        (serde_json::from_value(part("spec")), serde_json::from_value(part("evidence")))
-    else {
-        return;
-    };
-    let plan = Plan { spec, evidence };
-    let written = write(&plan);
-    if let Ok(again) = read(&written) {
-        assert_eq!(again, plan);
-        assert_eq!(write(&again), written);
-        shown(&again);
-    }
-});
+#[path = "../../mutations/targets/plan.rs"]
+mod plan;
 
-fn shown(plan: &Plan) {
-    for detail in [Detail::Brief, Detail::All] {
-        assert!(!plain_text(&plan_text(&PlanView::new(plan, None), detail)).is_empty());
-    }
-}
+fuzz_target!(|text: &str| plan::holds(text));
