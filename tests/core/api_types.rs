@@ -1,6 +1,6 @@
 //! The wire types keep what the user wrote, and an AKSNodeClass has Karpenter's static hash.
 
-#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests read files and fail")]
+#![expect(clippy::unwrap_used, reason = "tests fail")]
 
 use nodeform::api::Kind;
 use nodeform::api::aks_node_class::{AksNodeClass, AksNodeClassSpec};

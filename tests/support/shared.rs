@@ -1,4 +1,5 @@
 //! What several test programs need: files beside the checkout.
+#![expect(clippy::disallowed_methods, reason = "tests read files and settings")]
 
 /// The text of a file of the shared data, which is not part of the repository.
 ///

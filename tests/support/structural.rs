@@ -106,7 +106,8 @@ fn repeated(schema: &Value, value: &Value, path: &str, refusals: &mut Vec<String
     if let Some(keys) = schema["x-kubernetes-list-map-keys"].as_array() {
         let mut seen = Vec::new();
         for item in value.as_array().into_iter().flatten() {
-            let identity: Vec<&Value> = keys.iter().map(|key| &item[key.as_str().unwrap()]).collect();
+            let identity: Vec<&Value> =
+                keys.iter().map(|key| &item[key.as_str().expect("a key is text")]).collect();
             if seen.contains(&identity) {
                 refusals.push(format!("{path}: {identity:?} is there twice"));
             }
@@ -135,7 +136,7 @@ fn each_below<'v>(
 /// Runs the rules of a schema and of everything below it.
 fn rules(env: &Arc<Env>, schema: &Value, part: &Changed<'_>, path: &str, refusals: &mut Vec<String>) {
     for rule in schema["x-kubernetes-validations"].as_array().into_iter().flatten() {
-        let text = rule["rule"].as_str().unwrap();
+        let text = rule["rule"].as_str().expect("a rule is text");
         if text.contains("oldSelf") && part.old.is_none() {
             continue;
         }
@@ -159,7 +160,7 @@ fn rules(env: &Arc<Env>, schema: &Value, part: &Changed<'_>, path: &str, refusal
 fn holds(env: &Arc<Env>, rule: &str, part: &Changed<'_>) -> Result<bool, String> {
     let program = env.compile(rule).unwrap_or_else(|error| panic!("{rule}: {error}"));
     let mut context = Context::with_env(env.clone());
-    context.add_function("find", find).unwrap();
+    context.add_function("find", find).expect("the name is free");
     context.add_variable_from_value("self", cel_value(part.value));
     if let Some(old) = part.old {
         context.add_variable_from_value("oldSelf", cel_value(old));
@@ -177,7 +178,7 @@ fn holds(env: &Arc<Env>, rule: &str, part: &Changed<'_>) -> Result<bool, String>
 
 /// Kubernetes' `find`: the first match of a regular expression, or nothing.
 fn find(This(text): This<Arc<String>>, pattern: Arc<String>) -> String {
-    let pattern = regex_lite::Regex::new(&pattern).unwrap();
+    let pattern = regex_lite::Regex::new(&pattern).expect("the pattern is one");
     pattern.find(&text).map(|found| found.as_str().to_owned()).unwrap_or_default()
 }
 
