@@ -62,6 +62,18 @@ pub(super) fn of(
     told(scene, &ground, attempt)
 }
 
+/// Returns how many pods are left over of a fleet, whatever it costs.
+pub(super) fn left_over(scene: &Scene<'_>, snapshot: &Snapshot) -> usize {
+    let (demand, nodes) = &read(scene, snapshot);
+    let ground = scene.ground(snapshot, (demand, nodes), Effort::Plan);
+    let left = |attempt: &Attempt<'_>| attempt::unplaced(demand, attempt).values().sum::<usize>();
+    let attempt = attempt::best(&ground);
+    match left(&attempt) {
+        0 => 0,
+        _ => left(&rival::or(&ground, attempt)),
+    }
+}
+
 /// Works out the same where pods go as in a target that Karpenter comes to; nothing where rules refuse that.
 pub(super) fn as_in(scene: &Scene<'_>, snapshot: &Snapshot, target: &Target) -> Option<Solution> {
     let (demand, nodes) = &read(scene, snapshot);

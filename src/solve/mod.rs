@@ -6,7 +6,7 @@
 //! hold (`impossible`), which domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what
 //! may go ([`shrink`]), what limits leave ([`ledger`]), new nodes for the rest (`pack`), Karpenter's choice for the
 //! same (`rival`), room for a scheduler that does not know the plan (`scheduler`), one step after the other (`steps`),
-//! in large clusters what runs before what waits (`apart`), what soft preferences add (`preferences`), who has a place
+//! how many have a place where limits leave too little for all (`surplus`), in large clusters what runs before what waits (`apart`), what soft preferences add (`preferences`), who has a place
 //! as soon as what goes is gone (`afterwards`), what is left when all is to go (`destroy`), and why ([`report`],
 //! [`explain`]). The rules themselves are in [`fit`], room that is kept for pods to come in [`headroom`]. What follows
 //! from the same in the next plan is kept by a [`Solver`] (`memo`). Beside it stands Karpenter's own way
@@ -47,6 +47,7 @@ pub mod solution;
 mod solver;
 mod steps;
 pub mod supply;
+mod surplus;
 #[cfg(test)]
 mod tests;
 pub mod topology;

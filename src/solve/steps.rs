@@ -32,6 +32,7 @@ use super::shrink::needed::Needs;
 use super::shrink::trial::{self, Scene};
 use super::shrink::{alone, candidate, composed, consolidate, imagined, whole};
 use super::solution::{Cost, Removal, Solution, Target};
+use super::surplus;
 use super::topology::Topology;
 
 /// How often what is left to gain is looked for in the world that was planned; in a large one once.
@@ -92,12 +93,30 @@ pub(super) fn planned<T>(
                 solution = other;
             }
         }
+        if let Some(other) = without_surplus(scene, without_due, (&solution, (&may_go, is_due))) {
+            solution = other;
+        }
         solution.report.cost_before = price::cost(snapshot.nodes_today(), scene.market, scene.book);
         say_empty(without_due, &mut solution.target.removed);
         afterwards::say(scene, without_due, &mut solution);
         scene.impossible.told(&mut solution.report);
         then(scene, without_due, solution, due)
     })
+}
+
+/// Works out the fleet for as many pods as have a place together, where limits leave too little for all; nothing where that
+/// is no better.
+fn without_surplus(
+    scene: &Scene<'_>,
+    without_due: &Snapshot,
+    (solution, going): (&Solution, (&BTreeSet<NodeName>, bool)),
+) -> Option<Solution> {
+    let rest = surplus::without(scene, without_due, solution)?;
+    let of_rest = stepped(scene, &rest, going);
+    let other = surplus::with_rest(scene, without_due, of_rest)?;
+    let is_taken =
+        is_better(without_due, &other, solution) && !lets_go_of_due(scene, without_due, &other.target);
+    is_taken.then_some(other)
 }
 
 /// Works out the fleet step by step. These nodes may go for what that saves; others may be due.
