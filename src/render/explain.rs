@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::line::{Line, Style};
 use super::money::{Sureness, per_month};
 use super::words::{count, some};
-use crate::model::{DisruptionReason, MicroUsdPerHour, Price, Resources, Zone};
+use crate::model::{DisruptionReason, MicroUsdPerHour, NodeName, Price, Resources, Zone};
 use crate::solve::explain::node::NodeFate;
 use crate::solve::explain::{
     NodeExplanation, NotChosen, PodExplanation, PodOutcome, PoolUse, SizeExplanation,
@@ -76,7 +76,7 @@ pub fn pod(explanation: &PodExplanation, target: &Target) -> Vec<Line> {
     if matches!(outcome, PodOutcome::Unknown | PodOutcome::Runs(_) | PodOutcome::NotPlanned) {
         return lines;
     }
-    lines.extend(why_there(outcome, target));
+    lines.extend(why_there(outcome, nodes, target));
     let given_up = preferences.iter().flat_map(super::preferences::of_pod);
     lines.extend(given_up.map(|text| Line::new(Style::Plain, format!("  {text}"))));
     if !nodes.is_empty() {
@@ -99,7 +99,7 @@ pub fn pod(explanation: &PodExplanation, target: &Target) -> Vec<Line> {
 }
 
 /// Says why a placed pod goes to its node and not to another.
-fn why_there(outcome: &PodOutcome, target: &Target) -> Vec<Line> {
+fn why_there(outcome: &PodOutcome, nodes: &[(NodeName, Option<String>)], target: &Target) -> Vec<Line> {
     let plain = |text: String| Line::new(Style::Plain, text);
     match outcome {
         PodOutcome::Placed(NodeRef::Existing(_)) => {
@@ -108,11 +108,16 @@ fn why_there(outcome: &PodOutcome, target: &Target) -> Vec<Line> {
         PodOutcome::Placed(NodeRef::New(place)) => {
             let Some(node) = target.new.get(*place) else { return Vec::new() };
             let (price, pods) = (by_hour(node.effective_price), count(node.pods.len(), "pod"));
+            let first = match nodes {
+                [] => "no node that exists can take it; ",
+                // A preference, or room that is kept, may lead it away from what has room.
+                nodes if nodes.iter().any(|(_, because)| because.is_none()) => "",
+                _ => "no node that stays can take it; ",
+            };
             let mut lines = vec![plain(match &node.opened_for {
-                Some(pod) => format!(
-                    "  no node that exists can take it; the new one costs {price}, holds {pods}, and is opened for pod \
-                     `{pod}`"
-                ),
+                Some(pod) => {
+                    format!("  {first}the new one costs {price}, holds {pods}, and is opened for pod `{pod}`")
+                }
                 None => format!(
                     "  the new one costs {price}, holds {pods}, and is made because its pool asks for it (`replicas`)"
                 ),

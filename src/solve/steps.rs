@@ -194,8 +194,8 @@ fn begun<T>(
     let snapshot = &*headroom::without_room(snapshot);
     let book = &PriceBook::new(&policy.fleet.prices);
     let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
-    let lets_go = &candidate::pools(snapshot, policy);
-    let rules = Rules { policy, market, book, lets_go, evictions, room };
+    let (lets_go, stuck) = (&candidate::pools(snapshot, policy), &candidate::stuck(snapshot, policy));
+    let rules = Rules { policy, market, book, lets_go, stuck, evictions, room };
     let due = Due::of(snapshot, policy);
     let may_go = may_go(rules, snapshot);
     // Rules between pods are read with the pods of all that may go, so that every set is planned alike.
@@ -218,8 +218,8 @@ pub(super) fn movable(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<NodeName
     let found = Due::of(snapshot, policy);
     let due = found.names();
     let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
-    let lets_go = &candidate::pools(snapshot, policy);
-    let rules = Rules { policy, market, book, lets_go, evictions, room: &Demand::default() };
+    let (lets_go, stuck) = (&candidate::pools(snapshot, policy), &candidate::stuck(snapshot, policy));
+    let rules = Rules { policy, market, book, lets_go, stuck, evictions, room: &Demand::default() };
     let mut movable = may_go(rules, snapshot);
     movable.extend(found.kept_by_number().cloned());
     movable.extend(due);
@@ -243,7 +243,7 @@ fn staged<T>(
     (memos, asked): (&Memos, &BTreeSet<NodeName>),
     then: impl FnOnce(&Scene<'_>) -> T,
 ) -> T {
-    let Rules { policy, market, book, lets_go, evictions, room } = rules;
+    let Rules { policy, market, book, lets_go, stuck, evictions, room } = rules;
     let topology = &Topology::of(marked);
     let daemons = &Daemons::of(marked, topology);
     let supplied = memos.beside(policy, market, daemons);
@@ -256,6 +256,7 @@ fn staged<T>(
         memo: supplied.memo(),
         daemons,
         lets_go,
+        stuck,
         asked,
         evictions,
         room,

@@ -142,6 +142,7 @@ impl Kept {
             memo: supplied.memo(),
             daemons,
             lets_go: &BTreeSet::new(),
+            stuck: &BTreeSet::new(),
             asked: &BTreeSet::new(),
             evictions: &Evictions::of(&[], &[]),
             room: &Demand::default(),

@@ -1,9 +1,13 @@
 //! Why a pod goes where it goes, or nowhere.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::model::storage::Storage;
-use crate::model::{NodeName, Pod, PodKey, PodPlace, PodSpec, SchedulingRule};
+use crate::model::{DisruptionReason, LabelKey, NodeName, Pod, PodKey, PodPlace, PodSpec, SchedulingRule};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
+use crate::solve::came_off;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::{Ask, Shape};
 use crate::solve::existing;
@@ -14,7 +18,7 @@ use crate::solve::price::PriceBook;
 use crate::solve::report::chain::{self, PoolChain};
 use crate::solve::solution::{NodeRef, Preferences, Solution};
 use crate::solve::supply::Supply;
-use crate::solve::topology::Topology;
+use crate::solve::topology::{Role, Topology};
 
 /// What becomes of a pod; what is worst comes first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +60,8 @@ pub struct PodExplanation {
     pub without: Option<String>,
     /// What each pool's rules say, the heaviest pool first.
     pub pools: Vec<PoolChain>,
-    /// What each existing node says, by name: `None` where there is room for it now.
+    /// What each existing node says, by name: `None` where there is room for it, beside what else goes there if the pod
+    /// goes to a new node, or nowhere.
     pub nodes: Vec<(NodeName, Option<String>)>,
     /// What becomes of its soft preferences, where it is placed and gives any of them up.
     pub preferences: Option<Preferences>,
@@ -92,7 +97,7 @@ pub fn explain_pod(
     };
     let roles = topology.in_domains(roles);
     let shape = Shape { priority: pod.spec.priority, ask, roles, pods: vec![key.clone()] };
-    if matches!(outcome, PodOutcome::Unplaced { .. }) {
+    if matches!(outcome, PodOutcome::Unplaced { .. } | PodOutcome::Placed(NodeRef::New(_))) {
         fill_as((snapshot, &shared), solution, &topology, &mut standing);
     }
     let ledger = super::ledger_after((snapshot, policy), &market, &supply, solution);
@@ -113,13 +118,41 @@ pub fn explain_pod(
             Some("it is being deleted".to_owned())
         } else {
             let why = existing::why(standing, &shape).err().or_else(|| torn.clone());
-            why.map(|miss| format!("{}: {}", miss.rule, miss.because))
+            let missed = why.map(|miss| format!("{}: {}", miss.rule, miss.because));
+            missed.or_else(|| goes(solution, &standing.node.name)).or_else(|| {
+                let PodOutcome::Placed(NodeRef::New(place)) = &outcome else { return None };
+                let new = came_off::labels_of(&supply, solution.target.new.get(*place)?);
+                elsewhere((&topology, &shape.roles), &standing.node.labels, &new)
+            })
         };
         (standing.node.name.clone(), because)
     };
     let without = without(&outcome, &pod.spec);
     let (nodes, preferences) = (standing.iter().map(says).collect(), given_up(solution, key));
     PodExplanation { pod: key.clone(), outcome, without, pools, nodes, preferences }
+}
+
+/// Returns that a node goes, and why.
+fn goes(solution: &Solution, node: &NodeName) -> Option<String> {
+    let removal = solution.target.removed.iter().find(|removal| removal.node == *node)?;
+    Some(match removal.reason {
+        DisruptionReason::Empty => "has room, but goes: it is empty".to_owned(),
+        reason => format!("has room, but goes for reason {reason}"),
+    })
+}
+
+/// Returns by which label rules between pods lead a pod to another domain than that of a node.
+fn elsewhere(
+    (topology, roles): (&Topology, &[Role]),
+    there: &BTreeMap<LabelKey, Arc<str>>,
+    new: &BTreeMap<LabelKey, Arc<str>>,
+) -> Option<String> {
+    let mut keys = roles.iter().filter(|role| role.is_bound).map(|role| &topology.groups[role.group].key);
+    let (key, domain) = keys.find_map(|key| {
+        let domain = new.get(key)?;
+        (there.get(key) != Some(domain)).then_some((key, domain))
+    })?;
+    Some(format!("has room, but rules between pods lead this one to `{key}: {domain}`"))
 }
 
 /// Returns what is said of preferences, with those alone that this pod gives up.

@@ -78,6 +78,10 @@ fn why_may_not(scene: &Scene<'_>, world: &Snapshot, standing: &Standing<'_>) -> 
     empty::unknown(standing.node, has_claims, true)
         .or_else(|| empty::why_stays(world, scene.policy, standing))
         .or_else(|| let_go_by_none(scene, standing))
+        .or_else(|| {
+            let is_stuck = scene.stuck.contains(&standing.node.name);
+            is_stuck.then(|| "it is empty now, and nothing lets an empty node of its pool go".to_owned())
+        })
         .or_else(barred)
         .unwrap_or_else(|| "what it costs is not known, so that nothing is known to be cheaper".to_owned())
 }

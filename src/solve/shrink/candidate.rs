@@ -49,6 +49,28 @@ pub(in crate::solve) fn pools(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<
     policy.pools.values().filter(lets_go).map(|pool| pool.name.clone()).collect()
 }
 
+/// Returns the nodes that carry nothing and that no budget, and no freeze, lets go for that: nothing else could be the
+/// reason for one. As long as pods wait those stay too whose turn has not come, since pods may come to them at once.
+pub(in crate::solve) fn stuck(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<NodeName> {
+    let waits = snapshot.pods.iter().any(|pod| pod.place == PodPlace::Waiting);
+    let reason = DisruptionReason::Empty;
+    let lets_go = |pool: &&Pool| match waits {
+        true => at_once(snapshot, policy, pool, reason) > 0,
+        false => ever(snapshot, policy, pool, reason) > 0,
+    };
+    let keeping: BTreeSet<&PoolName> =
+        policy.pools.values().filter(|pool| !lets_go(pool)).map(|pool| &pool.name).collect();
+    let bound = snapshot.pods.iter().filter(|pod| !pod.is_daemon).filter_map(|pod| match &pod.place {
+        PodPlace::Bound(node) => Some(node),
+        PodPlace::Waiting => None,
+    });
+    let busy: BTreeSet<&NodeName> = if keeping.is_empty() { BTreeSet::new() } else { bound.collect() };
+    let is_stuck = |node: &&Node| {
+        node.pool.as_ref().is_some_and(|pool| keeping.contains(pool)) && !busy.contains(&node.name)
+    };
+    snapshot.nodes.iter().filter(is_stuck).map(|node| node.name.clone()).collect()
+}
+
 /// What decides which nodes may go.
 #[derive(Clone, Copy)]
 pub(in crate::solve) struct Rules<'a> {
@@ -57,6 +79,8 @@ pub(in crate::solve) struct Rules<'a> {
     pub(in crate::solve) book: &'a PriceBook<'a>,
     /// The pools whose budgets let an underused node go now.
     pub(in crate::solve) lets_go: &'a BTreeSet<PoolName>,
+    /// The nodes that are empty as the world is and stay for that, whatever is imagined to come to them.
+    pub(in crate::solve) stuck: &'a BTreeSet<NodeName>,
     /// Which pods may be evicted as the world is, whatever is imagined of it.
     pub(in crate::solve) evictions: &'a Evictions<'a>,
     /// The room that is kept for pods to come.
@@ -86,7 +110,7 @@ pub(super) fn candidates(
     snapshot: &Snapshot,
     (nodes, held): (&[Standing<'_>], &[Shape]),
 ) -> Vec<Candidate> {
-    let Rules { policy, market, book, lets_go, evictions, room } = rules;
+    let Rules { policy, market, book, lets_go, stuck, evictions, room } = rules;
     let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
     let has_pods = snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)));
     let nobody_waits = !snapshot.pods.iter().any(|pod| pod.place == PodPlace::Waiting);
@@ -104,6 +128,7 @@ pub(super) fn candidates(
         let is_free = !room.shapes.is_empty() && is_unmade(policy, node);
         is_free
             || node.pool.as_ref().is_some_and(is_let_go)
+                && !stuck.contains(&node.name)
                 && !node.is_deleting
                 && empty::unknown(node, has_claims, has_pods).is_none()
                 && empty::why_stays(snapshot, policy, standing).is_none()

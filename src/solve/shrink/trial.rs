@@ -47,6 +47,8 @@ pub(in crate::solve) struct Scene<'a> {
     pub(in crate::solve) daemons: &'a Daemons<'a>,
     /// The pools whose budgets let an underused node go now.
     pub(in crate::solve) lets_go: &'a BTreeSet<PoolName>,
+    /// The nodes that are empty as the world is and stay for that, whatever is imagined to come to them.
+    pub(in crate::solve) stuck: &'a BTreeSet<NodeName>,
     /// The nodes that are to go for other reasons than cost.
     pub(in crate::solve) asked: &'a BTreeSet<NodeName>,
     /// Which pods may be evicted as the world is, whatever is imagined of it.
@@ -66,8 +68,8 @@ pub(in crate::solve) struct Scene<'a> {
 impl<'a> Scene<'a> {
     /// Returns what decides which nodes may go.
     pub(super) fn rules(&self) -> Rules<'a> {
-        let Self { policy, market, book, lets_go, evictions, room, .. } = *self;
-        Rules { policy, market, book, lets_go, evictions, room }
+        let Self { policy, market, book, lets_go, stuck, evictions, room, .. } = *self;
+        Rules { policy, market, book, lets_go, stuck, evictions, room }
     }
 
     /// Returns what planning of a world starts from, of which this waits and these nodes are there.

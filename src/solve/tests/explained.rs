@@ -235,3 +235,15 @@ fn pods_are_meant_by_name_by_the_beginning_of_a_name_or_by_workload() {
     assert_eq!(meant("pod", "twin", None), "in 2");
     assert_eq!(meant("deployment", "nix", None), "");
 }
+
+#[test]
+fn what_has_room_and_goes_is_not_said_to_have_no_room() {
+    let open = Pool { disruption: Disruption::default(), ..pool("default") };
+    let nodes = [node("n1", "Standard_D8s_v5"), node("n2", "Standard_D2s_v5")];
+    let world = World::of(vec![open]).nodes(nodes).pods([on("n2", pod("old").cpu("1800m")), pod("new")]);
+    let explained =
+        explain_pod(&world.snapshot, &world.policy, &world.solve(), &PodKey::new("default", "new"));
+    assert!(matches!(explained.outcome, PodOutcome::Placed(NodeRef::New(0))), "{:?}", explained.outcome);
+    let says: Vec<&str> = explained.nodes.iter().filter_map(|(_, because)| because.as_deref()).collect();
+    assert_eq!(says, ["has room, but goes: it is empty", "cpu: `cpu` 500m is asked for, there is 100m"]);
+}

@@ -1,7 +1,12 @@
 //! Empty nodes go; whatever cannot be known to be empty, or is nobody's to remove, stays.
 
+use std::collections::BTreeSet;
+
 use super::world::{PodWith, World, node, on, pod, pool};
-use crate::model::{Disruption, Node, NodeStage, Pod, Pool, SchedulingRule, Strength};
+use crate::model::{
+    Budget, BudgetNodes, Disruption, DisruptionReason, Freeze, Node, NodeStage, Pod, Pool, SchedulingRule,
+    Strength,
+};
 
 fn world(empty: Node) -> World {
     World::of(vec![pool("default")])
@@ -90,4 +95,39 @@ fn a_node_being_deleted_is_neither_kept_nor_removed() {
     let solution = world(leaving).solve();
     assert_eq!(solution.target.kept.len(), 1);
     assert!(solution.target.removed.is_empty() && solution.report.staying.is_empty());
+}
+
+/// A pool that lets underused nodes go, and of empty ones this many.
+fn keeping_empty(nodes: u32) -> Pool {
+    let only_empty = BTreeSet::from([DisruptionReason::Empty]);
+    let budget = Budget { reasons: Some(only_empty), nodes: BudgetNodes::Count(nodes), window: None };
+    let disruption = Disruption { budgets: vec![budget], ..Disruption::default() };
+    Pool { disruption, ..pool("default") }
+}
+
+#[test]
+fn a_pod_that_waits_comes_to_an_empty_node_that_no_budget_lets_go() {
+    let world = |pool| World::of(vec![pool]).nodes([node("n1", "Standard_D8s_v5")]).pods([pod("new")]);
+    assert_eq!(world(keeping_empty(0)).text(), "= n1: new\n");
+    let may_go = world(keeping_empty(1)).pods([on("n2", pod("old"))]).nodes([node("n2", "Standard_D2s_v5")]);
+    assert_eq!(may_go.text(), "= n2: new\n- n1: Empty\n");
+}
+
+#[test]
+fn a_pod_that_waits_comes_to_an_empty_node_whose_turn_to_go_has_not_come() {
+    let leaving = Node { is_deleting: true, ..node("n2", "Standard_D2s_v5") };
+    let world =
+        World::of(vec![keeping_empty(1)]).nodes([node("n1", "Standard_D8s_v5"), leaving]).pods([pod("new")]);
+    assert_eq!(world.text(), "= n1: new\n");
+}
+
+#[test]
+fn what_moves_comes_to_an_empty_node_that_a_freeze_keeps() {
+    let mut world = World::of(vec![Pool { disruption: Disruption::default(), ..pool("default") }])
+        .nodes([node("n1", "Standard_D8s_v5"), node("n2", "Standard_D8s_v5"), node("n3", "Standard_D8s_v5")])
+        .pods([on("n1", pod("one")), on("n2", pod("two"))]);
+    let reasons = Some(BTreeSet::from([DisruptionReason::Empty]));
+    let freeze = Freeze { name: "calm".into(), window: None, pools: None, reasons };
+    world.policy.fleet.holds.freezes.push(freeze);
+    assert_eq!(world.text(), "= n3: one two\n- n1: Underutilized\n- n2: Underutilized\n");
 }
