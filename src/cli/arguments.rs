@@ -97,6 +97,10 @@ pub(super) struct WhatIfArguments {
         default_value = "current"
     )]
     pub(super) hpa: HpaArgument,
+    /// What if CronJobs ran as many pods at once as they may, or none but those that run? Else as they run, where INPUT
+    /// holds nodes with their pods, and at their peak where it does not
+    #[arg(long, value_enum, value_name = "running|peak", hide_possible_values = true)]
+    pub(super) cron: Option<CronArgument>,
     /// What if a workload had N pods? KIND/NAMESPACE/NAME=N where the name is not enough; may be repeated.
     /// Beats --hpa; of fewer pods than run, those go that Kubernetes would take first
     #[arg(long, value_name = "[KIND/]NAME=N")]
@@ -113,6 +117,15 @@ pub(super) enum HpaArgument {
     /// As many as there are
     #[default]
     Current,
+}
+
+/// Which pods of CronJobs count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum CronArgument {
+    /// Those that exist
+    Running,
+    /// As many as may run at once
+    Peak,
 }
 
 #[derive(Args, Debug)]
@@ -151,7 +164,7 @@ pub(super) struct PlanArguments {
     /// be it to the same file
     #[arg(long, requires = "snapshot", conflicts_with_all = [
         "before", "target", "replace", "forget", "destroy", "strategy", "verbose", "from_scratch", "without_zone",
-        "hpa", "scale", "with", "prune", "no_system_daemonsets", "fail_on", "max_monthly_increase",
+        "hpa", "cron", "scale", "with", "prune", "no_system_daemonsets", "fail_on", "max_monthly_increase",
     ])]
     pub(super) refresh_only: bool,
     #[command(flatten)]

@@ -9,13 +9,13 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::arguments::{HpaArgument, WhatIfArguments, WorldArguments};
+use super::arguments::{CronArgument, HpaArgument, WhatIfArguments, WorldArguments};
 use super::exit::Failure;
 use super::input::Inputs;
 use super::progress::Progress;
 use super::ui::Ui;
 use crate::manifests::Names;
-use crate::manifests::{Hpa, ReadOptions, Scale};
+use crate::manifests::{Cron, Hpa, ReadOptions, Scale};
 use crate::model::{NodeName, NodeSelector, Region, Target, Wishes};
 use crate::offline::{self, Planned, Problem, Proposed, Request, World};
 use crate::render::words::count;
@@ -94,7 +94,7 @@ pub(super) fn say_unread(unread_folders: &[String], ui: Ui) {
 
 /// Returns what is supposed.
 fn question(arguments: &WhatIfArguments) -> Result<Question, Failure> {
-    let WhatIfArguments { from_scratch, without_zone, hpa: _, scale: _ } = arguments;
+    let WhatIfArguments { from_scratch, without_zone, hpa: _, cron: _, scale: _ } = arguments;
     let selector = from_scratch.as_deref().map(NodeSelector::parse).transpose().map_err(|fault| {
         Failure::error(format!("`--from-scratch`: {fault}"))
             .hint("write it as after kubectl's `-l`: `--from-scratch=agentpool=web` or `--from-scratch='agentpool in (web,batch)'`")
@@ -120,8 +120,12 @@ fn reading(arguments: &WhatIfArguments) -> Result<ReadOptions, Failure> {
         HpaArgument::Max => Hpa::Max,
         HpaArgument::Current => Hpa::Current,
     };
+    let cron = arguments.cron.map(|cron| match cron {
+        CronArgument::Running => Cron::Running,
+        CronArgument::Peak => Cron::Peak,
+    });
     let scale = scale.into_iter().filter_map(|(_, scale)| scale.ok()).collect();
-    Ok(ReadOptions { hpa, scale, may_miss_scaled: false })
+    Ok(ReadOptions { hpa, cron, scale, may_miss_scaled: false })
 }
 
 /// Returns what a plan is narrowed to.

@@ -46,5 +46,7 @@ fn described(workload: &WorkloadObject) -> String {
 
 /// Returns whether a workload of this kind was counted by its kind's rule, rather than by the user.
 fn is_meant(workload: &WorkloadObject, kind: WorkloadKind) -> bool {
-    workload.kind == kind && (kind != WorkloadKind::CronJob || workload.count.how.is_some())
+    workload.kind == kind
+        && !workload.is_as_it_runs
+        && (kind != WorkloadKind::CronJob || workload.count.how.is_some())
 }

@@ -118,6 +118,7 @@ fn missing(
 ) -> Vec<i64> {
     let is_free = |ordinal: &i64| !taken.contains(&key_of(workload, *ordinal));
     match workload.kind {
+        _ if workload.is_as_it_runs => Vec::new(),
         WorkloadKind::DaemonSet | WorkloadKind::Template => Vec::new(),
         WorkloadKind::StatefulSet => {
             let first = workload.first_ordinal;
@@ -157,7 +158,7 @@ fn within_limit(
     running: &BTreeMap<Workload, i64>,
 ) -> Result<(), Box<Fault>> {
     let mut made: i64 = 0;
-    for (workload, place) in workloads {
+    for (workload, place) in workloads.iter().filter(|(workload, _)| !workload.is_as_it_runs) {
         let there = running.get(&workload.id).copied().unwrap_or(0);
         made = made.saturating_add(workload.count.replicas.saturating_sub(there).max(0));
         if made > PODS_MAX {

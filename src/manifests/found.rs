@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
-use crate::model::{Digest, Namespace, NamespaceLabels};
+use crate::model::{Digest, Namespace, NamespaceLabels, Workload};
 
 use super::admission::Admission;
 use super::allow::{self, Scope};
@@ -78,6 +78,10 @@ pub struct Found {
     pub cluster: Option<Arc<str>>,
     /// Objects of `policy`.
     pub ours: Vec<OurObject>,
+    /// The workloads that manifests lay over what a cluster holds.
+    pub laid: BTreeSet<Workload>,
+    /// The files that hold objects which a cluster made: nodes, and what has a UID.
+    pub made_in: BTreeSet<Arc<str>>,
     /// Objects that matter and are not understood, by kind.
     pub not_understood: BTreeMap<String, NotUnderstood>,
     /// Objects that stand for others, which a controller renders.
@@ -249,6 +253,9 @@ impl Found {
     /// Takes in what an object says; returns whether a plan needs it.
     fn keep(&mut self, object: Cursor<'_>, kind: &Arc<str>, treatment: Treatment) -> bool {
         let place = Place { file: Arc::clone(object.document.file), line: object.tree.line };
+        if treatment == Treatment::Node || object.tree.at(&["metadata", "uid"]).is_some() {
+            self.made_in.insert(Arc::clone(&place.file));
+        }
         match treatment {
             Treatment::Workload(WorkloadKind::Rollout) if rollout::is_of_another(object) => {
                 self.rollouts.extend(RolloutOfAnother::read(object).map(|rollout| (rollout, place)));

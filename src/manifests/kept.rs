@@ -11,6 +11,7 @@ use super::found::Found;
 use super::kind::{self, NotUnderstood};
 use super::renders::Renders;
 use super::tree::{Entry, Tree, Value};
+use crate::model::Workload;
 
 /// An object, cut to what planning needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +70,8 @@ impl Identity {
 pub struct Kept {
     /// The objects, in the order found.
     pub objects: Vec<KeptObject>,
+    /// The workloads that are manifests beside what a cluster made.
+    pub laid: BTreeSet<Workload>,
     /// Kinds that matter to a plan and are not understood.
     pub not_understood: BTreeMap<String, NotUnderstood>,
     /// Objects that stand for others, which a controller renders in the cluster.
@@ -86,10 +89,12 @@ pub struct Kept {
 impl Kept {
     /// Reads the objects; returns what was found, and how many sources it came from.
     pub(super) fn found(self) -> (Found, usize) {
-        let Self { objects, not_understood, renders, passed_over, sources, documents, finished_pods } = self;
+        let Self { objects, laid, not_understood, renders, passed_over, sources, documents, finished_pods } =
+            self;
         let mut found = Found::default();
         (found.not_understood, found.passed_over) = (not_understood, passed_over);
         (found.renders, found.finished_pods) = (renders, finished_pods);
+        found.laid = laid;
         for KeptObject { file, tree } in objects {
             found.object(&file, tree);
         }

@@ -16,6 +16,8 @@ use super::scaling::leaving::{DELETION_COST, Standing};
 pub struct LivePod {
     /// Namespace and name.
     pub key: PodKey,
+    /// Whether a cluster made it: it has a UID, or says how far it is.
+    pub is_made: bool,
     /// The workload that made it: what owns it, until ownership is settled.
     pub workload: Option<Workload>,
     /// What made that owner, by the names alone.
@@ -73,6 +75,7 @@ pub fn read(object: Cursor<'_>) -> Option<PodObject> {
     let workload = owner(&meta);
     let pod = LivePod {
         key: PodKey { namespace: meta.namespace.clone(), name: Arc::clone(&meta.name) },
+        is_made: is_admitted || phase.is_some(),
         maker: workload.as_ref().and_then(|owner| Maker::of(owner, &meta)),
         workload,
         node: pod::node(spec),

@@ -35,6 +35,7 @@ pub mod refusals;
 pub mod renders;
 mod replaced;
 pub mod rollout;
+pub mod running;
 pub mod said;
 pub mod scalar;
 pub mod scaling;
@@ -52,10 +53,12 @@ pub use names::{Cover, Names};
 pub use objects::{DaemonSet, Objects, OurObject};
 pub use overlay::Overlay;
 pub use renders::Renders;
+pub use running::Cron;
 pub use said::{Note, Remark};
 pub use scaling::{Hpa, option::Scale};
 pub use source::{DUMP_BYTES_MAX, Source};
 
+use crate::model::Workload;
 use document::Taker as _;
 use found::Found;
 use said::Said;
@@ -66,6 +69,8 @@ use scaling::Scaling;
 pub struct ReadOptions {
     /// How many replicas autoscaled workloads are planned with.
     pub hpa: Hpa,
+    /// Which pods of CronJobs count; else those that exist, where the input holds what runs, and as many as may run at once.
+    pub cron: Option<Cron>,
     /// Workloads whose pods the user counts, whatever else says how many there are.
     pub scale: Vec<Scale>,
     /// Whether the workloads of `scale` may be missing: of two inputs side by side one may have them.
@@ -97,9 +102,11 @@ pub fn read_all(mut sources: Vec<Source>, options: &ReadOptions) -> (Objects, Ve
 pub fn keep(mut sources: Vec<Source>) -> (Kept, Vec<Fault>) {
     let mut found = Found::keeping();
     let count = take(&mut sources, &mut found);
+    let laid = running::beside(&found.workloads, &found.made_in);
     let Found { kept, not_understood, renders, passed_over, objects, finished_pods, faults, .. } = found;
     let kept = Kept {
         objects: kept.unwrap_or_default(),
+        laid,
         not_understood,
         renders,
         passed_over,
@@ -140,6 +147,7 @@ fn take(sources: &mut Vec<Source>, found: &mut Found) -> usize {
 
 /// Returns what was found as objects, beside everything that is wrong.
 fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects, Vec<Fault>) {
+    let is_dump = running::is_dump(&found);
     let Found {
         mut workloads,
         rollouts,
@@ -149,6 +157,8 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
         admission,
         priorities,
         mut ours,
+        mut laid,
+        made_in,
         mut faults,
         ..
     } = found;
@@ -156,9 +166,15 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
     rollout::resolve(rollouts, &mut workloads, &mut said);
     owners.settle(&mut workloads, &mut pods);
     admission.admit(&mut workloads, &mut pods, &mut said);
-    let scaling = Scaling { autoscalers, options };
+    laid.extend(running::beside(&workloads, &made_in));
+    let by_laid = autoscalers.iter().filter(|autoscaler| laid.contains(&autoscaler.id));
+    let targets: Vec<Workload> = by_laid.map(|autoscaler| autoscaler.target.clone()).collect();
+    laid.extend(targets);
+    running::mark(&mut workloads, (is_dump, &laid), options.cron);
+    let scaling = Scaling { autoscalers, options, is_dump };
     scaling.apply(&mut workloads, &mut pods, (&mut said, &mut faults));
     counting::say(&workloads, &mut said);
+    running::say(&workloads, &pods, &mut said);
     let has_buffers = ours.iter().any(|object| &*object.kind == "CapacityBuffer");
     if !has_buffers {
         // Nobody asks for a PodTemplate then.

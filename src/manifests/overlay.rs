@@ -98,6 +98,7 @@ pub(super) fn found(base: Kept, overlay: Overlay) -> (Found, usize) {
     }
     let merged = Kept {
         objects: objects.into_values().chain(nameless).collect(),
+        laid: base.laid.into_iter().chain(applied.workloads.iter().cloned()).collect(),
         not_understood: not_understood(base.not_understood, with.not_understood, &prune),
         renders: base.renders.into_iter().chain(with.renders).collect(),
         passed_over: base.passed_over,

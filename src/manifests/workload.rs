@@ -28,6 +28,10 @@ pub struct WorkloadObject {
     pub is_do_not_disrupt: bool,
     /// How many pods it wants.
     pub count: Count,
+    /// Whether a cluster made it, rather than that somebody wrote it.
+    pub is_made: bool,
+    /// Whether only those of its pods count that exist.
+    pub is_as_it_runs: bool,
     /// The ordinal of the first pod of a StatefulSet.
     pub first_ordinal: i64,
 }
@@ -103,7 +107,18 @@ pub fn read(object: Cursor<'_>, kind: WorkloadKind) -> Option<WorkloadObject> {
     let meta = meta?;
     let id = identity(object, &meta)?;
     let owner = owner(&meta);
-    Some(WorkloadObject { id, kind, owner, body, node, is_do_not_disrupt, count, first_ordinal })
+    Some(WorkloadObject {
+        id,
+        kind,
+        owner,
+        body,
+        node,
+        is_do_not_disrupt,
+        count,
+        is_made: meta.uid.is_some(),
+        is_as_it_runs: false,
+        first_ordinal,
+    })
 }
 
 /// Returns kind, namespace and name of an object.

@@ -10,6 +10,7 @@ mod recorded;
 mod refresh;
 mod region;
 mod strategy;
+mod unknown;
 mod waiting;
 
 use std::collections::BTreeSet;
@@ -357,7 +358,7 @@ fn unjudged(world: &World) -> (Solution, Plan) {
         return (solution, plan);
     }
     let (solution, plan) = solved(world);
-    let plan = waiting::listed(world, plan);
+    let plan = unknown::listed(world, waiting::listed(world, plan));
     (solution, plan)
 }
 

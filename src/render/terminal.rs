@@ -15,6 +15,7 @@ use super::{money, question, strategies, whole};
 use crate::catalog::NO_ZONE;
 use crate::model::{ChangeClass, DisruptionReason, NodeName, ResourceName, Resources, label};
 use crate::plan::{Change, PodsFor, Reason, World};
+use crate::solve::NotDecided;
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -402,6 +403,10 @@ pub(super) fn not_done(view: &PlanView<'_>, names: usize) -> Vec<Line> {
         lines.push(Line::new(Style::Warning, text));
     }
     lines.extend(nodes_that_stay(view, names));
+    lines.extend(report.not_decided.iter().map(|NotDecided { pool, because, nodes }| {
+        let (all, who) = (count(nodes.len(), "node"), some(nodes, names));
+        Line::new(Style::Plain, format!("  Not decided: {all} of {pool}, {because}: {who}"))
+    }));
     lines.extend(super::preferences::given_up(view));
     for (rule, pods) in &report.passed_over {
         let text =

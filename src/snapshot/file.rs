@@ -17,7 +17,7 @@ use crate::catalog::{self, Catalog};
 use crate::manifests::json::{Lines, Raw};
 use crate::manifests::source::DOCUMENT_BYTES_MAX;
 use crate::manifests::{DUMP_BYTES_MAX, Fault, Kept, KeptObject, Names, NotUnderstood, Renders, Source, Why};
-use crate::model::{Digest, Region};
+use crate::model::{Digest, Region, Workload};
 
 /// The version of the format.
 pub const API_VERSION: &str = "nodeform.dev/v1alpha1";
@@ -129,6 +129,9 @@ struct WireFile<'a> {
     /// `Snapshot`.
     #[serde(borrow)]
     kind: Cow<'a, str>,
+    /// The workloads that are manifests beside what a cluster made: all their pods count, and not only those that exist.
+    #[serde(default)]
+    laid: BTreeSet<Workload>,
     /// The region, where the user said it.
     location: Option<Region>,
     /// What was done with names of namespaces, workloads, pods, claims and volumes, and with the values of their
@@ -174,6 +177,7 @@ pub fn write(file: &SnapshotFile) -> String {
         finished_pods: kept.finished_pods,
         gaps: kept.not_understood.iter().map(gap).collect(),
         kind: KIND,
+        laid: &kept.laid,
         location,
         names: *names,
         objects,
@@ -197,6 +201,8 @@ struct Written<'a> {
     finished_pods: usize,
     gaps: Vec<WireGap>,
     kind: &'static str,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    laid: &'a BTreeSet<Workload>,
     location: &'a Option<Region>,
     names: Names,
     objects: Vec<WrittenObject<'a>>,
@@ -228,6 +234,7 @@ pub fn read(source: &Source) -> Result<SnapshotFile, Vec<Fault>> {
     let stock = stock(Raw::of(wire.catalog), &lines).map_err(|found| vec![found.with_hint(AGAIN)])?;
     let kept = Kept {
         objects: objects(Raw::of(wire.objects), &lines)?,
+        laid: wire.laid,
         not_understood: wire
             .gaps
             .into_iter()

@@ -109,6 +109,7 @@ fn told(scene: &Scene<'_>, ground: &Ground<'_>, mut attempt: Attempt<'_>) -> Sol
         without_requests: demand.without_requests,
         warnings,
         staying: shrunk.staying,
+        not_decided: Vec::new(),
         undecided: report::undecided::undecided(snapshot, policy),
         cost_before: costs.0,
         cost_after: costs.1,

@@ -166,6 +166,9 @@ pub struct Report {
     pub warnings: Vec<Warning>,
     /// Nodes that could go and stay, with the reason.
     pub staying: Vec<(NodeName, String)>,
+    /// Nodes that would go but for something that is not known, by pool.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_decided: Vec<NotDecided>,
     /// Budgets, expiry and schedules that were not decided because the snapshot has no time.
     pub undecided: BTreeSet<String>,
     /// What today's nodes cost the user by the hour, as far as prices are known, and how many are unpriced.
@@ -317,6 +320,19 @@ pub struct Unplaced {
     pub nearest: Option<String>,
     /// Every reason met on the way, by pool or node, for `explain`.
     pub details: Vec<String>,
+}
+
+/// Nodes of a pool that would go but for something that is not known.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct NotDecided {
+    /// The pool.
+    pub pool: PoolName,
+    /// What is not known, in words about several nodes.
+    pub because: String,
+    /// The nodes, sorted.
+    pub nodes: Vec<NodeName>,
 }
 
 /// Pods that are not planned although something might hold them.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::fault::Fault;
 use super::kept::{Identity, Kept, KeptObject};
 use super::{NotUnderstood, ReadOptions};
-use crate::model::Digest;
+use crate::model::{Digest, Namespace, Workload};
 use made::{Made, Part};
 
 /// What is done with names.
@@ -157,6 +157,12 @@ impl Cover {
         if self.names == Names::Show {
             return kept;
         }
+        let hidden = |workload: Workload| Workload {
+            namespace: Namespace::new(&*self.text(workload.namespace.as_str())),
+            name: self.text(&workload.name),
+            ..workload
+        };
+        kept.laid = kept.laid.into_iter().map(hidden).collect();
         for KeptObject { tree, file: _ } in &mut kept.objects {
             places::replace(tree, &|text| self.text(text));
         }

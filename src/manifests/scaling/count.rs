@@ -1,6 +1,6 @@
 //! How many pods an autoscaled workload is planned with, and why so many.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::manifests::kind::WorkloadKind;
 use crate::manifests::said::{Note, Said, listed};
@@ -103,10 +103,15 @@ fn by_one(workload: &WorkloadObject, autoscaler: &Autoscaler, hpa: Hpa) -> Decis
 
 /// Says which numbers were taken, those aside that an autoscaler's status says.
 pub fn say(decided: &[(Workload, Decision)], workloads: &[Placed], hpa: Hpa, said: &mut Said) {
+    let as_it_runs: BTreeSet<&Workload> =
+        workloads.iter().filter_map(|(workload, _)| workload.is_as_it_runs.then_some(&workload.id)).collect();
     let before: BTreeMap<&Workload, i64> =
         workloads.iter().map(|(workload, _)| (&workload.id, workload.count.replicas)).collect();
     let mut groups: BTreeMap<Because, Vec<String>> = BTreeMap::new();
     for (target, Decision { pods, because, bounds }) in decided {
+        if as_it_runs.contains(target) {
+            continue;
+        }
         let name = path(target);
         let text = match (because, bounds) {
             (Because::Option, _) => {

@@ -48,6 +48,8 @@ pub struct Scaling<'a> {
     pub autoscalers: Vec<Autoscaler>,
     /// How many replicas workloads are planned with.
     pub options: &'a ReadOptions,
+    /// Whether the input says what runs.
+    pub is_dump: bool,
 }
 
 impl Scaling<'_> {
@@ -59,7 +61,7 @@ impl Scaling<'_> {
         pods: &mut Vec<Live>,
         (said, faults): (&mut Said, &mut Faults),
     ) {
-        let Self { autoscalers, options } = self;
+        let Self { autoscalers, options, is_dump } = self;
         let hpa = options.hpa;
         let mut by_target: BTreeMap<Workload, Vec<Autoscaler>> = BTreeMap::new();
         for autoscaler in autoscaler::without_made(autoscalers) {
@@ -73,7 +75,7 @@ impl Scaling<'_> {
         let there: Vec<&Scale> = there.map(|(_, scale)| scale).collect();
         let scaled = option::resolve(&there, &candidates, faults);
         let asked = by_target.keys().chain(scaled.keys());
-        derive(asked.collect(), workloads, pods);
+        derive((asked.collect(), is_dump), workloads, pods);
         let mut decided: Vec<(Workload, Decision)> = Vec::new();
         for (target, autoscalers) in &by_target {
             let found = workloads.iter().find(|(workload, _)| workload.id == *target);
@@ -89,6 +91,12 @@ impl Scaling<'_> {
             }
         }
         decided.extend(scaled.into_iter().map(|(target, pods)| (target, Decision::option(pods))));
+        for (target, Decision { because, .. }) in &decided {
+            // Who asks for the bounds, or for a number, wants them whatever runs.
+            let is_asked = because.takes_pods() || hpa != Hpa::Current;
+            let named = workloads.iter_mut().find(|(workload, _)| workload.id == *target && is_asked);
+            named.into_iter().for_each(|(workload, _)| workload.is_as_it_runs = false);
+        }
         count::say(&decided, workloads, hpa, said);
         let mut gone: Vec<PodKey> = Vec::new();
         for (target, Decision { pods: wanted, because, .. }) in decided {
@@ -113,7 +121,7 @@ fn candidates(workloads: &[Placed], pods: &[Live]) -> BTreeMap<Workload, bool> {
 }
 
 /// Makes the workloads that the input does not hold and whose pods run, from the pod of the smallest name.
-fn derive(asked: BTreeSet<&Workload>, workloads: &mut Vec<Placed>, pods: &[Live]) {
+fn derive((asked, is_dump): (BTreeSet<&Workload>, bool), workloads: &mut Vec<Placed>, pods: &[Live]) {
     let known: BTreeSet<Workload> = workloads.iter().map(|(workload, _)| workload.id.clone()).collect();
     for id in asked.into_iter().filter(|id| !known.contains(id)) {
         let own = || pods.iter().filter(|(pod, _)| pod.workload.as_ref() == Some(id) && !pod.is_daemon);
@@ -130,6 +138,8 @@ fn derive(asked: BTreeSet<&Workload>, workloads: &mut Vec<Placed>, pods: &[Live]
             node: None,
             is_do_not_disrupt: first.is_do_not_disrupt,
             count: Count::written(i64::try_from(running).unwrap_or(i64::MAX)),
+            is_made: true,
+            is_as_it_runs: is_dump,
             first_ordinal: 0,
         };
         workloads.push((workload, Place { file: Arc::from(""), line: 0 }));

@@ -135,3 +135,85 @@ fn a_node_name_in_a_template_binds_its_pods() {
     let bound = deployment("web", 1).replace("spec: {containers", "spec: {nodeName: n7, containers");
     assert_eq!(places(&objects(&bound)), ["web-0 on n7"]);
 }
+
+/// A cluster of one node with one pod of `web`.
+fn cluster(more: &[String]) -> Vec<String> {
+    let node = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n".to_owned();
+    let mut all = vec![node, pod("web-abc-x", "ReplicaSet/web-abc", "")];
+    all.extend(more.iter().cloned());
+    all
+}
+
+fn cron_job(name: &str) -> String {
+    format!(
+        "apiVersion: batch/v1\nkind: CronJob\nmetadata: {{name: {name}}}\nspec:\n  schedule: '0 3 * * *'\n  \
+         jobTemplate: {{spec: {{parallelism: 2, template: {{spec: {{containers: [{{name: c, image: x}}]}}}}}}}}\n"
+    )
+}
+
+fn assumed(objects: &crate::manifests::Objects) -> Vec<String> {
+    objects.said.assumed.iter().map(|note| format!("{}: {}", note.what, note.why)).collect()
+}
+
+#[test]
+fn beside_nodes_and_their_pods_no_pods_count_but_those_that_exist() {
+    let hpa = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec: {minReplicas: 4, \
+               maxReplicas: 9, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n";
+    let read = objects(&file(&cluster(&[deployment("web", 3), cron_job("etl"), hpa.to_owned()])));
+    assert_eq!(places(&read), ["web-abc-x on n1"]);
+    assert_eq!(
+        assumed(&read),
+        [
+            "no pods but those that exist: `CronJob/default/etl` 0 of 2, `Deployment/default/web` 1 of 4: the input holds \
+          what runs: `--scale`, `--hpa` and `--cron peak` ask for more"
+        ]
+    );
+    // What was written by hand says what should be.
+    let by_hand =
+        cluster(&[deployment("web", 3)]).into_iter().map(|text| text.replace("  uid: web-abc-x\n", ""));
+    assert_eq!(objects(&file(&by_hand.collect::<Vec<_>>())).pods.len(), 3);
+    let without_nodes = [pod("web-abc-x", "ReplicaSet/web-abc", ""), deployment("web", 3)];
+    assert_eq!(objects(&file(&without_nodes)).pods.len(), 3);
+}
+
+#[test]
+fn beside_what_runs_more_pods_count_where_they_are_asked_for() {
+    use crate::manifests::{Cron, Hpa, ReadOptions, Source, read_all};
+    let hpa = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec: {maxReplicas: 5, \
+               scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n";
+    let text = file(&cluster(&[deployment("web", 3), cron_job("etl"), hpa.to_owned()]));
+    let pods = |options: ReadOptions| {
+        let (objects, faults) = read_all(vec![Source::new("a.yaml", &*text)], &options);
+        assert!(faults.is_empty(), "{faults:#?}");
+        objects.pods.len()
+    };
+    let plain = ReadOptions::default;
+    assert_eq!(pods(plain()), 1);
+    assert_eq!(pods(ReadOptions { hpa: Hpa::Max, ..plain() }), 5);
+    assert_eq!(pods(ReadOptions { cron: Some(Cron::Peak), ..plain() }), 3);
+    assert_eq!(pods(ReadOptions { scale: vec!["web=4".parse().expect("is one")], ..plain() }), 4);
+}
+
+#[test]
+fn a_manifest_beside_what_a_cluster_made_has_all_its_pods() {
+    use crate::manifests::{ReadOptions, Source, keep, read_kept};
+    let made = |text: String| text.replace("metadata: {name: old}", "metadata: {name: old, uid: old}");
+    let read = objects(&file(&cluster(&[made(deployment("old", 2)), deployment("new", 2)])));
+    assert_eq!(places(&read), ["new-0 waits", "new-1 waits", "web-abc-x on n1"]);
+    // So has one in a file of its own, also once both are kept for later.
+    let files = [("dump.yaml", file(&cluster(&[deployment("old", 2)]))), ("web.yaml", deployment("web", 2))];
+    let sources = || files.iter().map(|(name, text)| Source::new(*name, &**text)).collect();
+    let (kept, _) = keep(sources());
+    let (later, _) = read_kept(kept, &ReadOptions::default());
+    let now = crate::manifests::read(sources()).expect("nothing is wrong");
+    assert_eq!(places(&now), ["web-0 waits", "web-abc-x on n1"]);
+    assert_eq!(places(&later), places(&now));
+}
+
+#[test]
+fn cron_jobs_may_be_left_out_of_manifests() {
+    use crate::manifests::{Cron, ReadOptions, Source, read_all};
+    let options = ReadOptions { cron: Some(Cron::Running), ..ReadOptions::default() };
+    let (objects, _) = read_all(vec![Source::new("a.yaml", cron_job("etl"))], &options);
+    assert!(objects.pods.is_empty());
+}

@@ -5,7 +5,7 @@ use crate::manifests::{Hpa, Objects, ReadOptions, Scale, Source, read_all};
 
 fn options(hpa: Hpa, scale: &[&str]) -> ReadOptions {
     let scale = scale.iter().map(|text| text.parse::<Scale>().expect("is right")).collect();
-    ReadOptions { hpa, scale, may_miss_scaled: false }
+    ReadOptions { hpa, scale, ..ReadOptions::default() }
 }
 
 fn read(documents: &[String], options: &ReadOptions) -> Objects {

@@ -1,0 +1,93 @@
+//! A dump is what runs: where an input holds nodes and the pods on them, the pods that exist count, and no others.
+//!
+//! What a CronJob comes to at its peak, or a Deployment that is short of its replicas, is nothing that a scheduler waits
+//! for now. It counts where it is asked for: by the user, or by a manifest beside the dump. Nothing is scaled here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::found::{Found, Place};
+use super::kind::WorkloadKind;
+use super::live::LivePod;
+use super::pod::PodBody;
+use super::said::{Note, Said, listed};
+use super::workload::{WorkloadObject, path};
+use crate::model::Workload;
+
+/// Which pods of CronJobs count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cron {
+    /// Those that exist.
+    Running,
+    /// As many as may run at once.
+    Peak,
+}
+
+/// Returns whether an input says what runs: it holds a node and a pod on it that a cluster made.
+#[must_use]
+pub fn is_dump(found: &Found) -> bool {
+    let nodes: BTreeSet<&str> = found.nodes.iter().map(|node| &**node.name()).collect();
+    let is_there = |pod: &LivePod| pod.node.as_ref().is_some_and(|node| nodes.contains(node.as_str()));
+    found.pods.iter().any(|(pod, _)| pod.is_made && is_there(pod))
+}
+
+/// Returns the workloads that are manifests beside what a cluster made: they stand in other files than that, or have no UID
+/// where other workloads have one.
+pub(super) fn beside(
+    workloads: &[(WorkloadObject, Place)],
+    made_in: &BTreeSet<Arc<str>>,
+) -> BTreeSet<Workload> {
+    let has_made = workloads.iter().any(|(workload, _)| workload.is_made);
+    let is_beside = |(workload, place): &&(WorkloadObject, Place)| {
+        !workload.is_made && !made_in.is_empty() && (has_made || !made_in.contains(&place.file))
+    };
+    workloads.iter().filter(is_beside).map(|(workload, _)| workload.id.clone()).collect()
+}
+
+/// Marks the workloads of which only the pods count that exist: those that no manifest lays over what runs.
+pub(super) fn mark(
+    workloads: &mut [(WorkloadObject, Place)],
+    (is_dump, laid): (bool, &BTreeSet<Workload>),
+    cron: Option<Cron>,
+) {
+    for (workload, _) in workloads {
+        let is_seen = is_dump && !laid.contains(&workload.id);
+        workload.is_as_it_runs = match cron.filter(|_| workload.kind == WorkloadKind::CronJob) {
+            Some(Cron::Running) => true,
+            Some(Cron::Peak) => false,
+            None => is_seen,
+        };
+    }
+}
+
+/// Says which workloads have fewer pods than they might.
+pub(super) fn say(workloads: &[(WorkloadObject, Place)], pods: &[(LivePod, Arc<PodBody>)], said: &mut Said) {
+    let mut running: BTreeMap<&Workload, i64> = BTreeMap::new();
+    for (pod, _) in pods.iter().filter(|(pod, _)| !pod.is_terminating) {
+        if let Some(workload) = &pod.workload {
+            *running.entry(workload).or_default() += 1;
+        }
+    }
+    let short = |(workload, _): &(WorkloadObject, Place)| {
+        let (there, all) = (running.get(&workload.id).copied().unwrap_or(0), workload.count.replicas);
+        let is_short = workload.is_as_it_runs && there < all;
+        is_short.then(|| (workload.kind, format!("`{}` {there} of {all}", path(&workload.id))))
+    };
+    let mut short: Vec<(WorkloadKind, String)> = workloads.iter().filter_map(short).collect();
+    short.sort_by(|(_, one), (_, other)| one.cmp(other));
+    if short.is_empty() {
+        return;
+    }
+    let has_others = short.iter().any(|(kind, _)| *kind != WorkloadKind::CronJob);
+    let has_cron = short.iter().any(|(kind, _)| *kind == WorkloadKind::CronJob);
+    let asks = match (has_others, has_cron) {
+        (true, true) => "`--scale`, `--hpa` and `--cron peak` ask",
+        (true, false) => "`--scale` and `--hpa` ask",
+        (false, _) => "`--cron peak` asks",
+    };
+    let names: Vec<String> = short.into_iter().map(|(_, text)| text).collect();
+    said.assumed.push(Note::new(
+        format!("no pods but those that exist: {}", listed(&names)),
+        format!("the input holds what runs: {asks} for more"),
+    ));
+}
