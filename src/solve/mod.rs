@@ -6,8 +6,9 @@
 //! hold (`impossible`), which domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what
 //! may go ([`shrink`]), what limits leave ([`ledger`]), new nodes for the rest (`pack`), Karpenter's choice for the
 //! same (`rival`), room for a scheduler that does not know the plan (`scheduler`), one step after the other (`steps`),
-//! how many have a place where limits leave too little for all (`surplus`), in large clusters what runs before what waits (`apart`), what soft preferences add (`preferences`), who has a place
-//! as soon as what goes is gone (`afterwards`), what is left when all is to go (`destroy`), and why ([`report`],
+//! how many have a place where limits leave too little for all (`surplus`), in large clusters what runs before what waits
+//! (`apart`), what soft preferences add (`preferences`), who has a place as soon as what goes is gone (`afterwards`), what
+//! may come up in a new node's place (`choices`), what is left when all is to go (`destroy`), and why ([`report`],
 //! [`explain`]). The rules themselves are in [`fit`], room that is kept for pods to come in [`headroom`]. What follows
 //! from the same in the next plan is kept by a [`Solver`] (`memo`). Beside it stands Karpenter's own way
 //! ([`karpenter`]), and what any fleet costs at least ([`bound`](mod@bound)).
@@ -18,6 +19,7 @@ mod attempt;
 pub mod bound;
 mod came_off;
 pub mod caution;
+mod choices;
 pub mod daemons;
 pub mod demand;
 mod destroy;

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::{NodeName, Pod, PodKey, PodPlace};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
+use crate::solve::choices;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::Demand;
 use crate::solve::fit::limits::Ledger;
@@ -60,6 +61,7 @@ pub fn solve(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: 
         report.staying.sort();
         solution
     });
+    choices::keep(snapshot, policy, &mut solution);
     attached::warn(snapshot, &mut solution);
     systems::warn(snapshot, &mut solution);
     solution

@@ -4,6 +4,7 @@ mod again;
 mod apart;
 mod availability;
 mod beside;
+mod choices;
 mod consolidation;
 mod demand;
 mod due;

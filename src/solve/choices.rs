@@ -1,0 +1,227 @@
+//! What may come up in a node's place for the sake of others: pods elsewhere whose rules count the node, and limits.
+//!
+//! Whether a substitute holds the node's own pods was asked when it was found. Here each is looked at alone, with the other
+//! nodes as planned: it must count where its node does, for every required spread of the cluster, and leave pools and
+//! fleet within their limits. What `minValues` needs stays: the user asked for that choice. Nothing is added.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{
+    CapacityType, InstanceType, LabelKey, Offering, Pod, PodSpec, Pool, PoolName, Requirement, Requirements,
+    SkuName, Strength, Zone, label,
+};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+
+use super::fit::limits::{self, Charges, Ledger};
+use super::fit::{Undefined, labels, taints};
+use super::ledger;
+use super::market::Market;
+use super::price::{self, PriceBook, Uncommitted};
+use super::solution::{NewNode, Solution, Substitute};
+use super::topology::group::{self, Group, GroupKind, Spread};
+
+/// Leaves new nodes the substitutes with which the rest of the fleet keeps its rules.
+pub(super) fn keep(snapshot: &Snapshot, policy: &Policy, solution: &mut Solution) {
+    let new = &mut solution.target.new;
+    if new.iter().all(|node| node.substitutes.is_empty()) {
+        return;
+    }
+    let rules = rules(snapshot);
+    if rules.is_empty() && !ledger::has_limits(policy) {
+        return;
+    }
+    let market = &Market::of(snapshot, policy);
+    let book = &PriceBook::new(&policy.fleet.prices);
+    let there = price::cost(&snapshot.nodes, market, book).effective;
+    let ledger = ledger::opened(policy, &snapshot.nodes, &Uncommitted(Vec::new()), there);
+    let mut table = Table { policy, rules: &rules, keys: keys(&rules), kinds: kinds(market, policy), ledger };
+    for node in &*new {
+        let charges = table.charges(node);
+        table.ledger.take(&charges, 1);
+    }
+    let mut kept: Vec<Vec<Substitute>> = Vec::new();
+    for (number, node) in new.iter().enumerate() {
+        // Equal nodes stand beside each other.
+        let before = number.checked_sub(1).map(|before| (&new[before], &kept[before]));
+        let known = before.filter(|(before, _)| is_alike(before, node)).map(|(_, kept)| kept.clone());
+        kept.push(known.unwrap_or_else(|| table.kept(node)));
+    }
+    for (node, kept) in new.iter_mut().zip(kept) {
+        node.substitutes = kept;
+    }
+}
+
+/// Which nodes a required spread counts, and by which label.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Rule {
+    key: LabelKey,
+    spread: Spread,
+}
+
+/// Returns the required spreads of all pods that are not on their way out, each once for all that count the same nodes.
+fn rules(snapshot: &Snapshot) -> Vec<Rule> {
+    let mut seen: BTreeSet<usize> = BTreeSet::new();
+    let mut rules = BTreeSet::new();
+    let is_meant = |pod: &&Pod| !pod.is_terminating && !pod.is_daemon && !pod.key.is_placeholder();
+    for pod in snapshot.pods.iter().filter(is_meant) {
+        // Pods of a workload share what the scheduler reads of them.
+        if pod.spec.spread.is_empty() || !seen.insert((&raw const *pod.spec).addr()) {
+            continue;
+        }
+        rules.extend(rules_of(&pod.spec, pod));
+    }
+    rules.into_iter().collect()
+}
+
+fn rules_of<'p>(spec: &'p PodSpec, pod: &'p Pod) -> impl Iterator<Item = Rule> + 'p {
+    let required = || spec.spread.iter().filter(|constraint| constraint.strength == Strength::Required);
+    let keys: BTreeSet<LabelKey> = required().map(|constraint| constraint.topology_key.clone()).collect();
+    required().filter_map(move |constraint| {
+        let Group { key, kind, .. } = group::spread(constraint, (spec, &pod.key.namespace), &keys);
+        let GroupKind::Spread(spread) = kind else { return None };
+        // How far pods may be apart does not say which nodes count.
+        Some(Rule { key, spread: Spread { max_skew: 0, min_domains: None, ..spread } })
+    })
+}
+
+/// Returns the labels that these rules read.
+fn keys(rules: &[Rule]) -> BTreeSet<LabelKey> {
+    let of_rule = |Rule { key, spread }: &Rule| {
+        let asked = spread.alternatives.iter().flatten().flat_map(Requirements::iter).map(|(key, _)| key);
+        asked.chain(&spread.keys).chain([key]).cloned().collect::<Vec<_>>()
+    };
+    rules.iter().flat_map(of_rule).collect()
+}
+
+/// The instance types of each pool by name.
+type Kinds<'a> = BTreeMap<&'a PoolName, BTreeMap<&'a SkuName, &'a InstanceType>>;
+
+fn kinds<'a>(market: &'a Market, policy: &'a Policy) -> Kinds<'a> {
+    let of_pool = |pool: &'a Pool| {
+        let types = market.offered_to(pool).map_or(&[][..], |offered| &offered.types);
+        (&pool.name, types.iter().map(|kind| (&kind.name, kind)).collect())
+    };
+    policy.pools.values().map(of_pool).collect()
+}
+
+/// What substitutes are looked up in.
+struct Table<'a> {
+    policy: &'a Policy,
+    rules: &'a [Rule],
+    keys: BTreeSet<LabelKey>,
+    kinds: Kinds<'a>,
+    /// What limits leave beside all nodes, the new ones included.
+    ledger: Ledger,
+}
+
+/// A way to have a node.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    size: &'a SkuName,
+    zone: &'a Zone,
+    capacity_type: CapacityType,
+}
+
+/// Where a node counts: of each rule the label's value, and nothing of those that pass it over.
+type Counted = Vec<Option<Option<Requirement>>>;
+
+impl Table<'_> {
+    fn kept(&mut self, node: &NewNode) -> Vec<Substitute> {
+        let Some(pool) = self.policy.pools.get(&node.pool) else { return node.substitutes.clone() };
+        let own = Way { size: &node.size, zone: &node.zone, capacity_type: node.capacity_type };
+        let counted = self.counted(pool, node, own);
+        let charges = self.charges(node);
+        self.ledger.give_back(&charges);
+        let fits = |other: &&Substitute| {
+            let Substitute { size, zone, capacity_type, .. } = other;
+            let way = Way { size, zone, capacity_type: *capacity_type };
+            node.variety.among.contains(other)
+                || self.counted(pool, node, way) == counted && self.has_room(pool, other, &charges)
+        };
+        let kept = node.substitutes.iter().filter(fits).cloned().collect();
+        self.ledger.take(&charges, 1);
+        kept
+    }
+
+    fn charges(&self, node: &NewNode) -> Charges {
+        let pool = self.policy.pools.get(&node.pool);
+        let known = pool.and_then(|pool| Some((pool, *self.kinds.get(&pool.name)?.get(&node.size)?)));
+        known.map_or_else(Charges::new, |(pool, kind)| {
+            ledger::charges(&self.ledger, pool, kind, node.effective_price.known())
+        })
+    }
+
+    /// Returns whether a substitute stays within all limits, or takes no more of any than its node does.
+    fn has_room(&self, pool: &Pool, other: &Substitute, own: &Charges) -> bool {
+        let Some(kind) = self.kinds.get(&pool.name).and_then(|kinds| kinds.get(&other.size)) else {
+            return false;
+        };
+        let charges = ledger::charges(&self.ledger, pool, kind, other.effective_price.known());
+        limits::why(&self.ledger, &charges).is_ok()
+            || charges.iter().zip(own).all(|((_, other), (_, own))| other <= own)
+    }
+
+    fn counted(&self, pool: &Pool, node: &NewNode, way: Way<'_>) -> Counted {
+        let labels = self.labels(pool, node, way);
+        let has = |key: &LabelKey| key.as_str() == label::HOSTNAME || labels.get(key.as_str()).is_some();
+        let counts = |spread: &Spread| {
+            spread.keys.iter().all(has)
+                && spread.alternatives.as_ref().is_none_or(|alternatives| {
+                    alternatives.iter().any(Requirements::is_empty)
+                        || labels::are_met(alternatives, &labels, &Undefined::Absent)
+                })
+                && spread.tolerations.as_ref().is_none_or(|stance| taints::are_stood(&pool.taints, stance))
+        };
+        let of_rule = |Rule { key, spread }: &Rule| counts(spread).then(|| labels.get(key.as_str()).cloned());
+        self.rules.iter().map(of_rule).collect()
+    }
+
+    /// Returns what a node would be that comes up in this way, as far as rules read it.
+    fn labels(
+        &self,
+        pool: &Pool,
+        node: &NewNode,
+        Way { size, zone, capacity_type }: Way<'_>,
+    ) -> Requirements {
+        let kind = self.kinds.get(&pool.name).and_then(|kinds| kinds.get(size));
+        let is_it = |offering: &&Offering| offering.zone == *zone && offering.capacity_type == capacity_type;
+        let offering = kind.and_then(|kind| kind.offerings.iter().find(is_it));
+        let asked = pool.node_requirements();
+        let own = [
+            (label::INSTANCE_TYPE, size.as_str()),
+            (label::ZONE, zone.as_str()),
+            (label::CAPACITY_TYPE, capacity_type.as_str()),
+        ];
+        let own = Requirements::of_labels(own);
+        let chosen = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
+        let chosen = Requirements::of_labels(chosen);
+        let all = [Some(&asked), kind.map(|kind| &kind.requirements)];
+        let all = all.into_iter().chain([offering.map(|offering| &offering.requirements)]).flatten();
+        let all: Vec<&Requirements> = all.chain([&own, &chosen]).collect();
+        let mut labels = Requirements::none();
+        for key in &self.keys {
+            let there = all.iter().filter_map(|all| all.get(key.as_str()));
+            let there = there.cloned().reduce(|one, other| one.intersection(&other));
+            // A label that the pool gives is there, whatever is asked beside it.
+            let there = pool.labels.get(key).map(|value| Requirement::one(value)).or(there);
+            if let Some(there) = there {
+                labels.set(key.clone(), there);
+            }
+        }
+        labels
+    }
+}
+
+/// Returns whether two nodes have the same substitutes left.
+fn is_alike(one: &NewNode, other: &NewNode) -> bool {
+    let way = |node: &NewNode| {
+        let NewNode { pool, size, zone, capacity_type, .. } = node;
+        (pool.clone(), size.clone(), zone.clone(), *capacity_type)
+    };
+    way(one) == way(other)
+        && one.effective_price == other.effective_price
+        && one.labels == other.labels
+        && one.substitutes == other.substitutes
+        && one.variety == other.variety
+}
