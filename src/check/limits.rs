@@ -65,6 +65,63 @@ pub(super) fn pool_has_room(case: &Case<'_>, pool: &Pool, usage: &Usage, size: &
         && fleet.cost_per_month.is_none()
 }
 
+/// A limit, and how much there is of what it limits.
+struct Limit {
+    rule: Rule,
+    who: String,
+    name: ResourceName,
+    there: i64,
+    most: i64,
+}
+
+/// Another size in the place of a node that is made.
+pub(super) struct Swap<'c> {
+    pub(super) pool: &'c Pool,
+    pub(super) planned: &'c InstanceType,
+    pub(super) other: &'c InstanceType,
+    /// By how much the other costs more.
+    pub(super) dearer_by: MicroUsdPerHour,
+}
+
+impl Swap<'_> {
+    /// Returns the limit that the nodes would be beyond with it; nothing where it takes no more than what is planned.
+    pub(super) fn beyond(&self, case: &Case<'_>, usage: &Usage) -> Option<(Rule, String)> {
+        let more = self.other.capacity.minus(&self.planned.capacity);
+        let is_beyond =
+            |limit: &Limit| more.get(&limit.name) > 0 && limit.there + more.get(&limit.name) > limit.most;
+        if let Some(Limit { rule, who, name, there, most }) =
+            self.limits(case, usage).into_iter().find(is_beyond)
+        {
+            let after = name.show(there + more.get(&name));
+            let why = format!("{who} would have {after} {name} with it, the limit is {}", name.show(most));
+            return Some((rule, why));
+        }
+        let most = case.policy.fleet.limits.cost_per_month.filter(|_| self.dearer_by.0 > 0)?;
+        let after = (money(case).ok()? + self.dearer_by).per_month();
+        let why =
+            || format!("the fleet would cost {} µ$ a month with it, the limit is {} µ$", after.0, most.0);
+        (after > most).then(|| (Rule::FleetLimits, why()))
+    }
+
+    fn limits(&self, case: &Case<'_>, usage: &Usage) -> Vec<Limit> {
+        let amount = usage.pools.get(&self.pool.name).cloned().unwrap_or_default();
+        let of_pool = self.pool.limits.iter().map(|(name, most)| Limit {
+            rule: Rule::PoolLimits,
+            who: format!("pool `{}`", self.pool.name),
+            name: name.clone(),
+            there: amount.capacity.get(name),
+            most,
+        });
+        let fleet = &case.policy.fleet.limits;
+        let of_fleet = [(ResourceName::Cpu, fleet.cpu_milli), (ResourceName::Memory, fleet.memory_bytes)];
+        let of_fleet = of_fleet.into_iter().filter_map(|(name, most)| {
+            let there = usage.fleet.capacity.get(&name);
+            Some(Limit { rule: Rule::FleetLimits, who: "the fleet".to_owned(), name, there, most: most? })
+        });
+        of_pool.chain(of_fleet).collect()
+    }
+}
+
 /// Returns the limits that the plan goes beyond.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let usage = Usage::of(case);
@@ -120,14 +177,19 @@ fn of_fleet(case: &Case<'_>, amount: &Amount) -> Vec<String> {
 
 /// Of money only what stays counts, and a node whose price is not known costs more than any limit leaves.
 fn of_money(case: &Case<'_>, most: MicroUsd) -> Option<String> {
+    let after = match money(case) {
+        Ok(after) => after.per_month(),
+        Err(title) => return Some(format!("cost: {title} has no known price, and there is a limit")),
+    };
+    (after > most).then(|| format!("cost: the nodes cost {} µ$ a month, the limit is {} µ$", after.0, most.0))
+}
+
+/// Returns what the nodes that stay and those to make cost together, or the title of the first of unknown price.
+fn money(case: &Case<'_>) -> Result<MicroUsdPerHour, String> {
     let existing = case.snapshot.nodes.iter().filter(|node| case.stays(node));
     let mut after: MicroUsdPerHour = existing.filter_map(|node| least_price(case, node)).sum();
     for made in &case.made {
-        match said_price(made).known() {
-            Some(price) => after += price,
-            None => return Some(format!("cost: {} has no known price, and there is a limit", made.title())),
-        }
+        after += said_price(made).known().ok_or_else(|| made.title())?;
     }
-    let after = after.per_month();
-    (after > most).then(|| format!("cost: the nodes cost {} µ$ a month, the limit is {} µ$", after.0, most.0))
+    Ok(after)
 }

@@ -14,6 +14,7 @@ mod balanced;
 mod budgets;
 mod capacity;
 mod case;
+mod choices;
 mod content;
 mod crowd;
 mod daemons;
@@ -105,6 +106,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         destroyed::findings,
     ];
     let mut found: Vec<Finding> = rules.iter().flat_map(|rule| rule(&case)).collect();
+    found.extend(choices::findings(snapshot, &case));
     found.extend(preferences::findings(snapshot, policy, plan));
     found.sort();
     found.dedup();

@@ -3,18 +3,20 @@
 //! Each constraint is judged by itself: an objection says that no order exists in which the placed pods pass it.
 //! That several constraints leave no common order is not seen here, and pods that run are never objected to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::case::Case;
 use super::crowd::{Crowd, Group, Place, Spot};
 use super::finding::{Finding, Rule};
-use super::labels::pod_meets;
+use super::labels::{Labels, pod_meets};
 use super::taints::repels;
 use super::tally::{Count, Tally};
 use crate::model::{
     LabelKey, LabelSelector, Namespace, Pod, PodSpec, Requirement, Requirements, SpreadConstraint, Strength,
-    Toleration,
+    Taint, Toleration,
 };
+use crate::snapshot::Snapshot;
 
 /// One constraint, with everything of its pods that decides what it counts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +32,7 @@ struct Rules<'a> {
 
 /// Which nodes count.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Filter<'a> {
+pub(super) struct Filter<'a> {
     /// The labels that all of them have.
     keys: Vec<&'a LabelKey>,
     /// What the pods ask of labels, where that is honored.
@@ -82,15 +84,7 @@ impl<'a> Rules<'a> {
             selector
         });
         let selects_own = selector.as_ref().is_some_and(|selector| selector.selects(&spec.labels));
-        let mut keys: Vec<&LabelKey> = required(spec).map(|constraint| &constraint.topology_key).collect();
-        keys.sort();
-        keys.dedup();
-        let asked = (&spec.node_selector, spec.node_affinity.required.as_deref());
-        let filter = Filter {
-            keys,
-            asked: constraint.honors_node_affinity.then_some(asked),
-            tolerated: constraint.honors_node_taints.then_some(&*spec.tolerations),
-        };
+        let filter = Filter::of(spec, constraint);
         Self { namespace, constraint, selector, selects_own, filter }
     }
 
@@ -105,19 +99,62 @@ impl<'a> Rules<'a> {
     }
 }
 
-impl Filter<'_> {
+impl<'a> Filter<'a> {
+    fn of(spec: &'a PodSpec, constraint: &SpreadConstraint) -> Self {
+        let mut keys: Vec<&LabelKey> = required(spec).map(|constraint| &constraint.topology_key).collect();
+        keys.sort();
+        keys.dedup();
+        let asked = (&spec.node_selector, spec.node_affinity.required.as_deref());
+        Self {
+            keys,
+            asked: constraint.honors_node_affinity.then_some(asked),
+            tolerated: constraint.honors_node_taints.then_some(&*spec.tolerations),
+        }
+    }
+
     /// Returns whether a node counts. The groups have the same content as far as the filter reads it.
     fn counts(&self, place: &Place, groups: &[usize], crowd: &Crowd<'_>) -> bool {
-        let has = |key: &&LabelKey| place.labels.domain(key) != super::labels::Domain::Absent;
         let spec = groups.first().map(|number| crowd.groups[*number].spec);
-        place.stays
-            && self.keys.iter().all(has)
-            && (self.asked.is_none()
-                || spec.is_none_or(|spec| pod_meets(spec, &place.labels.in_the_end()).is_ok()))
-            && self
-                .tolerated
-                .is_none_or(|tolerated| !place.taints.iter().any(|taint| repels(taint, tolerated)))
+        place.stays && spec.is_none_or(|spec| self.lets_count(spec, &place.labels, &place.taints))
     }
+
+    /// Returns whether a node of these labels and taints counts for pods of this content.
+    pub(super) fn lets_count(&self, spec: &PodSpec, labels: &Labels, taints: &[Taint]) -> bool {
+        let has = |key: &&LabelKey| labels.domain(key) != super::labels::Domain::Absent;
+        self.keys.iter().all(has)
+            && (self.asked.is_none() || pod_meets(spec, &labels.in_the_end()).is_ok())
+            && self.tolerated.is_none_or(|tolerated| !taints.iter().any(|taint| repels(taint, tolerated)))
+    }
+
+    /// Returns the labels of nodes that it reads, the topologies among them.
+    pub(super) fn read_keys(&self) -> impl Iterator<Item = &'a LabelKey> {
+        let of_terms = self.asked.map(|(selector, terms)| {
+            let all = std::iter::once(selector).chain(terms.into_iter().flatten());
+            all.flat_map(|term| term.iter().map(|(key, _)| key))
+        });
+        self.keys.clone().into_iter().chain(of_terms.into_iter().flatten())
+    }
+}
+
+/// A label by whose values pods are spread, and which nodes count.
+pub(super) type Counting<'a> = (&'a LabelKey, Filter<'a>);
+
+/// Returns by what the pods of a world are spread that are not on their way out, each with the first of them.
+pub(super) fn counting(snapshot: &Snapshot) -> BTreeMap<Counting<'_>, &Pod> {
+    let mut all: BTreeMap<Counting<'_>, &Pod> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    for pod in &snapshot.pods {
+        let counts_nobody = pod.is_terminating || pod.is_daemon || pod.key.is_placeholder();
+        // Pods of one place in memory ask for the same.
+        if counts_nobody || pod.spec.spread.is_empty() || !seen.insert(Arc::as_ptr(&pod.spec)) {
+            continue;
+        }
+        for constraint in required(&pod.spec) {
+            let counting = (&constraint.topology_key, Filter::of(&pod.spec, constraint));
+            all.entry(counting).or_insert(pod);
+        }
+    }
+    all
 }
 
 /// Pods on nodes that do not have the label, or of which nobody knows the value.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use nodeform::check::{Finding, Rule, check};
 use nodeform::model::storage::{AskedClass, ClaimPhase, PodVolume, Volume, VolumeClaim, VolumeClaimKey};
 use nodeform::model::{
-    CapacityType, LabelKey, Namespace, Operator, PodAffinityTerm, Requirement, Requirements,
-    SpreadConstraint, label,
+    CapacityType, LabelKey, Namespace, Operator, PodAffinityTerm, Requirement, Requirements, ResourceName,
+    SpreadConstraint, Strength, label,
 };
 
 use crate::support::build::{PodBuilder, World};
 use crate::support::by_hand::by_hand;
-use crate::support::topology::{beside, over};
+use crate::support::topology::{app, beside, over};
 use crate::support::{node, pod, pool, world};
 
 /// What is found where the node of `web` in zone 1 may come up in zone 2 as well.
@@ -122,4 +122,58 @@ fn a_node_comes_up_where_the_volumes_of_its_pods_are() {
         said.len() == 1 && said[0].contains("where pod `default/web` does not find its volumes"),
         "{said:?}"
     );
+}
+
+/// What is said where the node of `web`, which nothing ties to a zone, may come up in zone 2 as well.
+fn said_beside(other: PodBuilder) -> Vec<String> {
+    let there = world().node(node("one").zone("1")).node(node("two").zone("2"));
+    said(there.pod(other.on("one")).pod(web().selecting(label::NODE_POOL, "default")))
+}
+
+#[test]
+fn a_node_that_a_spread_of_other_pods_counts_comes_up_in_the_zone_where_it_is_planned() {
+    let other = |change: fn(&mut SpreadConstraint)| {
+        let mut constraint = SpreadConstraint { selector: Some(app("other")), ..over(label::ZONE) };
+        change(&mut constraint);
+        spread(pod("other").label("app", "other"), constraint)
+    };
+    assert_eq!(
+        said_beside(other(|_| {})),
+        [
+            "lists `Standard_D2s_v5` in zone `westeurope-2` as on-demand, and pod `default/other` is spread over \
+          `topology.kubernetes.io/zone`, where the node counts as it is planned"
+        ]
+    );
+    assert_eq!(said_beside(other(|constraint| constraint.strength = Strength::Preferred)), [""; 0]);
+    assert_eq!(said_beside(other(|constraint| constraint.topology_key = label::HOSTNAME.into())), [""; 0]);
+    assert_eq!(said_beside(other(|_| {}).selecting("team", "data")), [""; 0], "the node does not count");
+    assert_eq!(said_beside(other(|_| {}).terminating()), [""; 0]);
+}
+
+/// What the judge says by this rule where the node of `web` may come up as two larger sizes as well.
+fn said_of_sizes(world: World, rule: Rule) -> Vec<String> {
+    let new = ("Standard_D2s_v5", "1", CapacityType::OnDemand);
+    let (world, mut plan) = by_hand(world).making("default", new, &["web"]).planned();
+    for claim in plan.spec.claims.values_mut() {
+        let sizes = Requirement::new(Operator::In, ["Standard_D2s_v5", "Standard_D4s_v5"]);
+        claim.requirements.set(LabelKey::new(label::INSTANCE_TYPE), sizes);
+        claim.price_max = None;
+    }
+    let found = check(&world.snapshot, &world.policy, &plan).into_iter();
+    found.filter(|it| it.rule == rule).map(|it| it.message).collect()
+}
+
+#[test]
+fn a_choice_that_a_limit_leaves_no_room_for_beside_the_other_nodes_is_seen() {
+    let limited = |cpu: &str| world().pool(pool("default").limit("cpu", cpu)).pod(web()).node(node("one"));
+    let there = limited("100").snapshot.nodes[0].capacity.get(&ResourceName::Cpu) / 1000;
+    let said = said_of_sizes(limited(&(there + 3).to_string()), Rule::PoolLimits);
+    assert!(said.len() == 1 && said[0].contains("lists `Standard_D4s_v5`"), "{said:?}");
+    assert_eq!(said_of_sizes(limited(&(there + 4).to_string()), Rule::PoolLimits), [""; 0]);
+    let of_fleet = |milli: i64| {
+        let world = world().pool(pool("default")).pod(web());
+        said_of_sizes(world.fleet(|fleet| fleet.limits.cpu_milli = Some(milli)), Rule::FleetLimits)
+    };
+    assert_eq!(of_fleet(3000).len(), 1);
+    assert_eq!(of_fleet(4000), [""; 0]);
 }
