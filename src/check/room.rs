@@ -1,5 +1,4 @@
-//! Room that nobody uses: no pod that stands for itself goes without a place where a node has room for it, and for none
-//! that waits a node is made where one that stays would take it at once.
+//! Room that nobody uses: no pod that stands for itself goes without a place where a node has room for it.
 //!
 //! Judged are pods that no rule ties to others, and whom no rule of others speaks of: of the rest it depends on the order
 //! in which they come who has a place. Whether a node could have been made for a pod is not judged: that is the search itself.
@@ -11,47 +10,35 @@ use super::crowd::Group;
 use super::finding::{Finding, Rule};
 use super::labels::pod_meets;
 use super::taints::keeps_off;
-use crate::model::{Node, NodeStage, Pod, PodKey, PodPlace, PodSpec, Resources, Strength};
+use crate::model::{Node, NodeStage, Pod, PodSpec, Resources, Strength};
 
-/// Returns the pods that are said to have no place, or that a node is made for, though another one takes them.
+/// Returns the pods that are said to have no place though a node of the final fleet takes them.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     if !case.plan.spec.targets.is_empty() || case.snapshot.supposed.wishes.destroy {
         return Vec::new();
     }
-    let report = &case.plan.evidence.report;
-    let without = by_content(case, report.unplaced.iter().flat_map(|unplaced| &unplaced.pods));
-    // What moves is told where to by what else moves; who waits is bound at once.
-    let opened_for = case.plan.evidence.placements.values().filter_map(|made| made.opened_for.as_ref());
-    let waits = |key: &&PodKey| case.pods.get(*key).is_some_and(|pod| pod.place == PodPlace::Waiting);
-    let bought_for = by_content(case, opened_for.filter(waits));
-    if without.is_empty() && bought_for.is_empty() {
-        return Vec::new();
-    }
-    let sites = sites(case);
-    let fault = |pod: &Pod, said: &str, sites: &[Site<'_>]| {
-        let site = sites.iter().find(|site| has_room(site, &site.pods, pod))?;
-        let why = format!("{said}, and {} has room for it", site.title);
-        Some(Finding::new(Rule::Pods, format!("pod `{}`", pod.key), why))
-    };
-    let there = &sites[..sites.partition_point(|site| site.node.is_some())];
-    let without = without.into_iter().filter_map(|pod| fault(pod, "is said to have no place", &sites));
-    let bought = bought_for.into_iter().filter_map(|pod| fault(pod, "is what a new node is made for", there));
-    without.chain(bought).collect()
-}
-
-/// Returns one pod of each content, of those that stand for themselves. Rules that the model has no field for are
-/// nobody's here.
-fn by_content<'a>(case: &Case<'a>, keys: impl Iterator<Item = &'a PodKey>) -> Vec<&'a Pod> {
+    let unplaced = case.plan.evidence.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
+    let unplaced = unplaced.filter_map(|key| case.pods.get(key).copied());
     let mut by_content: BTreeMap<&PodSpec, &Pod> = BTreeMap::new();
+    // Rules that the model has no field for are nobody's here.
     let is_free = |pod: &&Pod| !pod.key.is_placeholder() && !is_tied(pod) && pod.spec.other_rules.is_empty();
-    for pod in keys.filter_map(|key| case.pods.get(key).copied()).filter(is_free) {
+    for pod in unplaced.filter(is_free) {
         by_content.entry(&pod.spec).or_insert(pod);
     }
     by_content.retain(|_, pod| !is_minded(case, pod));
-    by_content.into_values().collect()
+    if by_content.is_empty() {
+        return Vec::new();
+    }
+    let sites = sites(case);
+    let fault = |pod: &Pod| {
+        let site = sites.iter().find(|site| has_room(site, &site.pods, pod))?;
+        let why = format!("is said to have no place, and {} has room for it", site.title);
+        Some(Finding::new(Rule::Pods, format!("pod `{}`", pod.key), why))
+    };
+    by_content.into_values().filter_map(fault).collect()
 }
 
-/// Returns every node that takes pods when all is done, those first that are there.
+/// Returns every node that takes pods when all is done.
 fn sites<'a>(case: &Case<'a>) -> Vec<Site<'a>> {
     let is_up = |node: &Node| case.stays(node) && node.stage == NodeStage::Initialized && node.is_ready();
     let placed = |node: &Node| case.plan.evidence.kept.get(&node.name).map_or(&[][..], Vec::as_slice);

@@ -47,28 +47,3 @@ fn a_pod_that_no_node_has_room_for_may_be_left_out() {
     let found = super::findings(super::by_hand(world).keeping("busy", &["large"]).leaving(&["huge"]));
     assert_eq!(found, []);
 }
-
-#[test]
-fn a_pod_that_gets_a_new_node_though_one_that_stays_has_room_is_seen() {
-    let world = world()
-        .pool(pool("default"))
-        .node(node("busy").size("Standard_D4s_v5"))
-        .pod(pod("old").cpu("500m").on("busy"))
-        .pod(pod("small").cpu("1"));
-    told_apart(
-        &world,
-        Rule::Pods,
-        |plan| plan.keeping("busy", &["small"]),
-        |plan| plan.making("default", NEW, &["small"]),
-    );
-}
-
-#[test]
-fn a_pod_may_get_a_new_node_where_what_has_room_takes_no_pods() {
-    let empty = |node: crate::support::fleet::NodeBuilder| {
-        let world = world().pool(pool("default")).node(node).pod(pod("small").cpu("1"));
-        super::findings(super::by_hand(world).making("default", NEW, &["small"]))
-    };
-    assert_eq!(empty(node("n1").size("Standard_D4s_v5").cordoned()), []);
-    assert_eq!(empty(node("n1").size("Standard_D4s_v5").deleting()), []);
-}
