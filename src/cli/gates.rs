@@ -15,7 +15,8 @@ pub(super) struct GateArguments {
     /// Exit with 4 when the plan has any of this; separated by commas or repeated
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     fail_on: Vec<FailOn>,
-    /// Exit with 4 when the monthly cost would rise by more than this many dollars, or by an amount that is not known
+    /// Exit with 4 when the monthly cost could rise by more than this many dollars, if Azure substitutes too, or by an
+    /// amount that is not known
     #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
     max_monthly_increase: Option<MicroUsd>,
 }

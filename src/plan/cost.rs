@@ -1,6 +1,7 @@
 //! What the fleet costs when the plan's waves are done: what is held back, or left out, is still paid for.
 //!
-//! The solution counts what it comes to in the end. This module never prices a new node.
+//! The solution counts what it comes to in the end. This module never prices a new node: what one costs at most is its
+//! claim's word.
 
 use std::collections::BTreeSet;
 
@@ -11,6 +12,22 @@ use super::propose::{Ground, Proposal, Types};
 use crate::model::{CapacityType, Node, NodeName, Price, SkuName};
 use crate::solve::price::{PriceBook, Quote, Uncommitted, quote_nodes, sum};
 use crate::solve::{Cost, Market};
+
+use super::Plan;
+
+/// Returns what the fleet costs at most when the plan is done: each new node as the dearest choice that its claim lists.
+/// Nothing where a new node has no known price, or where no choice is dearer than the first one.
+#[must_use]
+pub fn at_most(plan: &Plan) -> Option<Cost> {
+    let mut cost = plan.evidence.report.cost_after;
+    let planned = cost.effective;
+    for (id, _, claim) in plan.spec.creates() {
+        let placement = plan.evidence.placements.get(id)?;
+        cost.effective += claim.price_max? - placement.effective_price.known()?;
+        cost.is_estimate |= placement.is_price_max_estimate;
+    }
+    (cost.effective > planned).then_some(cost)
+}
 
 /// Returns what the fleet costs when these changes are made, apart from those that are held.
 pub(super) fn after(ground: Ground<'_>, proposal: &Proposal, held: &BTreeSet<ChangeId>) -> Cost {

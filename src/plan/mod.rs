@@ -38,6 +38,7 @@ pub use change::{
     Adopt, Change, ChangeId, Choice, ClaimSpec, ClaimSpecId, Create, Delete, ExistingNode, Forget, NoOp,
     OldNew, Replace, Update,
 };
+pub use cost::at_most;
 pub use evidence::{Evidence, HeldChange, NodeShape, Placement};
 pub use file::{API_VERSION, KIND, PlanFileFault, read, write};
 pub use precondition::Precondition;

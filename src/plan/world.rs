@@ -1,6 +1,6 @@
 //! What a plan was made from, small enough to travel with it: the judge reads it instead of the input.
 //!
-//! Pods of one shape stand together, and of the catalogue only the sizes that the plan chose or that run.
+//! Pods of one shape stand together, and of the catalogue only the sizes that NodeClaims list or that run.
 //! What is rebuilt from it is for judging and showing, never for planning anew: most sizes are missing.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::propose::network;
 use super::spec::PlanSpec;
-use super::{Plan, storage};
+use super::{ClaimSpec, Plan, storage};
 use crate::catalog::Catalog;
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::eviction::Evictions;
@@ -37,7 +37,7 @@ pub struct World {
     pub region: Region,
     /// Where the catalogue comes from, for people.
     pub catalog: String,
-    /// Instance types by class: those of planned and running nodes.
+    /// Instance types by class: those that NodeClaims list and those of running nodes.
     pub sizes: BTreeMap<ClassName, Vec<InstanceType>>,
     /// What the VMs cost that nodes have today, offered to a class or not.
     #[serde(default)]
@@ -303,31 +303,66 @@ fn overlays(snapshot: &Snapshot, policy: &Policy) -> Vec<Overlay> {
 
 /// Returns the instance types of planned and running nodes, by class.
 fn sizes(snapshot: &Snapshot, policy: &Policy, spec: &PlanSpec) -> BTreeMap<ClassName, Vec<InstanceType>> {
-    let mut wanted: BTreeMap<&ClassName, BTreeSet<SkuName>> = BTreeMap::new();
+    let mut wanted: BTreeMap<&ClassName, Wanted<'_>> = BTreeMap::new();
     for claim in spec.claims.values() {
-        let sizes = wanted.entry(&claim.class).or_default();
-        sizes.insert(claim.primary.size.clone());
-        // Whether a claim lists as many values as it asks for shows only with all that it lists.
-        if claim.requirements.iter().any(|(_, wanted)| wanted.min_values().is_some()) {
-            let listed = claim.requirements.get(label::INSTANCE_TYPE).and_then(|sizes| sizes.listed());
-            sizes.extend(listed.into_iter().flatten().map(SkuName::new));
-        }
+        wanted.entry(&claim.class).or_default().list(claim);
     }
     for node in snapshot.nodes_today() {
         let Some(size) = node.labels.get(label::INSTANCE_TYPE) else { continue };
         // A node whose own class does not have its size is known by it under any other.
         for class in policy.classes.keys() {
-            wanted.entry(class).or_default().insert(SkuName::new(size));
+            wanted.entry(class).or_default().whole.insert(size);
         }
     }
     let network = network(policy);
-    let of_class = |(name, sizes): (&ClassName, BTreeSet<SkuName>)| {
+    let of_class = |(name, wanted): (&ClassName, Wanted<'_>)| {
         let offered = snapshot.catalog.offered(policy.classes.get(name)?, network);
-        let types: Vec<InstanceType> =
-            offered.types.into_iter().filter(|kind| sizes.contains(&kind.name)).collect();
-        Some((name.clone(), types))
+        Some((name.clone(), offered.types.into_iter().filter_map(|kind| wanted.cut(kind)).collect()))
     };
     wanted.into_iter().filter_map(of_class).collect()
+}
+
+/// What a plan needs of what a class is offered.
+#[derive(Default)]
+struct Wanted<'a> {
+    /// The sizes that are needed with all their offerings.
+    whole: BTreeSet<&'a str>,
+    /// What else claims list: size, zone and capacity type.
+    listed: BTreeMap<&'a str, BTreeSet<(&'a str, &'a str)>>,
+}
+
+impl<'a> Wanted<'a> {
+    /// Whether each choice of a claim holds what the first one does shows only with all that it lists.
+    fn list(&mut self, claim: &'a ClaimSpec) {
+        self.whole.insert(claim.primary.size.as_str());
+        let values = |key: &str| {
+            let listed = claim.requirements.get(key).and_then(|wanted| wanted.listed());
+            listed.into_iter().flatten().map(|value| &**value)
+        };
+        // Of a claim that must be a choice, all is looked at that it might have been.
+        let must_be_choice = claim.requirements.iter().any(|(_, wanted)| wanted.min_values().is_some());
+        for size in values(label::INSTANCE_TYPE) {
+            if must_be_choice {
+                self.whole.insert(size);
+                continue;
+            }
+            let there = self.listed.entry(size).or_default();
+            for zone in values(label::ZONE) {
+                there.extend(values(label::CAPACITY_TYPE).map(|capacity_type| (zone, capacity_type)));
+            }
+        }
+    }
+
+    /// Returns what is needed of an instance type.
+    fn cut(&self, mut kind: InstanceType) -> Option<InstanceType> {
+        if self.whole.contains(kind.name.as_str()) {
+            return Some(kind);
+        }
+        let listed = self.listed.get(kind.name.as_str())?;
+        kind.offerings
+            .retain(|offering| listed.contains(&(offering.zone.as_str(), offering.capacity_type.as_str())));
+        (!kind.offerings.is_empty()).then_some(kind)
+    }
 }
 
 /// Returns what today's VMs cost.

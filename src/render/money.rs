@@ -103,6 +103,14 @@ pub fn change(before: Cost, after: Cost, unpriced_new: usize) -> String {
     }
 }
 
+/// Says what the fleet costs at most; nothing where that is shown like what it costs as planned.
+#[must_use]
+pub fn up_to(after: Cost, most: Cost) -> Option<String> {
+    let [planned, highest] =
+        [after, most].map(|cost| dollars(cost.effective.per_month(), Sureness::of(cost.is_estimate)));
+    (planned != highest).then(|| format!("{planned}/month, up to {highest} if Azure substitutes"))
+}
+
 /// Says how the sums of known prices change.
 fn known_change(before: Cost, after: Cost) -> String {
     let [old, new] = [before, after].map(|cost| cents(cost.effective.per_month()));

@@ -14,7 +14,7 @@ use super::wrap::wrapped;
 use super::{money, question, strategies, whole};
 use crate::catalog::NO_ZONE;
 use crate::model::{ChangeClass, DisruptionReason, NodeName, ResourceName, Resources, label};
-use crate::plan::{Change, PodsFor, Reason, World};
+use crate::plan::{Change, PodsFor, Reason, World, at_most};
 use crate::solve::NotDecided;
 
 /// How much is shown.
@@ -106,6 +106,8 @@ pub(super) fn cost(view: &PlanView<'_>) -> Vec<Line> {
         change = change.replacen(" will ", " would ", 1);
     }
     let mut lines = vec![Line::new(Style::Plain, change)];
+    let at_most = at_most(view.plan).and_then(|most| money::up_to(after, most));
+    lines.extend(at_most.map(|text| Line::new(Style::Plain, text)));
     let prices = &view.plan.evidence.world.fleet.prices;
     let asides = [money::list_change(before, after, prices), money::commitments(prices)];
     let bound = view.plan.evidence.report.bound.map(|bound| money::bound(after, bound));

@@ -63,6 +63,7 @@ fn a_plan_says_the_sum_the_money_the_changes_and_what_is_not_done() {
     let expected = "\
 Plan: 1 to import, 2 to add, 0 to change, 1 to destroy.
 Monthly cost will increase by at most $292 ($292 → $584): the price of 1 node is not known
+$584/month, up to $876 if Azure substitutes
 The price of 1 node is not known and in no sum (1 before, 0 after)
   of size `Standard_Unheard_of` of node `empty-1` no price is known
 
@@ -103,6 +104,7 @@ fn everything_shows_each_node_with_its_pods() {
     let expected = "\
 Plan: 1 to import, 2 to add, 0 to change, 1 to destroy.
 Monthly cost will increase by $146 ($438 → $584)
+$584/month, up to $876 if Azure substitutes
 
 Read: 4 pods, 3 nodes, 2 daemonsets (2 assumed)
 Prices and sizes: recorded, region `eastus`

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use crate::model::{MicroUsd, MicroUsdPerHour};
-use crate::plan::Plan;
+use crate::plan::{self, Plan};
 
 /// A condition that a plan must not meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,7 +19,7 @@ pub enum Gate {
     Incomplete,
     /// A figure of the cost is an estimate.
     Estimate,
-    /// The monthly cost rises by more than this, or by nobody knows how much.
+    /// The monthly cost rises by more than this, where Azure substitutes too, or by nobody knows how much.
     MonthlyIncrease(MicroUsd),
 }
 
@@ -116,10 +116,18 @@ fn increase(plan: &Plan, most: MicroUsd) -> Option<String> {
         let nodes = counted(new, "node to add", "nodes to add");
         return Some(format!("by how much the cost rises is not known: the price of {nodes} is not"));
     }
-    let rise = report.cost_after.effective - report.cost_before.effective;
-    let mark = if report.cost_before.is_estimate || report.cost_after.is_estimate { "~" } else { "" };
-    let month = rise.per_month();
-    (month > most).then(|| format!("the monthly cost rises by {mark}{}", dollars(month)))
+    let after = report.cost_after;
+    // Whoever sets a limit pays what Azure launches, not what was asked for first.
+    let at_most = plan::at_most(plan).unwrap_or(after);
+    let rise = |effective: MicroUsdPerHour| (effective - report.cost_before.effective).per_month();
+    let mark = |is_estimate: bool| if report.cost_before.is_estimate || is_estimate { "~" } else { "" };
+    let (planned, highest) = (rise(after.effective), rise(at_most.effective));
+    let (mark, highest_mark) = (mark(after.is_estimate), mark(at_most.is_estimate));
+    let up_to = || match highest > planned {
+        true => format!(", up to {highest_mark}{} if Azure substitutes", dollars(highest)),
+        false => String::new(),
+    };
+    (highest > most).then(|| format!("the monthly cost rises by {mark}{}{}", dollars(planned), up_to()))
 }
 
 fn new_unpriced(plan: &Plan) -> usize {
@@ -192,6 +200,7 @@ mod tests {
     #[test]
     fn the_rise_is_compared_exactly_and_unknown_is_not_nothing() {
         let mut plan = example_plan();
+        without_choice(&mut plan);
         let report = &mut plan.evidence.report;
         report.cost_before.effective = MicroUsdPerHour(0);
         report.cost_after.effective = MicroUsdPerHour(100_000);
@@ -209,9 +218,33 @@ mod tests {
         assert!(rises_above(&plan, "1000000").is_some_and(|because| because.contains("is not known")));
     }
 
+    /// Lets no node come up as anything dearer than its first choice.
+    fn without_choice(plan: &mut Plan) {
+        let prices = plan.evidence.placements.values().map(|placement| placement.effective_price.known());
+        let first = prices.max().flatten();
+        plan.spec.claims.values_mut().for_each(|claim| claim.price_max = first);
+    }
+
+    #[test]
+    fn the_rise_is_that_of_the_dearest_choices() {
+        let mut plan = example_plan();
+        let report = &mut plan.evidence.report;
+        report.cost_before.effective = MicroUsdPerHour(0);
+        report.cost_after.effective = MicroUsdPerHour(100_000);
+        let said = "the monthly cost rises by $73.00, up to $365.00 if Azure substitutes";
+        assert_eq!(rises_above(&plan, "364.99").as_deref(), Some(said));
+        assert_eq!(rises_above(&plan, "365"), None);
+        for placement in plan.evidence.placements.values_mut() {
+            placement.is_price_max_estimate = true;
+        }
+        let estimated = "the monthly cost rises by $73.00, up to ~$365.00 if Azure substitutes";
+        assert_eq!(rises_above(&plan, "0").as_deref(), Some(estimated));
+    }
+
     #[test]
     fn a_fall_passes_and_amounts_are_decimals_of_nothing_or_more() {
         let mut plan = example_plan();
+        without_choice(&mut plan);
         plan.evidence.report.cost_after.effective = MicroUsdPerHour(0);
         assert_eq!(rises_above(&plan, "0"), None);
         assert_eq!(dollars_per_month("0.5"), Some(MicroUsd(500_000)));

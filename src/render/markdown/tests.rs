@@ -22,6 +22,7 @@ fn a_plan_says_in_a_pull_request_what_it_says_on_the_terminal() {
 
 Monthly cost will increase by at most \\$292 (\\$292 → \\$584): the price of 1 node is not known
 
+- \\$584/month, up to \\$876 if Azure substitutes
 - The price of 1 node is not known and in no sum (1 before, 0 after)
 - of size `Standard_Unheard_of` of node `empty-1` no price is known
 
