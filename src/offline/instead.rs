@@ -1,14 +1,15 @@
 //! What is planned where the judge refuses the cheapest fleet: a fault of nodeform must not leave its user without a plan.
 //!
-//! The next best fleet is taken that the judge accepts: one that moves nothing to save money, then that of Karpenter's
-//! algorithm. The plan says so. Nothing is loosened for it, and what no fleet mends stays refused.
+//! The next best fleet is taken that the judge accepts: the same without the pods that are refused ([`held_back`]), one that
+//! moves nothing to save money, then that of Karpenter's algorithm. The plan says so. Nothing is loosened for it, and what
+//! no fleet mends stays refused.
 
 use crate::model::{ConsolidationPolicy, Strategy};
 use crate::plan::strategies::StrategyFleet;
 use crate::review::{CheckedPlan, RefusedPlan};
 use crate::solve::{Solution, Warning};
 
-use super::{Planned, Proposed, World, bounded, plan_of, strategy, waiting};
+use super::{Planned, Proposed, World, bounded, held_back, plan_of, strategy, waiting};
 
 /// A way to a fleet.
 type Solve = fn(&World) -> Solution;
@@ -17,6 +18,9 @@ type Solve = fn(&World) -> Solution;
 pub(super) fn instead(world: &World, refused: &RefusedPlan) -> Option<Planned> {
     if world.strategy != Strategy::Cheapest || world.snapshot.supposed.wishes.destroy {
         return None;
+    }
+    if let Some(planned) = held_back::without_refused(world, refused) {
+        return Some(planned);
     }
     let others: [(&str, Solve); 2] = [
         ("nothing that runs is moved to save money", calm),
@@ -49,9 +53,11 @@ fn calm(world: &World) -> Solution {
 fn warning(what: &str, refused: &RefusedPlan) -> Warning {
     let finding = refused.findings.first().map(ToString::to_string).unwrap_or_default();
     Warning {
-        object: "this plan".to_owned(),
-        what: format!("is the next best: {what}, since the judge refused the cheapest fleet ({finding})"),
-        hint: Some("this is a fault of nodeform: report it with the input".to_owned()),
+        object: Warning::PLAN.to_owned(),
+        what: format!(
+            "is the next best: {what}, since the plan's own check objects to the cheapest fleet ({finding})"
+        ),
+        hint: Some("nothing is wrong with the input; to report it, send what `nodeform snapshot … --names hash` writes".to_owned()),
     }
 }
 
@@ -75,7 +81,8 @@ mod tests {
         proposed.plan.evidence.placements.values_mut().for_each(|node| node.pods.clear());
         let planned = offline::judge(&world, proposed).expect("another fleet is right");
         let warnings = &planned.plan.plan().evidence.report.warnings;
-        let said = "is the next best: nothing that runs is moved to save money, since the judge refused";
+        let said =
+            "is the next best: nothing that runs is moved to save money, since the plan's own check objects";
         assert!(warnings[0].what.starts_with(said), "{warnings:?}");
         assert_eq!(warnings[1..], accepted.plan.plan().evidence.report.warnings);
         assert_eq!(planned.plan.plan().spec, accepted.plan.plan().spec);

@@ -4,6 +4,7 @@
 //! that decides it.
 
 pub mod compare;
+mod held_back;
 mod instead;
 mod network;
 mod recorded;

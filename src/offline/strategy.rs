@@ -100,7 +100,7 @@ fn homeless(plan: &Plan) -> BTreeMap<String, &str> {
 }
 
 /// Returns the pods that are placed by what findings call them, and those of the nodes that get some.
-fn places(plan: &Plan) -> BTreeMap<String, Vec<&PodKey>> {
+pub(super) fn places(plan: &Plan) -> BTreeMap<String, Vec<&PodKey>> {
     let mut places: BTreeMap<String, Vec<&PodKey>> = BTreeMap::new();
     for (id, create, _) in plan.spec.creates() {
         let pods = plan.evidence.placements.get(id).map_or(&[][..], |placement| &placement.pods);

@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use super::escape::{code, is_kept, sentence, units};
 use super::line::Line;
 use super::question;
+use super::refused;
 use super::strategies;
 use super::terminal::{self, capacity, existing, group_price, zone_name};
 use super::view::{Group, GroupKey, PlanView};
@@ -45,6 +46,7 @@ pub fn plan_markdown(view: &PlanView<'_>) -> String {
 
 fn one_plan(view: &PlanView<'_>) -> String {
     let mut head = vec![format!("**{}**", terminal::summary(view).text())];
+    head.extend(refused::line(view.plan).map(|line| item(&line)));
     head.extend(items(question::head(view.plan)));
     let (cost, mut notes) = split_first(terminal::cost(view));
     head.extend(cost.map(|line| item(&line)));

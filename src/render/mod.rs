@@ -18,6 +18,7 @@ pub mod names;
 pub mod patch;
 mod preferences;
 mod question;
+mod refused;
 mod section;
 mod strategies;
 pub mod table;

@@ -11,7 +11,7 @@ use super::section::{Section, fit};
 use super::view::{Counts, Group, GroupKey, PlanView};
 use super::words::{count, some, verb};
 use super::wrap::wrapped;
-use super::{money, question, strategies, whole};
+use super::{money, question, refused, strategies, whole};
 use crate::catalog::NO_ZONE;
 use crate::model::{ChangeClass, DisruptionReason, NodeName, ResourceName, Resources, label};
 use crate::plan::{Change, PodsFor, Reason, World, at_most};
@@ -39,6 +39,7 @@ const NAMES_IN_LINE: usize = 3;
 #[must_use]
 pub fn plan_text(view: &PlanView<'_>, detail: Detail) -> Vec<Line> {
     let mut lines = vec![summary(view)];
+    lines.extend(refused::line(view.plan).iter().flat_map(wrapped));
     lines.extend(question::head(view.plan).iter().flat_map(wrapped));
     lines.extend(cost(view));
     lines.extend(question::bill(view));

@@ -348,6 +348,25 @@ pub struct Held {
     pub because: String,
 }
 
+impl Warning {
+    /// The object of the warning that a plan is the next best.
+    pub const PLAN: &str = "this plan";
+
+    /// The same at the start of a sentence.
+    pub const PLAN_FIRST: &str = "This plan";
+}
+
+impl Held {
+    /// What pods wait for whose place the plan's own check refused.
+    pub const CHECK: &str = "the plan's own check";
+
+    /// Returns whether the plan's own check holds them back, and nothing of the input does.
+    #[must_use]
+    pub fn is_by_check(&self) -> bool {
+        self.waits_for == Self::CHECK
+    }
+}
+
 /// Something in the input that cannot work or is likely not meant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
