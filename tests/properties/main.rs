@@ -2,6 +2,7 @@
 //!
 //! `PROPTEST_CASES` sets how many; a failure prints the smallest world that still fails.
 
+mod seeds;
 #[expect(dead_code, unused_imports, reason = "each test binary uses a part of it")]
 #[path = "../support/worlds/mod.rs"]
 mod support;
