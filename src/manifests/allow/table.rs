@@ -103,6 +103,17 @@ const META: Rule = Fields(&[
 const CONDITIONS: (&str, Rule) =
     ("conditions", Each(&Fields(&[("type", Scalar), ("status", Scalar), ("lastTransitionTime", Scalar)])));
 
+/// Of a pod also why: a resize that its node never can do says so by its reason.
+const POD_CONDITIONS: (&str, Rule) = (
+    "conditions",
+    Each(&Fields(&[
+        ("type", Scalar),
+        ("status", Scalar),
+        ("reason", Scalar),
+        ("lastTransitionTime", Scalar),
+    ])),
+);
+
 const CONTAINERS: Rule = Each(&Fields(&[
     ("name", Scalar),
     ("resources", Fields(&[("requests", Whole), ("limits", Whole)])),
@@ -167,7 +178,7 @@ const POD: Rule = Fields(&[
         Fields(&[
             ("phase", Scalar),
             ("startTime", Scalar),
-            CONDITIONS,
+            POD_CONDITIONS,
             ("containerStatuses", CONTAINER_STATUSES),
             ("initContainerStatuses", CONTAINER_STATUSES),
         ]),

@@ -59,10 +59,11 @@ pub struct Written {
 
 impl Written {
     /// Reads what a pod says. `status` is that of a pod that exists: while a container is resized, the larger
-    /// of what is wanted and of what it has counts.
+    /// of what is wanted and of what it has counts; what it has alone where its node never can do it
+    /// (condition `PodResizePending`, reason `Infeasible`).
     #[must_use]
     pub fn read(spec: Cursor<'_>, status: Option<Cursor<'_>>) -> Self {
-        let held = status.map(held).unwrap_or_default();
+        let held = status.map(Held::read).unwrap_or_default();
         let init = spec
             .items("initContainers")
             .into_iter()
@@ -145,15 +146,15 @@ pub fn is_sidecar(container: Cursor<'_>) -> bool {
     container.choice("restartPolicy", &["Always", "OnFailure", "Never"]) == Some(0)
 }
 
-fn of_container(container: Cursor<'_>, stage: Stage, held: &BTreeMap<Arc<str>, Resources>) -> Container {
+fn of_container(container: Cursor<'_>, stage: Stage, held: &Held) -> Container {
     let resources = container.get("resources");
     let limits =
         resources.map(|resources| resources.resources("limits", Amounts::Requests)).unwrap_or_default();
     let mut requests =
         resources.map_or_else(Resources::none, |resources| requests_or_limits(resources, &limits));
     let name = container.text("name").cloned().unwrap_or_default();
-    if let Some(held) = held.get(&name) {
-        requests = Resources::max(&requests, held);
+    if let Some(own) = held.containers.get(&name) {
+        requests = if held.is_infeasible { own.clone() } else { Resources::max(&requests, own) };
     }
     Container { name, stage, requests, limits }
 }
@@ -175,16 +176,35 @@ fn requests_or_limits(resources: Cursor<'_>, limits: &Resources) -> Resources {
     requests
 }
 
-/// Returns what each container of a pod that exists has, by its name.
-fn held(status: Cursor<'_>) -> BTreeMap<Arc<str>, Resources> {
-    let mut held = BTreeMap::new();
-    for list in ["containerStatuses", "initContainerStatuses"] {
-        for container in status.items(list) {
-            let Some(name) = container.text("name") else { continue };
-            let allocated = container.resources("allocatedResources", Amounts::Requests);
-            let actual = container.get("resources").map(|has| has.resources("requests", Amounts::Requests));
-            held.insert(Arc::clone(name), Resources::max(&allocated, &actual.unwrap_or_default()));
+/// What the containers of a pod that exists have.
+#[derive(Default)]
+struct Held {
+    /// What was allocated to each, or it runs with: the larger, by its name.
+    containers: BTreeMap<Arc<str>, Resources>,
+    /// Whether its node never can give it what it asks for now.
+    is_infeasible: bool,
+}
+
+impl Held {
+    fn read(status: Cursor<'_>) -> Self {
+        let mut held = Self::default();
+        for list in ["containerStatuses", "initContainerStatuses"] {
+            for container in status.items(list) {
+                let Some(name) = container.text("name") else { continue };
+                let allocated = container.resources("allocatedResources", Amounts::Requests);
+                let actual =
+                    container.get("resources").map(|has| has.resources("requests", Amounts::Requests));
+                let both = Resources::max(&allocated, &actual.unwrap_or_default());
+                if both != Resources::none() {
+                    held.containers.insert(Arc::clone(name), both);
+                }
+            }
         }
+        let is_infeasible = |item: &Cursor<'_>| {
+            let is = |key: &str, wanted: &str| item.text(key).is_some_and(|text| &**text == wanted);
+            is("type", "PodResizePending") && is("status", "True") && is("reason", "Infeasible")
+        };
+        held.is_infeasible = status.items("conditions").iter().any(is_infeasible);
+        held
     }
-    held
 }

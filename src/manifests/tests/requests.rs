@@ -128,6 +128,32 @@ status: {containerStatuses: [{name: c, allocatedResources: {cpu: 3, memory: 1Gi}
 }
 
 #[test]
+fn a_resize_that_the_node_never_can_do_counts_for_nothing() {
+    let counted = |condition: &str, statuses: &str| {
+        let text = format!(
+            "
+apiVersion: v1
+kind: Pod
+metadata: {{name: a, uid: u}}
+spec: {{nodeName: n1, containers: [{{name: c, resources: {{requests: {{cpu: 20, memory: 2Gi}}}}}}]}}
+status: {{conditions: [{condition}], containerStatuses: [{statuses}]}}
+"
+        );
+        show(&objects(&text).pods[0].spec.requests)
+    };
+    let infeasible = "{type: PodResizePending, status: 'True', reason: Infeasible}";
+    let allocated = "{name: c, allocatedResources: {cpu: 2, memory: 1Gi}}";
+    assert_eq!(counted(infeasible, allocated), "cpu 2, memory 1Gi, pods 1");
+    let runs_with = "{name: c, allocatedResources: {cpu: 2, memory: 1Gi}, resources: {requests: {cpu: 3}}}";
+    assert_eq!(counted(infeasible, runs_with), "cpu 3, memory 1Gi, pods 1");
+    let deferred = infeasible.replace("Infeasible", "Deferred");
+    assert_eq!(counted(&deferred, allocated), "cpu 20, memory 2Gi, pods 1");
+    let over = infeasible.replace("True", "False");
+    assert_eq!(counted(&over, allocated), "cpu 20, memory 2Gi, pods 1");
+    assert_eq!(counted(infeasible, "{name: c}"), "cpu 20, memory 2Gi, pods 1", "nobody says what it has");
+}
+
+#[test]
 fn pods_that_do_not_say_what_they_need_are_counted() {
     let text = "
 apiVersion: apps/v1
