@@ -57,9 +57,13 @@ fn must_wait(spec: &PodSpec) -> Option<String> {
         .map(|rule| format!("is placed although it requires `{}`, which is not planned with", rule.as_str()))
 }
 
-/// Returns the first rule that the pod requires and that plans do not know yet: volumes where nobody says which.
+/// Returns the first rule that the pod requires and that plans do not know yet: volumes where nobody says which. Match
+/// fields are read as the label of the node's name, which is judged with the others.
 fn unplanned_rule(spec: &PodSpec) -> Option<SchedulingRule> {
-    let is_known = |rule: &SchedulingRule| *rule == SchedulingRule::Volumes && !spec.volumes.is_empty();
+    let has_read_volumes = !spec.volumes.is_empty();
+    let is_known = |rule: &SchedulingRule| {
+        *rule == SchedulingRule::MatchFields || (*rule == SchedulingRule::Volumes && has_read_volumes)
+    };
     let others = spec.other_rules.iter().filter(|(_, strength)| **strength == Strength::Required);
     others.map(|(rule, _)| *rule).find(|rule| !is_known(rule))
 }

@@ -72,6 +72,9 @@ pub fn read(object: Cursor<'_>) -> Option<PodObject> {
     let meta = meta?;
     let owner_kind = meta.owner.as_ref().map(|owner| &*owner.kind);
     let is_daemon = matches!(owner_kind, Some("DaemonSet" | "Node")) || meta.annotations.contains_key(MIRROR);
+    if is_daemon {
+        body = body.unpinned();
+    }
     let workload = owner(&meta);
     let pod = LivePod {
         key: PodKey { namespace: meta.namespace.clone(), name: Arc::clone(&meta.name) },

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::model::{
     LabelKey, Namespace, NodeAffinity, Operator, PodAffinityTerm, Preferred, Requirement, Requirements,
-    SchedulingRule, Strength,
+    SchedulingRule, Strength, label,
 };
 
 use crate::manifests::cursor::Cursor;
@@ -79,13 +79,25 @@ fn node_affinity(written: Cursor<'_>, rules: &mut BTreeMap<SchedulingRule, Stren
     NodeAffinity { required, preferred: preferred.collect() }
 }
 
-/// Reads a term about nodes; `None` for a term without requirements, which selects no node. What match
-/// fields ask for is not held: `uses_fields` is told.
+/// The only field of a node that a term may ask about (Kubernetes, `NodeSelectorTerm.matchFields`).
+const NODE_NAME: &str = "metadata.name";
+
+/// Reads a term about nodes; `None` for a term without requirements, which selects no node. A node's name is asked for as
+/// its label `kubernetes.io/hostname`, which is the same on AKS; `uses_fields` is told.
 fn node_term(term: Cursor<'_>, mut uses_fields: impl FnMut()) -> Option<Requirements> {
-    let requirements = selector::expressions(term, "matchExpressions", About::Nodes);
-    if !term.items("matchFields").is_empty() {
+    let mut requirements = selector::expressions(term, "matchExpressions", About::Nodes);
+    for field in term.items("matchFields") {
         uses_fields();
-        return Some(requirements);
+        let operator = field.choice("operator", &["In", "NotIn"]);
+        let operator = if operator == Some(1) { Operator::NotIn } else { Operator::In };
+        if field.text("key").is_none_or(|key| &**key != NODE_NAME) {
+            field.fault(
+                "asks about another field than the name",
+                Some("`matchFields` knows the key `metadata.name` alone"),
+            );
+            return None;
+        }
+        requirements.add(LabelKey::new(label::HOSTNAME), Requirement::new(operator, field.texts("values")));
     }
     (!requirements.is_empty()).then_some(requirements)
 }

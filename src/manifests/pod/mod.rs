@@ -49,6 +49,22 @@ impl PodBody {
     pub fn admitted(self) -> Self {
         Self { unadmitted: None, ..self }
     }
+
+    /// Returns the pod of a DaemonSet without the node's name that its controller wrote into each term, so that the pods of
+    /// all nodes ask for the same. That match fields are used stays known.
+    #[must_use]
+    pub fn unpinned(mut self) -> Self {
+        if self.spec.other_rules.contains_key(&SchedulingRule::MatchFields) {
+            for term in self.spec.node_affinity.required.iter_mut().flatten() {
+                let mut rest = Requirements::none();
+                for (key, wanted) in term.iter().filter(|(key, _)| key.as_str() != label::HOSTNAME) {
+                    rest.add(key.clone(), wanted.clone());
+                }
+                *term = rest;
+            }
+        }
+        self
+    }
 }
 
 /// Reads the node that a pod, or every pod of a template, is bound to.

@@ -33,12 +33,13 @@ pub fn why(spec: &PodSpec) -> Option<Wait> {
     })
 }
 
-/// Returns whether a rule is planned with: volumes are, where they were read.
+/// Returns whether a rule is planned with: volumes are, where they were read, and a node's name is asked for as its label.
 fn is_planned(rule: SchedulingRule, spec: &PodSpec) -> bool {
-    rule == SchedulingRule::Volumes && !spec.volumes.is_empty()
+    rule == SchedulingRule::MatchFields || (rule == SchedulingRule::Volumes && !spec.volumes.is_empty())
 }
 
 /// Returns the rules that the pod only wishes for and that are not planned with at all.
 pub fn wished_for(spec: &PodSpec) -> impl Iterator<Item = SchedulingRule> {
-    spec.other_rules.iter().filter(|(_, strength)| **strength == Strength::Preferred).map(|(rule, _)| *rule)
+    let wished = spec.other_rules.iter().filter(|(_, strength)| **strength == Strength::Preferred);
+    wished.map(|(rule, _)| *rule).filter(|rule| !is_planned(*rule, spec))
 }

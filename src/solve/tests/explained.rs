@@ -61,19 +61,19 @@ fn a_held_pod_is_followed_by_what_is_left_of_its_rules_and_says_what_was_left_ou
         let requirement = Requirement::new(Operator::Gt, [cpu]);
         Requirements::none().with(label::SKU_CPU, requirement)
     };
-    let by_field = |spec: &mut crate::model::PodSpec| {
-        spec.other_rules.insert(SchedulingRule::MatchFields, Strength::Required);
+    let by_device = |spec: &mut crate::model::PodSpec| {
+        spec.other_rules.insert(SchedulingRule::ResourceClaims, Strength::Required);
     };
-    let held = |terms| pod("a").terms(terms).spec(by_field);
+    let held = |terms| pod("a").terms(terms).spec(by_device);
     let explained = |pod: Pod| {
         let world = World::of(vec![pool("default")]).pods([pod]);
         explain_pod(&world.snapshot, &world.policy, &world.solve(), &PodKey::new("default", "a"))
     };
-    let some = explained(held(vec![above("4"), Requirements::none()]));
+    let some = explained(held(vec![above("4")]));
     assert!(matches!(some.outcome, PodOutcome::Held { .. }));
-    assert_eq!(some.without.as_deref(), Some("nodeAffinity matchFields"));
+    assert_eq!(some.without.as_deref(), Some("resourceClaims"));
     assert_eq!(some.pools[0].nearest.as_ref().map(|size| size.as_str()), Some("Standard_F8s_v2"));
-    let none = explained(held(vec![above("400"), Requirements::none()]));
+    let none = explained(held(vec![above("400")]));
     assert!(none.pools[0].miss.is_some());
     let gated = explained(pod("a").spec(|spec| {
         spec.gates.insert("wait".into());
