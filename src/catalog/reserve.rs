@@ -1,7 +1,8 @@
 //! What a node of a size has, and what of it is left for pods.
 //!
 //! The rules are the Azure provider's (v1beta1, August 2026), in integers. AKS itself reserves by the number
-//! of pods since 1.29; the provider does not, and neither does this module.
+//! of pods since 1.29; the provider does not, and neither does this module. Of ephemeral storage the provider offers the
+//! whole OS disk; here pods may use what kubelet leaves of it.
 
 use super::gpu::GpuMaker;
 use super::size::Size;
@@ -9,10 +10,17 @@ use crate::model::{NetworkSetup, NodeClass, ResourceName, Resources};
 
 /// Bytes in a GiB.
 const GIB: i64 = 1 << 30;
+/// Bytes in a GB.
+const GB: i64 = 1_000_000_000;
 /// Memory that the VM itself takes, in thousandths: the provider's default `vm-memory-overhead-percent`.
 const VM_OVERHEAD_THOUSANDTHS: i64 = 75;
 /// Memory below which the kubelet evicts: `memory.available<750Mi`.
 const EVICTION_BYTES: i64 = 750 << 20;
+
+/// What is left of an OS disk in its file system, in ten-thousandths: nodes of AKS with 128 GiB report 129886128Ki.
+const FILE_SYSTEM_TEN_THOUSANDTHS: i64 = 9677;
+/// What kubelet leaves of that to pods, in tenths: AKS evicts at `nodefs.available<10%`.
+const NODEFS_LEFT_TENTHS: i64 = 9;
 
 /// Returns what a node of this size has.
 #[must_use]
@@ -22,7 +30,7 @@ pub fn capacity(size: &Size, class: &NodeClass, network: NetworkSetup) -> Resour
     [
         (ResourceName::Cpu, i64::from(size.vcpus) * 1000),
         (ResourceName::Memory, memory(size.memory_bytes)),
-        (ResourceName::EphemeralStorage, i64::from(class.os_disk_gb) * 1_000_000_000),
+        (ResourceName::EphemeralStorage, i64::from(class.os_disk_gb) * GB),
         (ResourceName::Pods, i64::from(pods)),
         (ResourceName::parse("nvidia.com/gpu"), i64::from(gpus(GpuMaker::Nvidia))),
         (ResourceName::parse("amd.com/gpu"), i64::from(gpus(GpuMaker::Amd))),
@@ -35,7 +43,17 @@ pub fn capacity(size: &Size, class: &NodeClass, network: NetworkSetup) -> Resour
 #[must_use]
 pub fn allocatable(size: &Size, capacity: &Resources) -> Resources {
     let kept = kube_reserved(size).plus(&Resources::none().with(ResourceName::Memory, EVICTION_BYTES));
-    capacity.minus(&kept).at_least_zero()
+    let disk_gb = capacity.get(&ResourceName::EphemeralStorage) / GB;
+    capacity
+        .minus(&kept)
+        .at_least_zero()
+        .with(ResourceName::EphemeralStorage, ephemeral_storage_left(disk_gb))
+}
+
+/// Returns what pods may use of an OS disk of so many GB: Azure makes it of as many GiB.
+const fn ephemeral_storage_left(disk_gb: i64) -> i64 {
+    let file_system = disk_gb.saturating_mul(GIB) / 10_000 * FILE_SYSTEM_TEN_THOUSANDTHS;
+    file_system / 10 * NODEFS_LEFT_TENTHS
 }
 
 /// Returns what the kubelet keeps for itself.
@@ -79,7 +97,7 @@ fn bands(amount: i64, bands: &[(i64, i64)]) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{GIB, kube_reserved_cpu_milli, kube_reserved_memory_mib, memory};
+    use super::{GIB, ephemeral_storage_left, kube_reserved_cpu_milli, kube_reserved_memory_mib, memory};
 
     #[test]
     fn reservations_follow_the_bands() {
@@ -88,6 +106,14 @@ mod tests {
         assert_eq!(reserved(4, 7), (140, 1638));
         assert_eq!(reserved(2, 8), (100, 1843));
         assert_eq!(reserved(3, 64), (120, 5611));
+    }
+
+    #[test]
+    fn pods_get_what_kubelet_leaves_of_the_os_disk() {
+        // A node of AKS with 128 GiB reports 119703055367 as allocatable: no more than that is promised.
+        assert_eq!(ephemeral_storage_left(128), 119_699_707_132);
+        assert_eq!(ephemeral_storage_left(30) * 10 / GIB, 261);
+        assert_eq!(ephemeral_storage_left(0), 0);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::evictions::{self, Spare};
 use super::labels::Labels;
 use super::made::{Made, made_nodes};
 use super::overlays;
+use super::shown;
 use super::substitutes::Substitutes;
 use super::taints::of_a_cordoned_node;
 use super::tied::Ties;
@@ -79,11 +80,10 @@ impl<'a> Case<'a> {
     /// Lays out a plan.
     pub(super) fn of(snapshot: &'a Snapshot, policy: &'a Policy, plan: &'a Plan) -> Self {
         let network = policy.fleet.network.unwrap_or(NetworkSetup::AzureOverlay { is_cilium: false });
-        let offered: BTreeMap<&ClassName, Offered> = policy
-            .classes
-            .iter()
-            .map(|(name, class)| (name, snapshot.catalog.offered(class, network)))
-            .collect();
+        let of_class =
+            |name, class| shown::with_disks(name, snapshot.catalog.offered(class, network), snapshot);
+        let offered: BTreeMap<&ClassName, Offered> =
+            policy.classes.iter().map(|(name, class)| (name, of_class(name, class))).collect();
         let mut running: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
         for pod in &snapshot.pods {
             if let PodPlace::Bound(node) = &pod.place {

@@ -44,6 +44,7 @@ mod reasons;
 mod removal;
 mod replicas;
 mod room;
+mod shown;
 mod spread;
 mod substitutes;
 mod supposed;

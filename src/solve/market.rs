@@ -14,7 +14,7 @@ use crate::snapshot::Snapshot;
 use super::caution::Caution;
 use super::fit::slots::SizeSlots;
 use super::overlay::Overlaid;
-use super::{demand, price};
+use super::{demand, learnt, price};
 
 /// The network set-up of AKS that is planned with where the fleet does not name one.
 const NETWORK_DEFAULT: NetworkSetup = NetworkSetup::AzureOverlay { is_cilium: false };
@@ -51,7 +51,9 @@ impl Market {
         let of_nodes = snapshot.nodes_today().filter_map(|node| node.class.as_ref());
         let used: BTreeSet<&ClassName> = of_pools.chain(of_nodes).collect();
         let classes = policy.classes.iter().filter(|(name, _)| used.contains(name));
-        let offered = classes.map(|(name, class)| (name.clone(), catalog.offered(class, network))).collect();
+        let mut offered: BTreeMap<ClassName, Offered> =
+            classes.map(|(name, class)| (name.clone(), catalog.offered(class, network))).collect();
+        learnt::ephemeral_storage(&mut offered, snapshot.nodes_today());
         let overlaid = Overlaid::of(policy, &offered);
         let caution = Caution::of(snapshot, policy, &offered);
         let bought = snapshot.nodes_today().filter_map(price::bought_as).collect::<BTreeSet<_>>();

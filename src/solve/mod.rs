@@ -31,6 +31,7 @@ pub mod headroom;
 mod impossible;
 mod intern;
 pub mod karpenter;
+mod learnt;
 pub mod ledger;
 pub mod market;
 mod memo;

@@ -1,0 +1,43 @@
+//! What nodes that are there show of what new ones of the same class and size will offer: the ephemeral storage that kubelet
+//! leaves to pods.
+//!
+//! The node that offers least is the measure. One with a disk of another size says nothing: its class has changed since.
+
+use crate::catalog::Offered;
+use crate::model::{ClassName, InstanceType, LabelKey, Node, NodeStage, ResourceName, label};
+use crate::snapshot::Snapshot;
+
+/// Returns what a class is offered, with the ephemeral storage that its nodes show.
+pub(super) fn with_disks(class: &ClassName, mut offered: Offered, snapshot: &Snapshot) -> Offered {
+    let key = LabelKey::new(label::INSTANCE_TYPE);
+    let nodes: Vec<&Node> = snapshot
+        .nodes_today()
+        .filter(|node| node.class.as_ref() == Some(class) && node.stage == NodeStage::Initialized)
+        .collect();
+    if nodes.is_empty() {
+        return offered;
+    }
+    for kind in &mut offered.types {
+        let name = kind.name.as_str();
+        let alike = nodes.iter().filter(|node| node.labels.get(&key).is_some_and(|size| **size == *name));
+        let left = alike.filter(|node| has_the_disk_of(node, kind)).filter_map(|node| disk(node)).min();
+        if let Some(left) = left {
+            kind.allocatable.set(ResourceName::EphemeralStorage, left);
+        }
+    }
+    offered
+}
+
+fn disk(node: &Node) -> Option<i64> {
+    Some(node.allocatable.get(&ResourceName::EphemeralStorage)).filter(|left| *left > 0)
+}
+
+/// Returns whether a node has about the disk that its class makes today, give or take a tenth: file systems take some of it,
+/// and Azure's GB are GiB.
+fn has_the_disk_of(node: &Node, kind: &InstanceType) -> bool {
+    let (there, made) = (
+        node.capacity.get(&ResourceName::EphemeralStorage),
+        kind.capacity.get(&ResourceName::EphemeralStorage),
+    );
+    (made - there).abs() <= made / 10
+}

@@ -1,0 +1,42 @@
+//! What nodes of the same size and class show that the catalogue can only estimate: how much ephemeral storage pods get.
+//!
+//! Only nodes whose disk is about as large as their class makes it today are believed; of several the least. Nothing else is
+//! learnt.
+
+use std::collections::BTreeMap;
+
+use crate::catalog::Offered;
+use crate::model::{ClassName, LabelKey, Node, NodeStage, ResourceName, SkuName, label};
+
+/// By how much the disk of a node may differ from the one of its class, in hundredths: file systems take some, and a GB is
+/// not a GiB. Beyond, the node was made with another disk.
+const DIFFERENCE_MAX_HUNDREDTHS: i64 = 10;
+
+/// Replaces what new nodes offer by what nodes of the size and class have.
+pub(super) fn ephemeral_storage<'n>(
+    offered: &mut BTreeMap<ClassName, Offered>,
+    nodes: impl Iterator<Item = &'n Node>,
+) {
+    let mut seen: BTreeMap<(&ClassName, SkuName), Vec<&Node>> = BTreeMap::new();
+    for node in nodes.filter(|node| node.stage == NodeStage::Initialized) {
+        let size = node.labels.get(&LabelKey::new(label::INSTANCE_TYPE));
+        if let (Some(class), Some(size)) = (&node.class, size) {
+            seen.entry((class, SkuName::new(&**size))).or_default().push(node);
+        }
+    }
+    for ((class, size), nodes) in seen {
+        let types = offered.get_mut(class).map(|offered| &mut offered.types).into_iter().flatten();
+        for kind in types.filter(|kind| kind.name == size) {
+            let made = kind.capacity.get(&ResourceName::EphemeralStorage);
+            let is_of_class = |node: &&&Node| {
+                let has = node.capacity.get(&ResourceName::EphemeralStorage);
+                (has - made).abs().saturating_mul(100) <= made.saturating_mul(DIFFERENCE_MAX_HUNDREDTHS)
+            };
+            let left = |node: &&Node| node.allocatable.get(&ResourceName::EphemeralStorage);
+            let least = nodes.iter().filter(is_of_class).map(left).filter(|left| *left > 0).min();
+            if let Some(least) = least {
+                kind.allocatable.set(ResourceName::EphemeralStorage, least);
+            }
+        }
+    }
+}
