@@ -2,6 +2,7 @@
 //!
 //! Reads only: an amount of time that cannot be read is left out, as where nobody said it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::SignedDuration;
@@ -21,6 +22,7 @@ const CLASS_STAMP: [&str; 2] =
 #[must_use]
 pub fn read(meta: &Meta, spec: Cursor<'_>, status: Option<Cursor<'_>>) -> Claimed {
     Claimed {
+        sizes: BTreeSet::new(),
         drift: status.and_then(drift),
         pool_stamp: stamp(meta, POOL_STAMP),
         class_stamp: stamp(meta, CLASS_STAMP),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::model::{
-    ClaimName, Claimed, ClassName, LabelKey, Node, NodeName, NodeStage, PoolName, Requirements, Resources,
-    Taint, Trouble, label,
+    ClaimName, Claimed, ClassName, LabelKey, Node, NodeName, NodeStage, PoolName, Requirement, Requirements,
+    Resources, Taint, Trouble, label,
 };
 
 use super::claimed;
@@ -208,7 +208,7 @@ impl ClaimObject {
     /// Returns what a node of this claim is labelled with: its labels, and what it asks for where there is
     /// one value only.
     fn labels(&self) -> BTreeMap<LabelKey, Arc<str>> {
-        let single = |(key, wanted): (&LabelKey, &crate::model::Requirement)| {
+        let single = |(key, wanted): (&LabelKey, &Requirement)| {
             wanted.single().map(|value| (key.clone(), Arc::clone(value)))
         };
         let mut labels: BTreeMap<LabelKey, Arc<str>> = self.requirements.iter().filter_map(single).collect();
@@ -217,8 +217,12 @@ impl ClaimObject {
     }
 
     /// Returns the node that is on its way.
-    fn into_node(self) -> Node {
+    fn into_node(mut self) -> Node {
         let labels = self.labels();
+        if self.capacity == Resources::none() && !labels.contains_key(label::INSTANCE_TYPE) {
+            let asked = self.requirements.get(label::INSTANCE_TYPE).and_then(Requirement::listed);
+            self.claimed.sizes = asked.cloned().unwrap_or_default();
+        }
         let allocatable =
             if self.allocatable == Resources::none() { self.capacity.clone() } else { self.allocatable };
         let mut taints: Vec<Taint> = self.taints.into_iter().filter(|taint| !taint.is_ephemeral()).collect();

@@ -2,6 +2,7 @@
 //!
 //! Values only: whether anything follows from them is decided elsewhere.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -13,6 +14,9 @@ use super::ExpireAfter;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Claimed {
+    /// The sizes that it may become, where it is not launched yet; none where its label says which.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub sizes: BTreeSet<Arc<str>>,
     /// That it drifted (condition `Drifted`), where it says so.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub drift: Option<Drift>,

@@ -28,7 +28,7 @@ use crate::plan::strategies::StrategyFleet;
 use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
 use crate::snapshot::{
-    AssembleOptions, Assumption, Gap, Question, Snapshot, assemble, headroom, suppose, wish,
+    AssembleOptions, Assumption, Gap, Question, Snapshot, assemble, coming, headroom, suppose, wish,
 };
 use crate::solve::{Solution, Strategy, Warning};
 use recorded::Recorded;
@@ -199,7 +199,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         None if names == Names::Show => (read_with(sources, &reading), None),
         None => (recorded::hidden(sources, &reading, names), None),
     };
-    let (objects, mut policy) = read.map_err(|faults| problems(&faults))?;
+    let (mut objects, mut policy) = read.map_err(|faults| problems(&faults))?;
     let mut assumptions = Vec::new();
     let said = location.or_else(|| recorded.as_ref()?.location.clone());
     let given = recorded.as_ref().and_then(Recorded::catalog).filter(|_| catalogs.is_empty());
@@ -216,6 +216,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let network = network::network(&policy, &mut assumptions);
     policy.fleet.network = Some(network);
     assumptions.extend(missing_classes(&mut policy));
+    assumptions.extend(coming::fill(&mut objects.nodes, &catalog, &policy, network));
     let options = AssembleOptions { at, network, assumes_system_daemons: !without_system_daemons };
     let mut snapshot = assemble(&objects, catalog, options);
     headroom::keep_room(&mut snapshot, &policy.buffers, &objects.templates);

@@ -1,0 +1,136 @@
+//! NodeClaims whose nodes are on their way and that do not say yet what they have: they count by their size.
+//!
+//! A claim that is not launched may become any of the sizes that it lists: it counts against limits by the largest of what
+//! they have, and offers pods the least. What the input says itself is never replaced.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::Assumption;
+use crate::catalog::{Catalog, Offered};
+use crate::model::{
+    ClassName, InstanceType, LabelKey, NetworkSetup, Node, NodeStage, Resources, SkuName, label,
+};
+use crate::policy::Policy;
+
+/// The most claims that are named.
+const SHOWN_MAX: usize = 5;
+
+/// Fills in what such claims will have, and returns what is to be said of that.
+pub fn fill(
+    nodes: &mut [Node],
+    catalog: &Catalog,
+    policy: &Policy,
+    network: NetworkSetup,
+) -> Option<Assumption> {
+    let mut offered: BTreeMap<ClassName, Offered> = BTreeMap::new();
+    let mut named: Vec<Arc<str>> = Vec::new();
+    let is_silent = |node: &&mut Node| {
+        node.stage == NodeStage::Launching
+            && node.capacity == Resources::none()
+            && node.allocatable == Resources::none()
+    };
+    for node in nodes.iter_mut().filter(is_silent) {
+        let Some((name, class)) =
+            node.class.as_ref().and_then(|name| Some((name, policy.classes.get(name)?)))
+        else {
+            continue;
+        };
+        let own = offered.entry(name.clone()).or_insert_with(|| catalog.offered(class, network));
+        let sizes = sizes(node);
+        let types: Vec<&InstanceType> = own.types.iter().filter(|kind| sizes.contains(&kind.name)).collect();
+        let Some((first, others)) = types.split_first() else { continue };
+        let (mut most, mut least) = (first.capacity.clone(), first.allocatable.clone());
+        for other in others {
+            most = Resources::max(&most, &other.capacity);
+            least = at_most(&least, &other.allocatable);
+        }
+        (node.capacity, node.allocatable) = (most, least);
+        named.push(Arc::from(node.name.as_str()));
+    }
+    (!named.is_empty()).then(|| assumption(&named))
+}
+
+/// Returns the size of a node, else all that it may become.
+fn sizes(node: &Node) -> BTreeSet<SkuName> {
+    match node.labels.get(&LabelKey::new(label::INSTANCE_TYPE)) {
+        Some(size) => BTreeSet::from([SkuName::new(&**size)]),
+        None => node.claimed.sizes.iter().map(|size| SkuName::new(&**size)).collect(),
+    }
+}
+
+/// Returns the smaller of each amount.
+fn at_most(one: &Resources, other: &Resources) -> Resources {
+    one.iter().map(|(name, amount)| (name.clone(), amount.min(other.get(name)))).collect()
+}
+
+fn assumption(named: &[Arc<str>]) -> Assumption {
+    let mut shown: Vec<String> = named.iter().take(SHOWN_MAX).map(|name| format!("`{name}`")).collect();
+    if named.len() > SHOWN_MAX {
+        shown.push(format!("{} more", named.len() - SHOWN_MAX));
+    }
+    let lead = if named.len() == 1 {
+        "NodeClaim has what its size has".to_owned()
+    } else {
+        format!("{} NodeClaims have what their sizes have", named.len())
+    };
+    Assumption {
+        what: format!("{lead}: {}", shown.join(", ")),
+        why: "`status.capacity` is not there yet".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fill;
+    use crate::catalog::Catalog;
+    use crate::manifests::{Source, read};
+    use crate::model::{ClassName, NetworkSetup, Node, Region, ResourceName};
+    use crate::policy::{Policy, default_class};
+
+    fn filled(labels: &str, sizes: &str, status: &str) -> (Node, Option<String>) {
+        let text = format!(
+            "{{apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: {{name: c1, labels: {{{labels}}}}}, \
+             spec: {{nodeClassRef: {{group: karpenter.azure.com, kind: AKSNodeClass, name: default}}, requirements: \
+             [{{key: node.kubernetes.io/instance-type, operator: In, values: [{sizes}]}}]}}, status: {{{status}}}}}\n"
+        );
+        let objects = read(vec![Source::new("a.yaml", text)]).expect("is right");
+        let mut policy = Policy::default();
+        let class = ClassName::new("default");
+        policy.classes.insert(class.clone(), default_class(class));
+        let catalog = Catalog::embedded(&Region::new("eastus")).expect("is known");
+        let mut nodes = objects.nodes;
+        let said = fill(&mut nodes, &catalog, &policy, NetworkSetup::AzureOverlay { is_cilium: false });
+        (nodes.remove(0), said.map(|said| said.what))
+    }
+
+    fn cpu(node: &Node) -> (i64, bool) {
+        let own = node.allocatable.get(&ResourceName::Cpu);
+        (node.capacity.get(&ResourceName::Cpu), own > 0 && own < node.capacity.get(&ResourceName::Cpu))
+    }
+
+    #[test]
+    fn a_claim_counts_by_its_size() {
+        let (node, said) =
+            filled("node.kubernetes.io/instance-type: Standard_D4as_v5", "Standard_D4as_v5", "");
+        assert_eq!(
+            (cpu(&node), said.as_deref()),
+            ((4000, true), Some("NodeClaim has what its size has: `c1`"))
+        );
+    }
+
+    #[test]
+    fn a_claim_that_is_not_launched_counts_by_the_largest_and_offers_the_least() {
+        let (node, _) = filled("", "Standard_D4as_v5, Standard_D8as_v5", "");
+        assert_eq!(node.capacity.get(&ResourceName::Cpu), 8000);
+        assert!(node.allocatable.get(&ResourceName::Cpu) < 4000);
+    }
+
+    #[test]
+    fn what_the_claim_says_itself_stays_and_unknown_sizes_stay_unknown() {
+        let (node, said) = filled("", "Standard_D4as_v5", "capacity: {cpu: 3}");
+        assert_eq!((node.capacity.get(&ResourceName::Cpu), said), (3000, None));
+        let (node, said) = filled("", "Standard_Nobody", "");
+        assert_eq!((node.capacity.get(&ResourceName::Cpu), said), (0, None));
+    }
+}
