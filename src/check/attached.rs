@@ -122,7 +122,8 @@ fn volumes(case: &Case<'_>, pods: &[&Pod]) -> Volumes {
             Ok(Mount::Bound(volume)) => (volume.driver.clone(), of_volume(&volume.name)),
             Ok(Mount::ToMake(key, class)) => (Some(driver_of(&class.provisioner)), format!("claim {key}")),
             Ok(Mount::Disk(name)) => (Some(Arc::from(DISKS)), format!("disk {name}")),
-            Err(_) => continue,
+            // It lies on the node, and nothing is attached.
+            Ok(Mount::ToTake(..)) | Err(_) => continue,
         };
         if let Some(driver) = driver {
             volumes.entry(driver).or_default().insert(name);

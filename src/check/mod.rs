@@ -49,6 +49,7 @@ mod spread;
 mod substitutes;
 mod supposed;
 mod taints;
+mod taken;
 mod tally;
 mod tied;
 mod totals;

@@ -1,7 +1,7 @@
 //! Volumes: what a placed pod mounts is there, or can be made, where its node is; and the node takes as many.
 //!
-//! A claim that would only be bound some time is not: Kubernetes does not bind its pod before. How large a
-//! volume is, is not known here.
+//! A claim that would only be bound some time is not: Kubernetes does not bind its pod before. A claim of a manifest, or one
+//! that is made with its pod, is bound before the pod is looked at where its class binds at once.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,8 @@ use super::attached;
 use super::case::Case;
 use super::finding::{Finding, Rule};
 use super::labels::{Domain, Labels};
+use super::taken;
+use crate::model::available_volume::{VolumeOffer, VolumeWish};
 use crate::model::storage::{
     AskedClass, BindingMode, ClaimPhase, PodVolume, Storage, StorageClass, Volume, VolumeClaimKey,
 };
@@ -17,15 +19,21 @@ use crate::model::{LabelKey, Operator, Pod, PodPlace, Requirement, Requirements,
 /// The provisioner of classes whose volumes somebody makes by hand.
 const NOBODY: &str = "kubernetes.io/no-provisioner";
 
+/// Provisioners of Azure disks, each of which is in one zone, or in none.
+const OF_DISKS: [&str; 2] = ["disk.csi.azure.com", "kubernetes.io/azure-disk"];
+
 /// Drivers whose volumes can be mounted in every zone: file shares and blobs.
-const ZONELESS: [&str; 3] = ["file.csi.azure.com", "kubernetes.io/azure-file", "blob.csi.azure.com"];
+const ZONELESS: [&str; 4] =
+    ["file.csi.azure.com", "kubernetes.io/azure-file", "blob.csi.azure.com", "nfs.csi.k8s.io"];
 
 /// What a volume of a pod is, as far as it can be mounted at all.
 pub(super) enum Mount<'a> {
     /// A volume that exists.
     Bound(&'a Volume),
-    /// A claim whose volume is made where its first pod runs.
+    /// A claim whose volume is made where its first pod runs, or before its pods are looked at.
     ToMake(VolumeClaimKey, &'a StorageClass),
+    /// A claim that takes one of these volumes, which are there for it: the one that its pod's node decides on.
+    ToTake(VolumeClaimKey, Vec<&'a Volume>),
     /// An Azure disk by its name; where it is, nobody knows, and Kubernetes does not ask.
     Disk(&'a str),
 }
@@ -44,6 +52,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         found.extend(attached::too_many(case, site));
     }
     found.extend(torn(case));
+    found.extend(taken::findings(case));
     found.extend(crowded(case));
     found
 }
@@ -71,7 +80,7 @@ pub(super) fn mount<'a>(storage: &'a Storage, pod: &Pod, volume: &'a PodVolume) 
     let key = VolumeClaimKey { namespace: pod.key.namespace.clone(), name };
     let claim = match storage.claim(&key) {
         Some(claim) => claim,
-        None if is_made_for_it => return to_make(storage, key, own_class),
+        None if is_made_for_it => return to_make(storage, key, (own_class, ClaimPhase::Unseen, None)),
         None => return Err(format!("there is no claim `{key}`")),
     };
     if claim.is_deleting {
@@ -79,19 +88,27 @@ pub(super) fn mount<'a>(storage: &'a Storage, pod: &Pod, volume: &'a PodVolume) 
     }
     match (&claim.volume, claim.phase) {
         (_, ClaimPhase::Lost) => Err(format!("claim `{key}` has lost its volume")),
-        (Some(name), ClaimPhase::Bound | ClaimPhase::Pending) => match storage.volume(name) {
-            None => Err(format!("claim `{key}` is bound to volume `{name}`, which is not known")),
-            Some(volume) if volume.is_deleting => {
-                Err(format!("claim `{key}` is bound to volume `{name}`, which is being deleted"))
+        (Some(name), ClaimPhase::Bound | ClaimPhase::Pending | ClaimPhase::Unseen) => {
+            match storage.volume(name) {
+                None => Err(format!("claim `{key}` is bound to volume `{name}`, which is not known")),
+                Some(volume) if volume.is_deleting => {
+                    Err(format!("claim `{key}` is bound to volume `{name}`, which is being deleted"))
+                }
+                Some(volume) => Ok(Mount::Bound(volume)),
             }
-            Some(volume) => Ok(Mount::Bound(volume)),
-        },
+        }
         (None, ClaimPhase::Bound) => Err(format!("claim `{key}` is bound, and nobody says to which volume")),
-        (None, ClaimPhase::Pending) => to_make(storage, key, &claim.class),
+        (None, ClaimPhase::Pending | ClaimPhase::Unseen) => {
+            to_make(storage, key, (&claim.class, claim.phase, claim.wish.as_ref()))
+        }
     }
 }
 
-fn to_make<'a>(storage: &'a Storage, key: VolumeClaimKey, asked: &AskedClass) -> Result<Mount<'a>, String> {
+fn to_make<'a>(
+    storage: &'a Storage,
+    key: VolumeClaimKey,
+    (asked, phase, wish): (&AskedClass, ClaimPhase, Option<&VolumeWish>),
+) -> Result<Mount<'a>, String> {
     let Some(class) = storage.class(asked) else {
         return Err(match asked {
             AskedClass::Default => format!("claim `{key}` is not bound, and there is no default class"),
@@ -101,22 +118,59 @@ fn to_make<'a>(storage: &'a Storage, key: VolumeClaimKey, asked: &AskedClass) ->
             }
         });
     };
-    match class.binding {
-        BindingMode::Immediate => Err(format!(
-            "claim `{key}` is not bound, and class `{}` does not wait for its pod (`Immediate`)",
-            class.name
-        )),
-        BindingMode::WaitForFirstConsumer if &*class.provisioner == NOBODY => {
-            Err(format!("claim `{key}` is not bound, and nobody makes volumes of class `{}`", class.name))
-        }
-        BindingMode::WaitForFirstConsumer => Ok(Mount::ToMake(key, class)),
+    let name = &class.name;
+    if &*class.provisioner == NOBODY {
+        let there = there_for(storage, name, wish);
+        return match there.is_empty() || class.binding == BindingMode::Immediate {
+            true => Err(format!("claim `{key}` is not bound, and nobody makes volumes of class `{name}`")),
+            false => Ok(Mount::ToTake(key, there)),
+        };
     }
+    match (class.binding, phase) {
+        (BindingMode::WaitForFirstConsumer, _) => Ok(Mount::ToMake(key, class)),
+        (BindingMode::Immediate, ClaimPhase::Unseen) if OF_DISKS.contains(&&*class.provisioner) => {
+            Err(format!(
+                "claim `{key}` is not bound, and class `{name}` makes its disk at once, in a zone that nobody knows"
+            ))
+        }
+        (BindingMode::Immediate, ClaimPhase::Unseen) => Ok(Mount::ToMake(key, class)),
+        (BindingMode::Immediate, ClaimPhase::Pending | ClaimPhase::Bound | ClaimPhase::Lost) => Err(format!(
+            "claim `{key}` is not bound, and class `{name}` does not wait for its pod (`Immediate`)"
+        )),
+    }
+}
+
+/// Returns the volumes of a class that are available and large enough, have the modes and the labels.
+fn there_for<'a>(storage: &'a Storage, class: &str, wish: Option<&VolumeWish>) -> Vec<&'a Volume> {
+    let serves = |offer: &VolumeOffer| {
+        wish.is_none_or(|VolumeWish { bytes, modes, is_block, selector }| {
+            *bytes <= offer.bytes
+                && *is_block == offer.is_block
+                && modes.iter().all(|mode| offer.modes.contains(mode))
+                && selector.selects(&offer.labels)
+        })
+    };
+    let is_of_class =
+        |volume: &&Volume| volume.claim.is_none() && volume.class.as_ref().is_some_and(|own| **own == *class);
+    let volumes = storage.volumes.iter().filter(is_of_class);
+    volumes.filter(|volume| volume.offer.as_ref().is_some_and(serves)).collect()
+}
+
+/// Returns whether a node with these labels can have a volume.
+pub(super) fn is_there(volume: &Volume, labels: &Labels) -> bool {
+    let terms = volume.node_affinity.as_ref();
+    terms
+        .is_none_or(|terms| terms.iter().any(|term| !term.is_empty() && labels.meet(&of_nodes(term)).is_ok()))
 }
 
 /// Returns why a node with these labels cannot have it.
 fn refused(mount: &Mount<'_>, labels: &Labels) -> Option<String> {
     let (terms, title) = match mount {
         Mount::Disk(_) => return None,
+        Mount::ToTake(key, volumes) => {
+            let is_any = volumes.iter().any(|volume| is_there(volume, labels));
+            return (!is_any).then(|| format!("none of the volumes that claim `{key}` may take is there"));
+        }
         Mount::Bound(volume) => (volume.node_affinity.as_ref()?, format!("volume `{}`", volume.name)),
         // As in Kubernetes, a class without a term asks for nothing; a volume without one can be nowhere.
         Mount::ToMake(key, class) => {
@@ -145,7 +199,7 @@ fn of_nodes(term: &Requirements) -> Requirements {
     asked
 }
 
-/// Claims whose volume is still to be made, with pods in several zones: it is made in one of them.
+/// Claims whose volume is made where their first pod runs, with pods in several zones: it is made in one of them.
 fn torn(case: &Case<'_>) -> Vec<Finding> {
     let zone = LabelKey::new(label::ZONE);
     let mut zones: BTreeMap<VolumeClaimKey, BTreeMap<Domain<'_>, &Pod>> = BTreeMap::new();
@@ -154,6 +208,7 @@ fn torn(case: &Case<'_>) -> Vec<Finding> {
             site.pods.iter().flat_map(|pod| pod.spec.volumes.iter().map(move |it| (*pod, it)))
         {
             if let Ok(Mount::ToMake(key, class)) = mount(&case.snapshot.storage, pod, volume)
+                && class.binding == BindingMode::WaitForFirstConsumer
                 && !ZONELESS.contains(&&*class.provisioner)
             {
                 zones.entry(key).or_default().entry(site.labels.domain(&zone)).or_insert(pod);

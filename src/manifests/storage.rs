@@ -1,18 +1,20 @@
 //! Claims, volumes, storage classes, what drivers say of nodes, and attachments.
 //!
-//! Read as far as scheduling needs them; sizes, parameters and secrets of volumes are left where they are.
+//! Read as far as scheduling needs them: sizes only of volumes that are available and of claims that may take one;
+//! parameters and secrets are left where they are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::model::available_volume::{VolumeOffer, VolumeWish};
 use crate::model::label;
 use crate::model::storage::{
     AskedClass, BindingMode, ClaimPhase, CsiDriver, Storage, StorageClass, Volume, VolumeAttachment,
     VolumeClaim, VolumeClaimKey,
 };
-use crate::model::{LabelKey, Namespace, NodeName, Requirement, Requirements};
+use crate::model::{LabelKey, Namespace, NodeName, Requirement, Requirements, ResourceName};
 
-use super::cursor::Cursor;
+use super::cursor::{Amounts, Cursor};
 use super::kind::StorageKind;
 use super::meta::Meta;
 use super::pod::selector::{self, About};
@@ -74,11 +76,12 @@ fn claim(object: Cursor<'_>, meta: Meta) -> Option<VolumeClaim> {
         Some(1) => ClaimPhase::Bound,
         Some(_) => ClaimPhase::Lost,
         None if volume.is_some() => ClaimPhase::Bound,
-        None => ClaimPhase::Pending,
+        None => ClaimPhase::Unseen,
     };
-    let modes = spec.texts("accessModes");
-    let has_mode = |name: &str| modes.iter().any(|mode| &***mode == name);
+    let modes = modes(spec);
+    let has_mode = |name: &str| modes.contains(name);
     Some(VolumeClaim {
+        wish: volume.is_none().then(|| wish(spec, &modes)),
         volume,
         class: asked_class(spec, Some(&meta)),
         phase,
@@ -87,6 +90,29 @@ fn claim(object: Cursor<'_>, meta: Meta) -> Option<VolumeClaim> {
         is_for_one_node: has_mode("ReadWriteOnce") && !has_mode("ReadWriteMany") && !has_mode("ReadOnlyMany"),
         key: VolumeClaimKey { namespace: meta.namespace, name: meta.name },
     })
+}
+
+fn modes(spec: Cursor<'_>) -> BTreeSet<Arc<str>> {
+    spec.texts("accessModes").into_iter().cloned().collect()
+}
+
+fn is_block(spec: Cursor<'_>) -> bool {
+    spec.text("volumeMode").is_some_and(|mode| &**mode == "Block")
+}
+
+fn bytes(parent: Option<Cursor<'_>>, key: &str) -> i64 {
+    let size = parent.map(|parent| parent.resources(key, Amounts::Requests)).unwrap_or_default();
+    size.get(&ResourceName::parse("storage"))
+}
+
+/// Reads what a claim asks of a volume that is there already.
+fn wish(spec: Cursor<'_>, modes: &BTreeSet<Arc<str>>) -> VolumeWish {
+    VolumeWish {
+        bytes: bytes(spec.get("resources"), "requests"),
+        modes: modes.clone(),
+        is_block: is_block(spec),
+        selector: selector::read(spec, "selector").unwrap_or_default(),
+    }
 }
 
 /// Volumes of Kubernetes' own kinds, and the drivers that took their place.
@@ -104,6 +130,15 @@ fn volume(object: Cursor<'_>, meta: Meta) -> Option<Volume> {
         let namespace = Namespace::new(namespace.map_or("default", |namespace| &**namespace));
         Some(VolumeClaimKey { namespace, name: Arc::clone(claim.text("name")?) })
     });
+    let phase = object.get("status").and_then(|status| status.text("phase"));
+    let is_available =
+        !meta.is_deleting && phase.is_none_or(|phase| matches!(&**phase, "Available" | "Pending"));
+    let offer = is_available.then(|| VolumeOffer {
+        bytes: bytes(Some(spec), "capacity"),
+        modes: modes(spec),
+        is_block: is_block(spec),
+        labels: meta.labels.clone(),
+    });
     let required = spec.get("nodeAffinity").and_then(|affinity| affinity.get("required"));
     let old_class = meta.annotations.get(OLD_CLASS);
     Some(Volume {
@@ -117,6 +152,7 @@ fn volume(object: Cursor<'_>, meta: Meta) -> Option<Volume> {
         class: spec.text("storageClassName").or(old_class).filter(|class| !class.is_empty()).cloned(),
         is_local: spec.get("local").is_some() || spec.get("hostPath").is_some(),
         is_deleting: meta.is_deleting,
+        offer,
         name: meta.name,
     })
 }

@@ -6,6 +6,7 @@
 
 pub mod allowance;
 pub mod amount;
+pub mod available_volume;
 pub mod buffer;
 pub mod canonical;
 pub mod claimed;

@@ -1,11 +1,12 @@
 //! Volumes, the claims on them, and what binds the two: as far as scheduling reads them.
 //!
-//! How large a volume is does not matter to where a pod may run, and is not held.
+//! How large a volume is does not matter to where a pod may run, and is held only where a claim may still take it.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use super::available_volume::{VolumeOffer, VolumeWish};
 use super::{LabelKey, Namespace, NodeName, Requirements};
 
 /// A PersistentVolumeClaim's namespace and name.
@@ -72,7 +73,10 @@ pub enum AskedClass {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum ClaimPhase {
-    /// It has no volume yet.
+    /// No controller has seen it yet: it is a manifest. A class that binds at once has bound it before its pods are
+    /// looked at.
+    Unseen,
+    /// The cluster has it, without a volume.
     Pending,
     /// It has its volume.
     Bound,
@@ -91,7 +95,7 @@ pub struct VolumeClaim {
     pub volume: Option<Arc<str>>,
     /// The class that it asks for.
     pub class: AskedClass,
-    /// How far it is: as its status says, else by whether it names a volume.
+    /// How far it is: as its status says; without a status, by whether it names a volume.
     pub phase: ClaimPhase,
     /// Whether it is being deleted.
     pub is_deleting: bool,
@@ -101,6 +105,9 @@ pub struct VolumeClaim {
     /// Whether only one node at a time may have its volume (`ReadWriteOnce`, and no other way).
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub is_for_one_node: bool,
+    /// What it asks of a volume that is there already; `None` where it has one.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub wish: Option<VolumeWish>,
 }
 
 /// A PersistentVolume.
@@ -123,6 +130,9 @@ pub struct Volume {
     pub is_local: bool,
     /// Whether it is being deleted.
     pub is_deleting: bool,
+    /// What it offers, where it is bound to no claim and was to none: to all claims, or to the one that it is kept for.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub offer: Option<VolumeOffer>,
 }
 
 /// When claims of a class get their volume.
@@ -180,6 +190,9 @@ pub struct VolumeAttachment {
     /// The object's name, the last key of the order.
     pub name: Arc<str>,
 }
+
+/// The provisioner of classes whose volumes somebody makes by hand (`StorageClass.provisioner`, Kubernetes).
+pub const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
 
 /// The driver of Azure disks, also of those that pods name.
 pub const DISKS: &str = "disk.csi.azure.com";

@@ -28,8 +28,11 @@ pub(super) fn of_pods(storage: &Storage, pods: &[Pod]) -> Storage {
     let claims: Vec<VolumeClaim> =
         storage.claims.iter().filter(|claim| keys.contains(&claim.key)).cloned().collect();
     let named: BTreeSet<&Arc<str>> = claims.iter().filter_map(|claim| claim.volume.as_ref()).collect();
-    let volumes: Vec<Volume> =
-        storage.volumes.iter().filter(|volume| named.contains(&volume.name)).cloned().collect();
+    let without = claims.iter().filter(|claim| claim.volume.is_none());
+    let may_be_taken: BTreeSet<&Arc<str>> =
+        without.flat_map(|claim| storage.available_for_claim(claim)).map(|volume| &volume.name).collect();
+    let is_used = |volume: &&Volume| named.contains(&volume.name) || may_be_taken.contains(&volume.name);
+    let volumes: Vec<Volume> = storage.volumes.iter().filter(is_used).cloned().collect();
     let of_claims = claims.iter().map(|claim| &claim.class);
     let own = with_volumes().flat_map(|pod| pod.spec.volumes.iter().filter_map(own_class));
     let asked: BTreeSet<&AskedClass> = of_claims.chain(own).collect();

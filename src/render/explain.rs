@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::line::{Line, Style};
 use super::money::{Sureness, per_month};
 use super::words::{count, some};
-use crate::model::{DisruptionReason, MicroUsdPerHour, NodeName, Price, Resources, Zone};
+use crate::model::{DisruptionReason, MicroUsdPerHour, NodeName, Price, Resources, SchedulingRule, Zone};
 use crate::solve::explain::node::NodeFate;
 use crate::solve::explain::{
     NodeExplanation, NotChosen, PodExplanation, PodOutcome, PoolUse, SizeExplanation,
@@ -182,7 +182,11 @@ fn pool_chain(chain: &PoolChain, without: Option<&str>, is_unplaced: bool) -> Ve
         vec![Line::new(Style::Bold, format!("Pool `{}`: ", chain.pool)).with(verdict.0, verdict.1)];
     let width = chain.steps.iter().map(|step| step.rule.to_string().chars().count()).max().unwrap_or(0);
     if let Some(rules) = without {
-        let what = format!("  without `{rules}`, which is not planned with yet");
+        let why = match rules == SchedulingRule::Volumes.as_str() {
+            true => "since it is not known where they are",
+            false => "which is not planned with yet",
+        };
+        let what = format!("  without `{rules}`, {why}");
         lines.push(Line::new(Style::Plain, what));
     }
     for step in &chain.steps {

@@ -11,7 +11,7 @@ use crate::catalog::Catalog;
 use crate::manifests::{NotUnderstood, Objects, Renders, Why};
 use crate::model::{NetworkSetup, Node, NodeName, NodeStage, PodPlace, Resources};
 
-use super::{Assumption, Daemon, Gap, GapKind, Snapshot, storage_classes, system_daemons};
+use super::{Assumption, Daemon, Gap, GapKind, Snapshot, bound_first, storage_classes, system_daemons};
 
 /// What the input cannot say itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,9 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
     assumptions.extend(assumption);
     let mut storage = objects.storage.clone();
     storage.classes.extend(classes);
+    storage.classes.sort();
+    assumptions.extend(bound_first::take(&mut storage, &objects.pods));
+    assumptions.extend(bound_first::assumed(&storage, &objects.pods));
     daemons.sort();
     assumptions.sort();
     let mut gaps: Vec<Gap> =

@@ -4,6 +4,7 @@
 //! [`Gap`], and what was assumed as an [`Assumption`], so that nothing downstream takes unknown for empty.
 
 pub mod assemble;
+pub mod bound_first;
 pub mod coming;
 pub mod difference;
 pub mod file;

@@ -1,7 +1,8 @@
-//! The StorageClasses that AKS makes in every cluster, for input that holds none.
+//! The StorageClasses that AKS makes in every cluster, for input that holds none of them.
 //!
 //! Facts: names, drivers and binding modes of AKS' built-in classes (learn.microsoft.com, "Storage options for
-//! applications in AKS"). A class that the input holds is never replaced, and where it holds any, none is assumed.
+//! applications in AKS"). A class that the input holds is never replaced, and where it holds one of AKS' own, it was listed
+//! from a cluster, and none is assumed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,12 +33,14 @@ const BUILT_IN: [(&str, &str, BindingMode); 11] = [
 ];
 
 /// Returns the built-in classes that claims of these pods ask for, and what is to be said of that; nothing where
-/// the input holds classes of its own.
+/// the input holds any of them.
 #[must_use]
 pub fn assumed(storage: &Storage, pods: &[Pod]) -> (Vec<StorageClass>, Option<Assumption>) {
-    if !storage.classes.is_empty() {
+    let is_own = |class: &StorageClass| BUILT_IN.iter().any(|(name, _, _)| *name == &*class.name);
+    if storage.classes.iter().any(is_own) {
         return (Vec::new(), None);
     }
+    let has_default = storage.classes.iter().any(|class| class.is_default);
     let own = pods.iter().flat_map(|pod| pod.spec.volumes.iter()).filter_map(|volume| match volume {
         PodVolume::Ephemeral(own) | PodVolume::Template(own) => Some(&own.class),
         PodVolume::Claim(_) | PodVolume::Disk(_) => None,
@@ -46,7 +49,7 @@ pub fn assumed(storage: &Storage, pods: &[Pod]) -> (Vec<StorageClass>, Option<As
     let asked: BTreeSet<&str> = own
         .chain(claims)
         .filter_map(|class| match class {
-            AskedClass::Default => Some(DEFAULT),
+            AskedClass::Default => (!has_default).then_some(DEFAULT),
             AskedClass::None => None,
             AskedClass::Named(name) => Some(&**name),
         })
@@ -59,7 +62,7 @@ pub fn assumed(storage: &Storage, pods: &[Pod]) -> (Vec<StorageClass>, Option<As
             provisioner: Arc::from(*provisioner),
             binding: *binding,
             topologies: None,
-            is_default: *name == DEFAULT,
+            is_default: *name == DEFAULT && !has_default,
         })
         .collect();
     classes.sort();

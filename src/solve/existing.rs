@@ -16,6 +16,7 @@ use crate::snapshot::Snapshot;
 
 use super::daemons::Daemons;
 use super::demand::{Ask, Demand, Shape};
+use super::fit::available::Choices;
 use super::fit::company::Company;
 use super::fit::mounts::Free;
 use super::fit::slots::SizeSlots;
@@ -84,7 +85,7 @@ pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons<'_>, topology: &To
             bound.entry(node).or_default().push(pod);
         }
     }
-    let slots = SizeSlots::of(snapshot);
+    let (slots, choices) = (SizeSlots::of(snapshot), Choices::of(&snapshot.storage));
     let of_node = |node: &'a Node| (node, bound.remove(&node.name).unwrap_or_default());
     let nodes: Vec<(&Node, Vec<&Pod>)> = snapshot.nodes.iter().map(of_node).collect();
     let mut nodes: Vec<Standing<'_>> = nodes
@@ -94,7 +95,9 @@ pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons<'_>, topology: &To
             pods.sort_by(|a, b| a.key.cmp(&b.key));
             let mut site = site(node, &pods, (daemons, topology));
             let storage = &snapshot.storage;
-            site.volumes = Free::beside(slots.of_node(node, storage), &node.name, &pods, storage);
+            let mut slots = slots.of_node(node, storage);
+            slots.extend(choices.on(node, storage));
+            site.volumes = Free::beside(slots, &node.name, &pods, storage);
             Standing {
                 there: site.company.clone(),
                 site,

@@ -287,7 +287,17 @@ const VOLUME_CLAIM: Rule = Fields(&[
     API,
     KIND,
     METADATA,
-    ("spec", Fields(&[("accessModes", Each(&Scalar)), ("storageClassName", Scalar), ("volumeName", Scalar)])),
+    (
+        "spec",
+        Fields(&[
+            ("accessModes", Each(&Scalar)),
+            ("resources", Fields(&[("requests", Fields(&[("storage", Scalar)]))])),
+            ("selector", Whole),
+            ("storageClassName", Scalar),
+            ("volumeMode", Scalar),
+            ("volumeName", Scalar),
+        ]),
+    ),
     ("status", Fields(&[("phase", Scalar)])),
 ]);
 
@@ -299,16 +309,20 @@ const VOLUME: Rule = Fields(&[
     (
         "spec",
         Fields(&[
+            ("accessModes", Each(&Scalar)),
             ("azureDisk", Fields(&[])),
             ("azureFile", Fields(&[])),
+            ("capacity", Fields(&[("storage", Scalar)])),
             ("claimRef", Fields(&[("name", Scalar), ("namespace", Scalar)])),
             ("csi", Fields(&[("driver", Scalar)])),
             ("hostPath", Fields(&[])),
             ("local", Fields(&[])),
             ("nodeAffinity", Whole),
             ("storageClassName", Scalar),
+            ("volumeMode", Scalar),
         ]),
     ),
+    ("status", Fields(&[("phase", Scalar)])),
 ]);
 
 const STORAGE_CLASS: Rule = Fields(&[

@@ -70,7 +70,7 @@ fn storage_is_read_as_far_as_scheduling_needs_it() {
     assert_eq!((claim.is_for_one_pod, storage.claims[0].is_for_one_pod), (true, false));
     assert_eq!((claim.is_for_one_node, storage.claims[0].is_for_one_node), (false, true));
     assert_eq!(storage.claims[0].class, AskedClass::Named("old".into()));
-    assert_eq!(storage.claims[0].phase, ClaimPhase::Pending);
+    assert_eq!(storage.claims[0].phase, ClaimPhase::Unseen);
     let volume = storage.volume("pv-1").expect("is there");
     assert_eq!((volume.claim.as_ref(), volume.driver.as_deref()), (Some(&key), Some("disk.csi.azure.com")));
     let zone = volume.node_affinity.as_ref().and_then(|terms| terms[0].get(label::ZONE)?.single());

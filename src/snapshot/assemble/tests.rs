@@ -1,12 +1,14 @@
 //! What an input comes to.
 
+mod volumes;
+
 use super::{AssembleOptions, assemble};
 use crate::catalog::Catalog;
 use crate::manifests::{Source, read};
 use crate::model::{NetworkSetup, Region};
 use crate::snapshot::Snapshot;
 
-fn snapshot(text: &str, assumes_system_daemons: bool) -> Snapshot {
+pub(super) fn snapshot(text: &str, assumes_system_daemons: bool) -> Snapshot {
     let objects = read(vec![Source::new("a.yaml", text)]).expect("is right");
     let catalog = Catalog::of_types(Region::new("westeurope"), Vec::new(), []);
     let network = NetworkSetup::AzureOverlay { is_cilium: false };

@@ -12,7 +12,8 @@ use crate::solve::daemons::Daemons;
 use crate::solve::demand::{Ask, Shape};
 use crate::solve::existing;
 use crate::solve::fit::mounts::Shared;
-use crate::solve::fit::{Miss, gates, not_yet, volumes};
+use crate::solve::fit::turns::Turns;
+use crate::solve::fit::{Miss, claims, gates, not_yet, volumes};
 use crate::solve::market::Market;
 use crate::solve::price::PriceBook;
 use crate::solve::report::chain::{self, PoolChain};
@@ -89,8 +90,9 @@ pub fn explain_pod(
     let mut standing = existing::standing(snapshot, &daemons, &topology);
     let roles = topology.roles(pod);
     let shared = Shared::of(snapshot);
+    let outcome = with_own_claims(outcome, pod, (snapshot, &shared));
     let company = topology.on_hosts_of(roles, pod.place == PodPlace::Waiting);
-    let own = Ask { company, ..ask(&pod.spec) };
+    let own = Ask { company, ..Ask::of(&pod.spec) };
     let (ask, torn) = match with_volumes(pod, own.clone(), (&snapshot.storage, &shared)) {
         Ok(ask) => (ask, None),
         Err(miss) => (own, Some(miss)),
@@ -155,6 +157,21 @@ fn elsewhere(
     Some(format!("has room, but rules between pods lead this one to `{key}: {domain}`"))
 }
 
+/// Says of a pod that is held back for its volumes how far its own claims are: a plan says it of all that are held back alike.
+fn with_own_claims(outcome: PodOutcome, pod: &Pod, (snapshot, shared): (&Snapshot, &Shared)) -> PodOutcome {
+    let storage = &snapshot.storage;
+    let turns = Turns::of(&snapshot.pods, storage);
+    let is_held = matches!(&outcome, PodOutcome::Held { .. }) && not_yet::why(&pod.spec).is_none();
+    let wait = turns.why(pod).and_then(|()| volumes::asked(pod, storage, shared)).err();
+    match wait.filter(|_| is_held && pod.spec.gates.is_empty()) {
+        Some(wait) => PodOutcome::Held {
+            because: format!("{}; {}", wait.because, claims::said_of(pod, storage)),
+            waits_for: wait.waits_for,
+        },
+        None => outcome,
+    }
+}
+
 /// Returns what is said of preferences, with those alone that this pod gives up.
 fn given_up(solution: &Solution, key: &PodKey) -> Option<Preferences> {
     let mut said = solution.report.preferences.clone()?;
@@ -179,19 +196,6 @@ fn fill_as(
             let _ = asked.and_then(|ask| standing[place].site.put(&ask, 1));
         }
     }
-}
-
-/// Returns what the pod asks for, as far as it is planned with. A term of nothing but match fields is for
-/// nodes by name: read without them it would let the pod go anywhere, whatever the other terms say.
-fn ask(spec: &PodSpec) -> Ask {
-    let mut spec = spec.clone();
-    if let Some(terms) = &mut spec.node_affinity.required
-        && spec.other_rules.contains_key(&SchedulingRule::MatchFields)
-        && terms.iter().any(|term| !term.is_empty())
-    {
-        terms.retain(|term| !term.is_empty());
-    }
-    Ask::of(&spec)
 }
 
 /// Adds what the volumes of a pod ask for, where that is known.

@@ -1,12 +1,16 @@
-//! Where the volumes of a pod that is held back are: which claim, whether it is in the input, and where it is bound.
+//! How far the claims of a pod are: whether each has its volume, or gets one before or with its pod, and where that is.
 //!
-//! Says what is known, and decides nothing: the rules of volumes are not planned with yet.
+//! Says what is known; which of it holds a pod back is for [`super::volumes`] to say.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::model::storage::{BindingMode, ClaimPhase, PodVolume, Storage, VolumeClaimKey};
+use crate::model::available_volume::VolumeWish;
+use crate::model::storage::{
+    self, AskedClass, BindingMode, ClaimPhase, DISKS, NO_PROVISIONER, PodVolume, Storage, StorageClass,
+    VolumeClaimKey,
+};
 use crate::model::{Pod, PodKey, Requirement, label};
 
 /// What is known of a claim.
@@ -20,12 +24,18 @@ pub enum ClaimState {
     Going,
     /// Without a volume, of a class that makes one where the first pod runs.
     Waits(Arc<str>),
-    /// Without a volume, of a class that makes one at once.
+    /// Of a class that binds at once, before the pod is looked at, to a volume that every node reaches.
+    AtOnce(Arc<str>),
+    /// Of a class that makes a disk at once, in a zone that nobody can know before.
+    InSomeZone(Arc<str>),
+    /// In the cluster without a volume, although its class binds at once: its provisioner has not made one.
     Pending(Arc<str>),
+    /// Of a class without a provisioner: it takes one of the available volumes, each of which lies on a node.
+    Takes(Arc<str>),
+    /// Of a class without a provisioner, and no volume is available for it.
+    NobodyMakes(Arc<str>),
     /// Without a volume, of a class that the input does not hold.
     PendingOfUnknown,
-    /// Made for the pod, and not there yet.
-    NotMade,
     /// Not in the input.
     NotInInput,
     /// An Azure disk by its name, whose zone is not known here.
@@ -42,9 +52,28 @@ impl fmt::Display for ClaimState {
             Self::Waits(class) => {
                 write!(formatter, "not bound: `{class}` makes the volume where the first pod runs")
             }
-            Self::Pending(class) => write!(formatter, "not bound yet: `{class}` makes the volume at once"),
+            Self::AtOnce(class) => {
+                write!(formatter, "bound first: `{class}` makes a volume at once that every node reaches")
+            }
+            Self::InSomeZone(class) => write!(
+                formatter,
+                "not bound yet: `{class}` makes the disk at once, in a zone that is not known before (hint: \
+                 `volumeBindingMode: WaitForFirstConsumer` on StorageClass `{class}`)"
+            ),
+            Self::Pending(class) => write!(
+                formatter,
+                "not bound yet, although `{class}` makes the volume at once (hint: `kubectl describe pvc` says what \
+                 its provisioner waits for)"
+            ),
+            Self::Takes(class) => {
+                write!(formatter, "not bound: it takes an available PersistentVolume of class `{class}`")
+            }
+            Self::NobodyMakes(class) => write!(
+                formatter,
+                "not bound, and no PersistentVolume of class `{class}` is available for it: the class has no \
+                 provisioner"
+            ),
             Self::PendingOfUnknown => formatter.write_str("not bound, of a class that is not in the input"),
-            Self::NotMade => formatter.write_str("made with the pod"),
             Self::NotInInput => formatter.write_str("not in the input"),
             Self::Disk => formatter.write_str("a disk by its name, in a zone that is not known"),
         }
@@ -70,33 +99,79 @@ fn state(volume: &PodVolume, pod: &PodKey, name: &Arc<str>, storage: &Storage) -
     let Some(claim) = storage.claim(&key) else {
         return match volume {
             PodVolume::Claim(_) | PodVolume::Disk(_) => ClaimState::NotInInput,
-            PodVolume::Ephemeral(_) | PodVolume::Template(_) => ClaimState::NotMade,
+            // Its controller makes the claim before the pod.
+            PodVolume::Ephemeral(own) | PodVolume::Template(own) => {
+                unbound((&own.class, None), ClaimPhase::Unseen, storage)
+            }
         };
     };
     if claim.is_deleting || claim.phase == ClaimPhase::Lost {
         return ClaimState::Going;
     }
-    if let Some(name) = &claim.volume {
-        let Some(volume) = storage.volume(name) else { return ClaimState::BoundToUnknown };
-        let terms = volume.node_affinity.iter().flatten();
-        let mut zones: Vec<Arc<str>> = terms
-            .filter_map(|term| term.get(label::ZONE).and_then(Requirement::listed))
-            .flatten()
-            .cloned()
-            .collect();
-        // A disk outside of zones is bound by an empty text.
-        zones.retain(|zone| !zone.is_empty());
-        zones.sort();
-        zones.dedup();
-        return ClaimState::Bound(zones);
+    let Some(name) = &claim.volume else {
+        return unbound((&claim.class, claim.wish.as_ref()), claim.phase, storage);
+    };
+    let Some(volume) = storage.volume(name) else { return ClaimState::BoundToUnknown };
+    let terms = volume.node_affinity.iter().flatten();
+    let mut zones: Vec<Arc<str>> = terms
+        .filter_map(|term| term.get(label::ZONE).and_then(Requirement::listed))
+        .flatten()
+        .cloned()
+        .collect();
+    // A disk outside of zones is bound by an empty text.
+    zones.retain(|zone| !zone.is_empty());
+    zones.sort();
+    zones.dedup();
+    ClaimState::Bound(zones)
+}
+
+/// Returns what becomes of a claim without a volume.
+fn unbound(
+    (asked, wish): (&AskedClass, Option<&VolumeWish>),
+    phase: ClaimPhase,
+    storage: &Storage,
+) -> ClaimState {
+    let Some(class) = storage.class(asked) else { return ClaimState::PendingOfUnknown };
+    let name = Arc::clone(&class.name);
+    if &*class.provisioner == NO_PROVISIONER {
+        return match storage.available_for(asked, wish).is_empty() {
+            true => ClaimState::NobodyMakes(name),
+            false => ClaimState::Takes(name),
+        };
     }
-    match storage.class(&claim.class) {
-        None => ClaimState::PendingOfUnknown,
-        Some(class) if class.binding == BindingMode::WaitForFirstConsumer => {
-            ClaimState::Waits(Arc::clone(&class.name))
+    match (class.binding, phase) {
+        (BindingMode::WaitForFirstConsumer, _) => ClaimState::Waits(name),
+        (BindingMode::Immediate, ClaimPhase::Unseen) if makes_disks(class) => ClaimState::InSomeZone(name),
+        (BindingMode::Immediate, ClaimPhase::Unseen) => ClaimState::AtOnce(name),
+        (BindingMode::Immediate, ClaimPhase::Pending | ClaimPhase::Bound | ClaimPhase::Lost) => {
+            ClaimState::Pending(name)
         }
-        Some(class) => ClaimState::Pending(Arc::clone(&class.name)),
     }
+}
+
+/// Returns whether the volumes of a class are Azure disks, each of which is in one zone.
+#[must_use]
+pub fn makes_disks(class: &StorageClass) -> bool {
+    &*storage::driver_of(&class.provisioner) == DISKS
+}
+
+/// Drivers of shares, which nodes of every zone reach.
+const SHARES: [&str; 3] = ["blob.csi.azure.com", "file.csi.azure.com", "nfs.csi.k8s.io"];
+
+/// Returns whether nodes of every zone reach the volumes of a class, wherever they are made.
+#[must_use]
+pub fn is_reached_everywhere(class: &StorageClass) -> bool {
+    SHARES.contains(&&*storage::driver_of(&class.provisioner))
+}
+
+/// Says how far the claims of one pod are.
+#[must_use]
+pub fn said_of(pod: &Pod, storage: &Storage) -> String {
+    let mut claims: BTreeMap<ClaimState, Vec<Arc<str>>> = BTreeMap::new();
+    for (name, state) in of(pod, storage) {
+        claims.entry(state).or_default().push(name);
+    }
+    said(&claims)
 }
 
 /// Says which claims are in which state: a few names of each.

@@ -7,6 +7,7 @@
 
 pub mod affinity;
 pub mod anti_affinity;
+pub mod available;
 pub mod claims;
 pub mod company;
 pub mod gates;

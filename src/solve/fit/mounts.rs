@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::available::Choices;
 use super::slots::{self, Slots};
 use super::{Miss, Rule};
 use crate::model::storage::{self, PodVolume, Storage, VolumeAttachment, VolumeClaim, VolumeClaimKey};
@@ -31,10 +32,15 @@ impl Mounted {
     }
 }
 
-/// The claims whose volume may be on a node without the pod that asks for it: several pods use it, or it is attached where
-/// none of them runs. Only what drivers of limited nodes attach is looked at.
+/// What pods have in common of volumes.
 #[derive(Clone, Debug, Default)]
-pub struct Shared(BTreeSet<VolumeClaimKey>);
+pub struct Shared {
+    /// The claims whose volume may be on a node without the pod that asks for it: several pods use it, or it is attached where
+    /// none of them runs. Only what drivers of limited nodes attach is looked at.
+    claims: BTreeSet<VolumeClaimKey>,
+    /// What claims may take of the volumes that lie on nodes.
+    pub choices: Choices,
+}
 
 impl Shared {
     /// Looks at who uses which claim.
@@ -42,8 +48,9 @@ impl Shared {
     pub fn of(snapshot: &Snapshot) -> Self {
         let Snapshot { pods, storage, .. } = snapshot;
         let limited = slots::limited(snapshot);
+        let choices = Choices::of(storage);
         if limited.is_empty() {
-            return Self::default();
+            return Self { claims: BTreeSet::new(), choices };
         }
         let mut users: BTreeMap<VolumeClaimKey, Vec<&Pod>> = BTreeMap::new();
         for pod in pods {
@@ -67,7 +74,7 @@ impl Shared {
             driver.is_some_and(|driver| limited.contains(&driver))
         };
         users.retain(|key, users| is_limited(key) && (users.len() > 1 || is_left_behind(key, users)));
-        Self(users.into_keys().collect())
+        Self { claims: users.into_keys().collect(), choices }
     }
 }
 
@@ -90,7 +97,7 @@ impl Mounts {
     ) -> Self {
         let mut mounts = Self::default();
         for (driver, key) in claims {
-            if shared.0.contains(&key) {
+            if shared.claims.contains(&key) {
                 mounts.shared.insert((driver, Mounted::of(key, storage)));
             } else {
                 *mounts.own.entry(driver).or_default() += 1;

@@ -1,8 +1,8 @@
 //! Volumes: a pod runs where each of its volumes is, or may be made.
 //!
-//! A claim that has no volume yet and waits for nothing but its pod gets it where the pod runs; every other claim
-//! without one holds the pod back. How many of them a node takes is
-//! for [`super::mounts`] to say.
+//! A claim that has no volume yet and waits for nothing but its pod gets it where the pod runs; one that is bound before
+//! its pod is looked at leaves the pod its choice of nodes where every node reaches the volume. Every other claim without
+//! one holds the pod back. How many of them a node takes is for [`super::mounts`] to say.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,14 +11,11 @@ use super::Miss;
 use super::claims::{self, ClaimState};
 use super::mounts::{Mounts, Shared};
 use super::not_yet::Wait;
-use crate::model::storage::{self, BindingMode, PodVolume, Storage, StorageClass, VolumeClaimKey};
+use crate::model::storage::{self, PodVolume, Storage, VolumeClaimKey};
 use crate::model::{Pod, Requirement, Requirements, SchedulingRule, label};
 
 /// The value by which a driver says that a volume is in no zone, and the one by which Azure's nodes say it.
 const NO_ZONE: (&str, &str) = ("", "0");
-
-/// Drivers of shares, which every node reaches.
-const SHARES: [&str; 2] = ["blob.csi.azure.com", "file.csi.azure.com"];
 
 /// What the volumes of a pod ask of its node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,8 +42,16 @@ pub fn asked(pod: &Pod, storage: &Storage, shared: &Shared) -> Result<VolumeAsk,
             PodVolume::Claim(_) | PodVolume::Disk(_) => None,
         };
         let class = claim.map(|claim| &claim.class).or(own).and_then(|class| storage.class(class));
-        if waits(state, class) {
+        if holds_back(state) {
             return Err(wait());
+        }
+        if let (ClaimState::Takes(_), Some(claim)) = (state, claim) {
+            let available = storage.available_for_claim(claim);
+            let terms = available.iter().filter_map(|volume| volume.node_affinity.as_ref()).flatten();
+            ask.terms.push(terms.map(in_azures_words).collect());
+            let counted = shared.choices.counted(&available);
+            attached.extend(counted.map(|choice| (Arc::clone(choice), key.clone())));
+            continue;
         }
         let bound = claim.and_then(|claim| storage.volume(claim.volume.as_ref()?));
         let terms = match bound {
@@ -66,21 +71,29 @@ pub fn asked(pod: &Pod, storage: &Storage, shared: &Shared) -> Result<VolumeAsk,
     Ok(ask)
 }
 
-/// Returns whether a claim in this state holds its pod back. Where a volume is still to be made, it does not if it is
-/// made where the pod runs, or is a share that every node reaches.
-fn waits(state: &ClaimState, class: Option<&StorageClass>) -> bool {
-    let is_made_anywhere = |class: &StorageClass| {
-        class.binding == BindingMode::WaitForFirstConsumer || SHARES.contains(&&*class.provisioner)
-    };
+/// Returns whether a claim in this state holds its pod back: not where it has a volume, or gets one where the pod runs, or
+/// before, where every node reaches it.
+const fn holds_back(state: &ClaimState) -> bool {
     match state {
-        ClaimState::Bound(_) | ClaimState::Waits(_) => false,
-        ClaimState::NotMade | ClaimState::Pending(_) => !class.is_some_and(is_made_anywhere),
+        ClaimState::Bound(_) | ClaimState::Waits(_) | ClaimState::AtOnce(_) | ClaimState::Takes(_) => false,
         ClaimState::BoundToUnknown
         | ClaimState::Going
+        | ClaimState::InSomeZone(_)
+        | ClaimState::Pending(_)
+        | ClaimState::NobodyMakes(_)
         | ClaimState::PendingOfUnknown
         | ClaimState::NotInInput
         | ClaimState::Disk => true,
     }
+}
+
+/// Says that pods share a claim whose volume is made in another zone.
+#[must_use]
+pub fn elsewhere(claim: &VolumeClaimKey) -> Miss {
+    let because = format!(
+        "claim `{claim}` is shared, and its one volume is made in the zone where the first of its pods goes"
+    );
+    Miss::new(super::Rule::Volumes, because)
 }
 
 fn wait() -> Wait {

@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::storage::{
-    AskedClass, BindingMode, ClaimPhase, PodVolume, Storage, StorageClass, VolumeClaim, VolumeClaimKey,
+    AskedClass, BindingMode, ClaimPhase, NO_PROVISIONER, PodVolume, Storage, StorageClass, VolumeClaim,
+    VolumeClaimKey,
 };
 use crate::model::{NodeName, Pod, Requirements, label};
+use crate::solve::fit::claims;
 
 /// A volume that takes one of a driver's places on a node.
 pub(super) type Mount = (Arc<str>, VolumeClaimKey);
@@ -36,7 +38,7 @@ pub(super) fn of(pod: &Pod, storage: &Storage) -> Result<Volumes, String> {
         let (terms, driver) = match (storage.claim(&key), volume) {
             (Some(claim), _) => of_claim(claim, storage)?,
             (None, PodVolume::Ephemeral(own) | PodVolume::Template(own)) => {
-                unbound(&own.class, &key, storage)?
+                unbound((&own.class, ClaimPhase::Unseen), &key, storage)?
             }
             (None, PodVolume::Claim(_) | PodVolume::Disk(_)) => {
                 return Err(format!("its claim `{key}` is not in the input"));
@@ -59,7 +61,7 @@ fn of_claim(claim: &VolumeClaim, storage: &Storage) -> Result<Place, String> {
     if claim.phase == ClaimPhase::Lost {
         return Err(format!("the volume of its claim `{key}` is lost"));
     }
-    let Some(name) = &claim.volume else { return unbound(&claim.class, key, storage) };
+    let Some(name) = &claim.volume else { return unbound((&claim.class, claim.phase), key, storage) };
     let Some(volume) = storage.volume(name) else {
         return Err(format!("its claim `{key}` is bound to volume `{name}`, which is not in the input"));
     };
@@ -79,17 +81,26 @@ fn of_claim(claim: &VolumeClaim, storage: &Storage) -> Result<Place, String> {
     Ok((terms, volume.driver.clone()))
 }
 
-/// A claim without a volume: its class makes one where the pod runs.
-fn unbound(asked: &AskedClass, key: &VolumeClaimKey, storage: &Storage) -> Result<Place, String> {
+/// A claim without a volume: its class makes one where the pod runs, or, of a manifest, has made one before Karpenter looks
+/// at the pod, which every node reaches unless it is a disk.
+fn unbound(
+    (asked, phase): (&AskedClass, ClaimPhase),
+    key: &VolumeClaimKey,
+    storage: &Storage,
+) -> Result<Place, String> {
     let Some(class) = storage.class(asked) else {
         return Err(format!("its claim `{key}` has no volume, and its StorageClass is not in the input"));
     };
     let StorageClass { name, provisioner, binding, topologies, is_default: _ } = class;
+    let is_made_first =
+        phase == ClaimPhase::Unseen && !claims::makes_disks(class) && &**provisioner != NO_PROVISIONER;
     match binding {
-        BindingMode::Immediate => {
+        BindingMode::Immediate if !is_made_first => {
             Err(format!("its claim `{key}` has no volume yet, and StorageClass `{name}` makes it at once"))
         }
-        BindingMode::WaitForFirstConsumer => Ok((topologies.clone(), Some(Arc::clone(provisioner)))),
+        BindingMode::Immediate | BindingMode::WaitForFirstConsumer => {
+            Ok((topologies.clone(), Some(Arc::clone(provisioner))))
+        }
     }
 }
 

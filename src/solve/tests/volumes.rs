@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::topology::{over, pods};
 use super::world::{PodWith, World, node, on, pod, pool};
 use crate::catalog::Catalog;
+use crate::model::available_volume::{VolumeOffer, VolumeWish};
 use crate::model::storage::{
-    AskedClass, BindingMode, ClaimPhase, CsiDriver, DISKS, OwnClaim, PodVolume, Storage, StorageClass,
-    Volume, VolumeAttachment, VolumeClaim, VolumeClaimKey,
+    AskedClass, BindingMode, ClaimPhase, CsiDriver, DISKS, NO_PROVISIONER, OwnClaim, PodVolume, Storage,
+    StorageClass, Volume, VolumeAttachment, VolumeClaim, VolumeClaimKey,
 };
 use crate::model::{
     ConsolidationPolicy, LabelKey, NodeName, Operator, Pod, PodKey, Pool, Region, Requirement, Requirements,
@@ -28,6 +30,7 @@ fn claim(name: &str, volume: Option<&str>, class: &str) -> VolumeClaim {
         is_deleting: false,
         is_for_one_pod: false,
         is_for_one_node: false,
+        wish: None,
     }
 }
 
@@ -41,6 +44,7 @@ fn volume(name: &str, zones: &[&str]) -> Volume {
         class: None,
         is_local: false,
         is_deleting: false,
+        offer: None,
     }
 }
 
@@ -113,7 +117,8 @@ fn claims_that_nobody_can_place_hold_their_pods_back_and_others_do_not() {
         claims: vec![
             claim("at-once", None, "now"),
             claim("lost", Some("gone"), "disk"),
-            claim("shared", None, "share"),
+            VolumeClaim { phase: ClaimPhase::Unseen, ..claim("shared", None, "share") },
+            claim("tried", None, "share"),
             claim("waits", None, "disk"),
         ],
         ..Storage::default()
@@ -127,10 +132,16 @@ fn claims_that_nobody_can_place_hold_their_pods_back_and_others_do_not() {
         using("c-at-once", &[of_claim("at-once")]),
         using("d-lost", &[of_claim("lost")]),
         using("e-unknown", &[own("data", "nobody-knows")]),
+        using("f-tried", &[of_claim("tried")]),
+        using("g-at-once", &[own("data", "now")]),
+        using("h-shares", &[own("data", "share"), own("other", "nfs")]),
     ];
-    let text = world(storage).pods(pods).text();
-    assert!(text.starts_with("+ default Standard_D2s_v5 eastus-1 on-demand 96000: a-waits\n"), "{text}");
-    for held in ["b-missing", "c-at-once", "d-lost", "e-unknown"] {
+    let mut world = world(storage).pods(pods);
+    world.snapshot.storage.classes.push(class("nfs", "example.com/nfs", BindingMode::Immediate));
+    world.snapshot.storage.classes.sort();
+    let text = world.text();
+    assert!(text.contains(": a-waits h-shares\n"), "{text}");
+    for held in ["b-missing", "c-at-once", "d-lost", "e-unknown", "f-tried", "g-at-once"] {
         assert!(text.contains(&format!("! {held}: volumes\n")), "{held}: {text}");
     }
 }
@@ -474,4 +485,75 @@ fn a_pool_of_fixed_size_has_its_nodes_where_volumes_of_waiting_pods_are() {
     let mut world = World::of(vec![fixed]).pods([using("db", &[of_claim("data")]), pod("web")]);
     world.snapshot.storage = Storage { classes: classes(), ..storage };
     assert_eq!(world.text(), "+ fixed Standard_D2s_v5 eastus-3 on-demand 96000: db web\n");
+}
+
+/// Volumes of 10 bytes and up that lie on nodes, each named after its node and its size.
+fn local<const N: usize>(volumes: [(&str, i64); N]) -> Vec<Volume> {
+    let on_node = |(node, bytes): (&str, i64)| Volume {
+        driver: None,
+        node_affinity: Some(vec![Requirements::none().with(label::HOSTNAME, Requirement::one(node))]),
+        class: Some(Arc::from("local")),
+        is_local: true,
+        offer: Some(VolumeOffer { bytes, ..VolumeOffer::default() }),
+        ..volume(&format!("{node}-{bytes}"), &[])
+    };
+    volumes.map(on_node).into()
+}
+
+/// Pods with claims of such volumes, which ask for so many bytes.
+fn taking<const N: usize>(volumes: Vec<Volume>, pods: [(&str, i64); N]) -> World {
+    let wish = |bytes| Some(VolumeWish { bytes, ..VolumeWish::default() });
+    let of_pod = |(name, bytes)| VolumeClaim { wish: wish(bytes), ..claim(name, None, "local") };
+    let storage = Storage { claims: pods.map(of_pod).into(), volumes, ..Storage::default() };
+    let mut world = world(storage);
+    let by_hand = class("local", NO_PROVISIONER, BindingMode::WaitForFirstConsumer);
+    world.snapshot.storage.classes.push(by_hand);
+    world.snapshot.storage.classes.sort();
+    for pool in world.policy.pools.values_mut() {
+        pool.disruption.policy = ConsolidationPolicy::WhenEmptyOrUnderutilized;
+    }
+    world
+        .nodes([node("n1", "Standard_D4s_v5"), node("n2", "Standard_D4s_v5")])
+        .pods(pods.map(|(name, _)| using(name, &[of_claim(name)]).cpu("100m")))
+}
+
+#[test]
+fn a_claim_takes_a_volume_that_is_there_for_it_and_its_node_stays() {
+    let text = taking(local([("n2", 10)]), [("db", 10)]).text();
+    assert!(text.contains("= n2: db\n") && text.contains("- n1"), "{text}");
+}
+
+#[test]
+fn each_volume_is_for_one_claim() {
+    let text = taking(local([("n1", 10), ("n2", 10)]), [("a", 10), ("b", 10), ("c", 10)]).text();
+    assert_eq!(text.matches("= n").count(), 2, "{text}");
+    assert!(text.contains("? c: volumes"), "{text}");
+}
+
+#[test]
+fn a_claim_takes_no_volume_that_is_too_small_and_leaves_larger_ones_to_others() {
+    let volumes = || local([("n1", 10), ("n1", 90), ("n2", 10)]);
+    let text = taking(volumes(), [("large", 50), ("larger", 80), ("small", 5)]).text();
+    assert!(text.contains("? larger: volumes") || text.contains("? large: volumes"), "{text}");
+    let text = taking(volumes(), [("large", 50), ("one", 5), ("two", 5)]).text();
+    assert!(!text.contains('?'), "{text}");
+    let text = taking(volumes(), [("huge", 100)]).text();
+    assert!(text.contains("! huge: volumes\n"), "{text}");
+}
+
+#[test]
+fn pods_that_share_a_claim_and_are_spread_over_zones_stay_with_its_volume() {
+    let storage = Storage { claims: vec![claim("shared", None, "disk")], ..Storage::default() };
+    let spread = pods("web", 3, |spec| {
+        spec.spread.push(over(label::ZONE, "web"));
+        spec.volumes = vec![of_claim("shared")];
+        spec.other_rules.insert(SchedulingRule::Volumes, Strength::Required);
+    });
+    let solution = world(storage).pods(spread).solve();
+    assert_eq!(solution.target.new.len(), 1);
+    assert_ne!(solution.target.new[0].zone.as_str(), "0");
+    let said: Vec<&str> = solution.report.unplaced.iter().map(|unplaced| &*unplaced.because).collect();
+    assert!(said.iter().all(|because| because.contains("claim `default/shared`")), "{said:?}");
+    let left: usize = solution.report.unplaced.iter().map(|unplaced| unplaced.pods.len()).sum();
+    assert_eq!(left, 2);
 }

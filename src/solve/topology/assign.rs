@@ -14,7 +14,7 @@ use super::leading::{Following, Sure};
 use super::{Role, Topology};
 use crate::model::{LabelKey, PodKey, Requirement, Requirements, label};
 use crate::solve::demand::{Demand, Shape};
-use crate::solve::fit::{Miss, Rule, affinity, anti_affinity, spread};
+use crate::solve::fit::{Miss, Rule, affinity, anti_affinity, spread, volumes};
 use crate::solve::memo::Memo;
 use crate::solve::supply::Supply;
 
@@ -394,10 +394,14 @@ impl Round<'_> {
                 let miss = || anti_affinity::miss(key, domain, role.is_bound, there);
                 if more > 0 { Ok(()) } else { Err(miss()) }
             }
-            GroupKind::Affinity | GroupKind::Volume(_) if role.is_bound => {
+            kind @ (GroupKind::Affinity | GroupKind::Volume(_)) if role.is_bound => {
                 let anywhere = self.census.anywhere(role.group);
                 let may_come = affinity::may_come(there.counted, anywhere, role.counted > 0);
-                if may_come { Ok(()) } else { Err(affinity::miss(key, anywhere)) }
+                match kind {
+                    _ if may_come => Ok(()),
+                    GroupKind::Volume(claim) => Err(volumes::elsewhere(claim)),
+                    _ => Err(affinity::miss(key, anywhere)),
+                }
             }
             GroupKind::Affinity | GroupKind::Volume(_) => Ok(()),
         }

@@ -11,6 +11,7 @@ use crate::model::{
     Requirements, SpreadConstraint, Stance, Strength, label,
 };
 use crate::solve::demand;
+use crate::solve::fit::claims;
 
 /// The label that every namespace has, whether or not it was read.
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
@@ -126,7 +127,9 @@ pub fn shared_claims<'p>(pods: impl Iterator<Item = &'p Pod>, storage: &Storage)
     let is_open = |key: &VolumeClaimKey| {
         let claim = storage.claim(key).filter(|claim| claim.volume.is_none());
         let class = claim.and_then(|claim| storage.class(&claim.class));
-        class.is_some_and(|class| class.binding == BindingMode::WaitForFirstConsumer)
+        class.is_some_and(|class| {
+            class.binding == BindingMode::WaitForFirstConsumer && !claims::is_reached_everywhere(class)
+        })
     };
     users.into_iter().filter(|(key, users)| *users > 1 && is_open(key)).map(|(key, _)| key).collect()
 }

@@ -15,7 +15,7 @@ use crate::model::{PodKey, label};
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::fit::company::{Company, Tally};
 use crate::solve::fit::spread::{self, Full};
-use crate::solve::fit::{Miss, affinity, anti_affinity};
+use crate::solve::fit::{Miss, affinity, anti_affinity, volumes};
 
 /// A node of the target, as groups see it.
 pub struct Place<'p> {
@@ -206,6 +206,11 @@ impl<'l> Look<'l> {
                     };
                     if anti_affinity::more(role.is_bound, role.counted > 0, others) == 0 {
                         return Err(anti_affinity::miss(key, domain, role.is_bound, others));
+                    }
+                }
+                GroupKind::Volume(claim) if label.is_some() => {
+                    if there.counted < self.census.anywhere(role.group) {
+                        return Err(volumes::elsewhere(claim));
                     }
                 }
                 GroupKind::Spread(_)

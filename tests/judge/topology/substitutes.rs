@@ -102,6 +102,7 @@ fn a_node_comes_up_where_the_volumes_of_its_pods_are() {
             is_deleting: false,
             is_for_one_pod: false,
             is_for_one_node: false,
+            wish: None,
         }];
         world.snapshot.storage.volumes = vec![Volume {
             name: Arc::from("pv"),
@@ -113,6 +114,7 @@ fn a_node_comes_up_where_the_volumes_of_its_pods_are() {
             class: None,
             is_local: false,
             is_deleting: false,
+            offer: None,
         }];
         world
     };

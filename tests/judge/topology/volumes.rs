@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use nodeform::check::{Rule, check};
+use nodeform::model::available_volume::{VolumeOffer, VolumeWish};
 use nodeform::model::storage::{
     AskedClass, BindingMode, ClaimPhase, CsiDriver, OwnClaim, PodVolume, Storage, StorageClass, Volume,
     VolumeAttachment, VolumeClaim, VolumeClaimKey,
@@ -44,6 +45,7 @@ fn disk(name: &str, zones: &[&str]) -> Volume {
         class: None,
         is_local: false,
         is_deleting: false,
+        offer: None,
     }
 }
 
@@ -56,6 +58,7 @@ fn waiting(name: &str, class: AskedClass) -> VolumeClaim {
         is_deleting: false,
         is_for_one_pod: false,
         is_for_one_node: false,
+        wish: None,
     }
 }
 
@@ -208,6 +211,23 @@ fn a_claim_that_does_not_wait_for_its_pod() {
         ["claim `default/db` is not bound, and there is no default class"]
     );
     assert_eq!(with(AskedClass::None, waits()), ["claim `default/db` is not bound, and asks for no class"]);
+    let unseen = |provisioner: &str, binding| {
+        wrong_on_n1(|storage| {
+            storage.claims = vec![VolumeClaim { phase: ClaimPhase::Unseen, ..waiting("db", named("fast")) }];
+            storage.classes = vec![StorageClass { provisioner: Arc::from(provisioner), binding, ..waits() }];
+        })
+    };
+    assert_eq!(unseen("file.csi.azure.com", BindingMode::Immediate), [""; 0]);
+    assert_eq!(unseen("example.com/nfs", BindingMode::Immediate), [""; 0]);
+    assert_eq!(unseen(DISKS, BindingMode::WaitForFirstConsumer), [""; 0]);
+    for disks in [DISKS, "kubernetes.io/azure-disk"] {
+        assert_eq!(
+            unseen(disks, BindingMode::Immediate),
+            [
+                "claim `default/db` is not bound, and class `fast` makes its disk at once, in a zone that nobody knows"
+            ]
+        );
+    }
     let by_hand = StorageClass { provisioner: Arc::from("kubernetes.io/no-provisioner"), ..waits() };
     assert_eq!(
         with(named("fast"), by_hand),
@@ -446,4 +466,59 @@ fn a_claim_for_one_pod_that_a_second_one_is_placed_with() {
         said,
         ["is placed with claim `default/db`, which is for one pod at a time: pod `default/a` uses it"]
     );
+}
+
+/// Two volumes of 10 and 90 bytes that lie on `n1`, and claims of `db` and `other`, which ask for so much.
+fn on_n1(own: i64, other: i64) -> World {
+    let volume = |bytes: i64| Volume {
+        driver: None,
+        node_affinity: Some(vec![Requirements::none().with(label::HOSTNAME, Requirement::one("n1"))]),
+        class: Some(Arc::from("local")),
+        is_local: true,
+        offer: Some(VolumeOffer { bytes, ..VolumeOffer::default() }),
+        ..disk(&format!("pv-{bytes}"), &[])
+    };
+    let claim = |name, bytes| VolumeClaim {
+        wish: Some(VolumeWish { bytes, ..VolumeWish::default() }),
+        ..waiting(name, named("local"))
+    };
+    let other_pod = mounting("other", vec![PodVolume::Claim(Arc::from("other"))]);
+    stored(nodes().node(node("n3").zone("1")).pod(db()).pod(other_pod), |storage| {
+        storage.volumes = vec![volume(10), volume(90)];
+        storage.claims = vec![claim("db", own), claim("other", other)];
+        storage.classes = vec![StorageClass {
+            provisioner: Arc::from("kubernetes.io/no-provisioner"),
+            ..class("local", None)
+        }];
+    })
+}
+
+#[test]
+fn a_claim_that_takes_an_available_volume_where_none_is() {
+    told_apart(
+        &on_n1(10, 10),
+        Rule::Volumes,
+        |plan| plan.keeping("n1", &["db"]),
+        |plan| plan.keeping("n3", &["db"]),
+    );
+    told_apart(
+        &on_n1(10, 10),
+        Rule::Volumes,
+        |plan| plan.keeping("n1", &["db"]),
+        |plan| plan.making("default", ("Standard_D2s_v5", "1", CapacityType::OnDemand), &["db"]),
+    );
+}
+
+#[test]
+fn claims_for_which_there_is_one_volume_between_them() {
+    let said = |db, other| {
+        let found = findings(by_hand(on_n1(db, other)).keeping("n1", &["db", "other"]));
+        found.into_iter().map(|it| (it.rule, it.message)).collect::<Vec<_>>()
+    };
+    assert_eq!(said(10, 10), []);
+    assert_eq!(said(10, 90), []);
+    assert_eq!(said(90, 10), []);
+    let left = "no available volume is left for its claim `default/other` on its node";
+    assert_eq!(said(20, 90), [(Rule::Volumes, left.to_owned())]);
+    assert_eq!(said(10, 91).len(), 1, "no volume is so large");
 }

@@ -71,6 +71,7 @@ pub(crate) fn stored_worlds() -> impl Strategy<Value = World> {
                 is_deleting: false,
                 is_for_one_pod,
                 is_for_one_node: false,
+                wish: None,
             });
         }
         storage.volumes.sort();
@@ -100,5 +101,6 @@ fn anywhere(name: &Arc<str>) -> Volume {
         class: None,
         is_local: false,
         is_deleting: false,
+        offer: None,
     }
 }

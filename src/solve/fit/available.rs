@@ -1,0 +1,75 @@
+//! Available volumes that lie on nodes: how many of them each node has for whom.
+//!
+//! Kubernetes takes one where the pod goes. As many claims as a node has volumes for find one there: claims that may take
+//! fewer of them are counted with those that may take more (Hall's condition, for sets of which one contains the other).
+//! Which volume it will be is not decided here.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::slots::Slots;
+use crate::model::storage::{NO_PROVISIONER, Storage, Volume};
+use crate::model::{Node, Requirements};
+
+/// The volumes that some claim may take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Choice {
+    /// What it is called where it is counted.
+    name: Arc<str>,
+    volumes: BTreeSet<Arc<str>>,
+}
+
+/// What claims without a volume may take, every choice once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choices(Vec<Choice>);
+
+impl Choices {
+    /// Gathers the choices of all claims.
+    #[must_use]
+    pub fn of(storage: &Storage) -> Self {
+        let mut choices: Vec<Choice> = Vec::new();
+        for claim in storage.claims.iter().filter(|claim| claim.volume.is_none()) {
+            let Some(class) =
+                storage.class(&claim.class).filter(|class| &*class.provisioner == NO_PROVISIONER)
+            else {
+                continue;
+            };
+            let volumes = names(&storage.available_for_claim(claim));
+            if volumes.is_empty() || choices.iter().any(|known| known.volumes == volumes) {
+                continue;
+            }
+            let mut name = format!("StorageClass {}", class.name);
+            let known = choices.iter().filter(|known| known.name.starts_with(&name)).count();
+            if known > 0 {
+                name = format!("{name} ({})", known + 1);
+            }
+            choices.push(Choice { name: Arc::from(name), volumes });
+        }
+        Self(choices)
+    }
+
+    /// Returns the names of the choices that a claim with these volumes to choose from is counted in.
+    pub fn counted<'c>(&'c self, volumes: &[&Volume]) -> impl Iterator<Item = &'c Arc<str>> + use<'c> {
+        let own = names(volumes);
+        self.0.iter().filter(move |choice| choice.volumes.is_superset(&own)).map(|choice| &choice.name)
+    }
+
+    /// Returns how many volumes of each choice lie on a node.
+    #[must_use]
+    pub fn on(&self, node: &Node, storage: &Storage) -> Slots {
+        if self.0.is_empty() {
+            return Slots::new();
+        }
+        let own = Requirements::of_labels(node.labels.iter().map(|(key, value)| (key.as_str(), &**value)));
+        let is_here = |name: &&Arc<str>| {
+            let terms = storage.volume(name).and_then(|volume| volume.node_affinity.as_ref());
+            terms.into_iter().flatten().any(|term| term.satisfied_by(&own, |_| false).is_ok())
+        };
+        let count = |choice: &Choice| choice.volumes.iter().filter(is_here).count();
+        self.0.iter().map(|choice| (Arc::clone(&choice.name), count(choice))).collect()
+    }
+}
+
+fn names(volumes: &[&Volume]) -> BTreeSet<Arc<str>> {
+    volumes.iter().map(|volume| Arc::clone(&volume.name)).collect()
+}
