@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::storage::Storage;
-use crate::model::{DisruptionReason, LabelKey, NodeName, Pod, PodKey, PodPlace, PodSpec, SchedulingRule};
+use crate::model::{DisruptionReason, LabelKey, NodeName, Pod, PodKey, PodPlace, PodSpec};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::came_off;
