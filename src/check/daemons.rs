@@ -1,7 +1,6 @@
 //! Daemonsets: which of them come to a node, and which of those are there already.
 //!
-//! A daemonset that is only assumed stands in for those of its namespace that were not read: a node on which
-//! daemons of that namespace run needs no assumption.
+//! One that is only assumed is no exception: it comes where no pod of its name runs.
 
 use std::collections::BTreeSet;
 
@@ -23,12 +22,9 @@ pub(super) fn to_come<'a>(
         .filter(|workload| &*workload.kind == "DaemonSet")
         .map(|workload| (workload.namespace.as_str(), &*workload.name))
         .collect();
-    let namespaces: BTreeSet<&str> =
-        running.iter().filter(|pod| pod.is_daemon).map(|pod| pod.key.namespace.as_str()).collect();
     let daemons = snapshot.daemons.iter();
     daemons
         .filter(|daemon| !there.contains(&(daemon.namespace.as_str(), &*daemon.name)))
-        .filter(|daemon| !daemon.is_assumed || !namespaces.contains(daemon.namespace.as_str()))
         .filter(|daemon| tolerates(daemon, &node.taints))
         .filter(|daemon| daemon_may_come(&daemon.spec, labels, |_| false))
         .collect()

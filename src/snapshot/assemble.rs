@@ -20,7 +20,7 @@ pub struct AssembleOptions {
     pub at: Option<Timestamp>,
     /// The network set-up, which decides AKS' own daemonsets.
     pub network: NetworkSetup,
-    /// Whether AKS' daemonsets are assumed where the input holds none of `kube-system`.
+    /// Whether AKS' daemonsets are assumed that the input does not show.
     pub assumes_system_daemons: bool,
 }
 
@@ -41,11 +41,14 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
     assumptions.extend(
         objects.said.assumed.iter().map(|note| Assumption { what: note.what.clone(), why: note.why.clone() }),
     );
-    let has_system = daemons.iter().any(|daemon| daemon.namespace.as_str() == system_daemons::NAMESPACE);
-    if options.assumes_system_daemons && !has_system {
-        let (assumed, assumption) = system_daemons::assumed(options.network);
+    if options.assumes_system_daemons {
+        let system =
+            objects.daemons.iter().filter(|daemon| daemon.namespace.as_str() == system_daemons::NAMESPACE);
+        let names = system.map(|daemon| &*daemon.name).collect();
+        let shown = system_daemons::Shown { names, has_nodes: !objects.nodes.is_empty() };
+        let (assumed, assumption) = system_daemons::assumed(options.network, &shown);
         daemons.extend(assumed);
-        assumptions.push(assumption);
+        assumptions.extend(assumption);
     }
     let (classes, assumption) = storage_classes::assumed(&objects.storage, &objects.pods);
     assumptions.extend(assumption);

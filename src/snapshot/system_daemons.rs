@@ -2,7 +2,7 @@
 //!
 //! The figures are an estimate with a version; they are marked as one wherever they are shown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -39,17 +39,33 @@ const fn set_of(network: NetworkSetup) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// Returns the daemonsets of AKS for a network set-up, sorted by name, and how to say that they are assumed.
+/// What the input shows of daemonsets and nodes.
+#[derive(Clone, Debug, Default)]
+pub struct Shown<'a> {
+    /// The names of the daemonsets of [`NAMESPACE`], read or proven by their pods.
+    pub names: BTreeSet<&'a str>,
+    /// Whether there are Nodes.
+    pub has_nodes: bool,
+}
+
+/// Returns the daemonsets of AKS that the input does not show, for a network set-up, sorted by name, and how to say
+/// that they are assumed. Each is left out where one of its name is there; an input with Nodes and one of AKS' own
+/// daemonsets is a dump, which shows all that there are.
 #[must_use]
-pub fn assumed(network: NetworkSetup) -> (Vec<Daemon>, Assumption) {
+pub fn assumed(network: NetworkSetup, shown: &Shown<'_>) -> (Vec<Daemon>, Option<Assumption>) {
     let table: Table = serde_json::from_str(include_str!("system_daemonsets.json"))
         .expect("the embedded table is JSON of this shape: a test reads it");
+    let is_shown = |(name, ..): &&(String, String, String)| shown.names.contains(name.as_str());
+    if shown.has_nodes && table.sets.values().flatten().any(|row| is_shown(&row)) {
+        return (Vec::new(), None);
+    }
     let (set, without) = set_of(network);
     let rows = table.sets.get(set).map(Vec::as_slice).unwrap_or_default();
     let rows = rows.iter().filter(|(name, ..)| Some(name.as_str()) != without);
-    let mut daemons: Vec<Daemon> = rows.map(|(name, cpu, memory)| daemon(name, cpu, memory)).collect();
+    let missing = rows.filter(|row| !is_shown(row));
+    let mut daemons: Vec<Daemon> = missing.map(|(name, cpu, memory)| daemon(name, cpu, memory)).collect();
     daemons.sort();
-    let assumption = assumption(&daemons, &table.version, set);
+    let assumption = (!daemons.is_empty()).then(|| assumption(&daemons, &table.version, set));
     (daemons, assumption)
 }
 
@@ -82,8 +98,9 @@ fn assumption(daemons: &[Daemon], version: &str, set: &str) -> Assumption {
     let names: Vec<&str> = daemons.iter().map(|daemon| &*daemon.name).collect();
     Assumption {
         what: format!(
-            "{} daemonsets of AKS on every node, ~{} cpu and ~{} memory: {}",
+            "{} {} of AKS on every node, ~{} cpu and ~{} memory: {}",
             daemons.len(),
+            if daemons.len() == 1 { "daemonset" } else { "daemonsets" },
             amount(ResourceName::Cpu),
             amount(ResourceName::Memory),
             names.join(", ")
@@ -94,15 +111,15 @@ fn assumption(daemons: &[Daemon], version: &str, set: &str) -> Assumption {
 
 #[cfg(test)]
 mod tests {
-    use super::assumed;
+    use super::{Shown, assumed};
     use crate::model::NetworkSetup;
 
     #[test]
     fn every_network_set_up_has_its_daemonsets() {
         let shown = |network| {
-            let (daemons, assumption) = assumed(network);
+            let (daemons, assumption) = assumed(network, &Shown::default());
             let names: Vec<&str> = daemons.iter().map(|daemon| &*daemon.name).collect();
-            (names.join(" "), assumption.what)
+            (names.join(" "), assumption.expect("some are assumed").what)
         };
         let (names, what) = shown(NetworkSetup::AzureOverlay { is_cilium: false });
         assert_eq!(
@@ -120,5 +137,31 @@ mod tests {
         let (names, _) = shown(NetworkSetup::None);
         assert!(names.contains("kube-proxy") && !names.contains("azure-cns"));
         assert!(shown(NetworkSetup::Azure { is_cilium: false }).0.contains("azure-cns"));
+    }
+
+    #[test]
+    fn what_the_input_shows_is_not_assumed_and_a_dump_shows_all() {
+        let count = |names: &[&'static str], has_nodes| {
+            let shown = Shown { names: names.iter().copied().collect(), has_nodes };
+            let (daemons, assumption) = assumed(NetworkSetup::AzureOverlay { is_cilium: false }, &shown);
+            assert_eq!(assumption.is_some(), !daemons.is_empty());
+            daemons.len()
+        };
+        assert_eq!(count(&["nvidia-device-plugin"], false), 6);
+        assert_eq!(count(&["nvidia-device-plugin"], true), 6);
+        assert_eq!(count(&["kube-proxy", "agent"], false), 5);
+        assert_eq!(count(&["kube-proxy", "agent"], true), 0);
+        // A daemonset of another set-up tells a dump as well.
+        assert_eq!(count(&["cilium"], true), 0);
+        assert_eq!(count(&["cilium"], false), 6);
+        let all = [
+            "azure-cns",
+            "azure-ip-masq-agent",
+            "cloud-node-manager",
+            "csi-azuredisk-node",
+            "csi-azurefile-node",
+            "kube-proxy",
+        ];
+        assert_eq!(count(&all, false), 0);
     }
 }

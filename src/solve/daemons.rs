@@ -79,11 +79,19 @@ impl<'a> Daemons<'a> {
         self.daemons.iter().map(|(_, ask)| ask).filter(|ask| stands(taints, ask)).collect()
     }
 
-    /// Returns what those take that may come to a node which exists and do not run there yet. An assumed
-    /// daemonset stands for those of its namespace that were not read: where one of those runs, nothing is
-    /// assumed. One that is only to be made, as many as its pool asks for, may get labels that it does not name.
+    /// Returns what those take that may come to a node which exists and do not run there yet, read or assumed.
     #[must_use]
     pub fn to_come(&self, node: &Node, site: &Site<'_>, running: &[&Pod]) -> Overhead {
+        let mut overhead = Overhead::default();
+        for (_, ask) in self.coming(node, site, running) {
+            overhead.add(ask);
+        }
+        overhead
+    }
+
+    /// Returns those that may come to a node which exists and do not run there yet. A node that is only to be made, as
+    /// many as its pool asks for, may get labels that it does not name.
+    pub(super) fn coming(&self, node: &Node, site: &Site<'_>, running: &[&Pod]) -> Vec<(&Daemon, &Ask)> {
         let open = Undefined::Open(&self.well_known);
         let undefined = if replicas::is_by_number(&node.name) { &open } else { &site.undefined };
         let there: BTreeSet<(&Namespace, &str)> = running
@@ -92,19 +100,12 @@ impl<'a> Daemons<'a> {
             .filter(|workload| &*workload.kind == "DaemonSet")
             .map(|workload| (&workload.namespace, &*workload.name))
             .collect();
-        let namespaces: BTreeSet<&Namespace> =
-            running.iter().filter(|pod| pod.is_daemon).map(|pod| &pod.key.namespace).collect();
-        let mut overhead = Overhead::default();
-        for (daemon, ask) in &self.daemons {
-            let runs = there.contains(&(&daemon.namespace, &*daemon.name))
-                || (daemon.is_assumed && namespaces.contains(&daemon.namespace));
-            let comes =
-                || stands(&node.taints, ask) && labels::are_met(&ask.alternatives, &site.labels, undefined);
-            if !runs && comes() {
-                overhead.add(ask);
-            }
-        }
-        overhead
+        let comes = |(daemon, ask): &(&Daemon, &Ask)| {
+            !there.contains(&(&daemon.namespace, &*daemon.name))
+                && stands(&node.taints, ask)
+                && labels::are_met(&ask.alternatives, &site.labels, undefined)
+        };
+        self.iter().filter(comes).collect()
     }
 }
 

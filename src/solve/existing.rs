@@ -126,15 +126,7 @@ fn parts(bound: &[&Pod], topology: &Topology) -> Arc<[Part]> {
 
 /// Reads what is left of a node; volumes are not looked at.
 fn site<'a>(node: &'a Node, bound: &[&Pod], (daemons, topology): (&Daemons<'_>, &Topology)) -> Site<'a> {
-    let mut site = Site {
-        labels: labels_of(node),
-        undefined: Undefined::Absent,
-        taints: taints(node),
-        room: Resources::none(),
-        ports: BTreeSet::new(),
-        company: Company::default(),
-        volumes: Free::default(),
-    };
+    let mut site = bare(node);
     // A cordon is no reason for a daemonset to stay away, so that the node's own taints are asked.
     let to_come = daemons.to_come(node, &site, bound);
     let mut used = to_come.requests;
@@ -148,6 +140,19 @@ fn site<'a>(node: &'a Node, bound: &[&Pod], (daemons, topology): (&Daemons<'_>, 
     site.room = node.allocatable.minus(&used);
     site.ports = ports;
     site
+}
+
+/// Reads the labels and taints of a node; its room is not looked at.
+pub(super) fn bare(node: &Node) -> Site<'_> {
+    Site {
+        labels: labels_of(node),
+        undefined: Undefined::Absent,
+        taints: taints(node),
+        room: Resources::none(),
+        ports: BTreeSet::new(),
+        company: Company::default(),
+        volumes: Free::default(),
+    }
 }
 
 /// Returns what the labels of a node are, its name's among them.

@@ -23,20 +23,30 @@ spec: {template: {spec: {containers: [{name: c}]}}}
 ";
 
 #[test]
-fn the_daemonsets_of_aks_are_assumed_only_where_none_of_theirs_is_there() {
+fn each_daemonset_of_aks_is_assumed_where_none_of_its_name_is_there() {
     let bare = snapshot("", true);
     assert_eq!((bare.daemons.len(), bare.assumptions.len(), bare.gaps.len()), (6, 1, 0));
     assert!(bare.daemons.iter().all(|daemon| daemon.is_assumed));
     let without = snapshot("", false);
     assert_eq!((without.daemons.len(), without.assumptions.len()), (0, 0));
     let own = snapshot(DAEMONSET, true);
-    assert_eq!((own.daemons.len(), own.daemons[0].is_assumed, own.assumptions.len()), (1, false, 0));
+    assert_eq!((own.daemons.len(), own.daemons[0].is_assumed, own.assumptions.len()), (7, false, 1));
+    let known = snapshot(&DAEMONSET.replace("agent", "kube-proxy"), true);
+    assert_eq!((known.daemons.len(), known.assumptions.len()), (6, 1));
+    assert!(known.assumptions[0].what.starts_with("5 daemonsets of AKS"), "{}", known.assumptions[0].what);
     let elsewhere = snapshot(&DAEMONSET.replace("kube-system", "monitoring"), true);
     assert_eq!((elsewhere.daemons.len(), elsewhere.assumptions.len()), (7, 1));
     let pod = "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: kube-system, ownerReferences: \
-               [{kind: DaemonSet, name: cilium, controller: true}]}, spec: {containers: [{name: c}]}}";
+               [{kind: DaemonSet, name: kube-proxy, controller: true}]}, spec: {containers: [{name: c}]}}";
     let by_pod = snapshot(pod, true);
-    assert_eq!((by_pod.daemons.len(), &*by_pod.daemons[0].name), (1, "cilium"));
+    let read: Vec<&str> =
+        by_pod.daemons.iter().filter(|daemon| !daemon.is_assumed).map(|daemon| &*daemon.name).collect();
+    assert_eq!((by_pod.daemons.len(), read), (6, vec!["kube-proxy"]));
+    let node = "{apiVersion: v1, kind: Node, metadata: {name: n}}";
+    let dump = snapshot(&format!("{node}\n---\n{pod}"), true);
+    assert_eq!((dump.daemons.len(), &*dump.daemons[0].name), (1, "kube-proxy"));
+    let without_aks = snapshot(&format!("{node}\n---\n{DAEMONSET}"), true);
+    assert_eq!(without_aks.daemons.len(), 7);
 }
 
 #[test]

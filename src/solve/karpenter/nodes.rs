@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{
-    HostPort, LabelKey, Namespace, Node, NodeName, NodeStage, Pod, PodSpec, Requirement, Requirements,
-    Resources, Taint, label, taint,
+    HostPort, LabelKey, Node, NodeName, NodeStage, Pod, PodSpec, Requirement, Requirements, Resources, Taint,
+    label, taint,
 };
 use crate::snapshot::Snapshot;
 use crate::solve::existing;
@@ -125,7 +125,7 @@ fn spot<'a>(
         }
     }
     // What runs of daemonsets is taken off what is to come of them all, whichever they are.
-    let expected = expected(snapshot, bound, (labels, &node.taints), (meetings, columns));
+    let expected = expected(snapshot, (labels, &node.taints), (meetings, columns));
     let mut to_come = amounts::minus(&expected, &running);
     amounts::raise(&mut to_come, &columns.row(&Resources::none()));
     let room = amounts::minus(&amounts::minus(&columns.row(&node.allocatable), &used), &to_come);
@@ -133,21 +133,15 @@ fn spot<'a>(
     Spot { name, labels, taints, room, ports, attached, is_shy: false, pods: Vec::new(), settled: None }
 }
 
-/// Returns what all daemonsets ask for that may run on a node. An assumed one stands for those of its
-/// namespace that were not read: where one of those runs, nothing is assumed.
+/// Returns what all daemonsets ask for that may run on a node, those that run there already included.
 fn expected(
     snapshot: &Snapshot,
-    bound: &[&Pod],
     (labels, taints): (Asked, &[Taint]),
     (meetings, columns): (&mut Meetings<'_>, &Columns),
 ) -> Amounts {
-    let there: BTreeSet<&Namespace> =
-        bound.iter().filter(|pod| pod.is_daemon).map(|pod| &pod.key.namespace).collect();
     let mut sum = columns.row(&Resources::none());
     for daemon in &snapshot.daemons {
-        let is_read = !daemon.is_assumed || !there.contains(&daemon.namespace);
-        if is_read
-            && taint::first_untolerated(taints, &daemon.spec.tolerations).is_none()
+        if taint::first_untolerated(taints, &daemon.spec.tolerations).is_none()
             && daemon_terms(&daemon.spec).iter().any(|wanted| {
                 let wanted = meetings.number(wanted);
                 meetings.holds(labels, wanted)

@@ -6,6 +6,7 @@ pub mod attached;
 pub mod chain;
 pub mod claims;
 pub mod contradictions;
+pub mod crowded;
 pub mod nearest;
 pub mod plain;
 pub mod systems;
