@@ -8,6 +8,7 @@ pub mod capacity_buffer;
 #[cfg(feature = "schema")]
 pub mod crd;
 pub mod meta;
+pub(crate) mod nearest;
 pub mod node_claim;
 pub mod node_class_hash;
 pub mod node_fleet;

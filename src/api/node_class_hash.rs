@@ -149,6 +149,8 @@ impl GoHash for AksNodeClassSpec {
             gpu,
             artifact_streaming,
             linux_os_config,
+            // Hashes of this version were made before there was such a field.
+            workload_runtime: _,
         } = self;
         StructHash::new("AKSNodeClassSpec")
             .field("VNETSubnetID", vnet_subnet_id.as_ref())

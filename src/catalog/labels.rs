@@ -1,9 +1,11 @@
 //! The labels of a size's nodes, as requirements.
 //!
 //! A label that a node of the size never has is said to be absent, so that a pod which asks for it does not
-//! take the size for one that might get it.
+//! take the size for one that might get it. A label that no size decides is none of theirs: whether nodes carry it is
+//! for their pool to say, or for the cluster, as with Cilium's.
 
 use super::size::Size;
+use crate::model::fleet::CILIUM;
 use crate::model::{
     ImageFamily, LabelKey, NetworkSetup, NodeClass, Operator, Region, Requirement, Requirements, label,
 };
@@ -14,18 +16,17 @@ pub(super) fn shared(region: &Region, class: &NodeClass, network: NetworkSetup) 
         ImageFamily::Ubuntu | ImageFamily::Ubuntu2204 | ImageFamily::Ubuntu2404 => "Ubuntu",
         ImageFamily::AzureLinux => "AzureLinux",
     };
-    let is_cilium = match network {
-        NetworkSetup::AzureOverlay { is_cilium } | NetworkSetup::Azure { is_cilium } => is_cilium,
-        NetworkSetup::None => false,
-    };
-    Requirements::of_labels([
+    let is_cilium = network.is_cilium();
+    let shared = Requirements::of_labels([
         (label::OS, "linux"),
         (label::REGION, region.as_str()),
         ("kubernetes.azure.com/os-sku", os_sku),
     ])
     .with(label::AKS_MODE, Requirement::new(Operator::In, ["system", "user"]))
-    .with("kubernetes.azure.com/fips_enabled", only_if(class.is_fips, "true"))
-    .with("kubernetes.azure.com/ebpf-dataplane", only_if(is_cilium, "cilium"))
+    .with(label::AKS_FIPS_ENABLED, only_if(class.is_fips, "true"))
+    .with(label::AKS_KATA, only_if(class.is_kata, "true"))
+    .with(label::AKS_KATA_MSHV, only_if(class.is_kata, "true"));
+    if is_cilium { shared.with(label::AKS_EBPF_DATAPLANE, Requirement::one(CILIUM)) } else { shared }
 }
 
 /// Adds a size's own labels to those that it shares with others.

@@ -89,7 +89,25 @@ fn for_class(size: &Size, class: &NodeClass) -> Option<String> {
     if class.trusted_launch && !size.capabilities.trusted_launch() {
         return Some("it has no trusted launch, which the class asks for".into());
     }
+    if class.is_kata && !runs_machines(size) {
+        return Some("it runs no virtual machines of its own, which Kata needs".into());
+    }
     None
+}
+
+/// Whether a size runs virtual machines inside of its own, by Azure's pages of the series: of generation 2, Intel's from
+/// v3 on (F and L from v2, M from the first) and AMD's from v5 on. Azure's list of sizes does not say it.
+fn runs_machines(size: &Size) -> bool {
+    let Some(parts) = size.parts.as_ref().filter(|_| &*size.arch == "amd64") else { return false };
+    let version = parts.version_or_one();
+    let least = match (&*parts.family, parts.has('a')) {
+        ("D" | "E" | "F" | "L" | "M", true) => 5,
+        ("D" | "E", false) => 3,
+        ("F" | "L", false) => 2,
+        ("M", false) => 1,
+        _ => return false,
+    };
+    size.capabilities.generations.second && version >= least
 }
 
 fn gpu_refusal(size: &Size, class: &NodeClass) -> Option<String> {

@@ -23,7 +23,29 @@ pub enum NetworkSetup {
     None,
 }
 
+/// What nodes say in [`label::AKS_EBPF_DATAPLANE`](super::label::AKS_EBPF_DATAPLANE) where Cilium carries the packets.
+pub const CILIUM: &str = "cilium";
+
 impl NetworkSetup {
+    /// Returns whether Cilium carries the packets.
+    #[must_use]
+    pub const fn is_cilium(self) -> bool {
+        match self {
+            Self::AzureOverlay { is_cilium } | Self::Azure { is_cilium } => is_cilium,
+            Self::None => false,
+        }
+    }
+
+    /// Returns the same set-up with Cilium; of a plugin of the user's own nothing changes.
+    #[must_use]
+    pub const fn with_cilium(self) -> Self {
+        match self {
+            Self::AzureOverlay { .. } => Self::AzureOverlay { is_cilium: true },
+            Self::Azure { .. } => Self::Azure { is_cilium: true },
+            Self::None => Self::None,
+        }
+    }
+
     /// Returns how many pods a node takes where its class does not say: 250 with an overlay or without a
     /// plugin, 30 with addresses of the virtual network (Azure provider's rules).
     #[must_use]
@@ -150,6 +172,9 @@ pub struct Fleet {
     pub region: Option<Region>,
     /// The network set-up; `None` where it is not said.
     pub network: Option<NetworkSetup>,
+    /// Whether it is said what carries the packets of pods: else nodes and pools may tell.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub names_dataplane: bool,
     /// The user's prices.
     pub prices: Prices,
     /// Limits of the whole cluster.

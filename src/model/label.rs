@@ -53,6 +53,14 @@ pub const RESERVATION_ID: &str = "karpenter.azure.com/capacity-reservation-id";
 pub const NODE_CLASS: &str = "karpenter.azure.com/aksnodeclass";
 /// AKS' mode of a node: `system` or `user`.
 pub const AKS_MODE: &str = "kubernetes.azure.com/mode";
+/// What carries the packets of pods, where that is Cilium: `cilium`.
+pub const AKS_EBPF_DATAPLANE: &str = "kubernetes.azure.com/ebpf-dataplane";
+/// Whether the node's image is a FIPS one: `true`, else absent.
+pub const AKS_FIPS_ENABLED: &str = "kubernetes.azure.com/fips_enabled";
+/// Whether a node has the runtime Kata: `true`, else absent.
+pub const AKS_KATA: &str = "kubernetes.azure.com/kata-vm-isolation";
+/// The same, by its older name.
+pub const AKS_KATA_MSHV: &str = "kubernetes.azure.com/kata-mshv-vm-isolation";
 /// AKS' name for spot: `spot` or `regular`.
 pub const AKS_SCALE_SET_PRIORITY: &str = "kubernetes.azure.com/scalesetpriority";
 
@@ -62,7 +70,7 @@ pub const WELL_KNOWN: [&str; 8] =
     [NODE_POOL, CAPACITY_TYPE, ZONE, REGION, INSTANCE_TYPE, ARCH, OS, WINDOWS_BUILD];
 
 /// The Azure provider's additions to [`WELL_KNOWN`].
-pub const WELL_KNOWN_AZURE: [&str; 27] = [
+pub const WELL_KNOWN_AZURE: [&str; 26] = [
     PLACEMENT_SCOPE,
     SKU_NAME,
     SKU_FAMILY,
@@ -84,12 +92,20 @@ pub const WELL_KNOWN_AZURE: [&str; 27] = [
     AKS_SCALE_SET_PRIORITY,
     "kubernetes.azure.com/priority",
     "kubernetes.azure.com/os-sku",
-    "kubernetes.azure.com/fips_enabled",
+    AKS_FIPS_ENABLED,
+    AKS_KATA,
+    AKS_KATA_MSHV,
     "kubernetes.azure.com/sku-cpu",
     "kubernetes.azure.com/sku-memory",
-    "kubernetes.azure.com/ebpf-dataplane",
+];
+
+/// Labels of AKS that the provider's CRDs let a pool give its nodes or ask for, and that have no meaning for sizes:
+/// nodes carry what their pool says, and a pod may ask for one only where its pool names it.
+pub const ADMITTED_AZURE: [&str; 4] = [
+    AKS_EBPF_DATAPLANE,
     "kubernetes.azure.com/ebpf-host-routing",
     "kubernetes.azure.com/network-policy",
+    "kubernetes.azure.com/hostedvm",
 ];
 
 /// Returns the key that Karpenter reads for this one: old beta names and the CSI driver's zone become the

@@ -54,6 +54,9 @@ pub struct NodeClass {
     pub gpu_mode: GpuMode,
     /// Whether artifact streaming is asked for explicitly.
     pub artifact_streaming: bool,
+    /// Whether its nodes have the runtime Kata, which only sizes that run VMs can.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub is_kata: bool,
     /// Tags of its VMs, as the class says them.
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub tags: BTreeMap<Arc<str>, Arc<str>>,

@@ -271,8 +271,10 @@ impl fmt::Display for Conflict {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { key, wanted, found } = self;
         match found {
-            Some(found) => write!(formatter, "`{key}` {wanted} is asked for, there is {found}"),
-            None => write!(formatter, "`{key}` {wanted} is asked for, there is no such label"),
+            Some(found) if !found.is_none() => {
+                write!(formatter, "`{key}` {wanted} is asked for, there is {found}")
+            }
+            Some(_) | None => write!(formatter, "`{key}` {wanted} is asked for, there is no such label"),
         }
     }
 }

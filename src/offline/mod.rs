@@ -22,7 +22,7 @@ use jiff::Timestamp;
 use crate::api::Kind;
 use crate::catalog::Catalog;
 use crate::manifests::{self, Names, Objects, ReadOptions, Remark, Source};
-use crate::model::{ClassName, Region, Target, Wishes};
+use crate::model::{ClassName, Pool, Region, Target, Wishes};
 use crate::plan::Plan;
 use crate::plan::strategies::StrategyFleet;
 use crate::policy::{self, Policy, WireObject};
@@ -31,6 +31,7 @@ use crate::snapshot::{
     AssembleOptions, Assumption, Gap, Question, Snapshot, assemble, coming, headroom, suppose, wish,
 };
 use crate::solve::{Solution, Strategy, Warning};
+use network::Network;
 use recorded::Recorded;
 pub use recorded::{Laid, Seen, difference, seen, snapshot};
 pub use refresh::{Refreshed, refreshed};
@@ -134,7 +135,7 @@ fn read_with(
 
 /// Adds the policy that objects say to them, and what is wrong with it to their faults.
 fn with_policy(
-    (objects, mut faults): (Objects, Vec<manifests::Fault>),
+    (mut objects, mut faults): (Objects, Vec<manifests::Fault>),
 ) -> Result<(Objects, Policy), Vec<manifests::Fault>> {
     let wire: Vec<(&manifests::OurObject, WireObject<'_>)> = objects
         .ours
@@ -153,7 +154,26 @@ fn with_policy(
         Policy::default()
     });
     faults.sort();
-    if faults.is_empty() { Ok((objects, policy)) } else { Err(faults) }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let remarks: Vec<Remark> = wire.iter().flat_map(|(object, wire)| later_fields(object, *wire)).collect();
+    objects.said.remarks.extend(remarks);
+    Ok((objects, policy))
+}
+
+/// Says which fields of an object are likely of a later version.
+fn later_fields(object: &manifests::OurObject, wire: WireObject<'_>) -> Vec<Remark> {
+    let faults = policy::later_fields(wire.kind, wire.value).into_iter();
+    let remark = |fault: policy::Fault| {
+        let (file, line) = (&object.file, object.line(&fault.path));
+        Remark {
+            object: format!("{}/{}", object.kind, object.name),
+            what: format!("unknown field \"{}\" at {file}:{line}: planned without it", fault.path_text()),
+            hint: Some("it may be of a later version of Karpenter's Azure provider".to_owned()),
+        }
+    };
+    faults.map(remark).collect()
 }
 
 /// Gives a fault of an object the file and the line of its field.
@@ -213,7 +233,9 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         assumptions.extend(recorded.other_catalog());
     }
     let at = at.or_else(|| recorded.as_ref()?.at);
-    let network = network::network(&policy, &mut assumptions);
+    let Network { setup: network, assumptions: of_network, remarks } =
+        network::network(&policy, &objects.nodes);
+    assumptions.extend(of_network);
     policy.fleet.network = Some(network);
     assumptions.extend(missing_classes(&mut policy));
     assumptions.extend(coming::fill(&mut objects.nodes, &catalog, &policy, network));
@@ -238,32 +260,19 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         strategy,
         proves_bound,
         objects: objects.documents,
-        remarks: objects.said.remarks,
+        remarks: objects.said.remarks.into_iter().chain(remarks).collect(),
         unscaled: objects.said.unscaled,
     })
 }
 
-/// Gives pools whose class the input does not hold a class with Karpenter's defaults, and says so, with the
-/// class of the input that may have been meant.
+/// Gives pools whose class the input does not hold a class with Karpenter's defaults, and says so.
 fn missing_classes(policy: &mut Policy) -> Vec<Assumption> {
-    let present: Vec<ClassName> = policy.classes.keys().cloned().collect();
-    let assumed = policy.assume_missing_classes();
-    let meant = |class: &ClassName| {
-        let distance = |known: &&ClassName| strsim::damerau_levenshtein(known.as_str(), class.as_str());
-        present.iter().min_by_key(distance).filter(|known| distance(known) <= 2)
+    let assumed = policy.assume_missing_classes().into_iter();
+    let said = |(class, pool): (ClassName, Pool)| Assumption {
+        what: format!("AKSNodeClass `{class}` with Karpenter's defaults"),
+        why: format!("pool `{}` names it and the input does not hold it", pool.name),
     };
-    assumed
-        .into_iter()
-        .map(|(class, pool)| Assumption {
-            what: format!("AKSNodeClass `{class}` with Karpenter's defaults"),
-            why: match meant(&class) {
-                Some(known) => {
-                    format!("pool `{}` names it, the input has `{known}`: is that meant?", pool.name)
-                }
-                None => format!("pool `{}` names it and the input does not hold it", pool.name),
-            },
-        })
-        .collect()
+    assumed.map(said).collect()
 }
 
 fn problems(faults: &[manifests::Fault]) -> Vec<Problem> {
@@ -387,5 +396,7 @@ fn plan_of(world: &World, solution: &Solution) -> Plan {
         hint: hint.clone(),
     };
     plan.evidence.report.warnings.extend(remarks.iter().map(warning));
+    let crowded = crate::solve::report::crowded::warnings(snapshot, &solution.target.removed_names());
+    plan.evidence.report.warnings.extend(crowded);
     plan
 }

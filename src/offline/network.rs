@@ -1,16 +1,86 @@
 //! The cluster's network set-up: as the NodeFleet says, else AKS' default, and said so.
+//!
+//! Whether Cilium carries the packets is told by the NodeFleet, else by the labels of Nodes, else by the label that a
+//! pool gives its nodes. It never says what a pool may buy.
 
-use crate::model::NetworkSetup;
+use crate::manifests::Remark;
+use crate::model::fleet::CILIUM;
+use crate::model::{NetworkSetup, Node, Pool, Requirement, label};
 use crate::policy::Policy;
 use crate::snapshot::Assumption;
 
+/// What is known of the network, and what there is to say about it.
+pub(super) struct Network {
+    /// The set-up to plan with.
+    pub(super) setup: NetworkSetup,
+    /// What the input does not say.
+    pub(super) assumptions: Vec<Assumption>,
+    /// Pools whose nodes say something else than the NodeFleet.
+    pub(super) remarks: Vec<Remark>,
+}
+
 /// Returns the network set-up.
-pub(super) fn network(policy: &Policy, assumptions: &mut Vec<Assumption>) -> NetworkSetup {
-    policy.fleet.network.unwrap_or_else(|| {
+pub(super) fn network(policy: &Policy, nodes: &[Node]) -> Network {
+    let mut assumptions = Vec::new();
+    let setup = policy.fleet.network.unwrap_or_else(|| {
         assumptions.push(Assumption {
             what: "Azure CNI overlay, at most 250 pods on a node".to_owned(),
             why: "AKS' default: `spec.cluster` of a NodeFleet".to_owned(),
         });
         NetworkSetup::AzureOverlay { is_cilium: false }
-    })
+    });
+    if policy.fleet.names_dataplane {
+        return Network { setup, assumptions, remarks: contradictions(policy, setup) };
+    }
+    let says_cilium =
+        |node: &Node| node.labels.get(label::AKS_EBPF_DATAPLANE).is_some_and(|value| is_cilium(value));
+    let of_pools = || policy.pools.values().find(|pool| dataplane(pool).is_some_and(is_cilium));
+    let setup = if setup == NetworkSetup::None {
+        setup
+    } else if nodes.iter().any(says_cilium) {
+        setup.with_cilium()
+    } else if let Some(pool) = of_pools() {
+        assumptions.push(Assumption {
+            what: "Cilium".to_owned(),
+            why: format!(
+                "pool `{}` labels its nodes so: `spec.cluster.networkDataplane` of a NodeFleet",
+                pool.name
+            ),
+        });
+        setup.with_cilium()
+    } else {
+        setup
+    };
+    Network { setup, assumptions, remarks: Vec::new() }
 }
+
+fn is_cilium(value: &str) -> bool {
+    value == CILIUM
+}
+
+/// Returns the dataplane that a pool's nodes name.
+fn dataplane(pool: &Pool) -> Option<&str> {
+    let asked = || pool.requirements.get(label::AKS_EBPF_DATAPLANE).and_then(Requirement::single);
+    pool.labels.get(label::AKS_EBPF_DATAPLANE).or_else(asked).map(|value| &**value)
+}
+
+/// Says which pools label their nodes with another dataplane than the NodeFleet names.
+fn contradictions(policy: &Policy, setup: NetworkSetup) -> Vec<Remark> {
+    let fleet = policy.fleet.name.as_deref().unwrap_or_default();
+    let named = if setup.is_cilium() { CILIUM } else { "azure" };
+    let pools = policy.pools.values().filter_map(|pool| Some((pool, dataplane(pool)?)));
+    pools
+        .filter(|(_, value)| is_cilium(value) != setup.is_cilium())
+        .map(|(pool, value)| Remark {
+            object: format!("pool `{}`", pool.name),
+            what: format!(
+                "`{}: {value}` on its nodes, and NodeFleet `{fleet}` has `networkDataplane: {named}`: planned with `{named}`",
+                label::AKS_EBPF_DATAPLANE
+            ),
+            hint: Some("change `spec.cluster.networkDataplane` of the NodeFleet, or the label".to_owned()),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -30,6 +30,7 @@ pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
     Ok(Fleet {
         name: wire.metadata.name.as_deref().map(Arc::from),
         network: network(&cluster),
+        names_dataplane: cluster.network_dataplane.is_some(),
         cluster: cluster.name.as_deref().map(Arc::from),
         region: cluster.location.as_deref().map(region),
         prices,

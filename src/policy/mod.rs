@@ -8,7 +8,6 @@ pub mod defaults;
 pub mod fault;
 mod fleet;
 mod holds;
-pub(crate) mod nearest;
 mod node_class;
 mod overlay;
 mod parse;
@@ -27,6 +26,8 @@ pub use crate::api::node_class_hash::HASH_VERSION as CLASS_HASH_VERSION;
 pub use fault::{Fault, Segment};
 pub use node_class::default_class;
 pub use parse::{WireObject, parse};
+
+pub(crate) use crate::api::nearest;
 
 use crate::api::Kind;
 use crate::api::text::ResourceMap;
@@ -94,9 +95,26 @@ pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
     let mut faults = admission_faults(kind, object);
     faults.retain(|fault| narrow.iter().all(|other| other.path != fault.path));
     faults.extend(narrow);
+    let later = later_fields(kind, object);
+    faults.retain(|fault| !later.contains(fault));
     faults.sort();
     faults.dedup();
     faults
+}
+
+/// The fields of an object that this version does not know and that are likely of a later one: the Azure provider's
+/// class grows with AKS. Plans are made without them, so that they are said.
+#[must_use]
+pub fn later_fields(kind: Kind, object: &Value) -> Vec<Fault> {
+    match kind {
+        Kind::AksNodeClass => {
+            let schema = schema_of(kind);
+            schema::strange_fields(&schema, &defaults::with_defaults(&schema, object))
+        }
+        Kind::NodePool | Kind::NodeClaim | Kind::NodeOverlay | Kind::NodeFleet | Kind::CapacityBuffer => {
+            Vec::new()
+        }
+    }
 }
 
 /// What an API server with the CustomResourceDefinition would refuse an object for: schema and rules, after defaults.

@@ -51,6 +51,7 @@ fn of_spec(name: ClassName, spec: &AksNodeClassSpec) -> NodeClass {
         },
         artifact_streaming: spec.artifact_streaming.as_ref().and_then(|streaming| streaming.enabled)
             == Some(true),
+        is_kata: spec.workload_runtime.is_some_and(wire::WorkloadRuntime::is_kata),
         tags: spec
             .tags
             .iter()

@@ -1,12 +1,13 @@
 //! All objects of an input to one [`Policy`]: every fault of every object at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::defaults::with_defaults;
 use super::fault::Fault;
+use super::nearest::did_you_mean;
 use super::{Policy, buffer, fleet, node_class, overlay, pool};
 use crate::api::Kind;
 use crate::model::{ClassName, NodeClass, Pool};
@@ -61,7 +62,42 @@ pub fn parse(objects: &[WireObject<'_>]) -> Result<Policy, Vec<(usize, Fault)>> 
             faults.extend(found.into_iter().map(|fault| (index, fault)));
         }
     }
+    faults.extend(missing_classes(objects));
     if faults.is_empty() { Ok(policy) } else { Err(faults) }
+}
+
+/// The class that AKS makes itself where node auto provisioning is on.
+const AKS_CLASS: &str = "default";
+
+/// Says which NodePools name an AKSNodeClass that is not there although others are. A class that AKS makes itself may
+/// be left out, unless one of nearly its name is there.
+fn missing_classes(objects: &[WireObject<'_>]) -> Vec<(usize, Fault)> {
+    let of_kind = |kind: Kind| objects.iter().enumerate().filter(move |(_, object)| object.kind == kind);
+    let name = |object: &Value, at: &str| object.pointer(at).and_then(Value::as_str).map(str::to_owned);
+    let present: BTreeSet<String> =
+        of_kind(Kind::AksNodeClass).filter_map(|(_, object)| name(object.value, "/metadata/name")).collect();
+    if present.is_empty() {
+        return Vec::new();
+    }
+    let known = || present.iter().map(String::as_str);
+    let fault = |(index, object): (usize, &WireObject<'_>)| {
+        let reference = object.value.pointer("/spec/template/spec/nodeClassRef")?;
+        let class = name(reference, "/name").filter(|class| !class.is_empty() && !present.contains(class))?;
+        let is_of_azure =
+            name(reference, "/kind").is_some_and(|kind| kind == Kind::AksNodeClass.facts().kind);
+        let hint = match did_you_mean(&class, known()) {
+            None if class == AKS_CLASS => return None,
+            Some(meant) => meant,
+            None => {
+                let names: Vec<String> = known().map(|name| format!("`{name}`")).collect();
+                format!("the input has {}: name one of them, or add `{class}`", names.join(", "))
+            }
+        };
+        let path = super::path("spec.template.spec.nodeClassRef.name");
+        let message = format!("AKSNodeClass `{class}` is not in the input, and others are");
+        is_of_azure.then(|| (index, Fault { path, message, hint: Some(hint) }))
+    };
+    of_kind(Kind::NodePool).filter_map(fault).collect()
 }
 
 impl Policy {

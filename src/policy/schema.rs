@@ -15,19 +15,33 @@ use super::pattern_words::words;
 /// Everything that is wrong with a value by a structural schema. A `null` field counts as absent, as in an API server.
 #[must_use]
 pub fn faults(schema: &Value, value: &Value) -> Vec<Fault> {
-    let mut judge = Judge { path: Vec::new(), faults: Vec::new(), patterns: BTreeMap::new() };
-    judge.value(schema, value);
-    judge.faults
+    Judge::judged(schema, value).faults
+}
+
+/// Those of the faults that are fields which the schema does not know and whose names are near none that it knows: of
+/// a later version, as likely as not.
+#[must_use]
+pub fn strange_fields(schema: &Value, value: &Value) -> Vec<Fault> {
+    Judge::judged(schema, value).strange
 }
 
 struct Judge<'s> {
     path: Vec<Segment>,
     faults: Vec<Fault>,
+    /// Those of unknown fields that are near no known one.
+    strange: Vec<Fault>,
     /// Patterns by their text, each compiled once: a map may have many entries.
     patterns: BTreeMap<&'s str, Option<Regex>>,
 }
 
 impl<'s> Judge<'s> {
+    fn judged(schema: &'s Value, value: &Value) -> Self {
+        let (faults, strange) = (Vec::new(), Vec::new());
+        let mut judge = Self { path: Vec::new(), faults, strange, patterns: BTreeMap::new() };
+        judge.value(schema, value);
+        judge
+    }
+
     fn say(&mut self, message: String, hint: Option<String>) {
         self.faults.push(Fault { path: self.path.clone(), message, hint });
     }
@@ -104,11 +118,16 @@ impl<'s> Judge<'s> {
     }
 
     fn unknown(&mut self, name: &str, known: &Map<String, Value>) {
-        let hint = did_you_mean(name, known.keys().map(String::as_str)).unwrap_or_else(|| {
+        let meant = did_you_mean(name, known.keys().map(String::as_str));
+        let is_strange = meant.is_none();
+        let hint = meant.unwrap_or_else(|| {
             let names: Vec<String> = known.keys().map(|name| format!("`{name}`")).collect();
             format!("the fields here are {}", names.join(", "))
         });
         self.say("is not a known field".to_owned(), Some(hint));
+        if is_strange {
+            self.strange.extend(self.faults.last().cloned());
+        }
     }
 
     fn list(&mut self, schema: &'s Value, items: &[Value]) {

@@ -169,6 +169,7 @@ fn a_number_that_fits_no_32_bits_is_told_before_it_is_read() {
 fn every_label_that_users_may_ask_for_is_accepted() {
     let open = crate::model::label::WELL_KNOWN_AZURE
         .into_iter()
+        .chain(crate::model::label::ADMITTED_AZURE)
         .filter(|key| *key != "karpenter.azure.com/sku-hyperv-generation");
     let requirements: Vec<Value> = open.map(|key| json!({"key": key, "operator": "Exists"})).collect();
     let object = pool(|pool| pool["spec"]["template"]["spec"]["requirements"] = json!(requirements));
@@ -192,13 +193,82 @@ fn the_words_of_a_fault_stay_short_whatever_was_written() {
     assert!(only(Kind::NodePool, &object).len() < 400);
 }
 
+fn class(name: &str, spec: &Value) -> Value {
+    json!({"metadata": {"name": name}, "apiVersion": "karpenter.azure.com/v1beta1", "kind": "AKSNodeClass", "spec": spec})
+}
+
+#[test]
+fn a_class_that_is_not_there_while_others_are_is_a_fault_with_the_nearest() {
+    let named =
+        |class: &str| pool(|pool| pool["spec"]["template"]["spec"]["nodeClassRef"]["name"] = json!(class));
+    let said = |of_pool: &str, classes: &[&str]| {
+        let (pool, classes) = (named(of_pool), classes.iter().map(|name| class(name, &json!({}))));
+        let classes: Vec<Value> = classes.collect();
+        let of_classes = classes.iter().map(|value| WireObject { kind: Kind::AksNodeClass, value });
+        let mut objects: Vec<WireObject<'_>> = of_classes.collect();
+        objects.push(WireObject { kind: Kind::NodePool, value: &pool });
+        let faults = parse(&objects).err().unwrap_or_default();
+        let line = |(_, fault): (usize, super::Fault)| {
+            format!("{fault} -> {}", fault.hint.clone().unwrap_or_default())
+        };
+        faults.into_iter().map(line).collect::<Vec<String>>()
+    };
+    let at = "`spec.template.spec.nodeClassRef.name`: AKSNodeClass";
+    assert_eq!(
+        said("defualt", &["default"]),
+        [format!("{at} `defualt` is not in the input, and others are -> did you mean `default`?")]
+    );
+    assert_eq!(
+        said("web", &["gpu", "kata"]),
+        [format!(
+            "{at} `web` is not in the input, and others are -> the input has `gpu`, `kata`: name one of them, or add `web`"
+        )]
+    );
+    // Alone it may be in the cluster, and `default` is what AKS makes itself.
+    for (name, classes) in [("web", &[][..]), ("default", &["gpu"]), ("gpu", &["gpu"])] {
+        assert_eq!(said(name, classes), Vec::<String>::new(), "{name}");
+    }
+    assert_eq!(said("default", &["defualt"]).len(), 1);
+}
+
+#[test]
+fn a_field_of_a_class_that_is_near_none_is_of_a_later_version_and_no_fault() {
+    let later = |spec: &Value| {
+        let class = class("a", spec);
+        let paths =
+            super::later_fields(Kind::AksNodeClass, &class).into_iter().map(|fault| fault.path_text());
+        (lines(Kind::AksNodeClass, &class).len(), paths.collect::<Vec<String>>())
+    };
+    assert_eq!(later(&json!({"diskEncryptionSet": "x"})), (0, vec!["spec.diskEncryptionSet".to_owned()]));
+    assert_eq!(later(&json!({"osDiskSizeGb": 128})), (1, Vec::new()));
+    assert_eq!(later(&json!({"kubelet": {"zzz": 1}})), (0, vec!["spec.kubelet.zzz".to_owned()]));
+    let pool = pool(|pool| pool["spec"]["zzz"] = json!(1));
+    assert_eq!(
+        (lines(Kind::NodePool, &pool).len(), super::later_fields(Kind::NodePool, &pool).len()),
+        (1, 0)
+    );
+}
+
+#[test]
+fn kata_needs_azure_linux_and_no_fips() {
+    let said = |spec: &Value| lines(Kind::AksNodeClass, &class("a", spec));
+    let fine = json!({"imageFamily": "AzureLinux", "workloadRuntime": "KataVmIsolation"});
+    assert_eq!(said(&fine), Vec::<String>::new());
+    assert_eq!(said(&json!({"workloadRuntime": "OCIContainer"})), Vec::<String>::new());
+    assert!(said(&json!({"workloadRuntime": "KataMshvVmIsolation"}))[0].starts_with("`spec.imageFamily`: "));
+    let fips = json!({"imageFamily": "AzureLinux", "workloadRuntime": "KataVmIsolation", "fipsMode": "FIPS"});
+    assert!(said(&fips)[0].starts_with("`spec.fipsMode`: there is no FIPS image with"));
+    assert!(said(&json!({"workloadRuntime": "Kata"}))[0].contains("is not one of `OCIContainer`"));
+    let is_kata = parsed(Kind::AksNodeClass, &class("a", &fine)).classes.values().all(|class| class.is_kata);
+    assert!(is_kata);
+}
+
 fn parsed(kind: Kind, value: &Value) -> Policy {
     parse(&[WireObject { kind, value }]).unwrap()
 }
 
 fn class_hash(spec: &Value) -> String {
-    let class = json!({"metadata": {"name": "default"}, "apiVersion": "karpenter.azure.com/v1beta1", "kind": "AKSNodeClass", "spec": spec});
-    let policy = parsed(Kind::AksNodeClass, &class);
+    let policy = parsed(Kind::AksNodeClass, &class("default", spec));
     policy.classes.values().next().unwrap().hash.to_string()
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::Offered;
 use crate::model::{
-    CapacityType, ClassName, InstanceType, LabelKey, NetworkSetup, Node, Pool, Price, SkuName,
+    CapacityType, ClassName, InstanceType, LabelKey, NetworkSetup, Node, Pool, Price, SkuName, label,
 };
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
@@ -41,6 +41,16 @@ pub struct Market {
     pub overlaid: Overlaid,
 }
 
+/// Returns the labels of AKS that every node carries whatever its pool, such as Cilium's.
+fn carried(offered: &BTreeMap<ClassName, Offered>) -> BTreeSet<LabelKey> {
+    let mut first = offered.values().filter_map(|offered| offered.types.first());
+    let named = |kind: &InstanceType| {
+        let keys = kind.requirements.iter().map(|(key, _)| key);
+        keys.filter(|key| label::ADMITTED_AZURE.contains(&key.as_str())).cloned().collect()
+    };
+    first.next().map(named).unwrap_or_default()
+}
+
 impl Market {
     /// Asks the snapshot's catalogue for every class that a pool or a node uses, and for every size that a node has.
     #[must_use]
@@ -66,7 +76,9 @@ impl Market {
         for pool in policy.pools.values() {
             keys.extend(pool.node_requirements().iter().map(|(key, _)| key.clone()));
         }
-        let well_known = keys.iter().filter(|key| catalog.is_well_known(key)).cloned().collect();
+        let carried = carried(&offered);
+        let may_be_asked = |key: &&LabelKey| catalog.is_well_known(key) || carried.contains(*key);
+        let well_known = keys.iter().filter(may_be_asked).cloned().collect();
         Self {
             caution,
             today: today.collect(),

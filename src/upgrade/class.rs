@@ -55,6 +55,7 @@ fn fields(spec: &mut Node, path: &[&'static str], kubelets: &mut Vec<Kubelet>, j
                 | "gpu"
                 | "artifactStreaming"
                 | "linuxOSConfig"
+                | "workloadRuntime"
         )
     };
     let is_foreign_kubelet = spec.get("kubelet").is_some_and(|kubelet| {

@@ -279,15 +279,20 @@ fn a_region_that_contradicts_the_nodes_is_said() {
 }
 
 #[test]
-fn a_class_that_is_not_there_is_assumed_aloud() {
+fn a_class_that_is_not_there_is_assumed_aloud_and_a_fault_where_others_are() {
     let pool = std::fs::read_to_string(root().join("examples/quickstart/nodepool.yaml")).expect("readable");
     let misspelt = pool.replacen("name: default", "name: defualt", 1);
-    let said = out(&start(&["plan", "-"], root(), &misspelt));
+    for command in ["plan", "validate"] {
+        let said = start(&[command, "-"], root(), &misspelt);
+        assert!(!said.status.success(), "{}", out(&said));
+        let said = aside(&said).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("AKSNodeClass `defualt` is not in the input"), "{said}");
+        assert!(said.contains("did you mean `default`?"), "{said}");
+    }
+    let alone = misspelt.split("---").find(|part| part.contains("kind: NodePool")).expect("is there");
+    let said = out(&start(&["plan", "-"], root(), alone));
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        said.contains("AKSNodeClass `defualt`") && said.contains("the input has `default`: is that meant?"),
-        "{said}"
-    );
+    assert!(said.contains("AKSNodeClass `defualt` with Karpenter's defaults"), "{said}");
 }
 
 #[test]

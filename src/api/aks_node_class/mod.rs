@@ -62,6 +62,10 @@ pub struct AksNodeClass {
             "message": "kubelet.failSwapOn must be set to false when linuxOSConfig.swapFileSize is specified",
             "rule": "!has(self.linuxOSConfig) || !has(self.linuxOSConfig.swapFileSize) || (has(self.kubelet) && has(self.kubelet.failSwapOn) && self.kubelet.failSwapOn == false)",
         },
+        {
+            "message": "workloadRuntime KataVmIsolation needs imageFamily AzureLinux and no FIPS",
+            "rule": "!has(self.workloadRuntime) || self.workloadRuntime == 'OCIContainer' || (has(self.imageFamily) && self.imageFamily == 'AzureLinux' && (!has(self.fipsMode) || self.fipsMode != 'FIPS'))",
+        },
     ]))
 )]
 #[serde(rename_all = "camelCase")]
@@ -118,6 +122,32 @@ pub struct AksNodeClassSpec {
     /// Swap, huge pages and kernel settings.
     #[serde(skip_serializing_if = "Option::is_none", rename = "linuxOSConfig")]
     pub linux_os_config: Option<LinuxOsConfig>,
+    /// What runs containers on the nodes, beside the plain runtime.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload_runtime: Option<WorkloadRuntime>,
+}
+
+/// What runs containers on the nodes. Only a later provider than that of the other fields knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum WorkloadRuntime {
+    /// The plain runtime alone.
+    OCIContainer,
+    /// Kata beside it: pods of its RuntimeClass get a small VM each. Only with Azure Linux, and on sizes that run VMs.
+    KataVmIsolation,
+    /// The same, by its older name.
+    KataMshvVmIsolation,
+}
+
+impl WorkloadRuntime {
+    /// Returns whether nodes have Kata.
+    #[must_use]
+    pub const fn is_kata(self) -> bool {
+        match self {
+            Self::OCIContainer => false,
+            Self::KataVmIsolation | Self::KataMshvVmIsolation => true,
+        }
+    }
 }
 
 /// The images that nodes are made from.

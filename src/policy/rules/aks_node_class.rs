@@ -12,6 +12,7 @@ pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     };
     let mut faults = fips_faults(&spec);
     faults.extend(swap_fault(&spec));
+    faults.extend(kata_fault(&spec));
     faults.extend(image_gc_fault(&spec));
     faults.extend(tag_faults(&spec));
     faults.extend(sysctls::faults(&spec));
@@ -57,6 +58,19 @@ fn swap_fault(spec: &Place<'_>) -> Option<Fault> {
     is_refused.then(|| {
         spec.fault_at("linuxOSConfig.swapFileSize", "the kubelet does not start on a node with swap")
             .hint("set `kubelet.failSwapOn: false`")
+    })
+}
+
+/// Kata is there for Azure Linux alone, and not with FIPS.
+fn kata_fault(spec: &Place<'_>) -> Option<Fault> {
+    let runtime = spec.text("workloadRuntime").filter(|runtime| runtime.starts_with("Kata"))?;
+    if spec.text("imageFamily") != Some("AzureLinux") {
+        let fault = spec.fault_at("imageFamily", format!("`workloadRuntime: {runtime}` needs `AzureLinux`"));
+        return Some(fault.hint("set `imageFamily: AzureLinux`, or `workloadRuntime: OCIContainer`"));
+    }
+    (spec.text("fipsMode") == Some("FIPS")).then(|| {
+        spec.fault_at("fipsMode", format!("there is no FIPS image with `workloadRuntime: {runtime}`"))
+            .hint("set `fipsMode: Disabled`, or `workloadRuntime: OCIContainer`")
     })
 }
 

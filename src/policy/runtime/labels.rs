@@ -29,7 +29,7 @@ const KNOWN_VALUES: &[(&str, &[&str])] = &[
     (label::AKS_SCALE_SET_PRIORITY, &["regular", "spot"]),
     ("kubernetes.azure.com/priority", &["regular", "spot"]),
     ("kubernetes.azure.com/os-sku", &["AzureLinux", "Ubuntu"]),
-    ("kubernetes.azure.com/fips_enabled", &["true"]),
+    (label::AKS_FIPS_ENABLED, &["true"]),
 ];
 
 /// What a label's key is.
@@ -70,14 +70,16 @@ pub(super) fn requirement_faults(spec: &Place<'_>) -> Vec<Fault> {
 
 fn restricted_fault(place: &Place<'_>, key: &str) -> Option<Fault> {
     let domain = key.split('/').next().unwrap_or_default();
-    let is_open = label::WELL_KNOWN_AZURE.contains(&key) && key != HYPERV_GENERATION;
+    let open = || {
+        let known = label::WELL_KNOWN_AZURE.into_iter().chain(label::ADMITTED_AZURE);
+        known.filter(|known| *known != HYPERV_GENERATION)
+    };
     let is_kept = domain.ends_with(KARPENTER_AZURE) || domain.ends_with(AKS) || AKS_BARE.contains(&key);
-    if !is_kept || is_open {
+    if !is_kept || open().any(|known| known == key) {
         return None;
     }
     let fault = place.fault(format!("the label `{key}` is kept for AKS and Karpenter"));
-    let open = label::WELL_KNOWN_AZURE.into_iter().filter(|known| *known != HYPERV_GENERATION);
-    Some(match did_you_mean(key, open) {
+    Some(match did_you_mean(key, open()) {
         Some(hint) => fault.hint(hint),
         None => fault.hint("use a label of your own, or one of `karpenter.azure.com/sku-…`"),
     })

@@ -67,6 +67,10 @@ impl Known {
         if wanted.accepts_absence() || values.iter().any(|value| wanted.accepts(value)) {
             return None;
         }
+        if values.is_empty() {
+            let what = format!("`{key}` {wanted}: no size has this label");
+            return Some((what, emptied::giver(key).map(str::to_owned)));
+        }
         let what = format!("`{key}` {wanted}: nothing in the region has such a value");
         let meant = wanted.listed().into_iter().flatten().find_map(|value| meant(key, value, values));
         let hint = match (meant, emptied::beyond(wanted, values)) {

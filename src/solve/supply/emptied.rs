@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::model::{InstanceType, LabelKey, Requirement, Requirements};
+use crate::model::{InstanceType, LabelKey, Requirement, Requirements, label};
 use crate::solve::fit::{Miss, Rule};
 
 /// How many values are named where none is nearer than another.
@@ -25,8 +25,29 @@ pub(super) fn why(base: &Requirements, types: &[InstanceType]) -> Miss {
 }
 
 fn because(key: &LabelKey, wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> String {
+    if values.is_empty() {
+        let giver = giver(key).map_or_else(String::new, |giver| format!("; {giver}"));
+        return format!(
+            "`{key}` {wanted} is what the pool itself asks for, and no size has this label{giver}"
+        );
+    }
     let nearest = beyond(wanted, values).unwrap_or_else(|| nearest_of(wanted, values));
     format!("`{key}` {wanted} is what the pool itself asks for, and leaves no size; {nearest}")
+}
+
+/// Says which field gives nodes a label that no size has as it is.
+#[must_use]
+pub fn giver(key: &LabelKey) -> Option<&'static str> {
+    match key.as_str() {
+        label::AKS_FIPS_ENABLED => Some("`spec.fipsMode: FIPS` of an AKSNodeClass gives it"),
+        label::AKS_KATA | label::AKS_KATA_MSHV => {
+            Some("`spec.workloadRuntime: KataVmIsolation` of an AKSNodeClass gives it")
+        }
+        label::AKS_EBPF_DATAPLANE => Some(
+            "`spec.cluster.networkDataplane: cilium` of a NodeFleet gives it, or the labels of a NodePool",
+        ),
+        _ => None,
+    }
 }
 
 /// Names the largest or smallest number there is, where what is wanted lies beyond it.

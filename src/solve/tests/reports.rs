@@ -1,5 +1,7 @@
 //! What is said about what does not work, and about what is odd.
 
+use std::collections::BTreeSet;
+
 use super::topology::near;
 use super::world::{PodWith, World, any_pool, daemon, node, on, pod, pool, toleration};
 use crate::model::{
@@ -319,4 +321,48 @@ fn reserved_capacity_that_nobody_sells_is_refused_with_what_to_do_instead() {
     let unplaced = &world.solve().report.unplaced[0];
     assert_eq!(unplaced.nearest.as_deref(), Some("pool `held`"));
     assert!(unplaced.because.contains("In [reserved] is what the pool itself asks for"), "{unplaced:?}");
+}
+
+#[test]
+fn a_label_that_no_size_has_is_said_so_with_what_gives_it() {
+    let fips = pool("default").requires(label::AKS_FIPS_ENABLED, Requirement::one("true"));
+    let world = World::of(vec![fips]).pods([pod("a")]).types(|types| {
+        for kind in types {
+            kind.requirements.add(LabelKey::new(label::AKS_FIPS_ENABLED), Requirement::none());
+        }
+    });
+    let because = &world.solve().report.unplaced[0].because;
+    assert_eq!(
+        because,
+        "`kubernetes.azure.com/fips_enabled` In [true] is what the pool itself asks for, and no size has this label; \
+         `spec.fipsMode: FIPS` of an AKSNodeClass gives it"
+    );
+    let warned = warnings(&world);
+    assert!(warned.contains("no size has this label | `spec.fipsMode: FIPS`"), "{warned}");
+}
+
+#[test]
+fn a_daemonset_without_room_on_a_node_that_it_selects_is_told() {
+    let crowded = |daemons: Vec<crate::snapshot::Daemon>, used: &str| {
+        let world = World::of(vec![pool("default")])
+            .nodes([node("n1", "Standard_D2s_v5")])
+            .pods([on("n1", pod("a").cpu(used))])
+            .daemons(daemons);
+        let warnings = crate::solve::report::crowded::warnings(&world.snapshot, &BTreeSet::new());
+        warnings
+            .into_iter()
+            .map(|warning| format!("{}: {}", warning.object, warning.what))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        crowded(vec![daemon("new")], "1500m"),
+        [
+            "DaemonSet `kube-system/new`: has no room on node `n1`, which it selects: cpu 500m requested, 400m left"
+        ]
+    );
+    assert_eq!(crowded(vec![daemon("new")], "1400m"), Vec::<String>::new());
+    // The more important one gets the room.
+    let told = crowded(vec![daemon("a"), daemon("b").priority(1)], "1400m");
+    assert_eq!((told.len(), told[0].starts_with("DaemonSet `kube-system/a`")), (1, true), "{told:?}");
+    assert_eq!(crowded(vec![daemon("else").selects("team", "red")], "1500m"), Vec::<String>::new());
 }
