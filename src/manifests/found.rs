@@ -13,6 +13,7 @@ use super::budget;
 use super::cursor::{Cursor, Document};
 use super::document::Taker;
 use super::fault::{Fault, Faults};
+use super::fields::Unknown;
 use super::folder::{self, shell_word};
 use super::kept::{self, KeptObject};
 use super::kind::{self, Misspelt, NotUnderstood, Treatment, Why, WorkloadKind};
@@ -92,6 +93,8 @@ pub struct Found {
     pub objects: usize,
     /// How many pods had finished.
     pub finished_pods: usize,
+    /// Fields that the API server does not know.
+    pub unknown: Unknown,
     /// What is wrong.
     pub faults: Faults,
     /// The objects themselves as far as planning needs them, where they are asked for.
@@ -131,6 +134,7 @@ impl Taker for Found {
             self.objects -= 1;
             return self.pass_over(NO_OBJECT);
         }
+        self.unknown.look(file, &tree);
         let digest = self.cut(&mut tree);
         let document = Document::new(file, &tree);
         let is_planned_with = self.read(document.cursor(), digest);

@@ -15,6 +15,7 @@ pub mod cut;
 pub mod document;
 pub mod expand;
 pub mod fault;
+pub mod fields;
 pub mod folder;
 pub mod found;
 pub mod job;
@@ -159,10 +160,12 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
         mut ours,
         mut laid,
         made_in,
+        unknown,
         mut faults,
         ..
     } = found;
     let mut said = Said::default();
+    said.remarks.extend(unknown.remarks());
     rollout::resolve(rollouts, &mut workloads, &mut said);
     owners.settle(&mut workloads, &mut pods);
     admission.admit(&mut workloads, &mut pods, &mut said);

@@ -4,6 +4,7 @@ use std::env;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// What builds the program, and prints its path.
 const BUILD: &str = "tests/e2e/control-plane/build";
@@ -12,16 +13,19 @@ const BUILD: &str = "tests/e2e/control-plane/build";
 ///
 /// With `NODEFORM_REQUIRE_CONTROL_PLANE` set it panics instead.
 pub(crate) fn built() -> Option<PathBuf> {
-    match build() {
+    // Tests that run at once build it once.
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let tried = || match build() {
         Ok(program) => Some(program),
         Err(why) => {
-            let missing = format!("LEFT OUT: every test against Kubernetes' scheduler: {why}");
+            let missing = format!("LEFT OUT: every test against Kubernetes' control plane: {why}");
             assert!(env::var_os("NODEFORM_REQUIRE_CONTROL_PLANE").is_none(), "{missing}");
             // Written to the stream itself: what a test that passes prints is not shown.
             let _ = writeln!(io::stderr(), "{missing}");
             None
         }
-    }
+    };
+    BUILT.get_or_init(tried).clone()
 }
 
 fn build() -> Result<PathBuf, String> {

@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,9 @@ const TOKEN: &str = "test";
 /// and finalizers taken away; and priorities are given as numbers.
 const WITHOUT_PLUGINS: &str = "ServiceAccount,TaintNodesByCondition,StorageObjectInUseProtection,Priority";
 
+/// How often one was started: each start has a folder of its own.
+static STARTS: AtomicUsize = AtomicUsize::new(0);
+
 /// What runs.
 pub(crate) struct ControlPlane {
     folder: PathBuf,
@@ -38,9 +42,10 @@ impl ControlPlane {
     /// Starts one, and returns when the API server is ready.
     pub(crate) fn start(program: &Path) -> Self {
         let mut faults = Vec::new();
-        for attempt in 0..ATTEMPTS_MAX {
+        for _ in 0..ATTEMPTS_MAX {
+            let start = STARTS.fetch_add(1, Ordering::Relaxed);
             let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
-                .join(format!("control-plane-{}-{attempt}", std::process::id()));
+                .join(format!("control-plane-{}-{start}", std::process::id()));
             match Self::try_start(program, folder) {
                 Ok(started) => return started,
                 Err(fault) => faults.push(fault),

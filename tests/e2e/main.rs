@@ -18,6 +18,7 @@ mod binary;
 mod control_plane;
 mod counts;
 mod documents;
+mod fields;
 mod http;
 mod round;
 mod stage;

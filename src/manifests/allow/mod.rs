@@ -1,7 +1,7 @@
 //! Which fields of an object are kept: what planning needs, and nothing else.
 //!
 //! Every object is cut by its kind's line of the `table` as soon as it is parsed, before anything is read of
-//! it. What has no line there (values of environment variables, commands, data, most annotations) reaches no
+//! it but the names of its fields ([`fields`](super::fields)). What has no line there (values of environment variables, commands, data, most annotations) reaches no
 //! memory, plan, snapshot or message. A field that is newly read needs its line there, or it is never seen.
 
 pub mod pod_fields;

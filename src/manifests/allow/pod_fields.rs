@@ -3,6 +3,8 @@
 //! Only names that are nearly those of fields which planning reads are told. What looks like none of them may be a field of
 //! a Kubernetes to come.
 
+use crate::manifests::fields::{POD_SPEC, type_of};
+
 /// The fields that decide where a pod may be.
 const READ: [&str; 14] = [
     "affinity",
@@ -21,44 +23,14 @@ const READ: [&str; 14] = [
     "topologySpreadConstraints",
 ];
 
-/// The other fields of Kubernetes 1.35.
-const OTHERS: [&str; 27] = [
-    "activeDeadlineSeconds",
-    "automountServiceAccountToken",
-    "dnsConfig",
-    "dnsPolicy",
-    "enableServiceLinks",
-    "ephemeralContainers",
-    "hostAliases",
-    "hostIPC",
-    "hostPID",
-    "hostUsers",
-    "hostname",
-    "hostnameOverride",
-    "imagePullSecrets",
-    "os",
-    "preemptionPolicy",
-    "priority",
-    "readinessGates",
-    "resources",
-    "restartPolicy",
-    "securityContext",
-    "serviceAccount",
-    "serviceAccountName",
-    "setHostnameAsFQDN",
-    "shareProcessNamespace",
-    "subdomain",
-    "terminationGracePeriodSeconds",
-    "volumes",
-];
-
 /// How many letters may be wrong, missing, too many or in each other's place.
 const WRONG_MAX: usize = 2;
 
 /// Returns the field that a name is likely meant to be, where it is the name of none.
 #[must_use]
 pub fn meant(name: &str) -> Option<&'static str> {
-    if READ.contains(&name) || OTHERS.contains(&name) || name.len() > 40 {
+    let is_known = || type_of(POD_SPEC).is_some_and(|fields| fields.contains_key(name));
+    if READ.contains(&name) || name.len() > 40 || is_known() {
         return None;
     }
     let lower = name.to_lowercase();
