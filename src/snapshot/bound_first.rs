@@ -102,7 +102,7 @@ fn of_taken(taken: &[(VolumeClaimKey, Arc<str>)]) -> Assumption {
     };
     Assumption {
         what: format!("{} {lead} first: {}", taken.len(), named.join(", ")),
-        why: "they are there for them, and nothing waits for the pods".to_owned(),
+        why: "Kubernetes binds what is available without waiting for a pod".to_owned(),
     }
 }
 

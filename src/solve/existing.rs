@@ -96,7 +96,7 @@ pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons<'_>, topology: &To
             let mut site = site(node, &pods, (daemons, topology));
             let storage = &snapshot.storage;
             let mut slots = slots.of_node(node, storage);
-            slots.extend(choices.on(node, storage));
+            slots.extend(choices.on(node, &pods, storage));
             site.volumes = Free::beside(slots, &node.name, &pods, storage);
             Standing {
                 there: site.company.clone(),

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::slots::Slots;
-use crate::model::storage::{NO_PROVISIONER, Storage, Volume};
-use crate::model::{Node, Requirements};
+use crate::model::storage::{NO_PROVISIONER, Storage, Volume, VolumeClaimKey};
+use crate::model::{Node, Pod, Requirements};
 
 /// The volumes that some claim may take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,9 +54,10 @@ impl Choices {
         self.0.iter().filter(move |choice| choice.volumes.is_superset(&own)).map(|choice| &choice.name)
     }
 
-    /// Returns how many volumes of each choice lie on a node.
+    /// Returns how many volumes of each choice lie on a node beside those that the claims of its pods take: a pod that was
+    /// placed there has no volume yet.
     #[must_use]
-    pub fn on(&self, node: &Node, storage: &Storage) -> Slots {
+    pub fn on(&self, node: &Node, bound: &[&Pod], storage: &Storage) -> Slots {
         if self.0.is_empty() {
             return Slots::new();
         }
@@ -66,8 +67,24 @@ impl Choices {
             terms.into_iter().flatten().any(|term| term.satisfied_by(&own, |_| false).is_ok())
         };
         let count = |choice: &Choice| choice.volumes.iter().filter(is_here).count();
-        self.0.iter().map(|choice| (Arc::clone(&choice.name), count(choice))).collect()
+        let mut slots: Slots =
+            self.0.iter().map(|choice| (Arc::clone(&choice.name), count(choice))).collect();
+        let taking: BTreeSet<VolumeClaimKey> = bound.iter().flat_map(|pod| claims_of(pod)).collect();
+        for claim in taking.iter().filter_map(|key| storage.claim(key)).filter(|it| it.volume.is_none()) {
+            let volumes = storage.available_for_claim(claim);
+            for name in self.counted(&volumes).filter(|_| !volumes.is_empty()) {
+                if let Some(left) = slots.get_mut(name) {
+                    *left = left.saturating_sub(1);
+                }
+            }
+        }
+        slots
     }
+}
+
+fn claims_of(pod: &Pod) -> impl Iterator<Item = VolumeClaimKey> {
+    let names = pod.spec.volumes.iter().filter_map(|volume| volume.claim_of(&pod.key.name));
+    names.map(|name| VolumeClaimKey { namespace: pod.key.namespace.clone(), name })
 }
 
 fn names(volumes: &[&Volume]) -> BTreeSet<Arc<str>> {

@@ -552,8 +552,6 @@ fn pods_that_share_a_claim_and_are_spread_over_zones_stay_with_its_volume() {
     let solution = world(storage).pods(spread).solve();
     assert_eq!(solution.target.new.len(), 1);
     assert_ne!(solution.target.new[0].zone.as_str(), "0");
-    let said: Vec<&str> = solution.report.unplaced.iter().map(|unplaced| &*unplaced.because).collect();
-    assert!(said.iter().all(|because| because.contains("claim `default/shared`")), "{said:?}");
     let left: usize = solution.report.unplaced.iter().map(|unplaced| unplaced.pods.len()).sum();
     assert_eq!(left, 2);
 }
