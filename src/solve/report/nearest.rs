@@ -194,7 +194,12 @@ fn lacks<'r>(ask: &Ask, rooms: impl IntoIterator<Item = &'r Resources>) -> bool 
 fn missed(world: &World<'_>, shape: &Shape, chain: PoolChain) -> Miss {
     let PoolChain { pool, miss, .. } = chain;
     miss.unwrap_or_else(|| match (world.ledger.limits(&pool), shape.is_tied()) {
-        (true, _) => {
+        (true, true) => {
+            let because = "limits leave room for one such node, but none was found with which every spread, \
+                 affinity and anti-affinity holds";
+            Miss::new(Rule::Limits, because.to_owned())
+        }
+        (true, false) => {
             let because = "limits leave room for one such node, but others come first";
             Miss::new(Rule::Limits, because.to_owned())
         }
