@@ -7,6 +7,8 @@ mod seeds;
 #[path = "../support/worlds/mod.rs"]
 mod support;
 
+mod more_replicas;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -264,3 +264,43 @@ fn a_pod_bound_to_a_zone_is_not_kept_out_by_what_fits_beside_it() {
     let world = World::of(vec![of_zone, wide]).pods((0..3).map(spread)).pods(small);
     assert!(!world.text().contains('?'), "{}", world.text());
 }
+
+/// Pods of nine tenths of a core, spread over zones.
+fn spread_web(pods: usize) -> impl Iterator<Item = crate::model::Pod> {
+    let spread = |number: usize| {
+        pod(&format!("web-{number:03}")).cpu("900m").spec(|spec| {
+            spec.labels.insert("app".into(), "web".into());
+            spec.spread.push(super::topology::over(label::ZONE, "web"));
+        })
+    };
+    (0..pods).map(spread)
+}
+
+#[test]
+fn pods_that_have_no_place_take_no_zone_from_others_of_their_spread() {
+    let solved = |pods: usize| World::of(vec![limited(&[("cpu", "24")])]).pods(spread_web(pods)).solve();
+    let placed = [6, 12, 24, 25, 40, 90, 900]
+        .map(|pods| solved(pods).target.new.iter().map(|node| node.pods.len()).sum::<usize>());
+    assert_eq!(placed, [6, 12, 24, 24, 24, 24, 24]);
+    let unplaced = solved(900).report.unplaced;
+    let because: Vec<&str> = unplaced.iter().map(|group| &*group.because).collect();
+    assert_eq!(because, ["limit `cpu` of pool `default` leaves 0, 2 would be taken"]);
+}
+
+#[test]
+fn whoever_waits_beside_a_spread_under_a_limit_keeps_the_place_of_its_priority() {
+    let placed = |replicas: usize| {
+        let first = (0..4).map(|number| pod(&format!("first-{number}")).cpu("900m").priority(10));
+        let last = (0..4).map(|number| pod(&format!("last-{number}")).cpu("900m").priority(-10));
+        let solution = World::of(vec![limited(&[("cpu", "16")])])
+            .pods(first.chain(last).chain(spread_web(replicas)))
+            .solve();
+        let pods = solution.target.new.iter().flat_map(|node| &node.pods);
+        let names: Vec<&str> = pods.map(|pod| &*pod.name).collect();
+        ["first", "web", "last"].map(|app| names.iter().filter(|name| name.starts_with(app)).count())
+    };
+    let [few, enough, many] = [4, 12, 400].map(placed);
+    assert_eq!(few, [4, 4, 4]);
+    assert_eq!((enough[0], many[0]), (4, 4));
+    assert!(enough[1] >= 10 && many[1] >= enough[1], "{enough:?}, then {many:?}");
+}
