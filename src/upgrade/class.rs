@@ -2,6 +2,7 @@
 
 use super::kubelet::{self, Kubelet};
 use super::remark::Job;
+use super::spelling;
 use super::syntax::{Entry, Node};
 use crate::model::Quantity;
 
@@ -10,8 +11,10 @@ const NONE: &str = "has no counterpart on AKS";
 /// Rewrites a class. `wanted` is what pools ask of it.
 pub(super) fn class(root: &mut Node, wanted: &[&Kubelet], job: &mut Job<'_>) {
     const VERSION: &str = "karpenter.azure.com/v1beta1";
-    if root.get("kind").and_then(Node::as_text) == Some("AKSNodeClass") {
+    let is_own = root.get("kind").and_then(Node::as_text) == Some("AKSNodeClass");
+    if is_own {
         super::newer(root, VERSION, job);
+        spelling::class(root, job);
     } else {
         super::head(root, VERSION, "AKSNodeClass");
         super::drop_status(root, job);
@@ -24,7 +27,8 @@ pub(super) fn class(root: &mut Node, wanted: &[&Kubelet], job: &mut Job<'_>) {
     }
     root.edit_at("spec", |spec| {
         let mut kubelets = Vec::new();
-        let own = fields(spec, &["spec"], &mut kubelets, job);
+        // A class of AKS is no other cloud's: what is not known in it was meant, and is never taken out.
+        let own = !is_own && fields(spec, &["spec"], &mut kubelets, job);
         for kubelet in kubelets.iter().chain(wanted.iter().copied()) {
             kubelet.give(spec);
         }

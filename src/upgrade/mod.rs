@@ -9,15 +9,19 @@ mod class;
 mod disruption;
 mod kubelet;
 mod labels;
+mod older;
 mod pods;
 mod pool;
 mod remark;
 mod rewrite;
+mod spelling;
 mod syntax;
+mod unexplained;
 
 use std::sync::Arc;
 
 pub use remark::{Remark, Sort};
+pub use unexplained::unexplained;
 
 use crate::manifests::{Fault, Source};
 use remark::Job;
@@ -40,7 +44,7 @@ pub struct Upgraded {
 }
 
 /// Words that every source holds that there is something to say about; others are not parsed.
-const WORDS: [&str; 13] = [
+const WORDS: [&str; 17] = [
     "karpenter.sh/v1alpha5",
     "karpenter.sh/v1beta1",
     "karpenter.azure.com/v1alpha",
@@ -55,6 +59,12 @@ const WORDS: [&str; 13] = [
     "topology.gke.io/",
     // Zones and sizes of other clouds in pools and pods: the labels are read only beside one of these.
     "kind: NodePool",
+    // Fields of a class whose letters are not of the right case.
+    "AKSNodeClass",
+    // Versions of Kubernetes' own kinds that are not served any more.
+    "/v1beta1",
+    "apps/v1beta2",
+    "autoscaling/v2beta2",
 ];
 
 /// Looks at sources: what is older or another cloud's, and the texts that take its place.

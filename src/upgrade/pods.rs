@@ -31,6 +31,18 @@ pub(super) fn look(node: &mut Node, path: &mut Vec<String>, job: &mut Job<'_>) -
     below || above
 }
 
+/// Looks at the requirements of a NodeOverlay. One without a counterpart stays: without it the overlay would change
+/// more sizes than was meant.
+pub(super) fn overlay(root: &mut Node, job: &mut Job<'_>) -> bool {
+    let path = ["spec", "requirements"];
+    root.edit_at("spec.requirements", |list| {
+        list.edit_parts(|place, _, item| {
+            let index = index(place);
+            expression(item, &[path.as_slice(), &[index.as_str()]].concat(), false, job) == Outcome::Changed
+        })
+    })
+}
+
 /// Gives annotations of an older Karpenter their present names.
 pub(super) fn annotations(map: &mut Node, path: &[&str], job: &mut Job<'_>) -> bool {
     let is_old = |entry: &&super::syntax::Entry| annotation(&entry.key).is_some();

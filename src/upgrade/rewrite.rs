@@ -7,7 +7,7 @@ use super::kubelet::Kubelet;
 use super::pool::{self, Wanted};
 use super::remark::{Job, Remark, Sort};
 use super::syntax::{self, Entry, Node, Unreadable};
-use super::{Upgraded, claim, class, object_name, pods};
+use super::{Upgraded, claim, class, object_name, older, pods};
 use crate::manifests::cut::{self, Piece};
 use crate::manifests::source::DOCUMENT_BYTES_MAX;
 use crate::manifests::tree::Tree;
@@ -50,6 +50,9 @@ enum Sorted {
     Claim,
     Class,
     Buffer,
+    Overlay,
+    /// An object of Kubernetes of a version that is not served any more and had the same fields.
+    Older(&'static str),
     Other,
 }
 
@@ -65,7 +68,11 @@ fn sorted(root: &Node) -> Sorted {
         | ("karpenter.azure.com", "v1alpha2" | "v1beta1", "AKSNodeClass")
         | ("karpenter.azure.com", "v1alpha1", "AzureNodeClass" | "NodeTemplate") => Sorted::Class,
         ("autoscaling.x-k8s.io", "v1alpha1", "CapacityBuffer") => Sorted::Buffer,
-        _ => Sorted::Other,
+        ("karpenter.sh", _, "NodeOverlay") => Sorted::Overlay,
+        (_, _, kind) => match older::present(text("apiVersion"), kind, root) {
+            Some(version) => Sorted::Older(version),
+            None => Sorted::Other,
+        },
     }
 }
 
@@ -286,6 +293,11 @@ fn pool_or_other(
         Sorted::Claim => changed(root, |root| claim::claim(root, job)),
         Sorted::Class => false,
         Sorted::Buffer => changed(root, |root| super::newer(root, "autoscaling.x-k8s.io/v1beta1", job)),
+        Sorted::Overlay => pods::overlay(root, job),
+        Sorted::Older(version) => {
+            let is_newer = changed(root, |root| older::object(root, version, job));
+            pods::look(root, &mut Vec::new(), job) | is_newer
+        }
         Sorted::Other => pods::look(root, &mut Vec::new(), job),
     };
     (is_changed, asked.and_then(|asked| ask(asked, job, classes, wanted)))

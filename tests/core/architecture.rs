@@ -13,7 +13,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("api", &["model"]),
     ("policy", &["model", "api"]),
     ("manifests", &["model", "api"]),
-    ("upgrade", &["model", "manifests"]),
+    // The fields of a class, by which slips in the case of letters are mended.
+    ("upgrade", &["model", "api", "manifests"]),
     ("catalog", &["model"]),
     ("snapshot", &["model", "manifests", "catalog", "policy"]),
     ("solve", &["model", "policy", "catalog", "snapshot"]),

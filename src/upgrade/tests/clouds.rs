@@ -153,3 +153,37 @@ fn annotations_of_service_accounts_are_none_of_our_business() {
     let account = "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: a\n  annotations: {eks.amazonaws.com/role-arn: x}\n";
     assert!(one(account).remarks.is_empty());
 }
+
+#[test]
+fn fields_of_an_own_class_are_renamed_where_only_their_case_differs_and_never_taken_out() {
+    let old = class(
+        "karpenter.azure.com/v1beta1\nkind: AKSNodeClass",
+        "  LocalDNS: {Mode: Required} # on\n  osDiskSizeGb: 256\n  osDisk: big\n  kubelet: {cpucfsQuota: true, maxPods: 3}\n  \
+         amiFamily: x\n",
+    );
+    let new = class(
+        "karpenter.azure.com/v1beta1\nkind: AKSNodeClass",
+        "  localDNS: {mode: Required} # on\n  osDiskSizeGB: 256\n  osDisk: big\n  kubelet: {cpuCFSQuota: true, maxPods: 3}\n  \
+         amiFamily: x\n",
+    );
+    assert_eq!(written(&old), new);
+    assert_eq!(
+        said(&old, Sort::Moved),
+        [
+            "5 spec.LocalDNS: is now `localDNS`",
+            "5 spec.localDNS.Mode: is now `mode`",
+            "6 spec.osDiskSizeGb: is now `osDiskSizeGB`",
+            "8 spec.kubelet.cpucfsQuota: is now `cpuCFSQuota`",
+        ]
+    );
+    assert!(said(&old, Sort::Lost).is_empty());
+}
+
+#[test]
+fn a_field_that_is_there_in_both_spellings_is_left_to_the_check() {
+    let both = class(
+        "karpenter.azure.com/v1beta1\nkind: AKSNodeClass",
+        "  osDiskSizeGB: 128\n  osdisksizegb: 256\n",
+    );
+    assert_eq!(one(&both).text, None);
+}

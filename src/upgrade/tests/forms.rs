@@ -69,3 +69,21 @@ fn files_with_nothing_to_say_are_not_taken_apart() {
         upgrade(&[Source::new("a.yaml", "kind: Secret\n"), Source::new("b", vec![0xff, 0xfe])]).is_empty()
     );
 }
+
+#[test]
+fn older_versions_of_kubernetes_own_kinds_get_the_one_that_is_served() {
+    let old = "apiVersion: extensions/v1beta1 # old\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 2\n  \
+               template:\n    metadata: {labels: {app: web}}\n    spec: {containers: [{name: c, image: x}]}\n";
+    let new = written(old);
+    assert!(new.starts_with("apiVersion: apps/v1 # old\nkind: Deployment\n"), "{new}");
+    assert!(new.contains("selector:\n    matchLabels:\n      app: web"), "{new}");
+    assert!(crate::manifests::read(vec![crate::manifests::Source::new("a.yaml", new)]).is_ok());
+    let budget = |selector: &str| {
+        format!(
+            "apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {{name: b}}\nspec: {{minAvailable: 1{selector}}}\n"
+        )
+    };
+    let selecting = budget(", selector: {matchLabels: {app: web}}");
+    assert_eq!(written(&selecting), selecting.replace("v1beta1", "v1"));
+    assert_eq!(one(&budget("")).text, None, "it selected no pod and would select all of them");
+}

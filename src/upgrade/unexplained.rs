@@ -1,0 +1,80 @@
+//! One fault, one message: what a remark says already is not told again as a fault of the form that AKS takes.
+
+use super::remark::{Remark, Sort};
+use crate::manifests::{Fault, Segment};
+
+/// Returns the faults that no remark explains. `after` are the faults of the same sources rewritten: what is left
+/// there is not explained, whatever was said beside it.
+#[must_use]
+pub fn unexplained(faults: Vec<Fault>, remarks: &[Remark], after: &[Fault]) -> Vec<Fault> {
+    let is_left = |fault: &Fault| after.iter().any(|other| is_same(fault, other));
+    let is_explained = |fault: &Fault| {
+        remarks
+            .iter()
+            .filter(|remark| matches!(remark.sort, Sort::Moved | Sort::Lost))
+            .any(|remark| is_beside(&remark.fault, fault))
+    };
+    faults.into_iter().filter(|fault| is_left(fault) || !is_explained(fault)).collect()
+}
+
+/// Returns whether a remark is about the field of a fault, about one that it is in, or about one beside it.
+fn is_beside(remark: &Fault, fault: &Fault) -> bool {
+    let parent = |path: &[Segment]| path.split_last().map(|(_, parent)| parent.to_vec());
+    let is_same_object = remark.file == fault.file && name(remark) == name(fault);
+    let is_within = !remark.path.is_empty() && fault.path.starts_with(&remark.path);
+    let is_sibling = remark.path.len() > 1 && parent(&remark.path) == parent(&fault.path);
+    is_same_object && (is_within || is_sibling)
+}
+
+/// Returns whether two faults say the same of the same object; indices may have shifted.
+fn is_same(one: &Fault, other: &Fault) -> bool {
+    let keys = |fault: &Fault| -> Vec<String> {
+        let keys = fault.path.iter().filter_map(|segment| match segment {
+            Segment::Key(key) => Some(key.clone()),
+            Segment::Index(_) => None,
+        });
+        keys.collect()
+    };
+    one.file == other.file
+        && name(one) == name(other)
+        && one.message == other.message
+        && keys(one) == keys(other)
+}
+
+/// The name of an object: its kind may have changed.
+fn name(fault: &Fault) -> Option<&str> {
+    fault.object.as_deref().and_then(|object| object.split_once('/')).map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Fault, Remark, Segment, Sort, unexplained};
+
+    fn fault(path: &[&str], message: &str) -> Fault {
+        let mut fault = Fault::at(&Arc::from("a.yaml"), 3, message);
+        fault.object = Some("NodePool/a".to_owned());
+        fault.path = path.iter().map(|key| Segment::Key((*key).to_owned())).collect();
+        fault
+    }
+
+    #[test]
+    fn a_fault_is_told_once_and_one_that_stays_is_told() {
+        let moved = |path: &[&str]| Remark { sort: Sort::Moved, fault: fault(path, "is now x") };
+        let remarks = [moved(&["spec", "ref", "apiVersion"]), moved(&["spec", "disruption", "expireAfter"])];
+        let faults = vec![
+            fault(&["spec", "ref", "apiVersion"], "is not a known field"),
+            fault(&["spec", "ref", "group"], "is missing"),
+            fault(&["spec", "ref", "name"], "is missing"),
+            fault(&["spec", "disruption", "expireAfter"], "is not a known field"),
+            fault(&["spec", "weight"], "is too large"),
+        ];
+        let after = [fault(&["spec", "ref", "name"], "is missing")];
+        let left: Vec<String> = unexplained(faults, &remarks, &after)
+            .iter()
+            .map(|fault| crate::manifests::path_text(&fault.path))
+            .collect();
+        assert_eq!(left, ["spec.ref.name", "spec.weight"]);
+    }
+}
