@@ -41,6 +41,7 @@ pub fn read(source: Source) -> Result<Input, Vec<String>> {
     match (nameless, input.pools.is_empty()) {
         (0, false) => Ok(input),
         (0, true) => Err(vec!["the file holds no agent pool".to_owned()]),
+        (1, _) => Err(vec!["1 agent pool has no `name` or no `vmSize`".to_owned()]),
         (some, _) => Err(vec![format!("{some} agent pools have no `name` or no `vmSize`")]),
     }
 }

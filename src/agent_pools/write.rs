@@ -109,7 +109,14 @@ fn fleet(yaml: &mut Yaml, (cluster, said): (&Cluster, &Said), region: &Region) {
 
 fn class(yaml: &mut Yaml, name: &str, spec: &str, pools: &[&str]) {
     yaml.line(0, "---", "");
-    yaml.comment(0, &format!("How the VMs are built; as those of agent pools {}.", pools.join(", ")));
+    yaml.comment(
+        0,
+        &format!(
+            "How the VMs are built; as those of agent {} {}.",
+            if pools.len() == 1 { "pool" } else { "pools" },
+            pools.join(", ")
+        ),
+    );
     head(yaml, ("karpenter.azure.com/v1beta1", "AKSNodeClass"), name);
     yaml.line(0, "spec:", "");
     let spec: BTreeMap<String, Value> = serde_json::from_str(spec).unwrap_or_default();
@@ -222,6 +229,7 @@ impl PoolWriter<'_> {
         let memory = self.catalog.and_then(|catalog| catalog.size(&SkuName::new(&self.pool.size)));
         let why = match self.pool.autoscaled {
             Some(_) => format!("as much as `maxCount` {most} × {} has", self.pool.size),
+            None if most == 1 => "as much as its one node has: raise it to let the pool grow".to_owned(),
             None => format!("as much as its {most} nodes have: raise it to let the pool grow"),
         };
         yaml.line(1, "limits:", &why);
@@ -265,6 +273,7 @@ fn is_duration(text: &str) -> bool {
 fn size_of(pool: &AgentPool) -> String {
     let range = match pool.autoscaled {
         Some((least, most)) => format!("{least} to {most} nodes, now {}", pool.count),
+        None if pool.count == 1 => "1 node, fixed".to_owned(),
         None => format!("{} nodes, fixed", pool.count),
     };
     let spot = if pool.is_spot { ", spot" } else { "" };

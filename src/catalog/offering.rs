@@ -12,8 +12,6 @@ use crate::model::{
 
 /// Azure's "no zone".
 pub const NO_ZONE: &str = "0";
-/// The label that says whether ultra disks can be attached.
-const ULTRA_SSD: &str = "karpenter.azure.com/sku-storage-ultra-ssd";
 /// The second name of [`label::AKS_SCALE_SET_PRIORITY`].
 const AKS_PRIORITY: &str = "kubernetes.azure.com/priority";
 /// The ways to buy that Azure's price list knows.
@@ -112,7 +110,7 @@ fn labels(region: &Region, terms: &Terms) -> (Zone, Requirements) {
         (label::AKS_SCALE_SET_PRIORITY, priority),
         (AKS_PRIORITY, priority),
     ]);
-    (zone, requirements.with(ULTRA_SSD, Requirement::new(Operator::In, ultra_ssd)))
+    (zone, requirements.with(label::ULTRA_SSD, Requirement::new(Operator::In, ultra_ssd)))
 }
 
 const fn priority(capacity_type: CapacityType) -> &'static str {
@@ -132,7 +130,7 @@ fn together(shared: &Requirements, offerings: &[Offering]) -> Requirements {
         label::PLACEMENT_SCOPE,
         label::AKS_SCALE_SET_PRIORITY,
         AKS_PRIORITY,
-        ULTRA_SSD,
+        label::ULTRA_SSD,
     ] {
         let listed = available().filter_map(|offering| offering.requirements.get(key)?.listed());
         all.set(LabelKey::new(key), Requirement::new(Operator::In, listed.flatten()));

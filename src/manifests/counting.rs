@@ -5,7 +5,7 @@ use super::kind::WorkloadKind;
 use super::said::{Note, Said, counted, listed};
 use super::workload::{WorkloadObject, path};
 
-/// Says how CronJobs were counted, and which objects were taken for workloads by their looks.
+/// Says how CronJobs and suspended Jobs were counted, and which objects were taken for workloads by their looks.
 pub fn say(workloads: &[(WorkloadObject, Place)], said: &mut Said) {
     let mut of = |kind: WorkloadKind, note: fn(&[String]) -> Note| {
         let mut names: Vec<String> = workloads
@@ -24,6 +24,14 @@ pub fn say(workloads: &[(WorkloadObject, Place)], said: &mut Said) {
             format!("{what}: {}", listed(names)),
             "the pods of one job, times the jobs that `concurrencyPolicy`, the schedule and \
              `activeDeadlineSeconds` let overlap; one where nothing bounds them",
+        )
+    });
+    of(WorkloadKind::Job, |names| {
+        let what =
+            if names.len() == 1 { "1 suspended Job without pods" } else { "suspended Jobs without pods" };
+        Note::new(
+            format!("{what}: {}", listed(names)),
+            "something resumes it later, such as Kueue: `--scale Job/NAME=N` plans its pods",
         )
     });
     of(WorkloadKind::Other, |names| {
@@ -46,7 +54,6 @@ fn described(workload: &WorkloadObject) -> String {
 
 /// Returns whether a workload of this kind was counted by its kind's rule, rather than by the user.
 fn is_meant(workload: &WorkloadObject, kind: WorkloadKind) -> bool {
-    workload.kind == kind
-        && !workload.is_as_it_runs
-        && (kind != WorkloadKind::CronJob || workload.count.how.is_some())
+    let is_told = matches!(kind, WorkloadKind::CronJob | WorkloadKind::Job);
+    workload.kind == kind && !workload.is_as_it_runs && (!is_told || workload.count.how.is_some())
 }

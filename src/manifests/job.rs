@@ -12,6 +12,19 @@ pub fn pods_at_once(spec: Cursor<'_>) -> i64 {
     completions.map_or(parallelism, |completions| parallelism.min(completions))
 }
 
+/// Counts a Job as it runs now; one that is suspended says so.
+#[must_use]
+pub fn count(object: Cursor<'_>, spec: Cursor<'_>) -> Count {
+    let how = (spec.flag("suspend") && !is_finished(object)).then(|| " while suspended".to_owned());
+    Count { how, ..Count::written(pods_left(object, spec)) }
+}
+
+fn is_finished(job: Cursor<'_>) -> bool {
+    job.get("status").is_some_and(|status| {
+        ["Complete", "Failed"].iter().any(|condition| is_condition_true(status, condition))
+    })
+}
+
 /// Returns how many pods a Job runs now: its parallelism, and no more than are still to be completed.
 #[must_use]
 pub fn pods_left(object: Cursor<'_>, spec: Cursor<'_>) -> i64 {
@@ -19,10 +32,7 @@ pub fn pods_left(object: Cursor<'_>, spec: Cursor<'_>) -> i64 {
     let completions = spec.integer("completions", 0..=2_147_483_647);
     let status = object.get("status");
     let succeeded = status.and_then(|status| status.integer("succeeded", 0..=2_147_483_647)).unwrap_or(0);
-    let is_finished = status.is_some_and(|status| {
-        ["Complete", "Failed"].iter().any(|condition| is_condition_true(status, condition))
-    });
-    if is_finished || spec.flag("suspend") {
+    if is_finished(object) || spec.flag("suspend") {
         return 0;
     }
     // Without `completions` the first success ends a Job of several pods: nothing more is started.

@@ -45,7 +45,7 @@ pub struct Count {
     pub is_written: bool,
     /// How many pods come together: those of one job, else one.
     pub pods_of_one: i64,
-    /// How a CronJob was counted.
+    /// How a CronJob or a suspended Job was counted.
     pub how: Option<String>,
 }
 
@@ -82,7 +82,7 @@ pub fn read(object: Cursor<'_>, kind: WorkloadKind) -> Option<WorkloadObject> {
         | WorkloadKind::Rollout
         | WorkloadKind::Other => (spec, Count::of_replicas(spec)),
         WorkloadKind::DaemonSet | WorkloadKind::Template => (spec, Count::written(0)),
-        WorkloadKind::Job => (spec, Count::written(job::pods_left(object, spec))),
+        WorkloadKind::Job => (spec, job::count(object, spec)),
         WorkloadKind::CronJob => {
             let job = nested(spec, "jobTemplate").and_then(|template| nested(template, "spec"))?;
             (job, job::peak(spec, job))

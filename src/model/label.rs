@@ -47,6 +47,8 @@ pub const SKU_GPU_NAME: &str = "karpenter.azure.com/sku-gpu-name";
 pub const SKU_GPU_MANUFACTURER: &str = "karpenter.azure.com/sku-gpu-manufacturer";
 /// How many GPUs.
 pub const SKU_GPU_COUNT: &str = "karpenter.azure.com/sku-gpu-count";
+/// Whether ultra disks can be attached.
+pub const ULTRA_SSD: &str = "karpenter.azure.com/sku-storage-ultra-ssd";
 /// The capacity reservation that a node was launched from, where a list of sizes names no other label.
 pub const RESERVATION_ID: &str = "karpenter.azure.com/capacity-reservation-id";
 /// Which AKSNodeClass a node was made with.

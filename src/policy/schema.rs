@@ -296,7 +296,11 @@ fn example(schema: &Value) -> Option<String> {
         list(schema, "enum").iter().filter_map(Value::as_str).map(|choice| format!("`{choice}`")).collect();
     if choices.is_empty() {
         let first = word(schema, "description")?.lines().next()?.trim_end_matches('.');
-        return Some(format!("add it: {}{}", first.get(..1)?.to_lowercase(), first.get(1..)?));
+        // An abbreviation (`API group`) keeps its letters.
+        let is_abbreviation = first.chars().nth(1).is_some_and(char::is_uppercase);
+        let start = first.get(..1)?;
+        let start = if is_abbreviation { start.to_owned() } else { start.to_lowercase() };
+        return Some(format!("add it: {start}{}", first.get(1..)?));
     }
     Some(format!("it is one of {}", choices.join(", ")))
 }

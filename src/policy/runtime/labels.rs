@@ -32,6 +32,9 @@ const KNOWN_VALUES: &[(&str, &[&str])] = &[
     (label::AKS_FIPS_ENABLED, &["true"]),
 ];
 
+/// The labels that AKS gives to nodes of agent pools alone.
+const OF_AGENT_POOLS: [&str; 2] = ["agentpool", "kubernetes.azure.com/agentpool"];
+
 /// What a label's key is.
 const KEY_HINT: &str =
     "a key is at most 63 letters, digits, `-`, `_` and `.`, with a DNS name and `/` before it if need be";
@@ -79,6 +82,11 @@ fn restricted_fault(place: &Place<'_>, key: &str) -> Option<Fault> {
         return None;
     }
     let fault = place.fault(format!("the label `{key}` is kept for AKS and Karpenter"));
+    if OF_AGENT_POOLS.contains(&key) {
+        return Some(fault.hint(
+            "AKS alone sets it, on agent pools: give the pool a label of your own in `spec.template.metadata.labels`",
+        ));
+    }
     Some(match did_you_mean(key, open()) {
         Some(hint) => fault.hint(hint),
         None => fault.hint("use a label of your own, or one of `karpenter.azure.com/sku-…`"),

@@ -1,9 +1,10 @@
-//! Labels that nodes of agent pools have, that pods ask for, and that no NodePool gives: with nodes of
+//! Labels that nodes of agent pools have (some that AKS gives to them alone, whether the input holds one or not), that
+//! pods ask for, and that no NodePool gives: with nodes of
 //! NodePools alone such pods fit nowhere, and this says why once for all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{LabelKey, Node, Pod, PodKey, Requirement, Requirements};
+use crate::model::{LabelKey, Node, Pod, PodKey, Requirement, Requirements, label};
 use crate::snapshot::Snapshot;
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::solution::Warning;
@@ -23,14 +24,14 @@ pub fn warnings<'a>(
     supply: &Supply<'_>,
 ) -> Vec<Warning> {
     let agents: Vec<&Node> = snapshot.nodes_today().filter(|node| node.pool.is_none()).collect();
-    if agents.is_empty() || supply.pools.is_empty() {
+    if supply.pools.is_empty() {
         return Vec::new();
     }
     let mut asked: BTreeMap<(LabelKey, Requirement), BTreeSet<&PodKey>> = BTreeMap::new();
     for shape in demands.iter().flat_map(|demand| demand.shapes.iter().chain(&demand.held_shapes)) {
         for (key, wanted) in common(shape) {
-            let of_agents =
-                agents.iter().any(|node| node.labels.get(key).is_some_and(|value| wanted.accepts(value)));
+            let of_agents = OF_AKS_ALONE.contains(&key.as_str())
+                || agents.iter().any(|node| node.labels.get(key).is_some_and(|value| wanted.accepts(value)));
             if of_agents && !supply.pools.iter().any(|pool| gives(pool, key, wanted)) {
                 asked.entry((key.clone(), wanted.clone())).or_default().extend(&shape.pods);
             }
@@ -98,12 +99,16 @@ fn warning(
         "{pods} for {wanted}, which nodes of agent pools have and no NodePool gives: {}",
         shown.join(", ")
     );
-    let hint = if OF_AKS_ALONE.contains(&key.as_str()) {
-        "AKS alone sets it, on agent pools: select a label of your own, and give it to a NodePool in \
-         `spec.template.metadata.labels`"
-            .to_owned()
-    } else {
-        "add it to `spec.template.metadata.labels` of a NodePool".to_owned()
+    let hint = match key.as_str() {
+        label::HOSTNAME => {
+            "it ties the pods to one node, and no new node can take them: select a label that other nodes have as \
+             well, or leave the node to them"
+        }
+        key if OF_AKS_ALONE.contains(&key) => {
+            "AKS alone sets it, on agent pools: select a label of your own, and give it to a NodePool in \
+             `spec.template.metadata.labels`"
+        }
+        _ => "add it to `spec.template.metadata.labels` of a NodePool",
     };
-    Warning { object: format!("label `{key}`"), what, hint: Some(hint) }
+    Warning { object: format!("label `{key}`"), what, hint: Some(hint.to_owned()) }
 }

@@ -67,6 +67,10 @@ impl Known {
         if wanted.accepts_absence() || values.iter().any(|value| wanted.accepts(value)) {
             return None;
         }
+        if key.as_str() == label::ULTRA_SSD {
+            let what = format!("`{key}` {wanted}: no size is known here to be so");
+            return Some((what, Some(ULTRA_SSD_UNKNOWN.to_owned())));
+        }
         if values.is_empty() {
             let what = format!("`{key}` {wanted}: no size has this label");
             return Some((what, emptied::giver(key).map(str::to_owned)));
@@ -105,6 +109,10 @@ impl Known {
 /// What to do about capacity that nobody sells as reserved.
 const RESERVED: &str = "AKS has no `reserved` capacity for Karpenter: ask for `on-demand`, and say what reservations cost \
                         with `spec.prices.commitments` of a NodeFleet";
+
+/// What to do about ultra disks, of which only Azure's own answer says who takes them.
+const ULTRA_SSD_UNKNOWN: &str = "the embedded catalogue does not know which sizes take ultra disks: give `--catalog` Azure's own \
+                                 answer, as `az vm list-skus -l REGION -o json` prints it";
 
 /// Returns whether reserved capacity is asked for.
 fn is_for_reserved(key: &LabelKey, wanted: &Requirement) -> bool {

@@ -25,6 +25,11 @@ pub(super) fn why(base: &Requirements, types: &[InstanceType]) -> Miss {
 }
 
 fn because(key: &LabelKey, wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> String {
+    if key.as_str() == label::ULTRA_SSD {
+        return format!(
+            "`{key}` {wanted} is what the pool itself asks for, and no size is known here to be so"
+        );
+    }
     if values.is_empty() {
         let giver = giver(key).map_or_else(String::new, |giver| format!("; {giver}"));
         return format!(
