@@ -25,7 +25,8 @@ const WRITTEN_BY_OTHERS: [&str; 7] = [
 
 /// Reads Nodes and groups them by agent pool; those that Karpenter made are none.
 pub(super) fn read(source: Source) -> Result<Input, Vec<String>> {
-    let objects = manifests::read(vec![source])
+    // What is no manifest at all is told below, not what it lacks to be one.
+    let objects = manifests::read(vec![Source { is_walked: true, ..source }])
         .map_err(|faults| faults.iter().map(ToString::to_string).collect::<Vec<_>>())?;
     let mut pools: BTreeMap<&Arc<str>, Vec<&Node>> = BTreeMap::new();
     for node in objects.nodes.iter().filter(|node| node.pool.is_none()) {

@@ -8,6 +8,7 @@ use super::gates::GateArguments;
 use super::input::InputArguments;
 use super::laid::LaidArguments;
 use super::names::NamesArguments;
+use crate::manifests::listed::cluster_kinds;
 
 /// Plans the nodes of a Kubernetes cluster on Azure (AKS).
 #[derive(Parser, Debug)]
@@ -129,14 +130,14 @@ pub(super) enum CronArgument {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  nodeform plan examples/quickstart\n  \
-    kubectl get nodes,nodeclaims,nodepools,aksnodeclasses,pods -A -o yaml | nodeform plan -\n  \
+#[command(after_help = concat!("Examples:\n  nodeform plan examples/quickstart\n  kubectl get ", cluster_kinds!(), " \\\n    \
+    -A -o yaml | nodeform plan -\n  \
     kubectl get nodes,nodeclaims -o yaml | nodeform plan --git origin/main --path deploy -\n  \
     nodeform snapshot examples/existing-fleet --out prod.json\n  \
     nodeform plan --snapshot prod.json --with examples/quickstart\n  \
     nodeform plan examples/existing-fleet --replace aks-general-purpose-4xk2p\n  \
     nodeform plan examples/quickstart -o md --fail-on delete --max-monthly-increase 500\n\n\
-    Exit codes: 0 done, 1 error, 2 changes are proposed (--detailed-exitcode), 4 a gate is not passed.\n")]
+    Exit codes: 0 done, 1 error, 2 changes are proposed (--detailed-exitcode), 4 a gate is not passed.\n"))]
 pub(super) struct PlanArguments {
     #[command(flatten)]
     pub(super) world: WorldArguments,
@@ -334,9 +335,8 @@ pub(super) struct ExplainArguments {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  nodeform snapshot examples/existing-fleet --out prod.json\n  \
-    kubectl get nodes,nodeclaims,nodepools,aksnodeclasses,pods,deploy,ds,sts -A -o json \\\n    \
-    | nodeform snapshot - --at 2026-11-21T09:00:00Z --out prod.json\n")]
+#[command(after_help = concat!("Examples:\n  nodeform snapshot examples/existing-fleet --out prod.json\n  kubectl get ", cluster_kinds!(), " \\\n    \
+    -A -o json | nodeform snapshot - --at 2026-11-21T09:00:00Z --out prod.json\n"))]
 pub(super) struct SnapshotArguments {
     #[command(flatten)]
     pub(super) input: InputArguments,

@@ -1,9 +1,10 @@
 //! Two inputs side by side, for `nodeform plan --before` and `--git A..B`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::exit::Failure;
-use super::input::{InputFile, Inputs};
+use super::input::{InputFile, Inputs, listed};
 use super::ui::Ui;
 use super::world;
 use crate::manifests::ReadOptions;
@@ -11,6 +12,17 @@ use crate::offline::compare::plan_beside;
 use crate::offline::{Planned, Request, World};
 use crate::plan::comparison::Side;
 use crate::render::{Patch, SideText, patches};
+use crate::snapshot::Assumption;
+
+/// A planned input, and how it differs from another.
+pub(super) struct Compared {
+    /// The plan.
+    pub(super) planned: Planned,
+    /// The files that differ.
+    pub(super) patches: Vec<Patch>,
+    /// The sources of documents that are no objects of Kubernetes and were passed over.
+    pub(super) strays: BTreeSet<Arc<str>>,
+}
 
 /// Plans both inputs with the same options and holds the second against the first: an input that is there on one
 /// side only is new, or gone.
@@ -22,17 +34,19 @@ pub(super) fn compared(
     after: Inputs,
     options: &Request,
     ui: Ui,
-) -> Result<(Planned, Vec<Patch>), Failure> {
+) -> Result<Compared, Failure> {
     let patches = patches(&texts(&before), &texts(&after));
+    let mut passed_by = after.passed_by.clone();
+    passed_by.append(before.passed_by.clone());
     let (side_before, side_after) = (side(&before), side(&after));
     let (base, world) = described((before, after), options, ui)?;
     if base.objects == 0 && world.objects == 0 {
-        return Err(world::no_objects());
+        return Err(passed_by.nothing_found(&base.strays.union(&world.strays).cloned().collect()));
     }
     let base = world::planned(&base)?;
     let files = patches.iter().map(|patch| patch.file.clone()).collect();
     let planned = plan_beside((side_before, &base), (side_after, &world), files).map_err(world::refused)?;
-    Ok((planned, patches))
+    Ok(Compared { planned, patches, strays: world.strays })
 }
 
 /// Reads both sides. What `--scale` names has to be on one of them; the other is planned without it, and that is said.
@@ -43,8 +57,10 @@ fn described(
 ) -> Result<(World, World), Failure> {
     let reading = ReadOptions { may_miss_scaled: true, ..options.reading.clone() };
     let lenient = Request { reading, ..options.clone() };
-    let base = world::described(before, lenient.clone())?;
-    let world = world::described(after.clone(), lenient)?;
+    let (base, assumption) = base(before, &lenient)?;
+    let mut world = world::described(after.clone(), lenient)?;
+    world.snapshot.assumptions.extend(assumption);
+    world.snapshot.assumptions.sort();
     if !base.unscaled.is_disjoint(&world.unscaled) {
         // Read as if it stood alone, it says what the nearest name is.
         world::described(after, options.clone())?;
@@ -58,6 +74,27 @@ fn described(
         ui.aside(&format!("note: `--scale {scale}`: the input {side} has no such workload\n"));
     }
     Ok((base, world))
+}
+
+/// Reads the side that a change starts from. Where it cannot be read as it is, it is read as `validate --fix` would
+/// rewrite it: what was committed once cannot be mended, and moving on from it is what people want to see.
+fn base(before: Inputs, options: &Request) -> Result<(World, Option<Assumption>), Failure> {
+    let name = before.name.clone();
+    let mut newer = before.clone();
+    let refused = match world::described(before, options.clone()) {
+        Ok(world) => return Ok((world, None)),
+        Err(refused) => refused,
+    };
+    let files = newer.upgrade();
+    if files.is_empty() {
+        return Err(refused);
+    }
+    let world = world::described(newer, options.clone()).map_err(|_| refused)?;
+    let assumption = Assumption {
+        what: format!("`{name}` read as `nodeform validate --fix` would rewrite it"),
+        why: format!("it holds objects of older versions: {}", listed(files.iter())),
+    };
+    Ok((world, Some(assumption)))
 }
 
 fn texts(inputs: &Inputs) -> Vec<SideText<'_>> {

@@ -61,6 +61,14 @@ impl Failure {
             .hint("this is a bug in nodeform, not in your input: please report it with the command, its input and the lines above")
     }
 
+    /// Returns the failure with files of a revision called as in the work tree where a command is to rewrite them.
+    #[must_use]
+    pub(super) fn of_work_tree(mut self, revision: &str) -> Self {
+        let (there, here) = (format!("validate --fix {revision}:"), "validate --fix ");
+        self.faults.iter_mut().chain(&mut self.hints).for_each(|text| *text = text.replace(&there, here));
+        self
+    }
+
     /// Adds what to do next.
     #[must_use]
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {

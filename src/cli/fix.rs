@@ -1,9 +1,9 @@
 //! `nodeform validate --fix`: writes the form that AKS takes into the files, and lists what could not be carried over.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::exit::{Exit, Failure};
+use super::input::STANDARD_INPUT;
 use super::replace;
 use super::ui::Ui;
 use super::validate::{ValidateOutput, annotations, counted, said, valid};
@@ -11,54 +11,54 @@ use crate::manifests::{Fault, Source};
 use crate::offline;
 use crate::upgrade::{Sort, Upgraded, upgrade};
 
-/// The name of the source that standard input is.
-const STANDARD_INPUT: &str = "<stdin>";
+/// Returns sources with the texts that take the place of theirs.
+pub(super) fn rewritten(sources: &[Source], upgraded: &[Upgraded]) -> Vec<Source> {
+    let new = |source: &Source| {
+        let text = upgraded.iter().find(|file| file.name == source.name).and_then(|file| file.text.clone());
+        Source { bytes: text.unwrap_or_else(|| source.bytes.clone()), ..source.clone() }
+    };
+    sources.iter().map(new).collect()
+}
 
-/// Rewrites what was read, file by file.
+/// Rewrites what was read, file by file, as far as it can be.
 ///
 /// # Errors
-/// Files that cannot be rewritten, or whose new text would not be valid; they are left as they are.
+/// What is wrong with the files as they stand then.
 pub(super) fn run(sources: Vec<Source>, output: ValidateOutput, ui: Ui) -> Result<Exit, Failure> {
     let upgraded = upgrade(&sources);
-    let texts: BTreeMap<&str, &[u8]> =
-        upgraded.iter().filter_map(|file| Some((file.name.as_str(), file.text.as_deref()?))).collect();
-    let new = |source: &Source| {
-        let bytes = texts.get(source.name.as_str()).map_or(source.bytes.as_slice(), |text| *text);
-        Source::new(source.name.clone(), bytes)
-    };
-    let read = offline::read(sources.iter().map(new).collect());
+    let new = rewritten(&sources, &upgraded);
+    let piped = new.iter().find(|source| source.name == STANDARD_INPUT).map(|source| source.bytes.clone());
+    let read = offline::read(new);
     let mut faults: Vec<Fault> = upgraded.iter().flat_map(|file| file.refused.clone()).collect();
     faults.extend(read.as_ref().err().into_iter().flatten().cloned());
-    let is_wrong = |name: &str| faults.iter().any(|fault| &*fault.file == name);
-    let mut written: Vec<&Upgraded> = Vec::new();
-    for file in &upgraded {
-        let Some(text) = file.text.as_deref().filter(|_| !is_wrong(&file.name)) else { continue };
-        if file.name != STANDARD_INPUT {
-            let path = Path::new(&file.name);
-            if !path.is_file() {
-                return Err(Failure::error(format!("`{}` is no file that can be rewritten", file.name))
-                    .hint("name the files themselves"));
-            }
-            replace::target(path)
-                .and_then(|target| replace::whole(&target, text))
-                .map_err(|error| Failure::error(format!("`{}` cannot be written: {error}", file.name)))?;
-        }
-        written.push(file);
+    let written: Vec<&Upgraded> = upgraded.iter().filter(|file| file.text.is_some()).collect();
+    for file in written.iter().filter(|file| file.name != STANDARD_INPUT) {
+        write(file)?;
     }
-    if let Some(source) = sources.iter().find(|source| source.name == STANDARD_INPUT) {
-        let text = texts.get(STANDARD_INPUT).filter(|_| !is_wrong(STANDARD_INPUT));
-        let bytes = text.map_or(source.bytes.as_slice(), |text| *text);
-        ui.text(&String::from_utf8_lossy(bytes))?;
+    if let Some(bytes) = piped {
+        ui.text(&String::from_utf8_lossy(&bytes))?;
     }
     report(&upgraded, &written, output, ui)?;
-    let kept: Vec<&str> = texts.keys().copied().filter(|name| is_wrong(name)).collect();
     if !faults.is_empty() {
-        return refused(&faults, &kept, output, ui);
+        let names: Vec<&str> = written.iter().map(|file| file.name.as_str()).collect();
+        return left(&faults, &names, output, ui);
     }
-    if let (Ok((objects, _)), true) = (&read, written.is_empty() && !texts.contains_key(STANDARD_INPUT)) {
+    if let (Ok((objects, _)), true) = (&read, written.is_empty()) {
         say(&valid(objects), &sources, ui)?;
     }
     Ok(Exit::Done)
+}
+
+/// Puts the new text in the place of a file.
+fn write(file: &Upgraded) -> Result<(), Failure> {
+    let path = Path::new(&file.name);
+    if !path.is_file() {
+        return Err(Failure::error(format!("`{}` is no file that can be rewritten", file.name))
+            .hint("name the files themselves"));
+    }
+    replace::target(path)
+        .and_then(|target| replace::whole(&target, file.text.as_deref().unwrap_or_default()))
+        .map_err(|error| Failure::error(format!("`{}` cannot be written: {error}", file.name)))
 }
 
 /// Says something to people: on standard error where standard output is the rewritten text.
@@ -115,15 +115,21 @@ fn report(
     ui.text(&text)
 }
 
-/// Says why files were left as they are.
-fn refused(faults: &[Fault], kept: &[&str], output: ValidateOutput, ui: Ui) -> Result<Exit, Failure> {
+/// Says what is wrong with the files as they stand now.
+fn left(faults: &[Fault], written: &[&str], output: ValidateOutput, ui: Ui) -> Result<Exit, Failure> {
     if output == ValidateOutput::Github {
         ui.text(&annotations("error", faults))?;
         return Ok(Exit::Error);
     }
     let mut failure = Failure::errors(faults.iter().map(ToString::to_string).collect());
-    for name in kept {
-        failure.faults.push(format!("`{name}` was left as it is: what would be written is not valid"));
+    for name in written {
+        let count = faults.iter().filter(|fault| &*fault.file == *name).count();
+        if count > 0 {
+            let faults = counted(count, "fault");
+            failure
+                .faults
+                .push(format!("`{name}` is rewritten as far as it can be: {faults} left to mend by hand"));
+        }
     }
     Err(failure)
 }

@@ -55,8 +55,8 @@ impl LaidArguments {
         let (mut with, mut prune) = (read(with)?, read(prune)?);
         let mut beside = Inputs::default();
         for inputs in [&mut file, &mut with, &mut prune] {
-            beside.unread_folders.append(&mut inputs.unread_folders);
-            beside.gaps.append(&mut inputs.gaps);
+            beside.passed_by.append(std::mem::take(&mut inputs.passed_by));
+            beside.gaps.append(&mut inputs.all_gaps());
             beside.read.append(&mut inputs.read);
         }
         let snapshot = file.sources().into_iter().next().unwrap_or_default();

@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use super::arguments::{PlanArguments, PlanOutput, StrategyArgument};
+use super::compare::{self, Compared};
 use super::exit::{Exit, Failure};
 use super::input::{Sides, real};
 use super::ui::Ui;
-use super::{compare, saved, world};
+use super::{saved, world};
 use crate::manifests::Names;
+use crate::manifests::listed::CLUSTER_KINDS;
 use crate::model::{Target, Wishes};
 use crate::offline::{Planned, Request, World};
 use crate::plan::Plan;
@@ -35,7 +37,9 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     if from.input.is_empty() && from.laid.snapshot.is_none() {
         return Err(Failure::error("there is nothing to plan: no input was named")
             .hint("name files or folders with manifests: `nodeform plan my-manifests/`")
-            .hint("or a dump of a cluster: `kubectl get nodes,nodeclaims,nodepools,aksnodeclasses,pods -A -o yaml | nodeform plan -`")
+            .hint(format!(
+                "or a dump of a cluster: `kubectl get {CLUSTER_KINDS} -A -o yaml | nodeform plan -`"
+            ))
             .hint("or a snapshot of one: `nodeform plan --snapshot prod.json`")
             .hint("or start with `nodeform init my-cluster`"));
     }
@@ -48,15 +52,18 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let mut read = sides.read();
     read.extend(from.catalog.iter().map(|list| real(list)));
     let Sides { before, after } = sides;
-    let unread = after.unread_folders.clone();
+    let passed_by = after.passed_by.clone();
     let names = Names::from(*names);
     let asks_for_both = *strategy == Some(StrategyArgument::Both);
     let strategy = planned_by(*strategy, before.is_none() && targets.is_empty() && !destroy)?;
     let proves_bound = *verbose || asks_for_both;
     let options = Request { targets, wishes, laid, names, strategy, proves_bound, ..world::options(from)? };
-    let (planned, patches) = match before {
-        None if asks_for_both => (both(&world::inhabited(after, options.clone())?, ui)?, Vec::new()),
-        None => (world::planned(&world::inhabited(after, options.clone())?)?, Vec::new()),
+    let Compared { planned, patches, strays } = match before {
+        None => {
+            let world = world::inhabited(after, options.clone())?;
+            let planned = if asks_for_both { both(&world, ui) } else { world::planned(&world) };
+            Compared { planned: planned?, patches: Vec::new(), strays: world.strays }
+        }
         Some(_) if names == Names::Omit => {
             return Err(Failure::error("numbers instead of names mean nothing on two sides")
                 .hint("hide the names by `--names hash`, which is the same on both"));
@@ -65,7 +72,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     };
     // The text of manifests is full of names.
     let patches = if names == Names::Show { patches } else { Vec::new() };
-    world::say_unread(&unread, ui);
+    passed_by.say(&strays, ui);
     known(planned.plan.plan(), &options.targets)?;
     managed(planned.plan.plan(), &options.targets)?;
     fulfilled(planned.plan.plan())?;

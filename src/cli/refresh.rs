@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let source = InputArguments { filenames: vec![recorded.clone()], ..InputArguments::default() };
     let source = source.read()?.sources().into_iter().next().unwrap_or_default();
     let inputs = from.input.read()?;
-    let (unread, gaps, read) = (inputs.unread_folders.clone(), inputs.gaps.clone(), inputs.read.clone());
+    let (passed_by, gaps, read) = (inputs.passed_by.clone(), inputs.all_gaps(), inputs.read.clone());
     let request = Request {
         sources: inputs.sources(),
         gaps,
@@ -36,9 +36,9 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     };
     let Refreshed { snapshot, difference } = offline::refreshed(&source, request).map_err(world::failure)?;
     if snapshot.kept.documents == 0 {
-        return Err(world::no_objects());
+        return Err(passed_by.nothing_found(&snapshot.kept.strays));
     }
-    world::say_unread(&unread, ui);
+    passed_by.say(&snapshot.kept.strays, ui);
     match output {
         PlanOutput::Human => {
             let detail = if *all { Detail::All } else { Detail::Brief };

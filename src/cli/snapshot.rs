@@ -15,7 +15,7 @@ pub(super) fn run(arguments: &SnapshotArguments, ui: Ui) -> Result<Exit, Failure
         ));
     }
     let inputs = input.read()?;
-    let (unread, gaps, read) = (inputs.unread_folders.clone(), inputs.gaps.clone(), inputs.read.clone());
+    let (passed_by, gaps, read) = (inputs.passed_by.clone(), inputs.all_gaps(), inputs.read.clone());
     let request = Request {
         sources: inputs.sources(),
         gaps,
@@ -27,9 +27,9 @@ pub(super) fn run(arguments: &SnapshotArguments, ui: Ui) -> Result<Exit, Failure
     };
     let snapshot = offline::snapshot(request).map_err(world::failure)?;
     if snapshot.kept.documents == 0 {
-        return Err(world::no_objects());
+        return Err(passed_by.nothing_found(&snapshot.kept.strays));
     }
-    world::say_unread(&unread, ui);
+    passed_by.say(&snapshot.kept.strays, ui);
     let text = file::write(&snapshot);
     match out {
         None => ui.text(&text)?,

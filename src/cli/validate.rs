@@ -3,12 +3,13 @@
 use super::arguments::ValidateArguments;
 pub(super) use super::arguments::ValidateOutput;
 use super::exit::{Exit, Failure};
-use super::input::Inputs;
+use super::fix;
+use super::input::{Inputs, listed};
 use super::ui::Ui;
-use super::{fix, world};
+use crate::manifests::operated::by_kind;
 use crate::manifests::{Fault, NO_OBJECT, Objects, Remark, Renders, path_text};
 use crate::offline;
-use crate::upgrade::{Sort, upgrade};
+use crate::upgrade::{Sort, unexplained, upgrade};
 
 pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure> {
     let ValidateArguments { input, fix, output } = arguments;
@@ -28,12 +29,16 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
         return Err(Failure::error(format!("`{name}` is rendered output and cannot be rewritten"))
             .hint("name the files that it is made of: `nodeform validate --fix FILES`"));
     }
-    let rendered = inputs.rendered.clone();
+    let unrenderable = inputs.unrenderable();
+    let (rendered, passed_by) = (inputs.rendered.clone(), inputs.passed_by.clone());
     let sources = inputs.sources();
     if *fix {
         return fix::run(sources, *output, ui);
     }
-    let remarks: Vec<_> = upgrade(&sources).into_iter().flat_map(|file| file.remarks).collect();
+    let upgraded = upgrade(&sources);
+    let is_rewritten = upgraded.iter().any(|file| file.text.is_some());
+    let after = is_rewritten.then(|| offline::read(fix::rewritten(&sources, &upgraded)));
+    let remarks: Vec<_> = upgraded.into_iter().flat_map(|file| file.remarks).collect();
     let of = |sorts: &[Sort]| -> Vec<Fault> {
         remarks
             .iter()
@@ -43,12 +48,16 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
     };
     let (mut faults, foreign) = (of(&[Sort::Moved, Sort::Lost]), of(&[Sort::Foreign, Sort::Left]));
     let read = offline::read(sources);
-    faults.extend(read.as_ref().err().into_iter().flatten().cloned());
+    let wrong = read.as_ref().err().cloned().unwrap_or_default();
+    faults.extend(match after {
+        Some(after) => unexplained(wrong, &remarks, &after.err().unwrap_or_default()),
+        None => wrong,
+    });
     faults.sort();
     if let Ok((objects, _)) = &read
         && objects.documents == 0
     {
-        return Err(world::no_objects());
+        return Err(passed_by.nothing_found(&objects.strays));
     }
     match output {
         ValidateOutput::Human => {
@@ -57,14 +66,19 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
         ValidateOutput::Github => ui.text(&annotations("warning", &foreign))?,
     }
     match (read, output) {
-        (Ok((objects, _)), _) if faults.is_empty() => {
+        (Ok((objects, _)), _) if faults.is_empty() && unrenderable.is_empty() => {
             warn(&objects, *output, ui)?;
             ui.text(&valid(&objects))?;
             Ok(Exit::Done)
         }
-        (_, ValidateOutput::Human) => Err(Inputs::explained(&rendered, failure(&faults))),
+        (_, ValidateOutput::Human) => {
+            let mut failure = failure(&faults);
+            failure.faults.extend(unrenderable);
+            Err(Inputs::explained(&rendered, failure))
+        }
         (_, ValidateOutput::Github) => {
             ui.text(&annotations("error", &faults))?;
+            unrenderable.iter().try_for_each(|fault| ui.text(&format!("::error::{}\n", data(fault))))?;
             Ok(Exit::Error)
         }
     }
@@ -115,14 +129,19 @@ pub(super) fn valid(objects: &Objects) -> String {
         ));
     }
     if without_kind > 0 {
+        let files = listed(objects.strays.iter());
         text.push_str(&format!(
-            "No objects of Kubernetes: {} without a kind.\n",
+            "No objects of Kubernetes: {} without a kind ({files}).\n",
             counted(without_kind, "document")
         ));
     }
     for Renders { kind, name, points_at } in &objects.renders {
         let what = if points_at.is_empty() { String::new() } else { format!(" ({points_at})") };
         text.push_str(&format!("Not in these files: what {kind} `{name}`{what} renders.\n"));
+    }
+    if !objects.operated.is_empty() {
+        let kinds = by_kind(&objects.operated).join(", ");
+        text.push_str(&format!("Not in these files: what an operator makes of {kinds}.\n"));
     }
     for (kind, found) in &objects.not_understood {
         let count: usize = found.names.values().sum();

@@ -36,16 +36,17 @@ pub(super) fn world(
         Some((laid, beside)) => (Some(laid), beside),
         None => (None, arguments.input.read()?),
     };
-    let unread = inputs.unread_folders.clone();
+    let passed_by = inputs.passed_by.clone();
     let world = inhabited(inputs, Request { laid, strategy, ..options(arguments)? })?;
-    say_unread(&unread, ui);
+    passed_by.say(&world.strays, ui);
     Ok(world)
 }
 
 /// Returns the world that an input describes; the input has to hold an object.
 pub(super) fn inhabited(inputs: Inputs, options: Request) -> Result<World, Failure> {
+    let passed_by = inputs.passed_by.clone();
     let world = described(inputs, options)?;
-    if world.objects == 0 { Err(no_objects()) } else { Ok(world) }
+    if world.objects == 0 { Err(passed_by.nothing_found(&world.strays)) } else { Ok(world) }
 }
 
 /// Returns everything of a request but the input itself.
@@ -74,22 +75,15 @@ pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
 pub(super) fn described(inputs: Inputs, options: Request) -> Result<World, Failure> {
     let bytes: usize = inputs.files.iter().map(|file| file.source.bytes.len()).sum();
     let _progress = Progress::start(&format!("reading {} MB of manifests", bytes / 1_000_000));
-    let (gaps, rendered) = (inputs.gaps.clone(), inputs.rendered.clone());
-    offline::world(Request { sources: inputs.sources(), gaps, ..options })
-        .map_err(|problems| Inputs::explained(&rendered, failure(problems)))
-}
-
-/// Warns of folders that were not read.
-pub(super) fn say_unread(unread_folders: &[String], ui: Ui) {
-    if unread_folders.is_empty() {
-        return;
-    }
-    let folders: Vec<String> = unread_folders.iter().take(3).map(|folder| format!("`{folder}`")).collect();
-    let more = match unread_folders.len().saturating_sub(folders.len()) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    ui.aside(&format!("warning: not read, since `-R` was not given: {}{more}\n", folders.join(", ")));
+    let (gaps, rendered) = (inputs.all_gaps(), inputs.rendered.clone());
+    let revision = inputs.commit.is_some().then(|| inputs.name.clone());
+    offline::world(Request { sources: inputs.sources(), gaps, ..options }).map_err(|problems| {
+        let failure = Inputs::explained(&rendered, failure(problems));
+        match revision {
+            Some(revision) => failure.of_work_tree(&revision),
+            None => failure,
+        }
+    })
 }
 
 /// Returns what is supposed.
@@ -159,12 +153,6 @@ pub(super) fn wishes(replace: &[String], forget: &[String]) -> Result<Wishes, Fa
         return Ok(wishes);
     }
     Err(Failure::errors(faults).hint("write the node's name, or `node/NAME`"))
-}
-
-/// The failure of an input that was read and holds no object at all.
-pub(super) fn no_objects() -> Failure {
-    Failure::error("the input is empty: it holds no object")
-        .hint("if a pipe feeds it, look whether the command before it failed; else name files with manifests")
 }
 
 /// Plans a world. A plan that the judge refuses is a bug and is not shown.

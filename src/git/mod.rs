@@ -1,9 +1,11 @@
 //! Manifests of a Git revision, read from the object database.
 //!
-//! Nothing is checked out, fetched or run: no work tree, no hook, no filter, no network. Links are followed
+//! Nothing is fetched or run, and no work tree changes: no hook, no filter, no network; for tools that render folders
+//! a revision's files are written to a temporary folder. Links are followed
 //! inside the tree of the revision and nowhere else. What is there and is not read (submodules, folders without
 //! `-R`, links that lead out) is named, never dropped.
 
+mod export;
 pub mod fault;
 pub mod limits;
 mod objects;

@@ -13,7 +13,9 @@ use super::repository::Repository;
 use super::revision::Revision;
 use super::tree::{Target, TargetKind, find, parts, shown};
 use crate::manifests::folder::{Foreign, Layout, Tool, Unrendered, layout};
-use crate::manifests::source::{DUMP_BYTES_MAX, is_hidden, is_manifest};
+use crate::manifests::source::{
+    DUMP_BYTES_MAX, IGNORE_FILE, LeavesOut, is_hidden, is_manifest, is_passed_over,
+};
 
 /// What to read of a revision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub struct FoundFile {
     pub path: String,
     /// The content.
     pub bytes: Vec<u8>,
+    /// Whether it was found by walking a folder, rather than named.
+    pub is_walked: bool,
 }
 
 /// What is there and was not read.
@@ -55,6 +59,10 @@ pub struct Found {
     pub unrendered: Vec<Unrendered>,
     /// Files of other tools in the folders, the first of each; they are not read.
     pub foreign: BTreeMap<Foreign, String>,
+    /// The folders that were asked for, as `REV:path`.
+    pub folders: Vec<String>,
+    /// Folders of what others wrote, which are never walked into.
+    pub vendored: Vec<String>,
 }
 
 impl Repository {
@@ -71,15 +79,21 @@ impl Repository {
     }
 
     /// Reads the manifests of a revision: files that were named, and of folders those with a manifest's ending that
-    /// are not hidden.
+    /// are not hidden and not left out.
     ///
     /// # Errors
     /// Everything that cannot be read, at once.
-    pub fn read(&self, revision: &Revision, ask: &Ask) -> Result<Found, Vec<GitFault>> {
+    pub fn read(
+        &self,
+        revision: &Revision,
+        ask: &Ask,
+        ignored: &mut dyn LeavesOut,
+    ) -> Result<Found, Vec<GitFault>> {
         let objects = Objects { repository: self, revision };
         let mut walk = Walk {
             objects,
             is_recursive: ask.is_recursive,
+            ignored,
             found: Found::default(),
             listed: Vec::new(),
             faults: Vec::new(),
@@ -106,6 +120,7 @@ struct Listed {
 struct Walk<'a> {
     objects: Objects<'a>,
     is_recursive: bool,
+    ignored: &'a mut dyn LeavesOut,
     found: Found,
     /// The files of the folder that is looked at, and of those in it.
     listed: Vec<Listed>,
@@ -125,6 +140,9 @@ impl Walk<'_> {
             Err(fault) => self.faults.push(fault),
             Ok(Target { path: real, kind }) => match kind {
                 TargetKind::Folder(id) => {
+                    self.ignored.start(&shown(&path));
+                    self.come_down(&path);
+                    self.found.folders.push(self.objects.place(&shown(&path)));
                     self.folder(&path, real, id);
                     self.sorted_out();
                 }
@@ -134,7 +152,7 @@ impl Walk<'_> {
                         self.listed.push(Listed { path, real, id });
                         self.sorted_out();
                     } else {
-                        self.file(Listed { path, real, id });
+                        self.file(Listed { path, real, id }, false);
                     }
                 }
                 TargetKind::Submodule(_) => {
@@ -142,6 +160,25 @@ impl Walk<'_> {
                 }
             },
         }
+    }
+
+    /// Enters the folders above one that was named.
+    fn come_down(&mut self, path: &[BString]) {
+        for (depth, _) in path.iter().enumerate() {
+            let above = path.get(..depth).unwrap_or_default();
+            let Ok(Target { kind: TargetKind::Folder(id), .. }) = find(self.objects, above) else { continue };
+            if let Ok(entries) = self.objects.folder(&shown(above), id) {
+                self.enter(above, &entries);
+            }
+        }
+    }
+
+    /// Comes to a folder and reads what it says is left out.
+    fn enter(&mut self, path: &[BString], entries: &[Entry]) {
+        let file = entries.iter().find(|entry| entry.name == IGNORE_FILE && entry.kind == EntryKind::Blob);
+        let rules = file.map(|file| self.objects.bytes(&shown(path), file.id, DEFINITION_BYTES_MAX));
+        let rules = rules.and_then(|rules| rules.map_err(|fault| self.faults.push(fault)).ok());
+        self.ignored.enter(&shown(path), rules.as_deref());
     }
 
     fn folder(&mut self, path: &[BString], real: Vec<BString>, id: ObjectId) {
@@ -160,6 +197,7 @@ impl Walk<'_> {
             }
         };
         entries.sort_by(|one, other| one.name.cmp(&other.name));
+        self.enter(path, &entries);
         for entry in entries {
             self.entries += 1;
             if self.entries > ENTRIES_MAX {
@@ -171,6 +209,7 @@ impl Walk<'_> {
             }
             self.entry(path, &real, entry);
         }
+        self.ignored.leave();
     }
 
     fn entry(&mut self, folder: &[BString], real: &[BString], entry: Entry) {
@@ -184,6 +223,14 @@ impl Walk<'_> {
             path
         };
         let (path, real) = (below(folder), below(real));
+        let is_folder = entry.kind == EntryKind::Tree;
+        if is_folder && is_passed_over(&name) {
+            self.found.vendored.push(self.objects.place(&shown(&path)));
+            return;
+        }
+        if self.ignored.leaves_out(&shown(&path), is_folder) {
+            return;
+        }
         match entry.kind {
             EntryKind::Tree => self.inner_folder(&path, real, entry.id),
             EntryKind::Blob | EntryKind::BlobExecutable => {
@@ -236,7 +283,7 @@ impl Walk<'_> {
         let Layout { manifests, unrendered, foreign } = layout(&paths, definition);
         let is_read: BTreeSet<usize> = manifests.into_iter().collect();
         for (_, file) in listed.into_iter().enumerate().filter(|(index, _)| is_read.contains(index)) {
-            self.file(file);
+            self.file(file, true);
         }
         // What lies below a folder to render is not read, with `-R` or without.
         let roots: Vec<String> = unrendered.iter().map(|root| self.objects.place(&root.folder)).collect();
@@ -250,7 +297,8 @@ impl Walk<'_> {
         self.found.foreign.extend(foreign);
     }
 
-    fn file(&mut self, Listed { path, real, id }: Listed) {
+    /// Reads a file, which was named or found by walking a folder.
+    fn file(&mut self, Listed { path, real, id }: Listed, is_walked: bool) {
         if !self.seen.insert(real) {
             return;
         }
@@ -262,7 +310,7 @@ impl Walk<'_> {
             }
             Ok(bytes) => {
                 self.bytes += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-                self.found.files.push(FoundFile { path: shown, bytes });
+                self.found.files.push(FoundFile { path: shown, bytes, is_walked });
             }
             Err(fault) => self.faults.push(fault),
         }

@@ -22,6 +22,7 @@ use super::meta::Meta;
 use super::node::{ClaimObject, NodeObject};
 use super::objects::OurObject;
 use super::older;
+use super::operated::Operated;
 use super::owners::{self, Owners};
 use super::pod::PodBody;
 use super::priority::Priorities;
@@ -29,8 +30,9 @@ use super::refusals::Told;
 use super::renders::{self, Renders};
 use super::rollout::{self, RolloutOfAnother};
 use super::scaling::autoscaler::{self, Autoscaler};
-use super::source::OBJECTS_MAX;
+use super::source::{OBJECTS_MAX, Source};
 use super::storage;
+use super::stray::{self, Lenience};
 use super::tree::{Tree, shortened};
 use super::workload::{self, WorkloadObject};
 
@@ -87,6 +89,8 @@ pub struct Found {
     pub not_understood: BTreeMap<String, NotUnderstood>,
     /// Objects that stand for others, which a controller renders.
     pub renders: BTreeSet<Renders>,
+    /// Objects that an operator makes pods of.
+    pub operated: BTreeSet<Operated>,
     /// Objects that do not matter, by kind.
     pub passed_over: BTreeMap<String, usize>,
     /// How many objects there were.
@@ -99,6 +103,12 @@ pub struct Found {
     pub faults: Faults,
     /// The objects themselves as far as planning needs them, where they are asked for.
     pub kept: Option<Vec<KeptObject>>,
+    /// The sources of what was passed over since it is no object of Kubernetes.
+    pub strays: BTreeSet<Arc<str>>,
+    /// What `kubectl get` was asked for, as far as that is known: kinds without an object have none.
+    pub listed: BTreeSet<String>,
+    /// How the source that is read now is taken.
+    lenience: Lenience,
     /// How often each name was made that a `generateName` comes to.
     generated: BTreeMap<Arc<str>, usize>,
     /// Bodies that were met before: replicas share theirs.
@@ -106,9 +116,6 @@ pub struct Found {
     /// Objects that were met before.
     seen: BTreeMap<Identity, (Digest, Place)>,
 }
-
-/// What documents that are no objects of Kubernetes are counted as.
-pub const NO_OBJECT: &str = "documents without a kind";
 
 impl Taker for Found {
     fn object(&mut self, file: &Arc<str>, mut tree: Tree) {
@@ -118,21 +125,13 @@ impl Taker for Found {
             let hint = "leave out kinds that are not planned with";
             return self.faults.add(Fault::at(file, tree.line, message).with_hint(hint));
         }
-        if tree.as_map().is_none() {
-            // A text that is the whole of a file may be a token: it is not repeated.
-            let is = if tree.as_text().is_some() { "text".to_owned() } else { tree.value.describe() };
-            let message = format!("a document must be an object and is {is}");
-            let hint = if tree.as_list().is_some() {
-                "write objects one after another with `---` between them, or as `items` of a List; leave the file out if it is not a manifest"
-            } else {
-                "leave the file out if it is not a manifest"
-            };
-            return self.faults.add(Fault::at(file, tree.line, message).with_hint(hint));
-        }
-        if tree.get("kind").is_none() && tree.get("metadata").is_none() {
+        if self.lenience.passes_over(&tree) {
             // An input of nothing else is a mistake: what a failed command wrote, or values of a chart.
             self.objects -= 1;
-            return self.pass_over(NO_OBJECT);
+            return self.stray(file);
+        }
+        if tree.as_map().is_none() {
+            return self.faults.add(stray::no_object(file, &tree));
         }
         self.unknown.look(file, &tree);
         let digest = self.cut(&mut tree);
@@ -145,6 +144,9 @@ impl Taker for Found {
     }
 
     fn fault(&mut self, fault: Fault) {
+        if self.lenience.is_unreadable_passed_over {
+            return self.stray(&fault.file);
+        }
         self.faults.add(fault);
     }
 
@@ -158,6 +160,17 @@ impl Found {
     #[must_use]
     pub fn keeping() -> Self {
         Self { kept: Some(Vec::new()), ..Self::default() }
+    }
+
+    /// Gets ready for a source, whose documents come next.
+    pub fn begin(&mut self, source: &Source) {
+        self.lenience = Lenience::of(source);
+    }
+
+    /// Passes over what is no object of Kubernetes; a source that cannot be read counts as one document.
+    fn stray(&mut self, file: &Arc<str>) {
+        self.strays.insert(Arc::clone(file));
+        self.pass_over(stray::NO_OBJECT);
     }
 
     fn pass_over(&mut self, kind: &str) {
@@ -193,11 +206,7 @@ impl Found {
 
     /// Reads an object; returns whether it is planned with.
     fn read(&mut self, object: Cursor<'_>, digest: Option<Digest>) -> bool {
-        for key in ["apiVersion", "kind"] {
-            if object.get(key).is_none() {
-                object.missing(key, "every object of Kubernetes has `apiVersion` and `kind`");
-            }
-        }
+        stray::judge(object);
         let (Some(version), Some(kind)) = (object.text("apiVersion"), object.text("kind")) else {
             return false;
         };
@@ -221,10 +230,13 @@ impl Found {
             Treatment::Other if kind::holds_pod_template(version, object.tree) => {
                 match self.generic(object, digest) {
                     Some(is_new) => return is_new,
-                    None => self.not_understood(object, kind, Why::PodTemplate),
+                    None => self.not_understood(object, &kind::told(version, kind), Why::PodTemplate),
                 }
             }
-            Treatment::Other => self.pass_over(&shortened(kind)),
+            Treatment::Other => match Operated::read(version, kind, object.tree) {
+                Some(operated) => drop(self.operated.insert(operated)),
+                None => self.pass_over(&shortened(kind)),
+            },
             // An Event that changed between two dumps is told twice, and is no contradiction.
             Treatment::Event => match Told::of_event(object.tree) {
                 Some(told) => {
@@ -396,7 +408,7 @@ impl Found {
             text("namespace").map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));
         let entry = self
             .not_understood
-            .entry(shortened(kind))
+            .entry(kind.to_owned())
             .or_insert_with(|| NotUnderstood { why, names: BTreeMap::new() });
         entry.why = entry.why.min(why);
         *entry.names.entry(shortened(&name)).or_default() += 1;

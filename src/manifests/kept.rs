@@ -9,6 +9,7 @@ use super::allow::{self, Scope};
 use super::document::Taker as _;
 use super::found::Found;
 use super::kind::{self, NotUnderstood};
+use super::operated::Operated;
 use super::renders::Renders;
 use super::tree::{Entry, Tree, Value};
 use crate::model::Workload;
@@ -76,8 +77,14 @@ pub struct Kept {
     pub not_understood: BTreeMap<String, NotUnderstood>,
     /// Objects that stand for others, which a controller renders in the cluster.
     pub renders: BTreeSet<Renders>,
+    /// Objects that an operator makes pods of.
+    pub operated: BTreeSet<Operated>,
     /// Kinds that do not matter to a plan, with how many objects there were of each.
     pub passed_over: BTreeMap<String, usize>,
+    /// The sources of documents that are no objects of Kubernetes; a snapshot's file does not keep them.
+    pub strays: BTreeSet<Arc<str>>,
+    /// What `kubectl get` was asked for, by its words, where that is known: kinds without an object have none.
+    pub listed: BTreeSet<String>,
     /// How many sources were read.
     pub sources: usize,
     /// How many objects they held, items of Lists each counted.
@@ -89,17 +96,17 @@ pub struct Kept {
 impl Kept {
     /// Reads the objects; returns what was found, and how many sources it came from.
     pub(super) fn found(self) -> (Found, usize) {
-        let Self { objects, laid, not_understood, renders, passed_over, sources, documents, finished_pods } =
-            self;
+        let objects = self.objects;
         let mut found = Found::default();
-        (found.not_understood, found.passed_over) = (not_understood, passed_over);
-        (found.renders, found.finished_pods) = (renders, finished_pods);
-        found.laid = laid;
+        (found.not_understood, found.passed_over) = (self.not_understood, self.passed_over);
+        (found.renders, found.operated) = (self.renders, self.operated);
+        (found.strays, found.listed) = (self.strays, self.listed);
+        (found.finished_pods, found.laid) = (self.finished_pods, self.laid);
         for KeptObject { file, tree } in objects {
             found.object(&file, tree);
         }
-        found.objects = documents;
-        (found, sources)
+        found.objects = self.documents;
+        (found, self.sources)
     }
 }
 

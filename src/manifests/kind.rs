@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::renders;
-use super::tree::{Tree, Value};
+use super::tree::{Tree, Value, shortened};
 
 /// What is done with an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,6 +269,20 @@ pub fn misspelt(api_version: &str, kind: &str) -> Option<Misspelt> {
     );
     let near = nearest.filter(is_near).filter(|_| is_understood);
     near.map(|(_, known)| Misspelt { nearest: Some(known) })
+}
+
+/// Returns what people call a kind: with its group where Kubernetes has another kind of that name.
+#[must_use]
+pub fn told(api_version: &str, kind: &str) -> String {
+    let (group, _) = group_and_version(api_version);
+    let is_own = |of: &str| !of.contains('.') || of.ends_with(".k8s.io");
+    let is_known = CORE_KINDS.contains(&kind)
+        || READ_KINDS.iter().any(|(of, known)| *known == kind && is_own(of) && *of != group);
+    if is_known && !is_own(group) {
+        format!("{} ({})", shortened(kind), shortened(group))
+    } else {
+        shortened(kind)
+    }
 }
 
 /// Returns whether an object looks like a workload whatever its kind: `spec.replicas`, and the containers of

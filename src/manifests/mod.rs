@@ -22,12 +22,14 @@ pub mod job;
 pub mod json;
 pub mod kept;
 pub mod kind;
+pub mod listed;
 pub mod live;
 pub mod meta;
 pub mod names;
 pub mod node;
 pub mod objects;
 pub mod older;
+pub mod operated;
 pub mod overlay;
 pub mod owners;
 pub mod pod;
@@ -42,26 +44,31 @@ pub mod scalar;
 pub mod scaling;
 pub mod source;
 pub mod storage;
+pub mod stray;
 pub mod tree;
 pub mod workload;
 pub mod yaml;
 
 pub use fault::{Fault, Segment, path_text};
-pub use found::NO_OBJECT;
 pub use kept::{Identity, Kept, KeptObject};
 pub use kind::{NotUnderstood, Why};
 pub use names::{Cover, Names};
 pub use objects::{DaemonSet, Objects, OurObject};
+pub use operated::Operated;
 pub use overlay::Overlay;
 pub use renders::Renders;
 pub use running::Cron;
 pub use said::{Note, Remark};
 pub use scaling::{Hpa, option::Scale};
 pub use source::{DUMP_BYTES_MAX, Source};
+pub use stray::NO_OBJECT;
+
+use std::collections::BTreeSet;
 
 use crate::model::Workload;
 use document::Taker as _;
 use found::Found;
+use listed::Everywhere;
 use said::Said;
 use scaling::Scaling;
 
@@ -104,13 +111,28 @@ pub fn keep(mut sources: Vec<Source>) -> (Kept, Vec<Fault>) {
     let mut found = Found::keeping();
     let count = take(&mut sources, &mut found);
     let laid = running::beside(&found.workloads, &found.made_in);
-    let Found { kept, not_understood, renders, passed_over, objects, finished_pods, faults, .. } = found;
+    let Found {
+        kept,
+        not_understood,
+        renders,
+        operated,
+        passed_over,
+        strays,
+        listed,
+        objects,
+        finished_pods,
+        faults,
+        ..
+    } = found;
     let kept = Kept {
         objects: kept.unwrap_or_default(),
         laid,
         not_understood,
         renders,
+        operated,
         passed_over,
+        strays,
+        listed,
         sources: count,
         documents: objects,
         finished_pods,
@@ -141,6 +163,7 @@ fn take(sources: &mut Vec<Source>, found: &mut Found) -> usize {
         if !found.goes_on() {
             break;
         }
+        found.begin(&source);
         document::read(&source, found);
     }
     count
@@ -149,6 +172,7 @@ fn take(sources: &mut Vec<Source>, found: &mut Found) -> usize {
 /// Returns what was found as objects, beside everything that is wrong.
 fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects, Vec<Fault>) {
     let is_dump = running::is_dump(&found);
+    let missing = missing(&found);
     let Found {
         mut workloads,
         rollouts,
@@ -167,6 +191,7 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
     let mut said = Said::default();
     said.remarks.extend(unknown.remarks());
     rollout::resolve(rollouts, &mut workloads, &mut said);
+    let makers = owners.makers(&pods);
     owners.settle(&mut workloads, &mut pods);
     admission.admit(&mut workloads, &mut pods, &mut said);
     laid.extend(running::beside(&workloads, &made_in));
@@ -204,7 +229,10 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
         cluster: found.cluster,
         not_understood: found.not_understood,
         renders: found.renders,
+        missing,
+        operated: operated::unmade(found.operated, &makers),
         passed_over: found.passed_over,
+        strays: found.strays,
         unknown_priority_classes: expanded.unknown_priority_classes,
         said: said.sorted(),
         sources,
@@ -212,6 +240,18 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
         finished_pods: found.finished_pods,
     };
     (objects, faults.sorted())
+}
+
+/// Returns the kinds that every cluster has objects of, that were not listed, and that a dump has none of.
+fn missing(found: &Found) -> BTreeSet<Everywhere> {
+    let is_dump = !found.nodes.is_empty();
+    let has = |kind: &Everywhere| match kind {
+        Everywhere::Budgets => !found.budgets.is_empty(),
+        Everywhere::PriorityClasses => !found.priorities.is_empty(),
+        Everywhere::StorageClasses => !found.storage.classes.is_empty(),
+    };
+    let is_missing = |kind: &Everywhere| is_dump && !has(kind) && !found.listed.contains(kind.short());
+    Everywhere::ALL.into_iter().filter(is_missing).collect()
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodSpec, Refusal, Work
 
 use super::fault::Segment;
 use super::kind::NotUnderstood;
+use super::listed::Everywhere;
+use super::operated::Operated;
 use super::renders::Renders;
 use super::said::Said;
 use super::tree::Tree;
@@ -100,8 +102,14 @@ pub struct Objects {
     pub not_understood: BTreeMap<String, NotUnderstood>,
     /// Objects that stand for others, which a controller renders in the cluster.
     pub renders: BTreeSet<Renders>,
+    /// Kinds that every cluster has objects of and a dump has none of.
+    pub missing: BTreeSet<Everywhere>,
+    /// Objects that an operator makes pods of.
+    pub operated: BTreeSet<Operated>,
     /// Kinds that do not matter to a plan, with how many objects there were of each.
     pub passed_over: BTreeMap<String, usize>,
+    /// The sources of documents that are no objects of Kubernetes and were passed over.
+    pub strays: BTreeSet<Arc<str>>,
     /// PriorityClasses that pods name and the input does not hold; their pods have priority 0.
     pub unknown_priority_classes: BTreeSet<Arc<str>>,
     /// What was assumed, what could not be resolved, what looks wrong.

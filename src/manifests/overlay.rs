@@ -10,8 +10,11 @@ use super::document::{self, Taker};
 use super::fault::{Fault, Faults};
 use super::found::Found;
 use super::kept::{Identity, Kept, KeptObject};
+use super::kind::told;
+use super::operated::Operated;
 use super::replaced::{self, Applied, Settled};
 use super::source::Source;
+use super::stray::Lenience;
 use super::tree::{Tree, Value};
 use crate::model::{Namespace, Workload};
 
@@ -32,6 +35,7 @@ pub struct Overlay {
 pub fn identities(sources: Vec<Source>) -> (BTreeSet<Identity>, Vec<Fault>) {
     let mut named = Named::default();
     for source in &sources {
+        named.lenience = Lenience::of(source);
         document::read(source, &mut named);
     }
     (named.identities, named.faults.sorted())
@@ -41,6 +45,7 @@ pub fn identities(sources: Vec<Source>) -> (BTreeSet<Identity>, Vec<Fault>) {
 struct Named {
     identities: BTreeSet<Identity>,
     faults: Faults,
+    lenience: Lenience,
 }
 
 impl Taker for Named {
@@ -49,7 +54,9 @@ impl Taker for Named {
     }
 
     fn fault(&mut self, fault: Fault) {
-        self.faults.add(fault);
+        if !self.lenience.is_unreadable_passed_over {
+            self.faults.add(fault);
+        }
     }
 
     fn goes_on(&self) -> bool {
@@ -101,7 +108,10 @@ pub(super) fn found(base: Kept, overlay: Overlay) -> (Found, usize) {
         laid: base.laid.into_iter().chain(applied.workloads.iter().cloned()).collect(),
         not_understood: not_understood(base.not_understood, with.not_understood, &prune),
         renders: base.renders.into_iter().chain(with.renders).collect(),
+        operated: operated(base.operated, with.operated, &prune),
         passed_over: base.passed_over,
+        listed: base.listed,
+        strays: base.strays.into_iter().chain(with.strays).collect(),
         sources: base.sources + with.sources,
         documents: base.documents + with.documents,
         finished_pods: base.finished_pods,
@@ -189,6 +199,25 @@ fn workload_of(identity: &Identity) -> Workload {
     Workload { kind: Arc::clone(kind), namespace: Namespace::new(&**namespace), name: Arc::clone(name) }
 }
 
+/// Returns what operators make pods of on both sides, as it is applied, without what is pruned.
+fn operated(
+    base: BTreeSet<Operated>,
+    with: BTreeSet<Operated>,
+    prune: &BTreeSet<Identity>,
+) -> BTreeSet<Operated> {
+    let known = |one: &Operated| (one.kind.clone(), one.name.clone());
+    let mut all: BTreeMap<_, Operated> = base.into_iter().map(|one| (known(&one), one)).collect();
+    all.extend(with.into_iter().map(|one| (known(&one), one)));
+    for Identity { group, kind, namespace, name } in prune {
+        let kind = told(&format!("{group}/v1"), kind);
+        let bare = (&**namespace == "default").then(|| name.to_string());
+        for name in bare.into_iter().chain([format!("{namespace}/{name}")]) {
+            all.remove(&(kind.clone(), name));
+        }
+    }
+    all.into_values().collect()
+}
+
 type NotUnderstood = BTreeMap<String, super::NotUnderstood>;
 
 /// Returns what is not understood of both, each object once, without what is pruned.
@@ -202,8 +231,8 @@ fn not_understood(base: NotUnderstood, with: NotUnderstood, prune: &BTreeSet<Ide
             *present = (*present).max(count);
         }
     }
-    for Identity { group: _, kind, namespace, name } in prune {
-        if let Some(found) = all.get_mut(&**kind) {
+    for Identity { group, kind, namespace, name } in prune {
+        if let Some(found) = all.get_mut(&told(&format!("{group}/v1"), kind)) {
             found.names.remove(&format!("{namespace}/{name}"));
             if &**namespace == "default" {
                 found.names.remove(&**name);

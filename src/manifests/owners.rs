@@ -79,6 +79,13 @@ impl Owners {
         self.0.insert(owned, owner);
     }
 
+    /// Returns what controls the workloads and pods of the input, be it there or not.
+    #[must_use]
+    pub fn makers(&self, pods: &[(LivePod, Arc<PodBody>)]) -> BTreeSet<Workload> {
+        let of_pods = pods.iter().filter_map(|(pod, _)| pod.workload.clone());
+        self.0.values().cloned().chain(of_pods).collect()
+    }
+
     /// Gives each pod the workload that speaks for it, and leaves out workloads that another one made. Of a
     /// kind that is not known and what it made, the latter speaks: its counts are understood.
     pub fn settle(&self, workloads: &mut Vec<(WorkloadObject, Place)>, pods: &mut [(LivePod, Arc<PodBody>)]) {

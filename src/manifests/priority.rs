@@ -33,6 +33,12 @@ impl Priorities {
         self.values.insert(meta.name, value);
     }
 
+    /// Returns whether the input holds none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
     /// Returns the priority of a pod; a class that is not known counts as 0 and is told in `unknown`.
     #[must_use]
     pub fn of(&self, body: &PodBody, unknown: &mut BTreeSet<Arc<str>>) -> i32 {

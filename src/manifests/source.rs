@@ -9,12 +9,14 @@ pub struct Source {
     pub name: String,
     /// The content.
     pub bytes: Vec<u8>,
+    /// Whether it was found by walking a folder, where files of other tools may be, rather than named.
+    pub is_walked: bool,
 }
 
 impl Source {
     /// Makes a source of a name and its content.
     pub fn new(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
-        Self { name: name.into(), bytes: bytes.into() }
+        Self { name: name.into(), bytes: bytes.into(), is_walked: false }
     }
 }
 
@@ -25,6 +27,15 @@ const ENDINGS: [&str; 3] = [".json", ".yaml", ".yml"];
 #[must_use]
 pub fn is_hidden(name: &str) -> bool {
     name.starts_with('.')
+}
+
+/// Folders of what others wrote: the sources that a build needs are no manifests of this cluster.
+const VENDORED: [&str; 2] = ["node_modules", "vendor"];
+
+/// Returns whether a folder of this name is passed over in a folder.
+#[must_use]
+pub fn is_passed_over(folder: &str) -> bool {
+    is_hidden(folder) || VENDORED.contains(&folder)
 }
 
 /// Returns whether a file of this name is read in a folder.
@@ -55,3 +66,19 @@ pub const PODS_MAX: i64 = 500_000;
 
 /// The most objects of an input: a dump of the largest size has fewer, at two hundred bytes each.
 pub const OBJECTS_MAX: usize = 5_000_000;
+
+/// The file of a folder that says what of it is not read, as a `.gitignore` says it.
+pub const IGNORE_FILE: &str = ".nodeformignore";
+
+/// Says what of the folders that are walked is left out beside hidden files. Folders are entered and left as they are
+/// walked; paths are those that are shown.
+pub trait LeavesOut {
+    /// Starts at a folder that was named.
+    fn start(&mut self, root: &str);
+    /// Comes to a folder, with the content of its [`IGNORE_FILE`].
+    fn enter(&mut self, folder: &str, rules: Option<&[u8]>);
+    /// Goes back to the folder around it.
+    fn leave(&mut self);
+    /// Returns whether a file or folder is left out.
+    fn leaves_out(&mut self, path: &str, is_folder: bool) -> bool;
+}

@@ -16,6 +16,7 @@ mod waiting;
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -84,6 +85,8 @@ pub struct World {
     pub proves_bound: bool,
     /// How many objects were read, those that do not matter to a plan included.
     pub objects: usize,
+    /// The sources of documents that are no objects of Kubernetes and were passed over.
+    pub strays: BTreeSet<Arc<str>>,
     /// What looks wrong in the input and keeps nothing from being planned.
     pub remarks: Vec<Remark>,
     /// The places in [`ReadOptions::scale`] whose workloads are missing, where they may be.
@@ -260,6 +263,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         strategy,
         proves_bound,
         objects: objects.documents,
+        strays: objects.strays,
         remarks: objects.said.remarks.into_iter().chain(remarks).collect(),
         unscaled: objects.said.unscaled,
     })
@@ -386,8 +390,7 @@ fn solved(world: &World) -> (Solution, Plan) {
 
 /// Makes a plan of a fleet, with what was noticed when the world was read.
 fn plan_of(world: &World, solution: &Solution) -> Plan {
-    let World { snapshot, policy, targets, strategy: _, proves_bound: _, objects, remarks, unscaled: _ } =
-        world;
+    let World { snapshot, policy, targets, objects, remarks, .. } = world;
     let mut plan = crate::plan::plan_targets(snapshot, policy, solution, targets);
     plan.evidence.world.documents = Some(*objects);
     let warning = |Remark { object, what, hint }: &Remark| Warning {

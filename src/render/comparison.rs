@@ -310,7 +310,9 @@ pub(super) fn warnings(comparison: &Comparison) -> Vec<Line> {
         let hint = warning.hint.as_ref().map_or(String::new(), |hint| format!("; hint: {hint}"));
         format!("  {}: {}{hint}", warning.object, warning.what)
     });
-    gaps.chain(warnings).map(|text| Line::new(Style::Warning, text)).collect()
+    let assumed = comparison.assumptions.iter();
+    let assumed = assumed.map(|assumed| format!("  Assumed: {} ({})", assumed.what, assumed.why));
+    assumed.chain(gaps).chain(warnings).map(|text| Line::new(Style::Warning, text)).collect()
 }
 
 pub(super) fn solved(comparison: &Comparison, names: usize) -> Vec<Line> {

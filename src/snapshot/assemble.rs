@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::catalog::Catalog;
-use crate::manifests::{NotUnderstood, Objects, Renders, Why};
+use crate::manifests::{self, NotUnderstood, Objects, Renders, Why};
 use crate::model::{NetworkSetup, Node, NodeName, NodeStage, PodPlace, Resources};
 
 use super::{Assumption, Daemon, Gap, GapKind, Snapshot, bound_first, storage_classes, system_daemons};
@@ -62,6 +62,8 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
     let mut gaps: Vec<Gap> =
         objects.not_understood.iter().map(|(kind, what)| not_understood(kind, what)).collect();
     gaps.extend(unrendered(objects));
+    gaps.extend(operated(objects));
+    gaps.extend(unlisted(objects));
     gaps.extend(objects.said.unresolved.iter().map(|note| Gap {
         kind: GapKind::Unread,
         what: note.what.clone(),
@@ -143,6 +145,42 @@ fn unrendered(objects: &Objects) -> Vec<Gap> {
         }
     };
     by_kind.into_iter().map(gap).collect()
+}
+
+/// Kinds that every cluster has objects of, and the dump has none.
+fn unlisted(objects: &Objects) -> Option<Gap> {
+    let kinds: Vec<&str> = objects.missing.iter().map(|kind| kind.plural()).collect();
+    let (last, others) = kinds.split_last()?;
+    let named =
+        if others.is_empty() { (*last).to_owned() } else { format!("{} or {last}", others.join(", ")) };
+    let asked: Vec<&str> = objects.missing.iter().map(|kind| kind.short()).collect();
+    Some(Gap {
+        kind: GapKind::Unlisted,
+        what: format!("no {named} in the input"),
+        consequence: format!(
+            "every cluster has some: add the output of `kubectl get {} -A -o yaml`",
+            asked.join(",")
+        ),
+    })
+}
+
+/// What operators make pods of, by kind.
+fn operated(objects: &Objects) -> Option<Gap> {
+    const KINDS_MAX: usize = 6;
+    let mut kinds = manifests::operated::by_kind(&objects.operated);
+    let them = if objects.operated.len() == 1 { "it" } else { "them" };
+    let more = kinds.len().saturating_sub(KINDS_MAX);
+    kinds.truncate(KINDS_MAX);
+    if more > 0 {
+        kinds.push(format!("{more} more kinds"));
+    }
+    (!kinds.is_empty()).then(|| Gap {
+        kind: GapKind::Unrendered,
+        what: kinds.join(", "),
+        consequence: format!(
+            "an operator makes pods of {them}: add its StatefulSets or pods from the cluster"
+        ),
+    })
 }
 
 /// Says how many there are of something, with the first few names.

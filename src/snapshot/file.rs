@@ -16,7 +16,9 @@ use super::{Gap, assemble};
 use crate::catalog::{self, Catalog};
 use crate::manifests::json::{Lines, Raw};
 use crate::manifests::source::DOCUMENT_BYTES_MAX;
-use crate::manifests::{DUMP_BYTES_MAX, Fault, Kept, KeptObject, Names, NotUnderstood, Renders, Source, Why};
+use crate::manifests::{
+    DUMP_BYTES_MAX, Fault, Kept, KeptObject, Names, NotUnderstood, Operated, Renders, Source, Why,
+};
 use crate::model::{Digest, Region, Workload};
 
 /// The version of the format.
@@ -132,6 +134,9 @@ struct WireFile<'a> {
     /// The workloads that are manifests beside what a cluster made: all their pods count, and not only those that exist.
     #[serde(default)]
     laid: BTreeSet<Workload>,
+    /// What `kubectl get` was asked for, where that is known: kinds without an object have none.
+    #[serde(default)]
+    listed: BTreeSet<String>,
     /// The region, where the user said it.
     location: Option<Region>,
     /// What was done with names of namespaces, workloads, pods, claims and volumes, and with the values of their
@@ -145,6 +150,9 @@ struct WireFile<'a> {
     passed_over: BTreeMap<String, usize>,
     /// Objects that a controller renders into others in the cluster: what these are is not known.
     unrendered: BTreeSet<Renders>,
+    /// Objects that an operator makes pods of, in a way that is not known.
+    #[serde(default)]
+    operated: BTreeSet<Operated>,
     /// What was there beside the objects and could not be read.
     unread: Vec<Gap>,
 }
@@ -178,12 +186,14 @@ pub fn write(file: &SnapshotFile) -> String {
         gaps: kept.not_understood.iter().map(gap).collect(),
         kind: KIND,
         laid: &kept.laid,
+        listed: &kept.listed,
         location,
         names: *names,
         objects,
         passed_over: &kept.passed_over,
         unread: gaps,
         unrendered: &kept.renders,
+        operated: &kept.operated,
     };
     let mut text = serde_json::to_string_pretty(&written).expect(WRITABLE);
     text.push('\n');
@@ -203,12 +213,16 @@ struct Written<'a> {
     kind: &'static str,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     laid: &'a BTreeSet<Workload>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    listed: &'a BTreeSet<String>,
     location: &'a Option<Region>,
     names: Names,
     objects: Vec<WrittenObject<'a>>,
     passed_over: &'a BTreeMap<String, usize>,
     unread: &'a [Gap],
     unrendered: &'a BTreeSet<Renders>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    operated: &'a BTreeSet<Operated>,
 }
 
 /// Reads a snapshot's file.
@@ -241,7 +255,10 @@ pub fn read(source: &Source) -> Result<SnapshotFile, Vec<Fault>> {
             .map(|gap| (gap.source, NotUnderstood { why: gap.why, names: gap.names }))
             .collect(),
         renders: wire.unrendered,
+        operated: wire.operated,
         passed_over: wire.passed_over,
+        strays: BTreeSet::new(),
+        listed: wire.listed,
         sources: 1,
         documents: wire.documents,
         finished_pods: wire.finished_pods,

@@ -67,6 +67,8 @@ pub enum GapKind {
     /// It was not read, or not understood.
     #[default]
     Unread,
+    /// A kind that every cluster has objects of was not asked for.
+    Unlisted,
     /// It stands for objects that are rendered elsewhere.
     Unrendered,
     /// It was read, and plans do not follow what it asks for yet.
@@ -79,6 +81,7 @@ impl std::fmt::Display for Gap {
         let Self { kind, what, consequence } = self;
         let lead = match kind {
             GapKind::Unread => "Not read",
+            GapKind::Unlisted => "Assumed",
             GapKind::Unrendered => "Not in this plan",
             GapKind::WithoutEffect => "Not planned with",
         };

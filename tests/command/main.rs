@@ -3,6 +3,7 @@
 mod book;
 mod examples;
 mod flags;
+mod folders;
 mod forms;
 mod generated;
 mod git;

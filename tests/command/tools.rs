@@ -21,7 +21,7 @@ fn root() -> &'static Path {
 }
 
 /// The path of a tool; without it, says on the standard error what is left out.
-fn tool(name: &str, what: &str) -> Option<PathBuf> {
+pub(crate) fn tool(name: &str, what: &str) -> Option<PathBuf> {
     static LEFT_OUT: AtomicUsize = AtomicUsize::new(0);
     let path = root().join("target/tools/kubernetes").join(name);
     if path.is_file() {
@@ -60,7 +60,7 @@ fn said(program: &Path, arguments: &[&str], input: &str) -> String {
 }
 
 /// Runs nodeform where these folders are the whole `PATH`.
-fn with_path(arguments: &[&str], path: &str) -> Output {
+pub(crate) fn with_path(arguments: &[&str], path: &str) -> Output {
     let program = Path::new(env!("CARGO_BIN_EXE_nodeform"));
     let mut command = Command::new(program);
     command.args(arguments).current_dir(root()).env("PATH", path).env("KUBECONFIG", "/dev/null");

@@ -4,6 +4,7 @@ mod api_corpus;
 mod api_types;
 mod architecture;
 mod catalog;
+mod cluster_kinds;
 mod destroy;
 mod found;
 mod programs;

@@ -569,6 +569,7 @@ fn left_over_and_cost(world: &World, strategy: SolveBy) -> Result<Option<LeftOve
         strategy,
         proves_bound: false,
         objects: 0,
+        strays: BTreeSet::new(),
         remarks: Vec::new(),
         unscaled: BTreeSet::new(),
     };

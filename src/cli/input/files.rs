@@ -3,25 +3,46 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::io::{ErrorKind, Read};
+use std::path::{Component, Path, PathBuf};
 
 use super::super::exit::Failure;
-use super::{InputFile, Inputs, Origin};
+use super::ignored::Ignored;
+use super::{InputFile, Inputs, Origin, STANDARD_INPUT, ToRender};
 use crate::manifests::Source;
 use crate::manifests::folder::{Layout, Tool, layout};
-use crate::manifests::source::{DUMP_BYTES_MAX, is_hidden};
+use crate::manifests::source::{DUMP_BYTES_MAX, IGNORE_FILE, LeavesOut, is_hidden, is_passed_over};
 
 /// The most bytes of a `kustomization.yaml` or a `Chart.yaml` that are looked at; people write a few hundred
 /// lines.
 const DEFINITION_BYTES_MAX: u64 = 1 << 20;
 
+/// The most bytes of a `.nodeformignore` that are read.
+const IGNORE_BYTES_MAX: u64 = 1 << 20;
+
+/// How folders are walked.
+#[derive(Debug)]
+pub(super) struct Walking {
+    /// Whether with all folders in them.
+    pub(super) is_recursive: bool,
+    /// What is left out.
+    pub(super) ignored: Ignored,
+}
+
 /// Reads these ways in, each file once.
 ///
 /// # Errors
 /// Every path that cannot be read, at once.
-pub(super) fn read(origins: &[Origin], is_recursive: bool) -> Result<Inputs, Failure> {
-    let mut reader = Reader { is_recursive, ..Reader::default() };
+pub(super) fn read(origins: &[Origin], walking: Walking) -> Result<Inputs, Failure> {
+    let Walking { is_recursive, ignored } = walking;
+    let mut reader = Reader {
+        is_recursive,
+        ignored,
+        root: PathBuf::new(),
+        inputs: Inputs::default(),
+        seen: BTreeSet::new(),
+        faults: Vec::new(),
+    };
     for origin in origins {
         match origin {
             Origin::StandardInput => reader.standard_input(),
@@ -34,17 +55,23 @@ pub(super) fn read(origins: &[Origin], is_recursive: bool) -> Result<Inputs, Fai
                 if is_definition(path) {
                     reader.sorted_out(std::slice::from_ref(path));
                 } else {
-                    reader.file(path);
+                    reader.file(path, false);
                 }
             }
         }
     }
-    let Reader { inputs, seen, faults, .. } = reader;
-    if faults.is_empty() {
-        return Ok(Inputs { read: seen, ..inputs });
+    let Reader { mut inputs, seen, mut faults, ignored, .. } = reader;
+    let (left_out, wrong) = ignored.end();
+    faults.extend(wrong);
+    if !faults.is_empty() {
+        return Err(Failure::errors(faults)
+            .hint("name files or folders that are there and may be read; `-` is standard input"));
     }
-    Err(Failure::errors(faults)
-        .hint("name files or folders that are there and may be read; `-` is standard input"))
+    // A folder that was named itself was read, also where another one that was named holds it.
+    inputs.passed_by.unread_folders.retain(|folder| !seen.contains(&real(Path::new(folder))));
+    inputs.passed_by.left_out = left_out;
+    inputs.passed_by.read = inputs.files.iter().map(|file| file.source.name.clone()).collect();
+    Ok(Inputs { read: seen, ..inputs })
 }
 
 /// Returns whether a file that was named stands for its folder.
@@ -58,9 +85,9 @@ pub(in super::super) fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-#[derive(Default)]
 struct Reader {
     is_recursive: bool,
+    ignored: Ignored,
     /// The folder that was named, or the one around the file that was.
     root: PathBuf,
     inputs: Inputs,
@@ -83,13 +110,14 @@ impl Reader {
         match std::io::stdin().lock().take(DUMP_BYTES_MAX + 1).read_to_end(&mut bytes) {
             Ok(_) => {
                 self.inputs.is_standard_input_blank = bytes.iter().all(u8::is_ascii_whitespace);
-                self.keep("-".to_owned(), "<stdin>".to_owned(), bytes);
+                self.keep("-".to_owned(), Source::new(STANDARD_INPUT, bytes));
             }
             Err(error) => self.faults.push(format!("standard input cannot be read: {error}")),
         }
     }
 
-    fn file(&mut self, path: &Path) {
+    /// Reads a file, which was named or found by walking a folder.
+    fn file(&mut self, path: &Path, is_walked: bool) {
         if !self.is_new(path) {
             return;
         }
@@ -112,7 +140,7 @@ impl Reader {
         match file.and_then(|file| file.take(DUMP_BYTES_MAX + 1).read_to_end(&mut bytes)) {
             Ok(_) => {
                 let place = path.strip_prefix(&self.root).unwrap_or(path).display().to_string();
-                self.keep(place, shown.to_string(), bytes);
+                self.keep(place, Source { name: shown.to_string(), bytes, is_walked });
             }
             Err(error) => self.faults.push(format!("`{shown}` cannot be read: {error}")),
         }
@@ -120,8 +148,31 @@ impl Reader {
 
     fn folder(&mut self, folder: &Path) {
         let mut paths = Vec::new();
+        self.ignored.start(&folder.to_string_lossy());
+        // Files on the way to the folder count for it as they would had the walk begun at the first.
+        let above: Vec<&Path> = folder.ancestors().skip(1).collect();
+        if folder.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+            above.into_iter().rev().for_each(|above| self.enter(above));
+        }
+        self.inputs.passed_by.folders.push(folder.display().to_string());
         self.walk(folder, &mut paths);
         self.sorted_out(&paths);
+    }
+
+    /// Comes to a folder and reads what it says is left out.
+    fn enter(&mut self, folder: &Path) {
+        let mut bytes = Vec::new();
+        let path = folder.join(IGNORE_FILE);
+        let file = fs::File::open(&path);
+        let rules = match file.and_then(|file| file.take(IGNORE_BYTES_MAX).read_to_end(&mut bytes)) {
+            Ok(_) => Some(bytes),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => {
+                self.faults.push(format!("`{}` cannot be read: {error}", path.display()));
+                None
+            }
+        };
+        self.ignored.enter(&folder.to_string_lossy(), rules.as_deref());
     }
 
     /// Lists the files of a folder, in the order of their names.
@@ -138,15 +189,27 @@ impl Reader {
             }
         };
         paths.sort();
+        self.enter(folder);
         for path in paths {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            match (is_hidden(&name), path.is_dir(), self.is_recursive) {
-                (true, _, _) => {}
-                (false, true, true) => self.walk(&path, files),
-                (false, true, false) => self.inputs.unread_folders.push(path.display().to_string()),
-                (false, false, _) => files.push(path),
+            let (is_folder, shown) = (path.is_dir(), path.display().to_string());
+            if is_hidden(&name) {
+                continue;
+            }
+            if is_folder && is_passed_over(&name) {
+                self.inputs.passed_by.vendored.push(shown);
+                continue;
+            }
+            if self.ignored.leaves_out(&shown, is_folder) {
+                continue;
+            }
+            match (is_folder, self.is_recursive) {
+                (false, _) => files.push(path),
+                (true, true) => self.walk(&path, files),
+                (true, false) => self.inputs.passed_by.unread_folders.push(shown),
             }
         }
+        self.ignored.leave();
     }
 
     /// Reads the manifests among the files of a folder and notes what has to be rendered.
@@ -160,18 +223,21 @@ impl Reader {
             Some(text)
         };
         let Layout { manifests, unrendered, foreign } = layout(&shown, definition);
-        manifests.iter().filter_map(|index| paths.get(*index)).for_each(|path| self.file(path));
-        if !unrendered.is_empty() {
-            // What lies below is not read, with `-R` or without.
-            let is_part =
-                |folder: &String| unrendered.iter().any(|root| Path::new(folder).starts_with(&root.folder));
-            self.inputs.unread_folders.retain(|folder| !is_part(folder));
-        }
-        self.inputs.unrendered.extend(unrendered);
-        self.inputs.foreign.extend(foreign);
+        manifests.iter().filter_map(|index| paths.get(*index)).for_each(|path| self.file(path, true));
+        let Inputs { passed_by, unrendered: known, .. } = &mut self.inputs;
+        // What lies below is not read, with `-R` or without.
+        let is_part =
+            |folder: &String| unrendered.iter().any(|root| Path::new(folder).starts_with(&root.folder));
+        passed_by.unread_folders.retain(|folder| !is_part(folder));
+        passed_by.foreign.extend(foreign);
+        let root = &self.root;
+        known.extend(unrendered.into_iter().map(|folder| {
+            let place = Path::new(&folder.folder).strip_prefix(root).unwrap_or(Path::new(&folder.folder));
+            ToRender { place: place.display().to_string(), folder }
+        }));
     }
 
-    fn keep(&mut self, place: String, name: String, bytes: Vec<u8>) {
-        self.inputs.files.push(InputFile { place, source: Source { name, bytes } });
+    fn keep(&mut self, place: String, source: Source) {
+        self.inputs.files.push(InputFile { place, source });
     }
 }

@@ -3,13 +3,17 @@
 //! Each way in is an [`Origin`]; each origin has a reader of its own. What the bytes mean is `manifests`'
 //! business.
 
+mod checkout;
 mod files;
+mod ignored;
+mod passed_by;
 mod render;
 #[cfg(feature = "git")]
 mod revision;
 mod unrendered;
 
 pub(super) use files::real;
+pub(super) use passed_by::{PassedBy, listed};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,9 +22,16 @@ use clap::Args;
 
 use super::exit::Failure;
 use crate::manifests::Source;
-use crate::manifests::folder::{self, Foreign, Unrendered};
+use crate::manifests::folder::Unrendered;
 use crate::snapshot::Gap;
-use render::Rendered;
+use crate::upgrade::{Upgraded, upgrade};
+use checkout::Checkout;
+use files::Walking;
+use ignored::Ignored;
+use render::{Rendered, Rendering, Unrenderable};
+
+/// What messages call the source that standard input is.
+pub(super) const STANDARD_INPUT: &str = "<stdin>";
 
 /// Where manifests come from.
 #[derive(Args, Clone, Debug, Default)]
@@ -34,7 +45,11 @@ pub(super) struct InputArguments {
     /// Read folders with all folders in them
     #[arg(short = 'R', long)]
     pub(super) recursive: bool,
-    /// Render folders of kustomize and helm with the `kustomize`, `kubectl` or `helm` of this machine
+    /// Leave files and folders out of the folders that are read, as a `.gitignore` says it; so does a file
+    /// `.nodeformignore` in them; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    pub(super) exclude: Vec<String>,
+    /// Render folders of kustomize and helm (also those of `--git`) with the `kustomize`, `kubectl` or `helm` of this machine
     #[arg(long)]
     pub(super) render: bool,
     /// Values for the charts that are rendered; may be repeated, the last one wins
@@ -65,20 +80,29 @@ pub(super) struct Inputs {
     pub(super) commit: Option<String>,
     /// The files.
     pub(super) files: Vec<InputFile>,
-    /// Folders in folders that were not read, since `-R` was not given, as they are shown.
-    pub(super) unread_folders: Vec<String>,
     /// Folders that were not read, since kustomize or helm has to render them.
-    unrendered: Vec<Unrendered>,
-    /// Files of other tools in the folders, the first of each; they are not read.
-    foreign: BTreeMap<Foreign, String>,
+    unrendered: Vec<ToRender>,
+    /// Folders that could not be rendered, though that was asked for.
+    unrenderable: Vec<Unrenderable>,
     /// The names of sources that were rendered, each with the command that made it.
     pub(super) rendered: BTreeMap<String, String>,
-    /// What is there and could not be read.
+    /// What is there and could not be read, beside folders that could not be rendered.
     pub(super) gaps: Vec<Gap>,
+    /// What was named or lies beside it, and was not read.
+    pub(super) passed_by: PassedBy,
     /// Whether nothing came from standard input, though it was named.
     is_standard_input_blank: bool,
     /// The files and folders that were read, every link followed.
     pub(super) read: BTreeSet<PathBuf>,
+}
+
+/// A folder that kustomize or helm has to render.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ToRender {
+    /// Its path from what was named; empty where it was named itself.
+    place: String,
+    /// The folder.
+    folder: Unrendered,
 }
 
 /// A file that was read.
@@ -147,6 +171,42 @@ impl Inputs {
         named.into_iter().fold(failure, Failure::hint)
     }
 
+    /// Rewrites the files as `validate --fix` would; returns the places of those that changed.
+    pub(super) fn upgrade(&mut self) -> Vec<String> {
+        let sources: Vec<Source> = self.files.iter().map(|file| file.source.clone()).collect();
+        let mut changed = Vec::new();
+        for Upgraded { name, text, .. } in upgrade(&sources) {
+            let Some(text) = text else { continue };
+            for file in self.files.iter_mut().filter(|file| file.source.name == name) {
+                file.source.bytes.clone_from(&text);
+                changed.push(file.place.clone());
+            }
+        }
+        changed
+    }
+
+    /// Returns what is there and is not in these inputs.
+    #[must_use]
+    pub(super) fn all_gaps(&self) -> Vec<Gap> {
+        let unrenderable = unrendered::gaps(&self.unrenderable);
+        self.gaps.iter().cloned().chain(unrenderable).collect()
+    }
+
+    /// Returns the failure to render folders, where there was one.
+    #[must_use]
+    pub(super) fn unrenderable(&self) -> Vec<String> {
+        unrendered::unrenderable(&self.unrenderable).faults
+    }
+
+    /// The failure of folders that have to be rendered, beside everything that is wrong with what was read.
+    fn refused(self) -> Failure {
+        let folders: Vec<Unrendered> = self.unrendered.iter().map(|root| root.folder.clone()).collect();
+        let mut failure = unrendered::refused(&folders);
+        let faults = crate::offline::read(self.sources()).err().unwrap_or_default();
+        failure.faults.splice(0..0, faults.iter().map(ToString::to_string));
+        failure
+    }
+
     /// Returns the files' bytes.
     #[must_use]
     pub(super) fn sources(self) -> Vec<Source> {
@@ -197,7 +257,7 @@ impl InputArguments {
         #[cfg(feature = "git")]
         if self.git.names_revision() {
             let beside = if paths.is_empty() { Inputs::default() } else { self.read_paths(&paths)? };
-            return revision::sides(&self.git, self.recursive, before, &beside);
+            return revision::sides(self, before, &beside);
         }
         let after = self.read_paths(&paths)?;
         let before: Vec<&PathBuf> = before.iter().collect();
@@ -205,50 +265,40 @@ impl InputArguments {
         Ok(Sides { before, after })
     }
 
-    /// Renders what has to be rendered, each folder by itself.
-    fn rendered(&self, inputs: &mut Inputs) -> Result<(), Failure> {
-        let mut faults = Vec::new();
-        let roots: BTreeSet<Unrendered> = std::mem::take(&mut inputs.unrendered).into_iter().collect();
-        for root in roots {
-            match render::render(&root, &self.helm_values) {
+    /// Renders what has to be rendered, each folder by itself; goes on past what cannot be.
+    fn rendered(&self, inputs: &mut Inputs, checkout: Option<&Checkout>) {
+        let roots: BTreeSet<ToRender> = std::mem::take(&mut inputs.unrendered).into_iter().collect();
+        for ToRender { place, folder: root } in roots {
+            let Unrendered { folder, tool, .. } = &root;
+            let name = checkout.map_or_else(|| folder.clone(), |checkout| checkout.called(folder));
+            let there = checkout.map(|checkout| checkout.path(folder));
+            let root = Unrendered { folder: there.unwrap_or_else(|| folder.clone()), ..root.clone() };
+            let hidden = checkout.map(Checkout::hidden);
+            let rendering = Rendering { root: &root, name: &name, values: &self.helm_values, hidden };
+            match rendering.run() {
                 Ok(Rendered { source, command }) => {
                     inputs.rendered.insert(source.name.clone(), command);
-                    inputs.files.push(InputFile { place: source.name.clone(), source });
+                    let place = format!("{place} ({})", tool.as_str()).trim_start().to_owned();
+                    inputs.files.push(InputFile { place, source });
                 }
-                Err(fault) => faults.push(fault),
+                Err(unrenderable) => inputs.unrenderable.push(unrenderable),
             }
         }
-        if faults.is_empty() { Ok(()) } else { Err(Failure::errors(faults)) }
     }
 
     /// Reads files and folders.
     fn read_paths(&self, paths: &[&PathBuf]) -> Result<Inputs, Failure> {
         let origins: Vec<Origin> = paths.iter().map(|path| Origin::of(path)).collect();
-        let mut inputs = files::read(&origins, self.recursive)?;
+        let walking = Walking { is_recursive: self.recursive, ignored: Ignored::new(&self.exclude)? };
+        let mut inputs = files::read(&origins, walking)?;
         inputs.name = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
         if self.render {
-            self.rendered(&mut inputs)?;
+            self.rendered(&mut inputs, None);
         } else if !inputs.unrendered.is_empty() {
-            return Err(unrendered::refused(&inputs.unrendered, &shown_beside(paths, &inputs))
-                .hint("or add `--render`: the kustomize, kubectl or helm of this machine is run then"));
+            return Err(inputs.refused());
         }
         found(inputs)
     }
-}
-
-/// Returns what is read beside the folders to render: the inputs in which none of these lies, as they were
-/// named, and the folders of the manifests in the others.
-fn shown_beside(paths: &[&PathBuf], inputs: &Inputs) -> BTreeSet<String> {
-    let is_beside = |path: &&&PathBuf| {
-        let apart =
-            |root: &Unrendered| !Path::new(&root.folder).starts_with(path) && !path.starts_with(&root.folder);
-        path.as_os_str() != "-" && inputs.unrendered.iter().all(apart)
-    };
-    let named: Vec<&&PathBuf> = paths.iter().filter(is_beside).collect();
-    let is_within = |name: &str| named.iter().any(|path| Path::new(name).starts_with(path));
-    let names = inputs.files.iter().map(|file| file.source.name.as_str());
-    let others = names.filter(|name| !name.starts_with('<') && !is_within(name)).map(folder::parent);
-    named.iter().map(|path| path.display().to_string()).chain(others.map(str::to_owned)).collect()
 }
 
 /// Refuses an input of folders without any file to read, and a pipe that brought nothing: a plan of the other
@@ -261,13 +311,8 @@ fn found(inputs: Inputs) -> Result<Inputs, Failure> {
     if !inputs.files.is_empty() {
         return Ok(inputs);
     }
-    if !inputs.foreign.is_empty() {
-        return Err(unrendered::foreign(&inputs.foreign));
+    if !inputs.unrenderable.is_empty() {
+        return Err(unrendered::unrenderable(&inputs.unrenderable));
     }
-    let failure = Failure::error("no file to read: the folders hold no `.yaml`, `.yml` or `.json` file");
-    Err(if inputs.unread_folders.is_empty() {
-        failure
-    } else {
-        failure.hint("add `-R` to read the folders inside them as well")
-    })
+    Err(inputs.passed_by.nothing_found(&BTreeSet::new()))
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::super::process::{Bounds, Ended, run};
 use crate::manifests::Source;
 use crate::manifests::folder::{Tool, Unrendered, shell_word};
+use crate::manifests::tree;
 
 /// How long a folder may take: charts with many dependencies take seconds, bases that are fetched with Git
 /// a minute.
@@ -18,6 +19,19 @@ const RENDER_BYTES_MAX: u64 = 256 << 20;
 /// The most lines of a tool's complaint that are shown.
 const COMPLAINT_LINES_MAX: usize = 20;
 
+/// A folder that is rendered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rendering<'a> {
+    /// The folder, where it lies on the disk.
+    pub(super) root: &'a Unrendered,
+    /// What people call it, and where it lies otherwise.
+    pub(super) name: &'a str,
+    /// Values for helm.
+    pub(super) values: &'a [PathBuf],
+    /// The folder of a checkout with what stands for it in messages.
+    pub(super) hidden: Option<(&'a str, &'a str)>,
+}
+
 /// What came out of a folder.
 #[derive(Debug)]
 pub(super) struct Rendered {
@@ -27,59 +41,83 @@ pub(super) struct Rendered {
     pub(super) command: String,
 }
 
-/// Renders a folder with the first tool of its kind that is there. `values` go to helm.
-///
-/// # Errors
-/// What is wrong, with the hint to it.
-pub(super) fn render(root: &Unrendered, values: &[PathBuf]) -> Result<Rendered, String> {
-    let Unrendered { folder, tool, .. } = root;
-    if *tool == Tool::Kustomize && root.inflates_charts {
-        return Err(format!(
-            "`{folder}` has charts in it, which kustomize fetches into the folder and renders with `--enable-helm` only\n\
-             hint: do that yourself: `{} | nodeform plan -`",
-            root.command()
-        ));
-    }
-    let commands = commands(root, values);
-    for (program, arguments) in &commands {
-        let shown = shown(program, arguments);
-        let bounds = Bounds { output_bytes_max: RENDER_BYTES_MAX, time_max: RENDER_TIME_MAX };
-        match run(program, arguments, bounds) {
-            Ok(Ended::Missing) => {}
-            Ok(Ended::Itself { status, output, .. }) if status.success() => {
-                let source = Source::new(format!("{folder} ({})", tool.as_str()), output);
-                return Ok(Rendered { source, command: shown });
-            }
-            Ok(Ended::Itself { status, complaint, .. }) => {
-                let how = status.code().map_or_else(
-                    || "was ended by a signal".to_owned(),
-                    |code| format!("failed with exit code {code}"),
-                );
-                return Err(format!(
-                    "`{shown}` {how}{}\nhint: {}",
-                    quoted(&complaint),
-                    hint(root, &complaint)
-                ));
-            }
-            Ok(Ended::TooMuch) => {
-                return Err(format!("`{shown}` printed more than {RENDER_BYTES_MAX} bytes and was ended"));
-            }
-            Ok(Ended::TooLong) => {
-                let seconds = RENDER_TIME_MAX.as_secs();
-                return Err(format!(
-                    "`{shown}` took longer than {seconds} s and was ended\n\
-                     hint: run it yourself and give nodeform what comes out: `{shown} | nodeform plan -`"
-                ));
-            }
-            Err(error) => return Err(format!("`{shown}` cannot be run: {error}")),
+/// A folder that could not be rendered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct Unrenderable {
+    /// What people call it.
+    pub(in super::super) folder: String,
+    /// Why, in a line.
+    pub(in super::super) why: String,
+    /// The same with what the tool says, and what to do.
+    pub(in super::super) whole: String,
+}
+
+impl Rendering<'_> {
+    /// Renders the folder with the first tool of its kind that is there.
+    ///
+    /// # Errors
+    /// What is wrong, with the hint to it.
+    pub(super) fn run(self) -> Result<Rendered, Unrenderable> {
+        let Self { root, name, .. } = self;
+        if root.tool == Tool::Kustomize && root.inflates_charts {
+            let why = "it has charts, which kustomize fetches and renders with `--enable-helm` only";
+            let command = format!("{} | nodeform plan -", self.told(&root.command()));
+            return Err(self.unrenderable(why, &format!("{why}\nhint: do that yourself: `{command}`")));
         }
+        let commands = commands(root, self.values);
+        for (program, arguments) in &commands {
+            let shown = self.told(&shown(program, arguments));
+            let bounds = Bounds { output_bytes_max: RENDER_BYTES_MAX, time_max: RENDER_TIME_MAX };
+            let why = match run(program, arguments, bounds) {
+                Ok(Ended::Missing) => continue,
+                Ok(Ended::Itself { status, output, .. }) if status.success() => {
+                    let source = Source::new(format!("{name} ({})", root.tool.as_str()), output);
+                    return Ok(Rendered { source, command: shown });
+                }
+                Ok(Ended::Itself { status, complaint, .. }) => {
+                    let how = status.code().map_or_else(
+                        || "was ended by a signal".to_owned(),
+                        |code| format!("failed with exit code {code}"),
+                    );
+                    return Err(self.failed(&format!("`{shown}` {how}"), &self.told(&complaint)));
+                }
+                Ok(Ended::TooMuch) => {
+                    format!("`{shown}` printed more than {RENDER_BYTES_MAX} bytes and was ended")
+                }
+                Ok(Ended::TooLong) => {
+                    format!("`{shown}` took longer than {} s and was ended", RENDER_TIME_MAX.as_secs())
+                }
+                Err(error) => format!("`{shown}` cannot be run: {error}"),
+            };
+            return Err(self.unrenderable(&why, &why));
+        }
+        let programs: Vec<String> = commands.iter().map(|(program, _)| format!("`{program}`")).collect();
+        let why = format!("no {} on the PATH", programs.join(" and no "));
+        let command = self.told(&root.command());
+        let hint = format!("install one, or render the folder where one is: `{command}`");
+        Err(self.unrenderable(&why, &format!("{why}\nhint: {hint}")))
     }
-    let programs: Vec<String> = commands.iter().map(|(program, _)| format!("`{program}`")).collect();
-    Err(format!(
-        "`{folder}` cannot be rendered: no {} on the PATH\nhint: install one, or render the folder where one is: `{}`",
-        programs.join(" and no "),
-        root.command()
-    ))
+
+    fn unrenderable(&self, why: &str, whole: &str) -> Unrenderable {
+        let folder = self.name.to_owned();
+        let whole = format!("`{folder}` cannot be rendered: {whole}");
+        Unrenderable { folder, why: why.to_owned(), whole }
+    }
+
+    fn failed(&self, how: &str, complaint: &str) -> Unrenderable {
+        let hint = self.told(&hint(self.root, complaint));
+        let mut lines = complaint.lines().map(str::trim).filter(|line| !line.is_empty());
+        // Tools say what is wrong at the start of what they print, or after warnings of their own.
+        let first = lines.clone().find(|line| line.to_lowercase().starts_with("error")).or(lines.next());
+        let first = first.map_or_else(String::new, |line| format!(": {}", tree::shortened(line)));
+        let whole = format!("{how}{}\nhint: {hint}", quoted(complaint));
+        self.unrenderable(&format!("{how}{}", first.replace(char::is_control, " ")), &whole)
+    }
+
+    /// Writes a text as it reads where nobody knows of the checkout.
+    fn told(&self, text: &str) -> String {
+        self.hidden.map_or_else(|| text.to_owned(), |(folder, stands)| text.replace(folder, stands))
+    }
 }
 
 /// The commands that render a folder, the first to be tried first.

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::super::exit::Failure;
-use super::{InputFile, Inputs, Sides, found, unrendered};
+use super::checkout::Checkout;
+use super::ignored::Ignored;
+use super::{InputArguments, InputFile, Inputs, PassedBy, Sides, ToRender, found};
 use crate::git::{Ask, Asked, Found, FoundFile, GitFault, Repository, Revision, Unread};
 use crate::manifests::Source;
 use crate::snapshot::{Gap, GapKind};
@@ -37,12 +39,11 @@ impl GitArguments {
 /// # Errors
 /// Everything that cannot be read, at once.
 pub(super) fn sides(
-    arguments: &GitArguments,
-    is_recursive: bool,
+    arguments: &InputArguments,
     before: &[PathBuf],
     beside: &Inputs,
 ) -> Result<Sides, Failure> {
-    let GitArguments { git, path } = arguments;
+    let GitArguments { git, path } = &arguments.git;
     let spec = git.as_deref().unwrap_or("HEAD");
     if !before.is_empty() {
         return Err(Failure::error("`--before` and `--git` cannot be used together")
@@ -50,18 +51,17 @@ pub(super) fn sides(
     }
     let repository = Repository::around(Path::new(".")).map_err(|fault| failure(&[fault]))?;
     let paths = if path.is_empty() { vec![repository.place()] } else { path.clone() };
-    let ask = Ask { paths, is_recursive };
+    let ask = Ask { paths, is_recursive: arguments.recursive };
+    let reader = Reader { repository: &repository, arguments };
     match repository.asked(spec).map_err(|fault| failure(&[fault]))? {
         Asked::One(revision) => {
-            let read = repository.read(&revision, &ask).map_err(|faults| failure(&faults))?;
-            rendered_or_refused(&[&read], &revision)?;
-            Ok(Sides { before: None, after: found(inputs(&revision, read, beside))? })
+            let after = reader.whole(&revision, reader.read(&revision, &ask)?, beside)?;
+            Ok(Sides { before: None, after: found(after)? })
         }
         Asked::Two { before, after } => {
-            let (old, new) = both(&repository, &ask, (&before, &after))?;
-            rendered_or_refused(&[&new, &old], &after)?;
-            let old = inputs(&before, old, beside);
-            let new = inputs(&after, new, beside);
+            let (old, new) = reader.both(&ask, (&before, &after))?;
+            let new = reader.whole(&after, new, beside)?;
+            let old = reader.whole(&before, old, beside)?;
             if old.files.is_empty() && new.files.is_empty() {
                 return found(new).map(|after| Sides { before: None, after });
             }
@@ -70,68 +70,103 @@ pub(super) fn sides(
     }
 }
 
-/// Reads two revisions. A path that only one of them has is new or gone, and no fault.
-fn both(
-    repository: &Repository,
-    ask: &Ask,
-    (before, after): (&Revision, &Revision),
-) -> Result<(Found, Found), Failure> {
-    let mut asks = [Ask { paths: Vec::new(), ..ask.clone() }, Ask { paths: Vec::new(), ..ask.clone() }];
-    let mut faults = Vec::new();
-    for path in &ask.paths {
-        let mut is_somewhere = false;
-        for (revision, ask) in [before, after].into_iter().zip(&mut asks) {
-            match repository.has(revision, path) {
-                Ok(is_there) => {
-                    is_somewhere |= is_there;
-                    ask.paths.extend(is_there.then(|| path.clone()));
+/// What was read of a revision.
+struct Read {
+    found: Found,
+    /// What `--exclude` and `.nodeformignore` left out.
+    left_out: Vec<String>,
+}
+
+/// Reads revisions of one repository by the same arguments.
+struct Reader<'a> {
+    repository: &'a Repository,
+    arguments: &'a InputArguments,
+}
+
+impl Reader<'_> {
+    fn read(&self, revision: &Revision, ask: &Ask) -> Result<Read, Failure> {
+        let mut ignored = Ignored::new(&self.arguments.exclude)?;
+        let found = self.repository.read(revision, ask, &mut ignored).map_err(|faults| failure(&faults))?;
+        let (left_out, wrong) = ignored.end();
+        let left_out = left_out.into_iter().map(|path| format!("{}:{path}", revision.name)).collect();
+        if wrong.is_empty() { Ok(Read { found, left_out }) } else { Err(Failure::errors(wrong)) }
+    }
+
+    /// Returns what was read with the files beside it; folders to render are rendered from a temporary checkout.
+    fn whole(&self, revision: &Revision, mut read: Read, beside: &Inputs) -> Result<Inputs, Failure> {
+        let unrendered = std::mem::take(&mut read.found.unrendered);
+        let mut inputs = inputs(revision, read, beside);
+        inputs.unrendered =
+            unrendered.into_iter().map(|folder| ToRender { place: folder.folder.clone(), folder }).collect();
+        if inputs.unrendered.is_empty() {
+            return Ok(inputs);
+        }
+        if !self.arguments.render {
+            return Err(inputs.refused());
+        }
+        let checkout = Checkout::empty(&revision.name).map_err(|error| {
+            Failure::error(format!("no temporary folder for `{}` can be made: {error}", revision.name))
+        })?;
+        self.repository.export(revision, checkout.folder()).map_err(|fault| failure(&[fault]))?;
+        self.arguments.rendered(&mut inputs, Some(&checkout));
+        Ok(inputs)
+    }
+
+    /// Reads two revisions. A path that only one of them has is new or gone, and no fault.
+    fn both(&self, ask: &Ask, (before, after): (&Revision, &Revision)) -> Result<(Read, Read), Failure> {
+        let mut asks = [Ask { paths: Vec::new(), ..ask.clone() }, Ask { paths: Vec::new(), ..ask.clone() }];
+        let mut faults = Vec::new();
+        for path in &ask.paths {
+            let mut is_somewhere = false;
+            for (revision, ask) in [before, after].into_iter().zip(&mut asks) {
+                match self.repository.has(revision, path) {
+                    Ok(is_there) => {
+                        is_somewhere |= is_there;
+                        ask.paths.extend(is_there.then(|| path.clone()));
+                    }
+                    Err(fault) => faults.push(fault),
                 }
-                Err(fault) => faults.push(fault),
+            }
+            if !is_somewhere && faults.is_empty() {
+                faults.push(GitFault::NoPath { place: format!("{}:{path}", after.name) });
             }
         }
-        if !is_somewhere && faults.is_empty() {
-            faults.push(GitFault::NoPath { place: format!("{}:{path}", after.name) });
-        }
-    }
-    let [old, new] = asks;
-    let read = |revision, ask| repository.read(revision, &ask);
-    match (faults.is_empty(), read(before, old), read(after, new)) {
-        (true, Ok(old), Ok(new)) => Ok((old, new)),
-        (_, old, new) => {
-            faults.extend([old.err(), new.err()].into_iter().flatten().flatten());
-            Err(failure(&faults))
+        let [old, new] = asks;
+        match (faults.is_empty(), self.read(before, &old), self.read(after, &new)) {
+            (true, Ok(old), Ok(new)) => Ok((old, new)),
+            (_, old, new) => {
+                let mut all = failure(&faults);
+                for other in [old.err(), new.err()].into_iter().flatten() {
+                    all.faults.extend(other.faults);
+                    all.hints.extend(other.hints);
+                }
+                all.hints.dedup();
+                Err(all)
+            }
         }
     }
 }
 
-/// Refuses what kustomize or helm has to render: they read a work tree and no revision.
-fn rendered_or_refused(sides: &[&Found], revision: &Revision) -> Result<(), Failure> {
-    match sides.iter().find(|found| !found.unrendered.is_empty()) {
-        None => Ok(()),
-        Some(found) => Err(unrendered::refused(&found.unrendered, &BTreeSet::new()).hint(format!(
-            "that renders the work tree, from the top of the repository; `git worktree add FOLDER {}` checks the revision out beside it",
-            revision.name
-        ))),
-    }
-}
-
-fn inputs(revision: &Revision, read: Found, beside: &Inputs) -> Inputs {
-    let Found { files, unread, unrendered: _, foreign } = read;
+fn inputs(revision: &Revision, read: Read, beside: &Inputs) -> Inputs {
+    let Read { found, left_out } = read;
+    let Found { files, unread, foreign, folders, vendored, unrendered: _ } = found;
     let mut inputs = Inputs {
         name: revision.name.clone(),
         commit: Some(revision.commit.clone()),
         files: Vec::new(),
-        foreign,
         ..beside.clone()
     };
-    let file = |FoundFile { path, bytes }| InputFile {
-        source: Source::new(format!("{}:{path}", revision.name), bytes),
+
+    let file = |FoundFile { path, bytes, is_walked }| InputFile {
+        source: Source { is_walked, ..Source::new(format!("{}:{path}", revision.name), bytes) },
         place: path,
     };
     inputs.files = files.into_iter().map(file).chain(beside.files.iter().cloned()).collect();
+    inputs.passed_by.read = inputs.files.iter().map(|file| file.source.name.clone()).collect();
+    inputs.passed_by.append(PassedBy { left_out, folders, vendored, foreign, ..PassedBy::default() });
     for unread in unread {
         match unread {
-            Unread::Folder(place) => inputs.unread_folders.push(place),
+            Unread::Folder(place) => inputs.passed_by.unread_folders.push(place),
             Unread::Submodule(place, commit) => inputs.gaps.push(Gap {
                 kind: GapKind::Unread,
                 what: format!("submodule `{place}` at {commit}"),

@@ -1,42 +1,46 @@
 //! What is said of folders that hold no manifests but what manifests are made of.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::super::exit::Failure;
-use crate::manifests::folder::{Foreign, Tool, Unrendered, shell_word};
+use super::passed_by::listed;
+use super::render::Unrenderable;
+use crate::manifests::folder::{Tool, Unrendered, shell_word};
+use crate::snapshot::{Gap, GapKind};
 
-/// The failure that names every folder which has to be rendered, each with the command to paste. `beside` are
-/// the inputs that can be read as they are.
-pub(super) fn refused(unrendered: &[Unrendered], beside: &BTreeSet<String>) -> Failure {
-    let mut failure = Failure::errors(unrendered.iter().map(|root| fault(root, beside)).collect());
-    if unrendered.len() > 1 {
-        failure.faults.push(format!("{} folders are to be rendered first", unrendered.len()));
-    }
-    meant(unrendered).into_iter().fold(failure, Failure::hint)
+/// The most folders or reasons that are named one by one.
+const NAMED_MAX: usize = 3;
+
+/// The failure that names the folders which have to be rendered, with the one way on that always works.
+pub(super) fn refused(unrendered: &[Unrendered]) -> Failure {
+    let error = match unrendered {
+        [Unrendered { folder, tool, file, .. }] => {
+            let why = match tool {
+                Tool::Kustomize => "what it lists is planned once `kustomize` has put it together",
+                Tool::Helm => "its templates become manifests with `helm` only",
+            };
+            format!("`{folder}` has a `{file}` and is not read as it is: {why}")
+        }
+        all => {
+            let folders = listed(all.iter().map(|root| &root.folder));
+            let count = all.len();
+            format!(
+                "{count} folders are for kustomize or helm to render and are not read as they are: {folders}"
+            )
+        }
+    };
+    Failure::error(error).hint(hint(unrendered))
 }
 
-fn fault(root: &Unrendered, beside: &BTreeSet<String>) -> String {
-    let Unrendered { folder, tool, file, values, .. } = root;
-    let why = match tool {
-        Tool::Kustomize => "what it lists is planned once `kustomize` has put it together",
-        Tool::Helm => "its templates become manifests with `helm` only",
-    };
-    let beside: String = beside.iter().map(|input| format!(" {}", shell_word(input))).collect();
-    let mut text = format!(
-        "`{folder}` has a `{file}` and is not read as it is: {why}\nhint: render it: `{} | nodeform plan -{beside}`",
-        root.command()
-    );
-    if let Some(first) = values.first() {
-        let count = values.len();
-        let which = if count == 1 { "it" } else { "one of them" };
-        let named: Vec<String> = values.iter().take(3).map(|file| format!("`{file}`")).collect();
-        let more =
-            if count > named.len() { format!(" and {} more", count - named.len()) } else { String::new() };
-        text.push_str(&format!(
-            "\nhint: {}{more} may be meant as well: with {which}, add `-f {}` to helm's command",
-            named.join(", "),
-            shell_word(first)
-        ));
+fn hint(unrendered: &[Unrendered]) -> String {
+    let mut text = meant(unrendered).unwrap_or_else(|| {
+        let them = if unrendered.len() == 1 { "it" } else { "them" };
+        format!("add `--render`: the kustomize, kubectl or helm of this machine renders {them}")
+    });
+    let mut values = unrendered.iter().flat_map(|root| &root.values);
+    if let Some(first) = values.next() {
+        let flag = format!("--helm-values {}", shell_word(first));
+        text.push_str(&format!("; for the values of `{first}`, add `{flag}`"));
     }
     text
 }
@@ -50,19 +54,41 @@ fn meant(unrendered: &[Unrendered]) -> Option<String> {
     let (base, overlays) = by_base.into_iter().find(|(_, overlays)| overlays.len() > 1)?;
     let likely = overlays.iter().find(|folder| folder.contains("prod")).or(overlays.first())?;
     Some(format!(
-        "{} folders build on `{base}`: take the one that is meant, such as `{likely}`, since together they hold the \
-         same objects several times",
-        overlays.len()
+        "{} folders build on `{base}`, and together they hold the same objects several times: name the one that is \
+         meant, with `--render`, such as `{} --render`",
+        overlays.len(),
+        shell_word(likely)
     ))
 }
 
-/// The failure of folders that hold files of other tools and nothing to read.
-pub(super) fn foreign(foreign: &BTreeMap<Foreign, String>) -> Failure {
-    let named: Vec<String> =
-        foreign.iter().map(|(tool, file)| format!("{} (`{file}`)", tool.as_str())).collect();
-    let failure = Failure::error(format!(
-        "no file to read: the folders hold only files of {}, which are no manifests",
-        named.join(" and ")
-    ));
-    foreign.keys().fold(failure, |failure, tool| failure.hint(tool.hint()))
+/// The failure of folders none of which could be rendered.
+pub(super) fn unrenderable(folders: &[Unrenderable]) -> Failure {
+    let mut faults: Vec<String> = folders.iter().take(NAMED_MAX).map(|one| one.whole.clone()).collect();
+    if folders.len() > NAMED_MAX {
+        faults.push(format!("{} more folders cannot be rendered", folders.len() - NAMED_MAX));
+    }
+    Failure::errors(faults)
+}
+
+/// What is missing in a plan without these folders: by reason, and by name.
+pub(super) fn gaps(folders: &[Unrenderable]) -> Vec<Gap> {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for Unrenderable { folder, why, .. } in folders {
+        by_reason.entry(why).or_default().push(folder);
+    }
+    let mut reasons: Vec<(&str, Vec<&str>)> = by_reason.into_iter().collect();
+    if reasons.len() > NAMED_MAX {
+        let others = reasons.split_off(NAMED_MAX - 1);
+        let others = others.into_iter().flat_map(|(_, folders)| folders).collect();
+        reasons.push(("they cannot be rendered, each for a reason of its own", others));
+    }
+    let gap = |(why, folders): (&str, Vec<&str>)| Gap {
+        kind: GapKind::Unread,
+        what: match folders.len() {
+            1 => listed(folders.iter()),
+            count => format!("{count} folders ({})", listed(folders.iter())),
+        },
+        consequence: why.to_owned(),
+    };
+    reasons.into_iter().map(gap).collect()
 }

@@ -1,5 +1,7 @@
 //! Tools that make manifests, and the commands that a person pastes to run them.
 
+use crate::manifests::listed::cluster_kinds;
+
 /// A tool that renders folders into manifests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tool {
@@ -87,8 +89,11 @@ impl Foreign {
             Self::Jsonnet => "render them and read what comes out: `jsonnet -y FILE | nodeform plan -`",
             Self::Cue => "render them and read what comes out: `cue export --out yaml | nodeform plan -`",
             Self::Terraform => {
-                "name the manifests that Terraform applies, or a dump of the cluster: \
-                 `kubectl get nodes,nodeclaims,nodepools,aksnodeclasses,pods -A -o yaml | nodeform plan -`"
+                concat!(
+                    "name the manifests that Terraform applies, or a dump of the cluster: `kubectl get ",
+                    cluster_kinds!(),
+                    " -A -o yaml | nodeform plan -`"
+                )
             }
         }
     }

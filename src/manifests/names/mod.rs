@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
 use super::kept::{Identity, Kept, KeptObject};
+use super::operated::Operated;
 use super::{NotUnderstood, ReadOptions};
 use crate::model::{Digest, Namespace, Workload};
 use made::{Made, Part};
@@ -90,7 +91,9 @@ impl Cover {
                 made.read(&object.tree);
             }
             let not_understood = kept.not_understood.values().flat_map(|found| found.names.keys());
-            for name in not_understood.chain(kept.renders.iter().map(|renders| &renders.name)) {
+            let others = kept.renders.iter().map(|renders| &renders.name);
+            let others = others.chain(kept.operated.iter().map(|operated| &operated.name));
+            for name in not_understood.chain(others) {
                 name.split('/').for_each(|part| note(&Arc::from(part), Role::Workload));
             }
         }
@@ -170,6 +173,10 @@ impl Cover {
             *names =
                 std::mem::take(names).into_iter().map(|(name, count)| (self.path(&name), count)).collect();
         }
+        kept.operated = std::mem::take(&mut kept.operated)
+            .into_iter()
+            .map(|operated| Operated { name: self.path(&operated.name), ..operated })
+            .collect();
         kept.renders = std::mem::take(&mut kept.renders)
             .into_iter()
             .map(|mut renders| {

@@ -4,7 +4,7 @@ use crate::manifests::{Objects, Source, read};
 use crate::model::Refusal;
 
 fn objects(text: &str) -> Objects {
-    read(vec![Source { name: "dump.yaml".to_owned(), bytes: text.as_bytes().to_vec() }]).expect("no fault")
+    read(vec![Source::new("dump.yaml", text.as_bytes())]).expect("no fault")
 }
 
 fn shown(refusals: &[Refusal]) -> Vec<String> {

@@ -15,13 +15,14 @@ mod requests;
 mod scaling;
 mod scheduling;
 mod storage;
+mod stray;
 mod text;
 mod workloads;
 
 use super::{Objects, Source, read};
 
 /// Reads one file.
-fn objects(text: &str) -> Objects {
+pub(in crate::manifests) fn objects(text: &str) -> Objects {
     read(vec![Source::new("a.yaml", text)]).unwrap_or_else(|faults| {
         panic!("{}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
     })

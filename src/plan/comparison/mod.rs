@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Plan;
 use crate::model::PodKey;
-use crate::snapshot::Gap;
+use crate::snapshot::{Assumption, Gap};
 use crate::solve::solution::{Cost, Unplaced, Warning};
 
 pub use nodes::{Counts, ExistingDifference, Fate, GroupDifference, NodeKind, Nodes};
@@ -45,6 +45,9 @@ pub struct Comparison {
     pub warnings_gone: Vec<Warning>,
     /// What could not be read and could be before, or was not there.
     pub gaps: Vec<Gap>,
+    /// What is assumed of the second input, or of both to compare them, and was not of the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<Assumption>,
     /// The files that differ, by path.
     pub files: Vec<FileDifference>,
 }
@@ -111,6 +114,7 @@ impl Comparison {
             warnings: without(&new.warnings, &old.warnings),
             warnings_gone: without(&old.warnings, &new.warnings),
             gaps: without(&new_world.gaps, &old_world.gaps),
+            assumptions: without(&new_world.assumptions, &old_world.assumptions),
             files,
         }
     }

@@ -1,0 +1,183 @@
+//! What of the folders that are walked is left out: `--exclude`, and the files `.nodeformignore` on the way, both as
+//! gitignore writes them.
+//!
+//! What was named itself is read, whatever these say.
+
+use std::path::{Component, Path};
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::super::exit::Failure;
+use crate::manifests::source::{IGNORE_FILE, LeavesOut};
+
+/// The patterns of one file, for what lies in its folder.
+#[derive(Debug)]
+struct Rules {
+    /// The folder, as it was walked to.
+    folder: String,
+    patterns: Gitignore,
+}
+
+/// What is left out of the folders that are walked.
+#[derive(Debug)]
+pub(super) struct Ignored {
+    /// `--exclude`.
+    excluded: Gitignore,
+    /// The folder that was named: patterns of `--exclude` count from there too.
+    root: String,
+    /// The files of the folders around what is looked at, the outermost first.
+    files: Vec<Rules>,
+    /// What is wrong with any of them.
+    faults: Vec<String>,
+    /// What was left out, as it is shown.
+    left_out: Vec<String>,
+}
+
+impl Ignored {
+    /// Takes what was given on the command line.
+    ///
+    /// # Errors
+    /// Patterns that cannot be read.
+    pub(super) fn new(excluded: &[String]) -> Result<Self, Failure> {
+        let mut patterns = GitignoreBuilder::new("");
+        let wrong: Vec<String> = excluded
+            .iter()
+            .filter_map(|pattern| {
+                let error = patterns.add_line(None, pattern).err()?;
+                Some(format!("`--exclude {pattern}`: {error}"))
+            })
+            .collect();
+        let failure = |faults| {
+            Failure::errors(faults)
+                .hint("write it as in a `.gitignore`: `--exclude tests/` or `--exclude '*.json'`")
+        };
+        if !wrong.is_empty() {
+            return Err(failure(wrong));
+        }
+        let excluded = patterns.build().map_err(|error| failure(vec![format!("`--exclude`: {error}")]))?;
+        Ok(Self {
+            excluded,
+            root: String::new(),
+            files: Vec::new(),
+            faults: Vec::new(),
+            left_out: Vec::new(),
+        })
+    }
+
+    /// Returns what was left out, and what is wrong with the files that say so.
+    pub(super) fn end(self) -> (Vec<String>, Vec<String>) {
+        (self.left_out, self.faults)
+    }
+
+    fn decides(patterns: &Gitignore, path: &str, is_folder: bool) -> Option<bool> {
+        match patterns.matched(path, is_folder) {
+            Match::None => None,
+            Match::Ignore(_) => Some(true),
+            Match::Whitelist(_) => Some(false),
+        }
+    }
+}
+
+impl LeavesOut for Ignored {
+    fn start(&mut self, root: &str) {
+        self.root = plain(root);
+        self.files.clear();
+    }
+
+    fn enter(&mut self, folder: &str, rules: Option<&[u8]>) {
+        let folder = plain(folder);
+        let mut patterns = GitignoreBuilder::new("");
+        for (index, line) in String::from_utf8_lossy(rules.unwrap_or_default()).lines().enumerate() {
+            if let Err(error) = patterns.add_line(None, line) {
+                let place = within(&folder, IGNORE_FILE);
+                self.faults.push(format!("{place}:{}: {error}", index + 1));
+            }
+        }
+        // Each line was read before: together they cannot be wrong.
+        let patterns = patterns.build().unwrap_or_else(|_| Gitignore::empty());
+        self.files.push(Rules { folder, patterns });
+    }
+
+    fn leave(&mut self) {
+        self.files.pop();
+    }
+
+    fn leaves_out(&mut self, shown: &str, is_folder: bool) -> bool {
+        let path = plain(shown);
+        let below = |folder: &str| {
+            if folder.is_empty() { Some(&*path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
+        };
+        let named = [Some(&*path), below(&self.root)].into_iter().flatten();
+        let excluded = named.filter_map(|path| Self::decides(&self.excluded, path, is_folder)).max();
+        let by_file = || {
+            let mut files = self.files.iter().rev();
+            files.find_map(|rules| Self::decides(&rules.patterns, below(&rules.folder)?, is_folder))
+        };
+        let is_left_out = excluded.or_else(by_file).unwrap_or(false);
+        if is_left_out {
+            self.left_out.push(shown.to_owned());
+        }
+        is_left_out
+    }
+}
+
+/// Returns a path without `.` and slashes at its ends, which patterns do not have.
+fn plain(path: &str) -> String {
+    let parts = Path::new(path).components().filter_map(|part| match part {
+        Component::Normal(_) | Component::ParentDir => Some(part.as_os_str().to_string_lossy()),
+        Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+fn within(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ignored, LeavesOut};
+
+    /// Patterns of the command line and of files by folder -> which of the paths are left out; `/` ends a folder.
+    fn left_out(exclude: &[&str], files: &[(&str, &str)], paths: &[&str]) -> Vec<String> {
+        let exclude: Vec<String> = exclude.iter().map(|pattern| (*pattern).to_owned()).collect();
+        let mut ignored = Ignored::new(&exclude).expect("patterns");
+        ignored.start("./repo/");
+        for (folder, text) in files {
+            ignored.enter(folder, Some(text.as_bytes()));
+        }
+        let is_out = |path: &&&str| ignored.leaves_out(path.trim_end_matches('/'), path.ends_with('/'));
+        paths.iter().filter(is_out).map(|path| (*path).to_owned()).collect()
+    }
+
+    #[test]
+    fn patterns_count_from_the_current_folder_and_from_the_one_that_was_named() {
+        let paths = ["./repo/b/", "repo/b/x.yaml", "repo/a/b/", "repo/a/x.json", "repo/c/"];
+        assert_eq!(left_out(&["repo/b"], &[], &paths), ["./repo/b/"]);
+        assert_eq!(left_out(&["/b/"], &[], &paths), ["./repo/b/"]);
+        assert_eq!(left_out(&["b/"], &[], &paths), ["./repo/b/", "repo/a/b/"]);
+        assert_eq!(left_out(&["*.json", "c"], &[], &paths), ["repo/a/x.json", "repo/c/"]);
+    }
+
+    #[test]
+    fn the_innermost_file_decides_and_the_command_line_before_all() {
+        let files = [("repo", "# generated\n*.json\n/a/\n"), ("repo/a", "!keep.json\n")];
+        let paths = ["repo/x.json", "repo/a/", "repo/b/a/", "repo/a/keep.json", "repo/a/other.json"];
+        assert_eq!(left_out(&[], &files, &paths), ["repo/x.json", "repo/a/", "repo/a/other.json"]);
+        assert_eq!(
+            left_out(&["!x.json", "keep.json"], &files, &paths)[..],
+            ["repo/a/", "repo/a/keep.json", "repo/a/other.json"]
+        );
+    }
+
+    #[test]
+    fn patterns_that_cannot_be_read_are_named_with_their_place() {
+        let fault = Ignored::new(&["[z-a]".to_owned()]).expect_err("no pattern").to_string();
+        assert!(fault.starts_with("error: `--exclude [z-a]`: "), "{fault}");
+        let mut ignored = Ignored::new(&[]).expect("none");
+        ignored.enter("repo", Some(b"ok\n[z-a]\n"));
+        let (_, faults) = ignored.end();
+        assert!(faults[0].starts_with("repo/.nodeformignore:2: "), "{faults:?}");
+    }
+}

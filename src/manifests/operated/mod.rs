@@ -1,0 +1,154 @@
+//! Objects that an operator makes pods of, in a way that only the operator knows: named with the replicas that they
+//! ask for, never planned.
+//!
+//! An object is one by its looks (a number of replicas, a container with an image) or by a table of the best known
+//! kinds. What other tools and controllers mean by the same words is no such object.
+
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::kind::{self, group_and_version};
+use super::tree::{Tree, Value, shortened};
+use crate::model::Workload;
+
+/// An object that an operator makes pods of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Operated {
+    /// The kind.
+    pub kind: String,
+    /// The name as `namespace/name`, or the name alone where there is no namespace.
+    pub name: String,
+    /// How many replicas it asks for, where it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<i64>,
+}
+
+/// How deep in a spec numbers of replicas are looked for: `spec.clusters[].nodes.data.replicas`.
+const DEPTH_MAX: usize = 6;
+
+impl Operated {
+    /// Reads an object; `None` where no operator is known or seems to make pods of it, or where it asks for none.
+    #[must_use]
+    pub fn read(api_version: &str, kind: &str, object: &Tree) -> Option<Self> {
+        let (group, _) = group_and_version(api_version);
+        let known = table::paths(group, kind);
+        if known.is_none() && !table::may_be_operated(group, kind) {
+            return None;
+        }
+        let spec = object.get("spec");
+        let mut counts = Vec::new();
+        spec.into_iter().for_each(|spec| counted(spec, 0, &mut counts));
+        for path in known.unwrap_or_default() {
+            at(object, path, &mut counts);
+        }
+        let has_container = || spec.is_some_and(holds_container) && !kind.ends_with("Template");
+        if counts.is_empty() && known.is_none() && !has_container() {
+            return None;
+        }
+        let replicas = counts
+            .iter()
+            .copied()
+            .fold(None, |sum: Option<i64>, count| Some(sum.unwrap_or(0).saturating_add(count)));
+        if replicas == Some(0) {
+            return None;
+        }
+        let text =
+            |key| object.at(&["metadata", key]).and_then(Tree::as_text).filter(|text| !text.is_empty());
+        let name = text("name").or_else(|| text("generateName")).map_or("without a name", |name| name);
+        let name = text("namespace").map_or_else(|| name.to_owned(), |space| format!("{space}/{name}"));
+        Some(Self { kind: kind::told(api_version, kind), name: shortened(&name), replicas })
+    }
+
+    /// Returns whether this object made one of these workloads or pods, by what controls them.
+    fn is_among(&self, makers: &BTreeSet<Workload>) -> bool {
+        let (namespace, name) = self.name.split_once('/').unwrap_or(("default", &self.name));
+        makers.iter().any(|maker| {
+            Some(&*maker.kind) == self.kind.split(' ').next()
+                && maker.namespace.as_str() == namespace
+                && *maker.name == *name
+        })
+    }
+}
+
+/// Leaves out what already made something that the input holds: that is planned with.
+#[must_use]
+pub fn unmade(operated: BTreeSet<Operated>, makers: &BTreeSet<Workload>) -> BTreeSet<Operated> {
+    operated.into_iter().filter(|one| !one.is_among(makers)).collect()
+}
+
+/// Says how many there are of each kind, and how many replicas they ask for: `1 Kafka (3 replicas)`.
+#[must_use]
+pub fn by_kind(operated: &BTreeSet<Operated>) -> Vec<String> {
+    let mut kinds: BTreeMap<&str, (usize, Option<i64>)> = BTreeMap::new();
+    for Operated { kind, replicas, .. } in operated {
+        let (count, sum) = kinds.entry(kind).or_default();
+        *count += 1;
+        *sum = match (*sum, *replicas) {
+            (None, other) | (other, None) => other,
+            (Some(one), Some(other)) => Some(one.saturating_add(other)),
+        };
+    }
+    let said = |(kind, (count, replicas)): (&str, (usize, Option<i64>))| match replicas {
+        None => format!("{count} {kind}"),
+        Some(1) => format!("{count} {kind} (1 replica)"),
+        Some(replicas) => format!("{count} {kind} ({replicas} replicas)"),
+    };
+    kinds.into_iter().map(said).collect()
+}
+
+/// Finds numbers of replicas: where a map has one, those further in are its own business.
+fn counted(tree: &Tree, depth: usize, counts: &mut Vec<i64>) {
+    if depth > DEPTH_MAX {
+        return;
+    }
+    let below: Vec<&Tree> = match &tree.value {
+        Value::Map(entries) => {
+            let own = ["replicas", "instances", "replicaCount"].iter().find_map(|key| number(tree.get(key)?));
+            if let Some(count) = own {
+                return counts.push(count);
+            }
+            entries.iter().filter(|entry| &*entry.key != "status").map(|entry| &entry.value).collect()
+        }
+        Value::List(items) => items.iter().collect(),
+        Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Decimal(_) | Value::Text(_) => return,
+    };
+    below.into_iter().for_each(|tree| counted(tree, depth + 1, counts));
+}
+
+/// Finds the numbers at the end of a path, in which `*` is every item of a list or value of a map.
+fn at(tree: &Tree, path: &[&str], counts: &mut Vec<i64>) {
+    let Some((key, rest)) = path.split_first() else {
+        counts.extend(number(tree));
+        return;
+    };
+    let below: Vec<&Tree> = match (&tree.value, *key) {
+        (Value::List(items), "*") => items.iter().collect(),
+        (Value::Map(entries), "*") => entries.iter().map(|entry| &entry.value).collect(),
+        (_, key) => tree.get(key).into_iter().collect(),
+    };
+    below.into_iter().for_each(|tree| at(tree, rest, counts));
+}
+
+const fn number(tree: &Tree) -> Option<i64> {
+    match &tree.value {
+        Value::Integer(count) if *count >= 0 => Some(*count),
+        _ => None,
+    }
+}
+
+/// Returns whether a `container` with an image stands somewhere below; lists of `containers` are a pod template.
+fn holds_container(tree: &Tree) -> bool {
+    match &tree.value {
+        Value::Map(entries) => entries.iter().any(|entry| {
+            (&*entry.key == "container" && entry.value.get("image").is_some())
+                || holds_container(&entry.value)
+        }),
+        Value::List(items) => items.iter().any(holds_container),
+        Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Decimal(_) | Value::Text(_) => false,
+    }
+}

@@ -1,0 +1,97 @@
+//! The best known kinds of operators, with where they say how many pods they want; and the groups and kinds that are
+//! never taken for one.
+
+use super::super::kind::READ_KINDS;
+
+/// Where in an object numbers stand, beside `replicas`, `instances` and `replicaCount` in its spec, which are found
+/// without being told; `*` is every item of a list or value of a map.
+type Paths = &'static [&'static [&'static str]];
+
+/// Group, kind and paths. A kind without a path is an operator's whether it says a number or not.
+const KNOWN: [(&str, &str, Paths); 46] = [
+    ("acid.zalan.do", "postgresql", &[&["spec", "numberOfInstances"]]),
+    ("apm.k8s.elastic.co", "ApmServer", &[&["spec", "count"]]),
+    ("cassandra.datastax.com", "CassandraDatacenter", &[&["spec", "size"]]),
+    ("ceph.rook.io", "CephCluster", &[&["spec", "mon", "count"], &["spec", "mgr", "count"]]),
+    ("ceph.rook.io", "CephFilesystem", &[&["spec", "metadataServer", "activeCount"]]),
+    ("clickhouse.altinity.com", "ClickHouseInstallation", &[]),
+    ("couchbase.com", "CouchbaseCluster", &[&["spec", "servers", "*", "size"]]),
+    ("databases.spotahome.com", "RedisFailover", &[]),
+    ("elasticsearch.k8s.elastic.co", "Elasticsearch", &[&["spec", "nodeSets", "*", "count"]]),
+    ("etcd.database.coreos.com", "EtcdCluster", &[&["spec", "size"]]),
+    ("flink.apache.org", "FlinkDeployment", &[]),
+    ("grafana.integreatly.org", "Grafana", &[]),
+    ("hazelcast.com", "Hazelcast", &[&["spec", "clusterSize"]]),
+    ("jaegertracing.io", "Jaeger", &[]),
+    ("k8s.keycloak.org", "Keycloak", &[]),
+    ("kafka.strimzi.io", "Kafka", &[]),
+    ("kafka.strimzi.io", "KafkaConnect", &[]),
+    ("kafka.strimzi.io", "KafkaNodePool", &[]),
+    ("kaito.sh", "RAGEngine", &[&["spec", "compute", "count"]]),
+    ("kaito.sh", "Workspace", &[&["resource", "count"]]),
+    ("kibana.k8s.elastic.co", "Kibana", &[&["spec", "count"]]),
+    ("logstash.k8s.elastic.co", "Logstash", &[&["spec", "count"]]),
+    ("loki.grafana.com", "LokiStack", &[]),
+    ("minio.min.io", "Tenant", &[&["spec", "pools", "*", "servers"]]),
+    ("mongodb.com", "MongoDB", &[&["spec", "members"]]),
+    ("mongodbcommunity.mongodb.com", "MongoDBCommunity", &[&["spec", "members"]]),
+    ("monitoring.coreos.com", "Alertmanager", &[]),
+    ("monitoring.coreos.com", "Prometheus", &[]),
+    ("monitoring.coreos.com", "PrometheusAgent", &[]),
+    ("monitoring.coreos.com", "ThanosRuler", &[]),
+    ("mysql.oracle.com", "InnoDBCluster", &[&["spec", "router", "instances"]]),
+    ("opentelemetry.io", "OpenTelemetryCollector", &[]),
+    ("operator.victoriametrics.com", "VMCluster", &[]),
+    ("operator.victoriametrics.com", "VMSingle", &[]),
+    ("postgresql.cnpg.io", "Cluster", &[]),
+    ("ps.percona.com", "PerconaServerMySQL", &[&["spec", "*", "size"], &["spec", "*", "*", "size"]]),
+    (
+        "psmdb.percona.com",
+        "PerconaServerMongoDB",
+        &[&["spec", "replsets", "*", "size"], &["spec", "sharding", "*", "size"]],
+    ),
+    ("pxc.percona.com", "PerconaXtraDBCluster", &[&["spec", "*", "size"]]),
+    ("rabbitmq.com", "RabbitmqCluster", &[]),
+    ("redis.redis.opstreedlabs.in", "RedisCluster", &[&["spec", "clusterSize"]]),
+    ("redis.redis.opstreedlabs.in", "RedisReplication", &[&["spec", "clusterSize"]]),
+    ("scylla.scylladb.com", "ScyllaCluster", &[&["spec", "datacenter", "racks", "*", "members"]]),
+    (
+        "serving.kserve.io",
+        "InferenceService",
+        &[&["spec", "predictor", "minReplicas"], &["spec", "transformer", "minReplicas"]],
+    ),
+    ("sparkoperator.k8s.io", "ScheduledSparkApplication", &[]),
+    ("sparkoperator.k8s.io", "SparkApplication", &[]),
+    ("tempo.grafana.com", "TempoStack", &[]),
+];
+
+/// Groups whose objects make no pods of their own, by what they end in: rules about manifests, certificates, and
+/// resources of clouds.
+const NEVER: [&str; 10] = [
+    "azure.com",
+    "cert-manager.io",
+    "cluster.x-k8s.io",
+    "cnrm.cloud.google.com",
+    "crossplane.io",
+    "gatekeeper.sh",
+    "jetstream.nats.io",
+    "kyverno.io",
+    "services.k8s.aws",
+    "upbound.io",
+];
+
+/// Returns where a well-known kind says how many pods it wants; `None` of other kinds.
+pub(super) fn paths(group: &str, kind: &str) -> Option<Paths> {
+    KNOWN.iter().find(|(of, known, _)| *of == group && *known == kind).map(|(_, _, paths)| *paths)
+}
+
+/// Returns whether a kind that is not well known may be an operator's, by what it says.
+pub(super) fn may_be_operated(group: &str, kind: &str) -> bool {
+    let is_within = |of: &str| group == of || group.strip_suffix(of).is_some_and(|rest| rest.ends_with('.'));
+    // The groups of Kubernetes and of its special interest groups: their kinds are read, or make no pods unseen.
+    let is_own = !group.contains('.') || is_within("k8s.io") || is_within("x-k8s.io");
+    let is_read = READ_KINDS.contains(&(group, kind)) || matches!(group, "karpenter.sh" | "nodeform.dev");
+    // The replicas of a topic are copies of its data; those of a machine set are machines.
+    let is_of_another_sense = kind.ends_with("Topic") || kind.starts_with("Machine");
+    !is_own && !is_read && !is_of_another_sense && !NEVER.iter().any(|of| is_within(of))
+}
