@@ -9,8 +9,8 @@ use std::rc::Rc;
 use super::case::{Case, taints_of};
 use super::labels::{Domain, Labels};
 use crate::model::{
-    LabelKey, LabelSelector, Namespace, NamespaceLabels, NodeName, Pod, PodAffinityTerm, PodKey, PodSpec,
-    Strength, Taint, label,
+    LabelKey, LabelSelector, Namespace, NamespaceLabels, Node, NodeName, Pod, PodAffinityTerm, PodKey,
+    PodSpec, Strength, Taint, label,
 };
 use crate::snapshot::Daemon;
 
@@ -42,6 +42,14 @@ pub(super) struct Place {
     pub(super) taints: Vec<Taint>,
     /// Whether it is part of the final fleet.
     pub(super) stays: bool,
+}
+
+impl Place {
+    /// Returns a node that is there and stays, as it stands.
+    pub(super) fn of_node(node: &Node, title: &str) -> Self {
+        let (labels, taints) = (Labels::of_node(node), taints_of(node));
+        Self { title: title.to_owned(), labels, others: Rc::from([]), taints, stays: true }
+    }
 }
 
 /// Pods of one content in one namespace.

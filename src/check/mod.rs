@@ -46,6 +46,7 @@ mod replicas;
 mod room;
 mod shown;
 mod spread;
+mod spread_together;
 mod substitutes;
 mod supposed;
 mod taints;

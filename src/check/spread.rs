@@ -1,7 +1,8 @@
 //! Required topology spread (`DoNotSchedule`), as kube-scheduler counts it on the final fleet.
 //!
 //! Each constraint is judged by itself: an objection says that no order exists in which the placed pods pass it.
-//! That several constraints leave no common order is not seen here, and pods that run are never objected to.
+//! That several constraints leave no common order is not seen here (zones and hosts together: [`super::spread_together`]),
+//! and pods that run are never objected to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,19 +11,20 @@ use super::case::Case;
 use super::crowd::{Crowd, Group, Place, Spot};
 use super::finding::{Finding, Rule};
 use super::labels::{Labels, pod_meets};
+use super::spread_together;
 use super::taints::repels;
 use super::tally::{Count, Tally};
 use crate::model::{
     LabelKey, LabelSelector, Namespace, Pod, PodSpec, Requirement, Requirements, SpreadConstraint, Strength,
-    Taint, Toleration,
+    Taint, Toleration, label,
 };
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, system_node};
 
 /// One constraint, with everything of its pods that decides what it counts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Rules<'a> {
+pub(super) struct Rules<'a> {
     namespace: &'a Namespace,
-    constraint: &'a SpreadConstraint,
+    pub(super) constraint: &'a SpreadConstraint,
     /// The selector with what `matchLabelKeys` add to it.
     selector: Option<LabelSelector>,
     /// Whether that selects the pods themselves.
@@ -47,12 +49,19 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let (crowd, rules) = (&case.crowd, rules(case));
     let mut found = Vec::new();
     let mut counting: BTreeMap<&Filter<'_>, Vec<bool>> = BTreeMap::new();
+    let assumed = case.snapshot.assumes_system_node;
+    let assumed = assumed.then(|| Place::of_node(&system_node::node(), system_node::NAME));
     for (rules, groups) in &rules {
         let counts = counting.entry(&rules.filter).or_insert_with(|| {
             crowd.places.iter().map(|place| rules.filter.counts(place, groups, crowd)).collect()
         });
         found.extend(nowhere(crowd, rules, groups));
-        found.extend(crowded(crowd, rules, groups, counts));
+        let sees = |place: &Place| rules.filter.counts(place, groups, crowd);
+        let beside = rules.is_over_hosts() && assumed.as_ref().is_some_and(sees);
+        found.extend(crowded(crowd, (rules, groups), (counts, beside)));
+    }
+    if found.is_empty() {
+        found = spread_together::findings(case);
     }
     found
 }
@@ -68,12 +77,12 @@ fn rules<'a>(case: &Case<'a>) -> BTreeMap<Rules<'a>, Vec<usize>> {
     rules
 }
 
-fn required(spec: &PodSpec) -> impl Iterator<Item = &SpreadConstraint> {
+pub(super) fn required(spec: &PodSpec) -> impl Iterator<Item = &SpreadConstraint> {
     spec.spread.iter().filter(|constraint| constraint.strength == Strength::Required)
 }
 
 impl<'a> Rules<'a> {
-    fn of(group: &Group<'a>, constraint: &'a SpreadConstraint) -> Self {
+    pub(super) fn of(group: &Group<'a>, constraint: &'a SpreadConstraint) -> Self {
         let (spec, namespace) = (group.spec, group.namespace);
         let selector = constraint.selector.clone().map(|mut selector| {
             for key in &constraint.match_label_keys {
@@ -88,8 +97,23 @@ impl<'a> Rules<'a> {
         Self { namespace, constraint, selector, selects_own, filter }
     }
 
+    /// Returns whether other rules count the same nodes.
+    pub(super) fn counts_alike(&self, other: &Self) -> bool {
+        self.filter == other.filter
+    }
+
+    /// Returns whether a place counts for pods of a group that has these rules.
+    pub(super) fn sees(&self, place: &Place, group: usize, crowd: &Crowd<'_>) -> bool {
+        self.filter.counts(place, &[group], crowd)
+    }
+
+    /// Returns whether every node is a domain of its own.
+    fn is_over_hosts(&self) -> bool {
+        self.constraint.topology_key.as_str() == label::HOSTNAME
+    }
+
     /// Returns the groups that are counted. Kubernetes counts nobody by a selector that selects everything.
-    fn counted(&self, crowd: &Crowd<'_>) -> Vec<usize> {
+    pub(super) fn counted(&self, crowd: &Crowd<'_>) -> Vec<usize> {
         match &self.selector {
             Some(selector) if !selector.0.is_empty() => {
                 crowd.selected(Some(selector), &[self.namespace].into())
@@ -176,10 +200,22 @@ fn nowhere(crowd: &Crowd<'_>, rules: &Rules<'_>, groups: &[usize]) -> Vec<Findin
     found
 }
 
-fn crowded(crowd: &Crowd<'_>, rules: &Rules<'_>, groups: &[usize], counts: &[bool]) -> Vec<Finding> {
+/// Pods beyond the skew. `beside` tells whether the assumed system node counts too, which has none of them.
+fn crowded(
+    crowd: &Crowd<'_>,
+    (rules, groups): (&Rules<'_>, &[usize]),
+    (counts, beside): (&[bool], bool),
+) -> Vec<Finding> {
     let key = &rules.constraint.topology_key;
     let topology = crowd.topology(key);
-    let tally = tally(crowd, rules, groups, counts);
+    let mut tally = tally(crowd, rules, groups, counts);
+    if beside {
+        tally.domains.push(Count { is_counted: true, ..Count::default() });
+    }
+    let title = |domain: usize| match domain < topology.len() {
+        true => topology.title(domain),
+        false => system_node::NAME,
+    };
     let left = tally.clone().bind();
     let least = tally.least(Count::in_the_end);
     let mut found = Vec::new();
@@ -188,7 +224,7 @@ fn crowded(crowd: &Crowd<'_>, rules: &Rules<'_>, groups: &[usize], counts: &[boo
         let measured = match least {
             Some((emptiest, fewest)) if !tally.has_too_few_domains() => {
                 let more = here.in_the_end().saturating_sub(fewest);
-                format!("{more} more than {}", topology.title(emptiest))
+                format!("{more} more than {}", title(emptiest))
             }
             Some(_) | None => {
                 let domains = tally.domains.iter().filter(|count| count.is_counted).count();
@@ -252,7 +288,11 @@ fn tally(crowd: &Crowd<'_>, rules: &Rules<'_>, groups: &[usize], counts: &[bool]
 }
 
 /// Returns the pods of these groups, by name, that the plan places on such places.
-fn placed_in<'a>(crowd: &Crowd<'a>, groups: &[usize], is_meant: impl Fn(usize) -> bool) -> Vec<&'a Pod> {
+pub(super) fn placed_in<'a>(
+    crowd: &Crowd<'a>,
+    groups: &[usize],
+    is_meant: impl Fn(usize) -> bool,
+) -> Vec<&'a Pod> {
     let all = groups.iter().flat_map(|number| &crowd.groups[*number].at);
     let present = all.filter(|(place, _)| is_meant(**place));
     let mut placed: Vec<&Pod> = present.flat_map(|(_, present)| present.placed.iter().copied()).collect();

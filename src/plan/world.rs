@@ -77,6 +77,9 @@ pub struct World {
     pub gaps: Vec<Gap>,
     /// What was assumed.
     pub assumptions: Vec<Assumption>,
+    /// Whether a system node is assumed that counts for spreads over hosts.
+    #[serde(default, skip_serializing_if = "crate::model::written::is_default")]
+    pub assumes_system_node: bool,
 }
 
 /// What a VM costs by the list.
@@ -149,6 +152,7 @@ impl World {
             pods,
             gaps: snapshot.gaps.clone(),
             assumptions: snapshot.assumptions.clone(),
+            assumes_system_node: snapshot.assumes_system_node,
         }
     }
 
@@ -210,6 +214,7 @@ impl Plan {
                 ),
             gaps: world.gaps.clone(),
             assumptions: world.assumptions.clone(),
+            assumes_system_node: world.assumes_system_node,
             supposed: Supposed {
                 what_if: self.spec.what_if.clone(),
                 absent: world.absent.clone(),

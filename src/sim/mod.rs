@@ -133,6 +133,7 @@ impl<'a> World<'a> {
             catalog: seen.catalog.clone(),
             gaps: seen.gaps.clone(),
             assumptions: seen.assumptions.clone(),
+            assumes_system_node: seen.assumes_system_node,
             supposed: Supposed { wishes: Wishes::default(), ..seen.supposed.clone() },
         }
     }

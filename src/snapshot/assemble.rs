@@ -11,7 +11,9 @@ use crate::catalog::Catalog;
 use crate::manifests::{self, NotUnderstood, Objects, Renders, Why};
 use crate::model::{NetworkSetup, Node, NodeName, NodeStage, PodPlace, Resources};
 
-use super::{Assumption, Daemon, Gap, GapKind, Snapshot, bound_first, storage_classes, system_daemons};
+use super::{
+    Assumption, Daemon, Gap, GapKind, Snapshot, bound_first, storage_classes, system_daemons, system_node,
+};
 
 /// What the input cannot say itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +52,7 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
         daemons.extend(assumed);
         assumptions.extend(assumption);
     }
+    assumptions.extend(system_node::assumption(objects));
     let (classes, assumption) = storage_classes::assumed(&objects.storage, &objects.pods);
     assumptions.extend(assumption);
     let mut storage = objects.storage.clone();
@@ -85,6 +88,7 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
         catalog,
         gaps,
         assumptions,
+        assumes_system_node: system_node::is_assumed(objects),
         supposed: crate::model::Supposed::default(),
     }
 }

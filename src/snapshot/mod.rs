@@ -12,6 +12,7 @@ pub mod headroom;
 pub mod storage_classes;
 pub mod suppose;
 pub mod system_daemons;
+pub mod system_node;
 pub mod wish;
 mod written;
 
@@ -127,6 +128,8 @@ pub struct Snapshot {
     pub gaps: Vec<Gap>,
     /// What was assumed.
     pub assumptions: Vec<Assumption>,
+    /// Whether a system node is assumed that counts for spreads over hosts ([`system_node`]).
+    pub assumes_system_node: bool,
     /// What is supposed that is not so, where a question is asked.
     pub supposed: Supposed,
 }
@@ -156,6 +159,7 @@ impl Snapshot {
             catalog,
             gaps,
             assumptions,
+            assumes_system_node,
             supposed,
         } = self;
         Self {
@@ -171,6 +175,7 @@ impl Snapshot {
             catalog: catalog.clone(),
             gaps: gaps.clone(),
             assumptions: assumptions.clone(),
+            assumes_system_node: *assumes_system_node,
             supposed: supposed.clone(),
         }
     }

@@ -135,6 +135,7 @@ pub(crate) fn snapshot(nodes: Vec<Node>, pods: Vec<Pod>) -> Snapshot {
     Snapshot {
         at: None,
         cluster: None,
+        assumes_system_node: nodes.is_empty(),
         nodes,
         pods,
         daemons: vec![daemon("agent", &[Effect::NoSchedule]), daemon("picky", &[])],

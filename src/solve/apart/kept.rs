@@ -97,9 +97,11 @@ impl Kept {
             catalog,
             gaps,
             assumptions,
+            assumes_system_node,
             supposed,
         } = &self.world;
         (cluster, gaps, assumptions) == (&snapshot.cluster, &snapshot.gaps, &snapshot.assumptions)
+            && *assumes_system_node == snapshot.assumes_system_node
             && (daemons, namespaces, storage, budgets)
                 == (&snapshot.daemons, &snapshot.namespaces, &snapshot.storage, &snapshot.budgets)
             && (refusals, supposed) == (&snapshot.refusals, &snapshot.supposed)

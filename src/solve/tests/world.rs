@@ -290,6 +290,7 @@ impl World {
             refusals: Vec::new(),
             gaps: Vec::new(),
             assumptions: Vec::new(),
+            assumes_system_node: true,
             supposed: crate::model::Supposed::default(),
         };
         let classes = BTreeMap::from([("default".into(), class())]);
@@ -303,6 +304,7 @@ impl World {
 
     pub(super) fn nodes(mut self, nodes: impl IntoIterator<Item = Node>) -> Self {
         self.snapshot.nodes.extend(nodes);
+        self.snapshot.assumes_system_node &= self.snapshot.nodes.is_empty();
         self
     }
 

@@ -332,3 +332,49 @@ fn nobody_is_counted_by_no_selector_or_by_one_that_selects_everything() {
         by_hand(world).keeping("n1", &["web-1", "web-2", "web-3"]).planned();
     }
 }
+
+/// Pods that are spread over zones and hosts.
+fn over_both(name: &str) -> PodBuilder {
+    web(name).specified(|spec| spec.spread.extend([over(label::ZONE), over(label::HOSTNAME)]))
+}
+
+#[test]
+fn zones_and_hosts_that_leave_no_common_order() {
+    let hosts = [("a1", "1"), ("a2", "1"), ("b1", "2"), ("b2", "2"), ("b3", "2")];
+    let nodes = hosts
+        .iter()
+        .fold(world().pool(pool("default")), |world, (name, zone)| world.node(node(name).zone(zone)));
+    let world = nodes.pods(over_both("web").times(12));
+    // Each rule alone has an order: zones end with 6 and 6 pods, hosts with 3 at most and 2 at least.
+    let wrong = by_hand(world.clone())
+        .keeping("a1", &["web-1", "web-2", "web-3"])
+        .keeping("a2", &["web-4", "web-5", "web-6"])
+        .keeping("b1", &["web-7", "web-8"])
+        .keeping("b2", &["web-9", "web-10"])
+        .keeping("b3", &["web-11", "web-12"]);
+    let found = findings(wrong);
+    assert!(!found.is_empty() && found.iter().all(|it| it.rule == Rule::Spread), "{found:#?}");
+    by_hand(world)
+        .keeping("a1", &["web-1", "web-2"])
+        .keeping("a2", &["web-3", "web-4"])
+        .keeping("b1", &["web-7", "web-8"])
+        .keeping("b2", &["web-9"])
+        .keeping("b3", &["web-11"])
+        .leaving(&["web-10", "web-12", "web-5", "web-6"])
+        .planned();
+}
+
+#[test]
+fn a_system_node_that_is_assumed_is_a_host_without_such_a_pod() {
+    let size = ("Standard_D2s_v5", "1", CapacityType::OnDemand);
+    let world = world().pool(pool("default")).pods(spread(over(label::HOSTNAME)).times(2));
+    by_hand(world.clone()).making("default", size, &["web-1"]).making("default", size, &["web-2"]).planned();
+    let found = findings(by_hand(world.clone()).making("default", size, &["web-1", "web-2"]));
+    assert!(
+        found.iter().any(|it| it.to_string().contains("2 more than the assumed system node")),
+        "{found:#?}"
+    );
+    let honoring = SpreadConstraint { honors_node_taints: true, ..over(label::HOSTNAME) };
+    let world = crate::support::world().pool(pool("default")).pods(spread(honoring).times(2));
+    by_hand(world).making("default", size, &["web-1", "web-2"]).planned();
+}

@@ -281,6 +281,7 @@ pub(crate) fn world() -> World {
         refusals: Vec::new(),
         gaps: Vec::new(),
         assumptions: Vec::new(),
+        assumes_system_node: true,
         supposed: nodeform::model::Supposed::default(),
     };
     let mut policy = Policy::default();
@@ -309,6 +310,7 @@ impl World {
     pub(crate) fn node(mut self, node: NodeBuilder) -> Self {
         let node: Node = node.build();
         self.snapshot.nodes.push(node);
+        self.snapshot.assumes_system_node = false;
         self.snapshot.nodes.sort_by(|one, two| one.name.cmp(&two.name));
         self
     }
