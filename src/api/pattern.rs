@@ -93,5 +93,8 @@ pub const GROUP: &str = "^[^/]*$";
 /// The word for no limit.
 pub const UNLIMITED: &str = "^unlimited$";
 
+/// The word for a host of its own.
+pub const EACH: &str = "^each$";
+
 /// The beginning of an ARM id.
 pub const SUBSCRIPTION_ID: &str = "^/subscriptions/";

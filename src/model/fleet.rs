@@ -159,6 +159,26 @@ pub enum Prefer {
     Availability,
 }
 
+/// Over how many hosts pods are spread whose constraint asks for that, where nodes are made for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum SpreadHosts {
+    /// Over so many at least, if there are enough pods.
+    AtLeast(u32),
+    /// One for every `maxSkew` of them, as Karpenter does.
+    Each,
+}
+
+/// So that a workload which is spread over hosts outlives two of them.
+const SPREAD_HOSTS: u32 = 3;
+
+impl Default for SpreadHosts {
+    fn default() -> Self {
+        Self::AtLeast(SPREAD_HOSTS)
+    }
+}
+
 /// What a NodeFleet says, or its defaults where there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -194,4 +214,7 @@ pub struct Fleet {
     /// What soft preferences of pods may cost.
     #[serde(default, skip_serializing_if = "ExtraCost::is_default")]
     pub extra_cost: ExtraCost,
+    /// Over how many hosts pods are spread that ask to be.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub spread_hosts: SpreadHosts,
 }

@@ -8,7 +8,7 @@ use crate::api::node_fleet::{self as wire, NodeFleet, NodeFleetSpec};
 use crate::api::text::{NumberOrWord, Quantity as WireQuantity};
 use crate::model::{
     Commitment, Discount, ExtraCost, Fleet, FleetLimits, MicroUsd, MicroUsdPerHour, MinValuesPolicy,
-    NetworkSetup, Prefer, Prices, Quantity, Region, SkuName, Strategy,
+    NetworkSetup, Prefer, Prices, Quantity, Region, SkuName, SpreadHosts, Strategy,
 };
 
 /// Returns what holds for the whole cluster.
@@ -21,6 +21,7 @@ pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
     let holds = holds::holds(&spec, &mut faults);
     faults.extend(unpaid(&spec));
     faults.extend(unheeded(&spec));
+    faults.extend(unspread(&spec));
     let cluster = spec.cluster.unwrap_or_default();
     let limits = limits(&spec.limits.unwrap_or_default(), &mut faults);
     let prices = prices(&spec.prices.unwrap_or_default(), &mut faults);
@@ -49,6 +50,7 @@ pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
             Some(wire::Prefer::Price) | None => Prefer::Price,
         },
         extra_cost: extra_cost(spec.preferences.unwrap_or_default()),
+        spread_hosts: spread_hosts(spec.spread.unwrap_or_default()),
     })
 }
 
@@ -71,6 +73,26 @@ fn unheeded(spec: &NodeFleetSpec) -> Option<Fault> {
         message: "strategy `karpenter` chooses by price alone, as Karpenter does".to_owned(),
         hint: Some("take it out or write `price`, or plan by strategy `cheapest`".to_owned()),
     })
+}
+
+/// Returns the refusal of a number of hosts where each pod gets its own.
+fn unspread(spec: &NodeFleetSpec) -> Option<Fault> {
+    let is_number = matches!(spec.spread.as_ref()?.min_hosts, Some(NumberOrWord::Number(_)));
+    (is_number && spec.strategy == Some(wire::Strategy::Karpenter)).then(|| Fault {
+        path: path("spec.spread.minHosts"),
+        message: "strategy `karpenter` makes a node for every `maxSkew` pods that are spread over hosts"
+            .to_owned(),
+        hint: Some("take it out or write `each`, or plan by strategy `cheapest`".to_owned()),
+    })
+}
+
+/// Returns over how many hosts pods are spread. The schema lets no number pass that is none of hosts, and no other word.
+fn spread_hosts(spread: wire::Spread) -> SpreadHosts {
+    match spread.min_hosts {
+        Some(NumberOrWord::Number(hosts)) => SpreadHosts::AtLeast(u32::try_from(hosts).unwrap_or(u32::MAX)),
+        Some(NumberOrWord::Word(_)) => SpreadHosts::Each,
+        None => SpreadHosts::default(),
+    }
 }
 
 /// Returns what preferences may cost. The schema lets no number pass that is none of hundredths, and no other word.

@@ -419,6 +419,19 @@ fn what_preferences_may_cost_is_read() {
 }
 
 #[test]
+fn over_how_many_hosts_pods_are_spread_is_read() {
+    let value = |spec: Value| json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "NodeFleet", "metadata": {"name": "f"}, "spec": spec});
+    let fleet = |spec: Value| parsed(Kind::NodeFleet, &value(spec)).fleet.spread_hosts;
+    assert_eq!(fleet(json!({})), SpreadHosts::AtLeast(3));
+    assert_eq!(fleet(json!({"spread": {"minHosts": 5}})), SpreadHosts::AtLeast(5));
+    assert_eq!(fleet(json!({"spread": {"minHosts": "each"}, "strategy": "karpenter"})), SpreadHosts::Each);
+    let number = value(json!({"spread": {"minHosts": 5}, "strategy": "karpenter"}));
+    assert!(lines(Kind::NodeFleet, &number).concat().contains("spec.spread.minHosts"));
+    let zero = value(json!({"spread": {"minHosts": 0}}));
+    assert!(!lines(Kind::NodeFleet, &zero).is_empty());
+}
+
+#[test]
 fn what_is_no_key_of_a_label_is_not_said_to_be_too_long() {
     let odd = pool(|pool| {
         pool["spec"]["template"]["spec"]["requirements"] = json!([{"key": "-a/b", "operator": "Exists"}]);

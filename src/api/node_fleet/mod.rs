@@ -84,6 +84,9 @@ pub struct NodeFleetSpec {
     /// What soft wishes of pods may cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preferences: Option<Preferences>,
+    /// Over how many hosts pods are spread that ask to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
     /// The most that the whole cluster may have, in every mode.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<FleetLimits>,
@@ -172,6 +175,19 @@ pub struct Preferences {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 10_000, "pattern" = super::pattern::UNLIMITED)))]
     pub max_extra_cost_percent: Option<NumberOrWord>,
+}
+
+/// Over how many hosts pods are spread whose topology spread constraint over `kubernetes.io/hostname` is required.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Spread {
+    /// Over how many hosts at least, existing ones counted, where nodes are made for such pods, even if fewer would do for
+    /// kube-scheduler: a whole number, or `each` for one host per `maxSkew` pods. Absent: 3 with strategy `cheapest`, `each`
+    /// with `karpenter`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 1_000, "pattern" = super::pattern::EACH)))]
+    pub min_hosts: Option<NumberOrWord>,
 }
 
 /// What was last seen of a fleet.
