@@ -5,6 +5,7 @@
 
 pub mod compare;
 mod held_back;
+mod honoring;
 mod instead;
 mod network;
 mod recorded;
@@ -327,7 +328,9 @@ pub struct Proposed {
 /// Plans a world: the longest step, so that whoever waits can be told.
 #[must_use]
 pub fn propose(world: &World) -> Proposed {
-    let (solution, plan) = unjudged(world);
+    let (mut solution, mut plan) = unjudged(world);
+    solution.report.honoring = honoring::honoring(world, &solution);
+    plan.evidence.report.honoring = solution.report.honoring.clone();
     bounded(world, solution, plan)
 }
 

@@ -1,7 +1,7 @@
 //! Dollars for people, by the month of 730 hours. Integers only.
 
 use crate::model::{Commitment, MicroUsd, MicroUsdPerHour, Prices};
-use crate::solve::{Bound, Cost, Headroom, Slack};
+use crate::solve::{Bound, Cost, Headroom, Honoring, Slack};
 
 /// Micro-dollars in a cent.
 const CENT: i64 = 10_000;
@@ -200,6 +200,17 @@ pub fn slack(slack: Slack) -> String {
     let cost = per_month(cost, Sureness::of(is_estimate));
     let pods = super::words::count(pods, "pod");
     format!("Of that {cost} is room for Kubernetes' scheduler, which might leave {pods} over without it")
+}
+
+/// Says what it would save not to count tainted nodes where a workload is spread over hosts.
+#[must_use]
+pub fn honoring(honoring: &Honoring) -> String {
+    let Honoring { workload, nodes, instead_of, saves, is_estimate } = honoring;
+    let (nodes, saves) = (super::words::count(*nodes, "node"), per_month(*saves, Sureness::of(*is_estimate)));
+    format!(
+        "`nodeTaintsPolicy: Honor` on {} {}/{} would need {nodes} instead of {instead_of} and save {saves}",
+        workload.kind, workload.namespace, workload.name
+    )
 }
 
 /// What amounts are rounded to.

@@ -114,6 +114,8 @@ pub(super) fn cost(view: &PlanView<'_>) -> Vec<Line> {
     let bound = view.plan.evidence.report.bound.map(|bound| money::bound(after, bound));
     let headroom = view.plan.evidence.report.headroom.map(money::headroom);
     lines.extend(headroom.map(|text| Line::new(Style::Plain, text)));
+    let honoring = view.plan.evidence.report.honoring.as_ref().map(money::honoring);
+    lines.extend(honoring.map(|text| Line::new(Style::Plain, text)));
     let slack = view.plan.evidence.report.slack.map(money::slack);
     let preferences = super::preferences::cost(view);
     let asides = asides.into_iter().flatten().chain(slack).chain(preferences).chain(bound);

@@ -57,7 +57,8 @@ impl Fleet<'_> {
         }
         let moving = snapshot.pods.iter().filter(|pod| pod.place != PodPlace::Waiting);
         let moving: BTreeSet<&PodKey> = moving.map(|pod| &pod.key).collect();
-        self.seen(|places| hosts::refused((demand, topology), places, |pod| moving.contains(pod)))
+        let asked = (|pod: &PodKey| moving.contains(pod), snapshot.assumes_system_node);
+        self.seen(|places| hosts::refused((demand, topology), places, asked))
     }
 
     /// Shows the nodes as rules between pods see them.

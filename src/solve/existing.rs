@@ -69,6 +69,14 @@ impl Standing<'_> {
         Seen { labels: &self.node.labels, site: &self.site.labels, taints: &self.site.taints }
     }
 
+    /// Sorts the pods that are placed here.
+    pub(super) fn sort_placed(&mut self) {
+        let named = std::mem::take(&mut self.placed).into_iter();
+        let mut placed: Vec<(PodKey, usize)> = named.zip(std::mem::take(&mut self.shapes)).collect();
+        placed.sort_unstable();
+        (self.placed, self.shapes) = placed.into_iter().unzip();
+    }
+
     /// Returns whether only daemonsets' pods run here.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -133,7 +141,10 @@ fn site<'a>(node: &'a Node, bound: &[&Pod], (daemons, topology): (&Daemons<'_>, 
     let mut ports: BTreeSet<HostPort> = to_come.ports;
     site.company = to_come.company;
     for pod in bound {
-        site.company.put_running(&topology.on_hosts(topology.roles(pod)));
+        let mut company = topology.on_hosts(topology.roles(pod));
+        // Kubernetes counts nobody who is being deleted where it spreads pods.
+        company.retain(|role| !(pod.is_terminating && role.spreads()));
+        site.company.put_running(&company);
         used.add(&pod.spec.requests);
         ports.extend(pod.spec.host_ports.iter().cloned());
     }
@@ -270,12 +281,7 @@ pub fn fill(demand: &Demand, nodes: &mut [Standing<'_>]) -> Vec<usize> {
             queue.insert((preference(&nodes[node], &largest), node));
         }
     }
-    for standing in nodes {
-        let named = std::mem::take(&mut standing.placed).into_iter();
-        let mut placed: Vec<(PodKey, usize)> = named.zip(std::mem::take(&mut standing.shapes)).collect();
-        placed.sort_unstable();
-        (standing.placed, standing.shapes) = placed.into_iter().unzip();
-    }
+    nodes.iter_mut().for_each(Standing::sort_placed);
     left
 }
 

@@ -116,6 +116,7 @@ fn told(scene: &Scene<'_>, ground: &Ground<'_>, mut attempt: Attempt<'_>) -> Sol
         bound: None,
         headroom: None,
         slack: None,
+        honoring: None,
     };
     let removed = shrunk.removed.into_iter().chain(shrunk.held).collect();
     Solution { target: target(&nodes, removed, (finished, layout)), report }

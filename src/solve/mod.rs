@@ -64,8 +64,8 @@ pub use destroy::destroy;
 pub use explain::{explain_node, explain_pod, explain_pool, explain_size};
 pub use market::Market;
 pub use solution::{
-    Bound, Cost, GivenUp, GivenUpBecause, Headroom, Held, Kept, NewNode, NodeRef, NotDecided, Preferences,
-    Removal, Report, Slack, Solution, Substitute, Target, Unplaced, Variety, Warning,
+    Bound, Cost, GivenUp, GivenUpBecause, Headroom, Held, Honoring, Kept, NewNode, NodeRef, NotDecided,
+    Preferences, Removal, Report, Slack, Solution, Substitute, Target, Unplaced, Variety, Warning,
 };
 pub use solver::Solver;
 

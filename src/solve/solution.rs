@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::model::{
     CapacityType, DisruptionReason, ExtraCost, Form, LabelKey, MicroUsdPerHour, NodeName, PodKey, PoolName,
-    Preference, Price, Resources, SchedulingRule, SkuName, Zone,
+    Preference, Price, Resources, SchedulingRule, SkuName, Workload, Zone,
 };
 
 use super::caution::Weighed;
@@ -184,6 +184,9 @@ pub struct Report {
     /// What it takes that a scheduler which does not know the plan leaves nobody over, where it takes something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slack: Option<Slack>,
+    /// What it would save if a workload that is spread over hosts did not count tainted nodes, where that saves something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub honoring: Option<Honoring>,
 }
 
 impl Report {
@@ -217,6 +220,23 @@ pub struct Slack {
     pub pods: usize,
     /// How much dearer the fleet is by the hour than one without that room.
     pub cost: MicroUsdPerHour,
+    /// Whether an estimated price has a part in it.
+    pub is_estimate: bool,
+}
+
+/// What `nodeTaintsPolicy: Honor` would save on the workload for which nodes cost most, of those that are spread over hosts.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Honoring {
+    /// The workload.
+    pub workload: Workload,
+    /// How many new nodes would carry its pods.
+    pub nodes: usize,
+    /// How many do.
+    pub instead_of: usize,
+    /// How much less the fleet would cost by the hour, as many pods placed.
+    pub saves: MicroUsdPerHour,
     /// Whether an estimated price has a part in it.
     pub is_estimate: bool,
 }

@@ -54,7 +54,7 @@ impl Counts {
     /// Ends a world.
     pub(crate) fn end(&mut self, story: &Story) {
         self.worlds += 1;
-        self.examples += usize::from(story.is_example());
+        self.examples += usize::from(story.is_bound_alone());
         let lines = std::mem::take(&mut self.lines);
         if !lines.is_empty() {
             write!(self.text, "{}\n{lines}", story.name).expect("text can be written to");
@@ -86,7 +86,7 @@ impl fmt::Display for Counts {
             formatter,
             "{}{worlds} worlds. Told the plan, the scheduler binds {as_planned} pods as planned \
              and {elsewhere} elsewhere, and strands {stranded}; {left_out} cannot be created in any cluster. \
-             Not told, it strands {stranded_alone} pods of {examples} examples.",
+             Not told, it strands {stranded_alone} pods of {examples} worlds.",
             self.text
         )
     }

@@ -55,7 +55,7 @@ fn the_scheduler_binds_every_pod_that_a_plan_placed() {
         stage.clear();
         stage.name_spaces(&planned);
         for order in ORDERS {
-            if story.is_example() {
+            if story.is_bound_alone() {
                 counts.alone(story, order, &play(&stage, &planned, order, Guidance::Alone));
             }
             counts.nominated(story, order, &play(&stage, &planned, order, Guidance::Nominated));

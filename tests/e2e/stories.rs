@@ -37,6 +37,11 @@ impl Story {
         self.name.starts_with("examples/")
     }
 
+    /// Returns whether the scheduler must bind all pods of it though it knows nothing of the plan.
+    pub(crate) fn is_bound_alone(&self) -> bool {
+        self.is_example() || self.name.starts_with(SPREAD)
+    }
+
     /// Plans it, and has the plan judged.
     pub(crate) fn planned(&self) -> Planned {
         let world = offline::world(self.request.clone())
@@ -59,6 +64,7 @@ const RECORDED_MAX: usize = 10;
 /// Returns all of them.
 pub(crate) fn all() -> Vec<Story> {
     let mut stories = examples();
+    stories.extend(spread_over_hosts());
     for folder in folders("fixtures/worlds") {
         let written = sources(&folder, &["world.yaml"]);
         let catalog = ("catalog.json".to_owned(), read(&root().join("fixtures/catalog.json")));
@@ -88,6 +94,48 @@ fn eastus() -> Request {
 fn story(name: &str, written: Vec<Source>, request: Request) -> Story {
     Story { name: name.to_owned(), request: Request { sources: written.clone(), ..request }, written }
 }
+
+/// A tainted node of a system agent pool: it counts where pods are spread over hosts.
+const SYSTEM_NODE: &str = "
+apiVersion: v1
+kind: Node
+metadata:
+  name: aks-system-0
+  labels:
+    kubernetes.azure.com/mode: system
+    kubernetes.io/arch: amd64
+    kubernetes.io/hostname: aks-system-0
+    kubernetes.io/os: linux
+    node.kubernetes.io/instance-type: Standard_D4s_v5
+    topology.kubernetes.io/region: eastus
+    topology.kubernetes.io/zone: eastus-1
+spec:
+  taints:
+  - {key: CriticalAddonsOnly, value: 'true', effect: NoSchedule}
+status:
+  capacity: {cpu: '4', memory: 16Gi, pods: '250'}
+  allocatable: {cpu: 3860m, memory: 11776Mi, pods: '250'}
+  conditions:
+  - {type: Ready, status: 'True'}
+";
+
+/// Deployments that are spread over hosts, with and without `nodeTaintsPolicy: Honor`, and beside a tainted system node.
+fn spread_over_hosts() -> Vec<Story> {
+    let folder = root().join("fixtures/found/plans-15-composed-spread-scale-out");
+    let request = || Request { without_system_daemons: true, ..eastus() };
+    let files = ["in-honor.yaml", "in.yaml", "hostname-deployment.yaml", "hostname-scale-3-to-12.yaml"];
+    let story = |file: &&str| {
+        let written = sources(&folder, &[file]);
+        let system = Source::new("system.yaml", SYSTEM_NODE);
+        let beside = [written.clone(), vec![system]].concat();
+        let name = format!("{SPREAD}{file}");
+        [story(&name, written, request()), story(&format!("{name}, beside a system node"), beside, request())]
+    };
+    files.iter().flat_map(story).collect()
+}
+
+/// What the names begin with of stories about spread over hosts.
+const SPREAD: &str = "spread over hosts/";
 
 /// The stories of `examples/`, each asked as its own text asks it.
 fn examples() -> Vec<Story> {

@@ -2,6 +2,7 @@
 //!
 //! No step is undone within an attempt. Which of several is the best is chosen in [`ways`].
 
+mod hosts;
 mod ways;
 
 pub(super) use ways::best;
@@ -14,11 +15,12 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
 use super::demand::Demand;
-use super::existing::{self, Standing};
+use super::existing::Standing;
+use super::fit::company::HostRole;
 use super::fleet::{Costs, zones};
 use super::market::Market;
 use super::memo::Memo;
-use super::pack::finish::{Desk, Finished, finish};
+use super::pack::finish::{Desk, Finished, Shapes, finish};
 use super::pack::{Appraisal, Effort};
 use super::price::PriceBook;
 use super::shortfall::Shortfalls;
@@ -113,28 +115,117 @@ pub(super) struct Attempt<'a> {
 /// those who wait.
 type Score = (usize, usize, LeftOver, i64);
 
+/// How often hosts are added for new nodes that others need, and that count as well.
+const HOSTS_ROUNDS_MAX: usize = 4;
+
 /// How many pods of each priority are on nothing, the highest first.
 pub(super) type LeftOver = Vec<(Reverse<i32>, usize)>;
 
 fn attempt<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand, caps: &Caps) -> Attempt<'a> {
-    let Ground { snapshot, policy, market, book, topology, supply, memo, slack, nodes, .. } = *ground;
-    let Ground { effort, approach, .. } = *ground;
-    let Approach { manner, leads, fills } = approach;
+    let Ground { topology, supply, memo, slack, nodes, approach, .. } = *ground;
+    let Approach { manner, leads, fills: _ } = approach;
     let world = bundle::World { topology, supply, memo, nodes, leads };
     let (bundled, riders) = bundle::bundled(demand, world);
-    let mut assigned = assign::assign(&bundled, running, (supply, memo), (caps, manner));
-    let mut nodes: Vec<Standing<'a>> = nodes.to_vec();
+    let assigned = assign::assign(&bundled, running, (supply, memo), (caps, manner));
     let mut open = assigned.open_demand();
     let shapes = open.shapes.len();
     open.shapes.extend(slack.shapes.iter().cloned());
-    let left = existing::fill(&open, &mut nodes);
+    let given = Given { assigned, riders, open, shapes };
+    let crews = hosts::crews(ground, running.census(), &given.open);
+    if crews.is_empty() {
+        return placed((ground, running), given, None);
+    }
+    spread((ground, running), given, &crews)
+}
+
+/// Who goes to which domain, before nodes are filled.
+#[derive(Clone)]
+struct Given {
+    assigned: Assigned,
+    riders: Riders,
+    /// What may be placed, and behind it what is taken off again.
+    open: Demand,
+    /// How many shapes are placed for good.
+    shapes: usize,
+}
+
+/// Places all where some are spread over hosts: with as few new hosts as are cheapest, and with none, if need be; and with a
+/// host for each, where pods are left over of both.
+fn spread<'a>(
+    (ground, running): (&Ground<'a>, &Running<'a>),
+    given: Given,
+    crews: &[hosts::Crew<'_>],
+) -> Attempt<'a> {
+    let mut found: Vec<Attempt<'a>> = Vec::new();
+    let mut new = Some(hosts::New::AtLeast(0));
+    let mut rounds = 0;
+    while let Some(asked) = new {
+        let even = hosts::even(ground, &given.open, crews, asked);
+        let next = even.map(|even| {
+            let hosts = even.hosts.len();
+            let attempt = placed((ground, running), given.clone(), Some(even));
+            (hosts, bare(ground, &attempt), attempt)
+        });
+        rounds += 1;
+        new = match next {
+            Some((_, 0, attempt)) => {
+                let is_done = is_whole(&attempt) || asked == hosts::New::None;
+                found.push(attempt);
+                (!is_done).then_some(hosts::New::None)
+            }
+            Some((hosts, bare, _)) if asked != hosts::New::None && rounds < HOSTS_ROUNDS_MAX => {
+                Some(hosts::New::AtLeast(hosts + bare))
+            }
+            _ => (asked != hosts::New::None).then_some(hosts::New::None),
+        };
+    }
+    if !found.iter().any(is_whole) {
+        found.push(placed((ground, running), given.clone(), None));
+    }
+    let best = found.into_iter().min_by_key(|attempt| score(ground, attempt));
+    best.unwrap_or_else(|| placed((ground, running), given, None))
+}
+
+/// Returns whether everybody has a place.
+fn is_whole(attempt: &Attempt<'_>) -> bool {
+    attempt.finished.unplaced.is_empty() && !attempt.assigned.leaves_over()
+}
+
+/// Returns how many new nodes count for spreads over hosts and have too few of their pods; none where all are as they must
+/// be.
+fn bare(ground: &Ground<'_>, attempt: &Attempt<'_>) -> usize {
+    let Ground { snapshot, policy, topology, supply, .. } = *ground;
+    let Attempt { assigned, nodes, finished, .. } = attempt;
+    let fleet = came_off::Fleet { supply, policy, nodes, new: &finished.nodes, shapes: &finished.shapes };
+    if fleet.uneven(&assigned.demand, (topology, snapshot)).is_empty() {
+        return 0;
+    }
+    let spreads = |shape: &usize| assigned.demand.shapes[*shape].ask.company.iter().any(HostRole::spreads);
+    let is_bare = |shapes: &&Shapes| !shapes.pods.iter().any(spreads);
+    finished.shapes.iter().filter(is_bare).count().max(1)
+}
+
+/// Goes through all steps once domains are given out. What is laid out over hosts already stays there.
+fn placed<'a>(
+    (ground, running): (&Ground<'a>, &Running<'a>),
+    given: Given,
+    even: Option<hosts::Even<'a>>,
+) -> Attempt<'a> {
+    let Ground { snapshot, policy, market, book, supply, memo, nodes, effort, approach, .. } = *ground;
+    let Given { mut assigned, riders, open, shapes } = given;
+    let even = even.unwrap_or_else(|| hosts::Even::without_crews(&open, nodes));
+    let hosts::Even { mut nodes, left, hosts, unplaced } = even;
+    let (packed, left) = hosts::joined(&open, left, &hosts);
     let shrunk = shrink::shrink(snapshot, policy, &nodes, &open);
     let costs = Costs::of(snapshot, &shrunk, market, book);
     let there = price::cost(&snapshot.nodes, market, book).effective;
     let ledger = ledger::opened(policy, &snapshot.nodes, &costs.free, there);
-    let (problem, packing) = pack::pack((&open, &left), (supply, memo), (&ledger, book), (effort, fills));
-    let desk = Desk { problem: &problem, supply, memo, demand: &open, book, effort };
+    let fills = approach.fills;
+    let (problem, packing) = pack::pack((&packed, &left), (supply, memo), (&ledger, book), (effort, fills));
+    let desk = Desk { problem: &problem, supply, memo, demand: &packed, book, effort };
     let mut finished = finish(&desk, packing, &mut zones(&nodes, &shrunk));
+    hosts::parted(open.shapes.len(), &hosts, &mut finished);
+    finished.unplaced.extend(hosts::unplaced(&open, &unplaced));
     came_off::without_slack(&open, shapes, &mut nodes, &mut finished);
     finished.unplaced.extend(assigned.closed_pods());
     let around = (supply, policy, running);

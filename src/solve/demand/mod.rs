@@ -54,6 +54,14 @@ impl Ask {
             volumes: Mounts::default(),
         }
     }
+
+    /// Returns the same, however pods are spread over nodes: that takes all nodes to say.
+    #[must_use]
+    pub fn unspread(&self) -> Self {
+        let mut unspread = self.clone();
+        unspread.company.retain(|role| !role.spreads());
+        unspread
+    }
 }
 
 /// Returns the node selector joined with each term of the required node affinity. A term that contradicts

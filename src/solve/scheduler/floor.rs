@@ -5,14 +5,16 @@
 //! that take a pod.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::{Effect, ResourceName};
-use crate::solve::demand::Shape;
+use crate::solve::demand::{Ask, Shape};
 use crate::solve::existing::{self, Standing};
+use crate::solve::fit::company::HostRole;
 use crate::solve::intern::Bits;
 use crate::solve::topology::census::Census;
-use crate::solve::topology::eligible::{Eligible, Seen};
+use crate::solve::topology::eligible::{self, Eligible, Seen};
 use crate::solve::topology::group::GroupKind;
 use crate::solve::topology::{Role, Topology};
 
@@ -38,10 +40,19 @@ pub(super) struct Floor<'f> {
     open: Arc<[Bits]>,
     eligible: Arc<Eligible>,
     census: Census,
+    /// What each shape asks for beside being spread over nodes.
+    asks: Arc<[Ask]>,
+    /// How many nodes have so many pods of each spread over nodes.
+    levels: BTreeMap<usize, BTreeMap<usize, usize>>,
 }
 
 impl<'f> Floor<'f> {
-    pub(super) fn of(topology: &'f Topology, nodes: Vec<Standing<'f>>, shapes: &'f [Shape]) -> Self {
+    /// `assumes` tells whether a system node is assumed.
+    pub(super) fn of(
+        topology: &'f Topology,
+        (nodes, assumes): (Vec<Standing<'f>>, bool),
+        shapes: &'f [Shape],
+    ) -> Self {
         let census = Census::of(topology, &nodes);
         let seen: Vec<Seen<'_>> = nodes.iter().map(Standing::seen).collect();
         let eligible = Arc::new(Eligible::of(topology, &seen));
@@ -51,7 +62,10 @@ impl<'f> Floor<'f> {
             existing::open_to(&nodes, terms).into_iter().for_each(|node| open.insert(node));
             open
         });
-        Self { topology, shapes, open: open.collect(), nodes, eligible, census }
+        let open = open.collect();
+        let asks = shapes.iter().map(|shape| shape.ask.unspread()).collect();
+        let levels = levels((topology, &eligible), (&nodes, assumes));
+        Self { topology, shapes, open, nodes, eligible, census, asks, levels }
     }
 
     /// Binds a pod of a shape to the node that the scheduler likes best; returns whether one takes it.
@@ -63,9 +77,10 @@ impl<'f> Floor<'f> {
         });
         let Some(node) = best else { return false };
         let Shape { ask, roles, .. } = &self.shapes[shape];
-        if self.nodes[node].site.put(ask, 1).is_err() {
+        if self.nodes[node].site.put(&self.asks[shape], 1).is_err() {
             return false;
         }
+        self.spread(ask, node);
         for role in roles {
             if let Some(domain) = self.domain(*role, node).filter(|_| self.counts(*role, node)).cloned() {
                 self.census.add(*role, &domain, 1);
@@ -76,7 +91,45 @@ impl<'f> Floor<'f> {
 
     fn takes(&self, shape: usize, node: usize) -> bool {
         let Shape { ask, roles, .. } = &self.shapes[shape];
-        !self.nodes[node].site.has_no_room(ask) && roles.iter().all(|role| self.lets(*role, node))
+        !self.nodes[node].site.has_no_room(&self.asks[shape])
+            && roles.iter().all(|role| self.lets(*role, node))
+            && ask.company.iter().filter(|role| role.spreads()).all(|role| self.evens(role, node))
+    }
+
+    /// Whether a spread over nodes lets a pod come to a node now.
+    fn evens(&self, role: &HostRole, node: usize) -> bool {
+        let GroupKind::Spread(spread) = &self.topology.groups[role.group].kind else { return true };
+        if !role.is_bound {
+            return true;
+        }
+        let nodes = self.levels.get(&role.group);
+        let count: usize = nodes.into_iter().flat_map(BTreeMap::values).sum();
+        let is_short = spread.min_domains.is_some_and(|least| count < least);
+        let least = nodes.and_then(BTreeMap::first_key_value).filter(|_| !is_short).map_or(0, |it| *it.0);
+        let is_seen = self.eligible.sees(role.group, node);
+        let there = if is_seen { self.nodes[node].site.company.there(role.group).counted } else { 0 };
+        there + role.counted <= least.saturating_add(spread.max_skew)
+    }
+
+    /// Counts a pod on a node where pods are spread over nodes.
+    fn spread(&mut self, ask: &Ask, node: usize) {
+        for role in ask.company.iter().filter(|role| role.spreads()) {
+            let company = &mut self.nodes[node].site.company;
+            let before = company.there(role.group).counted;
+            company.put(std::slice::from_ref(role), 1);
+            let after = company.there(role.group).counted;
+            if self.eligible.sees(role.group, node)
+                && let Some(levels) = self.levels.get_mut(&role.group)
+            {
+                if let Some(nodes) = levels.get_mut(&before) {
+                    *nodes -= 1;
+                    if *nodes == 0 {
+                        levels.remove(&before);
+                    }
+                }
+                *levels.entry(after).or_default() += 1;
+            }
+        }
     }
 
     fn domain(&self, role: Role, node: usize) -> Option<&Arc<str>> {
@@ -130,4 +183,24 @@ impl<'f> Floor<'f> {
         let avoided = if site.taints.iter().any(is_soft) { 0 } else { 100 };
         least + balance + SOFT_TAINTS_WEIGHT * avoided
     }
+}
+
+/// Counts, for every spread over nodes, the nodes with so many of its pods.
+fn levels(
+    (topology, eligible): (&Topology, &Eligible),
+    (nodes, assumes): (&[Standing<'_>], bool),
+) -> BTreeMap<usize, BTreeMap<usize, usize>> {
+    let mut all = BTreeMap::new();
+    for (group, there) in topology.groups.iter().enumerate().filter(|(_, group)| group.is_of_hosts()) {
+        let GroupKind::Spread(spread) = &there.kind else { continue };
+        let seen = nodes.iter().enumerate().filter(|(node, _)| eligible.sees(group, *node));
+        let counts = seen.map(|(_, standing)| standing.site.company.there(group).counted);
+        let mut levels: BTreeMap<usize, usize> = BTreeMap::new();
+        counts.for_each(|count| *levels.entry(count).or_default() += 1);
+        if assumes && eligible::counts_system_node(spread) {
+            *levels.entry(0).or_default() += 1;
+        }
+        all.insert(group, levels);
+    }
+    all
 }

@@ -65,7 +65,8 @@ pub(super) fn stranded(scene: &Scene<'_>, snapshot: &Snapshot, target: &Target) 
     let topology = Topology::of(&world);
     let daemons = Daemons::of(&world, &topology);
     let demand = Demand::of(&world, &topology);
-    let empty = Floor::of(&topology, existing::standing(&world, &daemons, &topology), &demand.shapes);
+    let standing = existing::standing(&world, &daemons, &topology);
+    let empty = Floor::of(&topology, (standing, world.assumes_system_node), &demand.shapes);
     let mut worst: BTreeMap<usize, Vec<PodKey>> = BTreeMap::new();
     for (order, tie) in TRIED {
         for (shape, pods) in left(&mut empty.clone(), &queue(&demand.shapes, order), tie) {

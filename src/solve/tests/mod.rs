@@ -11,6 +11,7 @@ mod due;
 mod existing;
 mod explained;
 mod headroom;
+mod hosts;
 mod karpenter;
 mod labels;
 mod limits;

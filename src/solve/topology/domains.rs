@@ -163,9 +163,11 @@ impl<'w> Places<'w> {
         let terms = (&shape.ask.alternatives, &shape.ask.stance);
         let open = open.entry(terms).or_insert_with(|| existing::open_to(nodes, terms));
         let mut rooms = vec![0_usize; there.values.len()];
+        // How many a node may have beside the others is known only with all of them.
+        let ask = shape.ask.unspread();
         for node in open.iter() {
             let sum = &mut rooms[there.of_node[*node]];
-            *sum = sum.saturating_add(existing::most(&nodes[*node].site, &shape.ask));
+            *sum = sum.saturating_add(existing::most(&nodes[*node].site, &ask));
         }
         let cell = |(values, room): (&Values, usize)| Cell {
             tier: THERE,

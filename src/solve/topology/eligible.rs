@@ -10,6 +10,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 use super::Topology;
 use super::group::{Group, GroupKind, Spread};
 use crate::model::{LabelKey, Requirements, Stance, Taint, label};
+use crate::snapshot::system_node;
 use crate::solve::existing::NODES_AT_ONCE;
 use crate::solve::fit::{Undefined, labels, taints};
 
@@ -76,6 +77,15 @@ impl Eligible {
         let question = self.of_group[group].map(|question| (question, key.clone()));
         question.and_then(|question| self.domains.get(&question)).into_iter().flatten()
     }
+}
+
+/// Returns whether the system node counts that is assumed where no node is known.
+#[must_use]
+pub fn counts_system_node(spread: &Spread) -> bool {
+    let node = system_node::node();
+    let labels = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
+    let site = &Requirements::of_labels(labels);
+    counts(&Seen { labels: &node.labels, site, taints: &node.taints }, spread)
 }
 
 /// Returns whether a node counts for a spread. Every node has a host's name, or gets one.

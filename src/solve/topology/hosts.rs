@@ -1,15 +1,15 @@
 //! Spreading over nodes, where it is known where all pods are.
 //!
 //! While nodes are filled, the emptiest counts as empty and no pod joins one that stands by its count
-//! ([`crate::solve::fit::company`]). Of a whole fleet it is known, for those that wait, how full the emptiest is, and who
-//! comes late: a pod that runs elsewhere is evicted when those that wait have their nodes. Those that move are asked as
-//! where nodes are filled: else pods that may not share a node while they wait would be drawn together as soon as they
-//! run. Nothing is placed here.
+//! ([`crate::solve::fit::company`]). Of a whole fleet it is known how full the emptiest is, and who comes late: a pod that
+//! runs elsewhere and is only counted is evicted when those that are spread have their nodes. Beside one that runs such a pod
+//! is asked as where nodes are filled: else the next plan would bring together what this one could not. Nothing is placed
+//! here.
 
 use std::collections::BTreeMap;
 
 use super::Topology;
-use super::eligible::{Eligible, Seen};
+use super::eligible::{self, Eligible, Seen};
 use super::group::{GroupKind, Spread};
 use super::settle::Place;
 use crate::model::{PodKey, label};
@@ -21,19 +21,19 @@ use crate::solve::fit::spread::{self, Full};
 /// How many pods that a group counts are on a node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
-    /// When those that wait have come.
+    /// When those have come that are spread, and those that wait.
     early: usize,
     /// When all have.
     late: usize,
 }
 
 /// Returns the newly placed pods that Kubernetes would not bind for being spread over nodes, with why. `moves` tells those
-/// that run elsewhere.
+/// that run elsewhere; a system node is assumed or not.
 #[must_use]
 pub fn refused(
     (demand, topology): (&Demand, &Topology),
     places: &[Place<'_>],
-    moves: impl Fn(&PodKey) -> bool,
+    (moves, assumes): (impl Fn(&PodKey) -> bool, bool),
 ) -> BTreeMap<PodKey, Miss> {
     let mut refused = BTreeMap::new();
     let seen: Vec<Seen<'_>> = places.iter().map(|place| place.seen).collect();
@@ -49,19 +49,23 @@ pub fn refused(
             let mut count = Count { early: there, late: there };
             for (pod, role) in parts(place) {
                 count.late += role.counted;
-                count.early += if moves(pod) { 0 } else { role.counted };
+                count.early += if moves(pod) && !role.is_bound { 0 } else { role.counted };
             }
             count
         };
         let counted: Vec<Option<Count>> =
             (0..places.len()).map(|place| eligible.sees(number, place).then(|| count(place))).collect();
-        let early = Level::of(spread, counted.iter().flatten().map(|count| count.early));
+        let assumed = (assumes && eligible::counts_system_node(spread)).then_some(0);
+        let counts = counted.iter().flatten().map(|count| count.early);
+        let early = Level::of(spread, counts.chain(assumed));
         for (place, count) in counted.iter().enumerate() {
             let count = count.unwrap_or_default();
             let stands = places[place].there.there(number).running > 0;
             for (pod, role) in parts(place) {
-                let (here, level) =
-                    if moves(pod) { (count.late, &Level::EMPTY) } else { (count.early, &early) };
+                let (here, level) = match moves(pod) && !role.is_bound {
+                    true => (count.late, &Level::EMPTY),
+                    false => (count.early, &early),
+                };
                 let is_asked = role.is_bound || stands && moves(pod);
                 if is_asked && here > spread.max_skew.saturating_add(level.least) {
                     refused.insert(pod.clone(), level.miss(spread, here));

@@ -1,0 +1,80 @@
+//! What a fleet would cost if the dearest workload that is spread over hosts did not count nodes whose taints it does not
+//! tolerate.
+//!
+//! One more fleet is worked out for that, so that what is said is true. The plan itself does not change.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::{
+    MicroUsdPerHour, Pod, PodKey, PodSpec, SpreadConstraint, Strategy, Strength, Workload, label,
+};
+use crate::solve::{Honoring, Solution, solve};
+
+use super::World;
+
+/// Returns what `nodeTaintsPolicy: Honor` would save on the workload for which nodes cost most; nothing where it saves
+/// nothing, or more pods would be left over.
+pub(super) fn honoring(world: &World, solution: &Solution) -> Option<Honoring> {
+    let is_whole = world.targets.is_empty() && !world.snapshot.supposed.wishes.destroy;
+    if world.strategy != Strategy::Cheapest || !is_whole {
+        return None;
+    }
+    let (workload, pods) = dearest(&world.snapshot.pods, solution)?;
+    let mut snapshot = world.snapshot.clone();
+    let mut made: BTreeMap<usize, Arc<PodSpec>> = BTreeMap::new();
+    for pod in snapshot.pods.iter_mut().filter(|pod| pod.workload.as_ref() == Some(&workload)) {
+        let spec = made.entry(Arc::as_ptr(&pod.spec).addr()).or_insert_with(|| Arc::new(honored(&pod.spec)));
+        pod.spec = Arc::clone(spec);
+    }
+    let other = solve(&snapshot, &world.policy);
+    let (now, then) = (solution.report.cost_after, other.report.cost_after);
+    let saves = now.effective - then.effective;
+    let places_as_many = other.report.left_over() <= solution.report.left_over();
+    let is_known = now.unpriced_nodes == then.unpriced_nodes;
+    let (instead_of, nodes) = (count(solution, &pods), count(&other, &pods));
+    (places_as_many && is_known && saves.0 > 0 && nodes < instead_of).then(|| Honoring {
+        workload,
+        nodes,
+        instead_of,
+        saves,
+        is_estimate: now.is_estimate || then.is_estimate,
+    })
+}
+
+/// Returns the workload whose new nodes cost most, of those that are spread over hosts and count tainted nodes; with its
+/// pods.
+fn dearest(pods: &[Pod], solution: &Solution) -> Option<(Workload, BTreeSet<PodKey>)> {
+    let mut by_workload: BTreeMap<&Workload, BTreeSet<PodKey>> = BTreeMap::new();
+    for pod in pods.iter().filter(|pod| pod.spec.spread.iter().any(counts_tainted)) {
+        if let Some(workload) = &pod.workload {
+            by_workload.entry(workload).or_default().insert(pod.key.clone());
+        }
+    }
+    let cost = |pods: &BTreeSet<PodKey>| -> MicroUsdPerHour {
+        let new = solution.target.new.iter().filter(|node| node.pods.iter().any(|pod| pods.contains(pod)));
+        new.filter_map(|node| node.effective_price.known()).sum()
+    };
+    let spread = by_workload.into_iter().filter(|(_, pods)| count(solution, pods) > 1);
+    let dearest = spread.max_by_key(|(workload, pods)| (cost(pods), std::cmp::Reverse(*workload)));
+    dearest.map(|(workload, pods)| (workload.clone(), pods))
+}
+
+/// Returns how many new nodes carry some of these pods.
+fn count(solution: &Solution, pods: &BTreeSet<PodKey>) -> usize {
+    solution.target.new.iter().filter(|node| node.pods.iter().any(|pod| pods.contains(pod))).count()
+}
+
+fn counts_tainted(constraint: &SpreadConstraint) -> bool {
+    constraint.strength == Strength::Required
+        && constraint.topology_key.as_str() == label::HOSTNAME
+        && !constraint.honors_node_taints
+}
+
+/// Returns a content whose spreads over hosts count only nodes that its pods tolerate.
+fn honored(spec: &PodSpec) -> PodSpec {
+    let mut spec = spec.clone();
+    let spread = spec.spread.iter_mut().filter(|constraint| counts_tainted(constraint));
+    spread.for_each(|constraint| constraint.honors_node_taints = true);
+    spec
+}
