@@ -7,7 +7,7 @@ use crate::api::Kind;
 use crate::model::buffer::ACTIVE_CAPACITY;
 use crate::model::{
     BufferPods, DisruptionReason, ExtraCost, Namespace, PoolName, Prefer, PriceChange, ResourceName,
-    Resources, Strategy, Workload,
+    Resources, SpreadHosts, Strategy, Workload,
 };
 
 fn pool(change: impl FnOnce(&mut Value)) -> Value {
