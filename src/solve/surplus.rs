@@ -10,17 +10,19 @@ use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Namespace, PodKey, PodPlace, PodSpec};
+use crate::model::{Namespace, PodKey, PodPlace, PodSpec, ResourceName};
 use crate::snapshot::Snapshot;
 
+use super::fit::limits::{self, Counter};
 use super::fleet;
 use super::ledger;
 use super::shrink::trial::Scene;
 use super::shrink::{composed, imagined, whole};
 use super::solution::Solution;
+use super::supply::{Kind, PoolSupply, Usable};
 
-/// How many fleets are tried at most, and how many pods wait of all of them together: twice for each half of a number of a
-/// thousand, of a few kinds.
+/// How many fleets are tried at most, and how many pods wait in all of them together. To count a few hundred of one kind takes
+/// a dozen fleets.
 const TRIES_MAX: usize = 64;
 const PODS_MAX: usize = 20_000;
 
@@ -31,8 +33,8 @@ const NODES_MAX: usize = 300;
 const GROWTH: usize = 4;
 
 /// Waiting pods that the scheduler cannot tell apart, by name.
-struct Kind<'s> {
-    priority: i32,
+struct Alike<'s> {
+    spec: &'s PodSpec,
     pods: Vec<&'s PodKey>,
 }
 
@@ -42,18 +44,20 @@ pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solutio
     let is_asked = solution.report.left_over() > 0
         && ledger::has_limits(scene.policy)
         && !scene.topology.is_empty()
-        && snapshot.nodes.len() <= NODES_MAX;
+        && snapshot.nodes.len() <= NODES_MAX
+        && bind(scene, snapshot, solution);
     if !is_asked {
         return None;
     }
     let kinds = kinds(snapshot);
     let counts = vec![0; kinds.len()];
-    let mut search = Search { scene, snapshot, kinds: &kinds, counts, left: 0, spent: Spent::default() };
+    let (most, spent) = (Most::of(scene, snapshot), Spent::default());
+    let mut search = Search { scene, snapshot, kinds: &kinds, counts, left: 0, most, spent };
     if snapshot.nodes.iter().any(|node| node.is_deleting) {
         search.left = fleet::left_over(scene, &search.world(&search.counts));
     }
     let mut first = 0;
-    for alike in kinds.chunk_by(|one, other| one.priority == other.priority) {
+    for alike in kinds.chunk_by(|one, other| one.spec.priority == other.spec.priority) {
         let places: Vec<usize> = (first..first + alike.len()).collect();
         first += alike.len();
         // That not all have a place together is known.
@@ -61,6 +65,18 @@ pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solutio
     }
     let is_whole = kinds.iter().zip(&search.counts).all(|(kind, count)| kind.pods.len() == *count);
     (!is_whole).then(|| search.world(&search.counts))
+}
+
+/// Returns whether limits leave no node of some size beside a fleet.
+fn bind(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solution) -> bool {
+    let left = whole::left(scene, snapshot.nodes.iter(), &solution.target.new);
+    scene.supply.pools.iter().any(|pool| {
+        let ways = pool.kinds.iter().flat_map(|kind| kind.offerings.iter().map(move |usable| (kind, usable)));
+        let charges = |(kind, usable): (&Kind<'_>, &Usable<'_>)| {
+            ledger::charges(&left, pool.pool, kind.kind, usable.quote.effective.known())
+        };
+        ways.map(charges).any(|charges| limits::exceeded(&left, &charges).next().is_some())
+    })
 }
 
 /// Adds to a fleet for such a world what still has a place beside it, and says why the others have none; nothing where the
@@ -73,7 +89,7 @@ pub(super) fn with_rest(scene: &Scene<'_>, snapshot: &Snapshot, solution: Soluti
 }
 
 /// Lists what waits by kind: the highest priority first, and of one those last that have to stand beside others.
-fn kinds(snapshot: &Snapshot) -> Vec<Kind<'_>> {
+fn kinds<'s>(snapshot: &'s Snapshot) -> Vec<Alike<'s>> {
     let waiting = snapshot.pods.iter().filter(|pod| pod.place == PodPlace::Waiting && !pod.is_terminating);
     let mut by_content: BTreeMap<(Reverse<i32>, bool, &Namespace, &PodSpec), Vec<&PodKey>> = BTreeMap::new();
     for pod in waiting {
@@ -81,11 +97,60 @@ fn kinds(snapshot: &Snapshot) -> Vec<Kind<'_>> {
         let content = (Reverse(pod.spec.priority), follows, &pod.key.namespace, &*pod.spec);
         by_content.entry(content).or_default().push(&pod.key);
     }
-    let kind = |((priority, ..), mut pods): ((Reverse<i32>, bool, _, _), Vec<_>)| {
+    let kind = |((.., spec), mut pods): ((_, _, _, &'s PodSpec), Vec<&'s PodKey>)| {
         pods.sort();
-        Kind { priority: priority.0, pods }
+        Alike { spec, pods }
     };
     by_content.into_iter().map(kind).collect()
+}
+
+/// The most that waiting pods may use of resources, however they are packed: what limits leave, and what nodes have that are
+/// there. Of a resource that is not limited there may be any amount.
+struct Most(Vec<(ResourceName, i64)>);
+
+impl Most {
+    fn of(scene: &Scene<'_>, snapshot: &Snapshot) -> Self {
+        let ledger = whole::left(scene, snapshot.nodes.iter(), &[]);
+        let left = |counter: &Counter| {
+            let mut counters = ledger.iter();
+            counters.find(|(_, there, _)| *there == counter).map(|(_, _, left)| left.max(0))
+        };
+        let pools = &scene.supply.pools;
+        let largest = |pool: &PoolSupply<'_>, name: &ResourceName| {
+            pool.kinds.iter().map(|kind| kind.kind.allocatable.get(name)).max().unwrap_or(0)
+        };
+        let least = |amount: Option<i64>, of_nodes: Option<i64>| amount.into_iter().chain(of_nodes).min();
+        let of_pool = |pool: &PoolSupply<'_>, name: &ResourceName| {
+            let own = &pool.pool.name;
+            let nodes = left(&Counter::PoolNodes(own.clone()));
+            let nodes = nodes.map(|nodes| nodes.saturating_mul(largest(pool, name)));
+            least(left(&Counter::PoolResource(own.clone(), name.clone())), nodes)
+        };
+        let of_resource = |name: ResourceName| {
+            let of_pools: Option<Vec<i64>> = pools.iter().map(|pool| of_pool(pool, &name)).collect();
+            let of_pools = of_pools.map(|amounts| amounts.into_iter().fold(0, i64::saturating_add));
+            let size = pools.iter().map(|pool| largest(pool, &name)).max().unwrap_or(0);
+            let nodes = left(&Counter::FleetNodes).map(|nodes| nodes.saturating_mul(size));
+            let of_fleet = least(left(&Counter::FleetResource(name.clone())), nodes);
+            let made = least(of_pools, of_fleet)?;
+            let there = snapshot.nodes.iter().map(|node| node.allocatable.get(&name));
+            let most = there.fold(made, i64::saturating_add);
+            Some((name, most))
+        };
+        let names = [ResourceName::Cpu, ResourceName::Memory, ResourceName::Pods];
+        Self(names.into_iter().filter_map(of_resource).collect())
+    }
+
+    /// Returns whether so many pods of each kind need more.
+    fn is_exceeded(&self, kinds: &[Alike<'_>], counts: &[usize]) -> bool {
+        self.0.iter().any(|(name, most)| {
+            let need = kinds.iter().zip(counts).map(|(kind, count)| {
+                let count = i64::try_from(*count).unwrap_or(i64::MAX);
+                kind.spec.requests.get(name).saturating_mul(count)
+            });
+            need.fold(0, i64::saturating_add) > *most
+        })
+    }
 }
 
 /// How much was tried.
@@ -107,11 +172,12 @@ impl Spent {
 struct Search<'s> {
     scene: &'s Scene<'s>,
     snapshot: &'s Snapshot,
-    kinds: &'s [Kind<'s>],
+    kinds: &'s [Alike<'s>],
     /// How many pods of each kind have a place together, as far as is known.
     counts: Vec<usize>,
     /// How many pods of nodes that go have no place though none waits.
     left: usize,
+    most: Most,
     spent: Spent,
 }
 
@@ -160,7 +226,9 @@ impl Search<'_> {
 
     /// Returns whether so many pods of each kind all have a place together.
     fn holds(&self, counts: &[usize]) -> bool {
-        self.spent.lets(counts.iter().sum()) && fleet::left_over(self.scene, &self.world(counts)) <= self.left
+        !self.most.is_exceeded(self.kinds, counts)
+            && self.spent.lets(counts.iter().sum())
+            && fleet::left_over(self.scene, &self.world(counts)) <= self.left
     }
 
     /// Returns the world in which so many pods of each kind wait.

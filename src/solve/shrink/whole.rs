@@ -72,7 +72,7 @@ fn hold_theirs<'n>(
 }
 
 /// Returns what limits leave beside these nodes that are there and these to make.
-pub(super) fn left<'n>(
+pub(in crate::solve) fn left<'n>(
     scene: &Scene<'_>,
     nodes: impl Iterator<Item = &'n Node> + Clone,
     new: &[NewNode],
