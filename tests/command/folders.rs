@@ -135,11 +135,11 @@ fn ninety_kustomizations_of_which_two_cannot_be_rendered_are_planned_without_tho
     let path = kubectl.parent().and_then(Path::to_str).expect("UTF-8");
     let folder = overlays("overlays-rendered", [7, 70]);
     let folder = folder.strip_prefix(root()).unwrap_or(&folder).to_str().expect("UTF-8").to_owned();
-    let plan = |more: &[&str]| {
+    let print = |more: &[&str]| {
         let arguments = ["plan", "-R", &folder, "--render", "--location", "westeurope"];
         with_path(&[&arguments, more].concat(), path)
     };
-    let output = plan(&[]);
+    let output = print(&[]);
     assert!(output.status.success(), "{}", aside(&output));
     assert!(out(&output).contains("88 pods"), "{}", out(&output));
     let head = out(&output).replace("\n    ", " ");
@@ -149,9 +149,9 @@ fn ninety_kustomizations_of_which_two_cannot_be_rendered_are_planned_without_tho
         );
         assert!(head.contains(&gap), "{gap}: {head}");
     }
-    let gate = plan(&["--fail-on", "incomplete"]);
+    let gate = print(&["--fail-on", "incomplete"]);
     assert_eq!(gate.status.code(), Some(4), "{}", aside(&gate));
-    let without = plan(&["--fail-on", "incomplete", "--exclude", "a07/", "--exclude", "apps/a70"]);
+    let without = print(&["--fail-on", "incomplete", "--exclude", "a07/", "--exclude", "apps/a70"]);
     assert!(without.status.success(), "{}", aside(&without));
     let checked = with_path(&["validate", "-R", &folder, "--render"], path);
     assert_eq!(checked.status.code(), Some(1), "{}", out(&checked));

@@ -93,7 +93,8 @@ fn every_field_of_a_node_class_but_its_tags_changes_the_hash() {
         let mut changed = base.clone();
         *changed.pointer_mut(&pointer).unwrap() = value;
         let hash = hash_of(&changed);
-        if pointer.starts_with("/tags/") {
+        // Hashes of this version were made before there was a runtime to choose.
+        if pointer.starts_with("/tags/") || pointer == "/workloadRuntime" {
             assert_eq!(hash, hash_of(&base), "{pointer} must not change the hash");
         } else if let Some(same) = hashes.insert(hash, pointer.clone()) {
             panic!("{pointer} has the hash of {same}");

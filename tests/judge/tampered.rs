@@ -210,8 +210,7 @@ mod pods {
 
     #[test]
     fn a_pod_with_any_required_rule_that_is_not_there_yet_is_seen() {
-        let rules = [SchedulingRule::Volumes, SchedulingRule::ResourceClaims, SchedulingRule::MatchFields];
-        for rule in rules {
+        for rule in [SchedulingRule::Volumes, SchedulingRule::ResourceClaims] {
             let world = world().pool(pool("general")).pod(pod("one").using(rule));
             let plan = by_hand(world).making("general", ("Standard_D2s_v5", "1", ON_DEMAND), &["one"]);
             objects_only(Rule::HeldBack, &plan.unjudged());

@@ -55,16 +55,16 @@ fn what_may_be_anything_and_what_the_api_server_gave_out_is_not_looked_at() {
 {apiVersion: v1, kind: Pod, metadata: {name: p, labels: {any: x}, annotations: {any: x}}, spec: {nodeSelector: {any: x}, \
  containers: [{name: c, resources: {limits: {any: 1}}}], volumes: [{name: v, emptyDir: {}}]}}
 ---
-{apiVersion: v1, kind: Node, metadata: {name: n, uid: u}, status: {ofALaterVersion: 1}}
+{apiVersion: v1, kind: Node, metadata: {name: n1, uid: u}, status: {ofALaterVersion: 1}}
 ---
 {apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {any: 1}}
 ";
     assert_eq!(said(fine), Vec::<String>::new());
-    let strange = "{apiVersion: v1, kind: Node, metadata: {name: n}, spec: {zzzzzz: 1}}";
+    let strange = "{apiVersion: v1, kind: Node, metadata: {name: n1}, spec: {zzzzzz: 1}}";
     assert_eq!(
         said(strange),
         [
-            "`Node/n` (a.yaml:1): unknown field \"spec.zzzzzz\"; the API server does not know it: it has no effect on \
+            "`Node/n1` (a.yaml:1): unknown field \"spec.zzzzzz\"; the API server does not know it: it has no effect on \
              the plan either"
         ]
     );

@@ -184,11 +184,11 @@ fn templates_are_kept_where_a_buffer_may_name_them_and_make_no_pods() {
 
 #[test]
 fn a_dump_without_what_every_cluster_has_says_so_and_manifests_do_not() {
-    let node = "apiVersion: v1\nkind: Node\nmetadata: {name: n}\nstatus: {capacity: {cpu: 4}, allocatable: {cpu: 4}}\n";
+    let node = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {capacity: {cpu: 4}, allocatable: {cpu: 4}}\n";
     let missing =
         |text: &str| -> Vec<&str> { objects(text).missing.iter().map(|kind| kind.short()).collect() };
     assert_eq!(missing(node), ["pdb", "priorityclasses", "storageclasses"]);
-    assert_eq!(missing("apiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n"), Vec::<&str>::new());
+    assert_eq!(missing("apiVersion: v1\nkind: Namespace\nmetadata: {name: n1}\n"), Vec::<&str>::new());
     let others = "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b}\n\
                   spec: {minAvailable: 1, selector: {matchLabels: {a: b}}}\n\
                   ---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 5\n";

@@ -32,7 +32,7 @@ fn fleet(cluster: &str) -> String {
 }
 
 const LABEL: &str = "kubernetes.azure.com/ebpf-dataplane: cilium";
-const NODE: &str = "{apiVersion: v1, kind: Node, metadata: {name: n, labels: {kubernetes.azure.com/ebpf-dataplane: cilium}}}";
+const NODE: &str = "{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {kubernetes.azure.com/ebpf-dataplane: cilium}}}";
 
 fn lines(network: &Network) -> Vec<String> {
     let assumed = network.assumptions.iter().map(|assumed| format!("{} ({})", assumed.what, assumed.why));

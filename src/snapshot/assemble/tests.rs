@@ -42,7 +42,7 @@ fn each_daemonset_of_aks_is_assumed_where_none_of_its_name_is_there() {
     let read: Vec<&str> =
         by_pod.daemons.iter().filter(|daemon| !daemon.is_assumed).map(|daemon| &*daemon.name).collect();
     assert_eq!((by_pod.daemons.len(), read), (6, vec!["kube-proxy"]));
-    let node = "{apiVersion: v1, kind: Node, metadata: {name: n}}";
+    let node = "{apiVersion: v1, kind: Node, metadata: {name: n1}}";
     let dump = snapshot(&format!("{node}\n---\n{pod}"), true);
     assert_eq!((dump.daemons.len(), &*dump.daemons[0].name), (1, "kube-proxy"));
     let without_aks = snapshot(&format!("{node}\n---\n{DAEMONSET}"), true);
@@ -73,7 +73,7 @@ fn what_is_not_known_is_a_gap_or_an_assumption() {
             "1 NodeClaim that does not say what it has: `c1`: no pod is planned onto it: the input needs its `status`",
             "1 pod runs on 1 node that is not in the input: `gone`: they stay where they are, and their nodes are not \
              planned with: add the output of `kubectl get nodes,nodeclaims -o yaml`",
-            "2 objects of kind Service that are not understood: `api`, `web`: the pods that it makes are not in this \
+            "2 objects of kind Service (serving.knative.dev) that are not understood: `api`, `web`: the pods that it makes are not in this \
              plan, beyond those that run already",
             "`Deployment/default/web`, which `HorizontalPodAutoscaler/default/web` scales, is not in the input: its pods \
              are not in this plan, beyond those that run already",

@@ -1,5 +1,7 @@
 //! Spread over hosts: as kube-scheduler counts, on nodes that are there and on new ones.
 
+use std::sync::Arc;
+
 use super::topology::{over, pods};
 use super::world::{PodWith, World, node, on, pod, pool};
 use crate::model::{
@@ -74,9 +76,11 @@ fn a_node_that_the_pods_do_not_select_does_not_count() {
         over_hosts(spec);
         spec.node_selector.add(LabelKey::new(label::ARCH), Requirement::one("amd64"));
     };
+    let mut arm = node("n4", "Standard_D4ps_v5");
+    arm.labels.insert(LabelKey::new(label::ARCH), Arc::from("arm64"));
     let world = World::of(vec![pool("default")])
         .nodes(nodes("Standard_D8s_v5"))
-        .nodes([node("n4", "Standard_D4ps_v5")])
+        .nodes([arm])
         .pods([on("n4", pod("other"))])
         .pods(["n1", "n2", "n3"].map(|name| runs(name, amd)))
         .pods(pods("web", 3, amd));

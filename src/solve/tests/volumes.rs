@@ -513,7 +513,11 @@ fn taking<const N: usize>(volumes: Vec<Volume>, pods: [(&str, i64); N]) -> World
         pool.disruption.policy = ConsolidationPolicy::WhenEmptyOrUnderutilized;
     }
     world
-        .nodes([node("n1", "Standard_D4s_v5"), node("n2", "Standard_D4s_v5")])
+        .nodes(["n1", "n2"].map(|name| {
+            let mut node = node(name, "Standard_D4s_v5");
+            node.labels.insert(LabelKey::new(label::HOSTNAME), Arc::from(name));
+            node
+        }))
         .pods(pods.map(|(name, _)| using(name, &[of_claim(name)]).cpu("100m")))
 }
 

@@ -147,8 +147,11 @@ fn a_volume_that_lies_on_another_node() {
             storage.volumes = vec![local];
         }),
         Rule::Volumes,
-        |plan| plan.keeping("n1", &["db"]),
-        |plan| plan.making("default", ("Standard_D2s_v5", "1", CapacityType::OnDemand), &["db"]),
+        |plan| plan.keeping("n1", &["db", "other"]),
+        |plan| {
+            let size = ("Standard_D2s_v5", "1", CapacityType::OnDemand);
+            plan.keeping("n1", &["other"]).making("default", size, &["db"])
+        },
     );
 }
 
@@ -498,14 +501,17 @@ fn a_claim_that_takes_an_available_volume_where_none_is() {
     told_apart(
         &on_n1(10, 10),
         Rule::Volumes,
-        |plan| plan.keeping("n1", &["db"]),
-        |plan| plan.keeping("n3", &["db"]),
+        |plan| plan.keeping("n1", &["db", "other"]),
+        |plan| plan.keeping("n1", &["other"]).keeping("n3", &["db"]),
     );
     told_apart(
         &on_n1(10, 10),
         Rule::Volumes,
-        |plan| plan.keeping("n1", &["db"]),
-        |plan| plan.making("default", ("Standard_D2s_v5", "1", CapacityType::OnDemand), &["db"]),
+        |plan| plan.keeping("n1", &["db", "other"]),
+        |plan| {
+            let size = ("Standard_D2s_v5", "1", CapacityType::OnDemand);
+            plan.keeping("n1", &["other"]).making("default", size, &["db"])
+        },
     );
 }
 
