@@ -426,7 +426,8 @@ fn over_how_many_hosts_pods_are_spread_is_read() {
     assert_eq!(fleet(json!({"spread": {"minHosts": 5}})), SpreadHosts::AtLeast(5));
     assert_eq!(fleet(json!({"spread": {"minHosts": "each"}, "strategy": "karpenter"})), SpreadHosts::Each);
     let number = value(json!({"spread": {"minHosts": 5}, "strategy": "karpenter"}));
-    assert!(lines(Kind::NodeFleet, &number).concat().contains("spec.spread.minHosts"));
+    let refused = parse(&[WireObject { kind: Kind::NodeFleet, value: &number }]).unwrap_err();
+    assert!(format!("{refused:?}").contains("minHosts"), "{refused:?}");
     let zero = value(json!({"spread": {"minHosts": 0}}));
     assert!(!lines(Kind::NodeFleet, &zero).is_empty());
 }

@@ -18,10 +18,10 @@ use crate::shell::{empty_folder, root};
 
 /// The most lines and columns of a session; a larger one shows too much at once.
 const LINES_MAX: usize = 150;
-const COLUMNS_MAX: usize = 200;
+const COLUMNS_MAX: usize = 400;
 
 /// The fewest cases that are there.
-const CASES_MIN: usize = 1;
+const CASES_MIN: usize = 25;
 
 fn cases() -> Vec<PathBuf> {
     let only = std::env::var("NODEFORM_FOUND").unwrap_or_default();
@@ -115,7 +115,9 @@ fn every_case_that_was_found_goes_as_its_sessions_say() {
             assert!(played.contains("$ "), "{} has a command", session.display());
             let is_small = played.lines().count() <= LINES_MAX
                 && played.lines().all(|line| line.chars().count() <= COLUMNS_MAX);
-            assert!(is_small, "{} is too large:\n{played}", session.display());
+            if !is_small {
+                faults.push(format!("{} is too large:\n{played}", session.display()));
+            }
             if expected != played && std::env::var_os("UPDATE").is_some() {
                 fs::write(&session, &played).expect("written");
             } else if expected != played {

@@ -9,7 +9,7 @@ fn samples() -> Vec<String> {
     vec![
         deployment("web", 3),
         deployment("db", 2).replace("Deployment", "StatefulSet"),
-        deployment("agent", 1).replace("Deployment", "DaemonSet"),
+        deployment("agent", 1).replace("Deployment", "DaemonSet").replace("  replicas: 1\n", ""),
         deployment("web", 2).replace("Deployment", "StatefulSet"),
         pod("web-abc-x", "ReplicaSet/web-abc", ""),
         pod("db-1", "StatefulSet/db", ""),

@@ -94,6 +94,7 @@ fn the_schema_names_every_part_of_the_file() {
         capacity: crate::model::Resources::none(),
     });
     world.budgets.push(super::world::web_budget(1));
+    world.assumes_system_node = true;
     world.storage.drivers.insert("node".into(), std::collections::BTreeMap::new());
     let text = write(&plan);
     assert_eq!(read(&text), Ok(plan), "what was compared is read again");

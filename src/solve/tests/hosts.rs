@@ -81,7 +81,7 @@ fn a_node_that_the_pods_do_not_select_does_not_count() {
     let world = World::of(vec![pool("default")])
         .nodes(nodes("Standard_D8s_v5"))
         .nodes([arm])
-        .pods([on("n4", pod("other"))])
+        .pods([Pod { is_do_not_disrupt: true, ..on("n4", pod("other")) }])
         .pods(["n1", "n2", "n3"].map(|name| runs(name, amd)))
         .pods(pods("web", 3, amd));
     assert_eq!(counts(&world), (vec![1, 1, 1, 0], vec![]));

@@ -147,11 +147,8 @@ fn a_volume_that_lies_on_another_node() {
             storage.volumes = vec![local];
         }),
         Rule::Volumes,
-        |plan| plan.keeping("n1", &["db", "other"]),
-        |plan| {
-            let size = ("Standard_D2s_v5", "1", CapacityType::OnDemand);
-            plan.keeping("n1", &["other"]).making("default", size, &["db"])
-        },
+        |plan| plan.keeping("n1", &["db"]),
+        |plan| plan.making("default", ("Standard_D2s_v5", "1", CapacityType::OnDemand), &["db"]),
     );
 }
 
