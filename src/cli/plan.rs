@@ -35,13 +35,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         gates,
     } = arguments;
     if from.input.is_empty() && from.laid.snapshot.is_none() {
-        return Err(Failure::error("there is nothing to plan: no input was named")
-            .hint("name files or folders with manifests: `nodeform plan my-manifests/`")
-            .hint(format!(
-                "or a dump of a cluster: `kubectl get {CLUSTER_KINDS} -A -o yaml | nodeform plan -`"
-            ))
-            .hint("or a snapshot of one: `nodeform plan --snapshot prod.json`")
-            .hint("or start with `nodeform init my-cluster`"));
+        return Err(nothing_named());
     }
     let targets = world::targets(target)?;
     let wishes = Wishes { destroy: *destroy, ..world::wishes(replace, forget)? };
@@ -90,6 +84,15 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     gates.hold(plan)?;
     let is_changed = !plan.spec.waves.is_empty();
     Ok(if is_changed && *detailed_exitcode { Exit::Changes } else { Exit::Done })
+}
+
+/// Says the ways in to who named no input.
+fn nothing_named() -> Failure {
+    Failure::error("there is nothing to plan: no input was named")
+        .hint("name files or folders with manifests: `nodeform plan my-manifests/`")
+        .hint(format!("or a dump of a cluster: `kubectl get {CLUSTER_KINDS} -A -o yaml | nodeform plan -`"))
+        .hint("or a snapshot of one: `nodeform plan --snapshot prod.json`")
+        .hint("or start with `nodeform init my-cluster`")
 }
 
 /// Returns the strategy whose plan is printed, where one is named.

@@ -2,7 +2,6 @@
 //!
 //! Objects come from the object database alone: no filter, no hook, no network. Names that would lead out of the
 //! folder are refused, links that lead out of the tree are left out, and nothing that exists is written over.
-#![expect(clippy::disallowed_methods, reason = "writing the files is this module's job")]
 
 use std::fs;
 use std::io::Write;

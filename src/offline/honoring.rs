@@ -33,7 +33,7 @@ pub(super) fn honoring(world: &World, solution: &Solution) -> Option<Honoring> {
     let places_as_many = other.report.left_over() <= solution.report.left_over();
     let is_known = now.unpriced_nodes == then.unpriced_nodes;
     let (instead_of, nodes) = (count(solution, &pods), count(&other, &pods));
-    (places_as_many && is_known && saves.0 > 0 && nodes < instead_of).then(|| Honoring {
+    (places_as_many && is_known && saves.0 > 0 && nodes < instead_of).then_some(Honoring {
         workload,
         nodes,
         instead_of,

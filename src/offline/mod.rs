@@ -251,11 +251,9 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     snapshot.gaps.extend(gaps);
     snapshot.gaps.extend(recorded.into_iter().flat_map(|recorded| recorded.gaps));
     snapshot.gaps.sort();
+    let problem = |(what, hint)| Problem { what, hint: Some(hint) };
     let asked = suppose(snapshot, &question).and_then(|snapshot| wish(snapshot, &wishes));
-    let snapshot = asked.map_err(|faults| {
-        let problem = |(what, hint)| Problem { what, hint: Some(hint) };
-        faults.into_iter().map(problem).collect::<Vec<_>>()
-    })?;
+    let snapshot = asked.map_err(|faults| faults.into_iter().map(problem).collect::<Vec<_>>())?;
     let strategy = strategy.unwrap_or(policy.fleet.strategy);
     Ok(World {
         snapshot,

@@ -95,7 +95,7 @@ fn missing_classes(objects: &[WireObject<'_>]) -> Vec<(usize, Fault)> {
         };
         let path = super::path("spec.template.spec.nodeClassRef.name");
         let message = format!("AKSNodeClass `{class}` is not in the input, and others are");
-        is_of_azure.then(|| (index, Fault { path, message, hint: Some(hint) }))
+        is_of_azure.then_some((index, Fault { path, message, hint: Some(hint) }))
     };
     of_kind(Kind::NodePool).filter_map(fault).collect()
 }

@@ -1,5 +1,4 @@
 //! A temporary folder with the files of a revision, for `--git` with `--render`; gone when it is no longer used.
-#![expect(clippy::disallowed_methods, reason = "making a temporary folder is this module's job")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

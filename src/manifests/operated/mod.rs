@@ -135,9 +135,12 @@ fn at(tree: &Tree, path: &[&str], counts: &mut Vec<i64>) {
 }
 
 const fn number(tree: &Tree) -> Option<i64> {
-    match &tree.value {
-        Value::Integer(count) if *count >= 0 => Some(*count),
-        _ => None,
+    if let Value::Integer(count) = &tree.value
+        && *count >= 0
+    {
+        Some(*count)
+    } else {
+        None
     }
 }
 

@@ -137,9 +137,10 @@ pub fn explain_pod(
 /// Returns that a node goes, and why.
 fn goes(solution: &Solution, node: &NodeName) -> Option<String> {
     let removal = solution.target.removed.iter().find(|removal| removal.node == *node)?;
-    Some(match removal.reason {
-        DisruptionReason::Empty => "has room, but goes: it is empty".to_owned(),
-        reason => format!("has room, but goes for reason {reason}"),
+    Some(if removal.reason == DisruptionReason::Empty {
+        "has room, but goes: it is empty".to_owned()
+    } else {
+        format!("has room, but goes for reason {}", removal.reason)
     })
 }
 

@@ -127,7 +127,7 @@ fn a_spread_keeps_its_purpose_on_as_many_hosts_as_the_fleet_asks_for() {
 fn nodes_that_others_need_count_too() {
     let world =
         World::of(vec![pool("default")]).pods(pods("web", 12, honoring)).pods(pods("db", 6, |spec| {
-            spec.anti_affinity.push(super::topology::near(label::HOSTNAME, "db"))
+            spec.anti_affinity.push(super::topology::near(label::HOSTNAME, "db"));
         }));
     let target = world.solve().target;
     let web = |pods: &[PodKey]| pods.iter().filter(|pod| pod.name.starts_with("web")).count();

@@ -394,16 +394,18 @@ impl Round<'_> {
                 let miss = || anti_affinity::miss(key, domain, role.is_bound, there);
                 if more > 0 { Ok(()) } else { Err(miss()) }
             }
-            kind @ (GroupKind::Affinity | GroupKind::Volume(_)) if role.is_bound => {
+            GroupKind::Affinity | GroupKind::Volume(_) if !role.is_bound => Ok(()),
+            kind @ (GroupKind::Affinity | GroupKind::Volume(_)) => {
                 let anywhere = self.census.anywhere(role.group);
                 let may_come = affinity::may_come(there.counted, anywhere, role.counted > 0);
-                match kind {
-                    _ if may_come => Ok(()),
-                    GroupKind::Volume(claim) => Err(volumes::elsewhere(claim)),
-                    _ => Err(affinity::miss(key, anywhere)),
-                }
+                let miss = || match kind {
+                    GroupKind::Volume(claim) => volumes::elsewhere(claim),
+                    GroupKind::Affinity | GroupKind::AntiAffinity | GroupKind::Spread(_) => {
+                        affinity::miss(key, anywhere)
+                    }
+                };
+                if may_come { Ok(()) } else { Err(miss()) }
             }
-            GroupKind::Affinity | GroupKind::Volume(_) => Ok(()),
         }
     }
 
