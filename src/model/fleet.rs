@@ -23,6 +23,17 @@ pub enum NetworkSetup {
     None,
 }
 
+/// The DaemonSets that AKS itself puts on nodes in `kube-system`, whatever the network set-up.
+pub const AKS_DAEMONSETS: [&str; 7] = [
+    "azure-cns",
+    "azure-ip-masq-agent",
+    "cilium",
+    "cloud-node-manager",
+    "csi-azuredisk-node",
+    "csi-azurefile-node",
+    "kube-proxy",
+];
+
 /// What nodes say in [`label::AKS_EBPF_DATAPLANE`](super::label::AKS_EBPF_DATAPLANE) where Cilium carries the packets.
 pub const CILIUM: &str = "cilium";
 

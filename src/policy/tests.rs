@@ -258,7 +258,8 @@ fn kata_needs_azure_linux_and_no_fips() {
     assert!(said(&json!({"workloadRuntime": "KataMshvVmIsolation"}))[0].starts_with("`spec.imageFamily`: "));
     let fips = json!({"imageFamily": "AzureLinux", "workloadRuntime": "KataVmIsolation", "fipsMode": "FIPS"});
     assert!(said(&fips)[0].starts_with("`spec.fipsMode`: there is no FIPS image with"));
-    assert!(said(&json!({"workloadRuntime": "Kata"})).concat().contains("`OCIContainer`"));
+    let misspelt = said(&json!({"imageFamily": "AzureLinux", "workloadRuntime": "Kata"}));
+    assert!(misspelt[0].contains("is not one of `OCIContainer`"), "{misspelt:?}");
     let is_kata = parsed(Kind::AksNodeClass, &class("a", &fine)).classes.values().all(|class| class.is_kata);
     assert!(is_kata);
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use crate::model::fleet::AKS_DAEMONSETS;
 use crate::model::{Namespace, NetworkSetup, PodSpec, Quantity, ResourceName, Resources, Toleration};
 
 use super::{Assumption, Daemon};
@@ -56,7 +57,7 @@ pub fn assumed(network: NetworkSetup, shown: &Shown<'_>) -> (Vec<Daemon>, Option
     let table: Table = serde_json::from_str(include_str!("system_daemonsets.json"))
         .expect("the embedded table is JSON of this shape: a test reads it");
     let is_shown = |(name, ..): &&(String, String, String)| shown.names.contains(name.as_str());
-    if shown.has_nodes && table.sets.values().flatten().any(|row| is_shown(&row)) {
+    if shown.has_nodes && AKS_DAEMONSETS.iter().any(|name| shown.names.contains(name)) {
         return (Vec::new(), None);
     }
     let (set, without) = set_of(network);
@@ -111,7 +112,7 @@ fn assumption(daemons: &[Daemon], version: &str, set: &str) -> Assumption {
 
 #[cfg(test)]
 mod tests {
-    use super::{Shown, assumed};
+    use super::{AKS_DAEMONSETS, Shown, assumed};
     use crate::model::NetworkSetup;
 
     #[test]
@@ -131,6 +132,9 @@ mod tests {
             "6 daemonsets of AKS on every node, ~350m cpu and ~470Mi memory: azure-cns, azure-ip-masq-agent, \
              cloud-node-manager, csi-azuredisk-node, csi-azurefile-node, kube-proxy"
         );
+        for set in [NetworkSetup::Azure { is_cilium: true }, NetworkSetup::Azure { is_cilium: false }] {
+            assert!(shown(set).0.split(' ').all(|name| AKS_DAEMONSETS.contains(&name)));
+        }
         let (names, what) = shown(NetworkSetup::Azure { is_cilium: true });
         assert!(names.contains("cilium") && !names.contains("kube-proxy"));
         assert!(what.contains("~250m cpu and ~570Mi"), "{what}");

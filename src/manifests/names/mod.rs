@@ -16,6 +16,7 @@ use super::fault::Fault;
 use super::kept::{Identity, Kept, KeptObject};
 use super::operated::Operated;
 use super::{NotUnderstood, ReadOptions};
+use crate::model::fleet::AKS_DAEMONSETS;
 use crate::model::{Digest, Namespace, Workload};
 use made::{Made, Part};
 
@@ -239,6 +240,7 @@ fn unquoted(message: &str) -> String {
 /// Returns whether a text names nothing: words that every cluster has, truth values, numbers.
 fn is_plain(text: &str) -> bool {
     EVERYWHERE.contains(&text)
+        || AKS_DAEMONSETS.contains(&text)
         || matches!(text, "true" | "false")
         || text.bytes().all(|byte| byte.is_ascii_digit())
 }
