@@ -80,7 +80,10 @@ fn unknown_fields_are_refused_in_the_spec_and_ignored_in_evidence() {
 fn the_schema_names_every_part_of_the_file() {
     let schema = crate::plan::file::schema();
     let mut plan = example_plan();
-    plan.evidence.comparison = Some(crate::plan::comparison::Comparison::default());
+    let assumed =
+        crate::snapshot::Assumption { what: "the base as rewritten".into(), why: "it is old".into() };
+    let comparison = crate::plan::comparison::Comparison { assumptions: vec![assumed], ..Default::default() };
+    plan.evidence.comparison = Some(comparison);
     plan.evidence.strategies.push(crate::plan::strategies::StrategyFleet::default());
     // What is empty is not written.
     plan.spec.wishes.replace.insert("kept-1".into());
