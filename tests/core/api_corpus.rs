@@ -183,7 +183,7 @@ fn take_later(schema: &mut Value) {
             list.retain(|item| !item["rule"].as_str().is_some_and(|rule| rule.contains(LATER)));
             list.iter_mut().for_each(take_later);
         }
-        _ => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
