@@ -95,8 +95,8 @@ fn for_class(size: &Size, class: &NodeClass) -> Option<String> {
     None
 }
 
-/// Whether a size runs virtual machines inside of its own, by Azure's pages of the series: of generation 2, Intel's from
-/// v3 on (F and L from v2, M from the first) and AMD's from v5 on. Azure's list of sizes does not say it.
+/// Whether a size is taken to run virtual machines inside of its own: of generation 2, Intel's from v3 on (F and L from
+/// v2, M from the first) and AMD's from v5 on. An estimate: Azure's list of sizes does not say it.
 fn runs_machines(size: &Size) -> bool {
     let Some(parts) = size.parts.as_ref().filter(|_| &*size.arch == "amd64") else { return false };
     let version = parts.version_or_one();
