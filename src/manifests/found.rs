@@ -29,6 +29,7 @@ use super::priority::Priorities;
 use super::refusals::Told;
 use super::renders::{self, Renders};
 use super::rollout::{self, RolloutOfAnother};
+use super::running::Made;
 use super::scaling::autoscaler::{self, Autoscaler};
 use super::source::{OBJECTS_MAX, Source};
 use super::storage;
@@ -83,8 +84,8 @@ pub struct Found {
     pub ours: Vec<OurObject>,
     /// The workloads that manifests lay over what a cluster holds.
     pub laid: BTreeSet<Workload>,
-    /// The files that hold objects which a cluster made: nodes, and what has a UID.
-    pub made_in: BTreeSet<Arc<str>>,
+    /// What a cluster made: nodes, and what has a UID.
+    pub made: Made,
     /// Objects that matter and are not understood, by kind.
     pub not_understood: BTreeMap<String, NotUnderstood>,
     /// Objects that stand for others, which a controller renders.
@@ -269,9 +270,11 @@ impl Found {
     /// Takes in what an object says; returns whether a plan needs it.
     fn keep(&mut self, object: Cursor<'_>, kind: &Arc<str>, treatment: Treatment) -> bool {
         let place = Place { file: Arc::clone(object.document.file), line: object.tree.line };
-        if treatment == Treatment::Node || object.tree.at(&["metadata", "uid"]).is_some() {
-            self.made_in.insert(Arc::clone(&place.file));
+        let has_uid = object.tree.at(&["metadata", "uid"]).is_some();
+        if treatment == Treatment::Node || has_uid {
+            self.made.files.insert(Arc::clone(&place.file));
         }
+        self.made.has_uids |= has_uid && matches!(treatment, Treatment::Pod | Treatment::Workload(_));
         match treatment {
             Treatment::Workload(WorkloadKind::Rollout) if rollout::is_of_another(object) => {
                 self.rollouts.extend(RolloutOfAnother::read(object).map(|rollout| (rollout, place)));

@@ -110,7 +110,7 @@ pub fn read_all(mut sources: Vec<Source>, options: &ReadOptions) -> (Objects, Ve
 pub fn keep(mut sources: Vec<Source>) -> (Kept, Vec<Fault>) {
     let mut found = Found::keeping();
     let count = take(&mut sources, &mut found);
-    let laid = running::beside(&found.workloads, &found.made_in);
+    let laid = running::beside(&found.workloads, &found.made);
     let Found {
         kept,
         not_understood,
@@ -183,7 +183,7 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
         priorities,
         mut ours,
         mut laid,
-        made_in,
+        made,
         unknown,
         mut faults,
         ..
@@ -194,7 +194,7 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
     let makers = owners.makers(&pods);
     owners.settle(&mut workloads, &mut pods);
     admission.admit(&mut workloads, &mut pods, &mut said);
-    laid.extend(running::beside(&workloads, &made_in));
+    laid.extend(running::beside(&workloads, &made));
     let by_laid = autoscalers.iter().filter(|autoscaler| laid.contains(&autoscaler.id));
     let targets: Vec<Workload> = by_laid.map(|autoscaler| autoscaler.target.clone()).collect();
     laid.extend(targets);

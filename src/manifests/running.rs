@@ -31,15 +31,21 @@ pub fn is_dump(found: &Found) -> bool {
     found.pods.iter().any(|(pod, _)| pod.is_made && is_there(pod))
 }
 
-/// Returns the workloads that are manifests beside what a cluster made: they stand in other files than that, or have no UID
-/// where other workloads have one.
-pub(super) fn beside(
-    workloads: &[(WorkloadObject, Place)],
-    made_in: &BTreeSet<Arc<str>>,
-) -> BTreeSet<Workload> {
-    let has_made = workloads.iter().any(|(workload, _)| workload.is_made);
+/// What a cluster made, of all that an input holds.
+#[derive(Debug, Default)]
+pub struct Made {
+    /// The files that hold nodes, or objects with a UID.
+    pub files: BTreeSet<Arc<str>>,
+    /// Whether pods or workloads have UIDs: they are taken out of some dumps.
+    pub has_uids: bool,
+}
+
+/// Returns the workloads that are manifests beside what a cluster made: they have no UID where others have one, or stand in
+/// other files.
+pub(super) fn beside(workloads: &[(WorkloadObject, Place)], made: &Made) -> BTreeSet<Workload> {
     let is_beside = |(workload, place): &&(WorkloadObject, Place)| {
-        !workload.is_made && !made_in.is_empty() && (has_made || !made_in.contains(&place.file))
+        let is_elsewhere = made.has_uids || !made.files.contains(&place.file);
+        !workload.is_made && !made.files.is_empty() && is_elsewhere
     };
     workloads.iter().filter(is_beside).map(|(workload, _)| workload.id.clone()).collect()
 }

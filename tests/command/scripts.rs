@@ -357,16 +357,16 @@ fn folders_to_render_are_refused_all_at_once_with_the_commands_to_paste() {
         let output = start(&[command, &[".", "-R"]].concat(), &folder, "");
         assert_eq!((output.status.code(), out(&output)), (Some(1), String::new()));
         let said = aside(&output);
-        for command in [
-            "kubectl kustomize ./app/overlays/dev | nodeform plan - ./pools",
-            "kubectl kustomize ./app/overlays/prod | nodeform plan - ./pools",
-            "helm template web './my chart' --include-crds --skip-tests | nodeform plan - ./pools",
-            "-f './my chart/values-prod.yaml'",
-            "kubectl kustomize --enable-helm ./inflated | nodeform plan - ./pools",
-            "2 folders build on `./app/base`: take the one that is meant, such as `./app/overlays/prod`",
+        for words in [
+            "4 folders are for kustomize or helm to render",
+            "`./app/overlays/dev`, `./app/overlays/prod`, `./inflated` and 1 more",
+            "2 folders build on `./app/base`",
+            "such as `./app/overlays/prod --render`",
+            "`--helm-values './my chart/values-prod.yaml'`",
         ] {
-            assert!(said.contains(command), "{command}: {said}");
+            assert!(said.contains(words), "{words}: {said}");
         }
+        assert_eq!(said.matches("hint:").count(), 1, "one hint for all of them: {said}");
         assert!(!said.contains("`./app/base` has"), "bases are no roots: {said}");
     }
     for named in ["app/base", "app/base/kustomization.yaml", "my chart/Chart.yaml"] {
@@ -383,10 +383,9 @@ fn folders_with_files_of_other_tools_alone_say_so() {
     let folder =
         folder_of("foreign", &[("a/main.tf", ""), ("a/helmfile.yaml", "releases: []"), ("a/x.cue", "")]);
     let said = aside(&start(&["plan", "a"], &folder, ""));
-    assert!(
-        said.contains("Helmfile (`a/helmfile.yaml`) and CUE (`a/x.cue`) and Terraform (`a/main.tf`)"),
-        "{said}"
-    );
+    for file in ["Helmfile (`a/helmfile.yaml`)", "CUE (`a/x.cue`)", "Terraform (`a/main.tf`)"] {
+        assert!(said.contains(&format!("files of {file} are no manifests")), "{file}: {said}");
+    }
     assert!(said.contains("hint:"), "{said}");
 }
 

@@ -144,6 +144,11 @@ fn cluster(more: &[String]) -> Vec<String> {
     all
 }
 
+/// Gives an object the UID that it has in a cluster.
+fn made(text: &str) -> String {
+    text.replacen("metadata: {name: ", "metadata: {uid: u, name: ", 1)
+}
+
 fn cron_job(name: &str) -> String {
     format!(
         "apiVersion: batch/v1\nkind: CronJob\nmetadata: {{name: {name}}}\nspec:\n  schedule: '0 3 * * *'\n  \
@@ -159,7 +164,8 @@ fn assumed(objects: &crate::manifests::Objects) -> Vec<String> {
 fn beside_nodes_and_their_pods_no_pods_count_but_those_that_exist() {
     let hpa = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec: {minReplicas: 4, \
                maxReplicas: 9, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n";
-    let read = objects(&file(&cluster(&[deployment("web", 3), cron_job("etl"), hpa.to_owned()])));
+    let all = [made(&deployment("web", 3)), made(&cron_job("etl")), made(hpa)];
+    let read = objects(&file(&cluster(&all)));
     assert_eq!(places(&read), ["web-abc-x on n1"]);
     assert_eq!(
         assumed(&read),
@@ -181,7 +187,7 @@ fn beside_what_runs_more_pods_count_where_they_are_asked_for() {
     use crate::manifests::{Cron, Hpa, ReadOptions, Source, read_all};
     let hpa = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec: {maxReplicas: 5, \
                scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n";
-    let text = file(&cluster(&[deployment("web", 3), cron_job("etl"), hpa.to_owned()]));
+    let text = file(&cluster(&[made(&deployment("web", 3)), made(&cron_job("etl")), made(hpa)]));
     let pods = |options: ReadOptions| {
         let (objects, faults) = read_all(vec![Source::new("a.yaml", &*text)], &options);
         assert!(faults.is_empty(), "{faults:#?}");
@@ -197,11 +203,14 @@ fn beside_what_runs_more_pods_count_where_they_are_asked_for() {
 #[test]
 fn a_manifest_beside_what_a_cluster_made_has_all_its_pods() {
     use crate::manifests::{ReadOptions, Source, keep, read_kept};
-    let made = |text: String| text.replace("metadata: {name: old}", "metadata: {name: old, uid: old}");
-    let read = objects(&file(&cluster(&[made(deployment("old", 2)), deployment("new", 2)])));
+    let read = objects(&file(&cluster(&[made(&deployment("old", 2)), deployment("new", 2)])));
+    assert_eq!(places(&read), ["new-0 waits", "new-1 waits", "web-abc-x on n1"]);
+    // Pods with UIDs show as much: a dump and a manifest joined in one stream.
+    let read = objects(&file(&cluster(&[deployment("new", 2)])));
     assert_eq!(places(&read), ["new-0 waits", "new-1 waits", "web-abc-x on n1"]);
     // So has one in a file of its own, also once both are kept for later.
-    let files = [("dump.yaml", file(&cluster(&[deployment("old", 2)]))), ("web.yaml", deployment("web", 2))];
+    let files =
+        [("dump.yaml", file(&cluster(&[made(&deployment("old", 2))]))), ("web.yaml", deployment("web", 2))];
     let sources = || files.iter().map(|(name, text)| Source::new(*name, &**text)).collect();
     let (kept, _) = keep(sources());
     let (later, _) = read_kept(kept, &ReadOptions::default());
