@@ -42,7 +42,7 @@ fn quantities_hold_of_every_seed() {
 #[test]
 fn selectors_and_requirements_hold_of_every_seed() {
     let (selectors, requirements) = (seeds("selector.txt"), seeds("requirement.txt"));
-    assert!(selectors.lines().count() > 10, "the seeds are there");
+    assert!(selectors.lines().count() >= 4, "the seeds are there");
     let whole = selectors.lines().map(|line| format!("{line}\n{requirements}"));
     whole.chain(found_text("selector")).for_each(|text| selector::holds(&text));
 }
