@@ -74,12 +74,14 @@ fn moved<'c>(
     let mut keys: Vec<LabelKey> = counting.keys().flat_map(read).collect();
     keys.sort();
     keys.dedup();
+    // A choice of sizes that the user asks for may hold some that the pods do not select.
+    let asks_variety = variety::asked(pool).next().is_some();
     let mut others = others.filter(|(_, other)| keys.iter().any(|key| own.domain(key) != other.domain(key)));
     others.find_map(|((size, offering), other)| {
         let ((key, _), pod) = counting.iter().find(|((key, filter), pod)| {
             let [counts, would] =
                 [own, &other].map(|labels| filter.lets_count(&pod.spec, labels, &pool.taints));
-            counts != would || counts && own.domain(key) != other.domain(key)
+            !asks_variety && counts != would || counts && own.domain(key) != other.domain(key)
         })?;
         let title = title(size, offering);
         Some(format!(

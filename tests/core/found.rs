@@ -484,3 +484,19 @@ fn a_choice_is_not_made_up_of_sizes_whose_price_nobody_knows() {
         .pod(pod("large").cpu("10m").memory("40Gi"));
     assert_eq!(planned(&world).evidence.report.unplaced.len(), 1);
 }
+
+/// Five sizes are asked for, and the spread counts nodes of some of them only.
+#[test]
+fn a_choice_that_the_pool_asks_for_may_hold_sizes_that_a_spread_does_not_count() {
+    let picky = spread(of("web", "shape-0", "1"), over(label::ZONE)).or_term(&[(
+        label::SKU_FAMILY,
+        Operator::In,
+        &["D", "E"],
+    )]);
+    let varied = pool("default").min_values(label::INSTANCE_TYPE, 5).requiring(
+        label::ZONE,
+        Operator::In,
+        &["westeurope-1"],
+    );
+    planned(&world().pool(varied).pods(picky.times(3)).pods(of("web", "shape-1", "7").times(3)));
+}
