@@ -372,7 +372,11 @@ fn folders_to_render_are_refused_all_at_once_with_the_commands_to_paste() {
     for named in ["app/base", "app/base/kustomization.yaml", "my chart/Chart.yaml"] {
         let output = start(&["plan", named, "pools"], &folder, "");
         assert_eq!(output.status.code(), Some(1), "{named}");
-        assert!(aside(&output).contains(" | nodeform plan - pools`"), "{named}: {}", aside(&output));
+        assert!(
+            aside(&output).contains("hint: add `--render`: the kustomize, kubectl or helm of this machine"),
+            "{named}: {}",
+            aside(&output)
+        );
     }
     let own = start(&["validate", "app/base/web.yaml"], &folder, "");
     assert!(aside(&own).contains("app/base/web.yaml:1: "), "a file named by itself is read: {}", aside(&own));

@@ -86,6 +86,23 @@ fn run(command: &str, folder: &Path) -> String {
     said
 }
 
+/// The commands of a session, and the comments right before each; what a command prints may look like one.
+fn written(session: &str) -> Vec<&str> {
+    let mut lines = Vec::new();
+    let mut comments = Vec::new();
+    for line in session.lines() {
+        if line.starts_with('#') {
+            comments.push(line);
+        } else if line.starts_with("$ ") {
+            lines.append(&mut comments);
+            lines.push(line);
+        } else {
+            comments.clear();
+        }
+    }
+    lines
+}
+
 /// The session as it goes today: its comments and commands, and what they print.
 fn played(session: &Path) -> (String, String) {
     let expected = fs::read_to_string(session).expect("readable");
@@ -94,7 +111,7 @@ fn played(session: &Path) -> (String, String) {
     let folder = empty_folder(&format!("found-{}-{}", name(case), name(session)));
     copy(case, &folder);
     let mut played = String::new();
-    for line in expected.lines().filter(|line| line.starts_with("$ ") || line.starts_with('#')) {
+    for line in written(&expected) {
         played.push_str(line);
         played.push('\n');
         if let Some(command) = line.strip_prefix("$ ") {
