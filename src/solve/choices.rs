@@ -14,7 +14,7 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
 use super::fit::limits::{self, Charges, Ledger};
-use super::fit::{Undefined, labels, taints};
+use super::fit::taints;
 use super::ledger;
 use super::market::Market;
 use super::price::{self, PriceBook, Uncommitted};
@@ -167,10 +167,10 @@ impl Table<'_> {
         let has = |key: &LabelKey| key.as_str() == label::HOSTNAME || labels.get(key.as_str()).is_some();
         let counts = |spread: &Spread| {
             spread.keys.iter().all(has)
-                && spread.alternatives.as_ref().is_none_or(|alternatives| {
-                    alternatives.iter().any(Requirements::is_empty)
-                        || labels::are_met(alternatives, &labels, &Undefined::Absent)
-                })
+                && spread
+                    .alternatives
+                    .as_ref()
+                    .is_none_or(|alternatives| alternatives.iter().any(|wanted| are_sure(wanted, &labels)))
                 && spread.tolerations.as_ref().is_none_or(|stance| taints::are_stood(&pool.taints, stance))
         };
         let of_rule = |Rule { key, spread }: &Rule| counts(spread).then(|| labels.get(key.as_str()).cloned());
@@ -205,12 +205,35 @@ impl Table<'_> {
             let there = there.cloned().reduce(|one, other| one.intersection(&other));
             // A label that the pool gives is there, whatever is asked beside it.
             let there = pool.labels.get(key).map(|value| Requirement::one(value)).or(there);
-            if let Some(there) = there {
+            if let Some(there) = there.and_then(in_the_end) {
                 labels.set(key.clone(), there);
             }
         }
         labels
     }
+}
+
+/// Returns what a label will be where nobody chose a value: of endless ones one that no rule names, or none where it need
+/// not be there.
+fn in_the_end(there: Requirement) -> Option<Requirement> {
+    let is_endless = there.listed().is_none() && there.bounds() == (None, None);
+    match (is_endless, there.accepts_absence()) {
+        (false, _) => Some(there),
+        (true, true) => None,
+        // No label has such a value.
+        (true, false) => Some(Requirement::one("?")),
+    }
+}
+
+/// Returns whether a node meets these requirements whatever comes of labels of which several values are open.
+fn are_sure(wanted: &Requirements, labels: &Requirements) -> bool {
+    wanted.iter().all(|(key, wanted)| match labels.get(key.as_str()) {
+        Some(found) if !found.accepts_absence() => match found.listed() {
+            Some(values) => values.iter().all(|value| wanted.accepts(value)),
+            None => found.intersection(wanted) == *found,
+        },
+        Some(_) | None => wanted.accepts_absence(),
+    })
 }
 
 /// Returns whether two nodes have the same substitutes left.

@@ -500,3 +500,17 @@ fn a_choice_that_the_pool_asks_for_may_hold_sizes_that_a_spread_does_not_count()
     );
     planned(&world().pool(varied).pods(picky.times(3)).pods(of("web", "shape-1", "7").times(3)));
 }
+
+/// Whether a node counts depends on its size, and its pods only prefer to be spread.
+#[test]
+fn a_node_is_no_choice_of_sizes_of_which_a_spread_counts_some() {
+    let picky = spread(of("db", "shape-0", "1"), over_of(label::ZONE, "web"))
+        .or_term(&[("kubernetes.azure.com/mode", Operator::In, &["system"])])
+        .or_term(&[(label::SKU_FAMILY, Operator::In, &["D", "E"])]);
+    let web = of("web", "shape-1", "1").or_term(&[(label::SKU_CPU, Operator::Lte, &["4"])]);
+    let web = spread(
+        web.memory("256Mi"),
+        SpreadConstraint { strength: Strength::Preferred, ..over_of(label::ZONE, "web") },
+    );
+    planned(&world().pool(pool("default")).pod(picky).pods(web.times(3)));
+}

@@ -52,7 +52,9 @@ const TRIED: [(Order, Tie); 6] = [
 /// Returns whether a fleet is looked at that has so many new nodes.
 pub(super) fn is_small(snapshot: &Snapshot, new: usize) -> bool {
     let nodes = snapshot.nodes.len() + new;
-    (2..=SMALL.1).contains(&nodes) && snapshot.pods.iter().filter(|pod| !pod.is_daemon).count() <= SMALL.0
+    // Beside a node that is assumed, one may have more pods of a spread than it.
+    let least = if snapshot.assumes_system_node { 1 } else { 2 };
+    (least..=SMALL.1).contains(&nodes) && snapshot.pods.iter().filter(|pod| !pod.is_daemon).count() <= SMALL.0
 }
 
 /// Returns the pods that have no place in some order when the target is reached, by shape: of each as many as in the worst
