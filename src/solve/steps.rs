@@ -111,7 +111,7 @@ fn without_surplus(
     without_due: &Snapshot,
     (solution, going): (&Solution, (&BTreeSet<NodeName>, bool)),
 ) -> Option<Solution> {
-    let rest = surplus::without(scene, without_due, solution)?;
+    let rest = surplus::without(scene, without_due, solution, &|world| stepped(scene, world, going))?;
     let of_rest = stepped(scene, &rest, going);
     let other = surplus::with_rest(scene, without_due, of_rest)?;
     let is_taken =

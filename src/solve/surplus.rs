@@ -26,6 +26,9 @@ use super::supply::{Kind, PoolSupply, Usable};
 const TRIES_MAX: usize = 64;
 const PODS_MAX: usize = 20_000;
 
+/// How many fleets one that is looked at again counts for.
+const AGAIN: usize = 8;
+
 /// The most nodes that are there beside which pods are counted: each takes its time in every try.
 const NODES_MAX: usize = 300;
 
@@ -39,8 +42,14 @@ struct Alike<'s> {
 }
 
 /// Returns the world without the waiting pods for which limits leave no place beside the others; nothing where there is no
-/// reason to look, or it takes too long.
-pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solution) -> Option<Snapshot> {
+/// reason to look, or it takes too long. `looked_again` plans a world with all care, as the whole one was: what has a place
+/// together only so is not counted short.
+pub(super) fn without(
+    scene: &Scene<'_>,
+    snapshot: &Snapshot,
+    solution: &Solution,
+    looked_again: &dyn Fn(&Snapshot) -> Solution,
+) -> Option<Snapshot> {
     let is_asked = solution.report.left_over() > 0
         && ledger::has_limits(scene.policy)
         && !scene.topology.is_empty()
@@ -52,7 +61,7 @@ pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solutio
     let kinds = kinds(snapshot);
     let counts = vec![0; kinds.len()];
     let (most, spent) = (Most::of(scene, snapshot), Spent::default());
-    let mut search = Search { scene, snapshot, kinds: &kinds, counts, left: 0, most, spent };
+    let mut search = Search { scene, snapshot, kinds: &kinds, counts, left: 0, most, spent, looked_again };
     if snapshot.nodes.iter().any(|node| node.is_deleting) {
         search.left = fleet::left_over(scene, &search.world(&search.counts));
     }
@@ -179,6 +188,7 @@ struct Search<'s> {
     left: usize,
     most: Most,
     spent: Spent,
+    looked_again: &'s dyn Fn(&Snapshot) -> Solution,
 }
 
 impl Search<'_> {
@@ -186,7 +196,7 @@ impl Search<'_> {
     fn add(&mut self, places: &[usize], is_known_short: bool) {
         let mut all = self.counts.clone();
         places.iter().for_each(|place| all[*place] = self.kinds[*place].pods.len());
-        if !is_known_short && self.holds(&all) {
+        if !is_known_short && (self.holds(&all) || self.holds_on_looking_again(&all)) {
             self.counts = all;
             return;
         }
@@ -229,6 +239,13 @@ impl Search<'_> {
         !self.most.is_exceeded(self.kinds, counts)
             && self.spent.lets(counts.iter().sum())
             && fleet::left_over(self.scene, &self.world(counts)) <= self.left
+    }
+
+    /// Returns the same where each fleet is looked at again, which takes several times as long.
+    fn holds_on_looking_again(&self, counts: &[usize]) -> bool {
+        !self.most.is_exceeded(self.kinds, counts)
+            && self.spent.lets(AGAIN * counts.iter().sum::<usize>())
+            && (self.looked_again)(&self.world(counts)).report.left_over() <= self.left
     }
 
     /// Returns the world in which so many pods of each kind wait.

@@ -158,7 +158,11 @@ impl<'a> Cluster<'a> {
             let same = self.nodes.iter().filter(|other| domain(other, &term.topology_key) == own);
             same.flat_map(|other| &other.pods).any(|other| meant(other))
         });
-        let nobody = || !self.nodes.iter().flat_map(|other| &other.pods).any(|other| meant(other));
+        // Kubernetes counts pods by the values of these labels, so that it does not see them on nodes without any.
+        let is_somewhere =
+            |other: &&Place<'_>| terms.iter().any(|term| domain(other, &term.topology_key).is_some());
+        let mut seen = self.nodes.iter().filter(is_somewhere).flat_map(|other| &other.pods);
+        let mut nobody = || !seen.any(|other| meant(other));
         is_there || (meant(pod) && nobody())
     }
 
