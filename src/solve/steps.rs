@@ -111,12 +111,17 @@ fn without_surplus(
     without_due: &Snapshot,
     (solution, going): (&Solution, (&BTreeSet<NodeName>, bool)),
 ) -> Option<Solution> {
-    let rest = surplus::without(scene, without_due, solution, &|world| stepped(scene, world, going))?;
-    let of_rest = stepped(scene, &rest, going);
-    let other = surplus::with_rest(scene, without_due, of_rest)?;
-    let is_taken =
-        is_better(without_due, &other, solution) && !lets_go_of_due(scene, without_due, &other.target);
-    is_taken.then_some(other)
+    let worlds = surplus::without(scene, without_due, solution, &|world| stepped(scene, world, going));
+    let mut best: Option<Solution> = None;
+    for rest in worlds {
+        let of_rest = stepped(scene, &rest, going);
+        let Some(other) = surplus::with_rest(scene, without_due, of_rest) else { continue };
+        let than = best.as_ref().unwrap_or(solution);
+        if is_better(without_due, &other, than) && !lets_go_of_due(scene, without_due, &other.target) {
+            best = Some(other);
+        }
+    }
+    best
 }
 
 /// Works out the fleet step by step. These nodes may go for what that saves; others may be due.

@@ -41,7 +41,8 @@ struct Alike<'s> {
     pods: Vec<&'s PodKey>,
 }
 
-/// Returns the world without the waiting pods for which limits leave no place beside the others; nothing where there is no
+/// Returns the world without the waiting pods for which limits leave no place beside the others, and the same without all of
+/// a lower priority than the first of these; nothing where there is no
 /// reason to look, or it takes too long. `looked_again` plans a world with all care, as the whole one was: what has a place
 /// together only so is not counted short.
 pub(super) fn without(
@@ -49,14 +50,14 @@ pub(super) fn without(
     snapshot: &Snapshot,
     solution: &Solution,
     looked_again: &dyn Fn(&Snapshot) -> Solution,
-) -> Option<Snapshot> {
+) -> Vec<Snapshot> {
     let is_asked = solution.report.left_over() > 0
         && ledger::has_limits(scene.policy)
         && !scene.topology.is_empty()
         && snapshot.nodes.len() <= NODES_MAX
         && bind(scene, snapshot, solution);
     if !is_asked {
-        return None;
+        return Vec::new();
     }
     let kinds = kinds(snapshot);
     let counts = vec![0; kinds.len()];
@@ -73,7 +74,14 @@ pub(super) fn without(
         search.add(&places, first == kinds.len() && places.len() == kinds.len());
     }
     let is_whole = kinds.iter().zip(&search.counts).all(|(kind, count)| kind.pods.len() == *count);
-    (!is_whole).then(|| search.world(&search.counts))
+    if is_whole {
+        return Vec::new();
+    }
+    let mut all = vec![search.world(&search.counts)];
+    // Pods of a lower priority, however many, change nothing for those of a higher one that are planned before them.
+    let alone = search.without_classes_after_the_first_that_is_short();
+    all.extend((alone != search.counts).then(|| search.world(&alone)));
+    all
 }
 
 /// Returns whether limits leave no node of some size beside a fleet.
@@ -246,6 +254,15 @@ impl Search<'_> {
         !self.most.is_exceeded(self.kinds, counts)
             && self.spent.lets(AGAIN * counts.iter().sum::<usize>())
             && (self.looked_again)(&self.world(counts)).report.left_over() <= self.left
+    }
+
+    /// Returns the numbers without pods of a lower priority than that of the first kind of which not all have a place.
+    fn without_classes_after_the_first_that_is_short(&self) -> Vec<usize> {
+        let both = || self.kinds.iter().zip(&self.counts);
+        let short = both().find(|(kind, count)| kind.pods.len() > **count);
+        let is_before =
+            |kind: &Alike<'_>| short.is_none_or(|(short, _)| kind.spec.priority >= short.spec.priority);
+        both().map(|(kind, count)| if is_before(kind) { *count } else { 0 }).collect()
     }
 
     /// Returns the world in which so many pods of each kind wait.

@@ -514,3 +514,29 @@ fn a_node_is_no_choice_of_sizes_of_which_a_spread_counts_some() {
     );
     planned(&world().pool(pool("default")).pod(picky).pods(web.times(3)));
 }
+
+/// How many pods of priority 1 have a place beside so many that come after them.
+fn placed_first(web: usize) -> usize {
+    let pool = |name| {
+        pool(name)
+            .requiring(label::SKU_FAMILY, Operator::In, &["D"])
+            .requiring(label::CAPACITY_TYPE, Operator::In, &["on-demand"])
+            .requiring(label::ZONE, Operator::In, &["westeurope-1", "westeurope-2"])
+    };
+    let apart = pod("api").label("app", "api").priority(1);
+    let apart = apart.specified(|spec| spec.anti_affinity.push(beside(label::ZONE, "api")));
+    let world = world()
+        .pool(pool("default").nodes_max(1))
+        .pool(pool("light").weight(10).limit("cpu", "4"))
+        .pods(apart.times(2))
+        .pods(pod("db").label("app", "db").priority(1).times(7))
+        .pods(pod("web").label("app", "web").times(web));
+    let plan = planned(&world);
+    let placed = plan.evidence.placements.values().flat_map(|placement| &placement.pods);
+    placed.filter(|pod| !pod.name.starts_with("web")).count()
+}
+
+#[test]
+fn more_pods_of_a_lower_priority_leave_those_of_a_higher_one_where_they_are() {
+    assert_eq!(placed_first(3), placed_first(29));
+}

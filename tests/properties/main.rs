@@ -85,12 +85,12 @@ fn settled(mut world: World) -> Result<World, TestCaseError> {
 }
 
 /// Plans, and plans what that comes to again: nothing is left to do. Where nodes that go still fill a limit until they
-/// are gone, the plans after it may use what they leave, and one has nothing to do.
+/// are gone, or the order of binding decides, the plans after it may use what they leave, and one has nothing to do.
 fn is_settled_by_one_plan(world: &World) -> Result<(), TestCaseError> {
     let first = planned(world)?;
     let next = after(world, &first);
     let leaves_room = first.spec.deletes().count() > 0 && has_limits(world);
-    if leaves_room || others_decide(&first) {
+    if leaves_room || others_decide(&first) || counts_others_over_hosts(world) {
         return settled(next).map(|_| ());
     }
     let second = planned(&next)?;
@@ -542,6 +542,19 @@ fn nothing_goes(mut world: World) -> World {
         pool.is_deleting = false;
     }
     world
+}
+
+/// Whether the order of binding decides who may be on a host: a spread over hosts counts pods of another workload alone.
+fn counts_others_over_hosts(world: &World) -> bool {
+    world.snapshot.pods.iter().any(|pod| {
+        pod.spec.spread.iter().any(|constraint| {
+            let selects_own =
+                constraint.selector.as_ref().is_some_and(|selector| selector.selects(&pod.spec.labels));
+            constraint.strength == Strength::Required
+                && constraint.topology_key.as_str() == label::HOSTNAME
+                && !selects_own
+        })
+    })
 }
 
 /// Whether some pod has to be spread over hosts.
