@@ -138,8 +138,9 @@ pub(super) fn of_region(given: &Catalog, region: &Region) -> Result<Catalog, Vec
 /// # Errors
 /// Everything that is wrong with the input, as when it is planned from.
 pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
-    let Request { sources, names, gaps, catalogs, location, at, .. } = request;
-    let (kept, faults) = manifests::keep(sources);
+    let Request { sources, names, gaps, listed: asked_for, catalogs, location, at, .. } = request;
+    let (mut kept, faults) = manifests::keep(sources);
+    kept.listed.extend(asked_for);
     let cover = Cover::of(names, &[&kept], &BTreeSet::new());
     let kept = cover.kept(kept);
     let read = manifests::read_kept(kept.clone(), &ReadOptions::default());
