@@ -30,6 +30,7 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
             .hint("name the files that it is made of: `nodeform validate --fix FILES`"));
     }
     let unrenderable = inputs.unrenderable();
+    let not_rendered = inputs.all_gaps().split_off(inputs.gaps.len());
     let (rendered, passed_by) = (inputs.rendered.clone(), inputs.passed_by.clone());
     let sources = inputs.sources();
     if *fix {
@@ -71,7 +72,12 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
             ui.text(&valid(&objects))?;
             Ok(Exit::Done)
         }
-        (_, ValidateOutput::Human) => {
+        (read, ValidateOutput::Human) => {
+            if let (Ok((objects, _)), true) = (&read, faults.is_empty()) {
+                warn(objects, *output, ui)?;
+                ui.text(&valid(objects))?;
+                not_rendered.iter().try_for_each(|gap| ui.text(&format!("{gap}\n")))?;
+            }
             let mut failure = failure(&faults);
             failure.faults.extend(unrenderable);
             Err(Inputs::explained(&rendered, failure))

@@ -156,4 +156,6 @@ fn ninety_kustomizations_of_which_two_cannot_be_rendered_are_planned_without_tho
     let checked = with_path(&["validate", "-R", &folder, "--render"], path);
     assert_eq!(checked.status.code(), Some(1), "{}", out(&checked));
     assert!(aside(&checked).contains("apps/a07` cannot be rendered: "), "{}", aside(&checked));
+    assert!(out(&checked).starts_with("Valid: "), "what can be rendered is looked into: {}", out(&checked));
+    assert!(out(&checked).contains(&format!("\nNot read: `{folder}/apps/a07`: ")), "{}", out(&checked));
 }
