@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::shell::{aside, empty_folder, out, root, start};
-use crate::tools::{tool, with_path};
+use crate::shell::{aside, empty_folder, out, root, start, with_path};
+use crate::tools::tool;
 
 /// Files of other tools, as they lie in repositories beside manifests: none says that it is an object of Kubernetes.
 const STRAYS: [(&str, &str); 24] = [

@@ -4,11 +4,11 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::shell::{aside, empty_folder, out, root, start};
+use crate::shell::{aside, empty_folder, fed, out, root, start};
 
 /// Answers by what is asked for: the kinds are those of a file, a kind has the objects of `objects/KIND`, and one in
 /// `forbidden` may not be listed.
@@ -102,8 +102,7 @@ impl Cluster {
         let path = std::env::var("PATH").expect("there is a path");
         let mut command = Command::new(env!("CARGO_BIN_EXE_nodeform"));
         command.args(arguments).current_dir(&self.folder).env_remove("CLICOLOR_FORCE");
-        command.env("PATH", format!("{}:{path}", self.folder.display()));
-        command.stdin(Stdio::null()).output().expect("the program ends")
+        fed(command.env("PATH", format!("{}:{path}", self.folder.display())), "")
     }
 
     fn snapshot(&self) -> Value {

@@ -1,10 +1,10 @@
 //! The command line as its user meets it: help, exit codes, errors with hints, what goes where.
 #![expect(clippy::disallowed_methods, reason = "tests read and write files")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::shell::{aside, empty_folder, nodeform, out, root, start};
+use crate::shell::{aside, empty_folder, folder_of, nodeform, out, root, start};
 
 const COMMANDS: [&str; 14] = [
     "plan",
@@ -323,17 +323,6 @@ fn a_filter_that_matches_nothing_is_named_with_what_there_is() {
         assert_eq!(output.status.code(), Some(1), "{flags:?}");
         assert!(aside(&output).contains("-min` is more than `--"), "{}", aside(&output));
     }
-}
-
-/// Writes files into a fresh folder.
-fn folder_of(name: &str, files: &[(&str, &str)]) -> PathBuf {
-    let folder = empty_folder(name);
-    for (path, text) in files {
-        let file = folder.join(path);
-        std::fs::create_dir_all(file.parent().expect("has a folder")).expect("made");
-        std::fs::write(file, text).expect("written");
-    }
-    folder
 }
 
 #[test]
