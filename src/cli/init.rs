@@ -46,7 +46,10 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
     let text = started.text;
     if folder.as_os_str() == "-" {
         ui.text(&text)?;
-        ui.aside(&region);
+        // Where a file says no region, that was warned of.
+        if from.is_none() {
+            ui.aside(&region);
+        }
         return Ok(Exit::Done);
     }
     if folder.exists() && !folder.is_dir() {

@@ -424,6 +424,13 @@ impl Found {
         false
     }
 
+    /// Makes faults of two definitions of an object, where neither is laid over the other.
+    pub fn refuse_contradictions(&mut self) {
+        for contradiction in std::mem::take(&mut self.contradictions) {
+            self.faults.add(contradiction.fault);
+        }
+    }
+
     fn not_understood(&mut self, object: Cursor<'_>, kind: &str, why: Why) {
         let metadata = object.tree.get("metadata");
         let text = |key| metadata.and_then(|metadata| metadata.text(key));

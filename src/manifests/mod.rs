@@ -137,6 +137,7 @@ pub fn keep(sources: Vec<Source>) -> (Kept, Vec<Fault>) {
     let sources = sorted(sources);
     let mut found = Found::keeping();
     take(&sources, &mut found);
+    found.refuse_contradictions();
     let count = sources.len();
     drop(sources);
     let laid = running::beside(&found.workloads, &found.made);
@@ -150,11 +151,9 @@ pub fn keep(sources: Vec<Source>) -> (Kept, Vec<Fault>) {
         listed,
         objects,
         finished_pods,
-        contradictions,
-        mut faults,
+        faults,
         ..
     } = found;
-    contradictions.into_iter().for_each(|contradiction| faults.add(contradiction.fault));
     let kept = Kept {
         objects: kept.unwrap_or_default(),
         laid,
@@ -205,6 +204,7 @@ fn take(sources: &[Source], found: &mut Found) {
 
 /// Returns what was found as objects, beside everything that is wrong.
 fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects, Vec<Fault>) {
+    found.refuse_contradictions();
     let is_dump = running::is_dump(&found);
     let missing = missing(&found);
     let Found {
@@ -220,11 +220,9 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
         made,
         unknown,
         notes,
-        contradictions,
         mut faults,
         ..
     } = found;
-    contradictions.into_iter().for_each(|contradiction| faults.add(contradiction.fault));
     let mut said = Said { assumed: notes, ..Said::default() };
     said.remarks.extend(unknown.remarks());
     rollout::resolve(rollouts, &mut workloads, &mut said);

@@ -30,7 +30,7 @@ for kind in $(echo "$2" | tr , ' '); do
     items="$items${items:+,}$(cat "$here/objects/$kind")"
   fi
 done
-if [ -f "$here/down" ]; then echo 'The connection to the server was refused' >&2; exit 1; fi
+if [ -f "$here/down" ]; then printf 'E1125 19:34:23.588146    4127 memcache.go:265] "Unhandled Error"\nThe connection to the server was refused\n' >&2; exit 1; fi
 echo "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [$items]}"
 exit $status
 "#;

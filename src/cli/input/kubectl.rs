@@ -11,7 +11,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::super::exit::Failure;
-use super::super::process::{Bounds, Ended, run};
+use super::super::process::{Bounds, Ended, logged, run};
 use super::super::progress::Progress;
 use crate::manifests::folder::shell_word;
 use crate::manifests::listed::{CLUSTER_KINDS, Everywhere, ListedKind, NEEDED_KINDS, SNAPSHOT_KINDS};
@@ -118,7 +118,7 @@ impl KubectlArguments {
             }
             // An API server that another serves for is away, such as that of metrics.
             Some(complaint) => {
-                listing.warnings.push(format!("kubectl does not see every kind: {}", first(&complaint)))
+                listing.warnings.push(format!("kubectl does not see every kind: {}", first(&complaint)));
             }
             None if !NEEDED_KINDS.iter().all(is_served) => {
                 return Err(Failure::error(format!("`{}` names neither nodes nor pods", shown(&arguments)))
@@ -208,11 +208,13 @@ fn is_forbidden(complaint: &str) -> bool {
     complaint.contains("(Forbidden)") || complaint.contains(" is forbidden")
 }
 
-/// The first line of a complaint that says what is wrong, without what a terminal would obey.
+/// The line of a complaint that says what is wrong, without what a terminal would obey. Before it, kubectl logs each
+/// attempt with a time.
 fn first(complaint: &str) -> String {
-    let mut lines = complaint.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.clone().find(|line| line.to_lowercase().starts_with("error")).or(lines.next());
-    first.map_or_else(
+    let lines = || complaint.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut said = lines().filter(|line| logged(line).is_none());
+    let first = said.clone().find(|line| line.to_lowercase().starts_with("error")).or(said.next());
+    first.or(lines().next()).map_or_else(
         || "it said nothing".to_owned(),
         |line| tree::shortened(line).replace(char::is_control, " "),
     )
