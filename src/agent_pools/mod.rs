@@ -33,9 +33,27 @@ pub struct Started {
     pub text: String,
     /// How many NodePools they hold.
     pub pools: usize,
+    /// The region that they name.
+    pub region: Region,
+    /// Who said so.
+    pub region_from: RegionFrom,
     /// What could not be carried over, or must be looked at, each with its pool.
     pub left_out: Vec<String>,
 }
+
+/// Who said which region manifests are to start with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegionFrom {
+    /// The user.
+    User,
+    /// The file that is converted.
+    File,
+    /// Nobody: it is a guess.
+    Nobody,
+}
+
+/// The region where nobody says one: that of Azure's own price examples.
+pub const REGION: &str = "eastus";
 
 /// Converts a file: the output of `az aks nodepool list` or `az aks show`, or a dump of Nodes.
 ///

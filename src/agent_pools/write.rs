@@ -7,12 +7,10 @@ use serde_json::Value;
 use super::profile::{AgentPool, Cluster, Mode};
 use super::read::Input;
 use super::yaml::{Yaml, scalar};
-use super::{Said, Started, requirements};
+use super::{REGION, RegionFrom, Said, Started, requirements};
 use crate::catalog::{Catalog, size_name::SizeName};
 use crate::model::{Effect, Region, ResourceName, SkuName, label};
 
-/// The region where neither the file nor the user says one: that of Azure's own price examples.
-const REGION: &str = "eastus";
 /// What Cluster Autoscaler on AKS waits before it removes a node that is not needed.
 const UNNEEDED_TIME: &str = "10m";
 /// The name of the class that most pools share.
@@ -22,8 +20,12 @@ const CLASS: &str = "default";
 pub(super) fn started(input: &Input, said: &Said) -> Started {
     let Input { pools, cluster, is_of_nodes } = input;
     let mut left_out = cluster.left_out.clone();
-    let region = said.location.clone().or_else(|| cluster.location.as_deref().map(Region::new));
-    if region.is_none() {
+    let (region, region_from) = match (&said.location, &cluster.location) {
+        (Some(said), _) => (said.clone(), RegionFrom::User),
+        (None, Some(location)) => (Region::new(location), RegionFrom::File),
+        (None, None) => (Region::new(REGION), RegionFrom::Nobody),
+    };
+    if region_from == RegionFrom::Nobody {
         left_out.push(format!(
             "the file does not say the cluster's region: `{REGION}` is taken; give `--location`"
         ));
@@ -34,7 +36,6 @@ pub(super) fn started(input: &Input, said: &Said) -> Started {
                 .to_owned(),
         );
     }
-    let region = region.unwrap_or_else(|| Region::new(REGION));
     let catalog = Catalog::embedded(&region).ok();
     let converted: Vec<&AgentPool> =
         pools.iter().filter(|pool| pool.mode == Mode::User && !pool.is_windows).collect();
@@ -58,7 +59,7 @@ pub(super) fn started(input: &Input, said: &Said) -> Started {
             &format!("Agent pool {} ({} × {}) {}.", pool.name, pool.count, pool.size, stays(pool)),
         );
     }
-    Started { text: yaml.into_text(), pools: converted.len(), left_out }
+    Started { text: yaml.into_text(), pools: converted.len(), region, region_from, left_out }
 }
 
 fn stays(pool: &AgentPool) -> &'static str {

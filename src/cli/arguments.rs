@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::gates::GateArguments;
-use super::input::InputArguments;
+use super::input::{InputArguments, KubectlArguments};
 use super::laid::LaidArguments;
 use super::names::NamesArguments;
 use crate::manifests::listed::cluster_kinds;
@@ -68,7 +68,7 @@ pub(super) struct WorldArguments {
     /// list of instance types; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(super) catalog: Vec<PathBuf>,
-    /// The time to plan for, as 2026-11-21T09:00:00Z; without it nothing that depends on time is decided
+    /// The time to plan for, as 2026-11-21T09:00:00Z or `now`; without it nothing that depends on time is decided
     #[arg(long, value_name = "TIME")]
     pub(super) at: Option<String>,
     #[command(flatten)]
@@ -335,15 +335,17 @@ pub(super) struct ExplainArguments {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = concat!("Examples:\n  nodeform snapshot examples/existing-fleet --out prod.json\n  kubectl get ", cluster_kinds!(), " \\\n    \
-    -A -o json | nodeform snapshot - --at 2026-11-21T09:00:00Z --out prod.json\n"))]
+#[command(after_help = concat!("Of a live cluster:\n  nodeform snapshot --kubectl --context prod --out prod.json\n\nExamples:\n  nodeform snapshot examples/existing-fleet --out prod.json\n  kubectl get ", cluster_kinds!(), " \\\n    \
+    -A -o json | nodeform snapshot - --at now --out prod.json\n"))]
 pub(super) struct SnapshotArguments {
     #[command(flatten)]
     pub(super) input: InputArguments,
+    #[command(flatten)]
+    pub(super) kubectl: KubectlArguments,
     /// Save the snapshot to this file instead of printing it
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-    /// When the input was seen, as 2026-11-21T09:00:00Z; without it nothing that depends on time is decided
+    /// When the input was seen, as 2026-11-21T09:00:00Z or `now`; without it nothing that depends on time is decided
     #[arg(long, value_name = "TIME")]
     pub(super) at: Option<String>,
     /// Sizes and prices to hold in the snapshot, as `plan` takes them; else it names the embedded ones

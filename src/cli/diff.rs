@@ -73,7 +73,7 @@ fn read(path: &Path) -> Result<Comparable, Failure> {
     if is_plan(&source) {
         let text = std::str::from_utf8(&source.bytes).unwrap_or_default();
         let plan = file::read(text)
-            .map_err(|fault| Failure::error(format!("`{}`: {fault}", source.name)).hint(fault.hint()))?;
+            .map_err(|fault| Failure::of_plan_file(format!("`{}`: {fault}", source.name), &fault))?;
         return Ok(Comparable::Plan(Box::new(plan)));
     }
     Ok(Comparable::Snapshot(Box::new(offline::seen(&source).map_err(world::failure)?)))

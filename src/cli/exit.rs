@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use crate::plan::file::PlanFileFault;
+
 /// What a command's exit code says; the same for every command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exit {
@@ -12,7 +14,7 @@ pub(super) enum Exit {
     Error,
     /// Changes are proposed; only with `--detailed-exitcode`.
     Changes,
-    /// The plan no longer holds.
+    /// The plan no longer holds, or is not as it was made.
     Stale,
     /// A gate of the caller is not passed.
     Gate,
@@ -53,6 +55,12 @@ impl Failure {
     /// Several faults of an input at once.
     pub(super) fn errors(faults: Vec<String>) -> Self {
         Self { exit: Exit::Error, faults, hints: Vec::new() }
+    }
+
+    /// A plan's file that cannot be used: one that was changed after it was made is another end than no plan.
+    pub(super) fn of_plan_file(what: impl Into<String>, fault: &PlanFileFault) -> Self {
+        let exit = if fault.is_of_changed_plan() { Exit::Stale } else { Exit::Error };
+        Self { exit, ..Self::error(what).hint(fault.hint()) }
     }
 
     /// A bug of nodeform: says how to report it.

@@ -8,13 +8,11 @@ use super::arguments::InitArguments;
 use super::exit::{Exit, Failure};
 use super::input::InputArguments;
 use super::ui::Ui;
-use crate::agent_pools::{self, Said, Started};
+use crate::agent_pools::{self, REGION, RegionFrom, Said, Started};
 use crate::manifests::Source;
 use crate::model::Region;
 use crate::offline;
 
-/// The region where nobody says one: that of Azure's own price examples.
-const REGION: &str = "eastus";
 /// The file's name in the folder.
 const FILE: &str = "nodeform.yaml";
 
@@ -38,17 +36,20 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
     let started = match from {
         Some(file) => start(file, Said { cluster, location }, ui)?,
         None => {
-            let location = location.unwrap_or_else(|| Region::new(REGION));
-            Started {
-                text: manifest(cluster.as_deref().unwrap_or("my-cluster"), location.as_str()),
-                pools: 1,
-                left_out: Vec::new(),
-            }
+            let region_from = if location.is_some() { RegionFrom::User } else { RegionFrom::Nobody };
+            let region = location.unwrap_or_else(|| Region::new(REGION));
+            let text = manifest(cluster.as_deref().unwrap_or("my-cluster"), region.as_str());
+            Started { text, pools: 1, region, region_from, left_out: Vec::new() }
         }
     };
+    let region = region_said(&started);
     let text = started.text;
     if folder.as_os_str() == "-" {
         ui.text(&text)?;
+        // Where a file says no region, that was warned of.
+        if from.is_none() {
+            ui.aside(&region);
+        }
         return Ok(Exit::Done);
     }
     if folder.exists() && !folder.is_dir() {
@@ -62,13 +63,26 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
     }
     write(folder, &file, &text)?;
     ui.text(&format!(
-        "Wrote {}: a NodeFleet, {} and what {} built with.\n\nNext: put workloads beside it and run\n  nodeform plan {}\n",
+        "Wrote {}: a NodeFleet, {} and what {} built with.\n{region}\nNext: put workloads beside it and run\n  nodeform plan {}\n",
         file.display(),
         if started.pools == 1 { "a NodePool".to_owned() } else { format!("{} NodePools", started.pools) },
         if started.pools == 1 { "it is" } else { "they are" },
         folder.display()
     ))?;
     Ok(Exit::Done)
+}
+
+/// Says which region the manifests name, and who said so.
+fn region_said(started: &Started) -> String {
+    let Started { region, region_from, .. } = started;
+    let whence = match region_from {
+        RegionFrom::User => "of `--location`",
+        RegionFrom::File => "of the file",
+        RegionFrom::Nobody => {
+            "a guess, since `--location` was not given: sizes and prices are those of `spec.cluster.location`"
+        }
+    };
+    format!("Region: `{region}`, {whence}.\n")
 }
 
 /// Converts agent pools, and says what could not be carried over.

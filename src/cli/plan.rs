@@ -91,7 +91,7 @@ fn nothing_named() -> Failure {
     Failure::error("there is nothing to plan: no input was named")
         .hint("name files or folders with manifests: `nodeform plan my-manifests/`")
         .hint(format!("or a dump of a cluster: `kubectl get {CLUSTER_KINDS} -A -o yaml | nodeform plan -`"))
-        .hint("or a snapshot of one: `nodeform plan --snapshot prod.json`")
+        .hint("or a snapshot of one: `nodeform snapshot --kubectl --out prod.json`, then `nodeform plan --snapshot prod.json`")
         .hint("or start with `nodeform init my-cluster`")
 }
 

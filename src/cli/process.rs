@@ -69,6 +69,16 @@ pub(super) fn run(program: &str, arguments: &[OsString], bounds: Bounds) -> io::
     ended
 }
 
+/// Returns what a line of kubectl's log says, without its time, which differs from run to run:
+/// `E1125 19:34:23.588146    4127 run.go:72] …`. `None` of any other line.
+pub(super) fn logged(line: &str) -> Option<&str> {
+    let (level, rest) = line.split_at_checked(1)?;
+    let (day, _) = rest.split_once(' ')?;
+    let is_day = day.len() == 4 && day.bytes().all(|byte| byte.is_ascii_digit());
+    let (_, said) = rest.split_once("] ")?;
+    (matches!(level, "I" | "W" | "E" | "F") && is_day).then_some(said)
+}
+
 /// Reads what a program prints and waits for its end, each on a thread, so that neither waits for the other.
 fn watched(mut child: Child, output_bytes_max: u64) -> Receiver<Event> {
     let (sender, events) = channel();
@@ -166,11 +176,22 @@ mod tests {
     use std::ffi::OsString;
     use std::time::Duration;
 
-    use super::{Bounds, Ended, run};
+    use super::{Bounds, Ended, logged, run};
 
     fn shell(script: &str, output_bytes_max: u64, time_max: Duration) -> Ended {
         let arguments = [OsString::from("-c"), OsString::from(script)];
         run("sh", &arguments, Bounds { output_bytes_max, time_max }).expect("sh starts")
+    }
+
+    #[test]
+    fn a_line_of_a_log_is_known_by_its_head() {
+        assert_eq!(
+            logged("E1125 19:34:23.588146    4127 run.go:72] \"failed\" err=[a] b"),
+            Some("\"failed\" err=[a] b")
+        );
+        for other in ["", "E", "Error: no", "E1125", "E112x 19:34 a] b", "error: 1125 a] b", "é1125 a] b"] {
+            assert_eq!(logged(other), None, "{other}");
+        }
     }
 
     const LONG: Duration = Duration::from_secs(100);

@@ -127,8 +127,7 @@ fn read(path: &Path) -> Result<Plan, Failure> {
             .hint("name a file that `nodeform plan --out` has written")
     })?;
     file::read(&text).map_err(|fault| {
-        let hint = fault.hint();
-        Failure::error(format!("{shown} holds no plan that can be used: {fault}")).hint(hint)
+        Failure::of_plan_file(format!("{shown} holds no plan that can be used: {fault}"), &fault)
     })
 }
 

@@ -2,27 +2,32 @@
 
 use super::arguments::SnapshotArguments;
 use super::exit::{Exit, Failure};
+use super::input::{Inputs, Listing};
 use super::ui::Ui;
 use super::{saved, world};
 use crate::offline::{self, Request};
 use crate::snapshot::file;
 
 pub(super) fn run(arguments: &SnapshotArguments, ui: Ui) -> Result<Exit, Failure> {
-    let SnapshotArguments { input, out, at, catalog, location, names } = arguments;
-    if input.is_empty() {
-        return Err(Failure::error("there is nothing to make a snapshot of: no input was named").hint(
-            "name files or folders with manifests, or `-` for a dump of a cluster from standard input",
-        ));
+    let SnapshotArguments { input, kubectl, out, at, catalog, location, names } = arguments;
+    if input.is_empty() && !kubectl.kubectl {
+        return Err(nothing_named());
     }
-    let inputs = input.read()?;
-    let (passed_by, gaps, read) = (inputs.passed_by.clone(), inputs.all_gaps(), inputs.read.clone());
+    let inputs = if input.is_empty() { Inputs::default() } else { input.read()? };
+    let (passed_by, mut gaps, read) = (inputs.passed_by.clone(), inputs.all_gaps(), inputs.read.clone());
+    // What happens while a cluster is asked comes after the time of its snapshot.
+    let at = if kubectl.kubectl { Some(world::now()) } else { at.as_deref().map(world::time).transpose()? };
+    let listing = if kubectl.kubectl { kubectl.list()? } else { Listing::default() };
+    listing.warnings.iter().for_each(|warning| ui.aside(&format!("warning: {warning}\n")));
+    gaps.extend(listing.gaps);
     let request = Request {
-        sources: inputs.sources(),
+        sources: inputs.sources().into_iter().chain(listing.sources).collect(),
         gaps,
+        listed: listing.listed,
         names: (*names).into(),
         catalogs: world::catalogs(catalog)?,
         location: location.as_deref().map(world::region),
-        at: at.as_deref().map(world::time).transpose()?,
+        at,
         ..Request::default()
     };
     let snapshot = offline::snapshot(request).map_err(world::failure)?;
@@ -43,4 +48,10 @@ pub(super) fn run(arguments: &SnapshotArguments, ui: Ui) -> Result<Exit, Failure
         }
     }
     Ok(Exit::Done)
+}
+
+fn nothing_named() -> Failure {
+    Failure::error("there is nothing to make a snapshot of: no input was named")
+        .hint("name files or folders with manifests, or `-` for a dump of a cluster from standard input")
+        .hint("or take it of a live cluster: `nodeform snapshot --kubectl --out prod.json`")
 }

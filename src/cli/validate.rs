@@ -9,6 +9,7 @@ use super::ui::Ui;
 use crate::manifests::operated::by_kind;
 use crate::manifests::{Fault, NO_OBJECT, Objects, Remark, Renders, path_text};
 use crate::offline;
+use crate::snapshot::Gap;
 use crate::upgrade::{Sort, unexplained, upgrade};
 
 pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure> {
@@ -21,15 +22,11 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
     for gap in &inputs.gaps {
         ui.aside(&format!("warning: not read: {}\n", gap.what));
     }
-    if *fix && inputs.commit.is_some() {
-        return Err(Failure::error("a revision of Git cannot be rewritten")
-            .hint("check it out, and name its files: `nodeform validate --fix FILES`"));
+    if *fix {
+        rewritable(&inputs)?;
     }
-    if let Some(name) = inputs.rendered.keys().next().filter(|_| *fix) {
-        return Err(Failure::error(format!("`{name}` is rendered output and cannot be rewritten"))
-            .hint("name the files that it is made of: `nodeform validate --fix FILES`"));
-    }
-    let unrenderable = inputs.unrenderable();
+    let gaps = inputs.all_gaps().split_off(inputs.gaps.len());
+    let not_rendered = NotRendered { faults: inputs.unrenderable(), gaps };
     let (rendered, passed_by) = (inputs.rendered.clone(), inputs.passed_by.clone());
     let sources = inputs.sources();
     if *fix {
@@ -66,21 +63,61 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
         ValidateOutput::Github => ui.text(&annotations("warning", &foreign))?,
     }
     match (read, output) {
-        (Ok((objects, _)), _) if faults.is_empty() && unrenderable.is_empty() => {
+        (Ok((objects, _)), _) if faults.is_empty() && not_rendered.faults.is_empty() => {
             warn(&objects, *output, ui)?;
             ui.text(&valid(&objects))?;
             Ok(Exit::Done)
         }
+        (Ok((objects, _)), ValidateOutput::Human) if faults.is_empty() => {
+            not_rendered.beside(&objects, ui)?;
+            Ok(Exit::Error)
+        }
         (_, ValidateOutput::Human) => {
             let mut failure = failure(&faults);
-            failure.faults.extend(unrenderable);
+            failure.faults.extend(not_rendered.faults);
             Err(Inputs::explained(&rendered, failure))
         }
         (_, ValidateOutput::Github) => {
             ui.text(&annotations("error", &faults))?;
-            unrenderable.iter().try_for_each(|fault| ui.text(&format!("::error::{}\n", data(fault))))?;
+            ui.text(&not_rendered.annotations())?;
             Ok(Exit::Error)
         }
+    }
+}
+
+/// Refuses what cannot be rewritten where it stands.
+fn rewritable(inputs: &Inputs) -> Result<(), Failure> {
+    if inputs.commit.is_some() {
+        return Err(Failure::error("a revision of Git cannot be rewritten")
+            .hint("check it out, and name its files: `nodeform validate --fix FILES`"));
+    }
+    match inputs.rendered.keys().next() {
+        None => Ok(()),
+        Some(name) => Err(Failure::error(format!("`{name}` is rendered output and cannot be rewritten"))
+            .hint("name the files that it is made of: `nodeform validate --fix FILES`")),
+    }
+}
+
+/// Folders that could not be rendered.
+struct NotRendered {
+    /// What is wrong with them.
+    faults: Vec<String>,
+    /// The same as plans say it.
+    gaps: Vec<Gap>,
+}
+
+impl NotRendered {
+    /// Writes what is wrong with them as GitHub Actions reads it.
+    fn annotations(&self) -> String {
+        self.faults.iter().map(|fault| format!("::error::{}\n", data(fault))).collect()
+    }
+
+    /// Says what is wrong with them, and that what could be rendered is valid.
+    fn beside(self, objects: &Objects, ui: Ui) -> Result<(), Failure> {
+        ui.failure(&Failure::errors(self.faults));
+        warn(objects, ValidateOutput::Human, ui)?;
+        ui.text(&valid(objects))?;
+        self.gaps.iter().try_for_each(|gap| ui.text(&format!("{gap}\n")))
     }
 }
 

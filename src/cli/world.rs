@@ -1,5 +1,8 @@
 //! From arguments to a world and its plan: what `plan` and `explain` share.
-#![expect(clippy::disallowed_methods, reason = "reading the files that were named is this module's job")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reading the clock and the files that were named is this module's job"
+)]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -59,6 +62,7 @@ pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
         laid: None,
         names: Names::Show,
         gaps: Vec::new(),
+        listed: BTreeSet::new(),
         at: at.as_deref().map(time).transpose()?,
         location: location.as_deref().map(region),
         catalogs: catalogs(catalog)?,
@@ -208,12 +212,22 @@ fn text(path: &Path) -> std::io::Result<String> {
     fs::read_to_string(path)
 }
 
+/// Returns the time that a flag says; `now` is that of the clock.
 pub(super) fn time(text: &str) -> Result<Timestamp, Failure> {
+    if text == "now" {
+        return Ok(now());
+    }
     let midnight = |date: Date| date.to_zoned(TimeZone::UTC).map(|time| time.timestamp());
     text.parse().or_else(|_| text.parse().and_then(midnight)).map_err(|_| {
         Failure::error(format!("`{text}` is no time"))
-            .hint("write it as in `--at 2026-11-21T09:00:00Z`, or the date alone for its start in UTC")
+            .hint("write it as in `--at 2026-11-21T09:00:00Z`, the date alone for its start in UTC, or `now`")
     })
+}
+
+/// Returns the time of the machine's clock, in whole seconds: the only place that reads it.
+pub(super) fn now() -> Timestamp {
+    let now = Timestamp::now();
+    Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
 
 /// Says everything that is wrong with an input.

@@ -70,15 +70,21 @@ pub enum Amounts {
 impl<'a> Cursor<'a> {
     /// Adds a fault of this value.
     pub fn fault(self, message: impl Into<String>, hint: Option<&str>) {
-        let Document { file, root, object, faults } = self.document;
-        faults.borrow_mut().push(Fault {
+        self.document.faults.borrow_mut().push(self.fault_here(message, hint));
+    }
+
+    /// Returns a fault of this value, which may turn out to be none.
+    #[must_use]
+    pub fn fault_here(self, message: impl Into<String>, hint: Option<&str>) -> Fault {
+        let Document { file, root, object, faults: _ } = self.document;
+        Fault {
             file: Arc::clone(file),
             line: self.tree.line,
             path: root.path_to(self.tree).unwrap_or_default(),
             object: Some(object.clone()),
             message: message.into(),
             hint: hint.map(str::to_owned),
-        });
+        }
     }
 
     /// Adds the fault that a field is missing here.

@@ -30,7 +30,9 @@ use super::refusals::Told;
 use super::renders::{self, Renders};
 use super::rollout::{self, RolloutOfAnother};
 use super::running::Made;
+use super::said::Note;
 use super::scaling::autoscaler::{self, Autoscaler};
+use super::sides::Contradiction;
 use super::source::{OBJECTS_MAX, Source};
 use super::storage;
 use super::stray::{self, Lenience};
@@ -100,6 +102,10 @@ pub struct Found {
     pub finished_pods: usize,
     /// Fields that the API server does not know.
     pub unknown: Unknown,
+    /// What there is to say of how it was put together.
+    pub notes: Vec<Note>,
+    /// Objects of which a cluster made one definition, and somebody wrote another.
+    pub contradictions: Vec<Contradiction>,
     /// What is wrong.
     pub faults: Faults,
     /// The objects themselves as far as planning needs them, where they are asked for.
@@ -115,7 +121,15 @@ pub struct Found {
     /// Bodies that were met before: replicas share theirs.
     bodies: BTreeSet<Arc<PodBody>>,
     /// Objects that were met before.
-    seen: BTreeMap<Identity, (Digest, Place)>,
+    seen: BTreeMap<Identity, Met>,
+}
+
+/// An object that was met.
+#[derive(Debug)]
+struct Met {
+    digest: Digest,
+    place: Place,
+    has_uid: bool,
 }
 
 impl Taker for Found {
@@ -385,22 +399,36 @@ impl Found {
             Scope::Cluster => "",
         };
         let key = (Arc::clone(kind), Arc::from(namespace), Arc::from(name));
-        let Some((present, first)) = self.seen.get(&key) else {
-            let place = Place { file: Arc::clone(object.document.file), line: object.tree.line };
-            self.seen.insert(key, (digest, place));
+        let place = Place { file: Arc::clone(object.document.file), line: object.tree.line };
+        let met = Met { digest, place, has_uid: metadata.get("uid").is_some() };
+        let Some(first) = self.seen.get(&key) else {
+            self.seen.insert(key, met);
             return true;
         };
-        if *present != digest {
+        if first.digest != digest {
             let place = Cursor { tree: metadata.get("name").unwrap_or(metadata), ..object };
-            place.fault(
-                format!(
-                    "another object of this kind and name stands at {}:{}, with other content",
-                    first.file, first.line
-                ),
-                Some("remove one of the two, or give one another name or namespace"),
-            );
+            let Place { file, line } = &first.place;
+            let message =
+                format!("another object of this kind and name stands at {file}:{line}, with other content");
+            let fault = place
+                .fault_here(message, Some("remove one of the two, or give one another name or namespace"));
+            match (first.has_uid, met.has_uid) {
+                (true, false) => self.contradictions.push(Contradiction { fault, written: met.place.file }),
+                (false, true) => {
+                    let written = Arc::clone(&first.place.file);
+                    self.contradictions.push(Contradiction { fault, written });
+                }
+                (true, true) | (false, false) => self.faults.add(fault),
+            }
         }
         false
+    }
+
+    /// Makes faults of two definitions of an object, where neither is laid over the other.
+    pub fn refuse_contradictions(&mut self) {
+        for contradiction in std::mem::take(&mut self.contradictions) {
+            self.faults.add(contradiction.fault);
+        }
     }
 
     fn not_understood(&mut self, object: Cursor<'_>, kind: &str, why: Why) {

@@ -16,6 +16,55 @@ pub const CLUSTER_KINDS: &str = cluster_kinds!();
 /// The kinds of [`CLUSTER_KINDS`] that a cluster without node auto provisioning does not know.
 pub const KARPENTER_KINDS: [&str; 3] = ["nodeclaims", "nodepools", "aksnodeclasses"];
 
+/// A kind that a cluster is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ListedKind {
+    /// What `kubectl get` calls it.
+    pub word: &'static str,
+    /// What `kubectl api-resources -o name` calls it, with its group, which no other kind of that name has.
+    pub resource: &'static str,
+}
+
+const fn listed(word: &'static str, resource: &'static str) -> ListedKind {
+    ListedKind { word, resource }
+}
+
+/// What a snapshot of a live cluster holds, as far as the cluster serves it: [`CLUSTER_KINDS`], and kinds that only
+/// some clusters have. Never Secrets or ConfigMaps.
+pub const SNAPSHOT_KINDS: [ListedKind; 28] = [
+    listed("nodes", "nodes"),
+    listed("nodeclaims", "nodeclaims.karpenter.sh"),
+    listed("nodepools", "nodepools.karpenter.sh"),
+    listed("aksnodeclasses", "aksnodeclasses.karpenter.azure.com"),
+    listed("namespaces", "namespaces"),
+    listed("priorityclasses", "priorityclasses.scheduling.k8s.io"),
+    listed("runtimeclasses", "runtimeclasses.node.k8s.io"),
+    listed("limitranges", "limitranges"),
+    listed("daemonsets", "daemonsets.apps"),
+    listed("deployments", "deployments.apps"),
+    listed("statefulsets", "statefulsets.apps"),
+    listed("jobs", "jobs.batch"),
+    listed("cronjobs", "cronjobs.batch"),
+    listed("hpa", "horizontalpodautoscalers.autoscaling"),
+    listed("pdb", "poddisruptionbudgets.policy"),
+    listed("pvc", "persistentvolumeclaims"),
+    listed("pv", "persistentvolumes"),
+    listed("storageclasses", "storageclasses.storage.k8s.io"),
+    listed("csinodes", "csinodes.storage.k8s.io"),
+    listed("volumeattachments", "volumeattachments.storage.k8s.io"),
+    listed("pods", "pods"),
+    listed("nodefleets", "nodefleets.nodeform.dev"),
+    listed("nodeoverlays", "nodeoverlays.karpenter.sh"),
+    listed("capacitybuffers", "capacitybuffers.autoscaling.x-k8s.io"),
+    listed("podtemplates", "podtemplates"),
+    listed("scaledobjects", "scaledobjects.keda.sh"),
+    listed("scaledjobs", "scaledjobs.keda.sh"),
+    listed("rollouts", "rollouts.argoproj.io"),
+];
+
+/// The kinds without which nothing can be said of a cluster: a node whose pods are not seen looks empty.
+pub const NEEDED_KINDS: [&str; 2] = ["nodes", "pods"];
+
 /// A kind that every cluster of AKS has objects of: a dump without any did not ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Everywhere {
@@ -49,5 +98,24 @@ impl Everywhere {
             Self::PriorityClasses => "priorityclasses",
             Self::StorageClasses => "storageclasses",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{CLUSTER_KINDS, Everywhere, NEEDED_KINDS, SNAPSHOT_KINDS};
+
+    #[test]
+    fn a_snapshot_holds_the_kinds_of_a_dump_and_no_secrets() {
+        let words: Vec<&str> = SNAPSHOT_KINDS.iter().map(|kind| kind.word).collect();
+        let of_dump: Vec<&str> = CLUSTER_KINDS.split(',').collect();
+        assert!(words.starts_with(&of_dump), "{words:?}");
+        assert_eq!(words.iter().collect::<BTreeSet<_>>().len(), words.len(), "each once");
+        let mut needed = NEEDED_KINDS.into_iter().chain(Everywhere::ALL.map(Everywhere::short));
+        assert!(needed.all(|word| words.contains(&word)));
+        let is_secret = |word: &&str| word.contains("secret") || word.contains("configmap");
+        assert!(!SNAPSHOT_KINDS.iter().any(|kind| is_secret(&kind.word) || is_secret(&kind.resource)));
     }
 }

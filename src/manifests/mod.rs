@@ -42,6 +42,7 @@ pub mod running;
 pub mod said;
 pub mod scalar;
 pub mod scaling;
+pub mod sides;
 pub mod source;
 pub mod storage;
 pub mod stray;
@@ -60,6 +61,7 @@ pub use renders::Renders;
 pub use running::Cron;
 pub use said::{Note, Remark};
 pub use scaling::{Hpa, option::Scale};
+pub use sides::Sides;
 pub use source::{DUMP_BYTES_MAX, Source};
 pub use stray::NO_OBJECT;
 
@@ -98,18 +100,46 @@ pub fn read(sources: Vec<Source>) -> Result<Objects, Vec<Fault>> {
 /// Reads sources and returns the objects beside everything that is wrong, sorted by file, line and path. With
 /// any fault the objects are good for nothing but to look for further faults in them.
 #[must_use]
-pub fn read_all(mut sources: Vec<Source>, options: &ReadOptions) -> (Objects, Vec<Fault>) {
+pub fn read_all(sources: Vec<Source>, options: &ReadOptions) -> (Objects, Vec<Fault>) {
+    let sources = sorted(sources);
     let mut found = Found::default();
-    let count = take(&mut sources, &mut found);
-    objects(found, count, options)
+    take(&sources, &mut found);
+    let (count, sides) = (sources.len(), Sides::of(sources, &found));
+    if sides.written.is_empty() {
+        drop(sides);
+        return objects(found, count, options);
+    }
+    let ((mut laid, count), mut faults) = sides.found();
+    laid.unknown = found.unknown;
+    let (objects, further) = objects(laid, count, options);
+    faults.extend(further);
+    faults.sort();
+    // What is wrong with a manifest is found when it is read, and once more in its place.
+    faults.dedup();
+    (objects, faults)
+}
+
+/// Tells a dump from manifests beside it that say otherwise of the same objects, as [`read_all`] does.
+#[must_use]
+pub fn sides(sources: Vec<Source>) -> Sides {
+    let sources = sorted(sources);
+    let mut found = Found::default();
+    if sources.len() > 1 {
+        take(&sources, &mut found);
+    }
+    Sides::of(sources, &found)
 }
 
 /// Reads sources and returns the objects themselves, as far as planning needs them, beside everything that is
 /// wrong with them one by one.
 #[must_use]
-pub fn keep(mut sources: Vec<Source>) -> (Kept, Vec<Fault>) {
+pub fn keep(sources: Vec<Source>) -> (Kept, Vec<Fault>) {
+    let sources = sorted(sources);
     let mut found = Found::keeping();
-    let count = take(&mut sources, &mut found);
+    take(&sources, &mut found);
+    found.refuse_contradictions();
+    let count = sources.len();
+    drop(sources);
     let laid = running::beside(&found.workloads, &found.made);
     let Found {
         kept,
@@ -154,23 +184,27 @@ pub fn read_laid(kept: Kept, overlay: Overlay, options: &ReadOptions) -> (Object
     objects(found, sources, options)
 }
 
-/// Reads sources one after another, each once; returns how many there are.
-fn take(sources: &mut Vec<Source>, found: &mut Found) -> usize {
+/// Returns sources in order, each once.
+fn sorted(mut sources: Vec<Source>) -> Vec<Source> {
     sources.sort();
     sources.dedup();
-    let count = sources.len();
-    for source in sources.drain(..) {
+    sources
+}
+
+/// Reads sources one after another.
+fn take(sources: &[Source], found: &mut Found) {
+    for source in sources {
         if !found.goes_on() {
             break;
         }
-        found.begin(&source);
-        document::read(&source, found);
+        found.begin(source);
+        document::read(source, found);
     }
-    count
 }
 
 /// Returns what was found as objects, beside everything that is wrong.
 fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects, Vec<Fault>) {
+    found.refuse_contradictions();
     let is_dump = running::is_dump(&found);
     let missing = missing(&found);
     let Found {
@@ -185,10 +219,11 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
         mut laid,
         made,
         unknown,
+        notes,
         mut faults,
         ..
     } = found;
-    let mut said = Said::default();
+    let mut said = Said { assumed: notes, ..Said::default() };
     said.remarks.extend(unknown.remarks());
     rollout::resolve(rollouts, &mut workloads, &mut said);
     let makers = owners.makers(&pods);

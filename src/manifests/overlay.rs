@@ -13,6 +13,7 @@ use super::kept::{Identity, Kept, KeptObject};
 use super::kind::told;
 use super::operated::Operated;
 use super::replaced::{self, Applied, Settled};
+use super::said::Note;
 use super::source::Source;
 use super::stray::Lenience;
 use super::tree::{Tree, Value};
@@ -28,6 +29,8 @@ pub struct Overlay {
     pub with: Kept,
     /// What is removed.
     pub prune: BTreeSet<Identity>,
+    /// What there is to say of it, where nobody asked for it by name.
+    pub note: Option<Note>,
 }
 
 /// Returns what the objects of sources are known by, beside everything that keeps one from being read.
@@ -66,7 +69,7 @@ impl Taker for Named {
 
 /// Reads the objects of a cluster with an overlay; returns what was found, and how many sources it came from.
 pub(super) fn found(base: Kept, overlay: Overlay) -> (Found, usize) {
-    let Overlay { with, prune } = overlay;
+    let Overlay { with, prune, note } = overlay;
     let (before, _) = base.clone().found();
     let before = Settled::of(&before);
     let running = before.running();
@@ -117,6 +120,7 @@ pub(super) fn found(base: Kept, overlay: Overlay) -> (Found, usize) {
         finished_pods: base.finished_pods,
     };
     let (mut found, sources) = merged.found();
+    found.notes.extend(note);
     replaced::settle(&before, &mut found, &applied);
     (found, sources)
 }

@@ -49,6 +49,8 @@ pub struct Request {
     pub names: Names,
     /// What is there and could not be read.
     pub gaps: Vec<Gap>,
+    /// What a cluster was asked for, by `kubectl get`'s words, where a snapshot is made of one.
+    pub listed: BTreeSet<String>,
     /// A snapshot to plan from instead of `sources`, and what is laid over it.
     pub laid: Option<Laid>,
     /// Lists of sizes and prices to use instead of the embedded ones, each with its name and text.

@@ -68,9 +68,20 @@ type Read = Result<(Objects, Policy), Vec<Fault>>;
 
 /// Reads an input and hides the names in it.
 pub(super) fn hidden(sources: Vec<Source>, reading: &ReadOptions, names: Names) -> Read {
-    let (kept, faults) = manifests::keep(sources);
-    let cover = Cover::of(names, &[&kept], &BTreeSet::new());
-    let read = manifests::read_kept(cover.kept(kept), &cover.options(reading.clone()));
+    let sides = manifests::sides(sources);
+    let note = sides.note();
+    let ((kept, mut faults), (with, further)) = (manifests::keep(sides.made), manifests::keep(sides.written));
+    faults.extend(further);
+    let cover = Cover::of(names, &[&kept, &with], &BTreeSet::new());
+    let (kept, reading) = (cover.kept(kept), cover.options(reading.clone()));
+    let read = match note {
+        Some(_) => manifests::read_laid(
+            kept,
+            Overlay { with: cover.kept(with), note, ..Overlay::default() },
+            &reading,
+        ),
+        None => manifests::read_kept(kept, &reading),
+    };
     together(read, faults, &cover)
 }
 
@@ -104,7 +115,7 @@ pub(super) fn read(laid: Laid, reading: &ReadOptions, names: Names) -> Result<(R
     let names = if names > recorded { names } else { Names::Show };
     let cover = Cover::of(names, &[&kept, &with], &prune);
     let (kept, overlay) =
-        (cover.kept(kept), Overlay { with: cover.kept(with), prune: cover.identities(prune) });
+        (cover.kept(kept), Overlay { with: cover.kept(with), prune: cover.identities(prune), note: None });
     let reading = cover.options(reading.clone());
     let read = match is_overlaid {
         true => manifests::read_laid(kept, overlay, &reading),
@@ -138,8 +149,9 @@ pub(super) fn of_region(given: &Catalog, region: &Region) -> Result<Catalog, Vec
 /// # Errors
 /// Everything that is wrong with the input, as when it is planned from.
 pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
-    let Request { sources, names, gaps, catalogs, location, at, .. } = request;
-    let (kept, faults) = manifests::keep(sources);
+    let Request { sources, names, gaps, listed: asked_for, catalogs, location, at, .. } = request;
+    let (mut kept, faults) = manifests::keep(sources);
+    kept.listed.extend(asked_for);
     let cover = Cover::of(names, &[&kept], &BTreeSet::new());
     let kept = cover.kept(kept);
     let read = manifests::read_kept(kept.clone(), &ReadOptions::default());

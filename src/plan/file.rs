@@ -94,6 +94,19 @@ pub enum PlanFileFault {
 }
 
 impl PlanFileFault {
+    /// Returns whether the text says that it is a plan, and is not as nodeform wrote it: nothing else can be wrong
+    /// with a file but that it never was one.
+    #[must_use]
+    pub const fn is_of_changed_plan(&self) -> bool {
+        match self {
+            Self::Empty | Self::NotJson { .. } | Self::NoKind | Self::OtherKind { .. } => false,
+            Self::Respelt { .. }
+            | Self::InexactNumber { .. }
+            | Self::DigestDiffers { .. }
+            | Self::Malformed { .. } => true,
+        }
+    }
+
     /// Returns the next thing to do.
     #[must_use]
     pub const fn hint(&self) -> &'static str {

@@ -19,6 +19,7 @@ pub mod order;
 pub mod precondition;
 pub mod propose;
 pub mod reason;
+mod sizes;
 pub mod spec;
 mod storage;
 pub mod strategies;

@@ -38,6 +38,8 @@ pub struct World {
     /// Where the catalogue comes from, for people.
     pub catalog: String,
     /// Instance types by class: those that NodeClaims list and those of running nodes.
+    #[serde(with = "super::sizes")]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<ClassName, super::sizes::WireSizes>"))]
     pub sizes: BTreeMap<ClassName, Vec<InstanceType>>,
     /// What the VMs cost that nodes have today, offered to a class or not.
     #[serde(default)]

@@ -5,6 +5,7 @@
 
 mod buffer;
 pub mod defaults;
+pub mod effect;
 pub mod fault;
 mod fleet;
 mod holds;

@@ -63,6 +63,7 @@ pub fn parse(objects: &[WireObject<'_>]) -> Result<Policy, Vec<(usize, Fault)>> 
         }
     }
     faults.extend(missing_classes(objects));
+    name_classes(objects, &mut faults);
     if faults.is_empty() { Ok(policy) } else { Err(faults) }
 }
 
@@ -74,8 +75,7 @@ const AKS_CLASS: &str = "default";
 fn missing_classes(objects: &[WireObject<'_>]) -> Vec<(usize, Fault)> {
     let of_kind = |kind: Kind| objects.iter().enumerate().filter(move |(_, object)| object.kind == kind);
     let name = |object: &Value, at: &str| object.pointer(at).and_then(Value::as_str).map(str::to_owned);
-    let present: BTreeSet<String> =
-        of_kind(Kind::AksNodeClass).filter_map(|(_, object)| name(object.value, "/metadata/name")).collect();
+    let present = classes(objects);
     if present.is_empty() {
         return Vec::new();
     }
@@ -98,6 +98,43 @@ fn missing_classes(objects: &[WireObject<'_>]) -> Vec<(usize, Fault)> {
         is_of_azure.then_some((index, Fault { path, message, hint: Some(hint) }))
     };
     of_kind(Kind::NodePool).filter_map(fault).collect()
+}
+
+/// Returns the names of the AKSNodeClasses.
+fn classes(objects: &[WireObject<'_>]) -> BTreeSet<String> {
+    let of_kind = objects.iter().filter(|object| object.kind == Kind::AksNodeClass);
+    let names = of_kind.filter_map(|object| object.value.pointer("/metadata/name")?.as_str());
+    names.map(str::to_owned).collect()
+}
+
+/// Says to NodePools that name no class what to write: which class is meant nobody but their author knows, so that
+/// nothing writes it for them.
+fn name_classes(objects: &[WireObject<'_>], faults: &mut [(usize, Fault)]) {
+    const REFERENCE: &str = "spec.template.spec.nodeClassRef";
+    let (whole, name) = (super::path(REFERENCE), super::path(&format!("{REFERENCE}.name")));
+    let present = classes(objects);
+    let named: Vec<String> = present.iter().map(|name| format!("`{name}`")).collect();
+    let (class, which) = match named.as_slice() {
+        [] => (AKS_CLASS, "the class that AKS makes itself".to_owned()),
+        [_] => (present.first().map_or(AKS_CLASS, String::as_str), "the one class of the input".to_owned()),
+        several => ("NAME", format!("NAME being one of {}", several.join(", "))),
+    };
+    for (index, fault) in faults {
+        let Some(object) = objects.get(*index).filter(|object| object.kind == Kind::NodePool) else {
+            continue;
+        };
+        let reference = object.value.pointer("/spec/template/spec/nodeClassRef");
+        let add = match reference {
+            None if fault.path == whole => {
+                format!("nodeClassRef: {{group: karpenter.azure.com, kind: AKSNodeClass, name: {class}}}")
+            }
+            Some(reference) if fault.path == name && reference.get("name").is_none() => {
+                format!("name: {class}")
+            }
+            None | Some(_) => continue,
+        };
+        fault.hint = Some(format!("add `{add}`, {which}; `validate --fix` does not choose a class"));
+    }
 }
 
 impl Policy {

@@ -232,6 +232,29 @@ fn a_class_that_is_not_there_while_others_are_is_a_fault_with_the_nearest() {
 }
 
 #[test]
+fn a_pool_that_names_no_class_is_told_what_to_write() {
+    let said = |reference: Option<Value>, classes: &[&str]| {
+        let pool = pool(|pool| match reference {
+            Some(reference) => pool["spec"]["template"]["spec"]["nodeClassRef"] = reference,
+            None => drop(pool["spec"]["template"]["spec"].as_object_mut().unwrap().remove("nodeClassRef")),
+        });
+        let classes: Vec<Value> = classes.iter().map(|name| class(name, &json!({}))).collect();
+        let of_classes = classes.iter().map(|value| WireObject { kind: Kind::AksNodeClass, value });
+        let objects: Vec<WireObject<'_>> =
+            of_classes.chain([WireObject { kind: Kind::NodePool, value: &pool }]).collect();
+        let faults = parse(&objects).err().unwrap_or_default();
+        faults.into_iter().filter_map(|(_, fault)| fault.hint).collect::<Vec<String>>()
+    };
+    let whole = "add `nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: ";
+    let end = "; `validate --fix` does not choose a class";
+    assert_eq!(said(None, &["gpu"]), [format!("{whole}gpu}}`, the one class of the input{end}")]);
+    assert_eq!(said(None, &[]), [format!("{whole}default}}`, the class that AKS makes itself{end}")]);
+    assert_eq!(said(None, &["b", "a"]), [format!("{whole}NAME}}`, NAME being one of `a`, `b`{end}")]);
+    let nameless = json!({"group": "karpenter.azure.com", "kind": "AKSNodeClass"});
+    assert_eq!(said(Some(nameless), &["gpu"]), [format!("add `name: gpu`, the one class of the input{end}")]);
+}
+
+#[test]
 fn a_field_of_a_class_that_is_near_none_is_of_a_later_version_and_no_fault() {
     let later = |spec: &Value| {
         let class = class("a", spec);

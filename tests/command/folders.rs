@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::shell::{aside, empty_folder, out, root, start};
-use crate::tools::{tool, with_path};
+use crate::shell::{aside, empty_folder, out, root, start, with_path};
+use crate::tools::tool;
 
 /// Files of other tools, as they lie in repositories beside manifests: none says that it is an object of Kubernetes.
 const STRAYS: [(&str, &str); 24] = [
@@ -156,4 +156,6 @@ fn ninety_kustomizations_of_which_two_cannot_be_rendered_are_planned_without_tho
     let checked = with_path(&["validate", "-R", &folder, "--render"], path);
     assert_eq!(checked.status.code(), Some(1), "{}", out(&checked));
     assert!(aside(&checked).contains("apps/a07` cannot be rendered: "), "{}", aside(&checked));
+    assert!(out(&checked).starts_with("Valid: "), "what can be rendered is looked into: {}", out(&checked));
+    assert!(out(&checked).contains(&format!("\nNot read: `{folder}/apps/a07`: ")), "{}", out(&checked));
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::shell::{aside, empty_folder, out, start};
 use crate::structural::Judge;
 use nodeform::api::Kind;
 use regorus::Engine;
@@ -148,4 +149,59 @@ fn policies_for_terraform_read_the_plan() {
     assert_eq!(denied("cost.rego", &quickstart), Vec::<String>::new());
     let dear = denied("cost.rego", &gpu);
     assert!(dear.len() == 1 && dear[0].starts_with("the fleet would cost "), "{dear:?}");
+}
+
+#[test]
+fn a_plan_that_was_changed_after_it_was_made_exits_with_3() {
+    let folder = empty_folder("tampered");
+    let quickstart = root().join("examples/quickstart").display().to_string();
+    assert!(start(&["plan", &quickstart, "--out", "plan.json"], &folder, "").status.success());
+    let plan = std::fs::read_to_string(folder.join("plan.json")).expect("was saved");
+    let changed = |from: &str, to: &str| {
+        assert!(plan.contains(from), "{from}");
+        plan.replacen(from, to, 1)
+    };
+    let digest_at = plan.find("\"digest\": \"sha256:").expect("there is a digest");
+    let (before, digest) = plan.split_at(digest_at + "\"digest\": \"sha256:".len());
+    let other = if digest.starts_with('0') { "1" } else { "0" };
+    for (what, text, said) in [
+        ("a price", changed("\"priceMax\": ", "\"priceMax\": 1"), "the plan was changed after it was made"),
+        ("the digest", format!("{before}{other}{}", &digest[1..]), "the plan was changed after it was made"),
+        ("its spelling", changed("  \"kind\"", " \"kind\""), "the file was edited or reformatted"),
+        ("its lines", plan.replace('\n', "\r\n"), "the file was edited or reformatted"),
+        ("a part", changed("\"evidence\": {", "\"evidence\": {\n    \"aaa\": 1.5,"), "are not exact in JSON"),
+    ] {
+        std::fs::write(folder.join("tampered.json"), text).expect("written");
+        for command in [
+            &["verify", "tampered.json"][..],
+            &["show", "tampered.json"],
+            &["diff", "plan.json", "tampered.json"],
+        ] {
+            let output = start(command, &folder, "");
+            assert_eq!(
+                (output.status.code(), out(&output).as_str()),
+                (Some(3), ""),
+                "{what}: {}",
+                aside(&output)
+            );
+            assert!(
+                aside(&output).contains(said) && aside(&output).contains("\nhint: "),
+                "{what}: {}",
+                aside(&output)
+            );
+        }
+    }
+    assert_eq!(start(&["verify", "plan.json"], &folder, "").status.code(), Some(0));
+}
+
+#[test]
+fn the_plan_of_the_quickstart_is_small_enough_to_review_and_verifies() {
+    const BYTES_MAX: usize = 80_000;
+    let folder = empty_folder("small");
+    let quickstart = root().join("examples/quickstart").display().to_string();
+    assert!(start(&["plan", &quickstart, "--out", "plan.json"], &folder, "").status.success());
+    let plan = std::fs::read_to_string(folder.join("plan.json")).expect("was saved");
+    assert!(plan.len() < BYTES_MAX, "{} bytes", plan.len());
+    let verified = start(&["verify", "plan.json"], &folder, "");
+    assert!(out(&verified).contains("the judge has no finding"), "{}", aside(&verified));
 }

@@ -7,6 +7,7 @@ mod folders;
 mod forms;
 mod generated;
 mod git;
+mod live;
 mod recipes;
 mod reference;
 mod scripts;

@@ -1,10 +1,10 @@
 //! The command line as its user meets it: help, exit codes, errors with hints, what goes where.
 #![expect(clippy::disallowed_methods, reason = "tests read and write files")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::shell::{aside, empty_folder, nodeform, out, root, start};
+use crate::shell::{aside, empty_folder, folder_of, nodeform, out, root, start};
 
 const COMMANDS: [&str; 14] = [
     "plan",
@@ -325,17 +325,6 @@ fn a_filter_that_matches_nothing_is_named_with_what_there_is() {
     }
 }
 
-/// Writes files into a fresh folder.
-fn folder_of(name: &str, files: &[(&str, &str)]) -> PathBuf {
-    let folder = empty_folder(name);
-    for (path, text) in files {
-        let file = folder.join(path);
-        std::fs::create_dir_all(file.parent().expect("has a folder")).expect("made");
-        std::fs::write(file, text).expect("written");
-    }
-    folder
-}
-
 #[test]
 fn folders_to_render_are_refused_all_at_once_with_the_commands_to_paste() {
     let pool = std::fs::read_to_string(root().join("examples/quickstart/nodepool.yaml")).expect("readable");
@@ -377,6 +366,7 @@ fn folders_to_render_are_refused_all_at_once_with_the_commands_to_paste() {
             "{named}: {}",
             aside(&output)
         );
+        assert_eq!(aside(&output).matches("hint:").count(), 1, "{named}: {}", aside(&output));
     }
     let own = start(&["validate", "app/base/web.yaml"], &folder, "");
     assert!(aside(&own).contains("app/base/web.yaml:1: "), "a file named by itself is read: {}", aside(&own));

@@ -7,18 +7,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use similar::TextDiff;
 
+use crate::shell::{aside, fed, folder_of, out, root, with_path};
+
 const STORY: &str = "examples/kustomize-overlays";
 const OVERLAYS: [&str; 2] = ["staging", "prod"];
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 /// The path of a tool; without it, says on the standard error what is left out.
 pub(crate) fn tool(name: &str, what: &str) -> Option<PathBuf> {
@@ -35,40 +33,12 @@ pub(crate) fn tool(name: &str, what: &str) -> Option<PathBuf> {
     None
 }
 
-fn run(program: &Path, arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(program)
-        .args(arguments)
-        .current_dir(root())
-        .env_remove("CLICOLOR_FORCE")
-        .env("KUBECONFIG", "/dev/null")
-        .env("HELM_NO_PLUGINS", "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    // A program that reads nothing closes the pipe; that is its right.
-    let _ = child.stdin.take().expect("standard input is a pipe").write_all(input.as_bytes());
-    child.wait_with_output().expect("the program ends")
-}
-
 fn said(program: &Path, arguments: &[&str], input: &str) -> String {
-    let output = run(program, arguments, input);
-    let fault = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{} {arguments:?}: {fault}", program.display());
-    String::from_utf8(output.stdout).expect("UTF-8")
-}
-
-/// Runs nodeform where these folders are the whole `PATH`.
-pub(crate) fn with_path(arguments: &[&str], path: &str) -> Output {
-    let program = Path::new(env!("CARGO_BIN_EXE_nodeform"));
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(root()).env("PATH", path).env("KUBECONFIG", "/dev/null");
-    command.stdin(Stdio::null()).output().expect("the program ends")
-}
-
-fn aside(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+    command.args(arguments).current_dir(root()).env_remove("CLICOLOR_FORCE");
+    let output = fed(command.env("KUBECONFIG", "/dev/null").env("HELM_NO_PLUGINS", "1"), input);
+    assert!(output.status.success(), "{} {arguments:?}: {}", program.display(), aside(&output));
+    out(&output)
 }
 
 fn nodeform(arguments: &[&str], input: &str) -> String {
@@ -81,18 +51,6 @@ fn planned(input: &str) -> String {
 
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
-
-/// A fresh folder of the tests' own with these files.
-fn folder_of(name: &str, files: &[(&str, &str)]) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    for (path, text) in files {
-        let file = folder.join(path);
-        fs::create_dir_all(file.parent().expect("has a folder")).expect("the folder can be made");
-        fs::write(file, text).expect("the file can be written");
-    }
-    folder
 }
 
 /// Fails with a diff, or accepts what was printed where `UPDATE=1` says so.

@@ -6,6 +6,7 @@
 mod checkout;
 mod files;
 mod ignored;
+mod kubectl;
 mod passed_by;
 mod render;
 #[cfg(feature = "git")]
@@ -13,6 +14,7 @@ mod revision;
 mod unrendered;
 
 pub(super) use files::real;
+pub(super) use kubectl::{KubectlArguments, Listing};
 pub(super) use passed_by::{PassedBy, listed};
 
 use std::collections::{BTreeMap, BTreeSet};

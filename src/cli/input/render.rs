@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::super::process::{Bounds, Ended, run};
+use super::super::process::{Bounds, Ended, logged, run};
 use crate::manifests::Source;
 use crate::manifests::folder::{Tool, Unrendered, shell_word};
 use crate::manifests::tree;
@@ -109,6 +109,7 @@ impl Rendering<'_> {
         let mut lines = complaint.lines().map(str::trim).filter(|line| !line.is_empty());
         // Tools say what is wrong at the start of what they print, or after warnings of their own.
         let first = lines.clone().find(|line| line.to_lowercase().starts_with("error")).or(lines.next());
+        let first = first.map(|line| logged(line).unwrap_or(line));
         let first = first.map_or_else(String::new, |line| format!(": {}", tree::shortened(line)));
         let whole = format!("{how}{}\nhint: {hint}", quoted(complaint));
         self.unrenderable(&format!("{how}{}", first.replace(char::is_control, " ")), &whole)

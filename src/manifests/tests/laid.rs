@@ -60,7 +60,7 @@ fn laid_over(base: &str, with: &str, prune: &str) -> Objects {
     assert!(faults.is_empty(), "{faults:#?}");
     let (prune, faults) = overlay::identities(sources("prune", prune));
     assert!(faults.is_empty(), "{faults:#?}");
-    let (objects, faults) = read_laid(base, Overlay { with, prune }, &ReadOptions::default());
+    let (objects, faults) = read_laid(base, Overlay { with, prune, note: None }, &ReadOptions::default());
     assert!(faults.is_empty(), "{faults:#?}");
     objects
 }

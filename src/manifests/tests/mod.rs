@@ -14,6 +14,7 @@ mod renders;
 mod requests;
 mod scaling;
 mod scheduling;
+mod sides;
 mod storage;
 mod stray;
 mod text;

@@ -75,6 +75,26 @@ fn unknown_fields_are_refused_in_the_spec_and_ignored_in_evidence() {
     assert_eq!(with_field("evidence"), Ok(example_plan()));
 }
 
+#[test]
+fn what_sizes_share_is_written_once_and_an_offering_without_its_labels_is_refused() {
+    let mut value: serde_json::Value = serde_json::from_str(&write(&example_plan())).expect("is JSON");
+    let sizes = value["evidence"]["world"]["sizes"].as_object_mut().expect("sizes by class");
+    assert!(!sizes.is_empty());
+    for sizes in sizes.values_mut() {
+        let types = sizes["types"].as_array().expect("a list");
+        let offerings: usize =
+            types.iter().map(|kind| kind["offerings"].as_array().map_or(0, Vec::len)).sum();
+        assert!(sizes["offered"].as_array().expect("a list").len() <= offerings);
+        for entry in sizes["common"].as_array().expect("a list") {
+            let key = entry["key"].as_str().expect("a label");
+            assert!(types.iter().all(|kind| kind["labels"].get(key).is_none()), "{key} stands twice");
+        }
+        sizes["types"][0]["offerings"][0]["labels"] = serde_json::json!(99);
+    }
+    let refused = read(&spelt(value)).expect_err("there are no such labels").to_string();
+    assert!(refused.contains("has an offering with labels 99, of which there are none"), "{refused}");
+}
+
 #[cfg(feature = "schema")]
 #[test]
 fn the_schema_names_every_part_of_the_file() {
