@@ -115,7 +115,7 @@ impl fmt::Display for Reason {
                 let pods = if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") };
                 write!(formatter, "CapacityBuffers keep room for {pods}, opened for `{opened_for}`")
             }
-            Self::Empty => formatter.write_str("empty: it carries no pods but those of DaemonSets"),
+            Self::Empty => formatter.write_str("empty: only pods of DaemonSets"),
             Self::Drifted { what } => write!(formatter, "drifted: {what}"),
             Self::Expired { what } => write!(formatter, "expired: {what}"),
             Self::Unhealthy { what } => write!(formatter, "unhealthy: {what}"),

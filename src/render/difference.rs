@@ -18,11 +18,7 @@ pub fn snapshot_difference(difference: &SnapshotDifference, detail: Detail) -> V
     let SnapshotDifference { nodes, pods, configuration, others, catalog, at } = difference;
     let mut lines = vec![Line::new(Style::Bold, summary(difference))];
     let most = |number: usize| if detail == Detail::All { usize::MAX } else { number };
-    let titled = |title: &'static str, items, most| Section {
-        title: Some(Line::new(Style::Bold, title)),
-        items,
-        most,
-    };
+    let titled = Section::titled;
     let sold = catalog.iter().map(|(before, after)| row(Way::Changed, &format!("{before} → {after}"), ""));
     lines.extend(at.iter().map(|times| Line::new(Style::Dim, format!("Seen: {}", seen(times)))));
     let sections = vec![

@@ -15,6 +15,7 @@ pub mod line;
 pub mod markdown;
 pub mod money;
 pub mod names;
+mod page;
 pub mod patch;
 mod preferences;
 mod question;

@@ -18,7 +18,7 @@ pub(super) fn cost(view: &PlanView<'_>) -> Option<String> {
     let sureness = Sureness::of(report.cost_after.is_estimate);
     let share = met * 100 / (*asked).max(1);
     Some(format!(
-        "{} of that is for soft preferences of pods: {share} % of their weight is met as written",
+        "{} pays for preferred affinity and spread; {share} % of the preference weight is satisfied",
         per_month(more, sureness)
     ))
 }

@@ -3,9 +3,10 @@
 use super::line::{Line, Style};
 use super::money::{Sureness, dollars, dollars_by};
 use super::view::PlanView;
-use super::words::{count, some, verb};
+use super::words::{count, grouped, some, verb};
 use crate::model::{ResourceName, WhatIf};
 use crate::plan::Plan;
+use crate::plan::summary::pending;
 use crate::plan::fleet::FleetSum;
 
 /// How many names stand in a line before the rest is counted.
@@ -28,9 +29,7 @@ pub(super) fn head(plan: &Plan) -> Vec<Line> {
         } else {
             "the nodes that `--target` names"
         };
-        let text = format!(
-            "Destroy: {all} go and none is made (`--destroy`). Pods that have no other node wait for one"
-        );
+        let text = format!("Destroy: {all} go and none is created (`--destroy`)");
         lines.push(Line::new(Style::Warning, text));
     }
     if !plan.spec.targets.is_empty() {
@@ -61,17 +60,19 @@ fn supposed(plan: &Plan) -> String {
     let failed = match without_zones.len() {
         0 => String::new(),
         _ => format!(
-            " and nothing were sold in {}",
+            " and buys nothing in {}",
             some(&without_zones.iter().collect::<Vec<_>>(), NAMES_IN_LINE)
         ),
     };
-    let of = if absent == all { String::new() } else { format!(" of {all}") };
-    format!(
-        "It cannot be applied as it is: planned as if {absent}{of} {} {} not there{failed} ({})",
-        verb(all, "node", "nodes"),
-        verb(absent, "was", "were"),
-        parts.join(", "),
-    )
+    let which = match absent {
+        0 => "no node".to_owned(),
+        _ => format!("{} of {}", grouped(number(absent)), count(all, "existing node")),
+    };
+    format!("Hypothetical: ignores {which}{failed} ({}). Not for applying.", parts.join(", "))
+}
+
+fn number(nodes: usize) -> u64 {
+    u64::try_from(nodes).unwrap_or(u64::MAX)
 }
 
 /// Returns today's bill beside the planned one, where nodes are supposed not to be there; that of several strategies has
@@ -88,9 +89,9 @@ pub(super) fn bill(view: &PlanView<'_>) -> Vec<Line> {
         less if less < 0 => format!("-{text}"),
         _ => format!("+{text}"),
     };
-    let number = |nodes: usize| i64::try_from(nodes).unwrap_or(i64::MAX);
+    let number_of = |nodes: usize| i64::try_from(nodes).unwrap_or(i64::MAX);
     let mut rows: Vec<[String; 4]> = vec![["".into(), "today".into(), "planned".into(), "difference".into()]];
-    let nodes = number(planned.nodes) - number(today.nodes);
+    let nodes = number_of(planned.nodes) - number_of(today.nodes);
     let row = |title: &str, one: String, other: String, difference: String| {
         [title.to_owned(), one, other, difference]
     };
@@ -125,17 +126,10 @@ pub(super) fn bill(view: &PlanView<'_>) -> Vec<Line> {
 
 /// Says which pods the planned fleet does not carry, so that nobody takes it for cheaper than it is.
 fn not_in_it(view: &PlanView<'_>) -> Option<Line> {
-    let report = &view.plan.evidence.report;
-    let unplaced = report.left_over();
-    let held: usize = report.held.iter().map(|held| held.pods.len()).sum();
-    let pods = unplaced + held;
+    let pods = pending(view.plan).len();
     (pods > 0).then(|| {
-        let text = format!(
-            "  The planned fleet does not carry {} that {} nowhere or {} held back: see below",
-            count(pods, "pod"),
-            verb(pods, "fits", "fit"),
-            verb(pods, "is", "are"),
-        );
+        let stay = verb(pods, "stays", "stay");
+        let text = format!("  The planned fleet does not run {} that {stay} Pending", count(pods, "pod"));
         Line::new(Style::Warning, text)
     })
 }

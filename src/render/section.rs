@@ -13,12 +13,19 @@ pub(super) struct Section {
     pub(super) items: Vec<Line>,
     /// How many items are shown at most.
     pub(super) most: usize,
+    /// What stands below them, however many are shown.
+    pub(super) foot: Option<Line>,
 }
 
 /// How many lines an item takes at most where there is no room for all of it.
 const ITEM_LINES_MAX: usize = 3;
 
 impl Section {
+    /// Makes a section with a headline.
+    pub(super) fn titled(title: &'static str, items: Vec<Line>, most: usize) -> Self {
+        Self { title: Some(Line::new(Style::Bold, title)), items, most, foot: None }
+    }
+
     /// How many lines the section takes, with a blank one before it.
     fn height(&self, item_lines_max: usize) -> usize {
         if self.items.is_empty() {
@@ -29,11 +36,12 @@ impl Section {
             items.map(|item| wrapped(item).len().min(item_lines_max)).sum()
         };
         let more = usize::from(self.items.len() > self.most);
-        1 + usize::from(self.title.is_some()) + shown + more
+        let foot = self.foot.as_ref().map_or(0, |foot| wrapped(foot).len());
+        1 + usize::from(self.title.is_some()) + shown + more + foot
     }
 
     fn write(self, item_lines_max: usize, lines: &mut Vec<Line>) -> bool {
-        let Self { title, items, most } = self;
+        let Self { title, items, most, foot } = self;
         if items.is_empty() {
             return false;
         }
@@ -46,6 +54,7 @@ impl Section {
                 format!("    … and {} more", words::grouped(u64::try_from(hidden).unwrap_or(u64::MAX)));
             lines.push(Line::new(Style::Dim, more));
         }
+        lines.extend(foot.iter().flat_map(wrapped));
         hidden > 0
     }
 }

@@ -71,8 +71,8 @@ fn left(mut pods: Vec<crate::model::PodKey>, mut held: Vec<Held>) -> Vec<Held> {
     if !pods.is_empty() {
         held.push(Held {
             pods,
-            waits_for: "`--destroy`".to_owned(),
-            because: "nothing is made, and no node that stays takes them".to_owned(),
+            waits_for: Held::DESTROY.to_owned(),
+            because: "evicted by `--destroy`, and no node that stays takes them".to_owned(),
         });
     }
     held
