@@ -118,7 +118,7 @@ fn both(world: &World, ui: Ui) -> Result<Planned, Failure> {
     let started = Instant::now();
     let planned = world::planned_with(world, |proposed| proposed.beside(own, (strategy, &other)))?;
     ui.aside(&format!(
-        "Took {:.2} s with the proof of what any fleet costs at least; as Karpenter {:.2} s.\n",
+        "Solved in {:.2} s including the lower bound; Karpenter strategy {:.2} s.\n",
         started.elapsed().as_secs_f64(),
         others.as_secs_f64(),
     ));
@@ -162,7 +162,7 @@ fn managed(plan: &Plan, targets: &BTreeSet<Target>) -> Result<(), Failure> {
         return Ok(());
     }
     let faults = foreign.iter().map(|node| {
-        format!("`--destroy --target node/{node}`: it belongs to no NodePool, and nodes of others are never removed")
+        format!("`--destroy --target node/{node}`: not managed by a NodePool; never removed")
     });
     Err(Failure::errors(faults.collect())
         .hint("nodes of agent pools go by AKS: `az aks nodepool scale` or `az aks nodepool delete-machines`"))

@@ -385,6 +385,7 @@ impl Found {
             Scope::Cluster => "",
         };
         let key = (Arc::clone(kind), Arc::from(namespace), Arc::from(name));
+        let name = if namespace.is_empty() { name.to_string() } else { format!("{namespace}/{name}") };
         let Some((present, first)) = self.seen.get(&key) else {
             let place = Place { file: Arc::clone(object.document.file), line: object.tree.line };
             self.seen.insert(key, (digest, place));
@@ -394,7 +395,7 @@ impl Found {
             let place = Cursor { tree: metadata.get("name").unwrap_or(metadata), ..object };
             place.fault(
                 format!(
-                    "another object of this kind and name stands at {}:{}, with other content",
+                    "{kind} {name} is defined twice with different content (also {}:{})",
                     first.file, first.line
                 ),
                 Some("remove one of the two, or give one another name or namespace"),

@@ -70,6 +70,25 @@ impl<'a> Evictions<'a> {
         }
     }
 
+    /// Says which budgets keep a pod, where they do not let it go.
+    #[must_use]
+    pub fn why_stays(&self, pod: &Pod) -> Option<String> {
+        if self.may_leave(pod) {
+            return None;
+        }
+        let guards = self.about(pod).filter_map(|place| self.guards.get(place));
+        let named = |guard: &Guard<'_>| format!("`{}/{}`", guard.budget.namespace, guard.budget.name);
+        let names: Vec<String> = guards.map(named).collect();
+        let key = &pod.key;
+        Some(match names.as_slice() {
+            [name] => format!("PodDisruptionBudget {name} does not let its pod `{key}` go"),
+            names => format!(
+                "PodDisruptionBudgets {} all select its pod `{key}`, which the eviction API refuses",
+                names.join(", ")
+            ),
+        })
+    }
+
     /// Returns the places of the budgets that a pod's eviction uses up by one. A pod that is not ready, or goes
     /// already, is not counted among the healthy ones, so that its eviction takes nothing.
     pub fn used_by(&self, pod: &Pod) -> impl Iterator<Item = usize> {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::line::{Line, Style};
 use super::money::{self, Sureness};
 use super::patch::Patch;
-use super::section::{Section, fit};
+use super::section::{Room, Section, fit};
 use super::page::headline::left_pending;
 use super::page::pending::unplaced as why_unplaced;
 use super::page::shape::zone_name;
@@ -63,7 +63,7 @@ pub fn comparison_text(
         section("Files:", files, most(6)),
     ];
     let room = if detail == Detail::All { usize::MAX } else { HEAD_LINES_MAX };
-    let mut leaves_out = fit(sections, room, &mut lines);
+    let mut leaves_out = fit(sections, Room { lines: room, columns: view.columns }, &mut lines);
     leaves_out |= text(patches, most(PATCH_LINES_MAX), &mut lines);
     lines.push(Line::blank());
     match detail {

@@ -1,7 +1,8 @@
 //! How two snapshots differ, for people.
 
 use super::line::{Line, Style};
-use super::section::{Section, fit};
+use super::section::{Room, Section, fit};
+use super::wrap::COLUMNS_MAX;
 use super::terminal::{Detail, LINES_MAX};
 use crate::snapshot::difference::{Changed, PodsChanged, SnapshotDifference, Way};
 
@@ -29,7 +30,7 @@ pub fn snapshot_difference(difference: &SnapshotDifference, detail: Detail) -> V
         titled("What Azure sells:", sold.collect(), usize::MAX),
     ];
     let room = if detail == Detail::All { usize::MAX } else { LINES_MAX - 2 };
-    if fit(sections, room, &mut lines) {
+    if fit(sections, Room { lines: room, columns: COLUMNS_MAX }, &mut lines) {
         lines.push(Line::blank());
         lines.push(Line::new(Style::Dim, "more: the same with `--all`"));
     }

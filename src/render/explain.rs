@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::line::{Line, Style};
 use super::money::{Sureness, per_month};
 use super::words::{count, some};
+use crate::catalog::NO_ZONE;
 use crate::model::{DisruptionReason, MicroUsdPerHour, NodeName, Price, Resources, SchedulingRule, Zone};
 use crate::solve::explain::node::NodeFate;
 use crate::solve::explain::{
@@ -39,12 +40,12 @@ fn amounts(resources: &Resources) -> String {
 }
 
 fn described(node: &NewNode) -> String {
-    format!("`{}` in {}, {}, of pool `{}`", node.size, zone(&node.zone), node.capacity_type, node.pool)
+    format!("`{}`{}, {}, of pool `{}`", node.size, in_zone(&node.zone), node.capacity_type, node.pool)
 }
 
-/// Names a zone; `0` is how Azure writes that there is none.
-pub(super) fn zone(zone: &Zone) -> String {
-    if zone.as_str() == "0" { "no zone".to_owned() } else { format!("zone `{zone}`") }
+/// Says in which zone something is; `0` is how Azure writes that it is in none.
+pub(super) fn in_zone(zone: &Zone) -> String {
+    if zone.as_str() == NO_ZONE { ", regional (no zone)".to_owned() } else { format!(" in zone `{zone}`") }
 }
 
 /// Says what becomes of several pods, those that fare alike together, the worst first.
@@ -136,7 +137,7 @@ fn why_there(outcome: &PodOutcome, nodes: &[(NodeName, Option<String>)], target:
 
 /// Says what the next best way to have a node costs more.
 fn next_best(node: &NewNode, next: &crate::solve::Substitute) -> String {
-    let what = format!("`{}` in {}, {}", next.size, zone(&next.zone), next.capacity_type);
+    let what = format!("`{}`{}, {}", next.size, in_zone(&next.zone), next.capacity_type);
     match (node.effective_price.known(), next.effective_price.known()) {
         (Some(own), Some(_)) => {
             let more = next.effective_price.map(|price| price - own);
@@ -337,7 +338,7 @@ fn new_node(
             Some(_) => format!("{} more", by_hour(*more)),
             None => "price not known".to_owned(),
         };
-        let what = format!("  `{}` in {}, {}: {more}", other.size, zone(&other.zone), other.capacity_type);
+        let what = format!("  `{}`{}, {}: {more}", other.size, in_zone(&other.zone), other.capacity_type);
         lines.push(Line::new(Style::Plain, what));
     }
     if let Some(more) = dearer_by.len().checked_sub(SUBSTITUTES_MAX).filter(|more| *more > 0) {

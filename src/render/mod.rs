@@ -10,6 +10,7 @@ pub mod comparison;
 pub mod difference;
 pub mod escape;
 pub mod explain;
+pub mod explain_plan;
 pub mod explain_pool;
 pub mod line;
 pub mod markdown;

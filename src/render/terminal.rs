@@ -6,14 +6,14 @@
 
 use super::line::{Line, Style};
 use super::page::additions::additions;
-use super::page::assumptions::{assumptions, doubts};
+use super::page::assumptions::{assumed_daemons, assumptions, doubts};
 use super::page::cost::cost;
 use super::page::evictions::evictions;
 use super::page::headline::headline;
 use super::page::not_done::not_done;
 use super::page::pending::pending;
 use super::page::removals::{in_place, removals};
-use super::section::{Section, fit};
+use super::section::{Room, Section, fit};
 use super::view::PlanView;
 use super::wrap::wrapped;
 use super::{question, refused, strategies, whole};
@@ -36,10 +36,11 @@ const NAMES_IN_LINE: usize = 3;
 /// Returns the plan as lines.
 #[must_use]
 pub fn plan_text(view: &PlanView<'_>, detail: Detail) -> Vec<Line> {
-    let mut lines = vec![headline(view)];
-    lines.extend(refused::line(view.plan).iter().flat_map(wrapped));
-    lines.extend(question::head(view.plan).iter().flat_map(wrapped));
-    lines.extend(cost(view).iter().flat_map(wrapped));
+    let mut head = vec![headline(view)];
+    head.extend(refused::line(view.plan));
+    head.extend(question::head(view.plan));
+    head.extend(cost(view));
+    let mut lines: Vec<Line> = head.iter().flat_map(|line| wrapped(line, view.columns)).collect();
     lines.extend(question::bill(view));
     lines.extend(strategies::table(view));
     let mut sections = vec![Section { items: doubts(view), most: 7, ..Section::default() }];
@@ -56,7 +57,7 @@ pub fn plan_text(view: &PlanView<'_>, detail: Detail) -> Vec<Line> {
             usize::MAX
         }
     };
-    let leaves_out = fit(sections, room, &mut lines);
+    let leaves_out = fit(sections, Room { lines: room, columns: view.columns }, &mut lines);
     if detail == Detail::Brief && (leaves_out || !view.plan.is_empty()) {
         lines.push(Line::blank());
         lines.push(Line::new(Style::Dim, more(view)));
@@ -78,11 +79,13 @@ fn rest(view: &PlanView<'_>, detail: Detail) -> Vec<Section> {
         Detail::Brief => (None, NAMES_IN_LINE),
         Detail::All => (Some(usize::MAX), usize::MAX),
     };
+    let mut assumed = assumptions(view);
+    assumed.extend(assumed_daemons(view).filter(|_| detail == Detail::All));
     vec![
         Section::titled("Stays Pending:", pending(view, names), 6),
         Section::titled("Not done:", not_done(view, of_nodes), 5),
         Section::titled("Warnings:", warnings(view), 4),
-        Section { items: assumptions(view), most: 7, ..Section::default() },
+        Section { items: assumed, most: 7, ..Section::default() },
     ]
 }
 

@@ -274,13 +274,6 @@ fn nodes_that_leave_are_named_and_several_nodes_are_spoken_of_as_several() {
 }
 
 #[test]
-fn huge_pages_are_shown_in_bytes() {
-    let mut resources = crate::model::Resources::none();
-    resources.set(ResourceName::parse("hugepages-2Mi"), 4 << 20);
-    assert_eq!(super::terminal::capacity(&resources), "0 vCPU, 0, 4Mi hugepages-2Mi");
-}
-
-#[test]
 fn what_a_pool_could_hold_is_not_promised_to_a_pod_that_others_leave_no_place() {
     let explained = |outcome: PodOutcome| {
         let chain = PoolChain {

@@ -2,9 +2,11 @@
 //!
 //! Grouping is for the eye only: in the plan one create is one node.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::wrap::COLUMNS_MAX;
 use crate::model::{
     CapacityType, MicroUsdPerHour, Node, NodeName, PodKey, PodPlace, PoolName, Price, Resources, SkuName,
     Workload, Zone,
@@ -20,13 +22,16 @@ pub struct PlanView<'a> {
     pub plan: &'a Plan,
     /// The file it was read from or written to, for the hints.
     pub file: Option<&'a str>,
+    /// How wide lines may be.
+    pub columns: usize,
     nodes: BTreeMap<&'a NodeName, &'a Node>,
     /// The group of each pod that was seen, by namespace and name.
     pods: BTreeMap<(&'a str, &'a str), &'a PodGroup>,
     /// The pods on each node, those of DaemonSets aside.
     running: BTreeMap<&'a NodeName, Vec<PodKey>>,
     gone: BTreeSet<&'a NodeName>,
-    prices: BTreeMap<NodeName, Price>,
+    /// What nodes cost: worked out when somebody asks.
+    prices: OnceCell<BTreeMap<NodeName, Price>>,
 }
 
 /// How many nodes come, change, go.
@@ -108,9 +113,14 @@ impl<'a> PlanView<'a> {
                 running.entry(node).or_default().extend(group.names.iter().map(key));
             }
         }
-        // Only what goes is shown with its price.
-        let prices = if gone.is_empty() { BTreeMap::new() } else { of_nodes(plan) };
-        Self { plan, file, nodes, pods, running, gone, prices }
+        let prices = OnceCell::new();
+        Self { plan, file, columns: COLUMNS_MAX, nodes, pods, running, gone, prices }
+    }
+
+    /// Returns the view for lines of so many columns.
+    #[must_use]
+    pub fn of_columns(self, columns: usize) -> Self {
+        Self { columns, ..self }
     }
 
     /// Returns the workload that made a pod, if one did.
@@ -137,10 +147,11 @@ impl<'a> PlanView<'a> {
         matches!(place, Some(PodPlace::Bound(node)) if self.gone.contains(node))
     }
 
-    /// Returns what a node costs the user by the hour; asked of nodes that go.
+    /// Returns what a node costs the user by the hour.
     #[must_use]
     pub fn price(&self, node: &NodeName) -> Price {
-        self.prices.get(node).copied().unwrap_or(Price::Unknown)
+        let prices = self.prices.get_or_init(|| of_nodes(self.plan));
+        prices.get(node).copied().unwrap_or(Price::Unknown)
     }
 
     /// Returns a node that exists, as it was seen.
@@ -199,7 +210,7 @@ impl<'a> PlanView<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn add(&mut self, node: NewNodeView<'a>) {
+    pub(super) fn add(&mut self, node: NewNodeView<'a>) {
         let price = node.placement.effective_price;
         self.capacity.add(&node.shape.capacity);
         let headroom = node.placement.pods.iter().filter(|pod| pod.is_placeholder()).count();

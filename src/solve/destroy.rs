@@ -145,7 +145,6 @@ impl<'a> Kept<'a> {
         if let Some(pod) = pods.iter().find(|pod| pod.is_protected(snapshot.at)) {
             return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
         }
-        let pod = pods.iter().find(|pod| !evictions.may_leave(pod))?;
-        Some(format!("PodDisruptionBudgets keep its pod `{}`", pod.key))
+        pods.iter().find_map(|pod| evictions.why_stays(pod))
     }
 }

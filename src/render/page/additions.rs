@@ -54,12 +54,7 @@ pub(crate) fn purpose(view: &PlanView<'_>, group: &Group<'_>) -> String {
 fn sorted<'a>(view: &PlanView<'a>, pods: impl IntoIterator<Item = &'a PodKey>) -> Vec<String> {
     let (moving, waiting): (Vec<&PodKey>, Vec<&PodKey>) =
         pods.into_iter().partition(|pod| view.is_moving(pod));
-    [(waiting, "Pending"), (moving, "moving")]
-        .into_iter()
-        .map(|(pods, what)| (Pods::of(view, pods), what))
-        .filter(|(pods, _)| pods.len() > 0)
-        .map(|(pods, what)| pods.named(what))
-        .collect()
+    Pods::both(&Pods::of(view, waiting), &Pods::of(view, moving))
 }
 
 /// Says which pods go to nodes that stay.

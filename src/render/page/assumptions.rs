@@ -31,6 +31,14 @@ pub(crate) fn assumptions(view: &PlanView<'_>) -> Vec<Line> {
     lines.map(|text| Line::new(Style::Plain, text)).collect()
 }
 
+/// Names the DaemonSets that are assumed; nothing where none is.
+pub(crate) fn assumed_daemons(view: &PlanView<'_>) -> Option<Line> {
+    let assumed = view.plan.evidence.world.daemons.iter().filter(|daemon| daemon.is_assumed);
+    let names: Vec<_> = assumed.map(|daemon| &daemon.name).collect();
+    let text = format!("Assumed DaemonSets: {}", some(&names, usize::MAX));
+    (!names.is_empty()).then(|| Line::new(Style::Plain, text))
+}
+
 fn read(view: &PlanView<'_>) -> String {
     let evidence = &view.plan.evidence;
     let world = &evidence.world;

@@ -47,7 +47,8 @@ pub(crate) fn says_all(rule: &str) -> bool {
     [Rule::Limits, Rule::Offerings].iter().any(|whole| whole.to_string() == rule)
 }
 
-fn held(group: &Held) -> String {
+/// Says why pods are held back.
+pub(crate) fn held(group: &Held) -> String {
     let Held { waits_for, because, .. } = group;
     if waits_for == Held::DESTROY {
         return because.clone();

@@ -55,6 +55,30 @@ impl<'a> Pods<'a> {
         }
     }
 
+    /// Names the one workload that all of them belong to, where it is one.
+    fn workload(&self) -> Option<&'a Workload> {
+        let mut of = self.of.keys();
+        of.next().copied().filter(|_| of.next().is_none() && self.alone.is_empty())
+    }
+
+    /// Names pods that wait and pods that move, those of one workload together: `3 Pending and 2 moving pods of Job
+    /// data/etl`.
+    pub(crate) fn both(waiting: &Self, moving: &Self) -> Vec<String> {
+        let number = |pods: &Self| grouped(u64::try_from(pods.len()).unwrap_or(u64::MAX));
+        match (waiting.workload(), moving.workload()) {
+            (Some(one), Some(other)) if one == other => {
+                let Workload { kind, namespace, name } = one;
+                let (waiting, moving) = (number(waiting), number(moving));
+                vec![format!("{waiting} Pending and {moving} moving pods of {kind} {namespace}/{name}")]
+            }
+            _ => [(waiting, "Pending"), (moving, "moving")]
+                .into_iter()
+                .filter(|(pods, _)| pods.len() > 0)
+                .map(|(pods, what)| pods.named(what))
+                .collect(),
+        }
+    }
+
     /// Returns the workloads with the most pods first: `8 shop/web, 3 data/etl and 2 more workloads`.
     fn by_workload(&self) -> String {
         let mut of: Vec<(&&Workload, &usize)> = self.of.iter().collect();
