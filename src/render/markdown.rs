@@ -10,7 +10,7 @@ mod part;
 use super::escape::{code, is_kept, sentence, units};
 use super::line::Line;
 use super::page::additions::{kept, purpose};
-use super::page::assumptions::{assumptions, doubts};
+use super::page::assumptions::{assumptions, guesses};
 use super::page::cost::cost;
 use super::page::evictions::evictions;
 use super::page::headline::headline;
@@ -57,11 +57,12 @@ fn one_plan(view: &PlanView<'_>) -> String {
     let destroys = removed(view).into_iter().map(|node| destroyed(view, node)).collect();
     let mut parts = vec![
         Part::new("", Rank::Money, notes.iter().map(item).collect()).at_most(4),
-        Part::new("Check first", Rank::Missing, items(doubts(view))),
+        Part::new("Not in this plan", Rank::Missing, missing(view)),
+        Part::new("Check first", Rank::Missing, items(guesses(view))),
         Part::new("Destroy", Rank::Destroy, destroys).counting(counts.destroy),
-        Part::new("Change in place", Rank::Change, items(in_place(view))),
+        Part::new("Change in place", Rank::Change, in_place(view).iter().map(named).collect()),
         Part::new("Create", Rank::Create, creates(view)).in_table(CREATES).counting(counts.add),
-        Part::new("On nodes that stay", Rank::Kept, kept(view).iter().map(item).collect()),
+        Part::new("On nodes that stay", Rank::Kept, kept(view).iter().map(named).collect()),
         Part::new("Stays Pending", Rank::Pending, items(pending(view, None))),
         Part::new("Not done", Rank::NotDone, items(not_done(view, NAMES_IN_ITEM))),
         Part::new("Warnings", Rank::Warnings, items(warnings(view))),
@@ -90,6 +91,18 @@ fn items(lines: Vec<Line>) -> Vec<String> {
 fn split_first(lines: Vec<Line>) -> (Option<Line>, Vec<Line>) {
     let mut lines = lines.into_iter();
     (lines.next(), lines.collect())
+}
+
+/// What the plan does not speak of: what could not be read, and so what the sums leave out.
+fn missing(view: &PlanView<'_>) -> Vec<String> {
+    let gaps = view.plan.evidence.world.gaps.iter();
+    gaps.map(|gap| sentence(&format!("{}: {}", gap.what, gap.consequence))).collect()
+}
+
+/// Returns the line of an object without its symbol, which the heading says.
+fn named(line: &Line) -> String {
+    let text: String = line.spans.iter().skip(1).map(|span| &*span.text).collect();
+    sentence(text.trim_start_matches("node "))
 }
 
 /// Says of a node that goes what it is, what it costs and why it goes.

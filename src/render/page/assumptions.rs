@@ -8,18 +8,22 @@ use crate::render::words::{count, some, verb};
 /// How many overlays are named.
 const OVERLAYS_MAX: usize = 5;
 
-/// Returns what can make the figures wrong: what was not read or is not in the plan, a guessed region, pods that ask for
-/// nothing.
+/// Returns what can make the figures wrong: what was not read or is not in the plan, and guesses.
 pub(crate) fn doubts(view: &PlanView<'_>) -> Vec<Line> {
+    let gaps = view.plan.evidence.world.gaps.iter().map(ToString::to_string);
+    gaps.map(|text| Line::new(Style::Warning, text)).chain(guesses(view)).collect()
+}
+
+/// Returns what was guessed and moves the figures: the region, and pods that ask for nothing.
+pub(crate) fn guesses(view: &PlanView<'_>) -> Vec<Line> {
     let evidence = &view.plan.evidence;
     let world = &evidence.world;
-    let gaps = world.gaps.iter().map(ToString::to_string);
     let guessed = world.assumptions.iter().filter(|assumed| assumed.moves_prices()).map(ToString::to_string);
     let silent = evidence.report.without_requests;
     let has = verb(silent, "has", "have");
     let silent =
         (silent > 0).then(|| format!("{} {has} no resource requests (counted as 0)", count(silent, "pod")));
-    gaps.chain(guessed).chain(silent).map(|text| Line::new(Style::Warning, text)).collect()
+    guessed.chain(silent).map(|text| Line::new(Style::Warning, text)).collect()
 }
 
 /// Returns what the plan was made from and what else was assumed, one line each.

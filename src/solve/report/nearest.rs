@@ -154,8 +154,7 @@ fn nearest(world: &World<'_>, shape: &Shape) -> Nearest {
     let nearest = misses
         .into_iter()
         .min_by_key(|((lacks, is_outside, miss), _)| (*lacks, *is_outside, miss.distance()));
-    let has_pools = !world.supply.pools.is_empty();
-    let nearest = nearest.filter(|_| has_pools).map(|((_, _, miss), place)| (miss, place));
+    let nearest = nearest.map(|((_, _, miss), place)| (miss, place));
     let (miss, mut place) = nearest.unwrap_or_else(|| (without_pools(world.supply), None));
     if miss.rule == Rule::PodAffinity {
         // Nothing that a pool could be changed to helps a pod that has to come where others are.
