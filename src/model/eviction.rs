@@ -215,4 +215,19 @@ mod tests {
         assert_eq!(evictions.guards()[0].allowed, 1);
         assert_eq!(pods.iter().map(|pod| evictions.used_by(pod).count()).collect::<Vec<_>>(), [0, 0, 1]);
     }
+
+    #[test]
+    fn who_keeps_a_pod_is_named() {
+        let pods = pods(2, 0);
+        let never = budget(Some(PodBound::MaxUnavailable(PodShare::Count(0))));
+        let other = DisruptionBudget { name: "all".into(), ..never.clone() };
+        let why = |budgets: &[DisruptionBudget]| Evictions::of(budgets, &pods).why_stays(&pods[0]);
+        assert_eq!(why(&[]), None);
+        let one = why(std::slice::from_ref(&never)).expect("none may go");
+        assert_eq!(one, "PodDisruptionBudget `default/web` does not let its pod `default/web-0` go");
+        let two = why(&[never, other]).expect("none may go");
+        let expected = "PodDisruptionBudgets `default/web`, `default/all` all select its pod `default/web-0`, which the \
+                        eviction API refuses";
+        assert_eq!(two, expected);
+    }
 }

@@ -328,7 +328,7 @@ pub(super) fn solved(comparison: &Comparison, names: usize) -> Vec<Line> {
     let placed = &comparison.placed;
     let fits = verb(placed.len(), "fits", "fit");
     let pods = (!placed.is_empty())
-        .then(|| format!("  {} {fits} now: {}", count(placed.len(), "pod"), some(placed, names)));
+        .then(|| format!("  {} {fits} that did not: {}", count(placed.len(), "pod"), some(placed, names)));
     let gone =
         comparison.warnings_gone.iter().map(|warning| format!("  {}: {}", warning.object, warning.what));
     pods.into_iter().chain(gone).map(|text| Line::new(Style::Plain, text)).collect()

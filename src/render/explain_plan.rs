@@ -23,7 +23,7 @@ pub fn running(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
         return Vec::new();
     };
     let plain = |text: String| Line::new(Style::Plain, text);
-    let mut lines = vec![plain(format!("  runs on {}, {}", existing(view, node), facts(view, node)))];
+    let mut lines = vec![plain(format!("  on {}, {}", existing(view, node), facts(view, node)))];
     match removal(view, node) {
         Some(reason) => {
             lines.push(plain(format!("  moves, because its node goes: {reason}")));
@@ -93,9 +93,13 @@ pub fn node(view: &PlanView<'_>, name: &str) -> Option<Vec<Line>> {
     Some(vec![
         Line::new(Style::Bold, format!("node `{name}` {fate}")),
         plain(format!("  {}, {}", existing(view, &name), facts(view, &name))),
-        plain(format!("  runs: {}", some(&runs, NAMES_IN_LINE))),
-        plain(format!("  receives: {}", some(receives, NAMES_IN_LINE))),
+        plain(format!("  runs: {}", named(&runs))),
+        plain(format!("  receives: {}", named(receives))),
     ])
+}
+
+fn named<T: ToString>(pods: &[T]) -> String {
+    if pods.is_empty() { "none".to_owned() } else { some(pods, NAMES_IN_LINE) }
 }
 
 /// Returns why a node goes; nothing where it stays.

@@ -2,6 +2,7 @@
 
 use super::line::{Line, Style};
 use super::money::{Sureness, dollars, dollars_by};
+use super::page::shape::bytes;
 use super::view::PlanView;
 use super::words::{count, grouped, some, verb};
 use crate::model::{ResourceName, WhatIf};
@@ -101,10 +102,13 @@ pub(super) fn bill(view: &PlanView<'_>) -> Vec<Line> {
         planned.nodes.to_string(),
         signed(nodes, nodes.abs().to_string()),
     ));
-    for (title, name) in [("vCPU", ResourceName::Cpu), ("memory", ResourceName::Memory)] {
+    for name in [ResourceName::Cpu, ResourceName::Memory] {
+        let is_cpu = name == ResourceName::Cpu;
+        let title = if is_cpu { "vCPU" } else { "allocatable memory" };
+        let all = |fleet: &FleetSum| if is_cpu { fleet.capacity.get(&name) } else { fleet.allocatable.get(&name) };
         // The difference of what is shown, so that the reader's own subtraction agrees.
-        let [one, other] = [&today, &planned].map(|fleet| whole(&name, fleet.capacity.get(&name)));
-        let shown = |amount: i64| name.show(amount);
+        let [one, other] = [&today, &planned].map(|fleet| whole(&name, all(fleet)));
+        let shown = |amount: i64| if is_cpu { name.show(amount) } else { bytes(amount) };
         rows.push(row(title, shown(one), shown(other), signed(other - one, shown((other - one).abs()))));
     }
     let [old, new] = [before, after].map(|cost| cost.effective.per_month());

@@ -5,6 +5,7 @@
 use super::escape::sentence;
 use super::line::{Line, Style};
 use super::money::{Sureness, dollars, per_hour};
+use super::page::shape::bytes;
 use super::page::workloads::Pods;
 use super::question::whole;
 use super::table::aligned;
@@ -109,9 +110,13 @@ fn rows(view: &PlanView<'_>) -> Vec<Vec<String>> {
     };
     let sure = |column: &Column| Sureness::of(column.cost.is_estimate);
     let by_month: fn(MicroUsdPerHour, Sureness) -> String = |rate, sure| dollars(rate.per_month(), sure);
-    let shown = |column: &Column, name: &ResourceName| {
-        let amount = whole(name, column.fleet.capacity.get(name));
-        name.show(amount)
+    let vcpu = |column: &Column| {
+        let cpu = &ResourceName::Cpu;
+        cpu.show(whole(cpu, column.fleet.capacity.get(cpu)))
+    };
+    let allocatable = |column: &Column| {
+        let memory = &ResourceName::Memory;
+        bytes(whole(memory, column.fleet.allocatable.get(memory)))
     };
     let used = |column: &Column, name: &ResourceName| {
         column.fleet.used(name).map_or("-".to_owned(), |part| format!("{part}%"))
@@ -121,8 +126,8 @@ fn rows(view: &PlanView<'_>) -> Vec<Vec<String>> {
     let mut rows = vec![
         row("", &|column| column.title.to_owned(), "lower bound".to_owned()),
         row("nodes", &|column| column.fleet.nodes.to_string(), none()),
-        row("vCPU", &|column| shown(column, cpu), none()),
-        row("memory", &|column| shown(column, memory), none()),
+        row("vCPU", &vcpu, none()),
+        row("allocatable memory", &allocatable, none()),
         row("$/hour", &|column| per_hour(column.cost.effective, sure(column)), least(per_hour)),
         row("$/month", &|column| by_month(column.cost.effective, sure(column)), least(by_month)),
         row("cpu requested", &|column| used(column, cpu), none()),

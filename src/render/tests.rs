@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Detail, PlanView, explain, plain_text, plan_text, terminal::LINES_MAX};
 use crate::model::{
-    Commitment, DisruptionReason, LabelKey, MicroUsdPerHour, NodeName, Operator, PodKey, Price, Requirement,
-    ResourceName, Resources, SchedulingRule, SkuName, label,
+    Commitment, DisruptionReason, LabelKey, MicroUsdPerHour, NodeName, Operator, PodKey, PodPlace, Price,
+    Requirement, ResourceName, Resources, SchedulingRule, SkuName, Workload, label,
 };
 use crate::plan::tests::world as sample;
 use crate::plan::{HeldChange, Plan, read, write};
@@ -143,6 +143,30 @@ fn a_saved_plan_shows_what_the_fresh_one_did() {
     for detail in [Detail::Brief, Detail::All] {
         assert_eq!(shown(&saved, detail), shown(&fresh, detail));
     }
+}
+
+#[test]
+fn what_is_evicted_is_said_by_workload_below_what_goes() {
+    let mut plan = sample::example_plan();
+    let workload = |name: &str| Workload { kind: "Deployment".into(), namespace: "shop".into(), name: name.into() };
+    for (name, pods) in [("web", vec!["web-a", "web-b"]), ("cart", vec!["cart-a"])] {
+        let mut group = plan.evidence.world.pods[0].clone();
+        group.place = PodPlace::Bound(NodeName::new("empty-1"));
+        group.workload = Some(workload(name));
+        group.names = pods.into_iter().map(Into::into).collect();
+        plan.evidence.world.pods.push(group);
+    }
+    let text = shown(&plan, Detail::Brief).replace("\n      ", " ");
+    let expected = "$146/month, 3 pods: empty\nEvicts 3 running pods (2 shop/web, 1 shop/cart).\n";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn lines_are_as_wide_as_the_reader_has_room() {
+    let plan = talkative();
+    let text = |columns: usize| plain_text(&plan_text(&PlanView::new(&plan, None).of_columns(columns), Detail::Brief));
+    assert!(text(60).lines().all(|line| line.chars().count() <= 70), "{}", text(60));
+    assert!(text(200).lines().any(|line| line.chars().count() > 100), "{}", text(200));
 }
 
 fn held_back(node: &str, because: &str) -> HeldChange {

@@ -119,6 +119,12 @@ impl std::fmt::Display for Assumption {
     /// Writes the assumption as it stands on the page of a plan.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { what, why } = self;
+        // Brackets behind brackets are hard to read.
+        if what.ends_with(')') {
+            let mut letters = why.chars();
+            let first = letters.next().into_iter().flat_map(char::to_uppercase);
+            return write!(formatter, "Assumed: {what}. {}{}", first.collect::<String>(), letters.as_str());
+        }
         write!(formatter, "Assumed: {what} ({why})")
     }
 }

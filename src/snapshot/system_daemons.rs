@@ -97,7 +97,7 @@ fn assumption(daemons: &[Daemon]) -> Assumption {
     let amount = |name: ResourceName| name.show(sum.get(&name));
     Assumption {
         what: format!(
-            "AKS' {} system {} per node, ~{} CPU and ~{}",
+            "AKS' {} system {} per node (~{} CPU, ~{})",
             daemons.len(),
             if daemons.len() == 1 { "DaemonSet" } else { "DaemonSets" },
             amount(ResourceName::Cpu),
@@ -126,14 +126,14 @@ mod tests {
         );
         assert_eq!(
             what,
-            "AKS' 6 system DaemonSets per node, ~350m CPU and ~470Mi"
+            "AKS' 6 system DaemonSets per node (~350m CPU, ~470Mi)"
         );
         for set in [NetworkSetup::Azure { is_cilium: true }, NetworkSetup::Azure { is_cilium: false }] {
             assert!(shown(set).0.split(' ').all(|name| AKS_DAEMONSETS.contains(&name)));
         }
         let (names, what) = shown(NetworkSetup::Azure { is_cilium: true });
         assert!(names.contains("cilium") && !names.contains("kube-proxy"));
-        assert!(what.contains("~250m CPU and ~570Mi"), "{what}");
+        assert!(what.contains("~250m CPU, ~570Mi"), "{what}");
         let (names, _) = shown(NetworkSetup::None);
         assert!(names.contains("kube-proxy") && !names.contains("azure-cns"));
         assert!(shown(NetworkSetup::Azure { is_cilium: false }).0.contains("azure-cns"));

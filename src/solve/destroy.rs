@@ -72,7 +72,7 @@ fn left(mut pods: Vec<crate::model::PodKey>, mut held: Vec<Held>) -> Vec<Held> {
         held.push(Held {
             pods,
             waits_for: Held::DESTROY.to_owned(),
-            because: "evicted by `--destroy`, and no node that stays takes them".to_owned(),
+            because: "`--destroy` creates no node, and no node that stays takes them".to_owned(),
         });
     }
     held
