@@ -162,7 +162,7 @@ fn managed(plan: &Plan, targets: &BTreeSet<Target>) -> Result<(), Failure> {
         return Ok(());
     }
     let faults = foreign.iter().map(|node| {
-        format!("`--destroy --target node/{node}`: not managed by a NodePool; never removed")
+        format!("`--destroy --target node/{node}`: it belongs to no NodePool, and nodes of others are never removed")
     });
     Err(Failure::errors(faults.collect())
         .hint("nodes of agent pools go by AKS: `az aks nodepool scale` or `az aks nodepool delete-machines`"))

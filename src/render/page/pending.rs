@@ -38,7 +38,11 @@ pub(crate) fn unplaced(group: &Unplaced) -> String {
         return because.clone();
     }
     let nearest = nearest.as_ref().map_or(String::new(), |nearest| format!(" (nearest: {nearest})"));
-    format!("{rule}: {because}{nearest}")
+    // Of a resource the reason begins with its name.
+    match because.starts_with(&format!("`{rule}` ")) {
+        true => format!("{because}{nearest}"),
+        false => format!("{rule}: {because}{nearest}"),
+    }
 }
 
 /// Whether the reason of a rule is a whole sentence about an object, so that its name adds nothing.
