@@ -113,7 +113,9 @@ pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failur
     let changes = plan.spec.changes.len();
     let noun = if changes == 1 { "change" } else { "changes" };
     let digest = plan.digest();
-    ui.text(&format!("OK: digest matches ({digest}), {changes} {noun}, all scheduling rules re-checked, no violations.\n"))?;
+    ui.text(&format!(
+        "OK: digest matches, {changes} {noun}, all scheduling rules re-checked, no violations.\n{digest}\n"
+    ))?;
     Ok(Exit::Done)
 }
 

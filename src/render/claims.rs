@@ -49,7 +49,10 @@ pub fn plan_yaml(plan: &Plan) -> String {
     let headline = headline(&PlanView::new(plan, None)).text();
     let mut text = format!("# {headline}\n# {} to make\n", count(claims.len(), "NodeClaim"));
     if deletes > 0 {
-        text.push_str(&format!("# not here: {} to destroy (`-o name` names them too)\n", count(deletes, "node")));
+        text.push_str(&format!(
+            "# not here: {} to destroy (`-o name` names them too)\n",
+            count(deletes, "node")
+        ));
     }
     let others = others.saturating_sub(deletes);
     if others > 0 {

@@ -5,20 +5,20 @@ use std::collections::BTreeSet;
 
 use super::line::{Line, Style};
 use super::money::{self, Sureness};
-use super::patch::Patch;
-use super::section::{Room, Section, fit};
 use super::page::headline::left_pending;
 use super::page::pending::unplaced as why_unplaced;
 use super::page::shape::zone_name;
+use super::patch::Patch;
+use super::section::{Room, Section, fit};
 use super::terminal::{Detail, LINES_MAX, plan_text};
 use super::view::PlanView;
 use super::words::{count, some, verb};
 use crate::model::{ResourceName, Resources};
-use crate::plan::summary::pending;
 use crate::plan::comparison::{
     Comparison, Counts, ExistingDifference, Fate, FileWay, GroupDifference, NodeKind, Side,
     WorkloadDifference, WorkloadSum,
 };
+use crate::plan::summary::pending;
 
 /// The most lines of changed text on a page.
 const PATCH_LINES_MAX: usize = 24;
@@ -92,7 +92,11 @@ pub fn summary(comparison: &Comparison, view: &PlanView<'_>) -> Line {
     let text = match (comparison.is_empty(), left) {
         (true, 0) => "No changes.".to_owned(),
         (true, left) => {
-            format!("No difference: {} {} Pending on both sides.", count(left, "pod"), verb(left, "stays", "stay"))
+            format!(
+                "No difference: {} {} Pending on both sides.",
+                count(left, "pod"),
+                verb(left, "stays", "stay")
+            )
         }
         (false, left) => {
             format!("Plan: {add} to add, {change} to change, {destroy} to destroy.{}", left_pending(left))

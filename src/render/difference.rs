@@ -2,8 +2,8 @@
 
 use super::line::{Line, Style};
 use super::section::{Room, Section, fit};
-use super::wrap::COLUMNS_MAX;
 use super::terminal::{Detail, LINES_MAX};
+use super::wrap::COLUMNS_MAX;
 use crate::snapshot::difference::{Changed, PodsChanged, SnapshotDifference, Way};
 
 /// Returns the difference as lines; the first one is the summary.

@@ -107,7 +107,9 @@ fn removal(view: &PlanView<'_>, node: &NodeName) -> Option<String> {
     let mut deletes = view.plan.spec.changes.iter().filter(|(_, planned)| match &planned.change {
         Change::Delete(delete) => delete.target.node == *node,
         Change::Replace(replace) => replace.delete.target.node == *node,
-        Change::Create(_) | Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => false,
+        Change::Create(_) | Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
+            false
+        }
     });
     let (id, _) = deletes.next()?;
     let reason = view.plan.evidence.reasons.get(id).map(Reason::to_string);
@@ -154,7 +156,10 @@ mod tests {
         let plan = sample::example_plan();
         let view = PlanView::new(&plan, None);
         let text = plain_text(&pod(&view, &PodKey::new("default", "web-1")));
-        assert!(text.starts_with("pod `default/web-1` goes to a new node: `Standard_D4s_v5` of pool"), "{text}");
+        assert!(
+            text.starts_with("pod `default/web-1` goes to a new node: `Standard_D4s_v5` of pool"),
+            "{text}"
+        );
         let text = plain_text(&node(&view, "empty-1").expect("it is there"));
         assert!(text.starts_with("node `empty-1` goes: empty"), "{text}");
         assert!(node(&view, "nobody").is_none());

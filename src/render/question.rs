@@ -7,8 +7,8 @@ use super::view::PlanView;
 use super::words::{count, grouped, some, verb};
 use crate::model::{ResourceName, WhatIf};
 use crate::plan::Plan;
-use crate::plan::summary::pending;
 use crate::plan::fleet::FleetSum;
+use crate::plan::summary::pending;
 
 /// How many names stand in a line before the rest is counted.
 const NAMES_IN_LINE: usize = 3;
@@ -60,10 +60,9 @@ fn supposed(plan: &Plan) -> String {
     let (absent, all) = (world.absent.len(), world.absent.len() + world.nodes.len());
     let failed = match without_zones.len() {
         0 => String::new(),
-        _ => format!(
-            " and buys nothing in {}",
-            some(&without_zones.iter().collect::<Vec<_>>(), NAMES_IN_LINE)
-        ),
+        _ => {
+            format!(" and buys nothing in {}", some(&without_zones.iter().collect::<Vec<_>>(), NAMES_IN_LINE))
+        }
     };
     let which = match absent {
         0 => "no node".to_owned(),
@@ -105,7 +104,8 @@ pub(super) fn bill(view: &PlanView<'_>) -> Vec<Line> {
     for name in [ResourceName::Cpu, ResourceName::Memory] {
         let is_cpu = name == ResourceName::Cpu;
         let title = if is_cpu { "vCPU" } else { "allocatable memory" };
-        let all = |fleet: &FleetSum| if is_cpu { fleet.capacity.get(&name) } else { fleet.allocatable.get(&name) };
+        let all =
+            |fleet: &FleetSum| if is_cpu { fleet.capacity.get(&name) } else { fleet.allocatable.get(&name) };
         // The difference of what is shown, so that the reader's own subtraction agrees.
         let [one, other] = [&today, &planned].map(|fleet| whole(&name, all(fleet)));
         let shown = |amount: i64| if is_cpu { name.show(amount) } else { bytes(amount) };

@@ -60,9 +60,10 @@ fn left(view: &PlanView<'_>) -> Vec<String> {
     };
     let mut said: Vec<String> = strategies.iter().filter_map(leaves).collect();
     let differ = strategies.windows(2).any(|pair| pair[0].pending != pair[1].pending);
-    said.extend(differ.then(|| {
-        "The costs cannot be compared: the strategies leave different pods Pending".to_owned()
-    }));
+    said.extend(
+        differ
+            .then(|| "The costs cannot be compared: the strategies leave different pods Pending".to_owned()),
+    );
     said
 }
 

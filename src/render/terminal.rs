@@ -36,17 +36,20 @@ const NAMES_IN_LINE: usize = 3;
 /// Returns the plan as lines.
 #[must_use]
 pub fn plan_text(view: &PlanView<'_>, detail: Detail) -> Vec<Line> {
-    let mut head = vec![headline(view)];
-    head.extend(refused::line(view.plan));
+    let mut head: Vec<Line> = refused::line(view.plan).into_iter().collect();
     head.extend(question::head(view.plan));
     head.extend(cost(view));
-    let mut lines: Vec<Line> = head.iter().flat_map(|line| wrapped(line, view.columns)).collect();
+    // Programs look for the first line, so that it stays whole.
+    let mut lines = vec![headline(view)];
+    lines.extend(head.iter().flat_map(|line| wrapped(line, view.columns)));
     lines.extend(question::bill(view));
     lines.extend(strategies::table(view));
     let mut sections = vec![Section { items: doubts(view), most: 7, ..Section::default() }];
     sections.extend(match detail {
         Detail::Brief => changes(view),
-        Detail::All => vec![Section { items: whole::changes(view), foot: evictions(view), ..Section::default() }],
+        Detail::All => {
+            vec![Section { items: whole::changes(view), foot: evictions(view), ..Section::default() }]
+        }
     });
     sections.extend(rest(view, detail));
     let room = match detail {

@@ -11,9 +11,7 @@ use crate::model::{
     CapacityType, MicroUsdPerHour, Node, NodeName, PodKey, PodPlace, PoolName, Price, Resources, SkuName,
     Workload, Zone,
 };
-use crate::plan::{
-    Change, ChangeId, ClaimSpec, Create, NodeShape, Placement, Plan, PodGroup, of_nodes,
-};
+use crate::plan::{Change, ChangeId, ClaimSpec, Create, NodeShape, Placement, Plan, PodGroup, of_nodes};
 
 /// A plan with what showing it needs.
 #[derive(Clone, Debug)]

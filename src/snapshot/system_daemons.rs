@@ -124,10 +124,7 @@ mod tests {
             names,
             "azure-cns azure-ip-masq-agent cloud-node-manager csi-azuredisk-node csi-azurefile-node kube-proxy"
         );
-        assert_eq!(
-            what,
-            "AKS' 6 system DaemonSets per node (~350m CPU, ~470Mi)"
-        );
+        assert_eq!(what, "AKS' 6 system DaemonSets per node (~350m CPU, ~470Mi)");
         for set in [NetworkSetup::Azure { is_cilium: true }, NetworkSetup::Azure { is_cilium: false }] {
             assert!(shown(set).0.split(' ').all(|name| AKS_DAEMONSETS.contains(&name)));
         }

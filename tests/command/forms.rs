@@ -55,7 +55,11 @@ fn node_claims_are_what_karpenters_definition_takes() {
         let summary = &serde_json::from_str::<Value>(&printed(story, "json")).unwrap()["summary"];
         let changed = ["add", "destroy"].map(|what| summary[what].as_u64().unwrap());
         assert_eq!(u64::try_from(documents.len()).unwrap(), changed[0], "{story}:\n{text}");
-        assert_eq!(u64::try_from(names.lines().count()).unwrap(), changed[0] + changed[1], "{story}:\n{names}");
+        assert_eq!(
+            u64::try_from(names.lines().count()).unwrap(),
+            changed[0] + changed[1],
+            "{story}:\n{names}"
+        );
         for claim in documents {
             for judge in [Some(&ours), theirs.as_ref()].into_iter().flatten() {
                 assert_eq!(judge.refusals(&claim, None), Vec::<String>::new(), "{story}:\n{text}");

@@ -459,7 +459,10 @@ fn what_is_asked_of_a_node_is_planned_or_refused_with_the_reason() {
     assert!(replaced.status.success(), "{}", aside(&replaced));
     let line = out(&replaced).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(line.contains("- node `aks-general-purpose-4xk2p` (pool"), "{line}");
-    assert!(line.contains("1 pod: asked for by `--replace`") || line.contains("2 pods: asked for by `--replace`"), "{line}");
+    assert!(
+        line.contains("1 pod: asked for by `--replace`") || line.contains("2 pods: asked for by `--replace`"),
+        "{line}"
+    );
     let forgotten = asked(&["--forget", "aks-general-purpose-4xk2p"]);
     assert!(out(&forgotten).contains("  . node `aks-general-purpose-4xk2p` is no longer managed"));
     for (arguments, said) in [

@@ -75,7 +75,10 @@ fn from_scratch_leaves_out_all_nodes_but_those_of_system_agent_pools() {
     let plan = planned(&world, &[]);
     let text = text(&plan);
     assert!(text.starts_with("What if: "), "{text}");
-    assert!(text.contains("Hypothetical: ignores 3 of 4 existing nodes (`--from-scratch`). Not for applying."), "{text}");
+    assert!(
+        text.contains("Hypothetical: ignores 3 of 4 existing nodes (`--from-scratch`). Not for applying."),
+        "{text}"
+    );
     assert!(text.contains("Monthly cost would"), "{text}");
     assert!(text.contains("of a system agent pool stays"), "{text}");
     let pods: Vec<&str> = world.snapshot.pods.iter().map(|pod| &*pod.key.name).collect();
@@ -97,7 +100,10 @@ fn a_selector_is_taken_at_its_word() {
     planned(&world, &[]);
     let world = asked(mixed(), &from_scratch("kubernetes.azure.com/mode in (system)"));
     assert_eq!(absent(&world), ["system"]);
-    assert!(text(&planned(&world, &[])).contains("Assumed: the system pool is lost too (its pods are planned onto NodePools)"));
+    assert!(
+        text(&planned(&world, &[]))
+            .contains("Assumed: the system pool is lost too (its pods are planned onto NodePools)")
+    );
 }
 
 #[test]

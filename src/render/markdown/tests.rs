@@ -255,7 +255,12 @@ fn a_large_plan_keeps_what_matters_and_says_what_it_leaves_out() {
     }
     let page = shown(&plan);
     assert!(units(&page) <= UNITS_MAX && units(&page) > UNITS_MAX - 300, "{}", units(&page));
-    assert!(page.starts_with("**Plan: 1 to import, 2 to add, 0 to change, 501 to destroy. 1 pod stays Pending.**\n"), "{page}");
+    assert!(
+        page.starts_with(
+            "**Plan: 1 to import, 2 to add, 0 to change, 501 to destroy. 1 pod stays Pending.**\n"
+        ),
+        "{page}"
+    );
     for part in [
         "### Not in this plan\n",
         "### Destroy (501)",

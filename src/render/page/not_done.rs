@@ -23,7 +23,8 @@ pub(crate) fn not_done(view: &PlanView<'_>, names: usize) -> Vec<Line> {
     }));
     lines.extend(preferences::given_up(view));
     for (rule, pods) in &report.passed_over {
-        let text = format!("  `{}` of {} is a preference and not planned with", rule.as_str(), count(*pods, "pod"));
+        let text =
+            format!("  `{}` of {} is a preference and not planned with", rule.as_str(), count(*pods, "pod"));
         lines.push(Line::new(Style::Plain, text));
     }
     lines.extend(undecided(view).map(|text| Line::new(Style::Plain, text)));

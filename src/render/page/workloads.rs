@@ -110,11 +110,8 @@ mod tests {
 
     #[test]
     fn workloads_are_named_by_how_many_pods_they_have() {
-        let workload = |name: &str| Workload {
-            kind: "Deployment".into(),
-            namespace: "shop".into(),
-            name: name.into(),
-        };
+        let workload =
+            |name: &str| Workload { kind: "Deployment".into(), namespace: "shop".into(), name: name.into() };
         let names = ["a", "b", "c", "d", "e"].map(workload);
         let alone = ["x", "y"].map(|name| PodKey::new("default", name));
         let mut pods = Pods::default();

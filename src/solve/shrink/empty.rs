@@ -81,7 +81,8 @@ pub(in crate::solve) fn unknown(node: &Node, has_claims: bool, has_pods: bool) -
 }
 
 fn without_pods() -> String {
-    "the input has no running pod, so that no node is known to be empty: add `kubectl get pods -A -o yaml`".to_owned()
+    "the input has no running pod, so that no node is known to be empty: add `kubectl get pods -A -o yaml`"
+        .to_owned()
 }
 
 /// Returns why a node is not removed, for the sake of its own and its pool's settings.

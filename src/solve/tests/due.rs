@@ -157,10 +157,7 @@ fn a_limit_that_lets_no_replacement_be_made_is_named() {
     let mut world = one(drifted("n1"));
     world.policy.pools.values_mut().for_each(|pool| pool.nodes_max = Some(1));
     let stays = "it has drifted: its NodeClaim says `ImageDrift`; but its pods have no sure place elsewhere";
-    assert_eq!(
-        staying(&world),
-        format!("n1: {stays}: NodePool default is at its node limit (1 of 1)\n")
-    );
+    assert_eq!(staying(&world), format!("n1: {stays}: NodePool default is at its node limit (1 of 1)\n"));
     world = one(drifted("n1"));
     world.policy.fleet.limits.cpu_milli = Some(3_000);
     assert_eq!(

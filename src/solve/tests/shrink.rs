@@ -77,7 +77,10 @@ fn a_pool_that_waits_after_changes_keeps_nodes_that_are_not_known_to_be_quiet() 
 #[test]
 fn without_any_bound_pod_nothing_is_known_to_be_empty() {
     let text = World::of(vec![pool("default")]).nodes([node("n1", "Standard_D4s_v5")]).text();
-    assert!(text.starts_with("~ n1: the input has no running pod, so that no node is known to be empty"), "{text}");
+    assert!(
+        text.starts_with("~ n1: the input has no running pod, so that no node is known to be empty"),
+        "{text}"
+    );
 }
 
 #[test]
