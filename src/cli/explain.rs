@@ -9,8 +9,8 @@ use super::{explain_plan, world};
 use crate::catalog::Catalog;
 use crate::model::{NodeName, PodKey, PoolName, SkuName, Zone};
 use crate::offline::{Planned, World};
-use crate::render::explain_pool::{InRegion, pool as explain_pool_lines, size_in_regions};
-use crate::render::{Line, PlanView, Style, explain as render, explain_plan as explain_plan_lines};
+use crate::render::explain::pool::{InRegion, pool as explain_pool_lines, size_in_regions};
+use crate::render::{Line, PlanView, Style, explain as render, explain::plan as explain_plan_lines};
 use crate::solve::explain::{
     Meant, NodeExplanation, PodExplanation, PodOutcome, is_workload_kind, pod_outcome, pods_meant,
 };

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::exit::Failure;
 use super::saved;
 use crate::model::PodKey;
-use crate::render::{Line, PlanView, explain_plan as render};
+use crate::render::{Line, PlanView, explain::plan as render};
 use crate::solve::explain::{Meant, is_workload_kind, pods_meant};
 
 /// How much of a file is looked at to tell a plan: its head has one line for each part.

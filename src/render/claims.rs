@@ -16,7 +16,7 @@ use crate::model::{
 use crate::plan::{ClaimSpec, Create, Plan};
 
 use super::page::headline::headline;
-use super::question;
+use super::page::question;
 use super::view::PlanView;
 use super::words::{count, verb};
 

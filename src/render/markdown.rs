@@ -18,10 +18,10 @@ use super::page::not_done::not_done;
 use super::page::pending::pending;
 use super::page::removals::{self, Removed, in_place, removed};
 use super::page::shape::{group_price, size_of_group, zone_name};
+use super::page::{question, refused, strategies};
 use super::terminal::warnings;
 use super::view::{Group, GroupKey, PlanView};
 use super::words::grouped;
-use super::{question, refused, strategies};
 use part::{Part, Rank};
 
 /// The most UTF-16 units of the text, and so the most characters: Azure DevOps takes 4,000 for a description, and

@@ -13,10 +13,10 @@ use super::page::headline::headline;
 use super::page::not_done::not_done;
 use super::page::pending::pending;
 use super::page::removals::{in_place, removals};
+use super::page::{question, refused, strategies, whole};
 use super::section::{Room, Section, fit};
 use super::view::PlanView;
 use super::wrap::wrapped;
-use super::{question, refused, strategies, whole};
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

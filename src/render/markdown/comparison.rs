@@ -5,7 +5,7 @@ use super::{items, more, page};
 use crate::plan::comparison::Comparison;
 use crate::render::comparison as lines;
 use crate::render::escape::sentence;
-use crate::render::question;
+use crate::render::page::question;
 use crate::render::view::PlanView;
 
 /// How many names stand in an item before the rest is counted.

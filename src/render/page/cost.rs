@@ -1,11 +1,12 @@
 //! What the fleet costs before and after, and what that sum holds.
 
+use super::{preferences, question};
 use crate::model::{Node, label};
 use crate::plan::at_most;
 use crate::render::line::{Line, Style};
+use crate::render::money;
 use crate::render::view::PlanView;
 use crate::render::words::count;
-use crate::render::{money, preferences, question};
 
 /// How many causes stand in a line before the rest is counted.
 const NAMES_IN_LINE: usize = 3;

@@ -1,8 +1,8 @@
 //! What carrying the plan out disrupts: the pods that run on nodes that go, and in how many waves.
 
+use super::question;
 use crate::plan::Step;
 use crate::render::line::{Line, Style};
-use crate::render::question;
 use crate::render::view::PlanView;
 
 use super::removals::removed;

@@ -1,9 +1,9 @@
 //! The first line: how many nodes come, change and go, and how many pods stay Pending.
 
+use super::question;
 use crate::plan::Plan;
 use crate::plan::summary::{pending, pending_before};
 use crate::render::line::{Line, Style};
-use crate::render::question;
 use crate::render::view::{Counts, PlanView};
 use crate::render::words::{count, grouped, verb};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::preferences;
 use crate::render::line::{Line, Style};
-use crate::render::preferences;
 use crate::render::view::PlanView;
 use crate::render::words::{count, some};
 use crate::solve::NotDecided;

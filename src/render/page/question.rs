@@ -1,25 +1,25 @@
 //! The head of a plan that answers a question: what it supposes or leaves out, and today's bill beside ours.
 
-use super::line::{Line, Style};
-use super::money::{Sureness, dollars, dollars_by};
-use super::page::shape::bytes;
-use super::view::PlanView;
-use super::words::{count, grouped, some, verb};
+use super::shape::bytes;
 use crate::model::{ResourceName, WhatIf};
 use crate::plan::Plan;
 use crate::plan::fleet::FleetSum;
 use crate::plan::summary::pending;
+use crate::render::line::{Line, Style};
+use crate::render::money::{Sureness, dollars, dollars_by};
+use crate::render::view::PlanView;
+use crate::render::words::{count, grouped, some, verb};
 
 /// How many names stand in a line before the rest is counted.
 const NAMES_IN_LINE: usize = 3;
 
 /// Returns whether the plan supposes something, so that nothing of it "will" be.
-pub(super) fn is_what_if(plan: &Plan) -> bool {
+pub(crate) fn is_what_if(plan: &Plan) -> bool {
     !plan.spec.what_if.is_nothing()
 }
 
 /// Says what the plan supposes and what it leaves out.
-pub(super) fn head(plan: &Plan) -> Vec<Line> {
+pub(crate) fn head(plan: &Plan) -> Vec<Line> {
     let mut lines = Vec::new();
     if is_what_if(plan) {
         lines.push(Line::new(Style::Warning, supposed(plan)));
@@ -77,7 +77,7 @@ fn number(nodes: usize) -> u64 {
 
 /// Returns today's bill beside the planned one, where nodes are supposed not to be there; that of several strategies has
 /// a table of its own.
-pub(super) fn bill(view: &PlanView<'_>) -> Vec<Line> {
+pub(crate) fn bill(view: &PlanView<'_>) -> Vec<Line> {
     let evidence = &view.plan.evidence;
     if evidence.world.absent.is_empty() || !evidence.strategies.is_empty() {
         return Vec::new();
@@ -151,7 +151,7 @@ fn aligned(rows: &[[String; 4]]) -> Vec<Line> {
 }
 
 /// Rounds an amount that was summed over nodes: whole cores and GiB are enough to compare fleets.
-pub(super) fn whole(name: &ResourceName, amount: i64) -> i64 {
+pub(crate) fn whole(name: &ResourceName, amount: i64) -> i64 {
     let unit: i64 = match name {
         ResourceName::Cpu => 1000,
         ResourceName::Memory => 1 << 30,

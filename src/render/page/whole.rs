@@ -1,18 +1,18 @@
 //! Every change of a plan by itself, with its reason and its pods.
 
-use super::line::{Line, Style};
-use super::money::{Sureness, per_month};
-use super::page::removals::facts;
-use super::page::shape::{existing, size_of, zone_name};
-use super::view::{NewNodeView, PlanView};
-use super::words::count;
+use super::removals::facts;
+use super::shape::{existing, size_of, zone_name};
 use crate::catalog::NO_ZONE;
 use crate::model::{Price, label};
 use crate::plan::{Change, ChangeId, OldNew, PlannedChange, Reason, Step, Update};
+use crate::render::line::{Line, Style};
+use crate::render::money::{Sureness, per_month};
+use crate::render::view::{NewNodeView, PlanView};
+use crate::render::words::count;
 
 /// Returns the changes, removals first, then what changes in place, then what comes, then the nodes that
 /// stay and get pods, then the waves.
-pub(super) fn changes(view: &PlanView<'_>) -> Vec<Line> {
+pub(crate) fn changes(view: &PlanView<'_>) -> Vec<Line> {
     let changes = &view.plan.spec.changes;
     let mut lines = Vec::new();
     let mut by_target: Vec<(&ChangeId, &PlannedChange)> =

@@ -2,17 +2,17 @@
 //!
 //! How long each took is no matter of the plan, and said by whoever measured it.
 
-use super::escape::sentence;
-use super::line::{Line, Style};
-use super::money::{Sureness, dollars, per_hour};
-use super::page::shape::bytes;
-use super::page::workloads::Pods;
 use super::question::whole;
-use super::table::aligned;
-use super::view::PlanView;
+use super::shape::bytes;
+use super::workloads::Pods;
 use crate::model::{MicroUsdPerHour, ResourceName};
 use crate::plan::fleet::FleetSum;
 use crate::plan::strategies::StrategyFleet;
+use crate::render::escape::sentence;
+use crate::render::line::{Line, Style};
+use crate::render::money::{Sureness, dollars, per_hour};
+use crate::render::table::aligned;
+use crate::render::view::PlanView;
 use crate::solve::{Cost, Strategy};
 
 /// A column of the table.
@@ -25,7 +25,7 @@ struct Column {
 }
 
 /// Returns the table as lines, where the plan has several strategies.
-pub(super) fn table(view: &PlanView<'_>) -> Vec<Line> {
+pub(crate) fn table(view: &PlanView<'_>) -> Vec<Line> {
     let rows = rows(view);
     if rows.is_empty() {
         return Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn table(view: &PlanView<'_>) -> Vec<Line> {
 }
 
 /// Returns the table as Markdown, where the plan has several strategies.
-pub(super) fn markdown(view: &PlanView<'_>) -> Option<String> {
+pub(crate) fn markdown(view: &PlanView<'_>) -> Option<String> {
     let rows = rows(view);
     let written: Vec<String> = rows.iter().map(|row| format!("| {} |", row.join(" | "))).collect();
     let (heading, rest) = written.split_first()?;

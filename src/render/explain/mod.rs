@@ -1,5 +1,8 @@
 //! Why a pod, a node or a size fares as it does, as lines for people: the answer first, then the chain.
 
+pub mod plan;
+pub mod pool;
+
 use std::collections::BTreeMap;
 
 use super::line::{Line, Style};
@@ -78,7 +81,7 @@ pub fn pod(explanation: &PodExplanation, target: &Target) -> Vec<Line> {
         return lines;
     }
     lines.extend(why_there(outcome, nodes, target));
-    let given_up = preferences.iter().flat_map(super::preferences::of_pod);
+    let given_up = preferences.iter().flat_map(super::page::preferences::of_pod);
     lines.extend(given_up.map(|text| Line::new(Style::Plain, format!("  {text}"))));
     if !nodes.is_empty() {
         lines.push(Line::blank());

@@ -1,9 +1,9 @@
 //! What a pool can buy, and what a size costs where, as lines for people.
 
-use super::explain::{by_hour, in_zone};
-use super::line::{Line, Style};
-use super::words::count;
+use super::{by_hour, in_zone};
 use crate::model::{Price, ResourceName, SkuName, Zone};
+use crate::render::line::{Line, Style};
+use crate::render::words::count;
 use crate::solve::explain::PoolExplanation;
 use crate::solve::explain::pool::LimitUse;
 

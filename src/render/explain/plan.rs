@@ -3,15 +3,15 @@
 //! Read from the plan alone, so that a saved plan answers as well as a fresh one; which rules kept a pod from other
 //! places takes the input.
 
-use super::line::{Line, Style};
-use super::money;
-use super::page::pending::{held, unplaced};
-use super::page::removals::facts;
-use super::page::shape::{existing, group_price, size_of, zone_name};
-use super::view::{Group, NewNodeView, PlanView};
-use super::words::{count, some};
 use crate::model::{NodeName, PodKey, PodPlace};
 use crate::plan::{Change, Reason};
+use crate::render::line::{Line, Style};
+use crate::render::money;
+use crate::render::page::pending::{held, unplaced};
+use crate::render::page::removals::facts;
+use crate::render::page::shape::{existing, group_price, size_of, zone_name};
+use crate::render::view::{Group, NewNodeView, PlanView};
+use crate::render::words::{count, some};
 
 /// How many pods of a node are named.
 const NAMES_IN_LINE: usize = 5;
