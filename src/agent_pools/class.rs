@@ -63,7 +63,7 @@ pub(super) fn read(fields: &Fields<'_>, pool: &mut AgentPool) {
     match fields.text("osDiskType") {
         Some("Ephemeral") => pool.ephemeral_disk_gb = Some(disk.unwrap_or(128)),
         Some("Managed") => pool.left_out.push(
-            "`osDiskType` Managed: the OS disk is ephemeral, and costs nothing, on sizes that have room for it"
+            "osDiskType Managed is not carried over: AKSNodeClass uses ephemeral OS disks where the size allows"
                 .to_owned(),
         ),
         Some(_) | None => {}

@@ -40,7 +40,7 @@ pub(super) enum Command {
     Catalog(CatalogArguments),
     /// Save what planning needs of manifests and dumps, to plan from later or elsewhere
     Snapshot(SnapshotArguments),
-    /// Write a NodeFleet, NodePools and AKSNodeClasses to start from, of agent pools if you like
+    /// Write starter manifests, optionally from existing agent pools
     Init(InitArguments),
     /// Print the CustomResourceDefinitions
     Crds(CrdsArguments),
@@ -161,8 +161,7 @@ pub(super) struct PlanArguments {
     /// removals back; do-not-disrupt, PodDisruptionBudgets, freezes and `delete-pool: hold` do
     #[arg(long, conflicts_with_all = ["before", "replace", "forget", "from_scratch"])]
     pub(super) destroy: bool,
-    /// Plan nothing: say how INPUT differs from what `--snapshot` recorded, and save what there is now with `--out`,
-    /// be it to the same file
+    /// Do not plan; show what changed since the snapshot and update it with `--out`
     #[arg(long, requires = "snapshot", conflicts_with_all = [
         "before", "target", "replace", "forget", "destroy", "strategy", "verbose", "from_scratch", "without_zone",
         "hpa", "cron", "scale", "with", "prune", "no_system_daemonsets", "fail_on", "max_monthly_increase",
@@ -183,11 +182,11 @@ pub(super) struct PlanArguments {
     /// Print every node and pod instead of a page (with `-o human`)
     #[arg(long)]
     pub(super) all: bool,
-    /// Prove what any fleet costs at least that places the same pods, and print it beside the cost
+    /// Also compute a lower bound on the cost
     #[arg(short, long)]
     pub(super) verbose: bool,
     /// Exit with 2 when the plan proposes changes; where two inputs are compared, that is the plan of the second.
-    /// A gate that is not passed comes first, with 4
+    /// A failed gate takes precedence (exit 4)
     #[arg(long)]
     pub(super) detailed_exitcode: bool,
     #[command(flatten)]
@@ -318,7 +317,7 @@ pub(super) enum ValidateOutput {
     nodeform explain size/Standard_D4s_v5 examples/quickstart --all-regions\n")]
 pub(super) struct ExplainArguments {
     /// What to explain: pod/NAME (or how pods' names begin), a workload such as deployment/NAME, node/NAME,
-    /// pool/NAME or size/NAME
+    /// pool/NAME or size/NAME. Where the only INPUT is a saved plan, pods, workloads and nodes are explained from it
     #[arg(value_name = "KIND/NAME")]
     pub(super) target: String,
     /// The pod's namespace; else default, else the only one that has such a pod

@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use super::arguments::{ExplainArguments, OneStrategyArgument};
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
-use super::world;
+use super::{explain_plan, world};
 use crate::catalog::Catalog;
 use crate::model::{NodeName, PodKey, PoolName, SkuName, Zone};
 use crate::offline::{Planned, World};
-use crate::render::explain_pool::{InRegion, pool as explain_pool_lines, size_in_regions};
-use crate::render::{Line, explain as render};
-use crate::solve::explain::{Meant, NodeExplanation, PodOutcome, is_workload_kind, pod_outcome, pods_meant};
+use crate::render::explain::pool::{InRegion, pool as explain_pool_lines, size_in_regions};
+use crate::render::{Line, PlanView, Style, explain as render, explain::plan as explain_plan_lines};
+use crate::solve::explain::{
+    Meant, NodeExplanation, PodExplanation, PodOutcome, is_workload_kind, pod_outcome, pods_meant,
+};
 use crate::solve::{NodeRef, Strategy, explain_node, explain_pod, explain_pool, explain_size};
 
 /// How to ask.
@@ -31,6 +33,11 @@ pub(super) fn run(arguments: &ExplainArguments, ui: Ui) -> Result<Exit, Failure>
         return Err(Failure::error("there is nothing to explain from: no input was named")
             .hint(format!("name the manifests: `nodeform explain {target} my-manifests/`")));
     }
+    if let Some(path) = from.input.saved_plan() {
+        let lines = explain_plan::explain(path, (kind, name), namespace)?;
+        ui.wrapped(&lines)?;
+        return Ok(Exit::Done);
+    }
     let strategy = strategy.map(|strategy| match strategy {
         OneStrategyArgument::Cheapest => Strategy::Cheapest,
         OneStrategyArgument::Karpenter => Strategy::Karpenter,
@@ -48,7 +55,7 @@ pub(super) fn run(arguments: &ExplainArguments, ui: Ui) -> Result<Exit, Failure>
     if *all_regions {
         lines.extend(in_regions(&world, name));
     }
-    ui.lines(&lines)?;
+    ui.wrapped(&lines)?;
     Ok(Exit::Done)
 }
 
@@ -99,9 +106,31 @@ fn pods(
         lines.push(Line::blank());
     }
     if let Some((_, key)) = worst {
-        lines.extend(render::pod(&explain_pod(snapshot, policy, solution, key), target));
+        let explanation = explain_pod(snapshot, policy, solution, key);
+        let mut said = render::pod(&explanation, target);
+        said.splice(1..1, running(world, planned, &explanation));
+        lines.extend(said);
     }
     Ok(lines)
+}
+
+/// Says of a pod that runs where it does, whether it moves and why, and what that saves.
+fn running(world: &World, planned: &Planned, explanation: &PodExplanation) -> Vec<Line> {
+    let view = PlanView::new(planned.plan.plan(), None);
+    let mut lines = explain_plan_lines::running(&view, &explanation.pod);
+    if let PodOutcome::Runs(name) = &explanation.outcome {
+        let reference = NodeRef::Existing(name.clone());
+        let node = explain_node((&world.snapshot, &world.policy), &planned.solution, &reference);
+        lines.truncate(1);
+        lines.extend(node_fate(&node, name.as_str()));
+    }
+    lines
+}
+
+/// Returns what becomes of a node, as a line about one of its pods.
+fn node_fate(node: &NodeExplanation, name: &str) -> Option<Line> {
+    let title = render::node(node, name, None).into_iter().next()?.text();
+    Some(Line::new(Style::Plain, format!("  {title}")))
 }
 
 fn no_such_pod(world: &World, (kind, name): (&str, &str), namespace: Option<&str>) -> Failure {

@@ -53,7 +53,7 @@ impl GateArguments {
             return Ok(());
         }
         let failure = Failure { exit: Exit::Gate, ..Failure::errors(failed) };
-        Err(failure.hint("the plan itself is whole; change what it is made from, or the gate"))
+        Err(failure.hint("the plan is fine; the gate failed. Change the manifests or the gate"))
     }
 }
 

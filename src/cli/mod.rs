@@ -10,6 +10,7 @@ mod crds;
 mod diff;
 mod exit;
 mod explain;
+mod explain_plan;
 mod fix;
 mod gates;
 mod init;

@@ -118,7 +118,7 @@ fn both(world: &World, ui: Ui) -> Result<Planned, Failure> {
     let started = Instant::now();
     let planned = world::planned_with(world, |proposed| proposed.beside(own, (strategy, &other)))?;
     ui.aside(&format!(
-        "Took {:.2} s with the proof of what any fleet costs at least; as Karpenter {:.2} s.\n",
+        "Solved in {:.2} s including the lower bound; Karpenter strategy {:.2} s.\n",
         started.elapsed().as_secs_f64(),
         others.as_secs_f64(),
     ));

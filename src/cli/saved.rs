@@ -32,7 +32,7 @@ pub(super) fn print(
     ui: Ui,
 ) -> Result<(), Failure> {
     let name = saved.map(|path| path.display().to_string());
-    let view = PlanView::new(plan, name.as_deref());
+    let view = PlanView::new(plan, name.as_deref()).of_columns(ui.columns());
     match output {
         PlanOutput::Json => ui.text(&file::write(plan)),
         PlanOutput::Human => {
@@ -113,11 +113,17 @@ pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failur
     let changes = plan.spec.changes.len();
     let noun = if changes == 1 { "change" } else { "changes" };
     let digest = plan.digest();
-    ui.text(&format!("The plan holds: {changes} {noun}, digest {digest}, and the judge has no finding.\n"))?;
+    ui.text(&format!(
+        "OK: digest matches, {changes} {noun}, all scheduling rules re-checked, no violations.\n{digest}\n"
+    ))?;
     Ok(Exit::Done)
 }
 
-fn read(path: &Path) -> Result<Plan, Failure> {
+/// Reads a plan's file.
+///
+/// # Errors
+/// It cannot be read, or holds no plan that can be trusted.
+pub(super) fn read(path: &Path) -> Result<Plan, Failure> {
     let shown = match path.to_str() {
         Some("-") => "standard input".to_owned(),
         Some(_) | None => format!("`{}`", path.display()),

@@ -7,7 +7,11 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Effects};
 
 use super::exit::Failure;
+use crate::render::wrap::{COLUMNS_MAX, wrapped};
 use crate::render::{Line, Style};
+
+/// Below this a terminal is taken not to know how wide it is.
+const COLUMNS_MIN: usize = 20;
 
 /// Where output goes and whether it is coloured.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +35,14 @@ impl Ui {
         Self { name, ..self }
     }
 
+    /// Returns how wide lines may be: as wide as the terminal, or as nothing else is said.
+    #[must_use]
+    pub(super) fn columns(self) -> usize {
+        let width = rustix::termios::tcgetwinsize(io::stdout()).map(|size| usize::from(size.ws_col));
+        // Some terminals do not know and say none.
+        width.ok().filter(|width| *width >= COLUMNS_MIN).unwrap_or(COLUMNS_MAX)
+    }
+
     /// Writes styled lines to standard output.
     ///
     /// # Errors
@@ -45,6 +57,15 @@ impl Ui {
             text.push('\n');
         }
         self.text(&text)
+    }
+
+    /// Writes styled lines to standard output, long ones in several.
+    ///
+    /// # Errors
+    /// As for [`Ui::text`].
+    pub(super) fn wrapped(self, lines: &[Line]) -> Result<(), Failure> {
+        let columns = self.columns();
+        self.lines(&lines.iter().flat_map(|line| wrapped(line, columns)).collect::<Vec<_>>())
     }
 
     /// Writes text to standard output as it is. A reader that went away ends the output, not the program.

@@ -401,6 +401,7 @@ impl Found {
         let key = (Arc::clone(kind), Arc::from(namespace), Arc::from(name));
         let place = Place { file: Arc::clone(object.document.file), line: object.tree.line };
         let met = Met { digest, place, has_uid: metadata.get("uid").is_some() };
+        let name = if namespace.is_empty() { name.to_string() } else { format!("{namespace}/{name}") };
         let Some(first) = self.seen.get(&key) else {
             self.seen.insert(key, met);
             return true;
@@ -409,7 +410,7 @@ impl Found {
             let place = Cursor { tree: metadata.get("name").unwrap_or(metadata), ..object };
             let Place { file, line } = &first.place;
             let message =
-                format!("another object of this kind and name stands at {file}:{line}, with other content");
+                format!("{kind} {name} is defined twice with different content (also {file}:{line})");
             let fault = place
                 .fault_here(message, Some("remove one of the two, or give one another name or namespace"));
             match (first.has_uid, met.has_uid) {

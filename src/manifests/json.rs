@@ -239,7 +239,7 @@ impl Reading<'_> {
         let entries = entries?;
         match duplicate_key(&entries) {
             Some(twice) => {
-                let message = format!("the key `{}` stands twice in this map", twice.key);
+                let message = format!("duplicate key `{}`", twice.key);
                 Err(Fault::at(self.lines.file, twice.line, message)
                     .with_hint("remove one of the two; kubectl would silently take the last"))
             }

@@ -26,6 +26,11 @@ pub fn present(api_version: &str, kind: &str) -> Option<(&'static str, &'static 
     })
 }
 
+/// Returns the version without the group.
+fn bare(api_version: &str) -> &str {
+    api_version.rsplit_once('/').map_or(api_version, |(_, version)| version)
+}
+
 /// Adds the fault of an object that is of such a kind, and returns whether it is.
 pub fn is_named(object: Cursor<'_>, api_version: &str, kind: &str) -> bool {
     let Some((now, version)) = present(api_version, kind) else { return false };
@@ -35,9 +40,10 @@ pub fn is_named(object: Cursor<'_>, api_version: &str, kind: &str) -> bool {
     };
     if let Some(place) = object.get("apiVersion") {
         let message = format!(
-            "`{}` of `{}` is `{now}` of `{version}` on AKS today",
+            "{} ({}) was replaced by {now} ({})",
             shortened(kind),
-            shortened(api_version)
+            shortened(bare(api_version)),
+            bare(version)
         );
         let hint =
             format!("`nodeform validate --fix {file}` rewrites it and lists what cannot be carried over");

@@ -256,7 +256,7 @@ impl<'a> Builder<'a> {
     /// Adds what `<<` names to a map: its own keys win, then the earlier of the maps that are merged.
     fn merged(&self, mut entries: Vec<Entry>, merged: Vec<Tree>) -> Result<Vec<Entry>, Fault> {
         if let Some(twice) = duplicate_key(&entries) {
-            let message = format!("the key `{}` stands twice in this map", twice.key);
+            let message = format!("duplicate key `{}`: is a `---` missing?", twice.key);
             return Err(self
                 .fault(twice.line, message)
                 .with_hint("remove one of the two; kubectl would silently take the last"));

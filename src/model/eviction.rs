@@ -70,6 +70,25 @@ impl<'a> Evictions<'a> {
         }
     }
 
+    /// Says which budgets keep a pod, where they do not let it go.
+    #[must_use]
+    pub fn why_stays(&self, pod: &Pod) -> Option<String> {
+        if self.may_leave(pod) {
+            return None;
+        }
+        let guards = self.about(pod).filter_map(|place| self.guards.get(place));
+        let named = |guard: &Guard<'_>| format!("`{}/{}`", guard.budget.namespace, guard.budget.name);
+        let names: Vec<String> = guards.map(named).collect();
+        let key = &pod.key;
+        Some(match names.as_slice() {
+            [name] => format!("PodDisruptionBudget {name} does not let its pod `{key}` go"),
+            names => format!(
+                "PodDisruptionBudgets {} all select its pod `{key}`, which the eviction API refuses",
+                names.join(", ")
+            ),
+        })
+    }
+
     /// Returns the places of the budgets that a pod's eviction uses up by one. A pod that is not ready, or goes
     /// already, is not counted among the healthy ones, so that its eviction takes nothing.
     pub fn used_by(&self, pod: &Pod) -> impl Iterator<Item = usize> {
@@ -195,5 +214,20 @@ mod tests {
         let evictions = Evictions::of(&budgets, &pods);
         assert_eq!(evictions.guards()[0].allowed, 1);
         assert_eq!(pods.iter().map(|pod| evictions.used_by(pod).count()).collect::<Vec<_>>(), [0, 0, 1]);
+    }
+
+    #[test]
+    fn who_keeps_a_pod_is_named() {
+        let pods = pods(2, 0);
+        let never = budget(Some(PodBound::MaxUnavailable(PodShare::Count(0))));
+        let other = DisruptionBudget { name: "all".into(), ..never.clone() };
+        let why = |budgets: &[DisruptionBudget]| Evictions::of(budgets, &pods).why_stays(&pods[0]);
+        assert_eq!(why(&[]), None);
+        let one = why(std::slice::from_ref(&never)).expect("none may go");
+        assert_eq!(one, "PodDisruptionBudget `default/web` does not let its pod `default/web-0` go");
+        let two = why(&[never, other]).expect("none may go");
+        let expected = "PodDisruptionBudgets `default/web`, `default/all` all select its pod `default/web-0`, which the \
+                        eviction API refuses";
+        assert_eq!(two, expected);
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn region(
     let seen = of_nodes(objects);
     if let Some(region) = said.or_else(|| policy.fleet.region.clone()) {
         assumptions.extend(seen.filter(|seen| *seen != region).map(|seen| Assumption {
-            what: format!("prices and sizes of region `{region}`, although the nodes are labelled `{seen}`"),
+            what: format!("{}`{region}`, although the nodes are labelled `{seen}`", Assumption::OTHER_REGION),
             why: "as `--location` or the NodeFleet says".to_owned(),
         }));
         return region;
@@ -33,7 +33,7 @@ pub(super) fn region(
         return region;
     }
     assumptions.push(Assumption {
-        what: format!("region `{REGION}`"),
+        what: format!("{}`{REGION}`", Assumption::REGION),
         why: "the input names none: `--location`".to_owned(),
     });
     Region::new(REGION)

@@ -75,7 +75,7 @@ fn guarded(World { snapshot, policy, .. }: &World, plan: &Plan) -> BTreeMap<Node
     let stuck = first_of_each(&snapshot.pods, |pod| !evictions.may_leave(pod));
     let because = |node: &Node| {
         let asks = || Some(format!("its pod `{}` asks not to be disrupted", protected.get(&node.name)?.key));
-        let stuck = || Some(format!("PodDisruptionBudgets keep its pod `{}`", stuck.get(&node.name)?.key));
+        let stuck = || evictions.why_stays(stuck.get(&node.name)?);
         refusal(snapshot, policy, node).or_else(asks).or_else(stuck)
     };
     let is_asked = |node: &&Node| {

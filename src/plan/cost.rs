@@ -3,7 +3,7 @@
 //! The solution counts what it comes to in the end. This module never prices a new node: what one costs at most is its
 //! claim's word.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::change::{Change, ChangeId};
 use super::claim::Shelf;
@@ -27,6 +27,18 @@ pub fn at_most(plan: &Plan) -> Option<Cost> {
         cost.is_estimate |= placement.is_price_max_estimate;
     }
     (cost.effective > planned).then_some(cost)
+}
+
+/// Returns what each node that exists costs the user by the hour, where anything is known of it.
+#[must_use]
+pub fn of_nodes(plan: &Plan) -> BTreeMap<NodeName, Price> {
+    let (snapshot, policy) = (plan.snapshot(), plan.policy());
+    let (market, book) = (Market::of(&snapshot, &policy), PriceBook::new(&policy.fleet.prices));
+    let mut nodes: Vec<&Node> = snapshot.nodes.iter().collect();
+    nodes.sort_by(|one, other| one.name.cmp(&other.name));
+    let (quotes, _) = quote_nodes(nodes.iter().copied(), &market, &book);
+    let known = nodes.into_iter().zip(quotes);
+    known.filter_map(|(node, quote)| Some((node.name.clone(), quote?.effective))).collect()
 }
 
 /// Returns what the fleet costs when these changes are made, apart from those that are held.

@@ -12,6 +12,7 @@ use super::change::ChangeId;
 use super::evidence::Evidence;
 use super::identity::digest_of;
 use super::spec::PlanSpec;
+use super::summary::Summary;
 use crate::model::Digest;
 use crate::model::written::EXACT_MAX;
 
@@ -32,6 +33,9 @@ struct PlanFile<'a> {
     kind: &'static str,
     /// SHA-256 of the RFC 8785 form of `spec`.
     digest: Digest,
+    /// The plan in figures: what follows from the rest, for programs that read no further. Files of older versions
+    /// have none.
+    summary: Summary,
     /// Every decision.
     spec: &'a PlanSpec,
     /// What it was made from and why; fields that are not known are ignored.
@@ -83,6 +87,12 @@ pub enum PlanFileFault {
         /// What its `spec` has.
         found: Digest,
     },
+    /// The figures at its head are not those of the plan.
+    #[error("the plan was changed after it was made: `{path}` is not what follows from the rest of the file")]
+    SummaryDiffers {
+        /// The figure.
+        path: String,
+    },
     /// A part of the plan is missing, unknown or of another type.
     #[error("`{path}`: {because}")]
     Malformed {
@@ -103,6 +113,7 @@ impl PlanFileFault {
             Self::Respelt { .. }
             | Self::InexactNumber { .. }
             | Self::DigestDiffers { .. }
+            | Self::SummaryDiffers { .. }
             | Self::Malformed { .. } => true,
         }
     }
@@ -114,7 +125,10 @@ impl PlanFileFault {
             Self::Empty | Self::NotJson { .. } | Self::NoKind | Self::OtherKind { .. } => {
                 "give a file that `nodeform plan … --out FILE` has written"
             }
-            Self::Respelt { .. } | Self::InexactNumber { .. } | Self::DigestDiffers { .. } => {
+            Self::Respelt { .. }
+            | Self::InexactNumber { .. }
+            | Self::DigestDiffers { .. }
+            | Self::SummaryDiffers { .. } => {
                 "make the plan again with `nodeform plan … --out FILE` and have it reviewed"
             }
             Self::Malformed { .. } => "use the version of nodeform that made the plan, or make it again",
@@ -126,7 +140,8 @@ impl PlanFileFault {
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let Plan { spec, evidence } = plan;
-    let file = PlanFile { api_version: API_VERSION, kind: KIND, digest: plan.digest(), spec, evidence };
+    let (digest, summary) = (plan.digest(), Summary::of(plan));
+    let file = PlanFile { api_version: API_VERSION, kind: KIND, digest, summary, spec, evidence };
     let value = serde_json::to_value(file).expect("plan values have text keys and no floats");
     spelt(value)
 }
@@ -171,7 +186,9 @@ pub fn read(text: &str) -> Result<Plan, PlanFileFault> {
     known_fields(spec_value, &serde_json::to_value(&spec).expect("a spec has a JSON form"))?;
     let evidence: Evidence = part(&value, "evidence")?;
     complete(&spec, &evidence)?;
-    Ok(Plan { spec, evidence })
+    let plan = Plan { spec, evidence };
+    same_summary(&value, &plan)?;
+    Ok(plan)
 }
 
 fn part<T: serde::de::DeserializeOwned>(value: &Value, field: &str) -> Result<T, PlanFileFault> {
@@ -217,8 +234,18 @@ fn same_spelling(text: &str, value: &Value) -> Result<(), PlanFileFault> {
     Err(PlanFileFault::Respelt { line: same.count() + 1 })
 }
 
+/// Refuses figures that are not those of the plan: programs read them and nothing else.
+fn same_summary(value: &Value, plan: &Plan) -> Result<(), PlanFileFault> {
+    let Some(stated) = value.get("summary") else { return Ok(()) };
+    let found = serde_json::to_value(Summary::of(plan)).expect("a summary has a JSON form");
+    match difference(stated, &found, "summary") {
+        Some(path) => Err(PlanFileFault::SummaryDiffers { path }),
+        None => Ok(()),
+    }
+}
+
 fn known_top_level(value: &Value) -> Result<(), PlanFileFault> {
-    let known = ["apiVersion", "digest", "evidence", "kind", "spec"];
+    let known = ["apiVersion", "digest", "evidence", "kind", "spec", "summary"];
     let unknown = value.as_object().into_iter().flatten().find(|(key, _)| !known.contains(&key.as_str()));
     match unknown {
         Some((key, _)) => {

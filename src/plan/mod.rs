@@ -23,6 +23,7 @@ mod sizes;
 pub mod spec;
 mod storage;
 pub mod strategies;
+pub mod summary;
 pub mod target;
 pub mod wish;
 pub mod world;
@@ -39,12 +40,13 @@ pub use change::{
     Adopt, Change, ChangeId, Choice, ClaimSpec, ClaimSpecId, Create, Delete, ExistingNode, Forget, NoOp,
     OldNew, Replace, Update,
 };
-pub use cost::at_most;
+pub use cost::{at_most, of_nodes};
 pub use evidence::{Evidence, HeldChange, NodeShape, Placement};
 pub use file::{API_VERSION, KIND, PlanFileFault, read, write};
 pub use precondition::Precondition;
 pub use reason::{PodsFor, Reason};
 pub use spec::{Inputs, PlanSpec, PlannedChange, Step, Wave};
+pub use summary::Summary;
 pub use world::{PodGroup, VmPrice, World};
 
 use identity::Lineage;

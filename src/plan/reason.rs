@@ -75,7 +75,7 @@ pub enum Reason {
     },
 }
 
-/// Says what a node is made for: `2 pods wait`, `1 pod moves there`, `1 pod waits and 2 move there`.
+/// Says what a node is made for: `2 Pending pods`, `1 moving pod`, `1 Pending and 2 moving pods`.
 #[derive(Clone, Copy, Debug)]
 pub struct PodsFor {
     /// How many pods in all.
@@ -90,15 +90,10 @@ impl fmt::Display for PodsFor {
         let waiting = pods.saturating_sub(moved);
         let of = |count: usize| if count == 1 { "pod" } else { "pods" };
         let number = |count: usize| grouped(u64::try_from(count).unwrap_or(u64::MAX));
-        let waits = if waiting == 1 { "waits" } else { "wait" };
-        let moves = if moved == 1 { "moves" } else { "move" };
         match (waiting, moved) {
-            (_, 0) => write!(formatter, "{} {} {waits}", number(waiting), of(waiting)),
-            (0, _) => write!(formatter, "{} {} {moves} there", number(moved), of(moved)),
-            (_, _) => {
-                let (waiting, pods) = (number(waiting), of(waiting));
-                write!(formatter, "{waiting} {pods} {waits} and {} {moves} there", number(moved))
-            }
+            (_, 0) => write!(formatter, "{} Pending {}", number(waiting), of(waiting)),
+            (0, _) => write!(formatter, "{} moving {}", number(moved), of(moved)),
+            (_, _) => write!(formatter, "{} Pending and {} moving pods", number(waiting), number(moved)),
         }
     }
 }
@@ -115,7 +110,7 @@ impl fmt::Display for Reason {
                 let pods = if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") };
                 write!(formatter, "CapacityBuffers keep room for {pods}, opened for `{opened_for}`")
             }
-            Self::Empty => formatter.write_str("empty: it carries no pods but those of DaemonSets"),
+            Self::Empty => formatter.write_str("empty: only pods of DaemonSets"),
             Self::Drifted { what } => write!(formatter, "drifted: {what}"),
             Self::Expired { what } => write!(formatter, "expired: {what}"),
             Self::Unhealthy { what } => write!(formatter, "unhealthy: {what}"),

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Plan;
 use super::fleet::FleetSum;
+use super::summary::pending;
+use crate::model::PodKey;
 use crate::solve::{Cost, Strategy};
 
 /// What a strategy arrives at.
@@ -22,6 +24,9 @@ pub struct StrategyFleet {
     pub cost: Cost,
     /// How many pods fit nowhere.
     pub unplaced_pods: usize,
+    /// The pods that stay Pending, sorted.
+    #[serde(default)]
+    pub pending: Vec<PodKey>,
 }
 
 impl StrategyFleet {
@@ -35,6 +40,7 @@ impl StrategyFleet {
             fleet: FleetSum::planned(plan),
             cost: report.cost_after,
             unplaced_pods: unplaced.count(),
+            pending: pending(plan).into_iter().cloned().collect(),
         }
     }
 }

@@ -15,7 +15,9 @@ use crate::model::{
 };
 use crate::plan::{ClaimSpec, Create, Plan};
 
-use super::question;
+use super::page::headline::headline;
+use super::page::question;
+use super::view::PlanView;
 use super::words::{count, verb};
 
 /// What keeps a claim until its VM is gone, as in Karpenter.
@@ -44,9 +46,13 @@ pub fn plan_yaml(plan: &Plan) -> String {
     let others = plan.spec.changes.len()
         - plan.spec.changes.values().filter(|planned| planned.change.create().is_some()).count();
     let deletes = plan.spec.deletes().count();
-    let mut text = format!("# {} to make\n", count(claims.len(), "NodeClaim"));
+    let headline = headline(&PlanView::new(plan, None)).text();
+    let mut text = format!("# {headline}\n# {} to make\n", count(claims.len(), "NodeClaim"));
     if deletes > 0 {
-        text.push_str(&format!("# not here: {} to destroy (`-o name` lists both)\n", count(deletes, "node")));
+        text.push_str(&format!(
+            "# not here: {} to destroy (`-o name` names them too)\n",
+            count(deletes, "node")
+        ));
     }
     let others = others.saturating_sub(deletes);
     if others > 0 {

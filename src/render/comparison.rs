@@ -5,9 +5,12 @@ use std::collections::BTreeSet;
 
 use super::line::{Line, Style};
 use super::money::{self, Sureness};
+use super::page::headline::left_pending;
+use super::page::pending::unplaced as why_unplaced;
+use super::page::shape::zone_name;
 use super::patch::Patch;
-use super::section::{Section, fit};
-use super::terminal::{Detail, LINES_MAX, plan_text, zone_name};
+use super::section::{Room, Section, fit};
+use super::terminal::{Detail, LINES_MAX, plan_text};
 use super::view::PlanView;
 use super::words::{count, some, verb};
 use crate::model::{ResourceName, Resources};
@@ -15,6 +18,7 @@ use crate::plan::comparison::{
     Comparison, Counts, ExistingDifference, Fate, FileWay, GroupDifference, NodeKind, Side,
     WorkloadDifference, WorkloadSum,
 };
+use crate::plan::summary::pending;
 
 /// The most lines of changed text on a page.
 const PATCH_LINES_MAX: usize = 24;
@@ -33,7 +37,7 @@ pub fn comparison_text(
     patches: &[Patch],
     detail: Detail,
 ) -> Vec<Line> {
-    let mut lines = vec![summary(comparison), cost(comparison)];
+    let mut lines = vec![summary(comparison, view), cost(comparison)];
     if comparison.is_empty() {
         lines.push(Line::blank());
         lines.push(Line::new(Style::Plain, sides(comparison)));
@@ -44,22 +48,22 @@ pub fn comparison_text(
     // Where all the text follows, its headlines name the files.
     let files =
         if (1..=most(PATCH_LINES_MAX)).contains(&text_lines) { Vec::new() } else { files(comparison) };
-    let titled = |title: &'static str| Some(Line::new(Style::Bold, title));
+    let section = Section::titled;
     let sections = vec![
-        Section { title: None, items: vec![Line::new(Style::Plain, sides(comparison))], most: usize::MAX },
-        Section { title: titled("Nodes, when each plan is done:"), items: nodes(comparison), most: most(12) },
         Section {
-            title: titled("No longer placed:"),
-            items: unplaced(comparison, most(NAMES_IN_LINE)),
-            most: most(4),
+            items: vec![Line::new(Style::Plain, sides(comparison))],
+            most: usize::MAX,
+            ..Section::default()
         },
-        Section { title: titled("Pods:"), items: workloads(comparison), most: most(8) },
-        Section { title: titled("New warnings:"), items: warnings(comparison), most: most(4) },
-        Section { title: titled("Solved:"), items: solved(comparison, most(NAMES_IN_LINE)), most: most(3) },
-        Section { title: titled("Files:"), items: files, most: most(6) },
+        section("Nodes, when each plan is done:", nodes(comparison), most(12)),
+        section("No longer placed:", unplaced(comparison, most(NAMES_IN_LINE)), most(4)),
+        section("Pods:", workloads(comparison), most(8)),
+        section("New warnings:", warnings(comparison), most(4)),
+        section("Solved:", solved(comparison, most(NAMES_IN_LINE)), most(3)),
+        section("Files:", files, most(6)),
     ];
     let room = if detail == Detail::All { usize::MAX } else { HEAD_LINES_MAX };
-    let mut leaves_out = fit(sections, room, &mut lines);
+    let mut leaves_out = fit(sections, Room { lines: room, columns: view.columns }, &mut lines);
     leaves_out |= text(patches, most(PATCH_LINES_MAX), &mut lines);
     lines.push(Line::blank());
     match detail {
@@ -79,14 +83,26 @@ pub fn comparison_text(
     lines
 }
 
-/// Returns the first line, in Terraform's words, of the difference of two fleets.
+/// Returns the first line, in Terraform's words, of the difference of two fleets, with the pods that stay Pending when the
+/// second plan is done.
 #[must_use]
-pub fn summary(comparison: &Comparison) -> Line {
-    if comparison.is_empty() {
-        return Line::new(Style::Bold, "No changes.");
-    }
+pub fn summary(comparison: &Comparison, view: &PlanView<'_>) -> Line {
+    let left = pending(view.plan).len();
     let Counts { add, change, destroy } = comparison.nodes.counts;
-    Line::new(Style::Bold, format!("Plan: {add} to add, {change} to change, {destroy} to destroy."))
+    let text = match (comparison.is_empty(), left) {
+        (true, 0) => "No changes.".to_owned(),
+        (true, left) => {
+            format!(
+                "No difference: {} {} Pending on both sides.",
+                count(left, "pod"),
+                verb(left, "stays", "stay")
+            )
+        }
+        (false, left) => {
+            format!("Plan: {add} to add, {change} to change, {destroy} to destroy.{}", left_pending(left))
+        }
+    };
+    Line::new(Style::Bold, text)
 }
 
 /// Returns the sentence that says how the monthly cost differs.
@@ -292,13 +308,10 @@ fn moved(before: &Resources, after: &Resources) -> String {
 
 pub(super) fn unplaced(comparison: &Comparison, names: usize) -> Vec<Line> {
     let lines = comparison.unplaced.iter().map(|unplaced| {
-        let nearest =
-            unplaced.nearest.as_ref().map_or(String::new(), |nearest| format!("; nearest: {nearest}"));
-        let fits = verb(unplaced.pods.len(), "fits", "fit");
+        let stays = verb(unplaced.pods.len(), "stays", "stay");
         let pods = count(unplaced.pods.len(), "pod");
         let named = some(&unplaced.pods, names);
-        let text =
-            format!("  {pods} {fits} nowhere: {named} ({}: {}{nearest})", unplaced.rule, unplaced.because);
+        let text = format!("  {pods} {stays} Pending: {named}: {}", why_unplaced(unplaced));
         Line::new(Style::Warning, text)
     });
     lines.collect()
@@ -361,7 +374,11 @@ pub(super) fn plan_of(comparison: &Comparison, view: &PlanView<'_>) -> String {
         nodes => format!("from the {} of the input", count(nodes, "node")),
     };
     format!(
-        "The plan of `{}` itself, {from}: {} to add, {} to change, {} to destroy.",
-        comparison.after.name, counts.add, counts.change, counts.destroy
+        "The plan of `{}` itself, {from}: {} to add, {} to change, {} to destroy.{}",
+        comparison.after.name,
+        counts.add,
+        counts.change,
+        counts.destroy,
+        left_pending(pending(view.plan).len()),
     )
 }

@@ -1,8 +1,9 @@
 //! How two snapshots differ, for people.
 
 use super::line::{Line, Style};
-use super::section::{Section, fit};
+use super::section::{Room, Section, fit};
 use super::terminal::{Detail, LINES_MAX};
+use super::wrap::COLUMNS_MAX;
 use crate::snapshot::difference::{Changed, PodsChanged, SnapshotDifference, Way};
 
 /// Returns the difference as lines; the first one is the summary.
@@ -18,11 +19,7 @@ pub fn snapshot_difference(difference: &SnapshotDifference, detail: Detail) -> V
     let SnapshotDifference { nodes, pods, configuration, others, catalog, at } = difference;
     let mut lines = vec![Line::new(Style::Bold, summary(difference))];
     let most = |number: usize| if detail == Detail::All { usize::MAX } else { number };
-    let titled = |title: &'static str, items, most| Section {
-        title: Some(Line::new(Style::Bold, title)),
-        items,
-        most,
-    };
+    let titled = Section::titled;
     let sold = catalog.iter().map(|(before, after)| row(Way::Changed, &format!("{before} → {after}"), ""));
     lines.extend(at.iter().map(|times| Line::new(Style::Dim, format!("Seen: {}", seen(times)))));
     let sections = vec![
@@ -33,7 +30,7 @@ pub fn snapshot_difference(difference: &SnapshotDifference, detail: Detail) -> V
         titled("What Azure sells:", sold.collect(), usize::MAX),
     ];
     let room = if detail == Detail::All { usize::MAX } else { LINES_MAX - 2 };
-    if fit(sections, room, &mut lines) {
+    if fit(sections, Room { lines: room, columns: COLUMNS_MAX }, &mut lines) {
         lines.push(Line::blank());
         lines.push(Line::new(Style::Dim, "more: the same with `--all`"));
     }

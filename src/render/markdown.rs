@@ -7,33 +7,33 @@
 mod comparison;
 mod part;
 
-use std::collections::BTreeSet;
-
 use super::escape::{code, is_kept, sentence, units};
 use super::line::Line;
-use super::question;
-use super::refused;
-use super::strategies;
-use super::terminal::{self, capacity, existing, group_price, zone_name};
+use super::page::additions::{kept, purpose};
+use super::page::assumptions::{assumptions, guesses};
+use super::page::cost::cost;
+use super::page::evictions::evictions;
+use super::page::headline::headline;
+use super::page::not_done::not_done;
+use super::page::pending::pending;
+use super::page::removals::{self, Removed, in_place, removed};
+use super::page::shape::{group_price, size_of_group, zone_name};
+use super::page::{question, refused, strategies};
+use super::terminal::warnings;
 use super::view::{Group, GroupKey, PlanView};
 use super::words::grouped;
-use crate::model::NodeName;
-use crate::plan::{Change, Reason};
 use part::{Part, Rank};
 
 /// The most UTF-16 units of the text, and so the most characters: Azure DevOps takes 4,000 for a description, and
 /// a little is left for a title or a marker.
 pub const UNITS_MAX: usize = 3900;
 
-/// The most reasons, as on the terminal.
-const REASONS_MAX: usize = 5;
-
 /// How many names stand in an item before the rest is counted.
 const NAMES_IN_ITEM: usize = 3;
 
 /// The head of the table of nodes to make.
-const CREATES: &str = "| Nodes | Pool | Size | Zone | Bought | In all | Pods | Cost |\n\
-    | ---: | --- | --- | --- | --- | --- | ---: | ---: |";
+const CREATES: &str = "| Nodes | Pool | Size | Zone | Capacity type | Total | Cost | For |\n\
+    | ---: | --- | --- | --- | --- | --- | ---: | --- |";
 
 /// Returns the plan as Markdown; where two inputs stand side by side, what the change from one to the other does.
 #[must_use]
@@ -45,24 +45,28 @@ pub fn plan_markdown(view: &PlanView<'_>) -> String {
 }
 
 fn one_plan(view: &PlanView<'_>) -> String {
-    let mut head = vec![format!("**{}**", terminal::summary(view).text())];
+    let mut head = vec![format!("**{}**", headline(view).text())];
     head.extend(refused::line(view.plan).map(|line| item(&line)));
     head.extend(items(question::head(view.plan)));
-    let (cost, mut notes) = split_first(terminal::cost(view));
+    let (cost, mut notes) = split_first(cost(view));
     head.extend(cost.map(|line| item(&line)));
+    head.extend(evictions(view).iter().map(item));
     head.extend(strategies::markdown(view));
     notes.extend(question::bill(view));
     let counts = view.counts();
+    let destroys = removed(view).into_iter().map(|node| destroyed(view, node)).collect();
     let mut parts = vec![
         Part::new("", Rank::Money, notes.iter().map(item).collect()).at_most(4),
         Part::new("Not in this plan", Rank::Missing, missing(view)),
-        Part::new("Destroy", Rank::Destroy, destroys(view)).counting(counts.destroy),
-        Part::new("Change in place", Rank::Change, in_place(view)),
+        Part::new("Check first", Rank::Missing, items(guesses(view))),
+        Part::new("Destroy", Rank::Destroy, destroys).counting(counts.destroy),
+        Part::new("Change in place", Rank::Change, in_place(view).iter().map(named).collect()),
         Part::new("Create", Rank::Create, creates(view)).in_table(CREATES).counting(counts.add),
-        Part::new("Why", Rank::Why, items(terminal::reasons(view))).at_most(REASONS_MAX),
-        Part::new("Not done", Rank::NotDone, items(terminal::not_done(view, NAMES_IN_ITEM))),
-        Part::new("Warnings", Rank::Warnings, items(terminal::warnings(view))),
-        Part::new("Read and assumed", Rank::Read, read(view)),
+        Part::new("On nodes that stay", Rank::Kept, kept(view).iter().map(named).collect()),
+        Part::new("Stays Pending", Rank::Pending, items(pending(view, None))),
+        Part::new("Not done", Rank::NotDone, items(not_done(view, NAMES_IN_ITEM))),
+        Part::new("Warnings", Rank::Warnings, items(warnings(view))),
+        Part::new("Read and assumed", Rank::Read, items(assumptions(view))),
     ];
     page(&head, &mut parts, &more(view))
 }
@@ -95,48 +99,15 @@ fn missing(view: &PlanView<'_>) -> Vec<String> {
     gaps.map(|gap| sentence(&format!("{}: {}", gap.what, gap.consequence))).collect()
 }
 
-/// What was read and assumed, without what could not be read.
-fn read(view: &PlanView<'_>) -> Vec<String> {
-    let gaps: BTreeSet<String> = view.plan.evidence.world.gaps.iter().map(ToString::to_string).collect();
-    let lines = terminal::read(view).into_iter().map(|line| line.text());
-    lines.filter(|text| !gaps.contains(text)).map(|text| sentence(&text)).collect()
+/// Returns the line of an object without its symbol, which the heading says.
+fn named(line: &Line) -> String {
+    let text: String = line.spans.iter().skip(1).map(|span| &*span.text).collect();
+    sentence(text.trim_start_matches("node "))
 }
 
-/// Removals by name, each with its reason.
-fn destroys(view: &PlanView<'_>) -> Vec<String> {
-    let mut removed: Vec<(&NodeName, &str, Option<&Reason>)> = view
-        .plan
-        .spec
-        .changes
-        .iter()
-        .filter_map(|(id, planned)| {
-            let target = &planned.change.delete()?.target.node;
-            let replaced = if planned.change.create().is_some() { " is replaced" } else { "" };
-            Some((target, replaced, view.plan.evidence.reasons.get(id)))
-        })
-        .collect();
-    removed.sort();
-    removed
-        .into_iter()
-        .map(|(node, replaced, reason)| {
-            let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
-            sentence(&format!("{}{replaced}{reason}", existing(view, node).trim_start_matches("node ")))
-        })
-        .collect()
-}
-
-fn in_place(view: &PlanView<'_>) -> Vec<String> {
-    let mut changed: Vec<(&NodeName, &str)> = Vec::new();
-    for planned in view.plan.spec.changes.values() {
-        match &planned.change {
-            Change::Update(update) => changed.push((&update.target.node, "is updated in place")),
-            Change::Adopt(adopt) => changed.push((&adopt.target.node, "gets a NodeClaim")),
-            Change::Forget(forget) => changed.push((&forget.target.node, "is no longer managed")),
-            Change::Create(_) | Change::Delete(_) | Change::Replace(_) | Change::NoOp(_) => {}
-        }
-    }
-    changed.sort_unstable();
-    changed.into_iter().map(|(node, what)| format!("{} {what}", code(node.as_str()))).collect()
+/// Says of a node that goes what it is, what it costs and why it goes.
+fn destroyed(view: &PlanView<'_>, node: Removed<'_>) -> String {
+    sentence(removals::sentence(view, node).trim_start_matches("node "))
 }
 
 /// Nodes to make by group, the most of them first.
@@ -146,10 +117,10 @@ fn creates(view: &PlanView<'_>) -> Vec<String> {
     rows.sort_by(|(key, group), (other_key, other)| {
         (other.nodes.len(), key).cmp(&(group.nodes.len(), other_key))
     });
-    rows.into_iter().map(|(key, group)| row(key, group)).collect()
+    rows.into_iter().map(|(key, group)| row(view, key, group)).collect()
 }
 
-fn row(key: &GroupKey<'_>, group: &Group<'_>) -> String {
+fn row(view: &PlanView<'_>, key: &GroupKey<'_>, group: &Group<'_>) -> String {
     let GroupKey { pool, size, zone, capacity_type } = key;
     let number = |number: usize| grouped(u64::try_from(number).unwrap_or(u64::MAX));
     let cells = [
@@ -158,9 +129,9 @@ fn row(key: &GroupKey<'_>, group: &Group<'_>) -> String {
         code(size.as_str()),
         sentence(&zone_name(zone.as_str())),
         capacity_type.to_string(),
-        sentence(&capacity(&group.capacity)),
-        number(group.pods),
+        sentence(&size_of_group(view, group)),
         sentence(&group_price(group)),
+        sentence(&purpose(view, group)),
     ];
     format!("| {} |", cells.join(" | "))
 }

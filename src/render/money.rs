@@ -127,8 +127,22 @@ fn known_change(before: Cost, after: Cost) -> String {
         }
         std::cmp::Ordering::Greater => "increase",
     };
-    let (difference, old, new) = (unit.show((new - old).abs()), unit.show(old), unit.show(new));
-    format!("Monthly cost will {way} by {mark}{difference} ({old_mark}{old} → {new_mark}{new})")
+    let (by, of) = (new - old, old);
+    let (difference, old, new) = (unit.show(by.abs()), unit.show(old), unit.show(new));
+    let sums = format!("{old_mark}{old} → {new_mark}{new}");
+    let share = share(by, of).map_or(String::new(), |share| format!("{share} %, "));
+    format!("Monthly cost will {way} by {mark}{difference} ({share}{sums})")
+}
+
+/// Returns a part in hundredths of the whole, with a decimal below ten; nothing of nothing.
+fn share(part: i64, whole: i64) -> Option<String> {
+    const TENTHS: i128 = 1000;
+    let whole = i128::from(whole.max(0));
+    let tenths = (i128::from(part.abs()) * TENTHS + whole / 2).checked_div(whole)?;
+    Some(match tenths {
+        ..100 => format!("{}.{}", tenths / 10, tenths % 10),
+        _ => super::words::grouped(u64::try_from((tenths + 5) / 10).unwrap_or(u64::MAX)),
+    })
 }
 
 /// Returns the same change by the price list, where the user pays something else.
@@ -162,27 +176,27 @@ pub fn commitments(prices: &Prices) -> Option<String> {
     })
 }
 
-/// Says how far the cost is above what any fleet costs at least that places the same pods.
+/// Says how far the cost is above the lower bound of what any fleet costs that places the same pods.
 #[must_use]
 pub fn bound(after: Cost, bound: Bound) -> String {
-    let Bound { least, is_proven_cheapest, is_estimate: rests_on_estimates } = bound;
-    let is_estimate = rests_on_estimates || after.is_estimate;
-    let cost = per_month(after.effective, Sureness::of(after.is_estimate));
-    let estimates = if is_estimate { ", at prices of which some are estimated" } else { "" };
+    let Bound { least, is_proven_cheapest, is_estimate } = bound;
+    let estimates = if is_estimate || after.is_estimate { "some prices estimated" } else { "" };
     if is_proven_cheapest && after.effective <= least {
-        return format!("{cost} is proven cheapest for these pods{estimates}");
+        let estimates = if estimates.is_empty() { String::new() } else { format!(" ({estimates})") };
+        return format!("Optimal: no fleet for these pods costs less{estimates}");
     }
-    let least_shown = per_month(least, Sureness::of(rests_on_estimates));
+    let least_shown = per_month(least, Sureness::of(is_estimate));
     let gap = match least.0 {
-        ..=0 => "nothing can be said of the cheapest possible".to_owned(),
+        ..=0 => "Distance from the optimum not known".to_owned(),
         least => {
             // Rounded up, so that it is never said to be nearer than it is.
             let above = i128::from(after.effective.0) - i128::from(least);
             let tenths = (above.max(0) * 1000 + i128::from(least) - 1) / i128::from(least);
-            format!("at most {}.{} % above the cheapest possible", tenths / 10, tenths % 10)
+            format!("Within {}.{} % of the optimum", tenths / 10, tenths % 10)
         }
     };
-    format!("{cost} beside a proven lower bound of {least_shown}: {gap}{estimates}")
+    let estimates = if estimates.is_empty() { String::new() } else { format!("; {estimates}") };
+    format!("{gap} (lower bound {least_shown}{estimates})")
 }
 
 /// Says what the room costs that CapacityBuffers keep.
@@ -190,7 +204,7 @@ pub fn bound(after: Cost, bound: Bound) -> String {
 pub fn headroom(headroom: Headroom) -> String {
     let Headroom { pods, cost, is_estimate } = headroom;
     let cost = per_month(cost, Sureness::of(is_estimate));
-    format!("Of that {cost} is headroom: room for {} by CapacityBuffers", super::words::count(pods, "pod"))
+    format!("Includes {cost} of headroom for {} (CapacityBuffers)", super::words::count(pods, "pod"))
 }
 
 /// Says what the room costs that the scheduler needs to place all pods.
@@ -199,7 +213,7 @@ pub fn slack(slack: Slack) -> String {
     let Slack { pods, cost, is_estimate } = slack;
     let cost = per_month(cost, Sureness::of(is_estimate));
     let pods = super::words::count(pods, "pod");
-    format!("Of that {cost} is room for Kubernetes' scheduler, which might leave {pods} over without it")
+    format!("Includes {cost} of headroom: without it kube-scheduler may leave {pods} Pending")
 }
 
 /// Says what it would save not to count tainted nodes where a workload is spread over hosts.
@@ -263,7 +277,9 @@ mod tests {
     #[test]
     fn the_cost_sentence_adds_up_for_its_reader() {
         let decrease = change(cost(12_753_425, false), cost(12_189_041, false));
-        assert_eq!(decrease, "Monthly cost will decrease by $412 ($9,310 → $8,898)");
+        assert_eq!(decrease, "Monthly cost will decrease by $412 (4.4 %, $9,310 → $8,898)");
+        let doubled = change(cost(1_000_000, false), cost(2_000_000, false));
+        assert_eq!(doubled, "Monthly cost will increase by $730 (100 %, $730 → $1,460)");
         let small = change(cost(0, false), cost(7_534, true));
         assert_eq!(small, "Monthly cost will increase by ~$5.50 ($0 → ~$5.50)");
         assert_eq!(change(cost(0, false), cost(0, false)), "Monthly cost will stay at $0");
@@ -278,10 +294,10 @@ mod tests {
         };
         let lines = [bound(982_320, false), bound(1_000_000, false), bound(999_999, true), bound(0, false)];
         let expected = "\
-$730/month beside a proven lower bound of $717/month: at most 1.8 % above the cheapest possible
-$730/month is proven cheapest for these pods
-$730/month beside a proven lower bound of ~$730/month: at most 0.1 % above the cheapest possible, at prices of which some are estimated
-$730/month beside a proven lower bound of $0/month: nothing can be said of the cheapest possible";
+Within 1.8 % of the optimum (lower bound $717/month)
+Optimal: no fleet for these pods costs less
+Within 0.1 % of the optimum (lower bound ~$730/month; some prices estimated)
+Distance from the optimum not known (lower bound $0/month)";
         assert_eq!(lines.join("\n"), expected);
     }
 
@@ -305,11 +321,11 @@ $730/month beside a proven lower bound of $0/month: nothing can be said of the c
         ];
         let expected = "\
 Monthly cost will increase by at least $0: the price of 1 node is not known
-Monthly cost will increase by at least $100 ($100 → $200): the price of 2 nodes is not known
-Monthly cost will decrease by at most $100 ($200 → $100): the price of 1 node is not known
+Monthly cost will increase by at least $100 (100 %, $100 → $200): the price of 2 nodes is not known
+Monthly cost will decrease by at most $100 (50 %, $200 → $100): the price of 1 node is not known
 Monthly cost will decrease by at least $0: the price of 1 node is not known
-Monthly cost will increase by at most $100 ($100 → $200): the price of 1 node is not known
-Monthly cost will decrease by at least $100 ($200 → $100): the price of 1 node is not known
+Monthly cost will increase by at most $100 (100 %, $100 → $200): the price of 1 node is not known
+Monthly cost will decrease by at least $100 (50 %, $200 → $100): the price of 1 node is not known
 Monthly cost will stay at $200, without 1 node of unknown price
 How the monthly cost changes is not known: the prices of 2 nodes to add and of 1 node to destroy are not";
         assert_eq!(lines.join("\n"), expected);

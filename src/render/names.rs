@@ -1,26 +1,20 @@
-//! A plan as names, one a line, as kubectl's `-o name` writes them: for scripts.
+//! A plan as names and nothing else, one a line, as kubectl's `-o name` writes them: for scripts.
 //!
-//! What is made stands alone. What happens to something that exists stands behind its name in kubectl's word, so
-//! that a list with a node to destroy is never mistaken for a list of what comes.
+//! What is made, changed and destroyed stands there alike; `-o json` says which is which.
 
-use crate::plan::{Change, ExistingNode, Plan};
+use std::collections::BTreeSet;
 
-/// Returns the names, sorted: `nodeclaim.karpenter.sh/NAME` of a node to make, `… deleted` of one to destroy.
+use crate::plan::{ExistingNode, Plan};
+
+/// Returns the names of all that the plan is about, sorted: `nodeclaim.karpenter.sh/NAME`, of a node without a claim
+/// `node/NAME`.
 #[must_use]
 pub fn plan_names(plan: &Plan) -> String {
-    let mut lines: Vec<String> = Vec::new();
+    let mut lines: BTreeSet<String> = BTreeSet::new();
     for planned in plan.spec.changes.values() {
         lines.extend(planned.change.create().map(|create| claim(create.claim.as_str())));
-        let what = match &planned.change {
-            Change::Delete(_) | Change::Replace(_) => "deleted",
-            Change::Update(_) => "configured",
-            Change::Adopt(_) => "adopted",
-            Change::Forget(_) => "forgotten",
-            Change::Create(_) | Change::NoOp(_) => continue,
-        };
-        lines.extend(planned.change.target().map(|target| format!("{} {what}", existing(target))));
+        lines.extend(planned.change.target().map(existing));
     }
-    lines.sort();
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 

@@ -13,46 +13,55 @@ pub(super) struct Section {
     pub(super) items: Vec<Line>,
     /// How many items are shown at most.
     pub(super) most: usize,
+    /// What stands below them, however many are shown.
+    pub(super) foot: Option<Line>,
 }
 
 /// How many lines an item takes at most where there is no room for all of it.
 const ITEM_LINES_MAX: usize = 3;
 
 impl Section {
+    /// Makes a section with a headline.
+    pub(super) fn titled(title: &'static str, items: Vec<Line>, most: usize) -> Self {
+        Self { title: Some(Line::new(Style::Bold, title)), items, most, foot: None }
+    }
+
     /// How many lines the section takes, with a blank one before it.
-    fn height(&self, item_lines_max: usize) -> usize {
+    fn height(&self, item_lines_max: usize, columns: usize) -> usize {
         if self.items.is_empty() {
             return 0;
         }
         let shown: usize = {
             let items = self.items.iter().take(self.most);
-            items.map(|item| wrapped(item).len().min(item_lines_max)).sum()
+            items.map(|item| wrapped(item, columns).len().min(item_lines_max)).sum()
         };
         let more = usize::from(self.items.len() > self.most);
-        1 + usize::from(self.title.is_some()) + shown + more
+        let foot = self.foot.as_ref().map_or(0, |foot| wrapped(foot, columns).len());
+        1 + usize::from(self.title.is_some()) + shown + more + foot
     }
 
-    fn write(self, item_lines_max: usize, lines: &mut Vec<Line>) -> bool {
-        let Self { title, items, most } = self;
+    fn write(self, item_lines_max: usize, columns: usize, lines: &mut Vec<Line>) -> bool {
+        let Self { title, items, most, foot } = self;
         if items.is_empty() {
             return false;
         }
         lines.push(Line::blank());
         lines.extend(title);
         let hidden = items.len().saturating_sub(most);
-        lines.extend(items.iter().take(most).flat_map(|item| cut(item, item_lines_max)));
+        lines.extend(items.iter().take(most).flat_map(|item| cut(item, item_lines_max, columns)));
         if hidden > 0 {
             let more =
                 format!("    … and {} more", words::grouped(u64::try_from(hidden).unwrap_or(u64::MAX)));
             lines.push(Line::new(Style::Dim, more));
         }
+        lines.extend(foot.iter().flat_map(|foot| wrapped(foot, columns)));
         hidden > 0
     }
 }
 
 /// Returns the item in lines; where it has more than so many, the last one says that it goes on.
-fn cut(item: &Line, lines_max: usize) -> Vec<Line> {
-    let mut lines = wrapped(item);
+fn cut(item: &Line, lines_max: usize, columns: usize) -> Vec<Line> {
+    let mut lines = wrapped(item, columns);
     if lines.len() > lines_max {
         lines.truncate(lines_max);
         if let Some(last) = lines.last_mut() {
@@ -62,14 +71,24 @@ fn cut(item: &Line, lines_max: usize) -> Vec<Line> {
     lines
 }
 
-/// Writes the sections within so many lines: the longest gives way first, and long items are cut where
+/// How large a page is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// The most lines.
+    pub(super) lines: usize,
+    /// The most columns of a line.
+    pub(super) columns: usize,
+}
+
+/// Writes the sections within so much room: the longest gives way first, and long items are cut where
 /// that is not enough. Returns whether something is left out.
-pub(super) fn fit(mut sections: Vec<Section>, room: usize, lines: &mut Vec<Line>) -> bool {
+pub(super) fn fit(mut sections: Vec<Section>, room: Room, lines: &mut Vec<Line>) -> bool {
+    let Room { lines: lines_max, columns } = room;
     let height = |sections: &[Section], cut: usize| -> usize {
-        sections.iter().map(|section| section.height(cut)).sum()
+        sections.iter().map(|section| section.height(cut, columns)).sum()
     };
     let mut item_lines_max = usize::MAX;
-    while height(&sections, item_lines_max) > room {
+    while height(&sections, item_lines_max) > lines_max {
         let longest = sections
             .iter_mut()
             .map(|section| (section.items.len().min(section.most), section))
@@ -83,7 +102,7 @@ pub(super) fn fit(mut sections: Vec<Section>, room: usize, lines: &mut Vec<Line>
     }
     let mut leaves_out = item_lines_max == ITEM_LINES_MAX;
     for section in sections {
-        leaves_out |= section.write(item_lines_max, lines);
+        leaves_out |= section.write(item_lines_max, columns, lines);
     }
     leaves_out
 }

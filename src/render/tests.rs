@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::page::headline::headline;
 use super::{Detail, PlanView, explain, plain_text, plan_text, terminal::LINES_MAX};
 use crate::model::{
-    Commitment, DisruptionReason, LabelKey, MicroUsdPerHour, NodeName, Operator, PodKey, Price, Requirement,
-    ResourceName, Resources, SchedulingRule, SkuName, label,
+    Commitment, DisruptionReason, LabelKey, MicroUsdPerHour, NodeName, Operator, PodKey, PodPlace, Price,
+    Requirement, ResourceName, Resources, SchedulingRule, SkuName, Workload, label,
 };
 use crate::plan::tests::world as sample;
 use crate::plan::{HeldChange, Plan, read, write};
@@ -61,38 +62,40 @@ pub(crate) fn talkative() -> Plan {
 #[test]
 fn a_plan_says_the_sum_the_money_the_changes_and_what_is_not_done() {
     let expected = "\
-Plan: 1 to import, 2 to add, 0 to change, 1 to destroy.
-Monthly cost will increase by at most $292 ($292 → $584): the price of 1 node is not known
+Plan: 1 to import, 2 to add, 0 to change, 1 to destroy. 3 pods stay Pending.
+Monthly cost will increase by at most $292 (100 %, $292 → $584): the price of 1 node is not known
 $584/month, up to $876 if Azure substitutes
 The price of 1 node is not known and in no sum (1 before, 0 after)
-  of size `Standard_Unheard_of` of node `empty-1` no price is known
+  no price is known of size `Standard_Unheard_of` of node `empty-1`
 
-Read: 8 pods, 3 nodes, 2 daemonsets (2 assumed)
-Prices and sizes: recorded, region `eastus`
 Not read: 2 documents of kind `Rollout`: their pods are not planned
 Assumed: region `eastus` (no NodeFleet says another; use `--location`)
-1 pod says nothing of what to reserve and may crowd a node
+1 pod has no resource requests (counted as 0)
 
-  - node `empty-1` (pool `general`, Standard_Unheard_of, eastus-1, on-demand)
-  i node `aks-general-zzz` gets a NodeClaim
-  + 2 nodes in `general`: Standard_D4s_v5, eastus-1, on-demand: 8 vCPU, 32Gi, 4 pods, $292/month
+  - node `empty-1` (pool `general`, Standard_Unheard_of, eastus-1, on-demand), price not known, no
+      pods: empty
 
-Why:
-  `aks-general-zzz`: it has the label of pool `general` and no NodeClaim
-  `empty-1`: empty: it carries no pods but those of DaemonSets
-  2 nodes of Standard_D4s_v5 in `general`: 4 pods wait, among them `default/web-1`
-  1 more pod fits on nodes that stay: `kept-1`
+  i node `aks-general-zzz` gets a NodeClaim: it has the label of pool `general` and no NodeClaim
+
+  + 2 nodes in `general`: Standard_D4s_v5, eastus-1, on-demand: 8 vCPU, 32 GiB, $292/month, for 4
+      Pending pods (`default/web-1`, `default/web-2`, `default/web-3` and 1 more)
+  = 1 Pending pod `default/web-5` to a node that stays: `kept-1`
+
+Stays Pending:
+  2 pods (`default/huge-1`, `default/huge-2`): cpu: `900` is asked for, `7.2` is the most (nearest:
+      `Standard_D8s_v5` in pool `general`)
+  1 pod `default/spread-1`: held back for topologySpreadConstraints: this rule is not planned with
+      yet
 
 Not done:
-  2 pods fit nowhere: `default/huge-1`, `default/huge-2` (cpu: `900` is asked for, `7.2` is the
-      most; nearest: `Standard_D8s_v5` in pool `general`)
-  1 pod is held back for topologySpreadConstraints: `default/spread-1` (this rule is not planned
-      with yet)
   1 node stays: `kept-1` (a pod asks not to be disrupted)
-  `preferred nodeAffinity` of 3 pods is passed over: it is only wished for
+  `preferred nodeAffinity` of 3 pods is a preference and not planned with
 
 Warnings:
   pool `general`: no size has zone `1`; hint: write `eastus-1`
+
+Read: 8 pods, 3 nodes, 2 DaemonSets (2 assumed)
+Prices and sizes: recorded, region `eastus`
 
 more: `nodeform show plan.json --all`
 ";
@@ -103,31 +106,33 @@ more: `nodeform show plan.json --all`
 fn everything_shows_each_node_with_its_pods() {
     let expected = "\
 Plan: 1 to import, 2 to add, 0 to change, 1 to destroy.
-Monthly cost will increase by $146 ($438 → $584)
+Monthly cost will increase by $146 (33 %, $438 → $584)
 $584/month, up to $876 if Azure substitutes
 
-Read: 4 pods, 3 nodes, 2 daemonsets (2 assumed)
-Prices and sizes: recorded, region `eastus`
-
-  - node `empty-1` (pool `general`, Standard_D4s_v5, eastus-1, on-demand) will be destroyed
-      because empty: it carries no pods but those of DaemonSets
+  - node `empty-1` (pool `general`, Standard_D4s_v5, eastus-1, on-demand) will be destroyed,
+      $146/month, no pods
+      because empty: only pods of DaemonSets
   i node `aks-general-zzz` (pool `general`, Standard_D4s_v5, eastus-1, on-demand) will be adopted as
       NodeClaim `general-zzz`
       because it has the label of pool `general` and no NodeClaim
   + node `aks-general-6a32amb4as` of pool `general`: Standard_D4s_v5, eastus-1, on-demand: 4 vCPU,
-      16Gi, $146/month
-      because 2 pods wait, opened for `default/web-1`
+      16 GiB, $146/month
+      because 2 Pending pods, opened for `default/web-1`
       or, where Azure has none: 1 other size, 1 other zone, up to $292/month
       taints: `dedicated=web:NoSchedule`
       default/web-1
       default/web-2
   + node `aks-general-m3zqdmw3s3` of pool `general`: Standard_D4s_v5, eastus-1, on-demand: 4 vCPU,
-      16Gi, $146/month
-      because 2 pods wait, opened for `default/web-3`
+      16 GiB, $146/month
+      because 2 Pending pods, opened for `default/web-3`
       or, where Azure has none: 1 other size, 1 other zone, up to $292/month
       taints: `dedicated=web:NoSchedule`
       default/web-3
       default/web-4
+
+Read: 4 pods, 3 nodes, 2 DaemonSets (2 assumed)
+Prices and sizes: recorded, region `eastus`
+Assumed DaemonSets: `agent`, `picky`
 ";
     assert_eq!(shown(&sample::example_plan(), Detail::All), expected);
 }
@@ -139,6 +144,34 @@ fn a_saved_plan_shows_what_the_fresh_one_did() {
     for detail in [Detail::Brief, Detail::All] {
         assert_eq!(shown(&saved, detail), shown(&fresh, detail));
     }
+}
+
+#[test]
+fn what_is_evicted_is_said_by_workload_below_what_goes() {
+    let mut plan = sample::example_plan();
+    let workload =
+        |name: &str| Workload { kind: "Deployment".into(), namespace: "shop".into(), name: name.into() };
+    for (name, pods) in [("web", vec!["web-a", "web-b"]), ("cart", vec!["cart-a"])] {
+        let mut group = plan.evidence.world.pods[0].clone();
+        group.place = PodPlace::Bound(NodeName::new("empty-1"));
+        group.workload = Some(workload(name));
+        group.names = pods.into_iter().map(Into::into).collect();
+        plan.evidence.world.pods.push(group);
+    }
+    let text = shown(&plan, Detail::Brief).replace("\n      ", " ");
+    let expected = "$146/month, 3 pods: empty\nEvicts 3 running pods (2 shop/web, 1 shop/cart).\n";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn lines_are_as_wide_as_the_reader_has_room() {
+    let plan = talkative();
+    let view = |columns: usize| PlanView::new(&plan, Some("plan.json")).of_columns(columns);
+    let text = |columns: usize| plain_text(&plan_text(&view(columns), Detail::Brief));
+    // The first line stays whole: programs look for it.
+    assert!(text(60).lines().skip(1).all(|line| line.chars().count() <= 60), "{}", text(60));
+    assert!(text(60).starts_with(&headline(&view(60)).text()), "{}", text(60));
+    assert!(text(200).lines().any(|line| line.chars().count() > 100), "{}", text(200));
 }
 
 fn held_back(node: &str, because: &str) -> HeldChange {
@@ -199,7 +232,10 @@ fn unknown_prices_are_words() {
     }
     solution.target.new[0].effective_price = Price::Listed(price);
     let text = shown(&sample::planned(&snapshot, &policy, &solution), Detail::Brief).replace("\n      ", " ");
-    assert!(text.contains("4 pods, $146/month without 1 node of unknown price"), "{text}");
+    assert!(
+        text.contains("32 GiB, $146/month without 1 node of unknown price, for 4 Pending pods"),
+        "{text}"
+    );
     assert!(text.contains("by at least $0: the price of 1 node is not known"), "{text}");
 }
 
@@ -213,8 +249,8 @@ fn estimates_are_marked() {
         node.substitutes.iter_mut().for_each(|other| other.effective_price = estimate);
     }
     let text = shown(&sample::planned(&snapshot, &policy, &solution), Detail::Brief).replace("\n      ", " ");
-    assert!(text.contains("4 pods, ~$292/month"), "{text}");
-    assert!(text.contains("by ~$146 (~$438 → ~$584)"), "{text}");
+    assert!(text.contains("32 GiB, ~$292/month, for 4 Pending pods"), "{text}");
+    assert!(text.contains("by ~$146 (33 %, ~$438 → ~$584)"), "{text}");
 }
 
 #[test]
@@ -271,13 +307,6 @@ fn nodes_that_leave_are_named_and_several_nodes_are_spoken_of_as_several() {
     let expected =
         "(they are too many: pool `p` asks for 2 nodes (`replicas`); but their pods have no sure place)";
     assert!(text.contains(expected), "{text}");
-}
-
-#[test]
-fn huge_pages_are_shown_in_bytes() {
-    let mut resources = crate::model::Resources::none();
-    resources.set(ResourceName::parse("hugepages-2Mi"), 4 << 20);
-    assert_eq!(super::terminal::capacity(&resources), "0 vCPU, 0, 4Mi hugepages-2Mi");
 }
 
 #[test]

@@ -2,10 +2,16 @@
 //!
 //! Grouping is for the eye only: in the plan one create is one node.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use crate::model::{CapacityType, MicroUsdPerHour, Node, NodeName, PoolName, Resources, SkuName, Zone};
-use crate::plan::{Change, ChangeId, ClaimSpec, Create, NodeShape, Placement, Plan};
+use super::wrap::COLUMNS_MAX;
+use crate::model::{
+    CapacityType, MicroUsdPerHour, Node, NodeName, PodKey, PodPlace, PoolName, Price, Resources, SkuName,
+    Workload, Zone,
+};
+use crate::plan::{Change, ChangeId, ClaimSpec, Create, NodeShape, Placement, Plan, PodGroup, of_nodes};
 
 /// A plan with what showing it needs.
 #[derive(Clone, Debug)]
@@ -14,7 +20,16 @@ pub struct PlanView<'a> {
     pub plan: &'a Plan,
     /// The file it was read from or written to, for the hints.
     pub file: Option<&'a str>,
+    /// How wide lines may be.
+    pub columns: usize,
     nodes: BTreeMap<&'a NodeName, &'a Node>,
+    /// The group of each pod that was seen, by namespace and name.
+    pods: BTreeMap<(&'a str, &'a str), &'a PodGroup>,
+    /// The pods on each node, those of DaemonSets aside.
+    running: BTreeMap<&'a NodeName, Vec<PodKey>>,
+    gone: BTreeSet<&'a NodeName>,
+    /// What nodes cost: worked out when somebody asks.
+    prices: OnceCell<BTreeMap<NodeName, Price>>,
 }
 
 /// How many nodes come, change, go.
@@ -83,8 +98,58 @@ impl<'a> PlanView<'a> {
     /// Makes the view of a plan.
     #[must_use]
     pub fn new(plan: &'a Plan, file: Option<&'a str>) -> Self {
-        let nodes = plan.evidence.world.nodes.iter().map(|node| (&node.name, node)).collect();
-        Self { plan, file, nodes }
+        let world = &plan.evidence.world;
+        let nodes = world.nodes.iter().map(|node| (&node.name, node)).collect();
+        let gone: BTreeSet<&NodeName> = plan.spec.deletes().map(|(_, delete)| &delete.target.node).collect();
+        let mut pods = BTreeMap::new();
+        let mut running: BTreeMap<&NodeName, Vec<PodKey>> = BTreeMap::new();
+        for group in &world.pods {
+            pods.extend(group.names.iter().map(|name| ((group.namespace.as_str(), &**name), group)));
+            let PodPlace::Bound(node) = &group.place else { continue };
+            if !group.is_daemon {
+                let key = |name: &Arc<str>| PodKey { namespace: group.namespace.clone(), name: name.clone() };
+                running.entry(node).or_default().extend(group.names.iter().map(key));
+            }
+        }
+        let prices = OnceCell::new();
+        Self { plan, file, columns: COLUMNS_MAX, nodes, pods, running, gone, prices }
+    }
+
+    /// Returns the view for lines of so many columns.
+    #[must_use]
+    pub fn of_columns(self, columns: usize) -> Self {
+        Self { columns, ..self }
+    }
+
+    /// Returns the workload that made a pod, if one did.
+    #[must_use]
+    pub fn workload(&self, pod: &PodKey) -> Option<&'a Workload> {
+        self.group(pod)?.workload.as_ref()
+    }
+
+    /// Returns the pods that are like this one, with where they are.
+    #[must_use]
+    pub fn group(&self, pod: &PodKey) -> Option<&'a PodGroup> {
+        self.pods.get(&(pod.namespace.as_str(), &*pod.name)).copied()
+    }
+
+    /// Returns the pods that run on a node, those of DaemonSets aside.
+    pub fn running_on(&self, node: &NodeName) -> impl Iterator<Item = &PodKey> {
+        self.running.get(node).into_iter().flatten()
+    }
+
+    /// Returns whether a pod runs on a node that the plan removes.
+    #[must_use]
+    pub fn is_moving(&self, pod: &PodKey) -> bool {
+        let place = self.group(pod).map(|group| &group.place);
+        matches!(place, Some(PodPlace::Bound(node)) if self.gone.contains(node))
+    }
+
+    /// Returns what a node costs the user by the hour.
+    #[must_use]
+    pub fn price(&self, node: &NodeName) -> Price {
+        let prices = self.prices.get_or_init(|| of_nodes(self.plan));
+        prices.get(node).copied().unwrap_or(Price::Unknown)
     }
 
     /// Returns a node that exists, as it was seen.
@@ -143,7 +208,7 @@ impl<'a> PlanView<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn add(&mut self, node: NewNodeView<'a>) {
+    pub(super) fn add(&mut self, node: NewNodeView<'a>) {
         let price = node.placement.effective_price;
         self.capacity.add(&node.shape.capacity);
         let headroom = node.placement.pods.iter().filter(|pod| pod.is_placeholder()).count();

@@ -2,16 +2,16 @@
 
 use super::line::{Line, Span, Style};
 
-/// The most columns of a line, where words allow it: what fits beside another window and in a review.
+/// The most columns of a line where nothing says how many there are: what fits beside another window and in a review.
 pub const COLUMNS_MAX: usize = 100;
 
 /// How much further the rest of a line is indented than its start.
 const INDENT: usize = 4;
 
-/// Returns the line in parts of at most [`COLUMNS_MAX`] columns. A word that is longer stands alone.
+/// Returns the line in parts of at most so many columns. A word that is longer stands alone.
 #[must_use]
-pub fn wrapped(line: &Line) -> Vec<Line> {
-    if width(&line.text()) <= COLUMNS_MAX {
+pub fn wrapped(line: &Line, columns: usize) -> Vec<Line> {
+    if width(&line.text()) <= columns {
         return vec![line.clone()];
     }
     let text = line.text();
@@ -19,7 +19,7 @@ pub fn wrapped(line: &Line) -> Vec<Line> {
     let mut lines = vec![Line::blank()];
     let mut used = 0;
     for (style, word) in words(line) {
-        let is_full = used + width(word.trim_end()) > COLUMNS_MAX && used > start + INDENT;
+        let is_full = used + width(word.trim_end()) > columns && used > start + INDENT;
         if is_full {
             lines.push(Line::new(Style::Plain, " ".repeat(start + INDENT)));
             used = start + INDENT;
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn a_long_line_breaks_at_spaces_and_keeps_its_words() {
         let text = format!("  {}", "word ".repeat(60));
-        let lines = wrapped(&Line::new(Style::Bold, text.trim_end().to_owned()));
+        let lines = wrapped(&Line::new(Style::Bold, text.trim_end().to_owned()), COLUMNS_MAX);
         assert!(lines.len() > 2 && lines.iter().all(|line| line.text().chars().count() <= COLUMNS_MAX));
         assert!(lines[1].text().starts_with("      word"));
         let words: usize = lines.iter().map(|line| line.text().split_whitespace().count()).sum();
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn a_word_that_is_longer_than_a_line_stays_whole() {
         let long = "x".repeat(300);
-        let lines = wrapped(&Line::new(Style::Plain, format!("a {long} b")));
+        let lines = wrapped(&Line::new(Style::Plain, format!("a {long} b")), COLUMNS_MAX);
         assert!(lines.iter().any(|line| line.text().contains(&long)));
     }
 }

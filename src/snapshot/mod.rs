@@ -101,6 +101,34 @@ pub struct Assumption {
     pub why: String,
 }
 
+impl Assumption {
+    /// How an assumed region is written at its start.
+    pub const REGION: &str = "region ";
+
+    /// How a region other than that of the nodes is written at its start.
+    pub const OTHER_REGION: &str = "prices and sizes of region ";
+
+    /// Returns whether all prices of the plan hang on it.
+    #[must_use]
+    pub fn moves_prices(&self) -> bool {
+        [Self::REGION, Self::OTHER_REGION].iter().any(|start| self.what.starts_with(start))
+    }
+}
+
+impl std::fmt::Display for Assumption {
+    /// Writes the assumption as it stands on the page of a plan.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { what, why } = self;
+        // Brackets behind brackets are hard to read.
+        if what.ends_with(')') {
+            let mut letters = why.chars();
+            let first = letters.next().into_iter().flat_map(char::to_uppercase);
+            return write!(formatter, "Assumed: {what}. {}{}", first.collect::<String>(), letters.as_str());
+        }
+        write!(formatter, "Assumed: {what} ({why})")
+    }
+}
+
 /// The world as it was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {

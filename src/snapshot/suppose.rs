@@ -154,9 +154,8 @@ fn gone_system(snapshot: &Snapshot) -> Option<Assumption> {
     let gone = snapshot.supposed.absent.iter().filter(|absent| is_system(&absent.node)).count();
     let stay = snapshot.nodes.iter().any(is_system);
     (gone > 0 && !stay).then(|| Assumption {
-        what: "AKS without a node of a system agent pool".to_owned(),
-        why: "all of them are supposed gone; what runs there is planned onto NodePools like the rest"
-            .to_owned(),
+        what: "the system pool is lost too".to_owned(),
+        why: "its pods are planned onto NodePools".to_owned(),
     })
 }
 

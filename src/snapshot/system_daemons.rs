@@ -20,12 +20,11 @@ const PRIORITY: i32 = 2_000_001_000;
 
 #[derive(Deserialize)]
 struct Table {
-    version: String,
     /// Name, CPU and memory of each, by network set-up.
     sets: BTreeMap<String, Vec<(String, String, String)>>,
 }
 
-/// Returns the set's name, and the daemonset that it holds and this set-up does not.
+/// Returns the name of a set, and the daemonset that it holds and this set-up does not.
 ///
 /// What carries the packets decides: Cilium stands in for kube-proxy with either kind of address. A cluster
 /// with its own network plugin has kube-proxy and no `azure-cns`, which hands out Azure's addresses.
@@ -66,7 +65,7 @@ pub fn assumed(network: NetworkSetup, shown: &Shown<'_>) -> (Vec<Daemon>, Option
     let missing = rows.filter(|row| !is_shown(row));
     let mut daemons: Vec<Daemon> = missing.map(|(name, cpu, memory)| daemon(name, cpu, memory)).collect();
     daemons.sort();
-    let assumption = (!daemons.is_empty()).then(|| assumption(&daemons, &table.version, set));
+    let assumption = (!daemons.is_empty()).then(|| assumption(&daemons));
     (daemons, assumption)
 }
 
@@ -90,23 +89,21 @@ fn daemon(name: &str, cpu: &str, memory: &str) -> Daemon {
     Daemon { namespace, name: Arc::from(name), spec: Arc::new(spec), is_assumed: true }
 }
 
-fn assumption(daemons: &[Daemon], version: &str, set: &str) -> Assumption {
+fn assumption(daemons: &[Daemon]) -> Assumption {
     let mut sum = Resources::none();
     for daemon in daemons {
         sum.add(&daemon.spec.requests);
     }
     let amount = |name: ResourceName| name.show(sum.get(&name));
-    let names: Vec<&str> = daemons.iter().map(|daemon| &*daemon.name).collect();
     Assumption {
         what: format!(
-            "{} {} of AKS on every node, ~{} cpu and ~{} memory: {}",
+            "AKS' {} system {} per node (~{} CPU, ~{})",
             daemons.len(),
-            if daemons.len() == 1 { "daemonset" } else { "daemonsets" },
+            if daemons.len() == 1 { "DaemonSet" } else { "DaemonSets" },
             amount(ResourceName::Cpu),
             amount(ResourceName::Memory),
-            names.join(", ")
         ),
-        why: format!("set `{set}` of {version}: `--no-system-daemonsets`"),
+        why: "turn off: `--no-system-daemonsets`".to_owned(),
     }
 }
 
@@ -127,17 +124,13 @@ mod tests {
             names,
             "azure-cns azure-ip-masq-agent cloud-node-manager csi-azuredisk-node csi-azurefile-node kube-proxy"
         );
-        assert_eq!(
-            what,
-            "6 daemonsets of AKS on every node, ~350m cpu and ~470Mi memory: azure-cns, azure-ip-masq-agent, \
-             cloud-node-manager, csi-azuredisk-node, csi-azurefile-node, kube-proxy"
-        );
+        assert_eq!(what, "AKS' 6 system DaemonSets per node (~350m CPU, ~470Mi)");
         for set in [NetworkSetup::Azure { is_cilium: true }, NetworkSetup::Azure { is_cilium: false }] {
             assert!(shown(set).0.split(' ').all(|name| AKS_DAEMONSETS.contains(&name)));
         }
         let (names, what) = shown(NetworkSetup::Azure { is_cilium: true });
         assert!(names.contains("cilium") && !names.contains("kube-proxy"));
-        assert!(what.contains("~250m cpu and ~570Mi"), "{what}");
+        assert!(what.contains("~250m CPU, ~570Mi"), "{what}");
         let (names, _) = shown(NetworkSetup::None);
         assert!(names.contains("kube-proxy") && !names.contains("azure-cns"));
         assert!(shown(NetworkSetup::Azure { is_cilium: false }).0.contains("azure-cns"));

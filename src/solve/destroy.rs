@@ -71,8 +71,8 @@ fn left(mut pods: Vec<crate::model::PodKey>, mut held: Vec<Held>) -> Vec<Held> {
     if !pods.is_empty() {
         held.push(Held {
             pods,
-            waits_for: "`--destroy`".to_owned(),
-            because: "nothing is made, and no node that stays takes them".to_owned(),
+            waits_for: Held::DESTROY.to_owned(),
+            because: "`--destroy` creates no node, and no node that stays takes them".to_owned(),
         });
     }
     held
@@ -145,7 +145,6 @@ impl<'a> Kept<'a> {
         if let Some(pod) = pods.iter().find(|pod| pod.is_protected(snapshot.at)) {
             return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
         }
-        let pod = pods.iter().find(|pod| !evictions.may_leave(pod))?;
-        Some(format!("PodDisruptionBudgets keep its pod `{}`", pod.key))
+        pods.iter().find_map(|pod| evictions.why_stays(pod))
     }
 }

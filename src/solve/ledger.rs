@@ -28,10 +28,10 @@ pub fn opened<'n>(
         let there = capacity(&own);
         for (name, limit) in pool.limits.iter() {
             let counter = Counter::PoolResource(pool.name.clone(), name.clone());
-            ledger.add(counter, limit.saturating_sub(there.get(name)));
+            ledger.add_used(counter, limit, there.get(name));
         }
         if let Some(limit) = pool.nodes_max {
-            ledger.add(Counter::PoolNodes(pool.name.clone()), count(limit) - length(own.len()));
+            ledger.add_used(Counter::PoolNodes(pool.name.clone()), count(limit), length(own.len()));
         }
     }
     ledger.note_foreign(all.iter().filter(|node| node.pool.is_none()).count());
@@ -40,14 +40,14 @@ pub fn opened<'n>(
     let resources = [(ResourceName::Cpu, limits.cpu_milli), (ResourceName::Memory, limits.memory_bytes)];
     for (name, limit) in resources {
         if let Some(limit) = limit {
-            ledger.add(Counter::FleetResource(name.clone()), limit.saturating_sub(there.get(&name)));
+            ledger.add_used(Counter::FleetResource(name.clone()), limit, there.get(&name));
         }
     }
     if let Some(limit) = limits.nodes {
-        ledger.add(Counter::FleetNodes, count(limit) - length(all.len()));
+        ledger.add_used(Counter::FleetNodes, count(limit), length(all.len()));
     }
     if let Some(limit) = limits.cost_per_month {
-        ledger.add(Counter::FleetCost, (limit.0 / HOURS_PER_MONTH).saturating_sub(cost.0));
+        ledger.add_used(Counter::FleetCost, limit.0 / HOURS_PER_MONTH, cost.0);
     }
     for (number, left) in uncommitted.0.iter().enumerate() {
         ledger.add(Counter::Commitment(number), i64::from(*left));

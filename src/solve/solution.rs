@@ -377,6 +377,9 @@ impl Warning {
 }
 
 impl Held {
+    /// What pods wait for whose node goes with all others.
+    pub const DESTROY: &str = "`--destroy`";
+
     /// What pods wait for whose place the plan's own check refused.
     pub const CHECK: &str = "the plan's own check";
 

@@ -26,7 +26,7 @@ fn a_plan_that_destroys_is_saved_and_verified_like_any_other() {
     let plan = start(&["plan", &example, "--destroy", "--out", "plan.json", "-v"], &folder, "");
     assert!(plan.status.success(), "{}", aside(&plan));
     assert!(out(&plan).starts_with("Plan: 0 to add, 0 to change, 4 to destroy."), "{}", out(&plan));
-    assert!(out(&plan).contains("Destroy: all nodes of NodePools go and none is made"), "{}", out(&plan));
+    assert!(out(&plan).contains("Destroy: all nodes of NodePools go and none is created"), "{}", out(&plan));
     assert!(
         aside(&plan).contains("No lower bound of the cost: the pods are left without nodes."),
         "{}",

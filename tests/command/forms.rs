@@ -47,8 +47,20 @@ fn node_claims_are_what_karpenters_definition_takes() {
             .map(|document| serde::Deserialize::deserialize(document).unwrap())
             .filter(|document: &Value| !document.is_null())
             .collect();
-        let made = printed(story, "name").lines().filter(|line| !line.contains(' ')).count();
-        assert_eq!(documents.len(), made, "{story}:\n{text}");
+        let names = printed(story, "name");
+        let named = |document: &Value| {
+            let name = document["metadata"]["name"].as_str().unwrap();
+            names.lines().any(|line| line == format!("nodeclaim.karpenter.sh/{name}"))
+        };
+        assert!(documents.iter().all(named), "{story}:\n{names}\n{text}");
+        let summary = &serde_json::from_str::<Value>(&printed(story, "json")).unwrap()["summary"];
+        let changed = ["add", "destroy"].map(|what| summary[what].as_u64().unwrap());
+        assert_eq!(u64::try_from(documents.len()).unwrap(), changed[0], "{story}:\n{text}");
+        assert_eq!(
+            u64::try_from(names.lines().count()).unwrap(),
+            changed[0] + changed[1],
+            "{story}:\n{names}"
+        );
         for claim in documents {
             for judge in [Some(&ours), theirs.as_ref()].into_iter().flatten() {
                 assert_eq!(judge.refusals(&claim, None), Vec::<String>::new(), "{story}:\n{text}");
@@ -78,11 +90,11 @@ fn kubectl_reads_the_node_claims_that_are_written() {
 }
 
 #[test]
-fn names_tell_what_comes_from_what_goes() {
+fn names_are_printed_and_nothing_else() {
     let fleet = printed("existing-fleet", "name");
     assert_eq!(
         fleet,
-        "nodeclaim.karpenter.sh/general-purpose-7dq9m deleted\nnodeclaim.karpenter.sh/general-purpose-k3v6z deleted\n"
+        "nodeclaim.karpenter.sh/general-purpose-7dq9m\nnodeclaim.karpenter.sh/general-purpose-k3v6z\n"
     );
     let quickstart = printed("quickstart", "name");
     assert!(quickstart.starts_with("nodeclaim.karpenter.sh/general-purpose-"), "{quickstart}");

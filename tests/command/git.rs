@@ -450,7 +450,7 @@ fn a_change_names_nodes_that_go_pods_that_no_longer_fit_and_no_secret() {
 
     write(&folder.join("after/web.yaml"), &more.replace("cpu: 900m", "cpu: \"90\""));
     let stuck = compared("before", "after");
-    assert!(stuck.contains("No longer placed:\n  6 pods fit nowhere: `shop/web-0`"), "{stuck}");
+    assert!(stuck.contains("No longer placed:\n  6 pods stay Pending: `shop/web-0`"), "{stuck}");
     assert!(stuck.lines().count() <= 70, "{stuck}");
     assert!(compared("after", "before").contains("Solved:\n  3 pods fit that did not: `shop/web-0`"));
     let whole = out(&nodeform(&folder, &["plan", "after", "--before", "before", "--all"]));
@@ -462,7 +462,7 @@ fn the_markdown_of_a_change_is_short_whatever_things_are_called() {
     let repository = pull_request("markdown");
     let printed = out(&nodeform(&repository, &["plan", "--git", "base..head", "-o", "md"]));
     let expected = "**Plan: 1 to add, 0 to change, 1 to destroy.**\n\n\
-        Monthly cost will increase by \\~\\$607 (\\~\\$627 → \\~\\$1,234)\n\n";
+        Monthly cost will increase by \\~\\$607 (97 %, \\~\\$627 → \\~\\$1,234)\n\n";
     assert!(printed.starts_with(expected), "{printed}");
     assert!(
         printed.contains("### Pods\n\n- `~` Deployment `shop/checkout`: 6 → 12 pods; in all cpu 12 → 24,"),

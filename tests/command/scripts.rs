@@ -451,7 +451,12 @@ fn what_is_asked_of_a_node_is_planned_or_refused_with_the_reason() {
     let asked = |arguments: &[&str]| nodeform(&[&["plan", "examples/existing-fleet"], arguments].concat());
     let replaced = asked(&["--replace", "node/aks-general-purpose-4xk2p"]);
     assert!(replaced.status.success(), "{}", aside(&replaced));
-    assert!(out(&replaced).contains("`aks-general-purpose-4xk2p`: asked for by `--replace`"));
+    let line = out(&replaced).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(line.contains("- node `aks-general-purpose-4xk2p` (pool"), "{line}");
+    assert!(
+        line.contains("1 pod: asked for by `--replace`") || line.contains("2 pods: asked for by `--replace`"),
+        "{line}"
+    );
     let forgotten = asked(&["--forget", "aks-general-purpose-4xk2p"]);
     assert!(out(&forgotten).contains("  . node `aks-general-purpose-4xk2p` is no longer managed"));
     for (arguments, said) in [

@@ -75,7 +75,10 @@ fn from_scratch_leaves_out_all_nodes_but_those_of_system_agent_pools() {
     let plan = planned(&world, &[]);
     let text = text(&plan);
     assert!(text.starts_with("What if: "), "{text}");
-    assert!(text.contains("It cannot be applied as it is: planned as if 3 of 4 nodes"), "{text}");
+    assert!(
+        text.contains("Hypothetical: ignores 3 of 4 existing nodes (`--from-scratch`). Not for applying."),
+        "{text}"
+    );
     assert!(text.contains("Monthly cost would"), "{text}");
     assert!(text.contains("of a system agent pool stays"), "{text}");
     let pods: Vec<&str> = world.snapshot.pods.iter().map(|pod| &*pod.key.name).collect();
@@ -97,7 +100,10 @@ fn a_selector_is_taken_at_its_word() {
     planned(&world, &[]);
     let world = asked(mixed(), &from_scratch("kubernetes.azure.com/mode in (system)"));
     assert_eq!(absent(&world), ["system"]);
-    assert!(text(&planned(&world, &[])).contains("AKS without a node of a system agent pool"));
+    assert!(
+        text(&planned(&world, &[]))
+            .contains("Assumed: the system pool is lost too (its pods are planned onto NodePools)")
+    );
 }
 
 #[test]
@@ -281,7 +287,7 @@ fn what_keeps_a_drifted_node_keeps_one_that_is_to_be_replaced_and_is_said() {
                 counts: None,
             });
         }),
-        format!("{node}PodDisruptionBudgets keep its pod `default/one`")
+        format!("{node}PodDisruptionBudget `default/all` does not let its pod `default/one` go")
     );
     assert_eq!(
         why(|world| world.policy.fleet.holds.classes = [ChangeClass::Replace].into()),

@@ -64,8 +64,7 @@ pub(super) fn read(origins: &[Origin], walking: Walking) -> Result<Inputs, Failu
     let (left_out, wrong) = ignored.end();
     faults.extend(wrong);
     if !faults.is_empty() {
-        return Err(Failure::errors(faults)
-            .hint("name files or folders that are there and may be read; `-` is standard input"));
+        return Err(Failure::errors(faults).hint("check the path and permissions; `-` is standard input"));
     }
     // A folder that was named itself was read, also where another one that was named holds it.
     inputs.passed_by.unread_folders.retain(|folder| !seen.contains(&real(Path::new(folder))));

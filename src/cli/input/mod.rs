@@ -219,6 +219,13 @@ impl Inputs {
 impl InputArguments {
     /// Returns whether no input was named.
     #[must_use]
+    /// Returns the plan's file that is the only input; nothing where the input is something else.
+    pub(super) fn saved_plan(&self) -> Option<&Path> {
+        let mut named = self.inputs.iter().chain(&self.filenames);
+        let (path, None) = (named.next()?, named.next()) else { return None };
+        super::explain_plan::is_plan(path).then_some(path.as_path())
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         let has_files = !self.inputs.is_empty() || !self.filenames.is_empty();
         #[cfg(feature = "git")]

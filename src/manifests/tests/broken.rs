@@ -12,11 +12,11 @@ fn first(bytes: impl Into<Vec<u8>>) -> String {
 #[test]
 fn keys_that_stand_twice_are_refused_in_yaml_and_json() {
     let yaml = deployment("web", 1).replace("  replicas: 1\n", "  replicas: 1\n  replicas: 2\n");
-    assert!(faults(&yaml)[0].starts_with("a.yaml:6: the key `replicas` stands twice in this map"));
+    assert!(faults(&yaml)[0].starts_with("a.yaml:6: duplicate key `replicas`"));
     let json = "{\n  \"kind\": \"Pod\",\n  \"kind\": \"Pod\"\n}";
-    assert!(faults(json)[0].starts_with("a.yaml:3: the key `kind` stands twice in this map"));
+    assert!(faults(json)[0].starts_with("a.yaml:3: duplicate key `kind`"));
     let many: String = (0..20).map(|number| format!("k{number}: 1\n")).collect();
-    assert!(faults(&format!("{many}k7: 2\n"))[0].starts_with("a.yaml:21: the key `k7` stands twice"));
+    assert!(faults(&format!("{many}k7: 2\n"))[0].starts_with("a.yaml:21: duplicate key `k7`"));
 }
 
 #[test]

@@ -98,10 +98,10 @@ fn many_documents_may_be_more_than_one_document_may() {
 fn a_large_list_refuses_what_a_small_one_refuses() {
     let (text, _) = dump(None);
     let twice = text.replacen("apiVersion: v1\nitems:", "apiVersion: v1\napiVersion: v1\nitems:", 1);
-    assert!(faults(&twice)[0].starts_with("a.yaml:2: the key `apiVersion` stands twice"));
+    assert!(faults(&twice)[0].starts_with("a.yaml:2: duplicate key `apiVersion`"));
     let items = format!("{text}items: []\n");
-    assert!(faults(&items)[0].contains("the key `items` stands twice"));
+    assert!(faults(&items)[0].contains("duplicate key `items`"));
     let inside = text.replacen("    uid: u7\n", "    uid: u7\n    uid: u8\n", 1);
     let line = 1 + inside.lines().position(|line| line == "    uid: u8").expect("is there");
-    assert!(faults(&inside)[0].starts_with(&format!("a.yaml:{line}: the key `uid` stands twice")));
+    assert!(faults(&inside)[0].starts_with(&format!("a.yaml:{line}: duplicate key `uid`")));
 }

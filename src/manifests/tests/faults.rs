@@ -278,7 +278,7 @@ fn the_same_object_twice_is_one_and_two_of_one_name_are_a_fault() {
     assert_eq!(
         faults_of(sources),
         [
-            "b.yaml:3: metadata.name: another object of this kind and name stands at a.yaml:1, with other content \
+            "b.yaml:3: metadata.name: Deployment default/web is defined twice with different content (also a.yaml:1) \
           (in `Deployment/web`)\nhint: remove one of the two, or give one another name or namespace"
         ]
     );

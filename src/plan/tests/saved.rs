@@ -57,6 +57,18 @@ fn a_file_that_was_touched_is_refused() {
     }
 }
 
+#[test]
+fn figures_that_are_not_the_plans_are_refused_and_a_file_without_any_is_read() {
+    let plan = example_plan();
+    let mut value: serde_json::Value = serde_json::from_str(&write(&plan)).expect("is JSON");
+    assert_eq!(value["summary"]["monthlyDelta"], "146.00");
+    value["summary"]["destroy"] = serde_json::json!(0);
+    let refused = read(&spelt(value.clone())).expect_err("one node goes").to_string();
+    assert!(refused.contains("`summary.destroy` is not what follows from the rest of the file"), "{refused}");
+    value.as_object_mut().expect("is an object").remove("summary");
+    assert_eq!(read(&spelt(value)), Ok(plan));
+}
+
 /// Adds a field to one part of the file and writes it as nodeform would, with the digest it then has.
 fn with_field(part: &str) -> Result<Plan, PlanFileFault> {
     let mut value: serde_json::Value = serde_json::from_str(&write(&example_plan())).expect("is JSON");

@@ -81,7 +81,7 @@ fn restricted_fault(place: &Place<'_>, key: &str) -> Option<Fault> {
     if !is_kept || open().any(|known| known == key) {
         return None;
     }
-    let fault = place.fault(format!("the label `{key}` is kept for AKS and Karpenter"));
+    let fault = place.fault(format!("`{key}`: unknown label in a reserved domain"));
     if OF_AGENT_POOLS.contains(&key) {
         return Some(fault.hint(
             "AKS alone sets it, on agent pools: give the pool a label of your own in `spec.template.metadata.labels`",

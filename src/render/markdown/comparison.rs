@@ -5,7 +5,7 @@ use super::{items, more, page};
 use crate::plan::comparison::Comparison;
 use crate::render::comparison as lines;
 use crate::render::escape::sentence;
-use crate::render::question;
+use crate::render::page::question;
 use crate::render::view::PlanView;
 
 /// How many names stand in an item before the rest is counted.
@@ -16,7 +16,7 @@ const WORKLOADS_MAX: usize = 10;
 
 /// Returns the comparison as Markdown.
 pub(super) fn markdown(comparison: &Comparison, view: &PlanView<'_>) -> String {
-    let mut head = vec![format!("**{}**", lines::summary(comparison).text())];
+    let mut head = vec![format!("**{}**", lines::summary(comparison, view).text())];
     head.extend(items(question::head(view.plan)));
     head.push(sentence(&lines::cost(comparison).text()));
     head.push(sentence(&lines::sides(comparison)));

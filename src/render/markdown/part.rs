@@ -10,11 +10,12 @@ use crate::render::words::grouped;
 pub(super) enum Rank {
     Read,
     Warnings,
-    Why,
     NotDone,
     Change,
+    Kept,
     Create,
     Money,
+    Pending,
     Destroy,
     Missing,
 }

@@ -18,45 +18,50 @@ fn shown(plan: &Plan) -> String {
 #[test]
 fn a_plan_says_in_a_pull_request_what_it_says_on_the_terminal() {
     let expected = "\
-**Plan: 1 to import, 2 to add, 0 to change, 1 to destroy.**
+**Plan: 1 to import, 2 to add, 0 to change, 1 to destroy. 3 pods stay Pending.**
 
-Monthly cost will increase by at most \\$292 (\\$292 → \\$584): the price of 1 node is not known
+Monthly cost will increase by at most \\$292 (100 %, \\$292 → \\$584): the price of 1 node is not known
 
 - \\$584/month, up to \\$876 if Azure substitutes
 - The price of 1 node is not known and in no sum (1 before, 0 after)
-- of size `Standard_Unheard_of` of node `empty-1` no price is known
+- no price is known of size `Standard_Unheard_of` of node `empty-1`
 
 ### Not in this plan
 
 - 2 documents of kind `Rollout`: their pods are not planned
 
+### Check first
+
+- Assumed: region `eastus` (no NodeFleet says another; use `--location`)
+- 1 pod has no resource requests (counted as 0)
+
 ### Destroy (1)
 
-- `empty-1` (pool `general`, `Standard_Unheard_of`, `eastus-1`, on-demand): empty: it carries no pods but those of DaemonSets
+- `empty-1` (pool `general`, `Standard_Unheard_of`, `eastus-1`, on-demand), price not known, no pods: empty
 
 ### Change in place
 
-- `aks-general-zzz` gets a NodeClaim
+- `aks-general-zzz` gets a NodeClaim: it has the label of pool `general` and no NodeClaim
 
 ### Create (2)
 
-| Nodes | Pool | Size | Zone | Bought | In all | Pods | Cost |
-| ---: | --- | --- | --- | --- | --- | ---: | ---: |
-| 2 | `general` | `Standard_D4s_v5` | `eastus-1` | on-demand | 8 vCPU, 32Gi | 4 | \\$292/month |
+| Nodes | Pool | Size | Zone | Capacity type | Total | Cost | For |
+| ---: | --- | --- | --- | --- | --- | ---: | --- |
+| 2 | `general` | `Standard_D4s_v5` | `eastus-1` | on-demand | 8 vCPU, 32 GiB | \\$292/month | 4 Pending pods (`default/web-1`, `default/web-2`, `default/web-3` and 1 more) |
 
-### Why
+### On nodes that stay
 
-- `aks-general-zzz`: it has the label of pool `general` and no NodeClaim
-- `empty-1`: empty: it carries no pods but those of DaemonSets
-- 2 nodes of `Standard_D4s_v5` in `general`: 4 pods wait, among them `default/web-1`
-- 1 more pod fits on nodes that stay: `kept-1`
+- 1 Pending pod `default/web-5` to a node that stays: `kept-1`
+
+### Stays Pending
+
+- 2 pods (`default/huge-1`, `default/huge-2`): cpu: `900` is asked for, `7.2` is the most (nearest: `Standard_D8s_v5` in pool `general`)
+- 1 pod `default/spread-1`: held back for topologySpreadConstraints: this rule is not planned with yet
 
 ### Not done
 
-- 2 pods fit nowhere: `default/huge-1`, `default/huge-2` (cpu: `900` is asked for, `7.2` is the most; nearest: `Standard_D8s_v5` in pool `general`)
-- 1 pod is held back for topologySpreadConstraints: `default/spread-1` (this rule is not planned with yet)
 - 1 node stays: `kept-1` (a pod asks not to be disrupted)
-- `preferred nodeAffinity` of 3 pods is passed over: it is only wished for
+- `preferred nodeAffinity` of 3 pods is a preference and not planned with
 
 ### Warnings
 
@@ -64,10 +69,8 @@ Monthly cost will increase by at most \\$292 (\\$292 → \\$584): the price of 1
 
 ### Read and assumed
 
-- Read: 8 pods, 3 nodes, 2 daemonsets (2 assumed)
+- Read: 8 pods, 3 nodes, 2 DaemonSets (2 assumed)
 - Prices and sizes: recorded, region `eastus`
-- Assumed: region `eastus` (no NodeFleet says another; use `--location`)
-- 1 pod says nothing of what to reserve and may crowd a node
 
 Every node and pod: `nodeform show plan.json --all`
 ";
@@ -252,7 +255,12 @@ fn a_large_plan_keeps_what_matters_and_says_what_it_leaves_out() {
     }
     let page = shown(&plan);
     assert!(units(&page) <= UNITS_MAX && units(&page) > UNITS_MAX - 300, "{}", units(&page));
-    assert!(page.starts_with("**Plan: 1 to import, 2 to add, 0 to change, 501 to destroy.**\n"), "{page}");
+    assert!(
+        page.starts_with(
+            "**Plan: 1 to import, 2 to add, 0 to change, 501 to destroy. 1 pod stays Pending.**\n"
+        ),
+        "{page}"
+    );
     for part in [
         "### Not in this plan\n",
         "### Destroy (501)",

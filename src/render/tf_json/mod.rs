@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Number, Value, json};
 
-use super::question;
+use super::page::question;
 use super::view::PlanView;
 use crate::model::{MicroUsdPerHour, PoolName};
 use crate::plan::Plan;

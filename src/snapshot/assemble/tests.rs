@@ -33,7 +33,11 @@ fn each_daemonset_of_aks_is_assumed_where_none_of_its_name_is_there() {
     assert_eq!((own.daemons.len(), own.daemons[0].is_assumed, own.assumptions.len()), (7, false, 1));
     let known = snapshot(&DAEMONSET.replace("agent", "kube-proxy"), true);
     assert_eq!((known.daemons.len(), known.assumptions.len()), (6, 1));
-    assert!(known.assumptions[0].what.starts_with("5 daemonsets of AKS"), "{}", known.assumptions[0].what);
+    assert!(
+        known.assumptions[0].what.starts_with("AKS' 5 system DaemonSets"),
+        "{}",
+        known.assumptions[0].what
+    );
     let elsewhere = snapshot(&DAEMONSET.replace("kube-system", "monitoring"), true);
     assert_eq!((elsewhere.daemons.len(), elsewhere.assumptions.len()), (7, 1));
     let pod = "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: kube-system, ownerReferences: \

@@ -164,7 +164,8 @@ pub fn why(roles: &[HostRole], company: &Company) -> Result<(), Miss> {
         HostRule::Beside => affinity::elsewhere(),
         HostRule::AtMost(most) => {
             let (key, counted, own) = (label::HOSTNAME, there.counted, role.counted);
-            let full = spread::Full { key, domain: "the node", counted, least: 0, lacking: None, own };
+            let (domain, least, emptiest, lacking) = ("the node", 0, None, None);
+            let full = spread::Full { key, domain, counted, least, emptiest, lacking, own };
             spread::miss(full, most)
         }
     })

@@ -26,6 +26,27 @@ pub enum Counter {
 }
 
 impl Counter {
+    /// Names the object that sets the limit and what it limits, as in `NodePool apps` and `CPU`.
+    fn named(&self) -> (String, String) {
+        let of = |name: &ResourceName| match name {
+            ResourceName::Cpu => "CPU".to_owned(),
+            ResourceName::Memory => "memory".to_owned(),
+            ResourceName::EphemeralStorage | ResourceName::Pods | ResourceName::Other(_) => {
+                format!("`{name}`")
+            }
+        };
+        let pool = |pool: &PoolName| format!("NodePool {pool}");
+        let fleet = || "the NodeFleet".to_owned();
+        match self {
+            Self::PoolResource(own, name) => (pool(own), of(name)),
+            Self::PoolNodes(own) => (pool(own), "node".to_owned()),
+            Self::FleetResource(name) => (fleet(), of(name)),
+            Self::FleetNodes => (fleet(), "node".to_owned()),
+            Self::FleetCost => (fleet(), "`costPerMonth`".to_owned()),
+            Self::Commitment(_) => ("a commitment".to_owned(), "node".to_owned()),
+        }
+    }
+
     /// Writes an amount of what is counted.
     #[must_use]
     pub fn show(&self, amount: i64) -> String {
@@ -61,15 +82,41 @@ pub type Charges = Vec<(usize, i64)>;
 pub struct Ledger {
     counters: Vec<Counter>,
     left: Vec<i64>,
+    /// What each limit is, all that it counts included.
+    most: Vec<i64>,
     /// How many nodes of no pool the fleet's limits count.
     foreign: usize,
 }
 
 impl Ledger {
-    /// Adds a limit of which so much is left.
+    /// Adds a limit of which so much is left, and nothing is used.
     pub fn add(&mut self, counter: Counter, left: i64) {
+        self.add_used(counter, left, 0);
+    }
+
+    /// Adds a limit of which so much is used.
+    pub fn add_used(&mut self, counter: Counter, most: i64, used: i64) {
         self.counters.push(counter);
-        self.left.push(left);
+        self.left.push(most.saturating_sub(used));
+        self.most.push(most);
+    }
+
+    /// Says how far a limit is used, and what one more node of so much would take.
+    fn said(&self, place: usize, amount: i64) -> String {
+        let (counter, most, left) = (&self.counters[place], self.most[place], self.left[place]);
+        let ((object, what), used) = (counter.named(), most.saturating_sub(left));
+        let (of, beside) = (counter.show(most), self.beside(counter));
+        let used = counter.show(used);
+        match (left, amount) {
+            (..=0, _) => format!("{object} is at its {what} limit ({used} of {of}){beside}"),
+            (_, i64::MAX) => {
+                format!("{object} has a {what} limit, and the price of a node is not known{beside}")
+            }
+            (_, amount) => {
+                let amount = counter.show(amount);
+                format!("{object} uses {used} of its {what} limit {of}, a node takes {amount}{beside}")
+            }
+        }
     }
 
     /// Notes how many nodes of no pool the fleet's limits count: it is told where one of them refuses.
@@ -167,15 +214,7 @@ pub fn why(ledger: &Ledger, charges: &[(usize, i64)]) -> Result<(), Miss> {
     if exceeded.is_empty() {
         return Ok(());
     }
-    let says = |(place, amount): &&(usize, i64)| {
-        let (counter, left) = (&ledger.counters[*place], ledger.left[*place].max(0));
-        let wanted = match *amount {
-            i64::MAX => "a size whose price is not known".to_owned(),
-            amount => counter.show(amount),
-        };
-        format!("{counter} leaves {}, {wanted} would be taken{}", counter.show(left), ledger.beside(counter))
-    };
-    let because: Vec<String> = exceeded.iter().map(says).collect();
+    let because: Vec<String> = exceeded.iter().map(|(place, amount)| ledger.said(*place, *amount)).collect();
     let short_by = exceeded.iter().map(|(place, amount)| {
         let over = i128::from(*amount) - i128::from(ledger.left[*place].max(0));
         i64::try_from(over * 1_000_000 / i128::from(*amount).max(1)).unwrap_or(i64::MAX)

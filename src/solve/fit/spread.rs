@@ -28,6 +28,8 @@ pub struct Full<'d> {
     pub counted: usize,
     /// How many the emptiest has.
     pub least: usize,
+    /// Which one that is, where it is known, in words.
+    pub emptiest: Option<&'d str>,
     /// How many domains there are and have to be, where there are too few for the emptiest to count.
     pub lacking: Option<(usize, usize)>,
     /// How many pods would come together, since they have to share a node.
@@ -37,19 +39,22 @@ pub struct Full<'d> {
 /// Returns why no pod may come to a domain.
 #[must_use]
 pub fn miss(full: Full<'_>, max_skew: usize) -> Miss {
-    let Full { key, domain, counted, least, lacking, own } = full;
-    let emptiest = match lacking {
-        Some((there, asked)) => format!("the emptiest counts as 0 with {there} of `minDomains` {asked}"),
+    let Full { key, domain, counted, least, emptiest, lacking, own } = full;
+    let emptiest = match (lacking, emptiest) {
+        (Some((there, asked)), _) => {
+            format!("the least counts as 0 with {there} of `minDomains` {asked}")
+        }
+        (None, Some(emptiest)) => format!("{emptiest} has {least}"),
         // Nodes come and go: one that is still to come would have none.
-        None if key == label::HOSTNAME && least == 0 => "an empty one 0".to_owned(),
-        None => format!("the emptiest {least}"),
+        (None, None) if key == label::HOSTNAME && least == 0 => "a new node has 0".to_owned(),
+        (None, None) => format!("the least is {least}"),
     };
-    let leaves = match own {
+    let allows = match own {
         0 | 1 => "no more".to_owned(),
         _ => format!("no room for {own} that have to share a node"),
     };
     let domain = domain_in_words(key, domain);
     let because =
-        format!("{domain} has {counted} of these pods, {emptiest}: `maxSkew` {max_skew} leaves {leaves}");
+        format!("{domain} has {counted} of these pods, {emptiest}: `maxSkew` {max_skew} allows {allows}");
     Miss::new(Rule::TopologySpread, because)
 }

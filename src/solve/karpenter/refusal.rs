@@ -101,9 +101,9 @@ impl No {
                     keys.join(", ")
                 )
             }
-            Self::Limits => "every size that is left is beyond what the pool's limits leave".to_owned(),
+            Self::Limits => "every size that is left exceeds what its limits leave".to_owned(),
             Self::BeyondLimits(limits) => beyond(limits),
-            Self::NodesLimit => "the pool may have no more nodes".to_owned(),
+            Self::NodesLimit => "it is at its node limit".to_owned(),
             Self::Reserved => "what is reserved is held by other nodes; it is tried again".to_owned(),
         }
     }
@@ -111,11 +111,11 @@ impl No {
 
 fn beyond(limits: &[(ResourceName, i64, i64)]) -> String {
     let said = limits.iter().map(|(name, left, least)| {
-        format!("limit `{name}` leaves {}, {} would be taken", name.show(*left), name.show(*least))
+        format!("its `{name}` limit leaves {}, a node takes {}", name.show(*left), name.show(*least))
     });
     let said: Vec<String> = said.collect();
     match said.is_empty() {
-        true => "every size that could hold it is beyond what the pool's limits leave".to_owned(),
+        true => "every size that could hold it exceeds what its limits leave".to_owned(),
         false => said.join("; "),
     }
 }

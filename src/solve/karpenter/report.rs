@@ -29,7 +29,12 @@ pub(super) fn unplaced(passed: &Passed, refused: &Refused, beyond: Beyond) -> Ve
         let details = reasons.iter().map(|(pool, _, why)| format!("pool `{pool}`: {why}")).collect();
         match reasons.first() {
             Some((pool, rule, why)) => add(pod, rule, &format!("pool `{pool}`: {why}"), details),
-            None => add(pod, "pools", "there is no pool that nodes may be made of", details),
+            None => add(
+                pod,
+                "pools",
+                "no NodePool of the input can create nodes: `nodeform init .` writes one",
+                details,
+            ),
         }
     }
     for Ignored { pod, because } in &passed.ignored {

@@ -154,15 +154,22 @@ fn nearest(world: &World<'_>, shape: &Shape) -> Nearest {
     let nearest = misses
         .into_iter()
         .min_by_key(|((lacks, is_outside, miss), _)| (*lacks, *is_outside, miss.distance()));
-    let (miss, mut place) = nearest.map(|((_, _, miss), place)| (miss, place)).unwrap_or_else(|| {
-        let because = "there is no pool that nodes can be made of, and no node has room".to_owned();
-        (Miss::new(Rule::Offerings, because), None)
-    });
+    let nearest = nearest.map(|((_, _, miss), place)| (miss, place));
+    let (miss, mut place) = nearest.unwrap_or_else(|| (without_pools(world.supply), None));
     if miss.rule == Rule::PodAffinity {
         // Nothing that a pool could be changed to helps a pod that has to come where others are.
         place = together::nearest_host(&shape.ask, world.nodes).or(place);
     }
     Nearest { miss, place, details }
+}
+
+/// Returns what keeps pods from new nodes where no pool makes any.
+fn without_pools(supply: &Supply<'_>) -> Miss {
+    let because = match supply.warnings.is_empty() {
+        true => "the input has no NodePool. Create one: `nodeform init .`",
+        false => "no NodePool of the input can create nodes, see the warnings",
+    };
+    Miss::new(Rule::Offerings, because.to_owned())
 }
 
 /// Returns the nodes that come closest, each with whether it has nothing of an extended resource, and what keeps a pod
@@ -195,13 +202,15 @@ fn missed(world: &World<'_>, shape: &Shape, chain: PoolChain) -> Miss {
     let PoolChain { pool, miss, .. } = chain;
     miss.unwrap_or_else(|| match (world.ledger.limits(&pool), shape.is_tied()) {
         (true, true) => {
-            let because = "limits leave room for one such node, but none was found with which every spread, \
-                 affinity and anti-affinity holds";
-            Miss::new(Rule::Limits, because.to_owned())
+            let because = format!(
+                "NodePool {pool} has room for one more node, but none was found with which every spread, affinity \
+                 and anti-affinity holds"
+            );
+            Miss::new(Rule::Limits, because)
         }
         (true, false) => {
-            let because = "limits leave room for one such node, but others come first";
-            Miss::new(Rule::Limits, because.to_owned())
+            let because = format!("NodePool {pool} has room for one more node, and another pod got it");
+            Miss::new(Rule::Limits, because)
         }
         (false, true) => {
             let because =

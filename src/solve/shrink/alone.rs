@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::model::{ConsolidationPolicy, MicroUsdPerHour, NodeName, Pod};
+use crate::model::{ConsolidationPolicy, MicroUsdPerHour, NodeName};
 use crate::snapshot::Snapshot;
 use crate::solve::demand::Roster;
 use crate::solve::existing::{self, Standing};
@@ -70,11 +70,7 @@ pub(in crate::solve) fn alone(scene: &Scene<'_>, world: &Snapshot, name: &NodeNa
 /// Returns why a node may not be taken away while it carries pods.
 fn why_may_not(scene: &Scene<'_>, world: &Snapshot, standing: &Standing<'_>) -> String {
     let has_claims = world.nodes.iter().any(|node| node.claim.is_some());
-    let is_barred = |pod: &&Pod| !scene.evictions.may_leave(pod);
-    let barred = || {
-        let pod = standing.bound.iter().copied().find(is_barred)?;
-        Some(format!("its pod `{}` may not be evicted now (PodDisruptionBudget)", pod.key))
-    };
+    let barred = || standing.bound.iter().find_map(|pod| scene.evictions.why_stays(pod));
     empty::unknown(standing.node, has_claims, true)
         .or_else(|| empty::why_stays(world, scene.policy, standing))
         .or_else(|| let_go_by_none(scene, standing))

@@ -299,8 +299,7 @@ fn kept(
     if let Some(pod) = pods.iter().find(|pod| pod.is_protected(snapshot.at)) {
         return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
     }
-    let pod = pods.iter().find(|pod| !evictions.may_leave(pod))?;
-    Some(format!("PodDisruptionBudgets keep its pod `{}`", pod.key))
+    pods.iter().find_map(|pod| evictions.why_stays(pod))
 }
 
 /// Returns why the budgets of a pool do not let a node go now.

@@ -72,7 +72,8 @@ fn is_fixed(policy: &Policy, node: &Node) -> bool {
 
 /// Returns why it cannot be told what runs on a node, or whose it is.
 pub(in crate::solve) fn unknown(node: &Node, has_claims: bool, has_pods: bool) -> Option<String> {
-    if !has_pods {
+    // Nodes of others stay whatever runs there, and that is said of them.
+    if !has_pods && node.pool.is_some() {
         return Some(without_pods());
     }
     let is_stranger = has_claims && node.pool.is_some() && node.claim.is_none();
@@ -80,8 +81,7 @@ pub(in crate::solve) fn unknown(node: &Node, has_claims: bool, has_pods: bool) -
 }
 
 fn without_pods() -> String {
-    "no pod of the input is bound to any node, so that an empty node cannot be told from pods that were not \
-     listed"
+    "the input has no running pod, so that no node is known to be empty: add `kubectl get pods -A -o yaml`"
         .to_owned()
 }
 
@@ -89,7 +89,7 @@ fn without_pods() -> String {
 pub(super) fn why_stays(snapshot: &Snapshot, policy: &Policy, standing: &Standing<'_>) -> Option<String> {
     let Node { pool, stage, is_do_not_disrupt, .. } = standing.node;
     let Some(name) = pool else {
-        return Some("it belongs to no NodePool: nodes of others are never removed".to_owned());
+        return Some("not managed by a NodePool; never removed".to_owned());
     };
     let Some(pool) = policy.pools.get(name) else {
         return Some(format!("its pool `{name}` is not in the input, so that its rules are not known"));

@@ -72,7 +72,7 @@ fn room_never_takes_what_a_limit_leaves_for_pods() {
     assert_eq!(
         world.text(),
         "+ default Standard_D2s_v5 eastus-1 on-demand 96000: web\n\
-         ? buffer:room-1 buffer:room-2: limits: limit `nodes` of pool `default` leaves 0, 1 would be taken\n"
+         ? buffer:room-1 buffer:room-2: limits: NodePool default is at its node limit (1 of 1)\n"
     );
     assert_eq!(world.solve().report.headroom, None);
 }

@@ -117,8 +117,8 @@ fn nodes_stay_where_no_pod_of_any_node_was_listed() {
     let world = World::of(vec![open()]).nodes([node("n1", SMALL)]).pods([pod("waits").cpu("3")]);
     assert_eq!(
         shown(&world),
-        "+ default Standard_F4s_v2 eastus-1 on-demand 169000: waits\n~ n1: no pod of the input is bound to any node, so \
-         that an empty node cannot be told from pods that were not listed\n"
+        "+ default Standard_F4s_v2 eastus-1 on-demand 169000: waits\n~ n1: the input has no running pod, so that no \
+         node is known to be empty: add `kubectl get pods -A -o yaml`\n"
     );
 }
 
@@ -247,5 +247,5 @@ fn a_limit_that_leaves_no_size_with_the_room_is_named() {
     let waiting = World::of(vec![owner]).pods([pod("three").cpu("3")]);
     let unplaced = solved(&waiting, &Refused::default()).report.unplaced.remove(0);
     assert_eq!(unplaced.rule, "limits");
-    assert_eq!(unplaced.because, "pool `default`: limit `cpu` leaves 3, 4 would be taken");
+    assert_eq!(unplaced.because, "pool `default`: its `cpu` limit leaves 3, a node takes 4");
 }

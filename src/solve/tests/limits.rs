@@ -13,7 +13,7 @@ fn a_pool_with_its_number_of_nodes_does_not_grow() {
     let world = World::of(vec![full])
         .nodes([node("n1", "Standard_D4s_v5")])
         .pods([on("n1", pod("old").cpu("3500m")), pod("new").cpu("1")]);
-    assert_eq!(world.text(), "? new: limits: limit `nodes` of pool `default` leaves 0, 1 would be taken\n");
+    assert_eq!(world.text(), "? new: limits: NodePool default is at its node limit (1 of 1)\n");
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn a_limit_counts_what_is_there_and_never_gives_way() {
         world.text(),
         "+ default Standard_D2s_v5 eastus-2 on-demand 96000: web-0\n\
          + default Standard_F4s_v2 eastus-3 on-demand 169000: web-1 web-2\n\
-         ? web-3: limits: limit `cpu` of pool `default` leaves 0, 2 would be taken\n"
+         ? web-3: limits: NodePool default is at its CPU limit (10 of 10)\n"
     );
 }
 
@@ -37,8 +37,7 @@ fn the_size_that_comes_closest_to_a_limit_is_named_with_every_limit_that_stops_i
     assert_eq!(unplaced.nearest.as_deref(), Some("pool `default`, size `Standard_F4s_v2`"));
     assert_eq!(
         unplaced.because,
-        "limit `memory` of pool `default` leaves 1Gi, 8Gi would be taken; \
-         limit `nodes` of pool `default` leaves 0, 1 would be taken"
+        "NodePool default uses 0 of its memory limit 1Gi, a node takes 8Gi; NodePool default is at its node limit (0 of 0)"
     );
     // The cheapest that fits takes more of the memory that is limited.
     let small = limited(&[("memory", "1Gi")]);
@@ -72,10 +71,10 @@ fn a_limit_of_the_fleet_counts_nodes_of_no_pool_and_says_so() {
         world.policy.fleet.limits.nodes = u64::try_from(count).ok();
         world.solve().report.unplaced.remove(0).because
     };
-    let full = "limit `nodes` of the fleet leaves 0, 1 would be taken";
-    assert_eq!(told(0), full);
-    assert_eq!(told(1), format!("{full} (1 node of no NodePool counts too)"));
-    assert_eq!(told(2), format!("{full} (2 nodes of no NodePool count too)"));
+    let full = |nodes: usize| format!("the NodeFleet is at its node limit ({nodes} of {nodes})");
+    assert_eq!(told(0), full(0));
+    assert_eq!(told(1), full(1) + " (1 node of no NodePool counts too)");
+    assert_eq!(told(2), full(2) + " (2 nodes of no NodePool count too)");
 }
 
 #[test]
@@ -94,7 +93,7 @@ fn the_fleet_has_limits_of_its_own() {
     assert_eq!(solution.target.new.len(), 1);
     assert_eq!(
         solution.report.unplaced[0].because,
-        "limit `costPerMonth` of the fleet leaves $76.62 a month, $123.37 a month would be taken"
+        "the NodeFleet uses $123.37 a month of its `costPerMonth` limit $199.99 a month, a node takes $123.37 a month"
     );
 }
 
@@ -109,18 +108,19 @@ fn what_a_limit_counts_until_it_is_gone_leaves_room_for_the_next_plan_and_that_i
             .nodes(empty.iter().map(|name| node(name, "Standard_D4s_v5")).chain([other]))
             .pods([runs.clone(), elsewhere("a"), elsewhere("b")])
     };
-    let full = "limits: limit `cpu` of pool `default` leaves 0, 4 would be taken";
+    let full = "limits: NodePool default is at its CPU limit (4 of 4)";
     assert_eq!(
         world("4", &["n1"]).text(),
         format!("- n1: Empty\n? a: {full}; once node `n1` is gone, the next plan has room\n? b: {full}\n")
     );
+    let full = "limits: NodePool default is at its CPU limit (8 of 8)";
     assert_eq!(
         world("8", &["n1", "n2"]).text(),
         format!(
             "- n1: Empty\n- n2: Empty\n? a b: {full}; once the 2 nodes are gone that leave, the next plan has room\n"
         )
     );
-    let short = "limits: limit `cpu` of pool `default` leaves 3, 4 would be taken";
+    let short = "limits: NodePool default uses 0 of its CPU limit 3, a node takes 4";
     assert_eq!(world("3", &[]).text(), format!("? a b: {short}\n"));
 }
 
@@ -222,7 +222,7 @@ fn who_could_go_to_a_zone_that_a_limit_leaves_no_node_in_is_told_of_the_limit() 
     let first = pod("first").cpu("1500m").priority(10);
     let solution = World::of(vec![full]).pods([first, spread("web-1"), spread("web-2")]).solve();
     let unplaced = &solution.report.unplaced[0];
-    assert_eq!(unplaced.because, "limit `nodes` of pool `default` leaves 0, 1 would be taken");
+    assert_eq!(unplaced.because, "NodePool default is at its node limit (2 of 2)");
     assert_eq!(unplaced.nearest.as_deref(), Some("pool `default`, size `Standard_D2s_v5`"));
 }
 
@@ -284,7 +284,7 @@ fn pods_that_have_no_place_take_no_zone_from_others_of_their_spread() {
     assert_eq!(placed, [6, 12, 24, 24, 24, 24, 24]);
     let unplaced = solved(900).report.unplaced;
     let because: Vec<&str> = unplaced.iter().map(|group| &*group.because).collect();
-    assert_eq!(because, ["limit `cpu` of pool `default` leaves 0, 2 would be taken"]);
+    assert_eq!(because, ["NodePool default is at its CPU limit (24 of 24)"]);
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn a_node_that_gets_a_waiting_pod_stays() {
 fn nodes_that_may_not_go_stay_with_the_reason() {
     let base = || node("n1", "Standard_D4s_v5");
     let cases = [
-        (Node { pool: None, ..base() }, "it belongs to no NodePool"),
+        (Node { pool: None, ..base() }, "not managed by a NodePool; never removed"),
         (Node { pool: Some("gone".into()), ..base() }, "its pool `gone` is not in the input"),
         (Node { is_do_not_disrupt: true, ..base() }, "it asks not to be disrupted"),
         (Node { stage: NodeStage::Registered, ..base() }, "it is not initialized yet"),
@@ -77,7 +77,10 @@ fn a_pool_that_waits_after_changes_keeps_nodes_that_are_not_known_to_be_quiet() 
 #[test]
 fn without_any_bound_pod_nothing_is_known_to_be_empty() {
     let text = World::of(vec![pool("default")]).nodes([node("n1", "Standard_D4s_v5")]).text();
-    assert!(text.starts_with("~ n1: no pod of the input is bound to any node"), "{text}");
+    assert!(
+        text.starts_with("~ n1: the input has no running pod, so that no node is known to be empty"),
+        "{text}"
+    );
 }
 
 #[test]

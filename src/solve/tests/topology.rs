@@ -70,8 +70,8 @@ fn a_spread_over_more_domains_than_there_are_says_so() {
     let solution = world.solve();
     let unplaced: Vec<(usize, &str)> =
         solution.report.unplaced.iter().map(|it| (it.pods.len(), &*it.because)).collect();
-    let because = "`topology.kubernetes.io/zone` `eastus-1` has 1 of these pods, the emptiest counts as 0 with 3 of \
-                   `minDomains` 4: `maxSkew` 1 leaves no more";
+    let because = "`topology.kubernetes.io/zone` `eastus-1` has 1 of these pods, the least counts as 0 with 3 of \
+                   `minDomains` 4: `maxSkew` 1 allows no more";
     assert_eq!(unplaced, [(2, because)]);
 }
 

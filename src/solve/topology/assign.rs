@@ -384,9 +384,12 @@ impl Round<'_> {
                 let full = || {
                     let lacking = self.census.lacking(role.group, spread);
                     let own = role.counted;
-                    spread::Full { key, domain, counted: there.counted, least, lacking, own }
+                    let (counted, emptiest) = (there.counted, self.census.emptiest(role.group));
+                    let emptiest = emptiest.as_deref();
+                    let full = spread::Full { key, domain, counted, least, emptiest, lacking, own };
+                    spread::miss(full, spread.max_skew)
                 };
-                if more > 0 { Ok(()) } else { Err(spread::miss(full(), spread.max_skew)) }
+                if more > 0 { Ok(()) } else { Err(full()) }
             }
             GroupKind::Spread(_) => Ok(()),
             GroupKind::AntiAffinity => {

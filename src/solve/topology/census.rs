@@ -149,6 +149,13 @@ impl Census {
         self.groups[group].levels.first_key_value().map_or(0, |(least, _)| *least)
     }
 
+    /// Names the domain that counts the fewest pods, the first by name of several, in words.
+    #[must_use]
+    pub fn emptiest(&self, group: usize) -> Option<String> {
+        let least = self.groups[group].domains.iter().min_by_key(|(_, tally)| tally.counted);
+        least.map(|(domain, _)| format!("`{domain}`"))
+    }
+
     /// Returns how many domains there are and have to be, where there are too few.
     #[must_use]
     pub fn lacking(&self, group: usize, spread: &Spread) -> Option<(usize, usize)> {

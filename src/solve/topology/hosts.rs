@@ -18,6 +18,9 @@ use crate::solve::fit::Miss;
 use crate::solve::fit::company::HostRole;
 use crate::solve::fit::spread::{self, Full};
 
+/// How the assumed system node is called.
+const SYSTEM_NODE: &str = "the assumed system node";
+
 /// How many pods that a group counts are on a node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
@@ -55,8 +58,11 @@ pub fn refused(
         };
         let counted: Vec<Option<Count>> =
             (0..places.len()).map(|place| eligible.sees(number, place).then(|| count(place))).collect();
-        let assumed = (assumes && eligible::counts_system_node(spread)).then_some(0);
-        let counts = counted.iter().flatten().map(|count| count.early);
+        let counts_system = assumes && eligible::counts_system_node(spread);
+        let assumed = counts_system.then(|| (0, Some(SYSTEM_NODE.to_owned())));
+        let name = |place: usize| Some(format!("`{}`", places[place].seen.labels.get(label::HOSTNAME)?));
+        let counts = counted.iter().enumerate();
+        let counts = counts.filter_map(|(place, count)| Some((count.as_ref()?.early, name(place))));
         let early = Level::of(spread, counts.chain(assumed));
         for (place, count) in counted.iter().enumerate() {
             let count = count.unwrap_or_default();
@@ -90,26 +96,31 @@ fn parts<'p>(
 /// What the emptiest node has.
 struct Level {
     least: usize,
+    /// Which one that is, where it is known.
+    emptiest: Option<String>,
     /// How many nodes there are and have to be, where there are too few for the emptiest to count.
     lacking: Option<(usize, usize)>,
 }
 
 impl Level {
     /// As where nodes are filled.
-    const EMPTY: Self = Self { least: 0, lacking: None };
+    const EMPTY: Self = Self { least: 0, emptiest: None, lacking: None };
 
-    fn of(spread: &Spread, counts: impl Iterator<Item = usize> + Clone) -> Self {
+    /// Of nodes with their names, where they have one.
+    fn of(spread: &Spread, counts: impl Iterator<Item = (usize, Option<String>)> + Clone) -> Self {
         let there = counts.clone().count();
         let lacking = spread.min_domains.filter(|asked| there < *asked).map(|asked| (there, asked));
-        let least = if lacking.is_some() { 0 } else { counts.min().unwrap_or(0) };
-        Self { least, lacking }
+        let (least, emptiest) = match lacking {
+            Some(_) => (0, None),
+            None => counts.min_by_key(|(count, _)| *count).unwrap_or_default(),
+        };
+        Self { least, emptiest, lacking }
     }
 
     fn miss(&self, spread: &Spread, counted: usize) -> Miss {
-        let Self { least, lacking } = *self;
-        spread::miss(
-            Full { key: label::HOSTNAME, domain: "the node", counted, least, lacking, own: 1 },
-            spread.max_skew,
-        )
+        let Self { least, emptiest, lacking } = self;
+        let (key, domain, emptiest) = (label::HOSTNAME, "the node", emptiest.as_deref());
+        let full = Full { key, domain, counted, least: *least, emptiest, lacking: *lacking, own: 1 };
+        spread::miss(full, spread.max_skew)
     }
 }

@@ -191,7 +191,9 @@ impl<'l> Look<'l> {
                     let counted = there.counted.saturating_sub(late.copied().unwrap_or(0));
                     if domain.is_empty() || counted.saturating_sub(least) > spread.max_skew {
                         let lacking = self.census.lacking(role.group, spread);
-                        let full = Full { key, domain, counted, least, lacking, own: 1 };
+                        let emptiest = self.census.emptiest(role.group);
+                        let emptiest = emptiest.as_deref();
+                        let full = Full { key, domain, counted, least, emptiest, lacking, own: 1 };
                         return Err(spread::miss(full, spread.max_skew));
                     }
                 }

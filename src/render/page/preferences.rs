@@ -1,30 +1,30 @@
 //! What becomes of soft preferences, in words.
 
-use super::line::{Line, Style};
-use super::money::{Sureness, dollars, per_month};
-use super::view::PlanView;
-use super::words::{count, verb};
 use crate::model::{ExtraCost, Form, MicroUsdPerHour};
+use crate::render::line::{Line, Style};
+use crate::render::money::{Sureness, dollars, per_month};
+use crate::render::view::PlanView;
+use crate::render::words::{count, verb};
 use crate::solve::{GivenUp, GivenUpBecause, Preferences};
 
 /// The field that says what preferences may cost.
 const FIELD: &str = "`spec.preferences.maxExtraCostPercent`";
 
 /// Says what the preferences cost that the plan holds to, where they cost anything.
-pub(super) fn cost(view: &PlanView<'_>) -> Option<String> {
+pub(crate) fn cost(view: &PlanView<'_>) -> Option<String> {
     let report = &view.plan.evidence.report;
     let Preferences { asked, met, without, with, .. } = report.preferences.as_ref()?;
     let more = (*with > *without).then_some(*with - *without)?;
     let sureness = Sureness::of(report.cost_after.is_estimate);
     let share = met * 100 / (*asked).max(1);
     Some(format!(
-        "{} of that is for soft preferences of pods: {share} % of their weight is met as written",
+        "{} pays for preferred affinity and spread; {share} % of the preference weight is satisfied",
         per_month(more, sureness)
     ))
 }
 
 /// Says which preferences are given up, and why; the heaviest first.
-pub(super) fn given_up(view: &PlanView<'_>) -> Vec<Line> {
+pub(crate) fn given_up(view: &PlanView<'_>) -> Vec<Line> {
     let report = &view.plan.evidence.report;
     let Some(said) = &report.preferences else { return Vec::new() };
     let sureness = Sureness::of(report.cost_after.is_estimate);
@@ -36,7 +36,7 @@ pub(super) fn given_up(view: &PlanView<'_>) -> Vec<Line> {
 }
 
 /// Says which preferences a pod gives up, of a report about it alone.
-pub(super) fn of_pod(said: &Preferences) -> Vec<String> {
+pub(crate) fn of_pod(said: &Preferences) -> Vec<String> {
     let line = |entry: &GivenUp| format!("{}: {}", what(entry), because(entry, said, Sureness::Listed));
     said.given_up.iter().map(line).collect()
 }

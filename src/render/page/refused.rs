@@ -1,9 +1,9 @@
 //! What the plan's own check refused: nothing is wrong with the input, so the page says it first, and calmly.
 
-use super::line::{Line, Style};
-use super::words::{count, some, verb};
 use crate::model::PodKey;
 use crate::plan::Plan;
+use crate::render::line::{Line, Style};
+use crate::render::words::{count, some, verb};
 use crate::solve::{Held, Warning};
 
 /// How to tell of it: the file holds what planning read, and no names.
@@ -13,7 +13,7 @@ const REPORT: &str = "to report it, send what `nodeform snapshot … --names has
 const NAMES_MAX: usize = 3;
 
 /// Says which pods are held back by the check, or that the plan is the next best; nothing as a rule.
-pub(super) fn line(plan: &Plan) -> Option<Line> {
+pub(crate) fn line(plan: &Plan) -> Option<Line> {
     let report = &plan.evidence.report;
     let by_check = report.held.iter().filter(|held| held.is_by_check());
     let pods: Vec<&PodKey> = by_check.flat_map(|held| &held.pods).collect();

@@ -1,23 +1,25 @@
 //! The head of a plan that answers a question: what it supposes or leaves out, and today's bill beside ours.
 
-use super::line::{Line, Style};
-use super::money::{Sureness, dollars, dollars_by};
-use super::view::PlanView;
-use super::words::{count, some, verb};
+use super::shape::bytes;
 use crate::model::{ResourceName, WhatIf};
 use crate::plan::Plan;
 use crate::plan::fleet::FleetSum;
+use crate::plan::summary::pending;
+use crate::render::line::{Line, Style};
+use crate::render::money::{Sureness, dollars, dollars_by};
+use crate::render::view::PlanView;
+use crate::render::words::{count, grouped, some, verb};
 
 /// How many names stand in a line before the rest is counted.
 const NAMES_IN_LINE: usize = 3;
 
 /// Returns whether the plan supposes something, so that nothing of it "will" be.
-pub(super) fn is_what_if(plan: &Plan) -> bool {
+pub(crate) fn is_what_if(plan: &Plan) -> bool {
     !plan.spec.what_if.is_nothing()
 }
 
 /// Says what the plan supposes and what it leaves out.
-pub(super) fn head(plan: &Plan) -> Vec<Line> {
+pub(crate) fn head(plan: &Plan) -> Vec<Line> {
     let mut lines = Vec::new();
     if is_what_if(plan) {
         lines.push(Line::new(Style::Warning, supposed(plan)));
@@ -28,9 +30,7 @@ pub(super) fn head(plan: &Plan) -> Vec<Line> {
         } else {
             "the nodes that `--target` names"
         };
-        let text = format!(
-            "Destroy: {all} go and none is made (`--destroy`). Pods that have no other node wait for one"
-        );
+        let text = format!("Destroy: {all} go and none is created (`--destroy`)");
         lines.push(Line::new(Style::Warning, text));
     }
     if !plan.spec.targets.is_empty() {
@@ -60,23 +60,24 @@ fn supposed(plan: &Plan) -> String {
     let (absent, all) = (world.absent.len(), world.absent.len() + world.nodes.len());
     let failed = match without_zones.len() {
         0 => String::new(),
-        _ => format!(
-            " and nothing were sold in {}",
-            some(&without_zones.iter().collect::<Vec<_>>(), NAMES_IN_LINE)
-        ),
+        _ => {
+            format!(" and buys nothing in {}", some(&without_zones.iter().collect::<Vec<_>>(), NAMES_IN_LINE))
+        }
     };
-    let of = if absent == all { String::new() } else { format!(" of {all}") };
-    format!(
-        "It cannot be applied as it is: planned as if {absent}{of} {} {} not there{failed} ({})",
-        verb(all, "node", "nodes"),
-        verb(absent, "was", "were"),
-        parts.join(", "),
-    )
+    let which = match absent {
+        0 => "no node".to_owned(),
+        _ => format!("{} of {}", grouped(number(absent)), count(all, "existing node")),
+    };
+    format!("Hypothetical: ignores {which}{failed} ({}). Not for applying.", parts.join(", "))
+}
+
+fn number(nodes: usize) -> u64 {
+    u64::try_from(nodes).unwrap_or(u64::MAX)
 }
 
 /// Returns today's bill beside the planned one, where nodes are supposed not to be there; that of several strategies has
 /// a table of its own.
-pub(super) fn bill(view: &PlanView<'_>) -> Vec<Line> {
+pub(crate) fn bill(view: &PlanView<'_>) -> Vec<Line> {
     let evidence = &view.plan.evidence;
     if evidence.world.absent.is_empty() || !evidence.strategies.is_empty() {
         return Vec::new();
@@ -88,9 +89,9 @@ pub(super) fn bill(view: &PlanView<'_>) -> Vec<Line> {
         less if less < 0 => format!("-{text}"),
         _ => format!("+{text}"),
     };
-    let number = |nodes: usize| i64::try_from(nodes).unwrap_or(i64::MAX);
+    let number_of = |nodes: usize| i64::try_from(nodes).unwrap_or(i64::MAX);
     let mut rows: Vec<[String; 4]> = vec![["".into(), "today".into(), "planned".into(), "difference".into()]];
-    let nodes = number(planned.nodes) - number(today.nodes);
+    let nodes = number_of(planned.nodes) - number_of(today.nodes);
     let row = |title: &str, one: String, other: String, difference: String| {
         [title.to_owned(), one, other, difference]
     };
@@ -100,10 +101,14 @@ pub(super) fn bill(view: &PlanView<'_>) -> Vec<Line> {
         planned.nodes.to_string(),
         signed(nodes, nodes.abs().to_string()),
     ));
-    for (title, name) in [("vCPU", ResourceName::Cpu), ("memory", ResourceName::Memory)] {
+    for name in [ResourceName::Cpu, ResourceName::Memory] {
+        let is_cpu = name == ResourceName::Cpu;
+        let title = if is_cpu { "vCPU" } else { "allocatable memory" };
+        let all =
+            |fleet: &FleetSum| if is_cpu { fleet.capacity.get(&name) } else { fleet.allocatable.get(&name) };
         // The difference of what is shown, so that the reader's own subtraction agrees.
-        let [one, other] = [&today, &planned].map(|fleet| whole(&name, fleet.capacity.get(&name)));
-        let shown = |amount: i64| name.show(amount);
+        let [one, other] = [&today, &planned].map(|fleet| whole(&name, all(fleet)));
+        let shown = |amount: i64| if is_cpu { name.show(amount) } else { bytes(amount) };
         rows.push(row(title, shown(one), shown(other), signed(other - one, shown((other - one).abs()))));
     }
     let [old, new] = [before, after].map(|cost| cost.effective.per_month());
@@ -125,17 +130,10 @@ pub(super) fn bill(view: &PlanView<'_>) -> Vec<Line> {
 
 /// Says which pods the planned fleet does not carry, so that nobody takes it for cheaper than it is.
 fn not_in_it(view: &PlanView<'_>) -> Option<Line> {
-    let report = &view.plan.evidence.report;
-    let unplaced = report.left_over();
-    let held: usize = report.held.iter().map(|held| held.pods.len()).sum();
-    let pods = unplaced + held;
+    let pods = pending(view.plan).len();
     (pods > 0).then(|| {
-        let text = format!(
-            "  The planned fleet does not carry {} that {} nowhere or {} held back: see below",
-            count(pods, "pod"),
-            verb(pods, "fits", "fit"),
-            verb(pods, "is", "are"),
-        );
+        let stay = verb(pods, "stays", "stay");
+        let text = format!("  The planned fleet does not run {} that {stay} Pending", count(pods, "pod"));
         Line::new(Style::Warning, text)
     })
 }
@@ -153,7 +151,7 @@ fn aligned(rows: &[[String; 4]]) -> Vec<Line> {
 }
 
 /// Rounds an amount that was summed over nodes: whole cores and GiB are enough to compare fleets.
-pub(super) fn whole(name: &ResourceName, amount: i64) -> i64 {
+pub(crate) fn whole(name: &ResourceName, amount: i64) -> i64 {
     let unit: i64 = match name {
         ResourceName::Cpu => 1000,
         ResourceName::Memory => 1 << 30,

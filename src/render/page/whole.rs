@@ -1,17 +1,18 @@
 //! Every change of a plan by itself, with its reason and its pods.
 
-use super::line::{Line, Style};
-use super::money::{Sureness, per_month};
-use super::terminal::{because, capacity, existing, zone_name};
-use super::view::{NewNodeView, PlanView};
-use super::words::count;
+use super::removals::facts;
+use super::shape::{existing, size_of, zone_name};
 use crate::catalog::NO_ZONE;
 use crate::model::{Price, label};
-use crate::plan::{Change, ChangeId, OldNew, PlannedChange, Step, Update};
+use crate::plan::{Change, ChangeId, OldNew, PlannedChange, Reason, Step, Update};
+use crate::render::line::{Line, Style};
+use crate::render::money::{Sureness, per_month};
+use crate::render::view::{NewNodeView, PlanView};
+use crate::render::words::count;
 
 /// Returns the changes, removals first, then what changes in place, then what comes, then the nodes that
 /// stay and get pods, then the waves.
-pub(super) fn changes(view: &PlanView<'_>) -> Vec<Line> {
+pub(crate) fn changes(view: &PlanView<'_>) -> Vec<Line> {
     let changes = &view.plan.spec.changes;
     let mut lines = Vec::new();
     let mut by_target: Vec<(&ChangeId, &PlannedChange)> =
@@ -50,13 +51,19 @@ fn to_existing(view: &PlanView<'_>, id: &ChangeId, change: &Change) -> Vec<Line>
         Change::Forget(_) => (Style::Change, "  . ", "will no longer be managed".to_owned()),
         Change::Create(_) | Change::NoOp(_) => return Vec::new(),
     };
-    let mut lines = vec![Line::new(style, symbol).with(Style::Plain, format!("{name} {what}"))];
+    let facts = change.delete().map_or(String::new(), |_| format!(", {}", facts(view, &target.node)));
+    let mut lines = vec![Line::new(style, symbol).with(Style::Plain, format!("{name} {what}{facts}"))];
     let reason = because(view.plan.evidence.reasons.get(id));
     lines.push(Line::new(Style::Dim, format!("      {reason}")));
     if let Change::Update(update) = change {
         lines.extend(fields(update));
     }
     lines
+}
+
+/// Says why a change is made, for its own line.
+fn because(reason: Option<&Reason>) -> String {
+    reason.map_or(String::new(), |reason| format!("because {reason}"))
 }
 
 fn fields(update: &Update) -> Vec<Line> {
@@ -82,7 +89,7 @@ fn new_node(view: &PlanView<'_>, node: &NewNodeView<'_>) -> Vec<Line> {
         primary.size,
         zone_name(primary.zone.as_str()),
         primary.capacity_type,
-        capacity(&node.shape.capacity),
+        size_of(view, node),
         price(node),
     );
     let reason = because(view.plan.evidence.reasons.get(node.id));

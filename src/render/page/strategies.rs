@@ -2,14 +2,17 @@
 //!
 //! How long each took is no matter of the plan, and said by whoever measured it.
 
-use super::line::{Line, Style};
-use super::money::{Sureness, dollars, per_hour};
 use super::question::whole;
-use super::table::aligned;
-use super::view::PlanView;
+use super::shape::bytes;
+use super::workloads::Pods;
 use crate::model::{MicroUsdPerHour, ResourceName};
 use crate::plan::fleet::FleetSum;
 use crate::plan::strategies::StrategyFleet;
+use crate::render::escape::sentence;
+use crate::render::line::{Line, Style};
+use crate::render::money::{Sureness, dollars, per_hour};
+use crate::render::table::aligned;
+use crate::render::view::PlanView;
 use crate::solve::{Cost, Strategy};
 
 /// A column of the table.
@@ -22,7 +25,7 @@ struct Column {
 }
 
 /// Returns the table as lines, where the plan has several strategies.
-pub(super) fn table(view: &PlanView<'_>) -> Vec<Line> {
+pub(crate) fn table(view: &PlanView<'_>) -> Vec<Line> {
     let rows = rows(view);
     if rows.is_empty() {
         return Vec::new();
@@ -33,17 +36,35 @@ pub(super) fn table(view: &PlanView<'_>) -> Vec<Line> {
     let text = aligned(&rows, &right);
     lines.extend(text.lines().enumerate().map(|(place, line)| Line::new(style(place), format!("  {line}"))));
     lines.extend(own(view).map(|own| Line::new(Style::Dim, format!("  {own}"))));
+    lines.extend(left(view).into_iter().map(|text| Line::new(Style::Warning, format!("  {text}"))));
     lines
 }
 
 /// Returns the table as Markdown, where the plan has several strategies.
-pub(super) fn markdown(view: &PlanView<'_>) -> Option<String> {
+pub(crate) fn markdown(view: &PlanView<'_>) -> Option<String> {
     let rows = rows(view);
     let written: Vec<String> = rows.iter().map(|row| format!("| {} |", row.join(" | "))).collect();
     let (heading, rest) = written.split_first()?;
     let ruler = format!("|---|{}", "---:|".repeat(rows[0].len() - 1));
     let own = own(view)?;
-    Some(format!("{heading}\n{ruler}\n{}\n\n{own}.", rest.join("\n")))
+    let left: String = left(view).iter().map(|text| format!("\n\n{}.", sentence(text))).collect();
+    Some(format!("{heading}\n{ruler}\n{}\n\n{own}.{left}", rest.join("\n")))
+}
+
+/// Says which pods each strategy leaves Pending, and that costs tell nothing where those are not the same.
+fn left(view: &PlanView<'_>) -> Vec<String> {
+    let strategies = &view.plan.evidence.strategies;
+    let leaves = |one: &StrategyFleet| {
+        let pods = Pods::of(view, &one.pending).named("");
+        (!one.pending.is_empty()).then(|| format!("`{}` leaves Pending: {pods}", title(one.strategy)))
+    };
+    let mut said: Vec<String> = strategies.iter().filter_map(leaves).collect();
+    let differ = strategies.windows(2).any(|pair| pair[0].pending != pair[1].pending);
+    said.extend(
+        differ
+            .then(|| "The costs cannot be compared: the strategies leave different pods Pending".to_owned()),
+    );
+    said
 }
 
 /// Says whose changes the plan has.
@@ -67,8 +88,9 @@ fn columns(view: &PlanView<'_>) -> Vec<Column> {
         columns.push(Column { title: "today", fleet, cost: evidence.report.cost_before, unplaced: None });
     }
     columns.extend(evidence.strategies.iter().map(|one| {
-        let StrategyFleet { strategy, fleet, cost, unplaced_pods } = one;
-        Column { title: title(*strategy), fleet: fleet.clone(), cost: *cost, unplaced: Some(*unplaced_pods) }
+        let StrategyFleet { strategy, fleet, cost, unplaced_pods, pending } = one;
+        let unplaced = Some((*unplaced_pods).max(pending.len()));
+        Column { title: title(*strategy), fleet: fleet.clone(), cost: *cost, unplaced }
     }));
     columns
 }
@@ -89,9 +111,13 @@ fn rows(view: &PlanView<'_>) -> Vec<Vec<String>> {
     };
     let sure = |column: &Column| Sureness::of(column.cost.is_estimate);
     let by_month: fn(MicroUsdPerHour, Sureness) -> String = |rate, sure| dollars(rate.per_month(), sure);
-    let shown = |column: &Column, name: &ResourceName| {
-        let amount = whole(name, column.fleet.capacity.get(name));
-        name.show(amount)
+    let vcpu = |column: &Column| {
+        let cpu = &ResourceName::Cpu;
+        cpu.show(whole(cpu, column.fleet.capacity.get(cpu)))
+    };
+    let allocatable = |column: &Column| {
+        let memory = &ResourceName::Memory;
+        bytes(whole(memory, column.fleet.allocatable.get(memory)))
     };
     let used = |column: &Column, name: &ResourceName| {
         column.fleet.used(name).map_or("-".to_owned(), |part| format!("{part}%"))
@@ -99,10 +125,10 @@ fn rows(view: &PlanView<'_>) -> Vec<Vec<String>> {
     let (cpu, memory) = (&ResourceName::Cpu, &ResourceName::Memory);
     let none = String::new;
     let mut rows = vec![
-        row("", &|column| column.title.to_owned(), "at least".to_owned()),
+        row("", &|column| column.title.to_owned(), "lower bound".to_owned()),
         row("nodes", &|column| column.fleet.nodes.to_string(), none()),
-        row("vCPU", &|column| shown(column, cpu), none()),
-        row("memory", &|column| shown(column, memory), none()),
+        row("vCPU", &vcpu, none()),
+        row("allocatable memory", &allocatable, none()),
         row("$/hour", &|column| per_hour(column.cost.effective, sure(column)), least(per_hour)),
         row("$/month", &|column| by_month(column.cost.effective, sure(column)), least(by_month)),
         row("cpu requested", &|column| used(column, cpu), none()),
@@ -113,7 +139,7 @@ fn rows(view: &PlanView<'_>) -> Vec<Vec<String>> {
     }
     if columns.iter().any(|column| column.unplaced.is_some_and(|pods| pods > 0)) {
         let pods = |column: &Column| column.unplaced.map_or("-".to_owned(), |pods| pods.to_string());
-        rows.push(row("pods that fit nowhere", &pods, none()));
+        rows.push(row("pods that stay Pending", &pods, none()));
     }
     rows
 }

@@ -1,10 +1,14 @@
 //! Why a pod, a node or a size fares as it does, as lines for people: the answer first, then the chain.
 
+pub mod plan;
+pub mod pool;
+
 use std::collections::BTreeMap;
 
 use super::line::{Line, Style};
 use super::money::{Sureness, per_month};
 use super::words::{count, some};
+use crate::catalog::NO_ZONE;
 use crate::model::{DisruptionReason, MicroUsdPerHour, NodeName, Price, Resources, SchedulingRule, Zone};
 use crate::solve::explain::node::NodeFate;
 use crate::solve::explain::{
@@ -39,12 +43,12 @@ fn amounts(resources: &Resources) -> String {
 }
 
 fn described(node: &NewNode) -> String {
-    format!("`{}` in {}, {}, of pool `{}`", node.size, zone(&node.zone), node.capacity_type, node.pool)
+    format!("`{}`{}, {}, of pool `{}`", node.size, in_zone(&node.zone), node.capacity_type, node.pool)
 }
 
-/// Names a zone; `0` is how Azure writes that there is none.
-pub(super) fn zone(zone: &Zone) -> String {
-    if zone.as_str() == "0" { "no zone".to_owned() } else { format!("zone `{zone}`") }
+/// Says in which zone something is; `0` is how Azure writes that it is in none.
+pub(super) fn in_zone(zone: &Zone) -> String {
+    if zone.as_str() == NO_ZONE { ", regional (no zone)".to_owned() } else { format!(" in zone `{zone}`") }
 }
 
 /// Says what becomes of several pods, those that fare alike together, the worst first.
@@ -77,7 +81,7 @@ pub fn pod(explanation: &PodExplanation, target: &Target) -> Vec<Line> {
         return lines;
     }
     lines.extend(why_there(outcome, nodes, target));
-    let given_up = preferences.iter().flat_map(super::preferences::of_pod);
+    let given_up = preferences.iter().flat_map(super::page::preferences::of_pod);
     lines.extend(given_up.map(|text| Line::new(Style::Plain, format!("  {text}"))));
     if !nodes.is_empty() {
         lines.push(Line::blank());
@@ -136,7 +140,7 @@ fn why_there(outcome: &PodOutcome, nodes: &[(NodeName, Option<String>)], target:
 
 /// Says what the next best way to have a node costs more.
 fn next_best(node: &NewNode, next: &crate::solve::Substitute) -> String {
-    let what = format!("`{}` in {}, {}", next.size, zone(&next.zone), next.capacity_type);
+    let what = format!("`{}`{}, {}", next.size, in_zone(&next.zone), next.capacity_type);
     match (node.effective_price.known(), next.effective_price.known()) {
         (Some(own), Some(_)) => {
             let more = next.effective_price.map(|price| price - own);
@@ -337,7 +341,7 @@ fn new_node(
             Some(_) => format!("{} more", by_hour(*more)),
             None => "price not known".to_owned(),
         };
-        let what = format!("  `{}` in {}, {}: {more}", other.size, zone(&other.zone), other.capacity_type);
+        let what = format!("  `{}`{}, {}: {more}", other.size, in_zone(&other.zone), other.capacity_type);
         lines.push(Line::new(Style::Plain, what));
     }
     if let Some(more) = dearer_by.len().checked_sub(SUBSTITUTES_MAX).filter(|more| *more > 0) {

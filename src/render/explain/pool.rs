@@ -1,9 +1,9 @@
 //! What a pool can buy, and what a size costs where, as lines for people.
 
-use super::explain::{by_hour, zone};
-use super::line::{Line, Style};
-use super::words::count;
+use super::{by_hour, in_zone};
 use crate::model::{Price, ResourceName, SkuName, Zone};
+use crate::render::line::{Line, Style};
+use crate::render::words::count;
 use crate::solve::explain::PoolExplanation;
 use crate::solve::explain::pool::LimitUse;
 
@@ -44,9 +44,9 @@ pub fn pool(explanation: &PoolExplanation) -> Vec<Line> {
             let named = if way.needs_name { "; only for pods that name it" } else { "" };
             let size = format!("`{}`", way.size);
             lines.push(plain(format!(
-                "  {size:<width$}  {} in {}, {}{named}",
+                "  {size:<width$}  {}{}, {}{named}",
                 by_hour(way.price),
-                zone(&way.zone),
+                in_zone(&way.zone),
                 way.capacity_type
             )));
         }
@@ -115,7 +115,7 @@ pub fn size_in_regions(size: &SkuName, regions: &[InRegion]) -> Vec<Line> {
         vec![Line::blank(), Line::new(Style::Bold, format!("`{size}` region by region, on demand:"))];
     let width = sold.iter().map(|(region, ..)| region.len()).max().unwrap_or(0);
     for (region, zones, price) in &sold {
-        let zones = if *zones == 0 { "no zones".to_owned() } else { count(*zones, "zone") };
+        let zones = if *zones == 0 { "regional (no zone)".to_owned() } else { count(*zones, "zone") };
         lines.push(Line::new(Style::Plain, format!("  {region:<width$}  {:>11}  {zones}", by_hour(*price))));
     }
     let absent = regions.len() - sold.len();

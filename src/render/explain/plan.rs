@@ -1,0 +1,167 @@
+//! What a plan says of a pod or a node: where it runs, whether and why it moves, where it goes, and what that saves.
+//!
+//! Read from the plan alone, so that a saved plan answers as well as a fresh one; which rules kept a pod from other
+//! places takes the input.
+
+use crate::model::{NodeName, PodKey, PodPlace};
+use crate::plan::{Change, Reason};
+use crate::render::line::{Line, Style};
+use crate::render::money;
+use crate::render::page::pending::{held, unplaced};
+use crate::render::page::removals::facts;
+use crate::render::page::shape::{existing, group_price, size_of, zone_name};
+use crate::render::view::{Group, NewNodeView, PlanView};
+use crate::render::words::{count, some};
+
+/// How many pods of a node are named.
+const NAMES_IN_LINE: usize = 5;
+
+/// Says of a pod that runs where it does, whether it moves and why, and what that saves; nothing of one that does not.
+#[must_use]
+pub fn running(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
+    let Some(PodPlace::Bound(node)) = view.group(pod).map(|group| &group.place) else {
+        return Vec::new();
+    };
+    let plain = |text: String| Line::new(Style::Plain, text);
+    let mut lines = vec![plain(format!("  on {}, {}", existing(view, node), facts(view, node)))];
+    match removal(view, node) {
+        Some(reason) => {
+            lines.push(plain(format!("  moves, because its node goes: {reason}")));
+            let report = &view.plan.evidence.report;
+            let change = money::change(report.cost_before, report.cost_after, 0);
+            lines.push(plain(format!("  with the whole plan: {}", lower_first(&change))));
+        }
+        None => lines.extend(stays(view, node).map(|because| plain(format!("  its node stays: {because}")))),
+    }
+    lines
+}
+
+/// Explains a pod by the plan alone.
+#[must_use]
+pub fn pod(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
+    let mut lines = vec![Line::new(Style::Bold, format!("pod `{pod}` {}", place(view, pod)))];
+    lines.extend(running(view, pod));
+    lines
+}
+
+/// Says in one line where a pod is when the plan is done.
+#[must_use]
+pub fn place(view: &PlanView<'_>, pod: &PodKey) -> String {
+    let verb = if view.is_moving(pod) { "moves" } else { "goes" };
+    if let Some(node) = view.new_nodes().find(|node| node.placement.pods.contains(pod)) {
+        return format!("{verb} to a new node: {}", described(view, &node));
+    }
+    let kept = view.plan.evidence.kept.iter().find(|(_, pods)| pods.contains(pod));
+    if let Some((node, _)) = kept {
+        return format!("{verb} to a node that stays: {}", existing(view, node));
+    }
+    let report = &view.plan.evidence.report;
+    let left = report.unplaced.iter().find(|group| group.pods.contains(pod)).map(unplaced);
+    let left = left.or_else(|| report.held.iter().find(|group| group.pods.contains(pod)).map(held));
+    match (left, view.group(pod).map(|group| &group.place)) {
+        (Some(because), _) => format!("stays Pending: {because}"),
+        (None, Some(PodPlace::Bound(node))) => format!("stays on node `{node}`"),
+        (None, Some(PodPlace::Waiting)) => "is not planned: it is about to go".to_owned(),
+        (None, None) => "is not in the plan".to_owned(),
+    }
+}
+
+/// Explains a node by the plan alone: one that exists by its name, a new one by that of its VM or NodeClaim. Nothing where
+/// the plan holds none of this name.
+#[must_use]
+pub fn node(view: &PlanView<'_>, name: &str) -> Option<Vec<Line>> {
+    let plain = |text: String| Line::new(Style::Plain, text);
+    let is_meant = |node: &NewNodeView<'_>| node.create.claim.as_str() == name || &*node.create.vm == name;
+    if let Some(new) = view.new_nodes().find(is_meant) {
+        let title = format!("node `{name}` is new: {}", described(view, &new));
+        let because = view.plan.evidence.reasons.get(new.id).map(ToString::to_string);
+        let pods = &new.placement.pods;
+        let holds = format!("  holds {}: {}", count(pods.len(), "pod"), some(pods, NAMES_IN_LINE));
+        let title = Line::new(Style::Bold, title);
+        let because = because.map(|because| plain(format!("  because {because}")));
+        return Some(std::iter::once(title).chain(because).chain([plain(holds)]).collect());
+    }
+    let name = NodeName::new(name);
+    view.node(&name)?;
+    let fate = match (removal(view, &name), stays(view, &name)) {
+        (Some(reason), _) => format!("goes: {reason}"),
+        (None, Some(because)) => format!("stays: {because}"),
+        (None, None) => "stays".to_owned(),
+    };
+    let runs: Vec<&PodKey> = view.running_on(&name).collect();
+    let receives = view.plan.evidence.kept.get(&name).map_or(&[][..], Vec::as_slice);
+    Some(vec![
+        Line::new(Style::Bold, format!("node `{name}` {fate}")),
+        plain(format!("  {}, {}", existing(view, &name), facts(view, &name))),
+        plain(format!("  runs: {}", named(&runs))),
+        plain(format!("  receives: {}", named(receives))),
+    ])
+}
+
+fn named<T: ToString>(pods: &[T]) -> String {
+    if pods.is_empty() { "none".to_owned() } else { some(pods, NAMES_IN_LINE) }
+}
+
+/// Returns why a node goes; nothing where it stays.
+fn removal(view: &PlanView<'_>, node: &NodeName) -> Option<String> {
+    let mut deletes = view.plan.spec.changes.iter().filter(|(_, planned)| match &planned.change {
+        Change::Delete(delete) => delete.target.node == *node,
+        Change::Replace(replace) => replace.delete.target.node == *node,
+        Change::Create(_) | Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
+            false
+        }
+    });
+    let (id, _) = deletes.next()?;
+    let reason = view.plan.evidence.reasons.get(id).map(Reason::to_string);
+    Some(reason.unwrap_or_else(|| "no reason is written".to_owned()))
+}
+
+/// Returns why a node stays that could go, as far as the plan says it.
+fn stays(view: &PlanView<'_>, node: &NodeName) -> Option<String> {
+    let evidence = &view.plan.evidence;
+    let held = evidence.held.iter().find(|held| held.node == *node).map(|held| held.because.clone());
+    let mut staying = evidence.report.staying.iter();
+    held.or_else(|| staying.find(|(staying, _)| staying == node).map(|(_, because)| because.clone()))
+}
+
+fn described(view: &PlanView<'_>, node: &NewNodeView<'_>) -> String {
+    let primary = &node.claim.primary;
+    let mut group = Group::default();
+    group.add(*node);
+    format!(
+        "`{}` of pool `{}`, {}, {}: {}, {}",
+        primary.size,
+        node.claim.pool,
+        zone_name(primary.zone.as_str()),
+        primary.capacity_type,
+        size_of(view, node),
+        group_price(&group),
+    )
+}
+
+fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{node, pod};
+    use crate::model::PodKey;
+    use crate::plan::tests::world as sample;
+    use crate::render::{PlanView, plain_text};
+
+    #[test]
+    fn a_plan_says_where_a_pod_goes_and_what_is_new_or_goes() {
+        let plan = sample::example_plan();
+        let view = PlanView::new(&plan, None);
+        let text = plain_text(&pod(&view, &PodKey::new("default", "web-1")));
+        assert!(
+            text.starts_with("pod `default/web-1` goes to a new node: `Standard_D4s_v5` of pool"),
+            "{text}"
+        );
+        let text = plain_text(&node(&view, "empty-1").expect("it is there"));
+        assert!(text.starts_with("node `empty-1` goes: empty"), "{text}");
+        assert!(node(&view, "nobody").is_none());
+    }
+}

@@ -1,0 +1,75 @@
+//! What the plan was made from: above what can make its figures wrong, last what else was assumed.
+
+use crate::plan::World;
+use crate::render::line::{Line, Style};
+use crate::render::view::PlanView;
+use crate::render::words::{count, some, verb};
+
+/// How many overlays are named.
+const OVERLAYS_MAX: usize = 5;
+
+/// Returns what can make the figures wrong: what was not read or is not in the plan, and guesses.
+pub(crate) fn doubts(view: &PlanView<'_>) -> Vec<Line> {
+    let gaps = view.plan.evidence.world.gaps.iter().map(ToString::to_string);
+    gaps.map(|text| Line::new(Style::Warning, text)).chain(guesses(view)).collect()
+}
+
+/// Returns what was guessed and moves the figures: the region, and pods that ask for nothing.
+pub(crate) fn guesses(view: &PlanView<'_>) -> Vec<Line> {
+    let evidence = &view.plan.evidence;
+    let world = &evidence.world;
+    let guessed = world.assumptions.iter().filter(|assumed| assumed.moves_prices()).map(ToString::to_string);
+    let silent = evidence.report.without_requests;
+    let has = verb(silent, "has", "have");
+    let silent =
+        (silent > 0).then(|| format!("{} {has} no resource requests (counted as 0)", count(silent, "pod")));
+    guessed.chain(silent).map(|text| Line::new(Style::Warning, text)).collect()
+}
+
+/// Returns what the plan was made from and what else was assumed, one line each.
+pub(crate) fn assumptions(view: &PlanView<'_>) -> Vec<Line> {
+    let world = &view.plan.evidence.world;
+    let assumed = world.assumptions.iter().filter(|assumed| !assumed.moves_prices());
+    let read = [read(view), format!("Prices and sizes: {}{}", world.catalog, overlays(world))];
+    let lines = read.into_iter().chain(assumed.map(ToString::to_string));
+    lines.map(|text| Line::new(Style::Plain, text)).collect()
+}
+
+/// Names the DaemonSets that are assumed; nothing where none is.
+pub(crate) fn assumed_daemons(view: &PlanView<'_>) -> Option<Line> {
+    let assumed = view.plan.evidence.world.daemons.iter().filter(|daemon| daemon.is_assumed);
+    let names: Vec<_> = assumed.map(|daemon| &daemon.name).collect();
+    let text = format!("Assumed DaemonSets: {}", some(&names, usize::MAX));
+    (!names.is_empty()).then(|| Line::new(Style::Plain, text))
+}
+
+fn read(view: &PlanView<'_>) -> String {
+    let evidence = &view.plan.evidence;
+    let world = &evidence.world;
+    let assumed = world.daemons.iter().filter(|daemon| daemon.is_assumed).count();
+    let mut parts: Vec<String> =
+        world.documents.map(|documents| count(documents, "document")).into_iter().collect();
+    parts.push(count(world.pod_count(), "pod"));
+    let absent = world.absent.len();
+    let ignored = if absent > 0 { format!(" ({absent} ignored)") } else { String::new() };
+    parts.push(count(world.nodes.len() + absent, "node") + &ignored);
+    let mut daemons = count(world.daemons.len(), "DaemonSet");
+    if assumed > 0 {
+        daemons += &format!(" ({assumed} assumed)");
+    }
+    parts.push(daemons);
+    let at = evidence.seen_at.map_or(String::new(), |at| format!(", at {at}"));
+    format!("Read: {}{at}", parts.join(", "))
+}
+
+/// Names the overlays by which sizes differ from the catalogue.
+fn overlays(world: &World) -> String {
+    let names: Vec<_> = world.overlays.iter().map(|overlay| &overlay.name).collect();
+    match names.len() {
+        0 => String::new(),
+        several => {
+            let overlays = verb(several, "NodeOverlay", "NodeOverlays");
+            format!(", changed by {overlays} {}", some(&names, OVERLAYS_MAX))
+        }
+    }
+}

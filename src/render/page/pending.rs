@@ -1,0 +1,61 @@
+//! Pods that stay Pending, by workload, each with the reason and what to change.
+
+use crate::model::PodKey;
+use crate::render::line::{Line, Style};
+use crate::render::view::PlanView;
+use crate::render::words::{count, some};
+use crate::solve::{Held, Unplaced};
+
+use super::workloads::Pods;
+
+/// Returns a line for each reason, that of most pods first; pods are named where `names` says how many.
+pub(crate) fn pending(view: &PlanView<'_>, names: Option<usize>) -> Vec<Line> {
+    let report = &view.plan.evidence.report;
+    let unplaced = report.unplaced.iter().map(|group| (&group.pods, unplaced(group)));
+    let held = report.held.iter().map(|group| (&group.pods, held(group)));
+    let mut lines: Vec<(&Vec<PodKey>, String)> = unplaced.chain(held).collect();
+    lines.sort_by_key(|(pods, _)| std::cmp::Reverse(pods.len()));
+    let line = |(pods, why): (&Vec<PodKey>, String)| {
+        let who = who(view, pods);
+        let listed = names.filter(|_| pods.len() > 1);
+        let listed = listed.map_or(String::new(), |names| format!(" ({})", some(pods, names)));
+        Line::new(Style::Warning, format!("  {who}{listed}: {why}"))
+    };
+    lines.into_iter().map(line).collect()
+}
+
+fn who(view: &PlanView<'_>, pods: &[PodKey]) -> String {
+    if pods.iter().all(PodKey::is_placeholder) {
+        return format!("headroom for {}", count(pods.len(), "pod"));
+    }
+    Pods::of(view, pods).named("")
+}
+
+/// Says why pods have no place; where a limit or the want of a pool is the reason, that says all.
+pub(crate) fn unplaced(group: &Unplaced) -> String {
+    let Unplaced { rule, because, nearest, .. } = group;
+    if says_all(rule) {
+        return because.clone();
+    }
+    let nearest = nearest.as_ref().map_or(String::new(), |nearest| format!(" (nearest: {nearest})"));
+    // Of a resource the reason begins with its name.
+    match because.starts_with(&format!("`{rule}` ")) {
+        true => format!("{because}{nearest}"),
+        false => format!("{rule}: {because}{nearest}"),
+    }
+}
+
+/// Whether the reason of a rule is a whole sentence about an object, so that its name adds nothing.
+pub(crate) fn says_all(rule: &str) -> bool {
+    use crate::solve::fit::Rule;
+    [Rule::Limits, Rule::Offerings].iter().any(|whole| whole.to_string() == rule)
+}
+
+/// Says why pods are held back.
+pub(crate) fn held(group: &Held) -> String {
+    let Held { waits_for, because, .. } = group;
+    if waits_for == Held::DESTROY {
+        return because.clone();
+    }
+    format!("held back for {waits_for}: {because}")
+}

@@ -1,0 +1,91 @@
+//! Nodes that go, each with its price, its pods and why, and nodes that change in place.
+
+use crate::model::{NodeName, Price};
+use crate::plan::{Change, ChangeId, Reason};
+use crate::render::line::{Line, Style};
+use crate::render::money::{Sureness, per_month};
+use crate::render::view::PlanView;
+use crate::render::words::count;
+
+use super::shape::existing;
+
+/// A node that exists and what the plan does with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Removed<'a> {
+    /// Its name.
+    pub(crate) node: &'a NodeName,
+    /// Whether another is made in its place by the same change.
+    pub(crate) is_replaced: bool,
+    /// The change.
+    pub(crate) id: &'a ChangeId,
+}
+
+/// Returns the nodes that go, by name.
+pub(crate) fn removed<'a>(view: &PlanView<'a>) -> Vec<Removed<'a>> {
+    let changes = view.plan.spec.changes.iter();
+    let mut removed: Vec<Removed<'a>> = changes
+        .filter_map(|(id, planned)| {
+            let node = &planned.change.delete()?.target.node;
+            Some(Removed { node, is_replaced: planned.change.create().is_some(), id })
+        })
+        .collect();
+    removed.sort();
+    removed
+}
+
+/// Returns a line for each node that goes.
+pub(crate) fn removals(view: &PlanView<'_>) -> Vec<Line> {
+    let line = |removed: Removed<'_>| {
+        let symbol = if removed.is_replaced { "+/- " } else { "  - " };
+        Line::new(Style::Remove, symbol).with(Style::Plain, sentence(view, removed))
+    };
+    removed(view).into_iter().map(line).collect()
+}
+
+/// Says what a node is, what it costs, how many pods it runs and why it goes.
+pub(crate) fn sentence(view: &PlanView<'_>, removed: Removed<'_>) -> String {
+    let Removed { node, is_replaced, id } = removed;
+    let replaced = if is_replaced { " is replaced" } else { "" };
+    let why = view.plan.evidence.reasons.get(id).map(|reason| format!(": {}", why(reason)));
+    format!("{}{replaced}, {}{}", existing(view, node), facts(view, node), why.unwrap_or_default())
+}
+
+/// Says what a node costs and how many pods it runs, those of DaemonSets aside.
+pub(crate) fn facts(view: &PlanView<'_>, node: &NodeName) -> String {
+    let pods = view.running_on(node).count();
+    let pods = if pods == 0 { "no pods".to_owned() } else { count(pods, "pod") };
+    let price = view.price(node);
+    let price = price.known().map_or("price not known".to_owned(), |known| {
+        per_month(known, Sureness::of(matches!(price, Price::Estimated(_))))
+    });
+    format!("{price}, {pods}")
+}
+
+/// Says why, shorter where the line says the rest.
+fn why(reason: &Reason) -> String {
+    match reason {
+        Reason::Empty => "empty".to_owned(),
+        reason => reason.to_string(),
+    }
+}
+
+/// Returns a line for each node that changes in place, is adopted or forgotten, by name, each with why.
+pub(crate) fn in_place(view: &PlanView<'_>) -> Vec<Line> {
+    let mut changed: Vec<(&NodeName, &'static str, &'static str, &ChangeId)> = Vec::new();
+    for (id, planned) in &view.plan.spec.changes {
+        let (target, symbol, what) = match &planned.change {
+            Change::Update(update) => (&update.target, "  ~ ", "is updated in place"),
+            Change::Adopt(adopt) => (&adopt.target, "  i ", "gets a NodeClaim"),
+            Change::Forget(forget) => (&forget.target, "  . ", "is no longer managed"),
+            Change::Create(_) | Change::Delete(_) | Change::Replace(_) | Change::NoOp(_) => continue,
+        };
+        changed.push((&target.node, symbol, what, id));
+    }
+    changed.sort();
+    let line = |(node, symbol, what, id): (&NodeName, &'static str, &str, &ChangeId)| {
+        let reason = view.plan.evidence.reasons.get(id);
+        let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+        Line::new(Style::Change, symbol).with(Style::Plain, format!("node `{node}` {what}{reason}"))
+    };
+    changed.into_iter().map(line).collect()
+}

@@ -1,0 +1,76 @@
+//! Nodes that could go and stay, and nodes that leave already.
+
+use std::collections::BTreeMap;
+
+use crate::model::{ChangeClass, DisruptionReason, NodeName};
+use crate::render::line::{Line, Style};
+use crate::render::view::PlanView;
+use crate::render::words::{count, some, verb};
+
+/// Nodes that are going and nodes that could go and stay: first those that the budgets hold, then what
+/// solving says.
+pub(crate) fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
+    let evidence = &view.plan.evidence;
+    let mut held: BTreeMap<(&str, ChangeClass, Option<DisruptionReason>), Vec<&NodeName>> = BTreeMap::new();
+    for change in &evidence.held {
+        held.entry((&change.because, change.class, change.reason)).or_default().push(&change.node);
+    }
+    let mut staying: BTreeMap<&str, Vec<&NodeName>> = BTreeMap::new();
+    for (node, because) in &evidence.report.staying {
+        staying.entry(because).or_default().push(node);
+    }
+    let leaving = evidence.world.nodes.iter().filter(|node| node.is_deleting);
+    let leaving: Vec<&NodeName> = leaving.map(|node| &node.name).collect();
+    let leaving = (!leaving.is_empty()).then(|| {
+        let is = verb(leaving.len(), "is", "are");
+        format!("  {} {is} leaving already: {}", count(leaving.len(), "node"), some(&leaving, names))
+    });
+    let held = held.into_iter().map(|((because, class, reason), nodes)| {
+        let (all, who) = (count(nodes.len(), "node"), some(&nodes, names));
+        match reason {
+            Some(reason) => {
+                let reason = match reason == DisruptionReason::Destroyed {
+                    true => "to be destroyed".to_owned(),
+                    false => reason.to_string().to_lowercase(),
+                };
+                format!(
+                    "  {all} {} for now though {reason}: {who} ({because})",
+                    verb(nodes.len(), "stays", "stay")
+                )
+            }
+            None => {
+                format!("  {all} {} for `{class}`: {who} ({because})", verb(nodes.len(), "waits", "wait"))
+            }
+        }
+    });
+    let staying = staying.into_iter().map(|(because, nodes)| {
+        let stays = verb(nodes.len(), "stays", "stay");
+        let because = if nodes.len() == 1 { because.to_owned() } else { of_several(because) };
+        format!("  {} {stays}: {} ({because})", count(nodes.len(), "node"), some(&nodes, names))
+    });
+    leaving.into_iter().chain(held).chain(staying).map(|text| Line::new(Style::Plain, text)).collect()
+}
+
+/// Says of several nodes what is said of each.
+fn of_several(because: &str) -> String {
+    const FORMS: [(&str, &str); 7] = [
+        ("it is one too many", "they are too many"),
+        ("it is ", "they are "),
+        ("it has ", "they have "),
+        ("it belongs ", "they belong "),
+        ("it asks ", "they ask "),
+        ("its pool ", "their pool "),
+        ("its pod ", "their pod "),
+    ];
+    let form = FORMS.into_iter().find_map(|(one, many)| Some((many, because.strip_prefix(one)?)));
+    let text = form.map_or_else(|| because.to_owned(), |(many, rest)| format!("{many}{rest}"));
+    const INSIDE: [(&str, &str); 6] = [
+        ("; it is ", "; they are "),
+        (": adopt it first", ": adopt them first"),
+        (": its NodeClaim says", ": their NodeClaims say"),
+        (", and it is one too many", ", and they are too many"),
+        ("; but its pods have", "; but their pods have"),
+        ("made in its place, and its pool", "made in their place, and their pool"),
+    ];
+    INSIDE.into_iter().fold(text, |text, (one, many)| text.replace(one, many))
+}
