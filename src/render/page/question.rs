@@ -58,17 +58,14 @@ fn supposed(plan: &Plan) -> String {
     }
     parts.extend(without_zones.iter().map(|zone| format!("`--without-zone {zone}`")));
     let (absent, all) = (world.absent.len(), world.absent.len() + world.nodes.len());
-    let failed = match without_zones.len() {
-        0 => String::new(),
-        _ => {
-            format!(" and buys nothing in {}", some(&without_zones.iter().collect::<Vec<_>>(), NAMES_IN_LINE))
+    let what = match absent {
+        0 => {
+            let zones: Vec<_> = without_zones.iter().collect();
+            format!("buys nothing in {}", some(&zones, NAMES_IN_LINE))
         }
+        _ => format!("ignores {} of {}", grouped(number(absent)), count(all, "existing node")),
     };
-    let which = match absent {
-        0 => "no node".to_owned(),
-        _ => format!("{} of {}", grouped(number(absent)), count(all, "existing node")),
-    };
-    format!("Hypothetical: ignores {which}{failed} ({}). Not for applying.", parts.join(", "))
+    format!("Hypothetical: {what} ({}). Not for applying.", parts.join(", "))
 }
 
 fn number(nodes: usize) -> u64 {

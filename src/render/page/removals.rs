@@ -63,10 +63,7 @@ pub(crate) fn facts(view: &PlanView<'_>, node: &NodeName) -> String {
 
 /// Says why, shorter where the line says the rest.
 fn why(reason: &Reason) -> String {
-    match reason {
-        Reason::Empty => "empty".to_owned(),
-        reason => reason.to_string(),
-    }
+    if *reason == Reason::Empty { "empty".to_owned() } else { reason.to_string() }
 }
 
 /// Returns a line for each node that changes in place, is adopted or forgotten, by name, each with why.
