@@ -93,7 +93,12 @@ pub(super) fn planned<T>(
                 solution = other;
             }
         }
-        if let Some(other) = without_surplus(scene, without_due, (&solution, (&may_go, is_due))) {
+        let stepped = |world: &Snapshot| stepped(scene, world, (&may_go, is_due));
+        let looked_again = |world: &Snapshot| {
+            let solution = stepped(world);
+            without_surplus(scene, world, &solution, &stepped).unwrap_or(solution)
+        };
+        if let Some(other) = without_surplus(scene, without_due, &solution, &looked_again) {
             solution = other;
         }
         solution.report.cost_before = price::cost(snapshot.nodes_today(), scene.market, scene.book);
@@ -105,16 +110,16 @@ pub(super) fn planned<T>(
 }
 
 /// Works out the fleet for as many pods as have a place together, where limits leave too little for all; nothing where that
-/// is no better.
+/// is no better. `looked_again` plans a world with all care.
 fn without_surplus(
     scene: &Scene<'_>,
     without_due: &Snapshot,
-    (solution, going): (&Solution, (&BTreeSet<NodeName>, bool)),
+    solution: &Solution,
+    looked_again: &dyn Fn(&Snapshot) -> Solution,
 ) -> Option<Solution> {
-    let worlds = surplus::without(scene, without_due, solution, &|world| stepped(scene, world, going));
     let mut best: Option<Solution> = None;
-    for rest in worlds {
-        let of_rest = stepped(scene, &rest, going);
+    for rest in surplus::without(scene, without_due, solution, looked_again) {
+        let of_rest = looked_again(&rest);
         let Some(other) = surplus::with_rest(scene, without_due, of_rest) else { continue };
         let than = best.as_ref().unwrap_or(solution);
         if is_better(without_due, &other, than) && !lets_go_of_due(scene, without_due, &other.target) {

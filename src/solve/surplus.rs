@@ -29,6 +29,9 @@ const PODS_MAX: usize = 20_000;
 /// How many fleets one that is looked at again counts for.
 const AGAIN: usize = 8;
 
+/// The most pods of a fleet that is looked at again.
+const AGAIN_MAX: usize = 300;
+
 /// The most nodes that are there beside which pods are counted: each takes its time in every try.
 const NODES_MAX: usize = 300;
 
@@ -62,7 +65,8 @@ pub(super) fn without(
     let kinds = kinds(snapshot);
     let counts = vec![0; kinds.len()];
     let (most, spent) = (Most::of(scene, snapshot), Spent::default());
-    let mut search = Search { scene, snapshot, kinds: &kinds, counts, left: 0, most, spent, looked_again };
+    let mut search =
+        Search { scene, snapshot, kinds: &kinds, counts, left: 0, most, spent, looked_again, is_hard: false };
     if snapshot.nodes.iter().any(|node| node.is_deleting) {
         search.left = fleet::left_over(scene, &search.world(&search.counts));
     }
@@ -74,7 +78,7 @@ pub(super) fn without(
         search.add(&places, first == kinds.len() && places.len() == kinds.len());
     }
     let is_whole = kinds.iter().zip(&search.counts).all(|(kind, count)| kind.pods.len() == *count);
-    if is_whole {
+    if is_whole && !search.is_hard {
         return Vec::new();
     }
     let mut all = vec![search.world(&search.counts)];
@@ -197,6 +201,8 @@ struct Search<'s> {
     most: Most,
     spent: Spent,
     looked_again: &'s dyn Fn(&Snapshot) -> Solution,
+    /// Whether what is counted has a place together only where a fleet is looked at again.
+    is_hard: bool,
 }
 
 impl Search<'_> {
@@ -204,7 +210,12 @@ impl Search<'_> {
     fn add(&mut self, places: &[usize], is_known_short: bool) {
         let mut all = self.counts.clone();
         places.iter().for_each(|place| all[*place] = self.kinds[*place].pods.len());
-        if !is_known_short && (self.holds(&all) || self.holds_on_looking_again(&all)) {
+        if !is_known_short && self.holds(&all) {
+            self.counts = all;
+            return;
+        }
+        if !is_known_short && self.holds_on_looking_again(&all) {
+            self.is_hard = true;
             self.counts = all;
             return;
         }
@@ -226,7 +237,7 @@ impl Search<'_> {
         let holds = |count: usize| {
             let mut counts = self.counts.clone();
             counts[place] = count;
-            count <= most && self.holds(&counts)
+            count <= most && (self.holds(&counts) || self.is_hard && self.holds_on_looking_again(&counts))
         };
         let (mut sure, mut next) = (0, GROWTH);
         while holds(next) {
@@ -251,7 +262,8 @@ impl Search<'_> {
 
     /// Returns the same where each fleet is looked at again, which takes several times as long.
     fn holds_on_looking_again(&self, counts: &[usize]) -> bool {
-        !self.most.is_exceeded(self.kinds, counts)
+        counts.iter().sum::<usize>() <= AGAIN_MAX
+            && !self.most.is_exceeded(self.kinds, counts)
             && self.spent.lets(AGAIN * counts.iter().sum::<usize>())
             && (self.looked_again)(&self.world(counts)).report.left_over() <= self.left
     }
