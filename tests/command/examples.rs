@@ -186,7 +186,7 @@ fn both_strategies_of_every_story_stand_side_by_side_above_what_any_fleet_costs(
         .map(|more| asked(&story, more));
         assert!(output.status.success(), "{}: {}", name(&story), text(&output.stderr));
         assert_eq!(text(&output.stdout), text(&again.stdout), "{}", name(&story));
-        assert!(text(&output.stderr).contains("as Karpenter"), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("Karpenter strategy"), "{}", text(&output.stderr));
         let plan: serde_json::Value = serde_json::from_slice(&output.stdout).expect("is JSON");
         let alone: serde_json::Value = serde_json::from_slice(&alone.stdout).expect("is JSON");
         assert_eq!(plan["spec"], alone["spec"], "{}: the plan is the one without a comparison", name(&story));
