@@ -9,7 +9,7 @@ use crate::model::{PodKey, Requirements};
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::fit::company::Tally;
 use crate::solve::topology::Topology;
-use crate::solve::topology::group::GroupKind;
+use crate::solve::topology::group::{Group, GroupKind};
 
 use super::one::{Counts, fits};
 use super::{Party, Riders, Seated, World, add, bar, most, taken};
@@ -117,11 +117,31 @@ fn because(demand: &Demand, leaders: &BTreeSet<usize>, shape: usize, world: Worl
     let fits = |leader: &usize| fits(demand, &Counts::from([(*leader, 1), (shape, 1)]), world).is_some();
     match leaders.iter().any(fits) {
         _ if leaders.is_empty() => None,
-        true => Some(
-            "each of those that it has to stand beside has as many pods beside it as may share its node"
-                .to_owned(),
-        ),
+        true => Some(crowded(demand, leaders, shape, world)),
         false => Some("it fits on no node with one of those that it has to stand beside".to_owned()),
+    }
+}
+
+/// Says what keeps more pods of a shape from the nodes of those who lead: a spread of theirs where it alone does, else room.
+fn crowded(demand: &Demand, leaders: &BTreeSet<usize>, shape: usize, world: World<'_>) -> String {
+    let roles = demand.shapes[shape].roles.iter().filter(|role| role.is_bound && role.counted > 0);
+    let spread = roles.filter_map(|role| {
+        let Group { key, kind: GroupKind::Spread(spread), .. } = &world.topology.groups[role.group] else {
+            return None;
+        };
+        Some((key, spread.max_skew.max(1)))
+    });
+    let has_room = |count: usize| {
+        let with = |leader: &usize| fits(demand, &Counts::from([(*leader, 1), (shape, count)]), world);
+        leaders.iter().any(|leader| with(leader).is_some())
+    };
+    match spread.min_by_key(|(_, skew)| *skew).filter(|(_, skew)| has_room(skew + 1)) {
+        Some((key, skew)) => format!(
+            "it has to share a node with others that wait, and its spread over `{key}` (maxSkew {skew}) lets no more of its \
+             workload come to where those are while another domain has none"
+        ),
+        None => "each of those that it has to stand beside has as many pods beside it as may share its node"
+            .to_owned(),
     }
 }
 
