@@ -66,17 +66,8 @@ fn workloads() -> impl Strategy<Value = Vec<Workload>> {
     })
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Limit {
-    Cpu(&'static str),
-    Nodes(u64),
-}
-
 fn pools() -> impl Strategy<Value = Vec<PoolBuilder>> {
-    let limit = prop_oneof![
-        3 => select(&["4", "6", "9", "14"][..]).prop_map(Limit::Cpu),
-        1 => (1..5_u64).prop_map(Limit::Nodes),
-    ];
+    let limit = select(&["4", "6", "9", "14"][..]);
     let zones: [&'static [&'static str]; 3] = [
         &["westeurope-1", "westeurope-2"],
         &["westeurope-1"],
@@ -92,10 +83,7 @@ fn pools() -> impl Strategy<Value = Vec<PoolBuilder>> {
                 .requiring(label::ZONE, Operator::In, zones)
                 .requiring(label::CAPACITY_TYPE, Operator::In, bought)
                 .requiring(label::SKU_FAMILY, Operator::In, &["D"]);
-            match limit {
-                Limit::Cpu(amount) => pool.limit("cpu", amount),
-                Limit::Nodes(most) => pool.nodes_max(most),
-            }
+            pool.limit("cpu", limit)
         })
         .collect()
     })

@@ -155,7 +155,11 @@ fn nearest(world: &World<'_>, shape: &Shape) -> Nearest {
         .into_iter()
         .min_by_key(|((lacks, is_outside, miss), _)| (*lacks, *is_outside, miss.distance()));
     let nearest = nearest.map(|((_, _, miss), place)| (miss, place));
-    let (miss, mut place) = nearest.unwrap_or_else(|| (without_pools(world.supply), None));
+    let no_pools = || without_pools(world.supply);
+    let (mut miss, mut place) = nearest.unwrap_or_else(|| (no_pools(), None));
+    if world.supply.pools.is_empty() && place.is_some() {
+        miss.because = format!("{}; {}", miss.because, no_pools().because);
+    }
     if miss.rule == Rule::PodAffinity {
         // Nothing that a pool could be changed to helps a pod that has to come where others are.
         place = together::nearest_host(&shape.ask, world.nodes).or(place);
