@@ -199,7 +199,7 @@ fn render_runs_the_tools_that_are_there() {
     assert_eq!(both.status.code(), Some(1));
     let said = aside(&both);
     assert!(said.contains("overlays/staging (kustomize):"), "{said}");
-    assert!(said.contains("another object of this kind and name stands at"), "{said}");
+    assert!(said.contains("is defined twice with different content"), "{said}");
     assert!(
         said.contains("(kustomize)` are those of the rendered output: see `kubectl kustomize "),
         "{said}"

@@ -1,5 +1,6 @@
 //! More replicas never place fewer pods: worlds of pods that differ in nothing but spread, affinity and anti-affinity, under
-//! limits of pools and of the fleet.
+//! limits of pools and of the fleet on CPU. Limits on the number of nodes are left out: a node may be of any size then, so
+//! that two ways to fill the last one differ in more than who comes first.
 
 use std::collections::BTreeMap;
 

@@ -72,7 +72,7 @@ fn two_definitions_stay_an_error_where_uids_do_not_tell_them_apart() {
     ] {
         let faults = faults_of(sources(&inputs));
         assert!(
-            faults.iter().any(|fault| fault.contains("another object of this kind and name stands at ")),
+            faults.iter().any(|fault| fault.contains("is defined twice with different content (also ")),
             "{what}: {faults:#?}"
         );
     }
