@@ -124,6 +124,7 @@ fn running(world: &World, planned: &Planned, explanation: &PodExplanation) -> Ve
         lines.truncate(1);
         lines.extend(node_fate(&node, name.as_str()));
     }
+    lines.extend(explain_plan_lines::preempted(&view, &explanation.pod));
     lines
 }
 

@@ -105,6 +105,10 @@ fn state(meta: &Meta, status: Option<Cursor<'_>>) -> PodState {
         protected_until: until,
         deletion_cost: cost.unwrap_or(0),
         is_unready: status.is_some_and(|status| status.items("conditions").iter().any(is_unready)),
+        nominated: status
+            .and_then(|status| status.text("nominatedNodeName"))
+            .filter(|name| !name.is_empty())
+            .map(NodeName::new),
     }
 }
 

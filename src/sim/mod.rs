@@ -135,6 +135,8 @@ impl<'a> World<'a> {
             assumptions: seen.assumptions.clone(),
             assumes_system_node: seen.assumes_system_node,
             supposed: Supposed { wishes: Wishes::default(), ..seen.supposed.clone() },
+            // Who was to give way has, and who was preempted has another place, or waits.
+            preemptions: Vec::new(),
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::plan::{Change, Reason};
 use crate::render::line::{Line, Style};
 use crate::render::money;
 use crate::render::page::pending::{held, unplaced};
+use crate::render::page::preemptions;
 use crate::render::page::removals::facts;
 use crate::render::page::shape::{existing, group_price, size_of, zone_name};
 use crate::render::view::{Group, NewNodeView, PlanView};
@@ -41,7 +42,14 @@ pub fn running(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
 pub fn pod(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
     let mut lines = vec![Line::new(Style::Bold, format!("pod `{pod}` {}", place(view, pod)))];
     lines.extend(running(view, pod));
+    lines.extend(preempted(view, pod));
     lines
+}
+
+/// Says of a pod whose place it takes, or who takes its place.
+#[must_use]
+pub fn preempted(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
+    preemptions::of_pod(view, pod)
 }
 
 /// Says in one line where a pod is when the plan is done.
