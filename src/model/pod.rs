@@ -370,12 +370,18 @@ pub struct PodState {
     /// Whether it says that it is not ready.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub is_unready: bool,
-    /// `status.nominatedNodeName`: the node that kube-scheduler has promised it, whose pods it preempted.
+    /// `status.nominatedNodeName`: the node that kube-scheduler has promised it, whose pods it preempted; none once it is bound.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub nominated: Option<NodeName>,
 }
 
 impl Pod {
+    /// Returns the node that kube-scheduler has promised it, where it is about to come to.
+    #[must_use]
+    pub fn promised(&self) -> Option<&NodeName> {
+        self.state.nominated.as_ref().filter(|node| self.place == PodPlace::Bound((*node).clone()))
+    }
+
     /// Returns whether the pod keeps disruption away at this time; where no time is known, as long as it ever does.
     #[must_use]
     pub fn is_protected(&self, at: Option<Timestamp>) -> bool {

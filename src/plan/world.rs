@@ -17,8 +17,8 @@ use crate::model::eviction::Evictions;
 use crate::model::storage::Storage;
 use crate::model::{
     AbsentNode, CapacityType, ClassName, Fleet, InstanceType, LabelKey, Namespace, NamespaceLabels, Node,
-    NodeClass, Overlay, Pod, PodKey, PodPlace, PodSpec, PodState, Pool, Preemption, Price, Region, SkuName, Supposed,
-    Workload, label,
+    NodeClass, Overlay, Pod, PodKey, PodPlace, PodSpec, PodState, Pool, Preemption, Price, Region, SkuName,
+    Supposed, Workload, label,
 };
 use crate::policy::Policy;
 use crate::snapshot::{Assumption, Daemon, Gap, Snapshot};

@@ -8,6 +8,7 @@ mod seeds;
 mod support;
 
 mod more_replicas;
+mod preemption;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

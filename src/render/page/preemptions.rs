@@ -21,7 +21,8 @@ pub(crate) fn preemptions(view: &PlanView<'_>) -> Vec<Line> {
     let line = |(node, (pods, gone)): (&NodeName, (Vec<&PodKey>, Vec<&PodKey>))| {
         let (gone_count, gone) = (count(gone.len(), "pod"), some(&gone, NAMES_IN_LINE));
         let pods = some(&pods, NAMES_IN_LINE);
-        let text = format!("  Preempts {gone_count} on node `{node}`: {gone}, of a lower priority than {pods}");
+        let text =
+            format!("  Preempts {gone_count} on node `{node}`: {gone}, of a lower priority than {pods}");
         Line::new(Style::Plain, text)
     };
     by_node.into_iter().map(line).collect()
@@ -41,12 +42,19 @@ pub(crate) fn of_pod(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
         let is_victim = victims.contains(pod);
         is_victim.then(|| format!("  gives way to `{own}` on node `{node}`, whose priority is higher"))
     };
-    let promised = view.group(pod).and_then(|group| {
-        let node = group.state.nominated.as_ref()?;
-        let is_there = group.place == PodPlace::Bound(node.clone());
-        is_there.then(|| {
-            format!("  kube-scheduler has promised it node `{node}` (`status.nominatedNodeName`)")
-        })
-    });
+    let promised = promised(view, pod)
+        .map(|node| format!("  kube-scheduler has promised it node `{node}` (`status.nominatedNodeName`)"));
     preemptions.filter_map(said).chain(promised).map(|text| Line::new(Style::Plain, text)).collect()
+}
+
+/// Returns the node that a pod is about to come to, by preempting others or by kube-scheduler's promise.
+pub(crate) fn comes_to<'a>(view: &'a PlanView<'_>, pod: &PodKey) -> Option<&'a NodeName> {
+    let mut preemptions = view.plan.evidence.world.preemptions.iter();
+    let preempting = preemptions.find(|preemption| preemption.pod == *pod);
+    preempting.map(|preemption| &preemption.node).or_else(|| promised(view, pod))
+}
+
+fn promised<'a>(view: &'a PlanView<'_>, pod: &PodKey) -> Option<&'a NodeName> {
+    let group = view.group(pod)?;
+    group.state.nominated.as_ref().filter(|node| group.place == PodPlace::Bound((*node).clone()))
 }

@@ -37,10 +37,14 @@ pub fn preempted(mut snapshot: Snapshot) -> Snapshot {
     }
     seat_nominated(&mut snapshot);
     let preemptions = preemptions(&snapshot);
-    for preemption in &preemptions {
-        move_to(&mut snapshot, &preemption.pod, &PodPlace::Bound(preemption.node.clone()));
-        for victim in &preemption.victims {
-            move_to(&mut snapshot, victim, &PodPlace::Waiting);
+    let mut places: BTreeMap<&PodKey, PodPlace> = BTreeMap::new();
+    for Preemption { pod, node, victims } in &preemptions {
+        places.insert(pod, PodPlace::Bound(node.clone()));
+        places.extend(victims.iter().map(|victim| (victim, PodPlace::Waiting)));
+    }
+    for pod in &mut snapshot.pods {
+        if let Some(place) = places.remove(&pod.key) {
+            pod.place = place;
         }
     }
     snapshot.preemptions = preemptions;
@@ -56,12 +60,6 @@ fn seat_nominated(snapshot: &mut Snapshot) {
         if let Some(node) = pod.state.nominated.as_ref().filter(|node| is_there(node)) {
             pod.place = PodPlace::Bound(node.clone());
         }
-    }
-}
-
-fn move_to(snapshot: &mut Snapshot, key: &PodKey, place: &PodPlace) {
-    if let Ok(index) = snapshot.pods.binary_search_by(|pod| pod.key.cmp(key)) {
-        snapshot.pods[index].place = place.clone();
     }
 }
 
@@ -215,7 +213,8 @@ impl<'a> Field<'a> {
     fn victims_at(&self, place: usize, pod: &Pod, ask: &Ask) -> Option<Victims<'a>> {
         let There { node, bound, taken, site: _ } = &self.nodes[place];
         // Nobody is evicted for a pod from a node that is not ready for it yet.
-        if node.stage != NodeStage::Initialized || !existing::is_open(node, (&ask.alternatives, &ask.stance)) {
+        if node.stage != NodeStage::Initialized || !existing::is_open(node, (&ask.alternatives, &ask.stance))
+        {
             return None;
         }
         let (lower, staying): (Vec<&Pod>, Vec<&Pod>) =
@@ -255,4 +254,3 @@ impl<'a> Field<'a> {
 fn gives_way_to(other: &Pod, pod: &Pod) -> bool {
     !other.is_daemon && !other.is_terminating && other.spec.priority < pod.spec.priority
 }
-

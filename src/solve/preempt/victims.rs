@@ -76,8 +76,10 @@ fn has_room((bare, ask): (&Site<'_>, &Ask), beside: &[&Pod]) -> bool {
 
 /// Returns how much of what is asked for a pod has, in millionths of it.
 fn share(pod: &Pod, ask: &Ask) -> i128 {
-    let parts = ask.requests.iter().filter(|(_, amount)| *amount > 0).map(|(name, amount)| {
-        i128::from(pod.spec.requests.get(name)) * 1_000_000 / i128::from(amount)
-    });
+    let parts = ask
+        .requests
+        .iter()
+        .filter(|(_, amount)| *amount > 0)
+        .map(|(name, amount)| i128::from(pod.spec.requests.get(name)) * 1_000_000 / i128::from(amount));
     parts.max().unwrap_or(0)
 }
