@@ -6,7 +6,7 @@ use std::sync::Arc;
 use nodeform::check::{Rule, check};
 use nodeform::model::{Pod, PodPlace};
 use nodeform::solve::{Solution, preempted};
-use proptest::prelude::prop_assert;
+use proptest::prelude::{ProptestConfig, prop_assert};
 use proptest::test_runner::TestRunner;
 
 use crate::config;
@@ -15,7 +15,7 @@ use crate::support::judged::plan_of;
 use crate::support::random::worlds;
 
 /// The least worlds of a run in which somebody preempts.
-const PREEMPTING_MIN: usize = 8;
+const PREEMPTING_MIN: usize = 20;
 
 fn runs(pod: &Pod) -> bool {
     pod.place != PodPlace::Waiting && !pod.is_daemon
@@ -33,7 +33,9 @@ fn after(mut world: World) -> World {
 #[test]
 fn the_judge_agrees_with_who_preempts_whom() {
     let preempting = Cell::new(0);
-    let mut runner = TestRunner::new(config());
+    // Nothing is solved here, so that many more worlds can be looked at.
+    let config = config();
+    let mut runner = TestRunner::new(ProptestConfig { cases: config.cases * 8, ..config });
     let outcome = runner.run(&worlds(), |world| {
         let world = after(world);
         preempting.set(preempting.get() + usize::from(!world.snapshot.preemptions.is_empty()));
