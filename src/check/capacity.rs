@@ -9,7 +9,8 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     case.sites.iter().filter(|site| !site.pods.is_empty()).flat_map(of_site).collect()
 }
 
-fn of_site(site: &Site<'_>) -> Vec<Finding> {
+/// Returns by what resources more is placed on a node than fits.
+pub(super) fn of_site(site: &Site<'_>) -> Vec<Finding> {
     let placed = sum(site.pods.iter().map(|pod| &pod.spec.requests));
     let running = sum(site.running.iter().map(|pod| &pod.spec.requests));
     let daemons = sum(site.daemons.iter().map(|daemon| &daemon.spec.requests));

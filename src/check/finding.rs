@@ -57,13 +57,15 @@ pub enum Rule {
     Content,
     /// What is supposed and left out is said, and holds.
     Supposed,
+    /// Who preempts others has no place without, and those who give way are of a lower priority and all needed.
+    Preemption,
     /// Soft preferences cost no more than they may, and what is said of them agrees.
     Preferences,
 }
 
 impl Rule {
     /// Every rule, in the order in which findings are listed.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::Pods,
         Self::HeldBack,
         Self::Headroom,
@@ -90,6 +92,7 @@ impl Rule {
         Self::Gaps,
         Self::Content,
         Self::Supposed,
+        Self::Preemption,
         Self::Preferences,
     ];
 
@@ -123,6 +126,7 @@ impl Rule {
             Self::Gaps => "gaps",
             Self::Content => "content",
             Self::Supposed => "what is supposed",
+            Self::Preemption => "preemption",
             Self::Preferences => "preferences",
         }
     }

@@ -38,6 +38,7 @@ mod party;
 mod placed;
 mod pod_affinity;
 mod ports;
+mod preempted;
 mod preferences;
 mod price;
 mod reasons;
@@ -107,6 +108,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         supposed::findings,
         wishes::findings,
         destroyed::findings,
+        preempted::findings,
     ];
     let mut found: Vec<Finding> = rules.iter().flat_map(|rule| rule(&case)).collect();
     found.extend(choices::findings(snapshot, &case));

@@ -19,7 +19,8 @@ fn takes_ports(pods: &[&Pod]) -> bool {
     pods.iter().any(|pod| !pod.spec.host_ports.is_empty())
 }
 
-fn of_site(site: &Site<'_>) -> Vec<Finding> {
+/// Returns the pods that take a port of a node which another one takes.
+pub(super) fn of_site(site: &Site<'_>) -> Vec<Finding> {
     let mut taken: BTreeMap<(u16, Protocol), Takers> = BTreeMap::new();
     let mut take = |port: &HostPort, taker: String| -> Option<String> {
         let takers = taken.entry((port.port, port.protocol)).or_default();

@@ -60,6 +60,9 @@ pub(super) fn kept(case: &Case<'_>, pod: &Pod) -> Option<String> {
     if pod.is_protected(case.snapshot.at) {
         return Some("asks not to be disrupted".to_owned());
     }
+    if pod.promised().is_some() {
+        return Some("is about to come there, as kube-scheduler has promised it".to_owned());
+    }
     evictions::kept(case, pod)
 }
 

@@ -108,6 +108,11 @@ fn pods(
     if let Some((_, key)) = worst {
         let explanation = explain_pod(snapshot, policy, solution, key);
         let mut said = render::pod(&explanation, target);
+        if let (PodOutcome::Runs(_), Some(line)) =
+            (&explanation.outcome, explain_plan_lines::comes(&PlanView::new(planned.plan.plan(), None), key))
+        {
+            said[0] = line;
+        }
         said.splice(1..1, running(world, planned, &explanation));
         lines.extend(said);
     }
@@ -124,6 +129,7 @@ fn running(world: &World, planned: &Planned, explanation: &PodExplanation) -> Ve
         lines.truncate(1);
         lines.extend(node_fate(&node, name.as_str()));
     }
+    lines.extend(explain_plan_lines::preempted(&view, &explanation.pod));
     lines
 }
 

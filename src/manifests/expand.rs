@@ -41,7 +41,8 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn spec(&mut self, body: &PodBody) -> Arc<PodSpec> {
         let priority = self.priorities.of(body, &mut self.unknown);
-        self.shared(PodSpec { priority, ..body.spec.clone() })
+        let never_preempts = self.priorities.never_preempts(body);
+        self.shared(PodSpec { priority, never_preempts, ..body.spec.clone() })
     }
 
     fn shared(&mut self, spec: PodSpec) -> Arc<PodSpec> {
@@ -193,6 +194,7 @@ fn derive_daemons(live: &[(LivePod, Arc<PodBody>)], maker: &mut Maker<'_>, daemo
     for ((namespace, name), (_, body)) in derived {
         let mut spec = body.spec.clone();
         spec.priority = maker.priorities.of(body, &mut maker.unknown);
+        spec.never_preempts = maker.priorities.never_preempts(body);
         unpin(&mut spec);
         daemons.push(DaemonSet { namespace, name, spec: maker.shared(spec) });
     }

@@ -105,6 +105,10 @@ fn state(meta: &Meta, status: Option<Cursor<'_>>) -> PodState {
         protected_until: until,
         deletion_cost: cost.unwrap_or(0),
         is_unready: status.is_some_and(|status| status.items("conditions").iter().any(is_unready)),
+        nominated: status
+            .and_then(|status| status.text("nominatedNodeName"))
+            .filter(|name| !name.is_empty())
+            .map(NodeName::new),
     }
 }
 
@@ -119,6 +123,8 @@ impl LivePod {
     #[must_use]
     pub fn into_pod(self, spec: Arc<PodSpec>) -> Pod {
         let place = self.node.map_or(PodPlace::Waiting, PodPlace::Bound);
+        // Where a pod is bound the promise is kept, though older API servers leave it there.
+        let nominated = self.state.nominated.filter(|_| place == PodPlace::Waiting);
         Pod {
             key: self.key,
             workload: self.workload,
@@ -127,7 +133,7 @@ impl LivePod {
             is_daemon: self.is_daemon,
             is_do_not_disrupt: self.is_do_not_disrupt,
             is_terminating: self.is_terminating,
-            state: self.state,
+            state: PodState { nominated, ..self.state },
         }
     }
 }

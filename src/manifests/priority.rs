@@ -1,11 +1,11 @@
-//! PriorityClasses, and the priority that a pod gets.
+//! PriorityClasses, and the priority that a pod gets and whether it preempts others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::cursor::Cursor;
 use super::meta::Meta;
-use super::pod::{I32_RANGE, PodBody};
+use super::pod::{I32_RANGE, PodBody, never_preempts};
 
 /// Classes that every cluster has, with their values.
 const BUILT_IN: [(&str, i32); 2] =
@@ -16,6 +16,10 @@ const BUILT_IN: [(&str, i32); 2] =
 pub struct Priorities {
     values: BTreeMap<Arc<str>, i32>,
     default: Option<i32>,
+    /// The classes whose pods take no other pod's place.
+    without_preemption: BTreeSet<Arc<str>>,
+    /// The class of pods that name none.
+    default_class: Option<Arc<str>>,
 }
 
 impl Priorities {
@@ -28,7 +32,12 @@ impl Priorities {
         let (Some(meta), Some(value)) = (Meta::read(object), value) else { return };
         if object.flag("globalDefault") {
             // Of several defaults Kubernetes takes the lowest.
-            self.default = Some(self.default.map_or(value, |present| present.min(value)));
+            if self.default.is_none_or(|present| value < present) {
+                (self.default, self.default_class) = (Some(value), Some(Arc::clone(&meta.name)));
+            }
+        }
+        if never_preempts(object) == Some(true) {
+            self.without_preemption.insert(Arc::clone(&meta.name));
         }
         self.values.insert(meta.name, value);
     }
@@ -51,5 +60,13 @@ impl Priorities {
             unknown.insert(Arc::clone(class));
             0
         })
+    }
+
+    /// Returns whether a pod takes no other pod's place: by its own word, else by its PriorityClass'.
+    #[must_use]
+    pub fn never_preempts(&self, body: &PodBody) -> bool {
+        let class = body.priority_class.as_ref().or(self.default_class.as_ref());
+        let of_class = || class.is_some_and(|class| self.without_preemption.contains(class));
+        body.never_preempts.unwrap_or_else(of_class)
     }
 }

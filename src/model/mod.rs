@@ -24,6 +24,7 @@ pub mod node_selector;
 pub mod overlay;
 pub mod pod;
 pub mod pool;
+pub mod preemption;
 pub mod preference;
 pub mod quantity;
 pub mod refusal;
@@ -61,6 +62,7 @@ pub use pod::{
     SchedulingRule, SpreadConstraint, Strength, Workload,
 };
 pub use pool::{ExpireAfter, Pool};
+pub use preemption::Preemption;
 pub use preference::{ExtraCost, Form, Preference};
 pub use quantity::Quantity;
 pub use refusal::{Refusal, RefusedBecause, RefusedPlace};

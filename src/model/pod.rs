@@ -222,6 +222,9 @@ pub struct PodSpec {
     /// Priority, from the pod or its PriorityClass.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub priority: i32,
+    /// Whether it takes no other pod's place (`preemptionPolicy: Never`), by its own word or its PriorityClass'.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub never_preempts: bool,
     /// Scheduling gates that hold the pod back.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub gates: BTreeSet<Arc<str>>,
@@ -367,9 +370,18 @@ pub struct PodState {
     /// Whether it says that it is not ready.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub is_unready: bool,
+    /// `status.nominatedNodeName`: the node that kube-scheduler has promised it, whose pods it preempted; none once it is bound.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub nominated: Option<NodeName>,
 }
 
 impl Pod {
+    /// Returns the node that kube-scheduler has promised it, where it is about to come to.
+    #[must_use]
+    pub fn promised(&self) -> Option<&NodeName> {
+        self.state.nominated.as_ref().filter(|node| self.place == PodPlace::Bound((*node).clone()))
+    }
+
     /// Returns whether the pod keeps disruption away at this time; where no time is known, as long as it ever does.
     #[must_use]
     pub fn is_protected(&self, at: Option<Timestamp>) -> bool {

@@ -256,6 +256,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let problem = |(what, hint)| Problem { what, hint: Some(hint) };
     let asked = suppose(snapshot, &question).and_then(|snapshot| wish(snapshot, &wishes));
     let snapshot = asked.map_err(|faults| faults.into_iter().map(problem).collect::<Vec<_>>())?;
+    let snapshot = crate::solve::preempted(snapshot);
     let strategy = strategy.unwrap_or(policy.fleet.strategy);
     Ok(World {
         snapshot,

@@ -17,8 +17,8 @@ use crate::model::eviction::Evictions;
 use crate::model::storage::Storage;
 use crate::model::{
     AbsentNode, CapacityType, ClassName, Fleet, InstanceType, LabelKey, Namespace, NamespaceLabels, Node,
-    NodeClass, Overlay, Pod, PodKey, PodPlace, PodSpec, PodState, Pool, Price, Region, SkuName, Supposed,
-    Workload, label,
+    NodeClass, Overlay, Pod, PodKey, PodPlace, PodSpec, PodState, Pool, Preemption, Price, Region, SkuName,
+    Supposed, Workload, label,
 };
 use crate::policy::Policy;
 use crate::snapshot::{Assumption, Daemon, Gap, Snapshot};
@@ -82,6 +82,10 @@ pub struct World {
     /// Whether a system node is assumed that counts for spreads over hosts.
     #[serde(default, skip_serializing_if = "crate::model::written::is_default")]
     pub assumes_system_node: bool,
+    /// Pending pods that take the place of pods of a lower priority, in the order in which they do: all stand in
+    /// [`World::pods`] where they do afterwards.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preemptions: Vec<Preemption>,
 }
 
 /// What a VM costs by the list.
@@ -155,6 +159,7 @@ impl World {
             gaps: snapshot.gaps.clone(),
             assumptions: snapshot.assumptions.clone(),
             assumes_system_node: snapshot.assumes_system_node,
+            preemptions: snapshot.preemptions.clone(),
         }
     }
 
@@ -217,6 +222,7 @@ impl Plan {
             gaps: world.gaps.clone(),
             assumptions: world.assumptions.clone(),
             assumes_system_node: world.assumes_system_node,
+            preemptions: world.preemptions.clone(),
             supposed: Supposed {
                 what_if: self.spec.what_if.clone(),
                 absent: world.absent.clone(),

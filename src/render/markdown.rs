@@ -16,6 +16,7 @@ use super::page::evictions::evictions;
 use super::page::headline::headline;
 use super::page::not_done::not_done;
 use super::page::pending::pending;
+use super::page::preemptions::preemptions;
 use super::page::removals::{self, Removed, in_place, removed};
 use super::page::shape::{group_price, size_of_group, zone_name};
 use super::page::{question, refused, strategies};
@@ -63,6 +64,7 @@ fn one_plan(view: &PlanView<'_>) -> String {
         Part::new("Change in place", Rank::Change, in_place(view).iter().map(named).collect()),
         Part::new("Create", Rank::Create, creates(view)).in_table(CREATES).counting(counts.add),
         Part::new("On nodes that stay", Rank::Kept, kept(view).iter().map(named).collect()),
+        Part::new("Preemption", Rank::Kept, items(preemptions(view))),
         Part::new("Stays Pending", Rank::Pending, items(pending(view, None))),
         Part::new("Not done", Rank::NotDone, items(not_done(view, NAMES_IN_ITEM))),
         Part::new("Warnings", Rank::Warnings, items(warnings(view))),

@@ -12,6 +12,7 @@ use super::page::evictions::evictions;
 use super::page::headline::headline;
 use super::page::not_done::not_done;
 use super::page::pending::pending;
+use super::page::preemptions::preemptions;
 use super::page::removals::{in_place, removals};
 use super::page::{question, refused, strategies, whole};
 use super::section::{Room, Section, fit};
@@ -85,6 +86,7 @@ fn rest(view: &PlanView<'_>, detail: Detail) -> Vec<Section> {
     let mut assumed = assumptions(view);
     assumed.extend(assumed_daemons(view).filter(|_| detail == Detail::All));
     vec![
+        Section { items: preemptions(view), most: 4, ..Section::default() },
         Section::titled("Stays Pending:", pending(view, names), 6),
         Section::titled("Not done:", not_done(view, of_nodes), 5),
         Section::titled("Warnings:", warnings(view), 4),

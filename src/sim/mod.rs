@@ -108,6 +108,7 @@ impl<'a> World<'a> {
 
     fn into_snapshot(self) -> Snapshot {
         let Self { seen, mut nodes, mut pods, made } = self;
+        pods.values_mut().for_each(|pod| pod.state.nominated = None);
         // What was asked of single nodes is done, or was refused.
         for node in nodes.values_mut() {
             node.claimed.drift.take_if(|drift| drift.is_asked());
@@ -135,6 +136,8 @@ impl<'a> World<'a> {
             assumptions: seen.assumptions.clone(),
             assumes_system_node: seen.assumes_system_node,
             supposed: Supposed { wishes: Wishes::default(), ..seen.supposed.clone() },
+            // Who was to give way has, and who was preempted has another place, or waits.
+            preemptions: Vec::new(),
         }
     }
 }

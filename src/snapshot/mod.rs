@@ -27,7 +27,7 @@ pub use wish::wish;
 use crate::catalog::Catalog;
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
-use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodSpec, Refusal, Supposed};
+use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodSpec, Preemption, Refusal, Supposed};
 
 /// A DaemonSet: what it adds to every node that it may run on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -160,6 +160,9 @@ pub struct Snapshot {
     pub assumes_system_node: bool,
     /// What is supposed that is not so, where a question is asked.
     pub supposed: Supposed,
+    /// What kube-scheduler makes of the pods that were seen, in the order in which it happens: the pods stand where they do
+    /// afterwards ([`crate::solve::preempted`]).
+    pub preemptions: Vec<Preemption>,
 }
 
 impl Snapshot {
@@ -189,6 +192,7 @@ impl Snapshot {
             assumptions,
             assumes_system_node,
             supposed,
+            preemptions,
         } = self;
         Self {
             at: *at,
@@ -205,6 +209,7 @@ impl Snapshot {
             assumptions: assumptions.clone(),
             assumes_system_node: *assumes_system_node,
             supposed: supposed.clone(),
+            preemptions: preemptions.clone(),
         }
     }
 }

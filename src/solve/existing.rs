@@ -133,7 +133,11 @@ fn parts(bound: &[&Pod], topology: &Topology) -> Arc<[Part]> {
 }
 
 /// Reads what is left of a node; volumes are not looked at.
-fn site<'a>(node: &'a Node, bound: &[&Pod], (daemons, topology): (&Daemons<'_>, &Topology)) -> Site<'a> {
+pub(super) fn site<'a>(
+    node: &'a Node,
+    bound: &[&Pod],
+    (daemons, topology): (&Daemons<'_>, &Topology),
+) -> Site<'a> {
     let mut site = bare(node);
     // A cordon is no reason for a daemonset to stay away, so that the node's own taints are asked.
     let to_come = daemons.to_come(node, &site, bound);

@@ -1,7 +1,7 @@
 //! Which nodes should exist, and where each pod would go.
 //!
 //! Pure and total: it never fails, it explains. Nothing here knows how a change is carried out. The steps, in the order
-//! of [`solve`]: what waits ([`demand`]), what can be bought ([`market`], [`overlay`], [`supply`], [`price`]) and what
+//! of [`solve`]: who preempts whom before anything is planned (`preempt`), what waits ([`demand`]), what can be bought ([`market`], [`overlay`], [`supply`], [`price`]) and what
 //! counts beside its price ([`caution`]), what pools have whatever pods ask for (`replicas`), which pods nothing could
 //! hold (`impossible`), which domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what
 //! may go ([`shrink`]), what limits leave ([`ledger`]), new nodes for the rest (`pack`), Karpenter's choice for the
@@ -38,6 +38,7 @@ mod memo;
 pub mod overlay;
 mod overruled;
 mod pack;
+mod preempt;
 mod preferences;
 pub mod price;
 mod replicas;
@@ -63,6 +64,7 @@ pub use apart::Parting;
 pub use destroy::destroy;
 pub use explain::{explain_node, explain_pod, explain_pool, explain_size};
 pub use market::Market;
+pub use preempt::preempted;
 pub use solution::{
     Bound, Cost, GivenUp, GivenUpBecause, Headroom, Held, Honoring, Kept, NewNode, NodeRef, NotDecided,
     Preferences, Removal, Report, Slack, Solution, Substitute, Target, Unplaced, Variety, Warning,

@@ -9,6 +9,7 @@ mod support;
 
 mod min_hosts;
 mod more_replicas;
+mod preemption;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,7 +6,7 @@
 use crate::manifests::fields::{POD_SPEC, type_of};
 
 /// The fields that decide where a pod may be.
-const READ: [&str; 14] = [
+const READ: [&str; 15] = [
     "affinity",
     "containers",
     "hostNetwork",
@@ -14,6 +14,7 @@ const READ: [&str; 14] = [
     "nodeName",
     "nodeSelector",
     "overhead",
+    "preemptionPolicy",
     "priorityClassName",
     "resourceClaims",
     "runtimeClassName",

@@ -149,6 +149,7 @@ const POD_SPEC: Rule = PodSpec(&[
     ("nodeSelector", Whole),
     ("os", Fields(&[("name", Scalar)])),
     ("overhead", Whole),
+    ("preemptionPolicy", Scalar),
     ("priority", Scalar),
     ("priorityClassName", Scalar),
     ("resourceClaims", Each(&Fields(&[("name", Scalar)]))),
@@ -176,6 +177,7 @@ const POD: Rule = Fields(&[
     (
         "status",
         Fields(&[
+            ("nominatedNodeName", Scalar),
             ("phase", Scalar),
             ("startTime", Scalar),
             POD_CONDITIONS,
@@ -408,7 +410,14 @@ const EVENT: Rule = Fields(&[
     ("series", Fields(&[("lastObservedTime", Scalar)])),
 ]);
 
-const PRIORITY_CLASS: Rule = Fields(&[API, KIND, METADATA, ("value", Scalar), ("globalDefault", Scalar)]);
+const PRIORITY_CLASS: Rule = Fields(&[
+    API,
+    KIND,
+    METADATA,
+    ("value", Scalar),
+    ("globalDefault", Scalar),
+    ("preemptionPolicy", Scalar),
+]);
 
 /// Karpenter's kinds and ours are kept whole, so that every fault in them is told: but for what tools write
 /// beside them, which may repeat anything.

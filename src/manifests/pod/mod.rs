@@ -30,6 +30,8 @@ pub struct PodBody {
     pub priority: Option<i32>,
     /// `priorityClassName`.
     pub priority_class: Option<Arc<str>>,
+    /// Whether `preemptionPolicy` is `Never`, where it is said: an admitted pod always says it.
+    pub never_preempts: Option<bool>,
     /// What admission still changes, of a pod that no API server has seen.
     pub unadmitted: Option<Unadmitted>,
 }
@@ -113,6 +115,7 @@ pub fn read(
     Some(PodBody {
         priority: spec.integer("priority", I32_RANGE).and_then(|priority| i32::try_from(priority).ok()),
         priority_class: spec.text("priorityClassName").filter(|name| !name.is_empty()).cloned(),
+        never_preempts: never_preempts(spec),
         unadmitted: Some(Unadmitted { written, runtime_class }),
         spec: PodSpec {
             requests: requests.total,
@@ -123,6 +126,7 @@ pub fn read(
             refuses_soft_taints: false,
             host_ports: ports::read(spec),
             priority: 0,
+            never_preempts: false,
             gates: spec
                 .items("schedulingGates")
                 .into_iter()
@@ -140,6 +144,22 @@ pub fn read(
             labels,
         },
     })
+}
+
+/// Reads whether `preemptionPolicy`, of a pod or a PriorityClass, is `Never`; nothing where it is not said.
+#[must_use]
+pub fn never_preempts(holder: Cursor<'_>) -> Option<bool> {
+    let policy = holder.text("preemptionPolicy").filter(|policy| !policy.is_empty())?;
+    match &**policy {
+        "Never" => Some(true),
+        "PreemptLowerPriority" => Some(false),
+        _ => {
+            if let Some(field) = holder.get("preemptionPolicy") {
+                field.fault("must be `Never` or `PreemptLowerPriority`", None);
+            }
+            None
+        }
+    }
 }
 
 /// Adds the faults of fields that are misspelt.

@@ -128,6 +128,39 @@ fn priority_classes_give_their_value_to_pods() {
 }
 
 #[test]
+fn pods_preempt_nobody_by_their_own_word_or_their_class() {
+    let pod = |name: &str, spec: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: {name}}}, spec: {{{spec} containers: [{{name: c}}]}}}}\n"
+        )
+    };
+    let class = "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: calm}, value: 9, preemptionPolicy: Never}\n";
+    let read = objects(&file(&[
+        pod("a", "priorityClassName: calm,"),
+        pod("b", "priorityClassName: calm, preemptionPolicy: PreemptLowerPriority,"),
+        pod("c", "preemptionPolicy: Never,"),
+        pod("d", ""),
+        class.to_owned(),
+    ]));
+    let never: Vec<bool> = read.pods.iter().map(|pod| pod.spec.never_preempts).collect();
+    assert_eq!(never, [true, false, true, false]);
+    let wrong = faults(&pod("a", "preemptionPolicy: Sometimes,"));
+    assert!(wrong[0].contains("must be `Never` or `PreemptLowerPriority`"), "{wrong:?}");
+}
+
+#[test]
+fn a_waiting_pod_has_the_node_that_it_is_promised() {
+    let pod = |node: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: a, uid: u}}, spec: {{{node} containers: [{{name: c}}]}}, status: {{phase: Pending, nominatedNodeName: n1}}}}"
+        )
+    };
+    let nominated = |node: &str| objects(&pod(node)).pods.remove(0).state.nominated;
+    assert_eq!(nominated(""), Some("n1".into()));
+    assert_eq!(nominated("nodeName: n1,"), None, "it is there");
+}
+
+#[test]
 fn the_cluster_is_known_by_its_namespace() {
     let read =
         objects("{apiVersion: v1, kind: Namespace, metadata: {name: kube-system, uid: u-1, labels: {a: b}}}");

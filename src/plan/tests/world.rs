@@ -147,6 +147,7 @@ pub(crate) fn snapshot(nodes: Vec<Node>, pods: Vec<Pod>) -> Snapshot {
         gaps: Vec::new(),
         assumptions: Vec::new(),
         supposed: crate::model::Supposed::default(),
+        preemptions: Vec::new(),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::plan::{Change, Reason};
 use crate::render::line::{Line, Style};
 use crate::render::money;
 use crate::render::page::pending::{held, unplaced};
+use crate::render::page::preemptions;
 use crate::render::page::removals::facts;
 use crate::render::page::shape::{existing, group_price, size_of, zone_name};
 use crate::render::view::{Group, NewNodeView, PlanView};
@@ -41,7 +42,21 @@ pub fn running(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
 pub fn pod(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
     let mut lines = vec![Line::new(Style::Bold, format!("pod `{pod}` {}", place(view, pod)))];
     lines.extend(running(view, pod));
+    lines.extend(preempted(view, pod));
     lines
+}
+
+/// Says of a pod that does not run yet that it comes to a node, by preempting others or by kube-scheduler's promise.
+#[must_use]
+pub fn comes(view: &PlanView<'_>, pod: &PodKey) -> Option<Line> {
+    let node = preemptions::comes_to(view, pod)?;
+    Some(Line::new(Style::Bold, format!("pod `{pod}` goes to node `{node}`, which exists")))
+}
+
+/// Says of a pod whose place it takes, or who takes its place.
+#[must_use]
+pub fn preempted(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
+    preemptions::of_pod(view, pod)
 }
 
 /// Says in one line where a pod is when the plan is done.
@@ -60,6 +75,9 @@ pub fn place(view: &PlanView<'_>, pod: &PodKey) -> String {
     let left = left.or_else(|| report.held.iter().find(|group| group.pods.contains(pod)).map(held));
     match (left, view.group(pod).map(|group| &group.place)) {
         (Some(because), _) => format!("stays Pending: {because}"),
+        (None, Some(PodPlace::Bound(node))) if preemptions::comes_to(view, pod).is_some() => {
+            format!("goes to node `{node}`, which exists")
+        }
         (None, Some(PodPlace::Bound(node))) => format!("stays on node `{node}`"),
         (None, Some(PodPlace::Waiting)) => "is not planned: it is about to go".to_owned(),
         (None, None) => "is not in the plan".to_owned(),

@@ -9,6 +9,7 @@ pub(super) mod evictions;
 pub(super) mod headline;
 pub(super) mod not_done;
 pub(super) mod pending;
+pub(super) mod preemptions;
 pub(super) mod preferences;
 pub(super) mod question;
 pub(super) mod refused;

@@ -99,6 +99,8 @@ impl Kept {
             assumptions,
             assumes_system_node,
             supposed,
+            // Where pods stand says all of it.
+            preemptions: _,
         } = &self.world;
         (cluster, gaps, assumptions) == (&snapshot.cluster, &snapshot.gaps, &snapshot.assumptions)
             && *assumes_system_node == snapshot.assumes_system_node

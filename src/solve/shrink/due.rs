@@ -299,6 +299,9 @@ fn kept(
     if let Some(pod) = pods.iter().find(|pod| pod.is_protected(snapshot.at)) {
         return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
     }
+    if let Some(pod) = pods.iter().find(|pod| pod.promised().is_some()) {
+        return Some(empty::promised_to(pod));
+    }
     pods.iter().find_map(|pod| evictions.why_stays(pod))
 }
 

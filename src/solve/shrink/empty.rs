@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::model::{DisruptionReason, Node, NodeName, NodeStage, PodPlace, Pool, PoolName};
+use crate::model::{DisruptionReason, Node, NodeName, NodeStage, Pod, PodPlace, Pool, PoolName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -109,7 +109,15 @@ pub(super) fn why_stays(snapshot: &Snapshot, policy: &Policy, standing: &Standin
     if let Some(pod) = standing.bound.iter().find(|pod| pod.is_protected(snapshot.at)) {
         return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
     }
+    if let Some(pod) = standing.bound.iter().find(|pod| pod.promised().is_some()) {
+        return Some(promised_to(pod));
+    }
     not_quiet(snapshot.at, standing.node, pool)
+}
+
+/// Says that a pod is about to come.
+pub(super) fn promised_to(pod: &Pod) -> String {
+    format!("kube-scheduler has promised it to pod `{}` (`status.nominatedNodeName`)", pod.key)
 }
 
 /// Returns why a node is not known to have been quiet for as long as its pool asks.

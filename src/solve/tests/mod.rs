@@ -18,6 +18,7 @@ mod limits;
 mod needed;
 mod overlays;
 mod packing;
+mod preempt;
 mod preferences;
 mod prices;
 mod replicas;

@@ -292,6 +292,7 @@ impl World {
             assumptions: Vec::new(),
             assumes_system_node: true,
             supposed: crate::model::Supposed::default(),
+            preemptions: Vec::new(),
         };
         let classes = BTreeMap::from([("default".into(), class())]);
         Self { snapshot, policy: Policy { pools, classes, ..Policy::default() }, types }

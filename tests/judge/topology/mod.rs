@@ -6,6 +6,7 @@ mod anti_affinity;
 mod headroom;
 mod orders;
 mod overlays;
+mod preempted;
 mod preferences;
 mod replicas;
 mod room;

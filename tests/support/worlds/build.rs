@@ -283,6 +283,7 @@ pub(crate) fn world() -> World {
         assumptions: Vec::new(),
         assumes_system_node: true,
         supposed: nodeform::model::Supposed::default(),
+        preemptions: Vec::new(),
     };
     let mut policy = Policy::default();
     let class = class();

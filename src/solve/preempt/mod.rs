@@ -1,0 +1,256 @@
+//! Preemption: which pending pods take the place of pods of a lower priority, before anything is planned.
+//!
+//! kube-scheduler evicts at once, long before a node could be made, so that plans are made of the world after that: the pod
+//! stands where it will, and who gave way waits. One node is looked for at a time, for pods by their priority, and only for
+//! one that no node takes as things are. Of the nodes that could take it, the one is chosen whose pods no
+//! PodDisruptionBudget is about, then that of the fewest victims, then of the lowest priorities, then the first by name;
+//! Kubernetes' own tie-breaks are not copied. A pod that kube-scheduler has promised a node (`status.nominatedNodeName`)
+//! goes there.
+//!
+//! Pods of DaemonSets neither preempt here nor give way, and pods that are being deleted do not give way again. Pods with
+//! volumes, and those that required rules between pods are about, are left to new nodes: whether others may go for them
+//! takes all of those rules. Who gave way preempts nobody else.
+
+mod victims;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::eviction::Evictions;
+use crate::model::{Namespace, Node, NodeName, NodeStage, Pod, PodKey, PodPlace, Preemption};
+use crate::snapshot::Snapshot;
+
+use super::daemons::Daemons;
+use super::demand::Ask;
+use super::existing;
+use super::fit::{Site, gates, not_yet};
+use super::topology::Topology;
+use victims::{Victims, victims};
+
+/// Returns the world after kube-scheduler has preempted: pods stand where they will, and the victims wait.
+#[must_use]
+pub fn preempted(mut snapshot: Snapshot) -> Snapshot {
+    // What is asked for without any node, or to be destroyed, has nobody who gives way.
+    if snapshot.nodes.is_empty() || snapshot.supposed.wishes.destroy {
+        return snapshot;
+    }
+    seat_nominated(&mut snapshot);
+    let preemptions = preemptions(&snapshot);
+    let mut places: BTreeMap<&PodKey, PodPlace> = BTreeMap::new();
+    for Preemption { pod, node, victims } in &preemptions {
+        places.insert(pod, PodPlace::Bound(node.clone()));
+        places.extend(victims.iter().map(|victim| (victim, PodPlace::Waiting)));
+    }
+    for pod in &mut snapshot.pods {
+        if let Some(place) = places.remove(&pod.key) {
+            pod.place = place;
+        }
+    }
+    snapshot.preemptions = preemptions;
+    snapshot
+}
+
+/// Puts pods where kube-scheduler has promised them a node that is still there.
+fn seat_nominated(snapshot: &mut Snapshot) {
+    let nodes = &snapshot.nodes;
+    let is_there = |name: &NodeName| nodes.iter().any(|node| node.name == *name && !node.is_deleting);
+    let is_asking = |pod: &&mut Pod| pod.place == PodPlace::Waiting && !pod.is_daemon && !pod.is_terminating;
+    for pod in snapshot.pods.iter_mut().filter(is_asking) {
+        if let Some(node) = pod.state.nominated.as_ref().filter(|node| is_there(node)) {
+            pod.place = PodPlace::Bound(node.clone());
+        }
+    }
+}
+
+/// Returns who preempts whom, in the order in which it happens.
+fn preemptions(snapshot: &Snapshot) -> Vec<Preemption> {
+    let Some(lowest) = snapshot.pods.iter().filter(|pod| gives_way(pod)).map(|pod| pod.spec.priority).min()
+    else {
+        return Vec::new();
+    };
+    // Who comes after these takes nothing from them.
+    let mut waiting: Vec<&Pod> =
+        snapshot.pods.iter().filter(|pod| pod.spec.priority > lowest && is_asking(pod)).collect();
+    if !waiting.iter().any(|pod| !pod.spec.never_preempts) {
+        return Vec::new();
+    }
+    waiting.sort_by_key(|pod| (Reverse(pod.spec.priority), &pod.key));
+    let topology = &Topology::of(snapshot);
+    let daemons = &Daemons::of(snapshot, topology);
+    let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
+    let mut field = Field { topology, daemons, evictions, nodes: Vec::new(), memory: BTreeMap::new() };
+    field.nodes = field.read(snapshot);
+    waiting.into_iter().filter_map(|pod| field.seat(pod)).collect()
+}
+
+/// Returns whether a pod could be made to go by one of a higher priority.
+fn gives_way(pod: &Pod) -> bool {
+    matches!(pod.place, PodPlace::Bound(_)) && !pod.is_daemon && !pod.is_terminating
+}
+
+/// Returns whether kube-scheduler looks for a node for a pod now.
+fn is_asking(pod: &Pod) -> bool {
+    pod.place == PodPlace::Waiting
+        && !pod.is_daemon
+        && !pod.is_terminating
+        && !pod.key.is_placeholder()
+        && gates::why(&pod.spec).is_none()
+        && not_yet::why(&pod.spec).is_none()
+}
+
+/// A node, with who stands there.
+struct There<'a> {
+    node: &'a Node,
+    /// The pods that are bound to it by now.
+    bound: Vec<&'a Pod>,
+    /// What waiting pods take of it that fit as things are.
+    taken: Vec<Ask>,
+    /// What is left of it.
+    site: Site<'a>,
+}
+
+/// The nodes, while pods are put there one after the other.
+struct Field<'a> {
+    topology: &'a Topology,
+    daemons: &'a Daemons<'a>,
+    evictions: &'a Evictions<'a>,
+    nodes: Vec<There<'a>>,
+    /// What was found out for pods of one content.
+    memory: BTreeMap<(usize, &'a Namespace), Memory<'a>>,
+}
+
+/// What is known of pods of one content.
+#[derive(Default)]
+struct Memory<'a> {
+    /// The nodes up to here take none as things are.
+    full: usize,
+    /// Who would have to go, by node; nothing where that is not known.
+    victims: BTreeMap<usize, Option<Victims<'a>>>,
+    /// Whether nobody would go for them.
+    is_hopeless: bool,
+}
+
+impl<'a> Field<'a> {
+    fn read(&self, snapshot: &'a Snapshot) -> Vec<There<'a>> {
+        let mut bound: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
+        for pod in &snapshot.pods {
+            if let PodPlace::Bound(node) = &pod.place {
+                bound.entry(node).or_default().push(pod);
+            }
+        }
+        let mut nodes: Vec<&Node> = snapshot.nodes.iter().filter(|node| !node.is_deleting).collect();
+        nodes.sort_by(|one, other| one.name.cmp(&other.name));
+        let there = |node: &'a Node| {
+            let bound = bound.remove(&node.name).unwrap_or_default();
+            let site = self.site(node, &bound, &[]);
+            There { node, bound, taken: Vec::new(), site }
+        };
+        nodes.into_iter().map(there).collect()
+    }
+
+    /// Returns what these pods leave of a node.
+    fn site(&self, node: &'a Node, bound: &[&Pod], taken: &[Ask]) -> Site<'a> {
+        let mut site = existing::site(node, bound, (self.daemons, self.topology));
+        for ask in taken {
+            site.room = site.room.minus(&ask.requests);
+            site.ports.extend(ask.host_ports.iter().cloned());
+        }
+        site
+    }
+
+    /// Puts a pod where it fits as things are, or else where others go for it; says who does.
+    fn seat(&mut self, pod: &'a Pod) -> Option<Preemption> {
+        let roles = self.topology.roles(pod);
+        let ask = Ask { company: self.topology.on_hosts_of(roles, true), ..Ask::of(&pod.spec) };
+        let content = (Arc::as_ptr(&pod.spec).addr(), &pod.key.namespace);
+        let memory = self.memory.entry(content).or_default();
+        let first = (memory.full..self.nodes.len()).find(|place| self.nodes[*place].site.why(&ask).is_ok());
+        memory.full = first.unwrap_or(self.nodes.len());
+        if let Some(place) = first {
+            let there = &mut self.nodes[place];
+            if there.site.put(&ask, 1).is_ok() {
+                there.taken.push(ask);
+            }
+            self.changed(place);
+            return None;
+        }
+        let may_preempt = !pod.spec.never_preempts
+            && pod.spec.scheduler.is_none()
+            && pod.spec.volumes.is_empty()
+            && roles.is_empty();
+        if !may_preempt || memory.is_hopeless {
+            return None;
+        }
+        let Some((place, victims)) = self.best(pod, &ask, content) else {
+            self.memory.entry(content).or_default().is_hopeless = true;
+            return None;
+        };
+        Some(self.preempt(pod, place, &victims))
+    }
+
+    /// Returns where the fewest give way for a pod, and who.
+    fn best(
+        &mut self,
+        pod: &'a Pod,
+        ask: &Ask,
+        content: (usize, &'a Namespace),
+    ) -> Option<(usize, Victims<'a>)> {
+        let mut memory = self.memory.remove(&content).unwrap_or_default();
+        for place in 0..self.nodes.len() {
+            if !memory.victims.contains_key(&place) {
+                memory.victims.insert(place, self.victims_at(place, pod, ask));
+            }
+        }
+        let known = memory.victims.iter().filter_map(|(place, victims)| Some((*place, victims.as_ref()?)));
+        let best = known.min_by_key(|(place, victims)| (victims.weight(), *place));
+        let best = best.map(|(place, victims)| (place, victims.clone()));
+        self.memory.insert(content, memory);
+        best
+    }
+
+    /// Returns who would have to go from a node for a pod; nothing where that does not help.
+    fn victims_at(&self, place: usize, pod: &Pod, ask: &Ask) -> Option<Victims<'a>> {
+        let There { node, bound, taken, site: _ } = &self.nodes[place];
+        // Nobody is evicted for a pod from a node that is not ready for it yet.
+        if node.stage != NodeStage::Initialized || !existing::is_open(node, (&ask.alternatives, &ask.stance))
+        {
+            return None;
+        }
+        let (lower, staying): (Vec<&Pod>, Vec<&Pod>) =
+            bound.iter().copied().partition(|other| gives_way_to(other, pod));
+        if lower.is_empty() {
+            return None;
+        }
+        let bare = self.site(node, &staying, taken);
+        bare.why(ask).ok()?;
+        Some(victims((&bare, ask), &lower, self.evictions))
+    }
+
+    fn preempt(&mut self, pod: &'a Pod, place: usize, victims: &Victims<'a>) -> Preemption {
+        let keys: BTreeSet<&PodKey> = victims.pods.iter().map(|victim| &victim.key).collect();
+        let There { node, bound, taken, .. } = &self.nodes[place];
+        let (node, taken) = (*node, taken.clone());
+        let staying = bound.iter().copied().filter(|other| !keys.contains(&other.key));
+        let bound: Vec<&Pod> = staying.chain([pod]).collect();
+        let site = self.site(node, &bound, &taken);
+        self.nodes[place] = There { node, bound, taken, site };
+        self.changed(place);
+        // Where pods have gone there may be room for others.
+        self.memory.values_mut().for_each(|memory| memory.full = memory.full.min(place));
+        let victims = keys.into_iter().cloned().collect();
+        Preemption { pod: pod.key.clone(), node: node.name.clone(), victims }
+    }
+
+    /// Forgets who would have to go from a node.
+    fn changed(&mut self, place: usize) {
+        for memory in self.memory.values_mut() {
+            memory.victims.remove(&place);
+        }
+    }
+}
+
+/// Returns whether a pod that stands on a node goes for another one.
+fn gives_way_to(other: &Pod, pod: &Pod) -> bool {
+    !other.is_daemon && !other.is_terminating && other.spec.priority < pod.spec.priority
+}
