@@ -130,6 +130,8 @@ fn the_schema_names_every_part_of_the_file() {
     });
     world.budgets.push(super::world::web_budget(1));
     world.assumes_system_node = true;
+    let (pod, victims) = (crate::model::PodKey::new("default", "web"), Vec::new());
+    world.preemptions.push(crate::model::Preemption { pod, node: "kept-1".into(), victims });
     world.storage.drivers.insert("node".into(), std::collections::BTreeMap::new());
     let text = write(&plan);
     assert_eq!(read(&text), Ok(plan), "what was compared is read again");
