@@ -198,9 +198,7 @@ impl<'a> Field<'a> {
     ) -> Option<(usize, Victims<'a>)> {
         let mut memory = self.memory.remove(&content).unwrap_or_default();
         for place in 0..self.nodes.len() {
-            if !memory.victims.contains_key(&place) {
-                memory.victims.insert(place, self.victims_at(place, pod, ask));
-            }
+            memory.victims.entry(place).or_insert_with(|| self.victims_at(place, pod, ask));
         }
         let known = memory.victims.iter().filter_map(|(place, victims)| Some((*place, victims.as_ref()?)));
         let best = known.min_by_key(|(place, victims)| (victims.weight(), *place));
