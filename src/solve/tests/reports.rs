@@ -96,7 +96,10 @@ fn a_node_that_exists_can_be_the_nearest_miss() {
         .pods([on("n1", pod("old").cpu("3")), pod("a").cpu("1")]);
     let solution = world.solve();
     assert_eq!(solution.report.unplaced[0].nearest.as_deref(), Some("node `n1`"));
-    assert_eq!(solution.report.unplaced[0].because, "`cpu` 1 is asked for, there is 900m");
+    assert_eq!(
+        solution.report.unplaced[0].because,
+        "`cpu` 1 is asked for, there is 900m; no NodePool of the input can create nodes, see the warnings"
+    );
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn key(name: &str) -> PodKey {
 fn a_pod_that_takes_the_place_of_a_lower_one_is_right_and_travels_with_the_plan() {
     let world = after();
     let expected = Preemption { pod: key("web"), node: "n1".into(), victims: vec![key("room")] };
-    assert_eq!(world.snapshot.preemptions, [expected.clone()]);
+    assert_eq!(world.snapshot.preemptions, std::slice::from_ref(&expected));
     assert_eq!(findings(&world), []);
     let plan = planned(&world);
     let saved = nodeform::plan::read(&nodeform::plan::write(&plan)).expect("a plan file can be read");
