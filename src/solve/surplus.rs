@@ -30,7 +30,7 @@ const PODS_MAX: usize = 20_000;
 const AGAIN: usize = 8;
 
 /// The most pods of a fleet that is looked at again.
-const AGAIN_MAX: usize = 300;
+const AGAIN_MAX: usize = 100;
 
 /// The most nodes that are there beside which pods are counted: each takes its time in every try.
 const NODES_MAX: usize = 300;
@@ -74,8 +74,7 @@ pub(super) fn without(
     for alike in kinds.chunk_by(|one, other| one.spec.priority == other.spec.priority) {
         let places: Vec<usize> = (first..first + alike.len()).collect();
         first += alike.len();
-        // That not all have a place together is known.
-        search.add(&places, first == kinds.len() && places.len() == kinds.len());
+        search.add_class(&places, first == kinds.len());
     }
     let is_whole = kinds.iter().zip(&search.counts).all(|(kind, count)| kind.pods.len() == *count);
     if is_whole && !search.is_hard {
@@ -206,16 +205,28 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
+    /// Adds as many pods of a priority as have a place. Before lower ones come, which take what is left, it is looked again
+    /// whether all have one.
+    fn add_class(&mut self, places: &[usize], is_last: bool) {
+        let mut all = self.counts.clone();
+        places.iter().for_each(|place| all[*place] = self.kinds[*place].pods.len());
+        // That not all pods of the world have a place together is known.
+        let is_known_short = is_last && places.len() == self.kinds.len();
+        if !is_known_short && self.holds(&all) {
+            self.counts = all;
+        } else if (!is_last || self.is_hard) && self.holds_on_looking_again(&all) {
+            self.is_hard = true;
+            self.counts = all;
+        } else {
+            self.add(places, true);
+        }
+    }
+
     /// Adds as many pods of these kinds as have a place, the first kind first. It may be known that not all have one.
     fn add(&mut self, places: &[usize], is_known_short: bool) {
         let mut all = self.counts.clone();
         places.iter().for_each(|place| all[*place] = self.kinds[*place].pods.len());
         if !is_known_short && self.holds(&all) {
-            self.counts = all;
-            return;
-        }
-        if !is_known_short && self.holds_on_looking_again(&all) {
-            self.is_hard = true;
             self.counts = all;
             return;
         }
