@@ -46,7 +46,7 @@ pub use file::{API_VERSION, KIND, PlanFileFault, read, write};
 pub use precondition::Precondition;
 pub use reason::{PodsFor, Reason};
 pub use spec::{Inputs, PlanSpec, PlannedChange, Step, Wave};
-pub use summary::Summary;
+pub use summary::{Counts, Summary};
 pub use world::{PodGroup, VmPrice, World};
 
 use identity::Lineage;

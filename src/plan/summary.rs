@@ -13,6 +13,44 @@ use crate::model::{MicroUsdPerHour, PodKey, PodPlace};
 /// Micro-dollars in a cent.
 const CENT: i64 = 10_000;
 
+/// How many nodes come, change, go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Adopted.
+    pub import: usize,
+    /// Made, replacements included.
+    pub add: usize,
+    /// Changed in place.
+    pub change: usize,
+    /// Deleted, replaced ones included.
+    pub destroy: usize,
+    /// No longer managed.
+    pub forget: usize,
+}
+
+impl Counts {
+    /// Counts the changes of a plan.
+    #[must_use]
+    pub fn of(plan: &Plan) -> Self {
+        let mut counts = Counts::default();
+        for planned in plan.spec.changes.values() {
+            match &planned.change {
+                Change::Create(_) => counts.add += 1,
+                Change::Delete(_) => counts.destroy += 1,
+                Change::Replace(_) => {
+                    counts.add += 1;
+                    counts.destroy += 1;
+                }
+                Change::Update(_) => counts.change += 1,
+                Change::Adopt(_) => counts.import += 1,
+                Change::Forget(_) => counts.forget += 1,
+                Change::NoOp(_) => {}
+            }
+        }
+        counts
+    }
+}
+
 /// A plan in figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -40,28 +78,16 @@ impl Summary {
     pub fn of(plan: &Plan) -> Self {
         let report = &plan.evidence.report;
         let [before, after] = [report.cost_before, report.cost_after].map(|cost| cents(cost.effective));
-        let mut summary = Self {
-            add: 0,
-            change: 0,
-            destroy: 0,
+        let Counts { add, change, destroy, .. } = Counts::of(plan);
+        Self {
+            add,
+            change,
+            destroy,
             pending: pending(plan).len(),
             monthly_before: dollars(before),
             monthly_after: dollars(after),
             monthly_delta: dollars(after - before),
-        };
-        for planned in plan.spec.changes.values() {
-            match &planned.change {
-                Change::Create(_) => summary.add += 1,
-                Change::Delete(_) => summary.destroy += 1,
-                Change::Replace(_) => {
-                    summary.add += 1;
-                    summary.destroy += 1;
-                }
-                Change::Update(_) => summary.change += 1,
-                Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {}
-            }
         }
-        summary
     }
 }
 

@@ -11,7 +11,7 @@ use crate::model::{
     CapacityType, MicroUsdPerHour, Node, NodeName, PodKey, PodPlace, PoolName, Price, Resources, SkuName,
     Workload, Zone,
 };
-use crate::plan::{Change, ChangeId, ClaimSpec, Create, NodeShape, Placement, Plan, PodGroup, of_nodes};
+use crate::plan::{ChangeId, ClaimSpec, Counts, Create, NodeShape, Placement, Plan, PodGroup, of_nodes};
 
 /// A plan with what showing it needs.
 #[derive(Clone, Debug)]
@@ -30,21 +30,6 @@ pub struct PlanView<'a> {
     gone: BTreeSet<&'a NodeName>,
     /// What nodes cost: worked out when somebody asks.
     prices: OnceCell<BTreeMap<NodeName, Price>>,
-}
-
-/// How many nodes come, change, go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Adopted.
-    pub import: usize,
-    /// Made, replacements included.
-    pub add: usize,
-    /// Changed in place.
-    pub change: usize,
-    /// Deleted, replaced ones included.
-    pub destroy: usize,
-    /// No longer managed.
-    pub forget: usize,
 }
 
 /// What nodes of a group have in common.
@@ -161,22 +146,7 @@ impl<'a> PlanView<'a> {
     /// Returns how many nodes come, change, go.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
-        for planned in self.plan.spec.changes.values() {
-            match &planned.change {
-                Change::Create(_) => counts.add += 1,
-                Change::Delete(_) => counts.destroy += 1,
-                Change::Replace(_) => {
-                    counts.add += 1;
-                    counts.destroy += 1;
-                }
-                Change::Update(_) => counts.change += 1,
-                Change::Adopt(_) => counts.import += 1,
-                Change::Forget(_) => counts.forget += 1,
-                Change::NoOp(_) => {}
-            }
-        }
-        counts
+        Counts::of(self.plan)
     }
 
     /// Returns the nodes to make, by id.

@@ -45,9 +45,8 @@ struct Alike<'s> {
 }
 
 /// Returns the world without the waiting pods for which limits leave no place beside the others, and the same without all of
-/// a lower priority than the first of these; nothing where there is no
-/// reason to look, or it takes too long. `looked_again` plans a world with all care, as the whole one was: what has a place
-/// together only so is not counted short.
+/// a lower priority than the first of these; nothing where there is no reason to look, or it takes too long. `looked_again`
+/// plans a world with the care that the whole one got, so that what has a place only then is not counted short.
 pub(super) fn without(
     scene: &Scene<'_>,
     snapshot: &Snapshot,
@@ -208,8 +207,7 @@ impl Search<'_> {
     /// Adds as many pods of a priority as have a place. Before lower ones come, which take what is left, it is looked again
     /// whether all have one.
     fn add_class(&mut self, places: &[usize], is_last: bool) {
-        let mut all = self.counts.clone();
-        places.iter().for_each(|place| all[*place] = self.kinds[*place].pods.len());
+        let all = self.with_all(places);
         // That not all pods of the world have a place together is known.
         let is_known_short = is_last && places.len() == self.kinds.len();
         if !is_known_short && self.holds(&all) {
@@ -224,8 +222,7 @@ impl Search<'_> {
 
     /// Adds as many pods of these kinds as have a place, the first kind first. It may be known that not all have one.
     fn add(&mut self, places: &[usize], is_known_short: bool) {
-        let mut all = self.counts.clone();
-        places.iter().for_each(|place| all[*place] = self.kinds[*place].pods.len());
+        let all = self.with_all(places);
         if !is_known_short && self.holds(&all) {
             self.counts = all;
             return;
@@ -239,6 +236,13 @@ impl Search<'_> {
                 self.add(second, false);
             }
         }
+    }
+
+    /// Returns the numbers with all pods of these kinds.
+    fn with_all(&self, places: &[usize]) -> Vec<usize> {
+        let mut counts = self.counts.clone();
+        places.iter().for_each(|place| counts[*place] = self.kinds[*place].pods.len());
+        counts
     }
 
     /// Returns how many pods of a kind, of which not all have a place, have one beside what is counted. The same numbers are

@@ -1,10 +1,11 @@
 //! The first line: how many nodes come, change and go, and how many pods stay Pending.
 
 use super::question;
+use crate::plan::Counts;
 use crate::plan::Plan;
 use crate::plan::summary::{pending, pending_before};
 use crate::render::line::{Line, Style};
-use crate::render::view::{Counts, PlanView};
+use crate::render::view::PlanView;
 use crate::render::words::{count, grouped, verb};
 
 /// Returns the first line of a plan's page.
