@@ -9,7 +9,7 @@ use crate::snapshot::Snapshot;
 use super::apart::Parting;
 use super::memo::Memos;
 use super::solution::Solution;
-use super::{caution, choices, headroom, report};
+use super::{caution, choices, drains, headroom, report};
 
 /// Plans, and keeps what the next plan can use: what may be bought for which pods, as long as pools, sizes, prices and
 /// daemonsets are the same, and in large clusters what all that runs comes to, as long as only others wait beside it and time
@@ -29,8 +29,10 @@ impl Solver {
     /// Works out the fleet that should exist: the same as [`super::solve`], whatever was planned before.
     #[must_use]
     pub fn solve(&self, snapshot: &Snapshot, policy: &Policy) -> Solution {
-        let solve =
-            || caution::solve(snapshot, policy, |policy| headroom::solve(snapshot, policy, &self.memos));
+        let plan = |world: &Snapshot| {
+            caution::solve(world, policy, |policy| headroom::solve(world, policy, &self.memos))
+        };
+        let solve = || drains::solve(snapshot, plan);
         // One of the threads that share the work does the rest as well: nobody is woken in vain.
         let mut solution = rayon::join(solve, || ()).0;
         choices::keep(snapshot, policy, &mut solution);

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::topology::{over, pods};
 use super::world::{PodWith, World, node, on, pod, pool};
+use crate::model::disruption_budget::{DisruptionBudget, PodBound, PodShare, UnhealthyPods};
 use crate::model::{
-    Effect, LabelKey, Node, Pod, PodKey, PodSpec, Requirement, SpreadConstraint, SpreadHosts, Taint, label,
+    Disruption, Effect, LabelKey, LabelSelector, Node, Pod, PodKey, PodSpec, Pool, Requirement,
+    SpreadConstraint, SpreadHosts, Taint, label,
 };
 
 fn over_hosts(spec: &mut PodSpec) {
@@ -162,4 +164,50 @@ fn a_host_that_is_full_sets_how_many_the_others_may_have() {
         .pods(["n1", "n2", "n3"].map(busy))
         .pods(pods("web", 4, over_hosts).into_iter().map(|pod| pod.cpu("1")));
     assert_eq!(counts(&world).1, [2, 2], "{}", world.text());
+}
+
+/// Three nodes with two small pods each, which one node could hold, and nobody but them counts.
+fn drained(allowed: u32) -> World {
+    let own = |spec: &mut PodSpec| {
+        over_hosts(spec);
+        spec.node_selector.add(LabelKey::new(label::NODE_POOL), Requirement::one("default"));
+    };
+    let pods = pods("web", 6, own);
+    let names = ["n1", "n2", "n3"];
+    let pods = pods.into_iter().enumerate();
+    let placed = pods.map(|(number, pod)| on(names[number % 3], pod.cpu("100m").memory("100Mi")));
+    let open = Pool { disruption: Disruption::default(), ..pool("default") };
+    let mut world = World::of(vec![open]).nodes(nodes("Standard_D2s_v5")).pods(placed);
+    world.policy.fleet.spread_hosts = SpreadHosts::AtLeast(1);
+    world.snapshot.budgets = vec![DisruptionBudget {
+        namespace: "default".into(),
+        name: "web".into(),
+        selector: Some(LabelSelector::default()),
+        bound: Some(PodBound::MaxUnavailable(PodShare::Count(allowed))),
+        unhealthy: UnhealthyPods::IfHealthyBudget,
+        counts: None,
+    }];
+    world
+}
+
+#[test]
+fn a_node_stays_whose_pods_would_wait_for_each_other_to_be_evicted() {
+    let solution = drained(1).solve();
+    assert_eq!(solution.target.removed, []);
+    let why: Vec<&str> = solution.report.staying.iter().map(|(_, why)| &**why).collect();
+    assert!(
+        why.iter().any(
+            |why| why.contains("PodDisruptionBudget `default/web` allows 1 at a time, and 2 of its pods")
+        ),
+        "{why:#?}"
+    );
+}
+
+#[test]
+fn pods_that_wait_until_a_node_is_gone_are_told() {
+    let solution = drained(2).solve();
+    assert_eq!(solution.target.removed.len(), 2, "{:#?}", solution.report);
+    let warnings: Vec<&str> = solution.report.warnings.iter().map(|warning| &*warning.what).collect();
+    let expected = "stay Pending until it is gone: it counts in their spread over hosts (`maxSkew`)";
+    assert!(warnings.iter().any(|warning| warning.ends_with(expected)), "{warnings:#?}");
 }

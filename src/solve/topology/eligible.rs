@@ -89,7 +89,7 @@ pub fn counts_system_node(spread: &Spread) -> bool {
 }
 
 /// Returns whether a node counts for a spread. Every node has a host's name, or gets one.
-fn counts(node: &Seen<'_>, spread: &Spread) -> bool {
+pub(in crate::solve) fn counts(node: &Seen<'_>, spread: &Spread) -> bool {
     let has = |key: &LabelKey| key.as_str() == label::HOSTNAME || node.site.get(key.as_str()).is_some();
     spread.keys.iter().all(has)
         && spread.alternatives.as_ref().is_none_or(|alternatives| {

@@ -1,0 +1,201 @@
+//! Drains that spreads over hosts hold up: a node that goes counts until it is gone.
+//!
+//! As a node is drained it becomes the emptiest that counts, so that the pods it loses may not join others on fuller nodes:
+//! they stay Pending until it is gone. Where a PodDisruptionBudget lets fewer go than would be Pending the drain never ends,
+//! and the node stays. Nothing is placed here, and nothing is asked of nodes that are being deleted already.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::eviction::Evictions;
+use crate::model::{
+    Effect, LabelKey, Node, NodeName, Pod, PodKey, PodPlace, Requirements, SpreadConstraint, Strength, Taint,
+    label,
+};
+use crate::snapshot::Snapshot;
+
+use super::solution::{NodeRef, Solution, Target, Warning};
+use super::topology::eligible::{self, Seen};
+use super::topology::group::{self, Group, GroupKind};
+
+/// The taint by which Karpenter and nodeform keep pods off a node that goes.
+const DISRUPTED: &str = "karpenter.sh/disrupted";
+
+/// How often it is planned again without nodes whose drain would never end.
+const AGAIN_MAX: usize = 8;
+
+/// Plans, keeps the nodes whose drain would never end, and says which pods wait for others to be gone.
+pub(super) fn solve(snapshot: &Snapshot, plan: impl Fn(&Snapshot) -> Solution) -> Solution {
+    let mut solution = plan(snapshot);
+    let mut staying: BTreeMap<NodeName, String> = BTreeMap::new();
+    for _ in 0..AGAIN_MAX {
+        let endless = endless(snapshot, &solution.target);
+        if endless.is_empty() {
+            break;
+        }
+        staying.extend(endless);
+        let mut world = snapshot.clone();
+        for node in world.nodes.iter_mut().filter(|node| staying.contains_key(&node.name)) {
+            node.is_do_not_disrupt = true;
+        }
+        solution = plan(&world);
+    }
+    if !staying.is_empty() {
+        let report = &mut solution.report;
+        report.staying.retain(|(node, _)| !staying.contains_key(node));
+        report.staying.extend(staying);
+        report.staying.sort();
+    }
+    let late = waiting(snapshot, &solution.target);
+    solution.report.warnings.extend(late.iter().map(Late::warning));
+    solution.report.warnings.sort();
+    solution
+}
+
+/// Returns the nodes whose drain would never end, with why.
+fn endless(snapshot: &Snapshot, target: &Target) -> BTreeMap<NodeName, String> {
+    let evictions = Evictions::of(&snapshot.budgets, &snapshot.pods);
+    let late = waiting(snapshot, target);
+    late.iter().filter_map(|late| Some((late.node.clone(), late.blocked_by(&evictions)?))).collect()
+}
+
+/// Pods of one spread that stay Pending until the node they come from is gone.
+struct Late<'s> {
+    node: &'s NodeName,
+    /// The pods of that spread on the node.
+    pods: Vec<&'s Pod>,
+    /// How many of them wait.
+    count: usize,
+}
+
+impl Late<'_> {
+    /// Says which budget keeps the drain from its end.
+    fn blocked_by(&self, evictions: &Evictions<'_>) -> Option<String> {
+        let about: BTreeSet<usize> = self.pods.iter().flat_map(|pod| evictions.about(pod)).collect();
+        let guards = about.into_iter().filter_map(|place| evictions.guard(place));
+        let least = guards.min_by_key(|guard| guard.allowed)?;
+        let (budget, allowed) = (least.budget, least.allowed);
+        let is_over = usize::try_from(allowed).is_ok_and(|allowed| allowed < self.count);
+        is_over.then(|| {
+            format!(
+                "PodDisruptionBudget `{}/{}` allows {allowed} at a time, and {} of its pods such as `{}` would stay Pending \
+                 until the node is gone: it counts in their spread over hosts (`maxSkew`)",
+                budget.namespace, budget.name, self.count, self.pods[0].key,
+            )
+        })
+    }
+
+    fn warning(&self) -> Warning {
+        let first = self.pods[0];
+        let workload = first.workload.as_ref().map(|of| format!("{}/{}", of.namespace, of.name));
+        let (pods, stay) = if self.count == 1 { ("pod", "stays") } else { ("pods", "stay") };
+        Warning {
+            object: format!("node `{}`", self.node),
+            what: format!(
+                "{} {pods} of `{}` {stay} Pending until it is gone: it counts in their spread over hosts (`maxSkew`)",
+                self.count,
+                workload.unwrap_or_else(|| first.key.to_string()),
+            ),
+            hint: None,
+        }
+    }
+}
+
+/// Returns who waits for a node to be gone, node by node.
+fn waiting<'s>(snapshot: &'s Snapshot, target: &'s Target) -> Vec<Late<'s>> {
+    let going: BTreeSet<&NodeName> = target.removed.iter().map(|removal| &removal.node).collect();
+    if going.is_empty() || !snapshot.pods.iter().any(|pod| of_hosts(pod).next().is_some()) {
+        return Vec::new();
+    }
+    let fleet = Fleet::of(snapshot, target);
+    let nodes = snapshot.nodes.iter().filter(|node| going.contains(&node.name));
+    nodes.flat_map(|node| fleet.late(node)).collect()
+}
+
+fn of_hosts(pod: &Pod) -> impl Iterator<Item = &SpreadConstraint> {
+    let required = |spread: &&SpreadConstraint| {
+        spread.strength == Strength::Required && spread.topology_key.as_str() == label::HOSTNAME
+    };
+    pod.spec.spread.iter().filter(required)
+}
+
+/// Where pods run, and where they would go.
+struct Fleet<'s> {
+    on: BTreeMap<&'s NodeName, Vec<&'s Pod>>,
+    goes_to: BTreeMap<&'s PodKey, NodeRef>,
+    /// Who is there before anybody moves: running, or placed of those that wait.
+    there: BTreeMap<NodeRef, Vec<&'s Pod>>,
+}
+
+impl<'s> Fleet<'s> {
+    fn of(snapshot: &'s Snapshot, target: &'s Target) -> Self {
+        let kept = target.kept.iter();
+        let kept =
+            kept.flat_map(|kept| kept.pods.iter().map(|pod| (pod, NodeRef::Existing(kept.node.clone()))));
+        let new = target.new.iter().enumerate();
+        let new = new.flat_map(|(place, node)| node.pods.iter().map(move |pod| (pod, NodeRef::New(place))));
+        let goes_to: BTreeMap<&PodKey, NodeRef> = kept.chain(new).collect();
+        let mut fleet = Self { on: BTreeMap::new(), goes_to, there: BTreeMap::new() };
+        for pod in snapshot.pods.iter().filter(|pod| !pod.is_terminating) {
+            match &pod.place {
+                PodPlace::Bound(node) => {
+                    fleet.on.entry(node).or_default().push(pod);
+                    fleet.there.entry(NodeRef::Existing(node.clone())).or_default().push(pod);
+                }
+                PodPlace::Waiting => {
+                    let place = fleet.goes_to.get(&pod.key).cloned();
+                    place.into_iter().for_each(|place| fleet.there.entry(place).or_default().push(pod));
+                }
+            }
+        }
+        fleet
+    }
+
+    /// Returns who waits for this node to be gone, spread by spread.
+    fn late(&self, node: &'s Node) -> Vec<Late<'s>> {
+        let mut spreads: BTreeMap<Group, Vec<&Pod>> = BTreeMap::new();
+        for pod in self.on.get(&node.name).into_iter().flatten().filter(|pod| !pod.is_daemon) {
+            let keys = required_keys(pod);
+            for constraint in of_hosts(pod) {
+                let group = group::spread(constraint, (&pod.spec, &pod.key.namespace), &keys);
+                spreads.entry(group).or_default().push(pod);
+            }
+        }
+        let late = spreads.into_iter().filter_map(|(group, pods)| {
+            let count = self.count(node, &group, &pods);
+            (count > 0).then_some(Late { node: &node.name, pods, count })
+        });
+        late.collect()
+    }
+
+    /// Returns how many of these pods come to where there are too many while the drained node counts with none.
+    fn count(&self, node: &Node, group: &Group, pods: &[&Pod]) -> usize {
+        let GroupKind::Spread(spread) = &group.kind else { return 0 };
+        if !is_counted(node, spread) {
+            return 0;
+        }
+        let mut coming: BTreeMap<&NodeRef, usize> = BTreeMap::new();
+        pods.iter()
+            .filter_map(|pod| self.goes_to.get(&pod.key))
+            .for_each(|place| *coming.entry(place).or_default() += 1);
+        let late = coming.into_iter().map(|(place, coming)| {
+            let there = self.there.get(place).into_iter().flatten();
+            let there = there.filter(|pod| group.means(&pod.spec, &pod.key.namespace)).count();
+            coming.saturating_sub(spread.max_skew.saturating_sub(there))
+        });
+        late.sum()
+    }
+}
+
+fn required_keys(pod: &Pod) -> BTreeSet<LabelKey> {
+    let required = pod.spec.spread.iter().filter(|spread| spread.strength == Strength::Required);
+    required.map(|spread| spread.topology_key.clone()).collect()
+}
+
+/// Returns whether a node counts while it is drained: it has the taint of one that goes by then.
+fn is_counted(node: &Node, spread: &group::Spread) -> bool {
+    let labels = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
+    let site = Requirements::of_labels(labels);
+    let mut taints = node.taints.clone();
+    taints.push(Taint::new(DISRUPTED, "", Effect::NoSchedule));
+    eligible::counts(&Seen { labels: &node.labels, site: &site, taints: &taints }, spread)
+}
