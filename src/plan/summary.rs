@@ -32,7 +32,7 @@ impl Counts {
     /// Counts the changes of a plan.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
-        let mut counts = Counts::default();
+        let mut counts = Self::default();
         for planned in plan.spec.changes.values() {
             match &planned.change {
                 Change::Create(_) => counts.add += 1,

@@ -11,7 +11,7 @@ use proptest::test_runner::TestRunner;
 
 use crate::config;
 use crate::support::build::World;
-use crate::support::judged::plan_of;
+use crate::support::judged::{plan_of, try_planned};
 use crate::support::random::worlds;
 
 /// The least worlds of a run in which somebody preempts.
@@ -51,4 +51,15 @@ fn the_judge_agrees_with_who_preempts_whom() {
     });
     outcome.unwrap_or_else(|why| panic!("{why}"));
     assert!(preempting.get() >= PREEMPTING_MIN, "{} worlds show anything", preempting.get());
+}
+
+#[test]
+fn every_pod_of_a_lower_priority_has_a_place_or_a_reason() {
+    let mut runner = TestRunner::new(config());
+    let outcome = runner.run(&worlds(), |world| {
+        let planned = try_planned(&after(world));
+        prop_assert!(planned.is_ok(), "{}", planned.err().unwrap_or_default());
+        Ok(())
+    });
+    outcome.unwrap_or_else(|why| panic!("{why}"));
 }

@@ -62,7 +62,7 @@ pub(in crate::solve) fn composed(
     removed.sort_by(|one, other| one.node.cmp(&other.node));
     // What is held goes in both.
     removed.dedup_by(|one, other| one.node == other.node);
-    let kept = kept(first.target.kept, second.target.kept);
+    let kept = kept(first.target.kept, second.target.kept, is_made);
     let mut report = second.report;
     report.staying.retain(|(node, _)| !is_made(node));
     report.cost_before = first.report.cost_before;
@@ -88,8 +88,9 @@ fn opened(room: &Demand, mut node: NewNode) -> Option<NewNode> {
     Some(node)
 }
 
-/// Joins what goes to nodes that stay: a pod that moves on goes to its last place at once.
-fn kept(first: Vec<Kept>, second: Vec<Kept>) -> Vec<Kept> {
+/// Joins what goes to nodes that stay: a pod that moves on goes to its last place at once. What goes to nodes that the first
+/// target makes stands with those.
+fn kept(first: Vec<Kept>, second: Vec<Kept>, is_made: impl Fn(&NodeName) -> bool) -> Vec<Kept> {
     let moved: BTreeSet<PodKey> = second.iter().flat_map(|kept| kept.pods.iter().cloned()).collect();
     let stays: BTreeSet<NodeName> = second.iter().map(|kept| kept.node.clone()).collect();
     let mut pods: BTreeMap<NodeName, BTreeSet<PodKey>> = BTreeMap::new();
@@ -98,7 +99,7 @@ fn kept(first: Vec<Kept>, second: Vec<Kept>) -> Vec<Kept> {
         pods.insert(kept.node, left);
     }
     pods.retain(|node, _| stays.contains(node));
-    for kept in second.into_iter().filter(|kept| !imagined::is_new(&kept.node)) {
+    for kept in second.into_iter().filter(|kept| !is_made(&kept.node)) {
         if pods.contains_key(&kept.node) || !kept.pods.is_empty() {
             pods.entry(kept.node).or_default().extend(kept.pods);
         }
