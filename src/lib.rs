@@ -54,14 +54,22 @@
 
 pub mod agent_pools;
 pub mod api;
+#[cfg(feature = "live")]
+pub mod arm;
+#[cfg(feature = "live")]
+pub mod azure;
 pub mod catalog;
 pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "live")]
+pub mod cluster;
 #[cfg(feature = "git")]
 pub mod git;
 pub mod manifests;
 pub mod model;
+#[cfg(feature = "live")]
+pub mod observe;
 pub mod offline;
 pub mod plan;
 pub mod policy;

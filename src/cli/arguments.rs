@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::context::ContextArguments;
 use super::gates::GateArguments;
 use super::input::{InputArguments, KubectlArguments};
 use super::laid::LaidArguments;
+#[cfg(feature = "live")]
+use super::live::LiveArguments;
 use super::names::NamesArguments;
 use crate::manifests::listed::cluster_kinds;
 
@@ -61,6 +64,12 @@ pub(super) struct WorldArguments {
     pub(super) input: InputArguments,
     #[command(flatten)]
     pub(super) laid: LaidArguments,
+    #[cfg(feature = "live")]
+    #[command(flatten)]
+    pub(super) live: LiveArguments,
+    #[cfg(feature = "live")]
+    #[command(flatten)]
+    pub(super) context: ContextArguments,
     /// The region whose sizes and prices are used; else the NodeFleet's, the nodes' or the pools'
     #[arg(long, alias = "region", value_name = "REGION")]
     pub(super) location: Option<String>,
@@ -341,6 +350,11 @@ pub(super) struct SnapshotArguments {
     pub(super) input: InputArguments,
     #[command(flatten)]
     pub(super) kubectl: KubectlArguments,
+    #[cfg(feature = "live")]
+    #[command(flatten)]
+    pub(super) live: LiveArguments,
+    #[command(flatten)]
+    pub(super) context: ContextArguments,
     /// Save the snapshot to this file instead of printing it
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,

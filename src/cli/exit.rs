@@ -77,6 +77,16 @@ impl Failure {
         self
     }
 
+    /// Adds a fault, and what to do about it.
+    #[cfg(feature = "live")]
+    #[must_use]
+    pub(super) fn and(mut self, fault: &str, hint: Option<&str>) -> Self {
+        self.faults.push(fault.to_owned());
+        let hint = hint.map(str::to_owned).filter(|hint| !self.hints.contains(hint));
+        self.hints.extend(hint);
+        self
+    }
+
     /// Adds what to do next.
     #[must_use]
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &ExplainArguments, ui: Ui) -> Result<Exit, Failure>
     if *all_regions && !is_size {
         return Err(Failure::error("`--all-regions` goes with `size/NAME` alone"));
     }
-    if from.input.is_empty() && from.laid.snapshot.is_none() {
+    if from.is_empty() {
         return Err(Failure::error("there is nothing to explain from: no input was named")
             .hint(format!("name the manifests: `nodeform explain {target} my-manifests/`")));
     }

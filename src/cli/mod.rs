@@ -6,6 +6,7 @@ mod arguments;
 mod catalog;
 mod compare;
 mod completions;
+mod context;
 mod crds;
 mod diff;
 mod exit;
@@ -16,6 +17,8 @@ mod gates;
 mod init;
 mod input;
 mod laid;
+#[cfg(feature = "live")]
+mod live;
 mod names;
 mod plan;
 mod plugin;

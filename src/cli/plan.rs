@@ -34,12 +34,12 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         detailed_exitcode,
         gates,
     } = arguments;
-    if from.input.is_empty() && from.laid.snapshot.is_none() {
+    if from.is_empty() {
         return Err(nothing_named());
     }
     let targets = world::targets(target)?;
     let wishes = Wishes { destroy: *destroy, ..world::wishes(replace, forget)? };
-    let (laid, sides) = match from.laid.read(&from.input)? {
+    let (laid, sides) = match from.laid(ui)? {
         Some((laid, beside)) => (Some(laid), Sides { before: None, after: beside }),
         None => (None, from.input.sides(before)?),
     };

@@ -20,7 +20,7 @@ use super::ui::Ui;
 use crate::manifests::Names;
 use crate::manifests::{Cron, Hpa, ReadOptions, Scale};
 use crate::model::{NodeName, NodeSelector, Region, Target, Wishes};
-use crate::offline::{self, Planned, Problem, Proposed, Request, World};
+use crate::offline::{self, Laid, Planned, Problem, Proposed, Request, World};
 use crate::render::words::count;
 use crate::review::RefusedPlan;
 use crate::snapshot::Question;
@@ -29,13 +29,43 @@ use crate::solve::Strategy;
 /// The most bytes of a list of sizes or prices; a region's answers have a few megabytes.
 const CATALOG_BYTES_MAX: u64 = 256 << 20;
 
+impl WorldArguments {
+    /// Returns whether nothing was named to plan from.
+    pub(super) fn is_empty(&self) -> bool {
+        #[cfg(feature = "live")]
+        if self.live.live {
+            return false;
+        }
+        self.input.is_empty() && self.laid.snapshot.is_none()
+    }
+
+    /// Reads the snapshot that was named, or takes that of a live cluster; `None` where other inputs were named.
+    ///
+    /// # Errors
+    /// Everything that cannot be read.
+    pub(super) fn laid(&self, ui: Ui) -> Result<Option<(Laid, Inputs)>, Failure> {
+        #[cfg(feature = "live")]
+        if self.live.live {
+            if self.laid.snapshot.is_some() {
+                return Err(Failure::error("a snapshot takes the place of a live cluster, and both were named")
+                    .hint("leave out `--live` or `--snapshot`"));
+            }
+            let Request { catalogs, location, .. } = options(self)?;
+            let asked = Request { catalogs, location, ..Request::default() };
+            return Ok(Some((self.live.laid(&self.context, asked, ui)?, Inputs::default())));
+        }
+        let _ = ui;
+        self.laid.read(&self.input)
+    }
+}
+
 /// Reads what was named and returns the world that it describes, to be planned by a strategy where one is named.
 pub(super) fn world(
     arguments: &WorldArguments,
     strategy: Option<Strategy>,
     ui: Ui,
 ) -> Result<World, Failure> {
-    let (laid, inputs) = match arguments.laid.read(&arguments.input)? {
+    let (laid, inputs) = match arguments.laid(ui)? {
         Some((laid, beside)) => (Some(laid), beside),
         None => (None, arguments.input.read()?),
     };
@@ -54,8 +84,7 @@ pub(super) fn inhabited(inputs: Inputs, options: Request) -> Result<World, Failu
 
 /// Returns everything of a request but the input itself.
 pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
-    let WorldArguments { input: _, laid: _, location, catalog, at, what_if, no_system_daemonsets } =
-        arguments;
+    let WorldArguments { location, catalog, at, what_if, no_system_daemonsets, .. } = arguments;
     Ok(Request {
         sources: Vec::new(),
         reading: reading(what_if)?,
@@ -63,6 +92,7 @@ pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
         names: Names::Show,
         gaps: Vec::new(),
         listed: BTreeSet::new(),
+        azure: None,
         at: at.as_deref().map(time).transpose()?,
         location: location.as_deref().map(region),
         catalogs: catalogs(catalog)?,

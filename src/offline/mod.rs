@@ -7,6 +7,7 @@ pub mod compare;
 mod held_back;
 mod honoring;
 mod instead;
+mod live;
 mod network;
 mod recorded;
 mod refresh;
@@ -30,7 +31,7 @@ use crate::plan::strategies::StrategyFleet;
 use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
 use crate::snapshot::{
-    AssembleOptions, Assumption, Gap, Question, Snapshot, assemble, coming, headroom, suppose, wish,
+    AssembleOptions, Assumption, AzureFacts, Gap, Question, Snapshot, assemble, coming, headroom, suppose, wish,
 };
 use crate::solve::{Solution, Strategy, Warning};
 use network::Network;
@@ -51,6 +52,8 @@ pub struct Request {
     pub gaps: Vec<Gap>,
     /// What a cluster was asked for, by `kubectl get`'s words, where a snapshot is made of one.
     pub listed: BTreeSet<String>,
+    /// What Azure said of the cluster that a snapshot is made of.
+    pub azure: Option<AzureFacts>,
     /// A snapshot to plan from instead of `sources`, and what is laid over it.
     pub laid: Option<Laid>,
     /// Lists of sizes and prices to use instead of the embedded ones, each with its name and text.
@@ -239,6 +242,10 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         assumptions.extend(recorded.other_catalog());
     }
     let at = at.or_else(|| recorded.as_ref()?.at);
+    let azure = recorded.as_ref().and_then(|recorded| recorded.azure.clone()).map(Arc::new);
+    if let Some(facts) = &azure {
+        live::take_network(&mut policy, facts);
+    }
     let Network { setup: network, assumptions: of_network, remarks } =
         network::network(&policy, &objects.nodes);
     assumptions.extend(of_network);
@@ -246,7 +253,8 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     assumptions.extend(missing_classes(&mut policy));
     assumptions.extend(coming::fill(&mut objects.nodes, &catalog, &policy, network));
     let options = AssembleOptions { at, network, assumes_system_daemons: !without_system_daemons };
-    let mut snapshot = assemble(&objects, catalog, options);
+    let mut snapshot = Snapshot { azure, ..assemble(&objects, catalog, options) };
+    let kept = live::keep_others(&mut snapshot);
     headroom::keep_room(&mut snapshot, &policy.buffers, &objects.templates);
     snapshot.assumptions.extend(assumptions);
     snapshot.assumptions.sort();
@@ -266,7 +274,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         proves_bound,
         objects: objects.documents,
         strays: objects.strays,
-        remarks: objects.said.remarks.into_iter().chain(remarks).collect(),
+        remarks: objects.said.remarks.into_iter().chain(remarks).chain(kept).collect(),
         unscaled: objects.said.unscaled,
     })
 }

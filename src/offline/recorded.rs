@@ -14,7 +14,7 @@ use crate::model::Region;
 use crate::policy::Policy;
 use crate::snapshot::difference::{Side, SnapshotDifference};
 use crate::snapshot::file::{self, SnapshotFile, Stock};
-use crate::snapshot::{Assumption, Gap};
+use crate::snapshot::{Assumption, AzureFacts, Gap};
 
 /// A snapshot, and what is laid over it.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +35,8 @@ pub(super) struct Recorded {
     pub(super) location: Option<Region>,
     /// What its maker could not read.
     pub(super) gaps: Vec<Gap>,
+    /// What Azure said of the cluster.
+    pub(super) azure: Option<AzureFacts>,
     stock: Stock,
 }
 
@@ -92,7 +94,7 @@ pub(super) fn hidden(sources: Vec<Source>, reading: &ReadOptions, names: Names) 
 /// the result.
 pub(super) fn read(laid: Laid, reading: &ReadOptions, names: Names) -> Result<(Read, Recorded), Vec<Fault>> {
     let Laid { snapshot, with, prune } = laid;
-    let SnapshotFile { at, location, names: recorded, gaps, stock, kept } = file::read(&snapshot)?;
+    let SnapshotFile { at, location, names: recorded, gaps, stock, azure, kept } = file::read(&snapshot)?;
     let is_overlaid = !with.is_empty() || !prune.is_empty();
     if recorded == Names::Omit && is_overlaid {
         let fault = Fault::at(
@@ -121,7 +123,7 @@ pub(super) fn read(laid: Laid, reading: &ReadOptions, names: Names) -> Result<(R
         true => manifests::read_laid(kept, overlay, &reading),
         false => manifests::read_kept(kept, &reading),
     };
-    Ok((together(read, faults, &cover), Recorded { at, location, gaps, stock }))
+    Ok((together(read, faults, &cover), Recorded { at, location, gaps, azure, stock }))
 }
 
 /// Puts faults together: what is wrong with a manifest is found when it is read, and once more in its place.
@@ -149,7 +151,7 @@ pub(super) fn of_region(given: &Catalog, region: &Region) -> Result<Catalog, Vec
 /// # Errors
 /// Everything that is wrong with the input, as when it is planned from.
 pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
-    let Request { sources, names, gaps, listed: asked_for, catalogs, location, at, .. } = request;
+    let Request { sources, names, gaps, listed: asked_for, azure, catalogs, location, at, .. } = request;
     let (mut kept, faults) = manifests::keep(sources);
     kept.listed.extend(asked_for);
     let cover = Cover::of(names, &[&kept], &BTreeSet::new());
@@ -164,7 +166,7 @@ pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
         let region = region::region(location.clone(), (&policy, &objects), listed, &mut Vec::new());
         Stock::given(catalog(&catalogs, &region)?)
     };
-    Ok(SnapshotFile { at, location, names, gaps, stock, kept })
+    Ok(SnapshotFile { at, location, names, gaps, stock, azure, kept })
 }
 
 /// A snapshot, read to be looked at.

@@ -223,6 +223,7 @@ impl Plan {
             assumptions: world.assumptions.clone(),
             assumes_system_node: world.assumes_system_node,
             preemptions: world.preemptions.clone(),
+            azure: None,
             supposed: Supposed {
                 what_if: self.spec.what_if.clone(),
                 absent: world.absent.clone(),

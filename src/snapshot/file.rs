@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::written::WrittenObject;
-use super::{Gap, assemble};
+use super::{AzureFacts, Gap, assemble};
 use crate::catalog::{self, Catalog};
 use crate::manifests::json::{Lines, Raw};
 use crate::manifests::source::DOCUMENT_BYTES_MAX;
@@ -39,6 +39,8 @@ pub struct SnapshotFile {
     pub gaps: Vec<Gap>,
     /// What Azure sells.
     pub stock: Stock,
+    /// What Azure said of the cluster; `None` of what was not read live.
+    pub azure: Option<AzureFacts>,
     /// The objects, and what was passed by.
     pub kept: Kept,
 }
@@ -119,6 +121,9 @@ struct WireFile<'a> {
     #[serde(with = "crate::model::written::optional_text")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     at: Option<Timestamp>,
+    /// What Azure said of the cluster; only of a snapshot that was taken live.
+    #[serde(default)]
+    azure: Option<AzureFacts>,
     /// What Azure sells: in full, or the compiled-in catalogue by its digest.
     #[cfg_attr(feature = "schema", schemars(with = "Stock"))]
     catalog: &'a RawValue,
@@ -161,7 +166,7 @@ struct WireFile<'a> {
 #[must_use]
 pub fn write(file: &SnapshotFile) -> String {
     const WRITABLE: &str = "values of a snapshot have text keys and no floats";
-    let SnapshotFile { at, location, names, gaps, stock, kept } = file;
+    let SnapshotFile { at, location, names, gaps, stock, azure, kept } = file;
     let mut objects: Vec<&KeptObject> = kept.objects.iter().collect();
     // Events alone may stand twice, where they changed between two dumps.
     let content =
@@ -180,6 +185,7 @@ pub fn write(file: &SnapshotFile) -> String {
     let written = Written {
         api_version: API_VERSION,
         at: at.map(|at| at.to_string()),
+        azure,
         catalog: stock,
         documents: kept.documents,
         finished_pods: kept.finished_pods,
@@ -206,6 +212,8 @@ pub fn write(file: &SnapshotFile) -> String {
 struct Written<'a> {
     api_version: &'static str,
     at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    azure: &'a Option<AzureFacts>,
     catalog: serde_json::Value,
     documents: usize,
     finished_pods: usize,
@@ -269,6 +277,7 @@ pub fn read(source: &Source) -> Result<SnapshotFile, Vec<Fault>> {
         names: wire.names,
         gaps: wire.unread,
         stock,
+        azure: wire.azure,
         kept,
     })
 }

@@ -4,6 +4,7 @@
 //! [`Gap`], and what was assumed as an [`Assumption`], so that nothing downstream takes unknown for empty.
 
 pub mod assemble;
+pub mod azure;
 pub mod bound_first;
 pub mod coming;
 pub mod difference;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 pub use assemble::{AssembleOptions, assemble};
+pub use azure::AzureFacts;
 pub use suppose::{Question, suppose};
 pub use wish::wish;
 
@@ -163,6 +165,8 @@ pub struct Snapshot {
     /// What kube-scheduler makes of the pods that were seen, in the order in which it happens: the pods stand where they do
     /// afterwards ([`crate::solve::preempted`]).
     pub preemptions: Vec<Preemption>,
+    /// What Azure said of the cluster; only of a live one.
+    pub azure: Option<Arc<AzureFacts>>,
 }
 
 impl Snapshot {
@@ -193,6 +197,7 @@ impl Snapshot {
             assumes_system_node,
             supposed,
             preemptions,
+            azure,
         } = self;
         Self {
             at: *at,
@@ -210,6 +215,7 @@ impl Snapshot {
             assumes_system_node: *assumes_system_node,
             supposed: supposed.clone(),
             preemptions: preemptions.clone(),
+            azure: azure.clone(),
         }
     }
 }

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
+use super::super::context::ContextArguments;
 use super::super::exit::Failure;
 use super::super::process::{Bounds, Ended, logged, run};
 use super::super::progress::Progress;
@@ -34,12 +34,6 @@ pub(in super::super) struct KubectlArguments {
     /// Secrets or ConfigMaps, and changes nothing; the time is now. INPUT beside it is read as well
     #[arg(long, conflicts_with = "at")]
     pub(in super::super) kubectl: bool,
-    /// The context of the kubeconfig; else its current one
-    #[arg(long, value_name = "NAME", requires = "kubectl")]
-    context: Option<String>,
-    /// The kubeconfig; else kubectl's own
-    #[arg(long, value_name = "FILE", requires = "kubectl")]
-    kubeconfig: Option<PathBuf>,
 }
 
 /// What a cluster holds.
@@ -62,12 +56,12 @@ enum Answer {
     Failed(Vec<u8>, String),
 }
 
-impl KubectlArguments {
+impl ContextArguments {
     /// Lists what the cluster holds.
     ///
     /// # Errors
     /// kubectl is missing, the cluster cannot be reached, or nodes or pods may not be listed.
-    pub(in super::super) fn list(&self) -> Result<Listing, Failure> {
+    pub(in super::super) fn list_by_kubectl(&self) -> Result<Listing, Failure> {
         let mut listing = Listing::default();
         let kinds = self.kinds(&mut listing)?;
         let progress = Progress::start(&format!("listing {} kinds with kubectl", kinds.len()));

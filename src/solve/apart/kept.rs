@@ -101,6 +101,7 @@ impl Kept {
             supposed,
             // Where pods stand says all of it.
             preemptions: _,
+            azure: _,
         } = &self.world;
         (cluster, gaps, assumptions) == (&snapshot.cluster, &snapshot.gaps, &snapshot.assumptions)
             && *assumes_system_node == snapshot.assumes_system_node

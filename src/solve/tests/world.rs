@@ -293,6 +293,7 @@ impl World {
             assumes_system_node: true,
             supposed: crate::model::Supposed::default(),
             preemptions: Vec::new(),
+            azure: None,
         };
         let classes = BTreeMap::from([("default".into(), class())]);
         Self { snapshot, policy: Policy { pools, classes, ..Policy::default() }, types }

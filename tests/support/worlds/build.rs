@@ -284,6 +284,7 @@ pub(crate) fn world() -> World {
         assumes_system_node: true,
         supposed: nodeform::model::Supposed::default(),
         preemptions: Vec::new(),
+        azure: None,
     };
     let mut policy = Policy::default();
     let class = class();

@@ -1,0 +1,26 @@
+//! Answers of Azure as small structs of our own.
+//!
+//! Each keeps the fields that it does not name, so that a snapshot or a difference can show them. A field that Azure
+//! left out is absent, never a default. Must never fail for a field that is unknown, or has an unknown value.
+
+mod cluster;
+mod image_version;
+mod load_balancer;
+mod machine;
+mod network;
+mod operation;
+mod page;
+mod permission;
+mod reading;
+mod usage;
+
+pub use cluster::{AgentPool, ClusterIdentity, ManagedCluster, NetworkProfile, PowerState};
+pub use image_version::ImageVersion;
+pub use load_balancer::LoadBalancer;
+pub use machine::{Machine, OsDisk};
+pub use network::{NetworkInterface, SecurityGroup, Subnet};
+pub use operation::{OperationState, State};
+pub use page::Page;
+pub use permission::Permission;
+pub use reading::{Answer, AnswerFault, read};
+pub use usage::Usage;

@@ -1,0 +1,40 @@
+//! What a subscription uses of a quota.
+//! Must never guess a limit: a quota that is not listed is unknown.
+
+use serde::Deserialize;
+
+use super::reading::Answer;
+
+/// What is used of one quota in one location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// The quota: `cores`, `lowPriorityCores`, or a family as `standardDSv5Family`. Casing differs from the sizes'.
+    pub name: String,
+    /// What is used.
+    pub current: i64,
+    /// What may be used; negative: no limit.
+    pub limit: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Wire {
+    name: WireName,
+    current_value: i64,
+    limit: i64,
+}
+
+#[derive(Deserialize)]
+struct WireName {
+    value: String,
+}
+
+impl Answer for Usage {
+    const WHAT: &'static str = "usage of a quota";
+    type Wire = Wire;
+
+    fn of(wire: Wire) -> Result<Self, String> {
+        let Wire { name, current_value, limit } = wire;
+        Ok(Self { name: name.value, current: current_value, limit })
+    }
+}

@@ -1,0 +1,102 @@
+//! The body of an error: a tree of codes and messages.
+//! Must never follow it deeper than Azure nests it, nor keep a message of any length.
+
+use serde_json::Value;
+
+/// The most characters of a message that are kept.
+pub(super) const MESSAGE_MAX: usize = 600;
+/// How deep errors are followed. Azure's deepest known (policy, deployment) has four.
+const DEPTH_MAX: usize = 8;
+/// The most errors of one body that are looked at.
+const COUNT_MAX: usize = 64;
+
+/// An error of Azure, with the errors that caused it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ErrorBody {
+    /// Azure's code.
+    pub code: String,
+    /// Azure's message, on one line.
+    pub message: String,
+    /// Errors that caused it: `details`, then `innererror`.
+    pub causes: Vec<Self>,
+}
+
+impl ErrorBody {
+    /// Reads the body of an answer: an object with `error`, or the error itself, as some providers write it.
+    #[must_use]
+    pub fn of(body: &Value) -> Option<Self> {
+        match body.get("error") {
+            Some(error @ Value::Object(_)) => Self::of_inner(error),
+            // An identity provider's error: a code with a description beside it.
+            Some(Value::String(code)) => Some(Self {
+                code: code.clone(),
+                message: text(body, "error_description").map(one_line).unwrap_or_default(),
+                causes: Vec::new(),
+            }),
+            Some(_) | None => Self::of_inner(body),
+        }
+    }
+
+    /// Reads an error that stands in a field of its own, as an operation has it.
+    #[must_use]
+    pub fn of_inner(error: &Value) -> Option<Self> {
+        read(error, DEPTH_MAX)
+    }
+
+    /// This error and all that caused it, outermost first.
+    #[must_use]
+    pub fn all(&self) -> Vec<&Self> {
+        let mut all = vec![self];
+        let mut next = 0;
+        while let Some(error) = all.get(next).copied() {
+            next += 1;
+            all.extend(error.causes.iter().take(COUNT_MAX.saturating_sub(all.len())));
+        }
+        all
+    }
+}
+
+fn read(error: &Value, depth: usize) -> Option<ErrorBody> {
+    let code = text(error, "code");
+    let message = text(error, "message");
+    if depth == 0 || (code.is_none() && message.is_none()) {
+        return None;
+    }
+    let details = error.get("details").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let inner = ["innererror", "innerError"].iter().find_map(|key| error.get(key));
+    let causes = details.iter().take(COUNT_MAX).chain(inner).filter_map(|cause| read(cause, depth - 1)).collect();
+    Some(ErrorBody {
+        code: code.unwrap_or_default().chars().take(MESSAGE_MAX).filter(|c| !c.is_control()).collect(),
+        message: one_line(message.unwrap_or_default()),
+        causes,
+    })
+}
+
+fn text<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
+    object.get(key).and_then(Value::as_str)
+}
+
+/// One line without control characters, cut to its maximum.
+fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    let mut length = 0;
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        let word_length = word.chars().count();
+        if length + word_length >= MESSAGE_MAX {
+            let left = MESSAGE_MAX.saturating_sub(length + 2);
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.extend(word.chars().take(left));
+            line.push('…');
+            return line;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+            length += 1;
+        }
+        line.push_str(word);
+        length += word_length;
+    }
+    line
+}

@@ -1,0 +1,35 @@
+//! Azure Resource Manager as values: ids, requests, bodies, answers, faults.
+//!
+//! ```text
+//!  Machine, NetworkInterface, Extension ─▶ body (Azure's models) ─▶ complete ─▶ Body ─▶ Request ─▶ (azure sends)
+//!  (azure received) ─▶ answer::… own small structs, unknown fields kept
+//!                   └▶ fault::Fault: what was refused, what that blocks, until when
+//! ```
+//!
+//! Must never send, wait or read a clock. Only this module and `azure` name Azure's crates.
+
+pub mod answer;
+pub mod api_version;
+pub mod body;
+pub mod bucket;
+pub mod complete;
+pub mod extension;
+pub mod fault;
+pub mod machine;
+pub mod machine_body;
+pub mod network_interface;
+pub mod permission;
+pub mod request;
+pub mod resource_id;
+pub mod tags;
+
+pub use api_version::Api;
+pub use body::Body;
+pub use bucket::{Bucket, BucketKey};
+pub use extension::BillingExtension;
+pub use fault::{Block, Blocked, Fault};
+pub use machine::{BuyAs, Image, Machine, OsDisk, OsLogin, Placement, SecurityProfile};
+pub use network_interface::{BackendPool, NetworkInterface};
+pub use request::{Method, Request};
+pub use resource_id::{ResourceId, ResourceIdFault};
+pub use tags::{Tags, TagsFault};

@@ -1,0 +1,226 @@
+//! Requests to Azure Resource Manager, complete but for the host and the token.
+//! Must never hold a header that names the caller.
+
+use serde_json::json;
+
+use super::{Api, Body, ResourceId, Tags};
+
+/// A verb of HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Method {
+    /// Reads.
+    Get,
+    /// Creates or replaces.
+    Put,
+    /// Changes in part.
+    Patch,
+    /// Removes.
+    Delete,
+    /// Does something; nothing here writes by it.
+    Post,
+}
+
+impl Method {
+    /// As HTTP writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+            Self::Post => "POST",
+        }
+    }
+
+    /// Returns whether it changes anything.
+    #[must_use]
+    pub const fn is_write(self) -> bool {
+        !matches!(self, Self::Get)
+    }
+}
+
+/// One request. Its `Debug` shows secrets as `(sensitive value)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The verb.
+    pub method: Method,
+    /// The path, from the first slash, not encoded.
+    pub path: String,
+    /// The query, `api-version` first, not encoded.
+    pub query: Vec<QueryParameter>,
+    /// The body, of writes.
+    pub body: Option<Body>,
+    /// Whether it must fail when the resource exists: `If-None-Match: *`.
+    pub only_if_absent: bool,
+}
+
+/// One parameter of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryParameter {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value.
+    pub value: String,
+}
+
+impl Request {
+    fn new(method: Method, path: String, api: Api) -> Self {
+        let version = QueryParameter { name: "api-version", value: api.version().to_owned() };
+        Self { method, path, query: vec![version], body: None, only_if_absent: false }
+    }
+
+    fn with_query(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.query.push(QueryParameter { name, value: value.into() });
+        self
+    }
+
+    /// Reads one resource.
+    #[must_use]
+    pub fn read(id: &ResourceId, api: Api) -> Self {
+        Self::new(Method::Get, id.to_string(), api)
+    }
+
+    /// Lists the resources of one type (`Namespace/type`) in a resource group.
+    #[must_use]
+    pub fn list_in_group(group: &ResourceId, kind: &str, api: Api) -> Self {
+        Self::new(Method::Get, format!("{group}/providers/{kind}"), api)
+    }
+
+    /// Lists the VMs of a resource group.
+    #[must_use]
+    pub fn list_machines(group: &ResourceId) -> Self {
+        Self::list_in_group(group, "Microsoft.Compute/virtualMachines", Api::Compute)
+    }
+
+    /// Lists the NICs of a resource group.
+    #[must_use]
+    pub fn list_network_interfaces(group: &ResourceId) -> Self {
+        Self::list_in_group(group, "Microsoft.Network/networkInterfaces", Api::Network)
+    }
+
+    /// Lists the load balancers of a resource group.
+    #[must_use]
+    pub fn list_load_balancers(group: &ResourceId) -> Self {
+        Self::list_in_group(group, "Microsoft.Network/loadBalancers", Api::Network)
+    }
+
+    /// Lists the network security groups of a resource group.
+    #[must_use]
+    pub fn list_security_groups(group: &ResourceId) -> Self {
+        Self::list_in_group(group, "Microsoft.Network/networkSecurityGroups", Api::Network)
+    }
+
+    /// Lists what the caller may do in a resource group.
+    #[must_use]
+    pub fn list_permissions(group: &ResourceId) -> Self {
+        Self::list_in_group(group, "Microsoft.Authorization/permissions", Api::Permissions)
+    }
+
+    /// Lists the sizes of one location.
+    #[must_use]
+    pub fn list_skus(subscription: &str, location: &str) -> Self {
+        let path = format!("/subscriptions/{subscription}/providers/Microsoft.Compute/skus");
+        Self::new(Method::Get, path, Api::Skus).with_query("$filter", format!("location eq '{location}'"))
+    }
+
+    /// Lists what the subscription uses of its quotas of Compute in one location.
+    #[must_use]
+    pub fn list_usages(subscription: &str, location: &str) -> Self {
+        let path = format!("/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}/usages");
+        Self::new(Method::Get, path, Api::Compute)
+    }
+
+    /// Lists the versions of an image of a community gallery in one location.
+    #[must_use]
+    pub fn list_image_versions(subscription: &str, location: &str, image: &CommunityImage<'_>) -> Self {
+        let CommunityImage { gallery, definition } = image;
+        let path = format!(
+            "/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}/communityGalleries/{gallery}/images/{definition}/versions"
+        );
+        Self::new(Method::Get, path, Api::Galleries)
+    }
+
+    /// Creates a VM; fails with 412 when one of that name exists.
+    #[must_use]
+    pub fn create_machine(id: &ResourceId, body: Body) -> Self {
+        let mut request = Self::new(Method::Put, id.to_string(), Api::Compute);
+        request.body = Some(body);
+        request.only_if_absent = true;
+        request
+    }
+
+    /// Creates or replaces a NIC. Azure has no `If-None-Match` here: read first.
+    #[must_use]
+    pub fn put_network_interface(id: &ResourceId, body: Body) -> Self {
+        let mut request = Self::new(Method::Put, id.to_string(), Api::Network);
+        request.body = Some(body);
+        request
+    }
+
+    /// Creates or replaces an extension of a VM.
+    #[must_use]
+    pub fn put_extension(id: &ResourceId, body: Body) -> Self {
+        let mut request = Self::new(Method::Put, id.to_string(), Api::Compute);
+        request.body = Some(body);
+        request
+    }
+
+    /// Deletes a VM without shutting its system down: the node is drained by then.
+    #[must_use]
+    pub fn delete_machine(id: &ResourceId) -> Self {
+        Self::new(Method::Delete, id.to_string(), Api::Compute).with_query("forceDeletion", "true")
+    }
+
+    /// Deletes a NIC.
+    #[must_use]
+    pub fn delete_network_interface(id: &ResourceId) -> Self {
+        Self::new(Method::Delete, id.to_string(), Api::Network)
+    }
+
+    /// Sets tags of a resource in place; tags that are not named stay.
+    #[must_use]
+    pub fn merge_tags(id: &ResourceId, tags: &Tags) -> Self {
+        Self::patch_tags(id, "Merge", tags)
+    }
+
+    /// Takes tags off a resource, where they have these values.
+    #[must_use]
+    pub fn remove_tags(id: &ResourceId, tags: &Tags) -> Self {
+        Self::patch_tags(id, "Delete", tags)
+    }
+
+    fn patch_tags(id: &ResourceId, operation: &str, tags: &Tags) -> Self {
+        let path = format!("{id}/providers/Microsoft.Resources/tags/default");
+        let mut request = Self::new(Method::Patch, path, Api::Tags);
+        request.body =
+            Some(Body::new(json!({"operation": operation, "properties": {"tags": tags.as_map()}})));
+        request
+    }
+
+    /// Adds identities to a VM; those that it has stay.
+    #[must_use]
+    pub fn add_identities(id: &ResourceId, identities: &[ResourceId]) -> Self {
+        let mut request = Self::new(Method::Patch, id.to_string(), Api::Compute);
+        let identity = super::complete::user_assigned(identities);
+        request.body = Some(Body::new(json!({"identity": identity})));
+        request
+    }
+
+    /// The path and query as one text, for people; not encoded.
+    #[must_use]
+    pub fn target(&self) -> String {
+        let query: Vec<String> =
+            self.query.iter().map(|parameter| format!("{}={}", parameter.name, parameter.value)).collect();
+        format!("{}?{}", self.path, query.join("&"))
+    }
+}
+
+/// An image of a community gallery, without a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommunityImage<'a> {
+    /// The gallery's public name, as `AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2`.
+    pub gallery: &'a str,
+    /// The image's name, as `2204gen2containerd`.
+    pub definition: &'a str,
+}

@@ -1,0 +1,165 @@
+//! The client: one for each process, shared by all calls.
+//! Must never be made twice for one subscription: budgets would not add up.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use azure_core::credentials::TokenCredential;
+use azure_core::http::headers::USER_AGENT;
+use azure_core::http::policies::auth::BearerTokenAuthorizationPolicy;
+use azure_core::http::policies::{Policy, PolicyResult};
+use azure_core::http::{ClientOptions, Context, Pipeline, Request as CoreRequest, RetryOptions, Transport};
+use serde_json::Value;
+
+use super::answer::Answer;
+use super::budget::Budget;
+use super::clock::Clock;
+use super::failure::{Failure, NotArm};
+use super::outgoing::Outgoing;
+use super::sign_in::{SignIn, SignInFault};
+use super::transport::{Client, TransportFault};
+use super::{Cloud, Environment, cloud::CloudFault};
+use crate::arm::answer::{self, ManagedCluster};
+use crate::arm::{Api, Request, ResourceId};
+
+/// What a client is made from.
+#[derive(Debug)]
+pub struct Settings {
+    /// Which Azure.
+    pub cloud: Cloud,
+    /// Who signs in.
+    pub sign_in: SignIn,
+    /// A name of this process, from which waits are derived: two processes never wait the same.
+    pub holder: String,
+}
+
+/// Why there is no client.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupFault {
+    /// No cloud can be chosen.
+    #[error(transparent)]
+    Cloud(#[from] CloudFault),
+    /// Nobody can sign in.
+    #[error(transparent)]
+    SignIn(#[from] SignInFault),
+    /// The connections cannot be made.
+    #[error(transparent)]
+    Transport(#[from] TransportFault),
+}
+
+impl Settings {
+    /// Reads the environment.
+    ///
+    /// # Errors
+    /// When settings are missing or contradict each other.
+    pub fn from_environment(environment: Environment<'_>, holder: String) -> Result<Self, SetupFault> {
+        let cloud = Cloud::from_environment(environment)?;
+        let sign_in = SignIn::from_environment(environment)?;
+        Ok(Self { cloud, sign_in, holder })
+    }
+}
+
+/// Sends requests to Azure Resource Manager. Cloning shares connections, token and budgets.
+#[derive(Clone, Debug)]
+pub struct Azure {
+    pub(super) cloud: Arc<Cloud>,
+    pub(super) pipeline: Pipeline,
+    pub(super) budget: Arc<Budget>,
+    pub(super) clock: Clock,
+    pub(super) holder: Arc<str>,
+}
+
+impl Azure {
+    /// Makes the client; nothing is sent yet.
+    ///
+    /// # Errors
+    /// When a setting is not usable.
+    pub fn new(settings: Settings) -> Result<Self, SetupFault> {
+        let Settings { cloud, sign_in, holder } = settings;
+        let transport = Client::new(&cloud)?;
+        let credential = sign_in.credential(&cloud, transport.clone())?;
+        let clock = Clock::new(cloud.clock_speed);
+        Ok(Self {
+            pipeline: pipeline(&cloud, credential, transport),
+            budget: Arc::new(Budget::new(clock)),
+            clock,
+            holder: holder.into(),
+            cloud: Arc::new(cloud),
+        })
+    }
+
+    /// The cloud that it talks to.
+    #[must_use]
+    pub fn cloud(&self) -> &Cloud {
+        &self.cloud
+    }
+
+    /// Reads one resource.
+    ///
+    /// # Errors
+    /// [`Failure`]; [`Failure::is_not_found`] where it does not exist.
+    pub async fn get(&self, request: &Request) -> Result<Value, Failure> {
+        let outgoing = Outgoing::of_request(request, &self.cloud)?;
+        let Answer { status, body, headers } = self.send(&outgoing).await?;
+        if body.is_null() {
+            let call = outgoing.call;
+            return Err(Failure::NotArm { call, status, what: NotArm::Empty, request_id: headers.request_id });
+        }
+        Ok(body)
+    }
+
+    /// Reads one resource, or sees that it does not exist. A missing resource group is a failure.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub async fn get_optional(&self, request: &Request) -> Result<Option<Value>, Failure> {
+        match self.get(request).await {
+            Ok(body) => Ok(Some(body)),
+            Err(failure) if failure.is_not_found() => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Reads the managed cluster.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub async fn managed_cluster(&self, id: &ResourceId) -> Result<ManagedCluster, Failure> {
+        let request = Request::read(id, Api::ContainerService);
+        let body = self.get(&request).await?;
+        let call = super::failure::Call::new(request.method, &request.path);
+        answer::read(body).map_err(|fault| Failure::Answer { call, fault })
+    }
+}
+
+fn pipeline(cloud: &Cloud, credential: Arc<dyn TokenCredential>, transport: Arc<Client>) -> Pipeline {
+    let options = ClientOptions {
+        transport: Some(Transport::new(transport)),
+        // Repeating is decided in `send`, which knows the budgets.
+        retry: RetryOptions::none(),
+        ..Default::default()
+    };
+    let per_try: Vec<Arc<dyn Policy>> = vec![
+        Arc::new(BearerTokenAuthorizationPolicy::new(credential, [cloud.scope()])),
+        Arc::new(UserAgent(format!("nodeform/{}", env!("CARGO_PKG_VERSION")))),
+    ];
+    Pipeline::new(Some("nodeform"), Some(env!("CARGO_PKG_VERSION")), options, Vec::new(), per_try, None)
+}
+
+/// Names nodeform to Azure in place of its library.
+#[derive(Debug)]
+struct UserAgent(String);
+
+#[async_trait]
+impl Policy for UserAgent {
+    async fn send(&self, ctx: &Context, request: &mut CoreRequest, next: &[Arc<dyn Policy>]) -> PolicyResult {
+        request.insert_header(USER_AGENT, self.0.clone());
+        match next {
+            [first, rest @ ..] => first.send(ctx, request, rest).await,
+            [] => Err(azure_core::Error::with_message(
+                azure_core::error::ErrorKind::Other,
+                "the pipeline ends before its transport",
+            )),
+        }
+    }
+}

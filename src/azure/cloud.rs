@@ -1,0 +1,198 @@
+//! Which Azure: the public one, a sovereign one, or one that a file names.
+//! Must never weaken TLS for anything but this machine.
+
+use url::Url;
+
+use super::environment_file::{self, EnvironmentFault};
+use super::{Environment, variable};
+
+/// A cloud: where Resource Manager is, who signs in, and what tokens are for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cloud {
+    /// Its name, as Azure writes it: `AzurePublicCloud`, `AzureUSGovernmentCloud`, `AzureChinaCloud`.
+    pub name: String,
+    /// Address of Resource Manager; always https.
+    pub resource_manager: Url,
+    /// Address of Entra ID; always https.
+    pub authority: Url,
+    /// What tokens are for, without a slash at its end.
+    pub audience: String,
+    /// Suffix of its container registries, where a file names one.
+    pub registry_suffix: Option<String>,
+    /// The certificate (PEM) that is trusted beside none other: of a simulator on this machine.
+    pub root_certificate: Option<String>,
+    /// How much faster than time a simulator's clock runs; else 1. Waits are divided by it.
+    pub clock_speed: u32,
+}
+
+/// Why no cloud can be chosen.
+#[derive(Debug, thiserror::Error)]
+pub enum CloudFault {
+    /// The name is none of Azure's.
+    #[error("`{0}` is no cloud (variable ARM_CLOUD): AzurePublicCloud, AzureUSGovernmentCloud or AzureChinaCloud")]
+    UnknownName(String),
+    /// Two settings that exclude each other.
+    #[error("both ARM_CLOUD (`{0}`) and AZURE_ENVIRONMENT_FILEPATH are set; unset one")]
+    NameAndFile(String),
+    /// The settings name two clouds.
+    #[error("AZURE_AUTHORITY_HOST is `{host}`, but {cloud} signs in at `{expected}`; set both for the same cloud")]
+    OtherAuthority {
+        /// The variable's value.
+        host: String,
+        /// The cloud.
+        cloud: String,
+        /// Its address.
+        expected: String,
+    },
+    /// The file is not usable.
+    #[error("environment file `{path}` (variable AZURE_ENVIRONMENT_FILEPATH): {}", join(faults))]
+    File {
+        /// Its path.
+        path: String,
+        /// All that is wrong with it.
+        faults: Vec<EnvironmentFault>,
+    },
+}
+
+fn join(faults: &[EnvironmentFault]) -> String {
+    faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// A cloud of Azure.
+struct Known {
+    name: &'static str,
+    resource_manager: &'static str,
+    authority: &'static str,
+    audience: &'static str,
+}
+
+/// Azure's clouds, by its published endpoints.
+const KNOWN: &[Known] = &[
+    Known {
+        name: "AzurePublicCloud",
+        resource_manager: "https://management.azure.com/",
+        authority: "https://login.microsoftonline.com/",
+        audience: "https://management.azure.com",
+    },
+    Known {
+        name: "AzureUSGovernmentCloud",
+        resource_manager: "https://management.usgovcloudapi.net/",
+        authority: "https://login.microsoftonline.us/",
+        audience: "https://management.usgovcloudapi.net",
+    },
+    Known {
+        name: "AzureChinaCloud",
+        resource_manager: "https://management.chinacloudapi.cn/",
+        authority: "https://login.chinacloudapi.cn/",
+        audience: "https://management.chinacloudapi.cn",
+    },
+];
+
+impl Cloud {
+    /// The cloud that the environment names: a file (`AZURE_ENVIRONMENT_FILEPATH`), a name (`ARM_CLOUD`,
+    /// `AZURE_CLOUD`), the address where the pod's identity signs in (`AZURE_AUTHORITY_HOST`), else the public one.
+    ///
+    /// # Errors
+    /// When settings contradict each other, or the file is not usable.
+    pub fn from_environment(environment: Environment<'_>) -> Result<Self, CloudFault> {
+        let name = variable(environment, &["ARM_CLOUD", "AZURE_CLOUD"]);
+        let host = variable(environment, &["AZURE_AUTHORITY_HOST"]);
+        if let Some(path) = variable(environment, &["AZURE_ENVIRONMENT_FILEPATH"]) {
+            if let Some(name) = name {
+                return Err(CloudFault::NameAndFile(name));
+            }
+            let cloud = environment_file::read(&path).map_err(|faults| CloudFault::File { path, faults })?;
+            return cloud.signing_in_at(host);
+        }
+        match (name, host) {
+            (Some(name), host) => Self::by_name(&name)?.signing_in_at(host),
+            (None, Some(host)) => match KNOWN.iter().find(|known| same_host(known.authority, &host)) {
+                Some(known) => Ok(known.cloud()),
+                None => Self::public().signing_in_at(Some(host)),
+            },
+            (None, None) => Ok(Self::public()),
+        }
+    }
+
+    /// Azure's public cloud.
+    #[must_use]
+    pub fn public() -> Self {
+        KNOWN[0].cloud()
+    }
+
+    /// A cloud by Azure's name for it, without regard to casing; `Cloud` at its end may be left out.
+    ///
+    /// # Errors
+    /// When the name is none of Azure's.
+    pub fn by_name(name: &str) -> Result<Self, CloudFault> {
+        let is = |known: &&Known| {
+            known.name.eq_ignore_ascii_case(name)
+                || known.name.strip_suffix("Cloud").is_some_and(|short| short.eq_ignore_ascii_case(name))
+        };
+        let known = KNOWN.iter().find(is).ok_or_else(|| CloudFault::UnknownName(name.to_owned()))?;
+        Ok(known.cloud())
+    }
+
+    fn signing_in_at(self, host: Option<String>) -> Result<Self, CloudFault> {
+        match host {
+            Some(host) if !same_host(self.authority.as_str(), &host) => Err(CloudFault::OtherAuthority {
+                host,
+                cloud: self.name,
+                expected: self.authority.to_string(),
+            }),
+            Some(_) | None => Ok(self),
+        }
+    }
+
+    /// What a token is asked for.
+    #[must_use]
+    pub fn scope(&self) -> String {
+        format!("{}/.default", self.audience)
+    }
+
+    /// Returns whether both addresses are on this machine: a simulator.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        is_loopback(&self.resource_manager) && is_loopback(&self.authority)
+    }
+
+    /// Returns whether it is one of Azure's own, in which the billing extension of AKS exists.
+    #[must_use]
+    pub fn has_billing_extension(&self) -> bool {
+        KNOWN.iter().any(|known| known.name == self.name)
+    }
+}
+
+impl Known {
+    fn cloud(&self) -> Cloud {
+        let url = |text: &str| Url::parse(text).expect("addresses of this table are valid");
+        Cloud {
+            name: self.name.to_owned(),
+            resource_manager: url(self.resource_manager),
+            authority: url(self.authority),
+            audience: self.audience.to_owned(),
+            registry_suffix: None,
+            root_certificate: None,
+            clock_speed: 1,
+        }
+    }
+}
+
+fn same_host(address: &str, host: &str) -> bool {
+    let origin = |text: &str| Url::parse(text).ok().map(|url| url.origin());
+    let host = if host.contains("://") { host.to_owned() } else { format!("https://{host}") };
+    origin(address).is_some_and(|address| Some(address) == origin(&host))
+}
+
+/// Whether an address is on this machine, by number or as `localhost`.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

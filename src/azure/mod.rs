@@ -1,0 +1,43 @@
+//! Talking to Azure: who we are, which cloud, and sending what `arm` built.
+//!
+//! ```text
+//!  environment ─▶ Cloud ─────────┐
+//!              └▶ SignIn ─▶ token ┴▶ Azure ─▶ budget ─▶ pipeline ─▶ transport ─▶ (Azure)
+//!                                     └─ get · list · begin · poll · finish ─▶ answer, or Failure
+//! ```
+//!
+//! Below the line: this module waits, sends and reads the clock; it decides nothing. Must never log or return a header,
+//! a body or a query: the events have method, path, status, duration and request id.
+
+mod answer;
+mod budget;
+mod client;
+mod clock;
+mod cloud;
+mod environment_file;
+mod failure;
+mod jitter;
+pub mod limits;
+mod list;
+mod operation;
+mod outgoing;
+mod scrub;
+mod send;
+mod sign_in;
+mod transport;
+
+pub use client::{Azure, Settings, SetupFault};
+pub use cloud::{Cloud, CloudFault};
+pub use environment_file::EnvironmentFault;
+pub use failure::{Call, Failure, NotArm};
+pub use operation::{Operation, Progress};
+pub use sign_in::{SignIn, SignInFault};
+pub use transport::{TransportFault, Unreachable};
+
+/// The environment as a value: a variable's text by its name; an empty text counts as absent.
+pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// The first of these variables that has a text.
+fn variable(environment: Environment<'_>, names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| environment(name).filter(|text| !text.trim().is_empty()))
+}

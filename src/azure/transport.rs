@@ -1,0 +1,144 @@
+//! The HTTP client under Azure's pipeline: one pool of connections, rustls with ring, no redirects.
+//!
+//! Must never follow a redirect (the token would go along), speak plain HTTP beyond this machine and its metadata
+//! service, or put an address with its query into an error.
+
+mod fault;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use azure_core::http::headers::{HeaderName, HeaderValue, Headers};
+use azure_core::http::{AsyncRawResponse, Body, HttpClient, Method, Request, Url};
+use futures_util::StreamExt;
+
+pub use fault::{TransportFault, Unreachable};
+
+use super::cloud::is_loopback;
+use super::{Cloud, limits, scrub};
+
+/// Sends requests over pooled connections.
+#[derive(Debug)]
+pub(super) struct Client {
+    /// For Azure; may go through a proxy (`HTTPS_PROXY`) unless the cloud is on this machine.
+    outside: reqwest::Client,
+    /// For this machine and its metadata service; never through a proxy.
+    inside: reqwest::Client,
+    resource_manager: Url,
+}
+
+impl Client {
+    /// Makes the clients of a cloud.
+    ///
+    /// # Errors
+    /// When the cloud's certificate is none.
+    pub(super) fn new(cloud: &Cloud) -> Result<Arc<Self>, TransportFault> {
+        // `reqwest` takes the process' provider and panics without one. An earlier one is just as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut inside = builder().no_proxy();
+        if let (Some(pem), true) = (&cloud.root_certificate, cloud.is_loopback()) {
+            let root = reqwest::Certificate::from_pem(pem.as_bytes());
+            inside = inside.tls_certs_only([root.map_err(|_| TransportFault::BadCertificate)?]);
+        }
+        let build = |builder: reqwest::ClientBuilder| builder.build().map_err(|_| TransportFault::BadCertificate);
+        Ok(Arc::new(Self {
+            outside: build(builder())?,
+            inside: build(inside)?,
+            resource_manager: cloud.resource_manager.clone(),
+        }))
+    }
+
+    fn client_of(&self, url: &Url) -> Result<&reqwest::Client, TransportFault> {
+        match url.scheme() {
+            "https" if is_loopback(url) => Ok(&self.inside),
+            "https" => Ok(&self.outside),
+            // Managed identities: the metadata service of the machine speaks only HTTP.
+            "http" if is_loopback(url) || is_link_local(url) => Ok(&self.inside),
+            _ => Err(TransportFault::PlainHttp { host: host(url) }),
+        }
+    }
+
+    async fn send(&self, request: &Request) -> Result<AsyncRawResponse, TransportFault> {
+        let url = request.url();
+        let client = self.client_of(url)?;
+        let mut outgoing = client.request(method(request.method())?, url.clone());
+        for (name, value) in request.headers().iter() {
+            outgoing = outgoing.header(name.as_str(), value.as_str());
+        }
+        if let Body::Bytes(bytes) = request.body() {
+            outgoing = outgoing.body(bytes.clone());
+        }
+        let host = host(url);
+        let answer = outgoing.send().await.map_err(|error| fault::of(&host, &error))?;
+        let status = answer.status().as_u16();
+        let headers = headers(answer.headers());
+        let mut body = body(answer, &host).await?;
+        if url.origin() != self.resource_manager.origin() && looks_like_html(&body) {
+            return Err(TransportFault::NoIdentityService { host, status });
+        }
+        if status >= 400 {
+            body = scrub::without_credentials(body, request);
+        }
+        Ok(AsyncRawResponse::from_bytes(status.into(), headers, body))
+    }
+}
+
+#[async_trait]
+impl HttpClient for Client {
+    async fn execute_request(&self, request: &Request) -> azure_core::Result<AsyncRawResponse> {
+        self.send(request).await.map_err(TransportFault::into_core)
+    }
+}
+
+fn builder() -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(limits::CONNECT_TIMEOUT)
+        .read_timeout(limits::READ_TIMEOUT)
+        .timeout(limits::EXCHANGE_TIMEOUT)
+}
+
+/// Reads a body up to its maximum, so that a small packed one cannot fill the memory.
+async fn body(answer: reqwest::Response, host: &str) -> Result<Vec<u8>, TransportFault> {
+    let mut bytes = Vec::new();
+    let mut stream = answer.bytes_stream();
+    while let Some(chunk) = stream.next().await {
+        let chunk = chunk.map_err(|error| fault::of(host, &error))?;
+        if bytes.len() + chunk.len() > limits::ANSWER_BYTES_MAX {
+            return Err(TransportFault::TooLarge { host: host.to_owned() });
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
+}
+
+fn headers(map: &reqwest::header::HeaderMap) -> Headers {
+    let mut headers = Headers::new();
+    for (name, value) in map {
+        // A header that is no text is none that is read here.
+        if let Ok(value) = value.to_str() {
+            headers.insert(HeaderName::from(name.as_str().to_owned()), HeaderValue::from(value.to_owned()));
+        }
+    }
+    headers
+}
+
+fn method(method: Method) -> Result<reqwest::Method, TransportFault> {
+    reqwest::Method::from_bytes(method.as_ref().as_bytes())
+        .map_err(|_| TransportFault::BadRequest("unknown method".to_owned()))
+}
+
+pub(super) fn looks_like_html(body: &[u8]) -> bool {
+    body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<')
+}
+
+fn host(url: &Url) -> String {
+    url.host_str().unwrap_or_default().to_owned()
+}
+
+fn is_link_local(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Ipv4(address)) => address.is_link_local(),
+        Some(url::Host::Ipv6(_) | url::Host::Domain(_)) | None => false,
+    }
+}

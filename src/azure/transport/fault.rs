@@ -1,0 +1,143 @@
+//! What can go wrong between here and Azure.
+//! Must never hold an address: its query can hold a secret.
+
+use std::error::Error;
+
+use azure_core::error::ErrorKind;
+
+/// What went wrong before there was a whole answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TransportFault {
+    /// There was no connection, so nothing was sent.
+    #[error("cannot connect to `{host}`: {why}")]
+    Unreachable {
+        /// The host.
+        host: String,
+        /// Why.
+        why: Unreachable,
+    },
+    /// The connection ended before the answer did: the request may have been carried out.
+    #[error("the connection to `{host}` ended before the answer did: {why}")]
+    Lost {
+        /// The host.
+        host: String,
+        /// The library's words.
+        why: String,
+    },
+    /// The answer is larger than any of Azure's.
+    #[error("the answer of `{host}` is larger than {} MiB", super::limits::ANSWER_BYTES_MAX >> 20)]
+    TooLarge {
+        /// The host.
+        host: String,
+    },
+    /// Whoever answers for Entra ID does not.
+    #[error("`{host}` answers a request for a token with HTML (HTTP {status}): it is no identity service of Azure")]
+    NoIdentityService {
+        /// The host.
+        host: String,
+        /// The status of HTTP.
+        status: u16,
+    },
+    /// Plain HTTP beyond this machine.
+    #[error("refused to speak plain HTTP to `{host}`")]
+    PlainHttp {
+        /// The host.
+        host: String,
+    },
+    /// The certificate of the environment file is none.
+    #[error("`caFile` of the environment file is no certificate in PEM")]
+    BadCertificate,
+    /// The request cannot be sent at all.
+    #[error("the request cannot be built: {0}")]
+    BadRequest(String),
+}
+
+/// Why there was no connection.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unreachable {
+    /// The name has no address.
+    #[error("the name cannot be resolved")]
+    Name,
+    /// Nobody listens, or a firewall is between.
+    #[error("{0}")]
+    Connect(String),
+    /// The other side did not prove who it is.
+    #[error("TLS failed: {0}")]
+    Tls(String),
+    /// It took too long.
+    #[error("no connection within {} seconds", super::limits::CONNECT_TIMEOUT.as_secs())]
+    Timeout,
+}
+
+impl TransportFault {
+    /// As an error of Azure's pipeline, in which it is found again.
+    pub(super) fn into_core(self) -> azure_core::Error {
+        let kind = match &self {
+            Self::Unreachable { why: Unreachable::Tls(_), .. } => ErrorKind::Other,
+            Self::Unreachable { .. } => ErrorKind::Connection,
+            Self::Lost { .. } => ErrorKind::Io,
+            Self::TooLarge { .. }
+            | Self::NoIdentityService { .. }
+            | Self::PlainHttp { .. }
+            | Self::BadCertificate
+            | Self::BadRequest(_) => ErrorKind::Other,
+        };
+        azure_core::Error::new(kind, self)
+    }
+
+    /// Finds one in an error of Azure's pipeline.
+    pub(in crate::azure) fn in_error(error: &azure_core::Error) -> Option<&Self> {
+        let mut next: Option<&(dyn Error + 'static)> = Some(error);
+        while let Some(error) = next {
+            if let Some(fault) = error.downcast_ref() {
+                return Some(fault);
+            }
+            let inner = error.downcast_ref::<azure_core::Error>().and_then(azure_core::Error::get_ref);
+            if let Some(fault) = inner.and_then(|inner| inner.downcast_ref()) {
+                return Some(fault);
+            }
+            next = error.source();
+        }
+        None
+    }
+}
+
+/// Tells by the library's error what happened.
+pub(super) fn of(host: &str, error: &reqwest::Error) -> TransportFault {
+    let host = host.to_owned();
+    if error.is_builder() {
+        return TransportFault::BadRequest(root(error));
+    }
+    if !error.is_connect() {
+        let why = if error.is_timeout() { "no answer in time".to_owned() } else { root(error) };
+        return TransportFault::Lost { host, why };
+    }
+    let why = if error.is_timeout() {
+        Unreachable::Timeout
+    } else if let Some(tls) = find_tls(error) {
+        Unreachable::Tls(tls)
+    } else if chain(error).any(|cause| cause.to_string().contains("failed to lookup address")) {
+        Unreachable::Name
+    } else {
+        Unreachable::Connect(root(error))
+    };
+    TransportFault::Unreachable { host, why }
+}
+
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| (*error).source())
+}
+
+/// The words of the innermost cause; outer ones hold the address.
+fn root(error: &reqwest::Error) -> String {
+    chain(error).last().map(ToString::to_string).unwrap_or_default()
+}
+
+/// rustls' error lies in an `io::Error`, which does not name it as its source.
+fn find_tls(error: &reqwest::Error) -> Option<String> {
+    chain(error).find_map(|cause| {
+        let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        let tls = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
+        tls.or_else(|| cause.downcast_ref()).map(ToString::to_string)
+    })
+}

@@ -1,0 +1,135 @@
+//! `--live`: a cluster and its Azure resources, read once, as the content of a snapshot's file.
+//!
+//! A plan of it is made from exactly that file, so that `snapshot --live` and `plan --snapshot` come to the same plan
+//! anywhere. Nothing is written to either.
+#![expect(clippy::disallowed_methods, reason = "variables that name the cluster and its credentials are read here")]
+
+use clap::Args;
+
+use super::context::ContextArguments;
+use super::exit::Failure;
+use super::progress::Progress;
+use super::ui::Ui;
+use super::world;
+use crate::azure::{Azure, Settings as AzureSettings, SetupFault};
+use crate::cluster::{Cluster, Settings};
+use crate::manifests::Source;
+use crate::observe::{Named, Observation, ObserveFault, observe};
+use crate::offline::{self, Laid, Request};
+use crate::snapshot::file::{self, SnapshotFile};
+
+/// Variables that name the subscription, the resource group and the cluster: Azure's, and those of Karpenter.
+const SUBSCRIPTION: [&str; 2] = ["AZURE_SUBSCRIPTION_ID", "ARM_SUBSCRIPTION_ID"];
+const RESOURCE_GROUP: [&str; 1] = ["ARM_RESOURCE_GROUP"];
+const CLUSTER: [&str; 1] = ["CLUSTER_NAME"];
+
+/// Which cluster is read live.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "A live cluster")]
+pub(super) struct LiveArguments {
+    /// Read the cluster and its Azure resources, and plan from them; nothing is written to either
+    #[arg(long, conflicts_with_all = ["inputs", "filenames", "at"])]
+    pub(super) live: bool,
+    /// The resource group of the managed cluster; else ARM_RESOURCE_GROUP, else as the nodes' own group says
+    #[arg(short = 'g', long, value_name = "NAME")]
+    resource_group: Option<String>,
+    /// The managed cluster; else CLUSTER_NAME, else as the nodes' own resource group says
+    #[arg(long, value_name = "NAME")]
+    cluster_name: Option<String>,
+    /// The subscription; else AZURE_SUBSCRIPTION_ID, else that of the nodes
+    #[arg(long, value_name = "ID")]
+    subscription: Option<String>,
+}
+
+impl LiveArguments {
+    /// Reads the cluster; `options` say what else a snapshot holds.
+    ///
+    /// # Errors
+    /// No credentials, a cluster that cannot be read or is another, or objects that are faulty.
+    pub(super) fn snapshot(
+        &self,
+        context: &ContextArguments,
+        options: Request,
+        ui: Ui,
+    ) -> Result<SnapshotFile, Failure> {
+        let _progress = Progress::start("reading the cluster and its Azure resources");
+        // What happens while it is read comes after the time of its snapshot.
+        let at = Some(world::now());
+        let Observation { sources, listed, azure, gaps, warnings } = self.observed(context)?;
+        warnings.iter().for_each(|warning| ui.aside(&format!("warning: {warning}\n")));
+        let location = options.location.clone();
+        let location = location.or_else(|| azure.as_ref().map(|facts| world::region(&facts.cluster.location)));
+        let request = Request { sources, listed, azure, gaps, location, at, ..options };
+        offline::snapshot(request).map_err(world::failure)
+    }
+
+    /// Reads the cluster as something to plan from.
+    ///
+    /// # Errors
+    /// As [`LiveArguments::snapshot`].
+    pub(super) fn laid(&self, context: &ContextArguments, options: Request, ui: Ui) -> Result<Laid, Failure> {
+        let snapshot = self.snapshot(context, options, ui)?;
+        Ok(Laid { snapshot: Source::new("<live>", file::write(&snapshot)), ..Laid::default() })
+    }
+
+    fn observed(&self, context: &ContextArguments) -> Result<Observation, Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Failure::error(format!("the program cannot wait for answers: {error}")))?;
+        runtime.block_on(async {
+            let (cluster, azure) = connected(context).await?;
+            observe(&cluster, &azure, &self.named()).await.map_err(failure)
+        })
+    }
+
+    fn named(&self) -> Named {
+        let Self { resource_group, cluster_name, subscription, .. } = self;
+        let or = |said: &Option<String>, names: &[&str]| {
+            said.clone().or_else(|| names.iter().find_map(|name| variable(name)))
+        };
+        Named {
+            subscription: or(subscription, &SUBSCRIPTION),
+            resource_group: or(resource_group, &RESOURCE_GROUP),
+            cluster: or(cluster_name, &CLUSTER),
+        }
+    }
+}
+
+/// Makes both clients; everything that is missing is told at once.
+async fn connected(context: &ContextArguments) -> Result<(Cluster, Azure), Failure> {
+    let ContextArguments { context, kubeconfig } = context.clone();
+    let cluster = Cluster::of(&Settings { context, kubeconfig }).await;
+    let settings = AzureSettings::from_environment(&variable, format!("cli-{}", std::process::id()));
+    let azure = settings.and_then(Azure::new);
+    let mut failure = Failure::errors(Vec::new());
+    if let Err(fault) = &cluster {
+        failure = failure.and(&fault.what, Some(&fault.hint));
+    }
+    if let Err(fault) = &azure {
+        failure = failure.and(&fault.to_string(), hint(fault));
+    }
+    match (cluster, azure) {
+        (Ok(cluster), Ok(azure)) => Ok((cluster, azure)),
+        _ => Err(failure),
+    }
+}
+
+/// Returns what to do about credentials or settings of Azure.
+const fn hint(fault: &SetupFault) -> Option<&'static str> {
+    match fault {
+        SetupFault::SignIn(_) => Some(
+            "sign in with `az login`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET of an identity that may read the cluster",
+        ),
+        SetupFault::Cloud(_) | SetupFault::Transport(_) => None,
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|text| !text.is_empty())
+}
+
+fn failure(faults: Vec<ObserveFault>) -> Failure {
+    let none = Failure::errors(Vec::new());
+    faults.iter().fold(none, |failure, fault| failure.and(&fault.what, fault.hint.as_deref()))
+}

@@ -1,0 +1,122 @@
+//! Why a cluster could not be asked, or did not answer as one: what happened, of which request, and what to do next.
+
+use std::fmt;
+
+use kube::config::KubeconfigError;
+
+/// Why a request to the API server came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClusterFailure {
+    /// What sort of failure it is.
+    pub kind: ClusterFailureKind,
+    /// What happened, and of which request.
+    pub what: String,
+    /// What to do next.
+    pub hint: String,
+}
+
+/// What sort of failure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClusterFailureKind {
+    /// The kubeconfig, or what was named of it.
+    Settings,
+    /// No answer of an API server.
+    Unreachable,
+    /// 401: the credentials are not accepted.
+    Unauthenticated,
+    /// 403: whoever asks may not.
+    Forbidden,
+    /// 404: neither the object nor its kind is there.
+    NotFound,
+    /// 409: another wrote first, or the object is there already.
+    Conflict,
+    /// 410: the list has to begin anew.
+    Expired,
+    /// 422 or 400: the API server does not take the object.
+    Invalid,
+    /// 429: later; of an eviction, a PodDisruptionBudget.
+    TooMany,
+    /// Any other answer.
+    Other,
+}
+
+impl ClusterFailure {
+    pub(super) fn settings(what: String) -> Self {
+        let hint = "look at the kubeconfig: `kubectl config view`, `kubectl config get-contexts`".to_owned();
+        Self { kind: ClusterFailureKind::Settings, what, hint }
+    }
+
+    pub(super) fn without_kubeconfig() -> Self {
+        Self {
+            kind: ClusterFailureKind::Settings,
+            what: "there is no kubeconfig, and no service account of a Pod".to_owned(),
+            hint: "write one with `az aks get-credentials -g RESOURCE_GROUP -n CLUSTER`, or name it by `--kubeconfig`"
+                .to_owned(),
+        }
+    }
+
+    pub(super) fn of_kubeconfig(error: &KubeconfigError) -> Self {
+        Self::settings(format!("the kubeconfig cannot be used: {}", chain(error)))
+    }
+
+    /// Says what an API server answered, or why it did not.
+    pub(super) fn of(request: &str, server: &str, error: &kube::Error) -> Self {
+        let kube::Error::Api(status) = error else {
+            return Self {
+                kind: ClusterFailureKind::Unreachable,
+                what: format!("`{request}`: no answer from the API server at {server}: {}", chain(error)),
+                hint: "look whether `kubectl get nodes` works from here, with the same context".to_owned(),
+            };
+        };
+        let (kind, hint) = told(status.code);
+        let said = if status.message.is_empty() { &status.reason } else { &status.message };
+        let what = format!("`{request}`: the API server answers {}: {}", status.code, one_line(said));
+        Self { kind, what, hint: hint.to_owned() }
+    }
+}
+
+fn told(code: u16) -> (ClusterFailureKind, &'static str) {
+    use ClusterFailureKind as Kind;
+    match code {
+        401 => (Kind::Unauthenticated, "sign in again: `az aks get-credentials`, or `kubelogin convert-kubeconfig -l azurecli`"),
+        403 => (Kind::Forbidden, "ask for a role that allows it: `kubectl auth can-i list pods -A` says what yours allows"),
+        404 => (Kind::NotFound, "look whether the API is installed: `kubectl api-resources`"),
+        409 => (Kind::Conflict, "run the command again: somebody else wrote to the object"),
+        410 => (Kind::Expired, "run the command again"),
+        400 | 422 => (Kind::Invalid, "look whether the CRDs are those of this version: `nodeform crds | kubectl apply --server-side -f -`"),
+        429 => (Kind::TooMany, "wait, and run the command again"),
+        _ => (Kind::Other, "look at the API server: `kubectl get --raw /readyz?verbose`"),
+    }
+}
+
+/// An error with its causes, in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = one_line(&error.to_string());
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = one_line(&cause.to_string());
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// A text of others without what a terminal would obey.
+fn one_line(text: &str) -> String {
+    const LENGTH_MAX: usize = 300;
+    let text: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    match text.char_indices().nth(LENGTH_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+impl fmt::Display for ClusterFailure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}\nhint: {}", self.what, self.hint)
+    }
+}
+
+impl std::error::Error for ClusterFailure {}

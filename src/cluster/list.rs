@@ -1,0 +1,188 @@
+//! Listing objects: which kinds there are, and all pages of one.
+//!
+//! A list that stopped between pages is no list: it fails as a whole, so that nobody takes its part for all.
+
+use std::collections::BTreeMap;
+
+use http::Request;
+use serde::Deserialize;
+
+use super::failure::ClusterFailureKind;
+use super::{Cluster, ClusterFailure};
+
+/// How many objects a page has at most.
+const PAGE: usize = 500;
+
+/// How many pages a list has at most: a million objects.
+const PAGES_MAX: usize = 2_000;
+
+/// The kinds that an API server serves: `pods`, `nodepools.karpenter.sh`, each with the path of its list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Served(BTreeMap<String, String>);
+
+impl Served {
+    /// Returns the path of the list of a kind, named as `kubectl api-resources -o name` names it.
+    #[must_use]
+    pub fn path(&self, resource: &str) -> Option<&str> {
+        self.0.get(resource).map(String::as_str)
+    }
+}
+
+/// All objects of a kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// The pages, as the API server wrote them.
+    pub pages: Vec<Vec<u8>>,
+    /// The version of the list, by which a later one is newer.
+    pub resource_version: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Groups {
+    groups: Vec<Group>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Group {
+    name: String,
+    preferred_version: Option<Version>,
+    versions: Vec<Version>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Version {
+    group_version: String,
+}
+
+#[derive(Deserialize)]
+struct Resources {
+    resources: Vec<Resource>,
+}
+
+#[derive(Deserialize)]
+struct Resource {
+    name: String,
+    #[serde(default)]
+    verbs: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Page {
+    #[serde(default)]
+    metadata: PageMeta,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct PageMeta {
+    #[serde(rename = "continue")]
+    next: Option<String>,
+    resource_version: Option<String>,
+}
+
+impl Cluster {
+    /// Finds out which kinds of these groups are served; the empty group is the core one. A group that is not installed
+    /// has none.
+    ///
+    /// # Errors
+    /// The API server does not answer, or not as one.
+    pub async fn served(&self, groups: &[&str]) -> Result<Served, ClusterFailure> {
+        let mut served = Served::default();
+        if groups.contains(&"") {
+            self.add_resources(&mut served, "", "/api/v1").await?;
+        }
+        let there: Groups = self.json("/apis").await?;
+        for group in there.groups.into_iter().filter(|group| groups.contains(&group.name.as_str())) {
+            let Some(version) = group.preferred_version.or_else(|| group.versions.into_iter().next()) else {
+                continue;
+            };
+            self.add_resources(&mut served, &group.name, &format!("/apis/{}", version.group_version)).await?;
+        }
+        Ok(served)
+    }
+
+    async fn add_resources(&self, served: &mut Served, group: &str, path: &str) -> Result<(), ClusterFailure> {
+        let there: Resources = self.json(path).await?;
+        let listed = there.resources.into_iter().filter(|resource| {
+            resource.verbs.iter().any(|verb| verb == "list") && !resource.name.contains('/')
+        });
+        for Resource { name, .. } in listed {
+            let known = if group.is_empty() { name.clone() } else { format!("{name}.{group}") };
+            served.0.insert(known, format!("{path}/{name}"));
+        }
+        Ok(())
+    }
+
+    /// Lists all objects of a kind. `query` is empty or of further parameters, such as `fieldSelector=spec.nodeName%3Da`.
+    ///
+    /// # Errors
+    /// Any page that fails. One that is too old (410) lets the list begin anew, once.
+    pub async fn list(&self, path: &str, query: &str) -> Result<Listed, ClusterFailure> {
+        match self.pages(path, query).await {
+            Err(failure) if failure.kind == ClusterFailureKind::Expired => self.pages(path, query).await,
+            other => other,
+        }
+    }
+
+    async fn pages(&self, path: &str, query: &str) -> Result<Listed, ClusterFailure> {
+        let mut listed = Listed::default();
+        let mut next = String::new();
+        for _ in 0..PAGES_MAX {
+            let mut uri = format!("{path}?limit={PAGE}");
+            for part in [query, &next].into_iter().filter(|part| !part.is_empty()) {
+                uri.push('&');
+                uri.push_str(part);
+            }
+            let text = self.text(&uri).await?;
+            let Page { metadata } = self.parsed(path, &text)?;
+            listed.pages.push(text.into_bytes());
+            listed.resource_version = metadata.resource_version.unwrap_or_default();
+            let Some(token) = metadata.next.filter(|token| !token.is_empty()) else { return Ok(listed) };
+            next = format!("continue={}", escaped(&token));
+        }
+        Err(ClusterFailure {
+            kind: ClusterFailureKind::Other,
+            what: format!("`GET {path}` does not come to an end after {PAGES_MAX} pages"),
+            hint: "look whether something else than an API server answers there".to_owned(),
+        })
+    }
+
+    async fn json<T: for<'de> Deserialize<'de>>(&self, path: &str) -> Result<T, ClusterFailure> {
+        let text = self.text(path).await?;
+        self.parsed(path, &text)
+    }
+
+    fn parsed<T: for<'de> Deserialize<'de>>(&self, path: &str, text: &str) -> Result<T, ClusterFailure> {
+        serde_json::from_str(text).map_err(|error| ClusterFailure {
+            kind: ClusterFailureKind::Other,
+            what: format!("`GET {path}`: what answers at {} is no API server: {error}", self.server()),
+            hint: "look where the kubeconfig leads: `kubectl config view --minify`".to_owned(),
+        })
+    }
+
+    async fn text(&self, path: &str) -> Result<String, ClusterFailure> {
+        let named = format!("GET {}", path.split('?').next().unwrap_or(path));
+        let request = Request::get(path)
+            .body(Vec::new())
+            .map_err(|error| ClusterFailure::settings(format!("`{named}` cannot be asked: {error}")))?;
+        self.client
+            .request_text(request)
+            .await
+            .map_err(|error| ClusterFailure::of(&named, self.server(), &error))
+    }
+}
+
+/// A token as it stands in a query.
+fn escaped(token: &str) -> String {
+    let mut text = String::with_capacity(token.len());
+    for byte in token.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => text.push(char::from(byte)),
+            other => text.push_str(&format!("%{other:02X}")),
+        }
+    }
+    text
+}

@@ -1,0 +1,234 @@
+//! The Azure resources of a cluster: itself, and what is in the resource group of its nodes.
+//!
+//! A list is whole or absent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::locate::{Place, unread};
+use super::{Observation, ObserveFault};
+use crate::arm::answer::{
+    self, Answer, LoadBalancer, Machine, ManagedCluster, NetworkInterface, PowerState, SecurityGroup, Subnet,
+};
+use crate::arm::{Api, Image, Request, ResourceId, Tags};
+use crate::azure::{Azure, Failure};
+use crate::snapshot::azure::{
+    AzureFacts, ClusterFacts, InterfaceFacts, NetworkFacts, SubnetFacts, VmFacts,
+};
+use crate::snapshot::{Gap, GapKind};
+
+/// The user of nodes where the cluster names none.
+const ADMIN: &str = "azureuser";
+
+/// Reads all that planning and its execution need.
+pub(super) async fn read(
+    azure: &Azure,
+    place: &Place,
+    seen: &mut Observation,
+) -> Result<AzureFacts, Vec<ObserveFault>> {
+    let cluster = azure.managed_cluster(&place.id).await.map_err(|failure| vec![unread(&failure)])?;
+    let facts = checked(&cluster, place)?;
+    let group = ResourceId::of_group(place.id.subscription(), &facts.node_resource_group)
+        .map_err(|fault| vec![ObserveFault { what: fault.to_string(), hint: None }])?;
+    let mut reader = Reader { azure, seen };
+    let vms = reader.list::<Machine>("VMs", &Request::list_machines(&group)).await;
+    let interfaces =
+        reader.list::<NetworkInterface>("network interfaces", &Request::list_network_interfaces(&group)).await;
+    let balancers = reader.list::<LoadBalancer>("load balancers", &Request::list_load_balancers(&group)).await;
+    let groups =
+        reader.list::<SecurityGroup>("network security groups", &Request::list_security_groups(&group)).await;
+    let subnet = match &facts.subnet {
+        Some(subnet) => reader.subnet(subnet, &group).await,
+        None => None,
+    };
+    let subnets = facts.subnet.clone().zip(subnet).into_iter().collect();
+    Ok(AzureFacts {
+        cluster: facts,
+        vms: vms.map(|vms| sorted(vms, vm, |vm| &vm.id)),
+        interfaces: interfaces.map(|found| sorted(found, interface, |interface| &interface.id)),
+        backend_pools: balancers.map(backend_pools),
+        security_groups: groups.map(|groups| security_groups(&groups)),
+        subnets,
+    })
+}
+
+struct Reader<'r> {
+    azure: &'r Azure,
+    seen: &'r mut Observation,
+}
+
+impl Reader<'_> {
+    /// Lists resources; nothing where that failed, which is said.
+    async fn list<A: Answer>(&mut self, what: &str, request: &Request) -> Option<Vec<A>> {
+        let read = self.azure.list(request).await.map_err(|failure| failure.to_string());
+        let parsed = read.and_then(|items| {
+            let items = items.into_iter().map(answer::read::<A>).collect::<Result<Vec<A>, _>>();
+            items.map_err(|fault| fault.to_string())
+        });
+        match parsed {
+            Ok(items) => Some(items),
+            Err(why) => {
+                self.gap(what, &why);
+                None
+            }
+        }
+    }
+
+    /// Reads the subnet of new nodes.
+    async fn subnet(&mut self, id: &Arc<str>, group: &ResourceId) -> Option<SubnetFacts> {
+        let read = async {
+            let id: ResourceId = id.parse().map_err(|fault: crate::arm::ResourceIdFault| fault.to_string())?;
+            let body: Value = self
+                .azure
+                .get(&Request::read(&id, Api::Network))
+                .await
+                .map_err(|failure: Failure| failure.to_string())?;
+            let subnet: Subnet = answer::read(body).map_err(|fault| fault.to_string())?;
+            let prefixes = subnet.prefixes.into_iter().map(Arc::from).collect();
+            Ok::<_, String>(SubnetFacts { prefixes, is_managed: id.is_in_group(group) })
+        };
+        match read.await {
+            Ok(subnet) => Some(subnet),
+            Err(why) => {
+                self.gap("the subnet of nodes", &why);
+                None
+            }
+        }
+    }
+
+    fn gap(&mut self, what: &str, why: &str) {
+        self.seen.gaps.push(Gap {
+            kind: GapKind::Unread,
+            what: format!("{what} in Azure"),
+            consequence: "nothing that depends on them is changed".to_owned(),
+        });
+        self.seen.warnings.push(format!("{what} could not be read: {why}"));
+    }
+}
+
+/// Refuses a cluster in which nodes cannot be made, every reason at once.
+fn checked(cluster: &ManagedCluster, place: &Place) -> Result<ClusterFacts, Vec<ObserveFault>> {
+    let name = &cluster.name;
+    let mut faults = Vec::new();
+    let mut fault = |what: String, hint: String| faults.push(ObserveFault::new(what, hint));
+    if cluster.power_state == Some(PowerState::Stopped) {
+        fault(
+            format!("cluster `{name}` is stopped"),
+            format!("start it: `az aks start -g {} -n {name}`", place.id.resource_group().unwrap_or_default()),
+        );
+    }
+    let group = cluster.node_resource_group.clone().unwrap_or_default();
+    if let Some(seen) = place.of_nodes.as_ref().and_then(ResourceId::resource_group)
+        && !seen.eq_ignore_ascii_case(&group)
+    {
+        fault(
+            format!("cluster `{name}` has its nodes in resource group `{group}`, and those that Kubernetes lists are in `{seen}`"),
+            "name the cluster of this kubeconfig, or the kubeconfig of that cluster (`--context`)".to_owned(),
+        );
+    }
+    let network = &cluster.network;
+    let plugin = network.network_plugin.clone().unwrap_or_default();
+    if !["azure", "none"].contains(&plugin.as_str()) {
+        fault(
+            format!("cluster `{name}` has the network plugin `{plugin}`, with which nodeform makes no nodes"),
+            "Azure CNI, with or without overlay, or a plugin of your own (`none`) is needed".to_owned(),
+        );
+    }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    Ok(cluster_facts(cluster, &group, &plugin))
+}
+
+fn cluster_facts(cluster: &ManagedCluster, group: &str, plugin: &str) -> ClusterFacts {
+    let text = |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(Arc::from);
+    let network = &cluster.network;
+    let kubelet = cluster.kubelet_identity.as_ref();
+    ClusterFacts {
+        id: cluster.id.to_string().into(),
+        name: cluster.name.as_str().into(),
+        location: cluster.location.replace(' ', "").to_ascii_lowercase().into(),
+        tenant: text(&cluster.tenant),
+        node_resource_group: group.into(),
+        kubernetes_version: cluster.kubernetes_version.as_deref().unwrap_or_default().into(),
+        api_server: text(&cluster.fqdn).or_else(|| text(&cluster.private_fqdn)).unwrap_or_default(),
+        network: NetworkFacts {
+            plugin: plugin.into(),
+            plugin_mode: text(&network.network_plugin_mode),
+            dataplane: text(&network.network_dataplane),
+            policy: text(&network.network_policy),
+            dns_service_ip: text(&network.dns_service_ip),
+        },
+        subnet: cluster.agent_pools.iter().find_map(|pool| text(&pool.subnet)),
+        kubelet_client_id: kubelet.and_then(|identity| text(&identity.client_id)),
+        identities: kubelet.and_then(|identity| text(&identity.resource_id)).into_iter().collect(),
+        admin_user: text(&cluster.admin_username).unwrap_or_else(|| ADMIN.into()),
+        ssh_public_key: cluster.ssh_public_keys.first().map(|key| key.as_str().into()),
+    }
+}
+
+fn sorted<A, F>(items: Vec<A>, facts: impl Fn(A) -> F, id: impl Fn(&F) -> &Arc<str>) -> Vec<F> {
+    let mut items: Vec<F> = items.into_iter().map(facts).collect();
+    items.sort_by(|one, other| id(one).cmp(id(other)));
+    items
+}
+
+fn tags(tags: &Tags) -> BTreeMap<Arc<str>, Arc<str>> {
+    tags.as_map().iter().map(|(key, value)| (Arc::from(key.as_str()), Arc::from(value.as_str()))).collect()
+}
+
+fn ids(ids: &[ResourceId]) -> Vec<Arc<str>> {
+    ids.iter().map(|id| id.to_string().into()).collect()
+}
+
+fn vm(machine: Machine) -> VmFacts {
+    let text = |text: Option<String>| text.map(Arc::from);
+    VmFacts {
+        id: machine.id.to_string().into(),
+        name: machine.name.into(),
+        vm_id: text(machine.vm_id),
+        size: text(machine.size),
+        zone: text(machine.zone),
+        is_spot: machine.priority.as_deref() == Some("Spot"),
+        provisioning_state: text(machine.provisioning_state),
+        image: machine.image.map(|image| match image {
+            Image::Community(id) => id.into(),
+            Image::Resource(id) => id.to_string().into(),
+        }),
+        created: machine.time_created,
+        tags: tags(&machine.tags),
+        interfaces: ids(&machine.network_interfaces),
+        os_disk: machine.os_disk.and_then(|disk| disk.id).map(|id| id.to_string().into()),
+    }
+}
+
+fn interface(found: NetworkInterface) -> InterfaceFacts {
+    InterfaceFacts {
+        id: found.id.to_string().into(),
+        name: found.name.into(),
+        provisioning_state: found.provisioning_state.map(Arc::from),
+        vm: found.machine.map(|id| id.to_string().into()),
+        tags: tags(&found.tags),
+    }
+}
+
+fn backend_pools(balancers: Vec<LoadBalancer>) -> Vec<Arc<str>> {
+    let pools = balancers.iter().flat_map(LoadBalancer::pools_of_nodes);
+    let mut pools: Vec<Arc<str>> = pools.map(|pool| pool.0.to_string().into()).collect();
+    pools.sort();
+    pools
+}
+
+/// The groups that AKS makes for nodes: `aks-agentpool-12345678-nsg`.
+fn security_groups(groups: &[SecurityGroup]) -> Vec<Arc<str>> {
+    let is_of_nodes = |name: &str| {
+        let number = name.strip_prefix("aks-agentpool-").and_then(|rest| rest.strip_suffix("-nsg"));
+        number.is_some_and(|number| number.len() == 8 && number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let mut found: Vec<Arc<str>> =
+        groups.iter().filter(|group| is_of_nodes(&group.name)).map(|group| group.id.to_string().into()).collect();
+    found.sort();
+    found
+}

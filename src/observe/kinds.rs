@@ -1,0 +1,61 @@
+//! The cluster's objects: every kind that planning reads and the cluster serves, all pages.
+
+use std::collections::BTreeSet;
+
+use super::{Observation, ObserveFault};
+use crate::cluster::{Cluster, ClusterFailure};
+use crate::manifests::Source;
+use crate::manifests::listed::{Everywhere, NEEDED_KINDS, SNAPSHOT_KINDS};
+use crate::snapshot::{Gap, GapKind};
+
+impl From<ClusterFailure> for ObserveFault {
+    fn from(failure: ClusterFailure) -> Self {
+        Self { what: failure.what, hint: Some(failure.hint) }
+    }
+}
+
+/// Lists the kinds. An API that is not installed has no objects; what cannot be listed is a gap.
+pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<(), ObserveFault> {
+    let groups: BTreeSet<&str> =
+        SNAPSHOT_KINDS.iter().map(|kind| kind.resource.split_once('.').map_or("", |(_, group)| group)).collect();
+    let groups: Vec<&str> = groups.into_iter().collect();
+    let served = cluster.served(&groups).await?;
+    let mut unread: Vec<(&'static str, String)> = Vec::new();
+    for kind in SNAPSHOT_KINDS {
+        let Some(path) = served.path(kind.resource) else {
+            if NEEDED_KINDS.contains(&kind.word) {
+                return Err(ObserveFault::new(
+                    format!("{} serves no {}", cluster.server(), kind.word),
+                    "look where the kubeconfig leads: `kubectl config view --minify`",
+                ));
+            }
+            continue;
+        };
+        match cluster.list(path, "").await {
+            Ok(listed) => {
+                let named = |page: Vec<u8>| Source::new(format!("<{}>", kind.word), page);
+                seen.sources.extend(listed.pages.into_iter().map(named));
+                seen.listed.insert(kind.word.to_owned());
+            }
+            Err(failure) if NEEDED_KINDS.contains(&kind.word) => return Err(failure.into()),
+            Err(failure) => unread.push((kind.word, failure.what)),
+        }
+    }
+    say_unread(unread, seen);
+    Ok(())
+}
+
+/// Says what could not be listed. Of the kinds that every cluster has, each plan says so itself.
+fn say_unread(unread: Vec<(&'static str, String)>, seen: &mut Observation) {
+    let is_everywhere = |word: &str| Everywhere::ALL.into_iter().any(|kind| kind.short() == word);
+    let others: Vec<&str> =
+        unread.iter().map(|(word, _)| *word).filter(|word| !is_everywhere(word)).collect();
+    if !others.is_empty() {
+        seen.gaps.push(Gap {
+            kind: GapKind::Unread,
+            what: format!("{} of the cluster", others.join(", ")),
+            consequence: "they could not be listed, and are planned as if there were none".to_owned(),
+        });
+    }
+    seen.warnings.extend(unread.into_iter().map(|(word, why)| format!("{word} could not be listed: {why}")));
+}

@@ -1,0 +1,70 @@
+//! What Azure said of a live cluster, laid over what Kubernetes said: its network, and which nodes nodeform may touch.
+//!
+//! Of a node only its own maker takes the VM away: what Karpenter made counts as room and stays, and so does a node whose VM
+//! was not seen. Nothing is read here.
+
+use std::collections::BTreeMap;
+
+use crate::manifests::Remark;
+use crate::model::{NetworkSetup, Node, NodeName};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+use crate::snapshot::azure::{AzureFacts, NetworkFacts, Owner};
+
+/// Takes the network of the managed cluster, where the NodeFleet does not say another.
+pub(super) fn take_network(policy: &mut Policy, facts: &AzureFacts) {
+    let fleet = &mut policy.fleet;
+    if fleet.network.is_none() {
+        fleet.network = setup(&facts.cluster.network);
+        fleet.names_dataplane = fleet.network.is_some();
+    }
+}
+
+/// Returns the network set-up; nothing for what nodes of Karpenter cannot be in.
+fn setup(network: &NetworkFacts) -> Option<NetworkSetup> {
+    let is_cilium = network.dataplane.as_deref() == Some("cilium");
+    match (&*network.plugin, network.plugin_mode.as_deref()) {
+        ("azure", Some("overlay")) => Some(NetworkSetup::AzureOverlay { is_cilium }),
+        ("azure", _) => Some(NetworkSetup::Azure { is_cilium }),
+        ("none", _) => Some(NetworkSetup::None),
+        _ => None,
+    }
+}
+
+/// Keeps the nodes that nodeform did not make, and says so.
+pub(super) fn keep_others(snapshot: &mut Snapshot) -> Vec<Remark> {
+    let Some(facts) = snapshot.azure.clone() else { return Vec::new() };
+    let mut kept: BTreeMap<&'static str, Vec<NodeName>> = BTreeMap::new();
+    let managed = snapshot.nodes.iter_mut().filter(|node| node.pool.is_some() && !is_coming(node));
+    for node in managed {
+        if let Some(why) = why_kept(&facts, node) {
+            node.is_do_not_disrupt = true;
+            kept.entry(why).or_default().push(node.name.clone());
+        }
+    }
+    kept.into_iter().map(|(why, nodes)| remark(why, &nodes)).collect()
+}
+
+/// A claim without a node may have no VM yet.
+fn is_coming(node: &Node) -> bool {
+    node.provider_id.is_none()
+}
+
+fn why_kept(facts: &AzureFacts, node: &Node) -> Option<&'static str> {
+    match facts.owner_of(node) {
+        Owner::Own => None,
+        Owner::Karpenter => Some("Karpenter made it, and nodeform cannot adopt it yet: no change is planned to it"),
+        Owner::Foreign => Some("its VM has neither nodeform's nor Karpenter's tags: no change is planned to it"),
+        Owner::Unknown => Some("its VM was not among those that Azure listed: no change is planned to it"),
+    }
+}
+
+fn remark(why: &str, nodes: &[NodeName]) -> Remark {
+    const SHOWN_MAX: usize = 3;
+    let mut shown: Vec<String> = nodes.iter().take(SHOWN_MAX).map(|node| format!("`{node}`")).collect();
+    if nodes.len() > SHOWN_MAX {
+        shown.push(format!("{} more", nodes.len() - SHOWN_MAX));
+    }
+    let object = if nodes.len() == 1 { "node" } else { "nodes" };
+    Remark { object: format!("{object} {}", shown.join(", ")), what: why.to_owned(), hint: None }
+}

@@ -1,0 +1,192 @@
+//! What Azure said of a cluster: the `azure` part of a live snapshot.
+//!
+//! Facts as they were read, cut to what plans and their execution need; never a secret, and never customData. What was not
+//! read is absent, which is not the same as empty. Nothing is decided here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::model::Node;
+
+/// The tag by which Karpenter knows its VMs: the name of the NodePool.
+pub const KARPENTER_TAG: &str = "karpenter.sh_nodepool";
+
+/// The tag by which nodeform knows its VMs: the identity of the cluster.
+pub const OWN_TAG: &str = "nodeform.dev_cluster";
+
+/// What Azure said of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AzureFacts {
+    /// The managed cluster.
+    pub cluster: ClusterFacts,
+    /// The VMs of the node resource group, sorted by id; null where their list could not be read to its end.
+    pub vms: Option<Vec<VmFacts>>,
+    /// The network interfaces of the node resource group, sorted by id; null where their list could not be read to its end.
+    pub interfaces: Option<Vec<InterfaceFacts>>,
+    /// The backend pools of load balancers that every node joins, sorted; null where they could not be read.
+    pub backend_pools: Option<Vec<Arc<str>>>,
+    /// The network security groups that AKS made for its nodes; null where they could not be read.
+    pub security_groups: Option<Vec<Arc<str>>>,
+    /// The subnets of nodes that were looked at, by id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub subnets: BTreeMap<Arc<str>, SubnetFacts>,
+}
+
+/// A managed cluster, as far as its nodes depend on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ClusterFacts {
+    /// Its id in Azure.
+    pub id: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Azure's region.
+    pub location: Arc<str>,
+    /// The tenant that its identities are in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<Arc<str>>,
+    /// The resource group of its nodes.
+    pub node_resource_group: Arc<str>,
+    /// Kubernetes' version, as `1.34.2`.
+    pub kubernetes_version: Arc<str>,
+    /// Host of the API server, by which nodes reach it.
+    pub api_server: Arc<str>,
+    /// Its network.
+    pub network: NetworkFacts,
+    /// The subnet of new nodes where their class names none.
+    pub subnet: Option<Arc<str>>,
+    /// The client id of the kubelets' identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kubelet_client_id: Option<Arc<str>>,
+    /// The identities of its nodes' VMs, by id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub identities: Vec<Arc<str>>,
+    /// The user of its nodes.
+    pub admin_user: Arc<str>,
+    /// The public SSH key of its nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssh_public_key: Option<Arc<str>>,
+}
+
+/// A cluster's network, in Azure's words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NetworkFacts {
+    /// `azure` or `none`.
+    pub plugin: Arc<str>,
+    /// `overlay`; null where pods have addresses of the nodes' subnet.
+    pub plugin_mode: Option<Arc<str>>,
+    /// `azure` or `cilium`.
+    pub dataplane: Option<Arc<str>>,
+    /// `none`, `azure`, `calico` or `cilium`.
+    pub policy: Option<Arc<str>>,
+    /// The address of the cluster's DNS.
+    pub dns_service_ip: Option<Arc<str>>,
+}
+
+/// A VM.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct VmFacts {
+    /// Its id in Azure, as it was written.
+    pub id: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// What no other VM ever has, also none of the same name.
+    pub vm_id: Option<Arc<str>>,
+    /// Its size.
+    pub size: Option<Arc<str>>,
+    /// Its zone, as `1`.
+    pub zone: Option<Arc<str>>,
+    /// Whether it is a spot VM.
+    #[serde(default, skip_serializing_if = "crate::model::written::is_default")]
+    pub is_spot: bool,
+    /// `Creating`, `Succeeded`, `Failed`, `Deleting` and so on.
+    pub provisioning_state: Option<Arc<str>>,
+    /// The image that it was made from.
+    pub image: Option<Arc<str>>,
+    /// When it was made.
+    #[serde(with = "crate::model::written::optional_text")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub created: Option<Timestamp>,
+    /// Its tags.
+    pub tags: BTreeMap<Arc<str>, Arc<str>>,
+    /// Its network interfaces, by id.
+    pub interfaces: Vec<Arc<str>>,
+    /// The disk of its operating system, by id where it is a managed one.
+    pub os_disk: Option<Arc<str>>,
+}
+
+/// A network interface.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct InterfaceFacts {
+    /// Its id in Azure, as it was written.
+    pub id: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// `Succeeded`, `Failed` and so on.
+    pub provisioning_state: Option<Arc<str>>,
+    /// The VM that it belongs to, by id.
+    pub vm: Option<Arc<str>>,
+    /// Its tags.
+    pub tags: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+/// A subnet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SubnetFacts {
+    /// Its addresses.
+    pub prefixes: Vec<Arc<str>>,
+    /// Whether AKS made it, which has its own network security group then.
+    pub is_managed: bool,
+}
+
+/// Whose a node's VM is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// nodeform made it.
+    Own,
+    /// Karpenter made it: its tag, and none of nodeform's.
+    Karpenter,
+    /// Neither: an agent pool of AKS, or somebody else.
+    Foreign,
+    /// The node's VM is not among those that Azure listed, or the list could not be read.
+    Unknown,
+}
+
+impl AzureFacts {
+    /// Returns the VM of a node: by its `providerID`, whatever the case of its letters.
+    #[must_use]
+    pub fn vm_of(&self, node: &Node) -> Option<&VmFacts> {
+        let id = node.provider_id.as_deref()?.strip_prefix("azure://")?;
+        self.vms.as_deref()?.iter().find(|vm| vm.id.eq_ignore_ascii_case(id))
+    }
+
+    /// Returns whose a node is.
+    #[must_use]
+    pub fn owner_of(&self, node: &Node) -> Owner {
+        let is_of_scale_set =
+            node.provider_id.as_deref().is_some_and(|id| id.to_ascii_lowercase().contains("/virtualmachinescalesets/"));
+        if is_of_scale_set {
+            return Owner::Foreign;
+        }
+        match self.vm_of(node) {
+            Some(vm) if vm.tags.contains_key(OWN_TAG) => Owner::Own,
+            Some(vm) if vm.tags.contains_key(KARPENTER_TAG) => Owner::Karpenter,
+            Some(_) => Owner::Foreign,
+            None => Owner::Unknown,
+        }
+    }
+}
