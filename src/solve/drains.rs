@@ -24,8 +24,8 @@ const DISRUPTED: &str = "karpenter.sh/disrupted";
 const AGAIN_MAX: usize = 8;
 
 /// Plans, keeps the nodes whose drain would never end, and says which pods wait for others to be gone.
-pub(super) fn solve(snapshot: &Snapshot, plan: impl Fn(&Snapshot) -> Solution) -> Solution {
-    let mut solution = plan(snapshot);
+pub(super) fn solve(snapshot: &Snapshot, solved: impl Fn(&Snapshot) -> Solution) -> Solution {
+    let mut solution = solved(snapshot);
     let mut staying: BTreeMap<NodeName, String> = BTreeMap::new();
     for _ in 0..AGAIN_MAX {
         let endless = endless(snapshot, &solution.target);
@@ -37,7 +37,7 @@ pub(super) fn solve(snapshot: &Snapshot, plan: impl Fn(&Snapshot) -> Solution) -
         for node in world.nodes.iter_mut().filter(|node| staying.contains_key(&node.name)) {
             node.is_do_not_disrupt = true;
         }
-        solution = plan(&world);
+        solution = solved(&world);
     }
     if !staying.is_empty() {
         let report = &mut solution.report;
