@@ -20,12 +20,15 @@ use super::topology::group::{self, Group, GroupKind};
 /// The taint by which Karpenter and nodeform keep pods off a node that goes.
 const DISRUPTED: &str = "karpenter.sh/disrupted";
 
+/// How many nodes are named before the others are counted.
+const NAMED_MAX: usize = 3;
+
 /// How often it is planned again without nodes whose drain would never end.
 const AGAIN_MAX: usize = 8;
 
 /// Plans, keeps the nodes whose drain would never end, and says which pods wait for others to be gone.
-pub(super) fn solve(snapshot: &Snapshot, plan: impl Fn(&Snapshot) -> Solution) -> Solution {
-    let mut solution = plan(snapshot);
+pub(super) fn solve(snapshot: &Snapshot, solved: impl Fn(&Snapshot) -> Solution) -> Solution {
+    let mut solution = solved(snapshot);
     let mut staying: BTreeMap<NodeName, String> = BTreeMap::new();
     for _ in 0..AGAIN_MAX {
         let endless = endless(snapshot, &solution.target);
@@ -37,7 +40,7 @@ pub(super) fn solve(snapshot: &Snapshot, plan: impl Fn(&Snapshot) -> Solution) -
         for node in world.nodes.iter_mut().filter(|node| staying.contains_key(&node.name)) {
             node.is_do_not_disrupt = true;
         }
-        solution = plan(&world);
+        solution = solved(&world);
     }
     if !staying.is_empty() {
         let report = &mut solution.report;
@@ -46,8 +49,10 @@ pub(super) fn solve(snapshot: &Snapshot, plan: impl Fn(&Snapshot) -> Solution) -
         report.staying.sort();
     }
     let late = waiting(snapshot, &solution.target);
-    solution.report.warnings.extend(late.iter().map(Late::warning));
-    solution.report.warnings.sort();
+    if !late.is_empty() {
+        solution.report.warnings.extend(warnings(&late));
+        solution.report.warnings.sort();
+    }
     solution
 }
 
@@ -83,20 +88,38 @@ impl Late<'_> {
             )
         })
     }
+}
 
-    fn warning(&self) -> Warning {
-        let first = self.pods[0];
-        let workload = first.workload.as_ref().map(|of| format!("{}/{}", of.namespace, of.name));
-        let (pods, stay) = if self.count == 1 { ("pod", "stays") } else { ("pods", "stay") };
-        Warning {
-            object: format!("node `{}`", self.node),
-            what: format!(
-                "{} {pods} of `{}` {stay} Pending until it is gone: it counts in their spread over hosts (`maxSkew`)",
-                self.count,
-                workload.unwrap_or_else(|| first.key.to_string()),
-            ),
-            hint: None,
-        }
+/// Says of each workload how many of its pods wait for which nodes.
+fn warnings(late: &[Late<'_>]) -> Vec<Warning> {
+    let mut workloads: BTreeMap<String, (usize, Vec<&NodeName>)> = BTreeMap::new();
+    for Late { node, pods, count } in late {
+        let workload = pods[0].workload.as_ref().map(|of| format!("{}/{}", of.namespace, of.name));
+        let (pods, nodes) = workloads.entry(workload.unwrap_or_else(|| pods[0].key.to_string())).or_default();
+        *pods += count;
+        nodes.push(node);
+    }
+    workloads.into_iter().map(|(workload, (pods, nodes))| warning(&workload, pods, &nodes)).collect()
+}
+
+fn warning(workload: &str, pods: usize, nodes: &[&NodeName]) -> Warning {
+    let mut names: Vec<String> = nodes.iter().take(NAMED_MAX).map(|node| format!("`{node}`")).collect();
+    if nodes.len() > NAMED_MAX {
+        names.push(format!("{} more", nodes.len() - NAMED_MAX));
+    }
+    let names = names.join(", ");
+    let (pods, stay) =
+        if pods == 1 { ("1 pod".to_owned(), "stays") } else { (format!("{pods} pods"), "stay") };
+    let (gone, counts) = match nodes.len() {
+        1 => (format!("node {names} is gone"), "it counts"),
+        _ => (format!("nodes {names} are gone"), "they count"),
+    };
+    Warning {
+        object: format!("workload `{workload}`"),
+        what: format!(
+            "{pods} {stay} Pending until {gone}: until then {counts} in the spread over hosts (`maxSkew`)"
+        ),
+        hint: None,
     }
 }
 

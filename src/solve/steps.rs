@@ -3,6 +3,7 @@
 //! Every step plans the world that the steps before lead to; what they come to is one change from the world as it is.
 //! What a set of nodes comes to when it goes is worked out elsewhere ([`super::fleet`]).
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::model::eviction::Evictions;
@@ -37,6 +38,9 @@ use super::topology::Topology;
 
 /// How often what is left to gain is looked for in the world that was planned; in a large one once.
 const STEPS_MAX: usize = 8;
+
+/// How often a fleet is worked out anew without due nodes whose pods have no sure place in it.
+const DUE_MAX: usize = 4;
 
 /// The most new nodes of a fleet that is looked at again though nothing that runs may go, or all of a large fleet does: of
 /// few nodes each counts, and of many what is left to gain is little beside the time.
@@ -80,33 +84,63 @@ pub(super) fn planned<T>(
     memos: &Memos,
     then: impl FnOnce(&Scene<'_>, &Snapshot, Solution, Due) -> T,
 ) -> T {
-    begun((snapshot, policy), memos, |scene, without_due, (may_go, due)| {
-        let is_due = !due.names().is_empty();
-        let mut solution = stepped(scene, without_due, (&may_go, is_due));
-        // Other ways are looked at beside due nodes only where that may place more: each takes as long as all of this. They
-        // may make room for what due nodes carry that stay, and the next plan would find that.
-        if !scene.looks_further && solution.report.left_over() > 0 {
-            let further = &Scene { looks_further: true, ..*scene };
-            let other = stepped(further, without_due, (&may_go, is_due));
-            if is_better(without_due, &other, &solution) && !lets_go_of_due(scene, without_due, &other.target)
-            {
-                solution = other;
+    begun((snapshot, policy), memos, |scene, without_due, (may_go, mut due)| {
+        let mut without_due = Cow::Borrowed(without_due);
+        for _ in 0..DUE_MAX {
+            let scene = &Scene { asked: &due.names(), ..*scene };
+            let solution = of_world(scene, &without_due, (&may_go, &due), snapshot);
+            let stranding = stranding(scene, &without_due, (&solution, &due.names()));
+            if stranding.is_empty() {
+                return then(scene, &without_due, solution, due);
             }
+            // Single trials look less closely than the whole fleet, in which their pods came to stand elsewhere.
+            without_due
+                .to_mut()
+                .nodes
+                .iter_mut()
+                .for_each(|node| node.is_deleting &= !stranding.contains(&node.name));
+            due = due.kept_for_want_of_places(&stranding);
         }
-        let stepped = |world: &Snapshot| stepped(scene, world, (&may_go, is_due));
-        let looked_again = |world: &Snapshot| {
-            let solution = stepped(world);
-            without_surplus(scene, world, &solution, &stepped).unwrap_or(solution)
-        };
-        if let Some(other) = without_surplus(scene, without_due, &solution, &looked_again) {
+        let all = due.names();
+        without_due.to_mut().nodes.iter_mut().for_each(|node| node.is_deleting &= !all.contains(&node.name));
+        let due = due.kept_for_want_of_places(&all);
+        let scene = &Scene { asked: &BTreeSet::new(), ..*scene };
+        let solution = of_world(scene, &without_due, (&may_go, &due), snapshot);
+        then(scene, &without_due, solution, due)
+    })
+}
+
+/// Works out the fleet of a world in which due nodes go.
+fn of_world(
+    scene: &Scene<'_>,
+    without_due: &Snapshot,
+    (may_go, due): (&BTreeSet<NodeName>, &Due),
+    snapshot: &Snapshot,
+) -> Solution {
+    let is_due = !due.names().is_empty();
+    let mut solution = stepped(scene, without_due, (may_go, is_due));
+    // Other ways are looked at beside due nodes only where that may place more: each takes as long as all of this. They
+    // may make room for what due nodes carry that stay, and the next plan would find that.
+    if !scene.looks_further && solution.report.left_over() > 0 {
+        let further = &Scene { looks_further: true, ..*scene };
+        let other = stepped(further, without_due, (may_go, is_due));
+        if is_better(without_due, &other, &solution) && !lets_go_of_due(scene, without_due, &other.target) {
             solution = other;
         }
-        solution.report.cost_before = price::cost(snapshot.nodes_today(), scene.market, scene.book);
-        say_empty(without_due, &mut solution.target.removed);
-        afterwards::say(scene, without_due, &mut solution);
-        scene.impossible.told(&mut solution.report);
-        then(scene, without_due, solution, due)
-    })
+    }
+    let stepped = |world: &Snapshot| stepped(scene, world, (may_go, is_due));
+    let looked_again = |world: &Snapshot| {
+        let solution = stepped(world);
+        without_surplus(scene, world, &solution, &stepped).unwrap_or(solution)
+    };
+    if let Some(other) = without_surplus(scene, without_due, &solution, &looked_again) {
+        solution = other;
+    }
+    solution.report.cost_before = price::cost(snapshot.nodes_today(), scene.market, scene.book);
+    say_empty(without_due, &mut solution.target.removed);
+    afterwards::say(scene, without_due, &mut solution);
+    scene.impossible.told(&mut solution.report);
+    solution
 }
 
 /// Works out the fleet for as many pods as have a place together, where limits leave too little for all; nothing where that

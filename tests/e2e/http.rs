@@ -73,32 +73,50 @@ impl Api {
         answer.body
     }
 
-    /// Asks once.
+    /// Asks once. A connection that was idle may have been closed by then: it is asked on another one.
     ///
     /// # Errors
     /// That nobody answers, or in no HTTP.
     pub(crate) fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> io::Result<Answer> {
+        let request = request(method, path, body);
         let mut place = self.connection.borrow_mut();
-        let mut connection = match place.take() {
-            Some(connection) => connection,
-            None => {
-                let stream = TcpStream::connect(self.address)?;
-                stream.set_nodelay(true)?;
-                stream.set_read_timeout(Some(ANSWER_WAIT_MAX))?;
-                BufReader::new(stream)
+        if let Some(mut idle) = place.take() {
+            match answered(&mut idle, &request) {
+                Err(error) if is_closed(&error) => {}
+                answer => {
+                    *place = answer.is_ok().then_some(idle);
+                    return answer;
+                }
             }
-        };
-        let kind = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
-        let text = body.map(Value::to_string).unwrap_or_default();
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n{text}",
-            text.len()
-        );
-        connection.get_mut().write_all(request.as_bytes())?;
-        let answer = read_answer(&mut connection)?;
+        }
+        let stream = TcpStream::connect(self.address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(ANSWER_WAIT_MAX))?;
+        let mut connection = BufReader::new(stream);
+        let answer = answered(&mut connection, &request)?;
         *place = Some(connection);
         Ok(answer)
     }
+}
+
+fn request(method: &str, path: &str, body: Option<&Value>) -> String {
+    let kind = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+    let text = body.map(Value::to_string).unwrap_or_default();
+    format!(
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n{text}",
+        text.len()
+    )
+}
+
+fn answered(connection: &mut BufReader<TcpStream>, request: &str) -> io::Result<Answer> {
+    connection.get_mut().write_all(request.as_bytes())?;
+    read_answer(connection)
+}
+
+/// Whether the other side closed the connection, before or while it was asked.
+fn is_closed(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), UnexpectedEof | ConnectionReset | ConnectionAborted | BrokenPipe)
 }
 
 fn read_answer(connection: &mut BufReader<TcpStream>) -> io::Result<Answer> {

@@ -212,6 +212,11 @@ impl Due {
         drifted.map(|(node, _, why)| (node, why)).collect()
     }
 
+    /// Keeps these, whose pods have no sure place.
+    pub(in crate::solve) fn kept_for_want_of_places(self, nodes: &BTreeSet<NodeName>) -> Self {
+        self.without(nodes, |_| STRANDED.to_owned())
+    }
+
     fn without_others(self, set: &BTreeSet<NodeName>, why: &str) -> Self {
         let others = self.going.keys().filter(|node| !set.contains(*node)).cloned().collect();
         self.without(&others, |_| why.to_owned())

@@ -208,6 +208,6 @@ fn pods_that_wait_until_a_node_is_gone_are_told() {
     let solution = drained(2).solve();
     assert_eq!(solution.target.removed.len(), 2, "{:#?}", solution.report);
     let warnings: Vec<&str> = solution.report.warnings.iter().map(|warning| &*warning.what).collect();
-    let expected = "stay Pending until it is gone: it counts in their spread over hosts (`maxSkew`)";
+    let expected = "is gone: until then it counts in the spread over hosts (`maxSkew`)";
     assert!(warnings.iter().any(|warning| warning.ends_with(expected)), "{warnings:#?}");
 }
