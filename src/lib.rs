@@ -58,6 +58,8 @@ pub mod api;
 pub mod arm;
 #[cfg(feature = "live")]
 pub mod azure;
+#[cfg(feature = "sim-server")]
+pub mod azure_sim;
 pub mod catalog;
 pub mod check;
 #[cfg(feature = "cli")]

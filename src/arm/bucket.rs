@@ -134,9 +134,10 @@ fn of_provider(method: Method, path: &str) -> Option<Bucket> {
         (["microsoft.compute", "virtualmachines", _], Method::Put) => Some(Bucket::ComputePutVm),
         (["microsoft.compute", "virtualmachines", _], Method::Delete) => Some(Bucket::ComputeDeleteVm),
         (["microsoft.compute", "virtualmachines", _, ..], Method::Get) => Some(Bucket::ComputeLowCostGet),
-        (["microsoft.compute", "virtualmachines", ..], Method::Put | Method::Patch | Method::Post | Method::Delete) => {
-            Some(Bucket::ComputeUpdateVm)
-        }
+        (
+            ["microsoft.compute", "virtualmachines", ..],
+            Method::Put | Method::Patch | Method::Post | Method::Delete,
+        ) => Some(Bucket::ComputeUpdateVm),
         (["microsoft.compute", ..], Method::Get) => Some(Bucket::ComputeHighCostGet),
         (["microsoft.network", ..], Method::Get) => Some(Bucket::NetworkReads),
         (["microsoft.network", ..], _) => Some(Bucket::NetworkWrites),
@@ -149,7 +150,8 @@ mod tests {
     use super::*;
 
     fn buckets(method: Method, path: &str) -> String {
-        let request = Request { method, path: path.to_owned(), query: Vec::new(), body: None, only_if_absent: false };
+        let request =
+            Request { method, path: path.to_owned(), query: Vec::new(), body: None, only_if_absent: false };
         let keys: Vec<String> = of(&request)
             .iter()
             .map(|key| format!("{:?}{}", key.bucket, if key.resource.is_some() { "*" } else { "" }))
@@ -169,7 +171,10 @@ mod tests {
             "ArmWrites ComputeUpdateVm ComputeUpdateVm*"
         );
         assert_eq!(
-            buckets(Method::Get, "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachines"),
+            buckets(
+                Method::Get,
+                "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachines"
+            ),
             "ArmReads ComputeHighCostGet"
         );
         assert_eq!(
@@ -177,7 +182,10 @@ mod tests {
             "ArmReads ComputeGetOperation ComputeGetOperation*"
         );
         assert_eq!(
-            buckets(Method::Put, "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/networkInterfaces/n"),
+            buckets(
+                Method::Put,
+                "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/networkInterfaces/n"
+            ),
             "ArmWrites NetworkWrites"
         );
         assert_eq!(buckets(Method::Get, "/subscriptions/s/resourceGroups/g"), "ArmReads");

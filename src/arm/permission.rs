@@ -18,7 +18,11 @@ pub const NEEDED: &[&str] = &[
 /// Returns which of these actions no permission grants.
 #[must_use]
 pub fn missing<'a>(permissions: &[Permission], actions: &[&'a str]) -> Vec<&'a str> {
-    actions.iter().copied().filter(|action| !permissions.iter().any(|permission| grants(permission, action))).collect()
+    actions
+        .iter()
+        .copied()
+        .filter(|action| !permissions.iter().any(|permission| grants(permission, action)))
+        .collect()
 }
 
 /// One role grants an action that it lists and does not except; roles add up.

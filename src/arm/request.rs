@@ -127,7 +127,8 @@ impl Request {
     /// Lists what the subscription uses of its quotas of Compute in one location.
     #[must_use]
     pub fn list_usages(subscription: &str, location: &str) -> Self {
-        let path = format!("/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}/usages");
+        let path =
+            format!("/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}/usages");
         Self::new(Method::Get, path, Api::Compute)
     }
 

@@ -307,11 +307,13 @@ impl Hash for ResourceId {
 mod tests {
     use super::*;
 
-    const VM: &str = "/subscriptions/S-1/resourceGroups/MC_Rg_(x)/providers/Microsoft.Compute/virtualMachines/aks-a";
+    const VM: &str =
+        "/subscriptions/S-1/resourceGroups/MC_Rg_(x)/providers/Microsoft.Compute/virtualMachines/aks-a";
 
     #[test]
     fn an_id_in_any_casing_is_the_same_and_prints_azures_words_in_one() {
-        let odd = "/SUBSCRIPTIONS/s-1/resourcegroups/mc_rg_(X)/PROVIDERS/microsoft.compute/VIRTUALMACHINES/AKS-A";
+        let odd =
+            "/SUBSCRIPTIONS/s-1/resourcegroups/mc_rg_(X)/PROVIDERS/microsoft.compute/VIRTUALMACHINES/AKS-A";
         let odd: ResourceId = odd.parse().unwrap();
         assert_eq!(odd, VM.parse().unwrap());
         assert_eq!(
@@ -334,7 +336,9 @@ mod tests {
     #[test]
     fn children_know_their_parent_and_kind() {
         let subnet: ResourceId =
-            "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/n".parse().unwrap();
+            "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/n"
+                .parse()
+                .unwrap();
         assert_eq!(subnet.kind(), "Microsoft.Network/virtualNetworks/subnets");
         assert_eq!(subnet.parent().unwrap().name(), "v");
         assert!(subnet.is_in_group(&ResourceId::of_group("S", "G").unwrap()));

@@ -107,7 +107,10 @@ mod tests {
         }
         // 10 a second come back.
         let waits: Vec<f64> = (0..3).map(|_| due(&mut buckets, &keys, 1000)).collect();
-        assert!(waits.iter().zip([0.1, 0.2, 0.3]).all(|(wait, want)| (wait - want).abs() < 1e-6), "{waits:?}");
+        assert!(
+            waits.iter().zip([0.1, 0.2, 0.3]).all(|(wait, want)| (wait - want).abs() < 1e-6),
+            "{waits:?}"
+        );
         assert!(due(&mut buckets, &keys, 1100) <= 0.0);
     }
 

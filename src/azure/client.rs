@@ -103,7 +103,12 @@ impl Azure {
         let Answer { status, body, headers } = self.send(&outgoing).await?;
         if body.is_null() {
             let call = outgoing.call;
-            return Err(Failure::NotArm { call, status, what: NotArm::Empty, request_id: headers.request_id });
+            return Err(Failure::NotArm {
+                call,
+                status,
+                what: NotArm::Empty,
+                request_id: headers.request_id,
+            });
         }
         Ok(body)
     }

@@ -29,13 +29,17 @@ pub struct Cloud {
 #[derive(Debug, thiserror::Error)]
 pub enum CloudFault {
     /// The name is none of Azure's.
-    #[error("`{0}` is no cloud (variable ARM_CLOUD): AzurePublicCloud, AzureUSGovernmentCloud or AzureChinaCloud")]
+    #[error(
+        "`{0}` is no cloud (variable ARM_CLOUD): AzurePublicCloud, AzureUSGovernmentCloud or AzureChinaCloud"
+    )]
     UnknownName(String),
     /// Two settings that exclude each other.
     #[error("both ARM_CLOUD (`{0}`) and AZURE_ENVIRONMENT_FILEPATH are set; unset one")]
     NameAndFile(String),
     /// The settings name two clouds.
-    #[error("AZURE_AUTHORITY_HOST is `{host}`, but {cloud} signs in at `{expected}`; set both for the same cloud")]
+    #[error(
+        "AZURE_AUTHORITY_HOST is `{host}`, but {cloud} signs in at `{expected}`; set both for the same cloud"
+    )]
     OtherAuthority {
         /// The variable's value.
         host: String,

@@ -90,8 +90,7 @@ fn parse(text: &str, read: ReadText<'_>) -> Result<Cloud, Vec<EnvironmentFault>>
     let file: File = serde_json::from_str(text.trim_start_matches('\u{feff}'))
         .map_err(|error| vec![EnvironmentFault::NotJson(error.to_string())])?;
     let mut faults = Vec::new();
-    let resource_manager =
-        address("resourceManagerEndpoint", file.resource_manager_endpoint, &mut faults);
+    let resource_manager = address("resourceManagerEndpoint", file.resource_manager_endpoint, &mut faults);
     let authority = address("activeDirectoryEndpoint", file.active_directory_endpoint, &mut faults);
     let clock_speed = file.clock_speed.as_ref().map(|number| {
         let speed = number.as_u64().and_then(|speed| u32::try_from(speed).ok());

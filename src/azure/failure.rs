@@ -232,12 +232,16 @@ impl Failure {
         match self {
             Self::OperationUnfinished { .. } | Self::OperationFailed { .. } => true,
             Self::Transport { call, fault, .. } => {
-                call.is_write && matches!(fault, TransportFault::Lost { .. } | TransportFault::TooLarge { .. })
+                call.is_write
+                    && matches!(fault, TransportFault::Lost { .. } | TransportFault::TooLarge { .. })
             }
             Self::Refused { call, fault, .. } => call.is_write && fault.kind == FaultKind::Unavailable,
             Self::NotArm { call, what, .. } => call.is_write && !matches!(what, NotArm::Redirect { .. }),
             Self::Answer { call, .. } | Self::ForeignLink { call, .. } => call.is_write,
-            Self::NoToken { .. } | Self::Incomplete { .. } | Self::Endless { .. } | Self::BadTarget { .. } => false,
+            Self::NoToken { .. }
+            | Self::Incomplete { .. }
+            | Self::Endless { .. }
+            | Self::BadTarget { .. } => false,
         }
     }
 
@@ -245,9 +249,13 @@ impl Failure {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let text = match self {
-            Self::Refused { fault, .. } | Self::OperationFailed { fault, .. } => return fault.hint().map(str::to_owned),
+            Self::Refused { fault, .. } | Self::OperationFailed { fault, .. } => {
+                return fault.hint().map(str::to_owned);
+            }
             Self::Incomplete { cause, .. } => return cause.hint(),
-            Self::OperationUnfinished { .. } => "run the same command again; it continues where this one stopped",
+            Self::OperationUnfinished { .. } => {
+                "run the same command again; it continues where this one stopped"
+            }
             Self::Transport { fault, .. } => return of_transport(fault),
             Self::NoToken { transport: Some(fault), .. } => return of_transport(fault),
             Self::NoToken { why, .. } => of_token(why),
@@ -255,8 +263,12 @@ impl Failure {
             Self::NotArm { .. } | Self::ForeignLink { .. } => {
                 "check ARM_CLOUD or the file of AZURE_ENVIRONMENT_FILEPATH, and any proxy (HTTPS_PROXY)"
             }
-            Self::Answer { .. } | Self::Endless { .. } => "use a newer nodeform, or report this with the path above",
-            Self::BadTarget { .. } => "check `resourceManagerEndpoint` in the file of AZURE_ENVIRONMENT_FILEPATH",
+            Self::Answer { .. } | Self::Endless { .. } => {
+                "use a newer nodeform, or report this with the path above"
+            }
+            Self::BadTarget { .. } => {
+                "check `resourceManagerEndpoint` in the file of AZURE_ENVIRONMENT_FILEPATH"
+            }
         };
         Some(text.to_owned())
     }
@@ -267,13 +279,17 @@ fn of_transport(fault: &TransportFault) -> Option<String> {
         TransportFault::Unreachable { why: Unreachable::Tls(_), .. } => {
             "the certificate is not trusted: is a proxy in between, or (simulator) `caFile` of an earlier run?"
         }
-        TransportFault::Unreachable { .. } => "check the network, HTTPS_PROXY, and ARM_CLOUD or AZURE_ENVIRONMENT_FILEPATH",
+        TransportFault::Unreachable { .. } => {
+            "check the network, HTTPS_PROXY, and ARM_CLOUD or AZURE_ENVIRONMENT_FILEPATH"
+        }
         TransportFault::Lost { .. } => "run the same command again",
         TransportFault::NoIdentityService { .. } => {
             "check AZURE_AUTHORITY_HOST or `activeDirectoryEndpoint` in the file of AZURE_ENVIRONMENT_FILEPATH"
         }
         TransportFault::BadCertificate => "`caFile` must name a certificate in PEM",
-        TransportFault::TooLarge { .. } | TransportFault::PlainHttp { .. } | TransportFault::BadRequest(_) => return None,
+        TransportFault::TooLarge { .. }
+        | TransportFault::PlainHttp { .. }
+        | TransportFault::BadRequest(_) => return None,
     };
     Some(text.to_owned())
 }
@@ -281,7 +297,10 @@ fn of_transport(fault: &TransportFault) -> Option<String> {
 /// Entra ID's numbers are its contract; the words around them are not.
 fn of_token(why: &str) -> &'static str {
     let known = [
-        ("AADSTS7000215", "the client secret is wrong: set AZURE_CLIENT_SECRET to the secret's value, not its id"),
+        (
+            "AADSTS7000215",
+            "the client secret is wrong: set AZURE_CLIENT_SECRET to the secret's value, not its id",
+        ),
         ("AADSTS7000222", "the client secret has expired: `az ad app credential reset --id CLIENT_ID`"),
         ("AADSTS700016", "the tenant has no such application: check AZURE_CLIENT_ID and AZURE_TENANT_ID"),
         ("AADSTS90002", "there is no such tenant: check AZURE_TENANT_ID"),

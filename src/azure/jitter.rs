@@ -29,7 +29,8 @@ impl Jitter<'_> {
 
     /// 0 to 999: FNV-1a (64 bit) of all three.
     fn per_mille(&self) -> u32 {
-        let bytes = self.holder.bytes().chain([0]).chain(self.operation.bytes()).chain(self.attempt.to_le_bytes());
+        let bytes =
+            self.holder.bytes().chain([0]).chain(self.operation.bytes()).chain(self.attempt.to_le_bytes());
         let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
@@ -46,8 +47,9 @@ mod tests {
     fn holders_differ_and_the_same_holder_does_not() {
         let jitter = |holder, attempt| Jitter { holder, operation: "GET /x", attempt };
         let second = Duration::from_secs(1);
-        let waits: std::collections::BTreeSet<Duration> =
-            (0..50).map(|n| Jitter { holder: &format!("h{n}"), operation: "GET /x", attempt: 1 }.within(second)).collect();
+        let waits: std::collections::BTreeSet<Duration> = (0..50)
+            .map(|n| Jitter { holder: &format!("h{n}"), operation: "GET /x", attempt: 1 }.within(second))
+            .collect();
         assert!(waits.len() > 40, "{waits:?}");
         assert!(waits.iter().all(|wait| *wait >= second / 2 && *wait < second));
         assert_eq!(jitter("a", 2).after(second), jitter("a", 2).after(second));

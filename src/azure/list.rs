@@ -28,7 +28,12 @@ impl Azure {
                 Err(cause) if reading.pages == 0 => return Err(cause),
                 Err(cause) => {
                     let Reading { items, pages, .. } = reading;
-                    return Err(Failure::Incomplete { call, pages, items: items.len(), cause: Box::new(cause) });
+                    return Err(Failure::Incomplete {
+                        call,
+                        pages,
+                        items: items.len(),
+                        cause: Box::new(cause),
+                    });
                 }
             };
         }

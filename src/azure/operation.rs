@@ -126,7 +126,9 @@ impl Azure {
         match self.send(&outgoing).await {
             Ok(_) if operation.method == Method::Delete => Ok(Progress::Running(limits::POLL_DEFAULT)),
             Ok(answer) => Ok(ended(State::of_resource(&answer.body), None, wait(&answer))),
-            Err(failure) if failure.is_not_found() && operation.method == Method::Delete => Ok(Progress::Succeeded),
+            Err(failure) if failure.is_not_found() && operation.method == Method::Delete => {
+                Ok(Progress::Succeeded)
+            }
             // After a 202 a resource that is being created does not show yet.
             Err(failure) if failure.is_not_found() => Ok(Progress::Running(limits::POLL_DEFAULT)),
             Err(failure) => Err(failure),
@@ -188,7 +190,9 @@ impl Azure {
                 State::Running => Ok(After::NotYet),
                 State::Failed | State::Canceled => Err(Failure::OperationFailed {
                     call: operation.call.clone(),
-                    fault: Fault::of_operation(resource.pointer("/properties/error").and_then(ErrorBody::of_inner)),
+                    fault: Fault::of_operation(
+                        resource.pointer("/properties/error").and_then(ErrorBody::of_inner),
+                    ),
                 }),
             },
         }

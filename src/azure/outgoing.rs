@@ -46,7 +46,8 @@ impl Outgoing {
 
     /// A link that Azure gave in an answer to `from`: the next page, or the state of an operation.
     pub(super) fn of_link(link: &str, from: &Call, cloud: &Cloud) -> Result<Self, Failure> {
-        let url = checked(link, cloud).map_err(|origin| Failure::ForeignLink { call: from.clone(), origin })?;
+        let url =
+            checked(link, cloud).map_err(|origin| Failure::ForeignLink { call: from.clone(), origin })?;
         let path = percent_decoded(url.path());
         let request =
             Request { method: Method::Get, path, query: Vec::new(), body: None, only_if_absent: false };
@@ -99,7 +100,10 @@ mod tests {
     fn links_lead_back_to_resource_manager_or_nowhere() {
         let origin = |link: &str| checked(link, &Cloud::public()).map(|url| url.to_string());
         let good = "https://management.azure.com:443/subscriptions/s/x?api-version=1&t=a%20b";
-        assert_eq!(origin(good).unwrap(), "https://management.azure.com/subscriptions/s/x?api-version=1&t=a%20b");
+        assert_eq!(
+            origin(good).unwrap(),
+            "https://management.azure.com/subscriptions/s/x?api-version=1&t=a%20b"
+        );
         assert_eq!(origin("/subscriptions/s").unwrap(), "https://management.azure.com/subscriptions/s");
         for link in [
             "https://management.azure.com.evil.test/x",

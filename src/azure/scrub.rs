@@ -31,7 +31,8 @@ pub(super) fn without_credentials(body: Vec<u8>, request: &Request) -> Vec<u8> {
 /// Replaces each leaf text of a body that was sent in confidence, and what it holds in base64.
 pub(super) fn without_secret(text: &str, secret: Option<&Secret>) -> String {
     let Some(secret) = secret.filter(|secret| !secret.is_empty()) else { return text.to_owned() };
-    let decoded = BASE64.decode(secret.reveal().as_bytes()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let decoded =
+        BASE64.decode(secret.reveal().as_bytes()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let whole = replace(text, secret.reveal());
     decoded.map_or(whole.clone(), |decoded| replace(&whole, &decoded))
 }

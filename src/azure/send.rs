@@ -38,7 +38,9 @@ impl Azure {
                 Err(failure) => failure,
             };
             // The pipeline drops a token that was not accepted; the next request brings a fresh one, once.
-            if failure.fault().is_some_and(|fault| fault.kind == FaultKind::NotAuthenticated) && !has_new_token {
+            if failure.fault().is_some_and(|fault| fault.kind == FaultKind::NotAuthenticated)
+                && !has_new_token
+            {
                 has_new_token = true;
                 continue;
             }

@@ -116,8 +116,12 @@ impl SignIn {
             return asked.by_name(way);
         }
         for name in ["AZURE_CLIENT_CERTIFICATE_PATH", "AZURE_USERNAME"] {
-            if asked.secret.is_none() && asked.token_file.is_none() && variable(environment, &[name]).is_some() {
-                let what = if name == "AZURE_USERNAME" { "a user's password" } else { "a client certificate" };
+            if asked.secret.is_none()
+                && asked.token_file.is_none()
+                && variable(environment, &[name]).is_some()
+            {
+                let what =
+                    if name == "AZURE_USERNAME" { "a user's password" } else { "a client certificate" };
                 let instead = "use a client secret or workload identity";
                 return Err(SignInFault::Unsupported { variable: name, what: what.to_owned(), instead });
             }
@@ -151,7 +155,8 @@ impl SignIn {
         transport: Arc<dyn HttpClient>,
     ) -> Result<Arc<dyn TokenCredential>, SignInFault> {
         let client_options = options(cloud, transport);
-        let refused = |error: azure_core::Error| SignInFault::Refused { way: self.way(), why: error.to_string() };
+        let refused =
+            |error: azure_core::Error| SignInFault::Refused { way: self.way(), why: error.to_string() };
         Ok(match self {
             Self::WorkloadIdentity { tenant, client, token_file } => {
                 identity::WorkloadIdentityCredential::new(Some(identity::WorkloadIdentityCredentialOptions {
@@ -194,7 +199,11 @@ impl Asked {
             "environmentcredential" => self.client_secret(),
             "managedidentitycredential" => Ok(self.managed_identity()),
             "azureclicredential" => Ok(self.azure_cli()),
-            _ => Err(SignInFault::Unsupported { variable: "AZURE_TOKEN_CREDENTIALS", what: way, instead: INSTEAD }),
+            _ => Err(SignInFault::Unsupported {
+                variable: "AZURE_TOKEN_CREDENTIALS",
+                what: way,
+                instead: INSTEAD,
+            }),
         }
     }
 

@@ -40,7 +40,8 @@ impl Client {
             let root = reqwest::Certificate::from_pem(pem.as_bytes());
             inside = inside.tls_certs_only([root.map_err(|_| TransportFault::BadCertificate)?]);
         }
-        let build = |builder: reqwest::ClientBuilder| builder.build().map_err(|_| TransportFault::BadCertificate);
+        let build =
+            |builder: reqwest::ClientBuilder| builder.build().map_err(|_| TransportFault::BadCertificate);
         Ok(Arc::new(Self {
             outside: build(builder())?,
             inside: build(inside)?,

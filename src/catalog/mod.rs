@@ -5,6 +5,7 @@
 //! [`size`], [`gpu`]), its price ([`price`], [`disk`]), where both come from (the embedded default,
 //! [`estimate`], files that the user gives, [`build`]), and the instance types that are made of them.
 
+mod answer;
 pub mod build;
 pub mod disk;
 mod embedded;

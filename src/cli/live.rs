@@ -2,7 +2,10 @@
 //!
 //! A plan of it is made from exactly that file, so that `snapshot --live` and `plan --snapshot` come to the same plan
 //! anywhere. Nothing is written to either.
-#![expect(clippy::disallowed_methods, reason = "variables that name the cluster and its credentials are read here")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "variables that name the cluster and its credentials are read here"
+)]
 
 use clap::Args;
 
@@ -58,7 +61,8 @@ impl LiveArguments {
         let Observation { sources, listed, azure, gaps, warnings } = self.observed(context)?;
         warnings.iter().for_each(|warning| ui.aside(&format!("warning: {warning}\n")));
         let location = options.location.clone();
-        let location = location.or_else(|| azure.as_ref().map(|facts| world::region(&facts.cluster.location)));
+        let location =
+            location.or_else(|| azure.as_ref().map(|facts| world::region(&facts.cluster.location)));
         let request = Request { sources, listed, azure, gaps, location, at, ..options };
         offline::snapshot(request).map_err(world::failure)
     }

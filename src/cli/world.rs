@@ -47,8 +47,10 @@ impl WorldArguments {
         #[cfg(feature = "live")]
         if self.live.live {
             if self.laid.snapshot.is_some() {
-                return Err(Failure::error("a snapshot takes the place of a live cluster, and both were named")
-                    .hint("leave out `--live` or `--snapshot`"));
+                return Err(Failure::error(
+                    "a snapshot takes the place of a live cluster, and both were named",
+                )
+                .hint("leave out `--live` or `--snapshot`"));
             }
             let Request { catalogs, location, .. } = options(self)?;
             let asked = Request { catalogs, location, ..Request::default() };

@@ -78,12 +78,21 @@ impl ClusterFailure {
 fn told(code: u16) -> (ClusterFailureKind, &'static str) {
     use ClusterFailureKind as Kind;
     match code {
-        401 => (Kind::Unauthenticated, "sign in again: `az aks get-credentials`, or `kubelogin convert-kubeconfig -l azurecli`"),
-        403 => (Kind::Forbidden, "ask for a role that allows it: `kubectl auth can-i list pods -A` says what yours allows"),
+        401 => (
+            Kind::Unauthenticated,
+            "sign in again: `az aks get-credentials`, or `kubelogin convert-kubeconfig -l azurecli`",
+        ),
+        403 => (
+            Kind::Forbidden,
+            "ask for a role that allows it: `kubectl auth can-i list pods -A` says what yours allows",
+        ),
         404 => (Kind::NotFound, "look whether the API is installed: `kubectl api-resources`"),
         409 => (Kind::Conflict, "run the command again: somebody else wrote to the object"),
         410 => (Kind::Expired, "run the command again"),
-        400 | 422 => (Kind::Invalid, "look whether the CRDs are those of this version: `nodeform crds | kubectl apply --server-side -f -`"),
+        400 | 422 => (
+            Kind::Invalid,
+            "look whether the CRDs are those of this version: `nodeform crds | kubectl apply --server-side -f -`",
+        ),
         429 => (Kind::TooMany, "wait, and run the command again"),
         _ => (Kind::Other, "look at the API server: `kubectl get --raw /readyz?verbose`"),
     }

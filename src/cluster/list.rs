@@ -104,7 +104,12 @@ impl Cluster {
         Ok(served)
     }
 
-    async fn add_resources(&self, served: &mut Served, group: &str, path: &str) -> Result<(), ClusterFailure> {
+    async fn add_resources(
+        &self,
+        served: &mut Served,
+        group: &str,
+        path: &str,
+    ) -> Result<(), ClusterFailure> {
         let there: Resources = self.json(path).await?;
         let listed = there.resources.into_iter().filter(|resource| {
             resource.verbs.iter().any(|verb| verb == "list") && !resource.name.contains('/')
@@ -180,7 +185,9 @@ fn escaped(token: &str) -> String {
     let mut text = String::with_capacity(token.len());
     for byte in token.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => text.push(char::from(byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                text.push(char::from(byte))
+            }
             other => text.push_str(&format!("%{other:02X}")),
         }
     }

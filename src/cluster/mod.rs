@@ -63,5 +63,7 @@ async fn config(Settings { context, kubeconfig }: &Settings) -> Result<Config, C
         };
     };
     let read = Kubeconfig::read_from(path).map_err(|error| ClusterFailure::of_kubeconfig(&error))?;
-    Config::from_custom_kubeconfig(read, &options).await.map_err(|error| ClusterFailure::of_kubeconfig(&error))
+    Config::from_custom_kubeconfig(read, &options)
+        .await
+        .map_err(|error| ClusterFailure::of_kubeconfig(&error))
 }

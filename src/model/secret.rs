@@ -45,6 +45,9 @@ mod tests {
     #[test]
     fn debug_does_not_show_the_text() {
         let secret = Secret::new("canary-1".to_owned());
-        assert_eq!(format!("{secret:?} {:#?}", Some(&secret)), "(sensitive value) Some(\n    (sensitive value),\n)");
+        assert_eq!(
+            format!("{secret:?} {:#?}", Some(&secret)),
+            "(sensitive value) Some(\n    (sensitive value),\n)"
+        );
     }
 }

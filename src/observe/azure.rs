@@ -14,9 +14,7 @@ use crate::arm::answer::{
 };
 use crate::arm::{Api, Image, Request, ResourceId, Tags};
 use crate::azure::{Azure, Failure};
-use crate::snapshot::azure::{
-    AzureFacts, ClusterFacts, InterfaceFacts, NetworkFacts, SubnetFacts, VmFacts,
-};
+use crate::snapshot::azure::{AzureFacts, ClusterFacts, InterfaceFacts, NetworkFacts, SubnetFacts, VmFacts};
 use crate::snapshot::{Gap, GapKind};
 
 /// The user of nodes where the cluster names none.
@@ -28,15 +26,17 @@ pub(super) async fn read(
     place: &Place,
     seen: &mut Observation,
 ) -> Result<AzureFacts, Vec<ObserveFault>> {
-    let cluster = azure.managed_cluster(&place.id).await.map_err(|failure| vec![unread(&failure)])?;
+    let cluster = azure.managed_cluster(&place.id).await.map_err(|failure| vec![of_cluster(&failure)])?;
     let facts = checked(&cluster, place)?;
     let group = ResourceId::of_group(place.id.subscription(), &facts.node_resource_group)
         .map_err(|fault| vec![ObserveFault { what: fault.to_string(), hint: None }])?;
     let mut reader = Reader { azure, seen };
     let vms = reader.list::<Machine>("VMs", &Request::list_machines(&group)).await;
-    let interfaces =
-        reader.list::<NetworkInterface>("network interfaces", &Request::list_network_interfaces(&group)).await;
-    let balancers = reader.list::<LoadBalancer>("load balancers", &Request::list_load_balancers(&group)).await;
+    let interfaces = reader
+        .list::<NetworkInterface>("network interfaces", &Request::list_network_interfaces(&group))
+        .await;
+    let balancers =
+        reader.list::<LoadBalancer>("load balancers", &Request::list_load_balancers(&group)).await;
     let groups =
         reader.list::<SecurityGroup>("network security groups", &Request::list_security_groups(&group)).await;
     let subnet = match &facts.subnet {
@@ -79,7 +79,8 @@ impl Reader<'_> {
     /// Reads the subnet of new nodes.
     async fn subnet(&mut self, id: &Arc<str>, group: &ResourceId) -> Option<SubnetFacts> {
         let read = async {
-            let id: ResourceId = id.parse().map_err(|fault: crate::arm::ResourceIdFault| fault.to_string())?;
+            let id: ResourceId =
+                id.parse().map_err(|fault: crate::arm::ResourceIdFault| fault.to_string())?;
             let body: Value = self
                 .azure
                 .get(&Request::read(&id, Api::Network))
@@ -108,6 +109,16 @@ impl Reader<'_> {
     }
 }
 
+/// A cluster that cannot be read: of one that is not there, how to find its name.
+fn of_cluster(failure: &Failure) -> ObserveFault {
+    match failure.is_not_found() {
+        true => {
+            ObserveFault::new(failure.to_string(), "list the clusters that there are: `az aks list -o table`")
+        }
+        false => unread(failure),
+    }
+}
+
 /// Refuses a cluster in which nodes cannot be made, every reason at once.
 fn checked(cluster: &ManagedCluster, place: &Place) -> Result<ClusterFacts, Vec<ObserveFault>> {
     let name = &cluster.name;
@@ -116,7 +127,10 @@ fn checked(cluster: &ManagedCluster, place: &Place) -> Result<ClusterFacts, Vec<
     if cluster.power_state == Some(PowerState::Stopped) {
         fault(
             format!("cluster `{name}` is stopped"),
-            format!("start it: `az aks start -g {} -n {name}`", place.id.resource_group().unwrap_or_default()),
+            format!(
+                "start it: `az aks start -g {} -n {name}`",
+                place.id.resource_group().unwrap_or_default()
+            ),
         );
     }
     let group = cluster.node_resource_group.clone().unwrap_or_default();
@@ -124,7 +138,9 @@ fn checked(cluster: &ManagedCluster, place: &Place) -> Result<ClusterFacts, Vec<
         && !seen.eq_ignore_ascii_case(&group)
     {
         fault(
-            format!("cluster `{name}` has its nodes in resource group `{group}`, and those that Kubernetes lists are in `{seen}`"),
+            format!(
+                "cluster `{name}` has its nodes in resource group `{group}`, and those that Kubernetes lists are in `{seen}`"
+            ),
             "name the cluster of this kubeconfig, or the kubeconfig of that cluster (`--context`)".to_owned(),
         );
     }
@@ -227,8 +243,11 @@ fn security_groups(groups: &[SecurityGroup]) -> Vec<Arc<str>> {
         let number = name.strip_prefix("aks-agentpool-").and_then(|rest| rest.strip_suffix("-nsg"));
         number.is_some_and(|number| number.len() == 8 && number.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    let mut found: Vec<Arc<str>> =
-        groups.iter().filter(|group| is_of_nodes(&group.name)).map(|group| group.id.to_string().into()).collect();
+    let mut found: Vec<Arc<str>> = groups
+        .iter()
+        .filter(|group| is_of_nodes(&group.name))
+        .map(|group| group.id.to_string().into())
+        .collect();
     found.sort();
     found
 }

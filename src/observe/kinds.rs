@@ -16,8 +16,10 @@ impl From<ClusterFailure> for ObserveFault {
 
 /// Lists the kinds. An API that is not installed has no objects; what cannot be listed is a gap.
 pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<(), ObserveFault> {
-    let groups: BTreeSet<&str> =
-        SNAPSHOT_KINDS.iter().map(|kind| kind.resource.split_once('.').map_or("", |(_, group)| group)).collect();
+    let groups: BTreeSet<&str> = SNAPSHOT_KINDS
+        .iter()
+        .map(|kind| kind.resource.split_once('.').map_or("", |(_, group)| group))
+        .collect();
     let groups: Vec<&str> = groups.into_iter().collect();
     let served = cluster.served(&groups).await?;
     let mut unread: Vec<(&'static str, String)> = Vec::new();

@@ -60,13 +60,16 @@ async fn manager(azure: &Azure, group: &ResourceId) -> Result<ResourceId, Observ
         managed_by: Option<String>,
     }
     let managed_by = serde_json::from_value::<Group>(body).ok().and_then(|group| group.managed_by);
-    managed_by
-        .and_then(|id| id.parse().ok())
-        .ok_or_else(|| unnamed(&format!("resource group `{}` does not say which cluster manages it", group.name())))
+    managed_by.and_then(|id| id.parse().ok()).ok_or_else(|| {
+        unnamed(&format!("resource group `{}` does not say which cluster manages it", group.name()))
+    })
 }
 
 fn unnamed(what: &str) -> ObserveFault {
-    ObserveFault::new(what, "name it: `--subscription`, `-g/--resource-group` and `--cluster-name`, as for `az aks show`")
+    ObserveFault::new(
+        what,
+        "name it: `--subscription`, `-g/--resource-group` and `--cluster-name`, as for `az aks show`",
+    )
 }
 
 /// A call to Azure that failed.
@@ -95,8 +98,10 @@ fn group_of_nodes(seen: &Observation) -> Option<ResourceId> {
     let mut groups: BTreeMap<ResourceId, usize> = BTreeMap::new();
     for source in seen.sources.iter().filter(|source| source.name == "<nodes>") {
         let nodes = serde_json::from_slice::<List>(&source.bytes).map(|list| list.items).unwrap_or_default();
-        for id in nodes.iter().filter_map(|node| ResourceId::of_provider_id(&node.spec.provider_id).ok()) {
-            let group = id.resource_group().and_then(|group| ResourceId::of_group(id.subscription(), group).ok());
+        let ids = nodes.iter().filter_map(|node| node.spec.provider_id.strip_prefix("azure://"));
+        for id in ids.filter_map(|id| id.parse::<ResourceId>().ok()) {
+            let group =
+                id.resource_group().and_then(|group| ResourceId::of_group(id.subscription(), group).ok());
             group.into_iter().for_each(|group| *groups.entry(group).or_default() += 1);
         }
     }

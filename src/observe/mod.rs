@@ -52,7 +52,11 @@ impl ObserveFault {
 /// # Errors
 /// Nodes or pods cannot be listed, the managed cluster cannot be found or read, or it is another than the one whose objects
 /// were read. All faults that are known at that point.
-pub async fn observe(cluster: &Cluster, azure: &Azure, named: &Named) -> Result<Observation, Vec<ObserveFault>> {
+pub async fn observe(
+    cluster: &Cluster,
+    azure: &Azure,
+    named: &Named,
+) -> Result<Observation, Vec<ObserveFault>> {
     let mut seen = Observation::default();
     kinds::read(cluster, &mut seen).await.map_err(|fault| vec![fault])?;
     let place = locate::place(azure, named, &seen).await.map_err(|fault| vec![fault])?;

@@ -53,8 +53,12 @@ fn is_coming(node: &Node) -> bool {
 fn why_kept(facts: &AzureFacts, node: &Node) -> Option<&'static str> {
     match facts.owner_of(node) {
         Owner::Own => None,
-        Owner::Karpenter => Some("Karpenter made it, and nodeform cannot adopt it yet: no change is planned to it"),
-        Owner::Foreign => Some("its VM has neither nodeform's nor Karpenter's tags: no change is planned to it"),
+        Owner::Karpenter => {
+            Some("Karpenter made it, and nodeform cannot adopt it yet: no change is planned to it")
+        }
+        Owner::Foreign => {
+            Some("its VM has neither nodeform's nor Karpenter's tags: no change is planned to it")
+        }
         Owner::Unknown => Some("its VM was not among those that Azure listed: no change is planned to it"),
     }
 }

@@ -31,7 +31,8 @@ use crate::plan::strategies::StrategyFleet;
 use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
 use crate::snapshot::{
-    AssembleOptions, Assumption, AzureFacts, Gap, Question, Snapshot, assemble, coming, headroom, suppose, wish,
+    AssembleOptions, Assumption, AzureFacts, Gap, Question, Snapshot, assemble, coming, headroom, suppose,
+    wish,
 };
 use crate::solve::{Solution, Strategy, Warning};
 use network::Network;

@@ -177,8 +177,10 @@ impl AzureFacts {
     /// Returns whose a node is.
     #[must_use]
     pub fn owner_of(&self, node: &Node) -> Owner {
-        let is_of_scale_set =
-            node.provider_id.as_deref().is_some_and(|id| id.to_ascii_lowercase().contains("/virtualmachinescalesets/"));
+        let is_of_scale_set = node
+            .provider_id
+            .as_deref()
+            .is_some_and(|id| id.to_ascii_lowercase().contains("/virtualmachinescalesets/"));
         if is_of_scale_set {
             return Owner::Foreign;
         }

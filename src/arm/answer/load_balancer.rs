@@ -39,7 +39,8 @@ impl LoadBalancer {
         if !NAMES.iter().any(|name| name.eq_ignore_ascii_case(&self.name)) {
             return Vec::new();
         }
-        let passed_over = |pool: &Pool| PASSED_OVER.iter().any(|name| name.eq_ignore_ascii_case(pool.id.name()));
+        let passed_over =
+            |pool: &Pool| PASSED_OVER.iter().any(|name| name.eq_ignore_ascii_case(pool.id.name()));
         self.pools
             .iter()
             .filter(|pool| !pool.is_by_address && !passed_over(pool))
@@ -96,9 +97,11 @@ impl Answer for LoadBalancer {
 
     fn of(wire: Wire) -> Result<Self, String> {
         let id = |text: &str| text.parse().map_err(|fault: crate::arm::ResourceIdFault| fault.to_string());
-        let pools = wire.properties.backend_address_pools.into_iter().map(|pool| {
-            Ok(Pool { id: id(&pool.id)?, is_by_address: is_by_address(&pool.properties) })
-        });
+        let pools = wire
+            .properties
+            .backend_address_pools
+            .into_iter()
+            .map(|pool| Ok(Pool { id: id(&pool.id)?, is_by_address: is_by_address(&pool.properties) }));
         Ok(Self { id: id(&wire.id)?, name: wire.name, pools: pools.collect::<Result<_, String>>()? })
     }
 }

@@ -223,6 +223,7 @@ fn os_disk(wire: WireDisk) -> OsDisk {
 
 fn interfaces(wire: WireNetwork) -> Vec<ResourceId> {
     let mut interfaces = wire.network_interfaces;
-    interfaces.sort_by_key(|interface| !interface.properties.as_ref().is_some_and(|p| p.primary == Some(true)));
+    interfaces
+        .sort_by_key(|interface| !interface.properties.as_ref().is_some_and(|p| p.primary == Some(true)));
     interfaces.into_iter().filter_map(|interface| interface.id?.parse().ok()).collect()
 }

@@ -154,7 +154,8 @@ impl Answer for NetworkInterface {
         let mut subnets = Vec::new();
         let mut backend_pools = Vec::new();
         for configuration in ip_configurations {
-            let ConfigurationProperties { subnet, load_balancer_backend_address_pools } = configuration.properties;
+            let ConfigurationProperties { subnet, load_balancer_backend_address_pools } =
+                configuration.properties;
             subnets.extend(subnet.and_then(id_of));
             backend_pools.extend(load_balancer_backend_address_pools.into_iter().filter_map(id_of));
         }

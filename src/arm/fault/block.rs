@@ -114,15 +114,23 @@ impl Fault {
             FaultKind::SpotQuota => (offerings(Sizes::All, Zones::All, Capacity::Spot), Some(CAPACITY)),
             FaultKind::RegionQuota => (offerings(Sizes::All, Zones::All, Capacity::Both), Some(QUOTA)),
             FaultKind::SizeNotAvailable => match buy_as {
-                BuyAs::Spot => (offerings(Sizes::This, Zones::AttemptedScope, Capacity::This), Some(CAPACITY)),
+                BuyAs::Spot => {
+                    (offerings(Sizes::This, Zones::AttemptedScope, Capacity::This), Some(CAPACITY))
+                }
                 BuyAs::OnDemand => (offerings(Sizes::This, Zones::All, Capacity::This), Some(NOT_SOLD)),
             },
-            FaultKind::NoCapacityInZone => (offerings(Sizes::This, Zones::This, Capacity::Both), Some(CAPACITY)),
-            FaultKind::NoCapacity => (offerings(Sizes::This, Zones::AttemptedScope, Capacity::Both), Some(CAPACITY)),
+            FaultKind::NoCapacityInZone => {
+                (offerings(Sizes::This, Zones::This, Capacity::Both), Some(CAPACITY))
+            }
+            FaultKind::NoCapacity => {
+                (offerings(Sizes::This, Zones::AttemptedScope, Capacity::Both), Some(CAPACITY))
+            }
             FaultKind::OverconstrainedInZone => {
                 (offerings(Sizes::This, Zones::This, Capacity::This), Some(CAPACITY))
             }
-            FaultKind::Overconstrained => (offerings(Sizes::This, Zones::All, Capacity::This), Some(CAPACITY)),
+            FaultKind::Overconstrained => {
+                (offerings(Sizes::This, Zones::All, Capacity::This), Some(CAPACITY))
+            }
             FaultKind::SubnetFull => (Blocked::Subnet, Some(SUBNET)),
             FaultKind::NicReserved => (Blocked::NetworkInterface, Some(NIC_RESERVED)),
             FaultKind::Conflict => (Blocked::Resource, Some(retry_after)),

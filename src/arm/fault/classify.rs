@@ -55,7 +55,12 @@ const RULES: &[Rule] = &[
         FaultKind::Conflict,
     ),
     rule(
-        &["TooManyRequests", "SubscriptionRequestsThrottled", "RequestsThrottled", "ResourceRequestsThrottled"],
+        &[
+            "TooManyRequests",
+            "SubscriptionRequestsThrottled",
+            "RequestsThrottled",
+            "ResourceRequestsThrottled",
+        ],
         "",
         FaultKind::Throttled,
     ),
@@ -65,7 +70,11 @@ const RULES: &[Rule] = &[
         "",
         FaultKind::SubscriptionNotFound,
     ),
-    rule(&["AuthorizationFailed", "LinkedAuthorizationFailed", "AuthorizationPermissionMismatch"], "", FaultKind::NotAllowed),
+    rule(
+        &["AuthorizationFailed", "LinkedAuthorizationFailed", "AuthorizationPermissionMismatch"],
+        "",
+        FaultKind::NotAllowed,
+    ),
     rule(
         &["ExpiredAuthenticationToken", "InvalidAuthenticationToken", "AuthenticationFailed"],
         "",
@@ -83,7 +92,11 @@ const RULES: &[Rule] = &[
 /// Says that a quota is 0: asking again soon is of no use.
 const QUOTA_IS_ZERO: &str = "Current Limit: 0";
 
-pub(super) fn fault(error: Option<ErrorBody>, status: Option<u16>, retry_after_seconds: Option<u64>) -> Fault {
+pub(super) fn fault(
+    error: Option<ErrorBody>,
+    status: Option<u16>,
+    retry_after_seconds: Option<u64>,
+) -> Fault {
     let error = error.unwrap_or_default();
     let all = error.all();
     let by_rule = RULES.iter().find_map(|rule| {

@@ -64,7 +64,8 @@ fn read(error: &Value, depth: usize) -> Option<ErrorBody> {
     }
     let details = error.get("details").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let inner = ["innererror", "innerError"].iter().find_map(|key| error.get(key));
-    let causes = details.iter().take(COUNT_MAX).chain(inner).filter_map(|cause| read(cause, depth - 1)).collect();
+    let causes =
+        details.iter().take(COUNT_MAX).chain(inner).filter_map(|cause| read(cause, depth - 1)).collect();
     Some(ErrorBody {
         code: code.unwrap_or_default().chars().take(MESSAGE_MAX).filter(|c| !c.is_control()).collect(),
         message: one_line(message.unwrap_or_default()),

@@ -48,16 +48,28 @@ pub(super) const fn of(kind: FaultKind) -> Option<&'static str> {
         | FaultKind::NoCapacity
         | FaultKind::OverconstrainedInZone
         | FaultKind::Overconstrained => "allow more sizes or zones in the NodePool, then plan again",
-        FaultKind::PolicyDenied => "the message names the policy; change the AKSNodeClass (tags, disk, subnet) or exempt the node resource group",
+        FaultKind::PolicyDenied => {
+            "the message names the policy; change the AKSNodeClass (tags, disk, subnet) or exempt the node resource group"
+        }
         FaultKind::Locked => "remove the lock: `az lock list -g RESOURCE_GROUP -o table`",
-        FaultKind::SubnetFull => "use a larger subnet (`vnetSubnetID` of the AKSNodeClass), or delete unused NICs",
-        FaultKind::ReferenceMissing => "the cluster's network or identities changed after the plan: plan again",
+        FaultKind::SubnetFull => {
+            "use a larger subnet (`vnetSubnetID` of the AKSNodeClass), or delete unused NICs"
+        }
+        FaultKind::ReferenceMissing => {
+            "the cluster's network or identities changed after the plan: plan again"
+        }
         FaultKind::ImageGone => "Azure has withdrawn the image version: plan again",
         FaultKind::AlreadyExists => "an earlier attempt made it: plan again",
-        FaultKind::NotAuthenticated => "log in again (`az login`), or check AZURE_CLIENT_ID, AZURE_TENANT_ID and the secret's end",
-        FaultKind::NotAllowed => "the message names the action; assign Virtual Machine Contributor, Network Contributor and Managed Identity Operator on the node resource group",
+        FaultKind::NotAuthenticated => {
+            "log in again (`az login`), or check AZURE_CLIENT_ID, AZURE_TENANT_ID and the secret's end"
+        }
+        FaultKind::NotAllowed => {
+            "the message names the action; assign Virtual Machine Contributor, Network Contributor and Managed Identity Operator on the node resource group"
+        }
         FaultKind::SubscriptionDisabled => "enable the subscription in the Azure portal",
-        FaultKind::SubscriptionNotFound => "check AZURE_SUBSCRIPTION_ID and AZURE_TENANT_ID: `az account show`",
+        FaultKind::SubscriptionNotFound => {
+            "check AZURE_SUBSCRIPTION_ID and AZURE_TENANT_ID: `az account show`"
+        }
         FaultKind::GroupNotFound => "check the resource group: `az group list -o table`",
         FaultKind::ApiVersionGone => "use a newer nodeform",
         FaultKind::NicReserved

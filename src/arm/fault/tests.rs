@@ -22,8 +22,16 @@ fn blocks(fault: &Fault, buy_as: BuyAs) -> String {
 fn each_code_blocks_what_the_table_says() {
     let quota = "Operation could not be completed as it results in exceeding approved";
     let cases = [
-        (409, "OperationNotAllowed", format!("{quota} standardDSv5Family Cores quota. Current Limit: 10, Current Usage: 8")),
-        (409, "OperationNotAllowed", format!("{quota} standardNCFamily Cores quota. Current Limit: 0, Current Usage: 0")),
+        (
+            409,
+            "OperationNotAllowed",
+            format!("{quota} standardDSv5Family Cores quota. Current Limit: 10, Current Usage: 8"),
+        ),
+        (
+            409,
+            "OperationNotAllowed",
+            format!("{quota} standardNCFamily Cores quota. Current Limit: 0, Current Usage: 0"),
+        ),
         (409, "OperationNotAllowed", format!("{quota} LowPriorityCores quota. Current Limit: 3")),
         (409, "OperationNotAllowed", format!("{quota} Total Regional Cores quota. Current Limit: 20")),
         (409, "SkuNotAvailable", String::new()),

@@ -3,7 +3,8 @@
 use super::*;
 
 fn chosen(settings: &[(&str, &str)]) -> String {
-    let find = |name: &str| settings.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+    let find =
+        |name: &str| settings.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
     match SignIn::from_environment(&find) {
         Ok(sign_in) => format!("{sign_in:?}"),
         Err(fault) => format!("error: {fault}"),

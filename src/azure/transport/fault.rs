@@ -31,7 +31,9 @@ pub enum TransportFault {
         host: String,
     },
     /// Whoever answers for Entra ID does not.
-    #[error("`{host}` answers a request for a token with HTML (HTTP {status}): it is no identity service of Azure")]
+    #[error(
+        "`{host}` answers a request for a token with HTML (HTTP {status}): it is no identity service of Azure"
+    )]
     NoIdentityService {
         /// The host.
         host: String,

@@ -1,0 +1,116 @@
+//! The files that a client needs: an environment file for Azure and a kubeconfig.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde::Serialize;
+use serde_json::json;
+
+use super::certificate::Certificates;
+use crate::sim::World;
+
+/// Files in a folder that only this user can read; it goes with the value.
+#[derive(Debug)]
+pub struct Files {
+    /// What is printed when the simulator is ready.
+    pub announcement: Announcement,
+    _folder: tempfile::TempDir,
+}
+
+/// What a client needs to know.
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Announcement {
+    /// A file with the addresses of the simulated cloud, as `AZURE_ENVIRONMENT_FILEPATH` names one.
+    pub environment_file: PathBuf,
+    /// A kubeconfig.
+    pub kubeconfig: PathBuf,
+    /// Environment variables for nodeform. They hold the client secret of the simulated identity.
+    pub env: BTreeMap<String, String>,
+}
+
+impl std::fmt::Debug for Announcement {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} and {}", self.environment_file.display(), self.kubeconfig.display())
+    }
+}
+
+impl Files {
+    pub(crate) fn write(
+        world: &World,
+        certificates: &Certificates,
+        address: SocketAddr,
+        speed: u32,
+    ) -> anyhow::Result<Self> {
+        let folder = tempfile::Builder::new()
+            .prefix("nodeform-azure-sim-")
+            .permissions(fs::Permissions::from_mode(0o700))
+            .tempdir()
+            .context("failed to make a temporary folder")?;
+        let write = |name: &str, text: &str| -> anyhow::Result<PathBuf> {
+            let path = folder.path().join(name);
+            fs::write(&path, text).with_context(|| format!("failed to write `{}`", path.display()))?;
+            Ok(path)
+        };
+        let ca = write("ca.pem", &certificates.ca_pem)?;
+        let environment_file = write("environment.json", &environment(address, &ca, speed))?;
+        let kubeconfig = write("kubeconfig", &kubeconfig(world, certificates, address))?;
+        let env = variables(world, &environment_file, &kubeconfig);
+        Ok(Self { announcement: Announcement { environment_file, kubeconfig, env }, _folder: folder })
+    }
+}
+
+/// Azure's names for the addresses of a cloud, and ours for what only a simulated one has.
+fn environment(address: SocketAddr, ca: &Path, speed: u32) -> String {
+    let url = format!("https://{address}/");
+    let file = json!({
+        "name": "SimulatedCloud",
+        "managementPortalURL": url,
+        "serviceManagementEndpoint": url,
+        "resourceManagerEndpoint": url,
+        "activeDirectoryEndpoint": url,
+        "tokenAudience": "https://management.azure.com/",
+        "storageEndpointSuffix": "core.windows.net",
+        "caFile": ca,
+        "clockSpeed": speed,
+    });
+    format!("{file:#}\n")
+}
+
+fn kubeconfig(world: &World, certificates: &Certificates, address: SocketAddr) -> String {
+    let name = &world.settings().cluster.name;
+    let ca = data_encoding::BASE64.encode(certificates.ca_pem.as_bytes());
+    let user = format!("{name}-admin");
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": name, "preferences": {},
+        "clusters": [{
+            "name": name,
+            "cluster": {"server": format!("https://{address}"), "certificate-authority-data": ca},
+        }],
+        "users": [{"name": user, "user": {"token": world.credentials().cluster_token.reveal()}}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": user}}],
+    });
+    // JSON is YAML.
+    format!("{config:#}\n")
+}
+
+fn variables(world: &World, environment_file: &Path, kubeconfig: &Path) -> BTreeMap<String, String> {
+    let settings = world.settings();
+    [
+        ("AZURE_TENANT_ID", settings.tenant.clone()),
+        ("AZURE_CLIENT_ID", settings.client.clone()),
+        ("AZURE_CLIENT_SECRET", world.credentials().client_secret.reveal().to_owned()),
+        ("AZURE_SUBSCRIPTION_ID", settings.subscription.clone()),
+        ("AZURE_ENVIRONMENT_FILEPATH", environment_file.display().to_string()),
+        ("KUBECONFIG", kubeconfig.display().to_string()),
+        ("CLUSTER_NAME", settings.cluster.name.clone()),
+        ("ARM_RESOURCE_GROUP", settings.cluster.resource_group.clone()),
+    ]
+    .into_iter()
+    .map(|(name, value)| (name.to_owned(), value))
+    .collect()
+}

@@ -1,0 +1,95 @@
+//! The one world of a simulator, shared by its connections.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use anyhow::Context as _;
+use jiff::Timestamp;
+use tokio::sync::Notify;
+
+use crate::sim::{Request, Response, Watch, WatchEvents, World, exchange};
+
+/// A world, and who waits for it to move.
+#[derive(Debug)]
+pub(crate) struct Host {
+    world: Mutex<World>,
+    recorder: Option<Mutex<Recorder>>,
+    /// Wakes watches: objects have changed.
+    pub(crate) changed: Notify,
+    /// Wakes the clock: something may be due earlier than it was.
+    pub(crate) planned: Notify,
+}
+
+impl Host {
+    pub(crate) fn new(world: World, recorder: Option<Recorder>) -> Self {
+        Self {
+            world: Mutex::new(world),
+            recorder: recorder.map(Mutex::new),
+            changed: Notify::new(),
+            planned: Notify::new(),
+        }
+    }
+
+    /// Answers a request, and writes it down.
+    pub(crate) fn request(&self, request: &Request) -> Response {
+        let response = self.moved(|world| world.request(Timestamp::now(), request));
+        if let Some(recorder) = &self.recorder {
+            locked(recorder).append(request, &response);
+        }
+        self.planned.notify_one();
+        response
+    }
+
+    /// Lets happen what is due, and tells when something is next.
+    pub(crate) fn advance(&self) -> Option<Timestamp> {
+        self.moved(|world| {
+            world.advance(Timestamp::now());
+            world.next_event()
+        })
+    }
+
+    pub(crate) fn watch(&self, watch: &mut Watch) -> WatchEvents {
+        locked(&self.world).watch(watch)
+    }
+
+    fn moved<T>(&self, act: impl FnOnce(&mut World) -> T) -> T {
+        let mut world = locked(&self.world);
+        let before = world.revision();
+        let result = act(&mut world);
+        if world.revision() != before {
+            self.changed.notify_waiters();
+        }
+        result
+    }
+}
+
+/// A panic of one connection says nothing about the world.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The file to which exchanges are appended.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    file: File,
+}
+
+impl Recorder {
+    pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
+        let file = File::options()
+            .create(true)
+            .append(true)
+            .open(path)
+            .with_context(|| format!("failed to open `{}` for recording", path.display()))?;
+        Ok(Self { file })
+    }
+
+    /// Appends an exchange. A full disk ends the recording, not the simulation.
+    fn append(&mut self, request: &Request, response: &Response) {
+        if let Some(exchange) = exchange(request, response) {
+            let _ = writeln!(self.file, "{exchange}");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Addresses of the nodes' subnet.
+
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+
+/// Azure keeps the network's and the broadcast address, the gateway and two for DNS.
+pub(crate) const RESERVED: u32 = 5;
+
+/// The first address of a prefix and how many it has. At most 29 bits, or none would be left.
+pub(crate) fn range(prefix: &str) -> Option<(u32, u32)> {
+    let (address, bits) = prefix.split_once('/')?;
+    let address: Ipv4Addr = address.parse().ok()?;
+    let bits: u32 = bits.parse().ok().filter(|bits| (8..=29).contains(bits))?;
+    let count = 1_u32 << (32 - bits);
+    Some((u32::from(address) & !(count - 1), count))
+}
+
+/// The lowest addresses of a prefix that nobody has; none where there are too few. Azure gives the fourth and on.
+pub(crate) fn free(prefix: &str, taken: &BTreeSet<u32>, in_use: u32, wanted: usize) -> Option<Vec<u32>> {
+    let (first, count) = range(prefix)?;
+    let from = first + RESERVED - 1 + in_use;
+    let last = first + count - 1;
+    let found: Vec<u32> = (from..last).filter(|address| !taken.contains(address)).take(wanted).collect();
+    (found.len() == wanted).then_some(found)
+}
+
+/// An address as text.
+pub(crate) fn text(address: u32) -> String {
+    Ipv4Addr::from(address).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_29_bit_subnet_has_three_addresses_to_give() {
+        let free = |taken: &[u32], wanted| free("10.0.0.0/29", &taken.iter().copied().collect(), 0, wanted);
+        let all = free(&[], 3).expect("eight less five");
+        assert_eq!(
+            all.iter().map(|address| text(*address)).collect::<Vec<_>>(),
+            ["10.0.0.4", "10.0.0.5", "10.0.0.6"]
+        );
+        assert_eq!(free(&[], 4), None);
+        assert_eq!(free(&all[..2], 1), Some(vec![all[2]]));
+        assert_eq!(range("10.0.0.0/30"), None);
+        assert_eq!(range("10.0.0.0"), None);
+    }
+}

@@ -1,0 +1,121 @@
+//! GET and LIST: selectors, pages, versions.
+
+use serde_json::{Value, json};
+
+use super::kinds::Kind;
+use super::ok;
+use super::route::Route;
+use super::scale;
+use super::selector::{Fields, Labels};
+use super::status::Refusal;
+use super::store::{Name, Store};
+use crate::sim::http::{Request, Response};
+use crate::sim::json::set;
+
+/// What a list selects.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Selection {
+    pub(crate) namespace: String,
+    pub(crate) labels: Labels,
+    pub(crate) fields: Fields,
+}
+
+impl Selection {
+    pub(crate) fn of(route: &Route, request: &Request) -> Result<Self, Refusal> {
+        let labels = request.query("labelSelector").unwrap_or_default();
+        let fields = request.query("fieldSelector").unwrap_or_default();
+        Ok(Self {
+            namespace: route.namespace.clone(),
+            labels: Labels::parse(&labels).map_err(Refusal::bad_request)?,
+            fields: Fields::parse(&fields).map_err(Refusal::bad_request)?,
+        })
+    }
+
+    pub(crate) fn admit(&self, object: &Value) -> bool {
+        let namespace = object.pointer("/metadata/namespace").and_then(Value::as_str).unwrap_or_default();
+        (self.namespace.is_empty() || self.namespace == namespace)
+            && self.labels.admit_object(object)
+            && self.fields.admit(object)
+    }
+}
+
+/// An object as a version of its kind shows it.
+pub(crate) fn shown(kind: &Kind, version: &str, object: &Value) -> Value {
+    let mut object = object.clone();
+    set(&mut object, &["apiVersion"], json!(kind.api_version(version)));
+    set(&mut object, &["kind"], json!(kind.kind));
+    object
+}
+
+pub(crate) fn get(store: &Store, route: &Route, _request: &Request) -> Result<Response, Refusal> {
+    let kind = store.kinds.get(route.kind);
+    let name = route.name()?;
+    let object = store.get(route.kind, &name).ok_or_else(|| Refusal::not_found(kind, &name.name))?;
+    match route.subresource.as_deref() {
+        None | Some("status") => Ok(ok(&shown(kind, &route.version, object))),
+        Some("scale") => Ok(ok(&scale::of(object))),
+        Some(_) => Err(Refusal::method_not_allowed()),
+    }
+}
+
+/// Lists in pages, if the request limits them. A page begins after the name that its token ends with, and says the
+/// revision of the first page, so that the whole reads as one.
+pub(crate) fn list(store: &Store, route: &Route, request: &Request) -> Result<Response, Refusal> {
+    let kind = store.kinds.get(route.kind);
+    let selection = Selection::of(route, request)?;
+    let limit = request.query("limit").and_then(|text| text.parse::<usize>().ok()).filter(|limit| *limit > 0);
+    let token = request.query("continue").filter(|token| !token.is_empty());
+    let from = token.as_deref().map(Continue::parse).transpose()?;
+    let revision = from.as_ref().map_or(store.revision(), |from| from.revision);
+    let mut items = Vec::new();
+    let mut last: Option<Name> = None;
+    let mut rest = 0_u64;
+    for (name, object) in store.list(route.kind) {
+        let is_before = from.as_ref().is_some_and(|from| *name <= from.after);
+        if is_before || !selection.admit(object) {
+            continue;
+        }
+        if limit.is_some_and(|limit| items.len() >= limit) {
+            rest += 1;
+        } else {
+            items.push(shown(kind, &route.version, object));
+            last = Some(name.clone());
+        }
+    }
+    let mut metadata = json!({"resourceVersion": revision.to_string()});
+    if let Some(after) = last.filter(|_| rest > 0) {
+        metadata["continue"] = json!(Continue { revision, after }.to_text());
+        if selection.labels.is_empty() && selection.fields == Fields::default() {
+            metadata["remainingItemCount"] = json!(rest);
+        }
+    }
+    Ok(ok(&json!({
+        "kind": format!("{}List", kind.kind), "apiVersion": kind.api_version(&route.version),
+        "metadata": metadata, "items": items,
+    })))
+}
+
+/// Where the next page begins.
+struct Continue {
+    revision: u64,
+    after: Name,
+}
+
+impl Continue {
+    fn to_text(&self) -> String {
+        let Self { revision, after } = self;
+        let text = json!({"v": "meta.k8s.io/v1", "rv": revision, "start": [after.namespace, after.name]});
+        data_encoding::BASE64URL_NOPAD.encode(text.to_string().as_bytes())
+    }
+
+    fn parse(token: &str) -> Result<Self, Refusal> {
+        let read = || {
+            let bytes = data_encoding::BASE64URL_NOPAD.decode(token.as_bytes()).ok()?;
+            let value: Value = serde_json::from_slice(&bytes).ok()?;
+            let part = |at: &str| value.pointer(at).and_then(Value::as_str);
+            let after = Name::new(part("/start/0")?, part("/start/1")?);
+            Some(Self { revision: value.get("rv")?.as_u64()?, after })
+        };
+        read().ok_or_else(|| Refusal::bad_request("continue key is not valid: it is no token of this server"))
+    }
+}

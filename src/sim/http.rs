@@ -1,0 +1,169 @@
+//! Requests and answers as values.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::Value;
+
+use super::cluster::Watch;
+
+/// One HTTP request.
+#[derive(Clone)]
+pub struct Request {
+    /// The method, in capitals.
+    pub method: String,
+    /// The path with its query, as sent.
+    pub target: String,
+    /// The headers; names in lower case.
+    pub headers: BTreeMap<String, String>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl fmt::Debug for Request {
+    // Headers and body carry tokens and customData.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.method, self.target)
+    }
+}
+
+impl Request {
+    /// Makes a request without headers and body.
+    #[must_use]
+    pub fn new(method: &str, target: &str) -> Self {
+        Self {
+            method: method.to_owned(),
+            target: target.to_owned(),
+            headers: BTreeMap::new(),
+            body: Vec::new(),
+        }
+    }
+
+    /// Adds a header; its name in lower case.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// Adds a JSON body.
+    #[must_use]
+    pub fn json(mut self, body: &Value) -> Self {
+        self.body = body.to_string().into_bytes();
+        self.header("content-type", "application/json")
+    }
+
+    /// The path, decoded, without the query.
+    pub(crate) fn path(&self) -> String {
+        decoded(self.target.split('?').next().unwrap_or_default(), false)
+    }
+
+    /// The query's value of this name; names compare without regard to case, as ARM does.
+    pub(crate) fn query(&self, name: &str) -> Option<String> {
+        let (_, query) = self.target.split_once('?')?;
+        query.split('&').find_map(|pair| {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            decoded(key, true).eq_ignore_ascii_case(name).then(|| decoded(value, true))
+        })
+    }
+
+    pub(crate) fn head(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(String::as_str)
+    }
+
+    /// The token of the `Authorization` header.
+    pub(crate) fn bearer(&self) -> Option<&str> {
+        let value = self.head("authorization")?;
+        let (scheme, token) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+    }
+}
+
+/// What a request came to.
+#[derive(Debug)]
+pub enum Response {
+    /// An answer.
+    Answer(Answer),
+    /// The request was carried out, and its answer never arrives: the connection is cut.
+    Lost,
+    /// A watch: what happens is sent as it happens.
+    Watch(Watch),
+}
+
+/// One HTTP answer.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The status code.
+    pub status: u16,
+    /// The headers, in the order in which they are sent.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl fmt::Debug for Answer {
+    // A token endpoint's body is a secret.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} ({} bytes)", self.status, self.body.len())
+    }
+}
+
+impl Answer {
+    /// An answer without a body.
+    pub(crate) const fn empty(status: u16) -> Self {
+        Self { status, headers: Vec::new(), body: Vec::new() }
+    }
+
+    /// An answer with a JSON body.
+    pub(crate) fn json(status: u16, body: &Value) -> Self {
+        Self::empty(status).with_json(body)
+    }
+
+    /// The same answer with this body.
+    pub(crate) fn with_json(mut self, body: &Value) -> Self {
+        self.body = body.to_string().into_bytes();
+        self.with("Content-Type", "application/json")
+    }
+
+    /// The same answer with one more header.
+    pub(crate) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.headers.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// The header of this name; names compare without regard to case.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+
+    /// The body as JSON; null if it is none.
+    #[must_use]
+    pub fn value(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or(Value::Null)
+    }
+}
+
+/// Decodes percent signs, and plus signs where they stand for spaces. What is no UTF-8 stays readable.
+pub(crate) fn decoded(text: &str, plus_is_space: bool) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let escaped = (byte == b'%')
+            .then(|| text.get(at + 1..at + 3))
+            .flatten()
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match escaped {
+            Some(value) => {
+                out.push(value);
+                at += 3;
+            }
+            None => {
+                out.push(if byte == b'+' && plus_is_space { b' ' } else { byte });
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}

@@ -1,0 +1,95 @@
+//! Short ways to values inside JSON.
+
+use serde_json::{Map, Value};
+
+/// The text at a JSON pointer.
+pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
+    value.pointer(pointer).and_then(Value::as_str)
+}
+
+/// The text at a JSON pointer, empty if there is none.
+pub(crate) fn text_or_empty<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    text(value, pointer).unwrap_or_default()
+}
+
+/// The list at a JSON pointer, empty if there is none.
+pub(crate) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+    value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The whole number at a JSON pointer.
+pub(crate) fn number(value: &Value, pointer: &str) -> Option<i64> {
+    value.pointer(pointer).and_then(Value::as_i64)
+}
+
+/// Whether `true` lies at a JSON pointer.
+pub(crate) fn is_true(value: &Value, pointer: &str) -> bool {
+    value.pointer(pointer).and_then(Value::as_bool) == Some(true)
+}
+
+/// The members of the object at a JSON pointer.
+pub(crate) fn members<'a>(value: &'a Value, pointer: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    value.pointer(pointer).and_then(Value::as_object).into_iter().flatten()
+}
+
+/// The member of this name, made an object where it is none.
+pub(crate) fn object<'a>(value: &'a mut Value, name: &str) -> &'a mut Map<String, Value> {
+    if !value.is_object() {
+        *value = Value::Object(Map::new());
+    }
+    let slot = match value {
+        Value::Object(map) => map.entry(name).or_insert(Value::Null),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => value,
+    };
+    if !slot.is_object() {
+        *slot = Value::Object(Map::new());
+    }
+    match slot {
+        Value::Object(map) => map,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            unreachable!("the slot was made an object above")
+        }
+    }
+}
+
+/// Sets the member at a path of names, making objects on the way.
+pub(crate) fn set(value: &mut Value, path: &[&str], to: Value) {
+    let Some((last, parents)) = path.split_last() else { return };
+    let mut at = value;
+    for name in parents {
+        object(at, name);
+        let Some(next) = at.get_mut(*name) else { return };
+        at = next;
+    }
+    if !at.is_object() {
+        *at = Value::Object(Map::new());
+    }
+    if let Some(map) = at.as_object_mut() {
+        map.insert((*last).to_owned(), to);
+    }
+}
+
+/// Removes the member at a path of names.
+pub(crate) fn unset(value: &mut Value, path: &[&str]) -> Option<Value> {
+    let (last, parents) = path.split_last()?;
+    let mut at = value;
+    for name in parents {
+        at = at.get_mut(*name)?;
+    }
+    at.as_object_mut()?.remove(*last)
+}
+
+/// The list at a path of names, made where there is none.
+pub(crate) fn list_mut<'a>(value: &'a mut Value, path: &[&str]) -> Option<&'a mut Vec<Value>> {
+    let (last, parents) = path.split_last()?;
+    let mut at = value;
+    for name in parents {
+        object(at, name);
+        at = at.get_mut(*name)?;
+    }
+    let slot = at.as_object_mut()?.entry((*last).to_owned()).or_insert(Value::Null);
+    if !slot.is_array() {
+        *slot = Value::Array(Vec::new());
+    }
+    slot.as_array_mut()
+}

@@ -1,0 +1,212 @@
+//! What the players look up again and again, kept up with the changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::pod::{self, Amounts};
+use super::quantity::milli;
+use crate::sim::cluster::{
+    BUDGETS, DAEMON_SETS, DEPLOYMENTS, JOBS, KindId, NODES, Name, PODS, REPLICA_SETS, STATEFUL_SETS, Store,
+};
+use crate::sim::json::{is_true, list, members, number, text_or_empty};
+
+/// A pod in brief.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PodView {
+    pub(crate) uid: String,
+    pub(crate) node: Option<String>,
+    pub(crate) owner: Option<String>,
+    pub(crate) requests: Amounts,
+    pub(crate) has_ended: bool,
+    pub(crate) is_terminating: bool,
+    pub(crate) is_ready: bool,
+    /// Rises with every change of its `spec`.
+    generation: i64,
+}
+
+impl PodView {
+    fn of(pod: &Value) -> Self {
+        Self {
+            uid: text_or_empty(pod, "/metadata/uid").to_owned(),
+            node: pod::node(pod).map(str::to_owned),
+            owner: pod::controller(pod).map(str::to_owned),
+            requests: pod::requests(pod),
+            has_ended: pod::has_ended(pod),
+            is_terminating: pod::is_terminating(pod),
+            is_ready: pod::is_ready(pod),
+            generation: number(pod, "/metadata/generation").unwrap_or(0),
+        }
+    }
+
+    /// Whether its controller counts it.
+    pub(crate) const fn is_active(&self) -> bool {
+        !self.has_ended && !self.is_terminating
+    }
+
+    /// Whether it takes room on its node.
+    const fn takes_room(&self) -> bool {
+        !self.has_ended
+    }
+}
+
+/// A node in brief.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct NodeView {
+    pub(crate) labels: BTreeMap<String, String>,
+    pub(crate) taints: Vec<Value>,
+    pub(crate) is_unschedulable: bool,
+    pub(crate) is_ready: bool,
+    pub(crate) allocatable: Amounts,
+}
+
+impl NodeView {
+    fn of(node: &Value) -> Self {
+        let allocatable =
+            if node.pointer("/status/allocatable").is_some() { "allocatable" } else { "capacity" };
+        Self {
+            labels: members(node, "/metadata/labels")
+                .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
+                .collect(),
+            taints: list(node, "/spec/taints").to_vec(),
+            is_unschedulable: is_true(node, "/spec/unschedulable"),
+            is_ready: pod::condition(node, "Ready") == Some("True"),
+            allocatable: members(node, &format!("/status/{allocatable}"))
+                .map(|(name, amount)| (name.clone(), milli(amount)))
+                .collect(),
+        }
+    }
+}
+
+/// Which sorts of objects have changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Seen {
+    pub(crate) pods: bool,
+    pub(crate) nodes: bool,
+    pub(crate) workloads: bool,
+}
+
+/// Pods and nodes in brief.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    pub(crate) pods: BTreeMap<Name, PodView>,
+    pub(crate) nodes: BTreeMap<String, NodeView>,
+    /// Pods that wait for a node.
+    pub(crate) waiting: BTreeSet<Name>,
+    /// Those of them that fit no node as it was when it was last touched.
+    pub(crate) parked: BTreeSet<Name>,
+    /// Nodes that have changed, or got room, since pods were last scheduled.
+    pub(crate) touched: BTreeSet<String>,
+    /// What is taken of each node.
+    pub(crate) used: BTreeMap<String, Amounts>,
+    /// Room that bindings took which the index has not seen yet.
+    pub(crate) provisional: Vec<(String, Amounts)>,
+    by_node: BTreeMap<String, BTreeSet<Name>>,
+    by_owner: BTreeMap<String, BTreeSet<Name>>,
+    by_uid: BTreeMap<String, Name>,
+}
+
+impl Index {
+    /// Takes up what has changed.
+    pub(crate) fn update(&mut self, store: &Store, dirty: &BTreeSet<(KindId, Name)>) -> Seen {
+        let mut seen = Seen::default();
+        for (node, amounts) in std::mem::take(&mut self.provisional) {
+            self.take(&node, &amounts, -1);
+        }
+        for (kind, name) in dirty {
+            if *kind == PODS {
+                seen.pods = true;
+                self.set_pod(name, store.get(PODS, name).map(|pod| PodView::of(pod)));
+            } else if *kind == NODES {
+                seen.nodes = true;
+                self.set_node(&name.name, store.get(NODES, name).map(|node| NodeView::of(node)));
+            } else if [DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS, JOBS, BUDGETS].contains(kind) {
+                seen.workloads = true;
+            }
+        }
+        seen
+    }
+
+    fn set_node(&mut self, name: &str, new: Option<NodeView>) {
+        if self.nodes.get(name) == new.as_ref() {
+            return;
+        }
+        self.touched.insert(name.to_owned());
+        match new {
+            Some(new) => self.nodes.insert(name.to_owned(), new),
+            None => self.nodes.remove(name),
+        };
+    }
+
+    fn set_pod(&mut self, name: &Name, new: Option<PodView>) {
+        if self.pods.get(name) == new.as_ref() {
+            return;
+        }
+        if let Some(old) = self.pods.remove(name) {
+            self.waiting.remove(name);
+            self.parked.remove(name);
+            self.by_uid.remove(&old.uid);
+            if let Some(node) = &old.node {
+                remove_from(&mut self.by_node, node, name);
+                if old.takes_room() {
+                    self.touched.insert(node.clone());
+                    self.take(node, &old.requests, -1);
+                }
+            }
+            if let Some(owner) = &old.owner {
+                remove_from(&mut self.by_owner, owner, name);
+            }
+        }
+        let Some(new) = new else { return };
+        self.by_uid.insert(new.uid.clone(), name.clone());
+        match &new.node {
+            Some(node) => {
+                self.by_node.entry(node.clone()).or_default().insert(name.clone());
+                if new.takes_room() {
+                    self.take(node, &new.requests, 1);
+                }
+            }
+            None if new.is_active() => {
+                self.waiting.insert(name.clone());
+            }
+            None => {}
+        }
+        if let Some(owner) = &new.owner {
+            self.by_owner.entry(owner.clone()).or_default().insert(name.clone());
+        }
+        self.pods.insert(name.clone(), new);
+    }
+
+    fn take(&mut self, node: &str, amounts: &Amounts, sign: i128) {
+        let used = self.used.entry(node.to_owned()).or_default();
+        for (name, amount) in amounts {
+            *used.entry(name.clone()).or_insert(0) += sign * amount;
+        }
+    }
+
+    /// The pods of a controller.
+    pub(crate) fn owned_by(&self, uid: &str) -> impl Iterator<Item = (&Name, &PodView)> {
+        self.by_owner.get(uid).into_iter().flatten().filter_map(|name| self.pods.get_key_value(name))
+    }
+
+    /// The pods of a node.
+    pub(crate) fn on_node(&self, node: &str) -> impl Iterator<Item = (&Name, &PodView)> {
+        self.by_node.get(node).into_iter().flatten().filter_map(|name| self.pods.get_key_value(name))
+    }
+
+    /// The nodes that pods are bound to, whether they are there or not.
+    pub(crate) fn nodes_of_pods(&self) -> impl Iterator<Item = &String> {
+        self.by_node.iter().filter(|(_, pods)| !pods.is_empty()).map(|(node, _)| node)
+    }
+
+    /// The name of the pod of this UID.
+    pub(crate) fn pod_by_uid(&self, uid: &str) -> Option<&Name> {
+        self.by_uid.get(uid)
+    }
+}
+
+fn remove_from(map: &mut BTreeMap<String, BTreeSet<Name>>, key: &str, name: &Name) {
+    if let Some(names) = map.get_mut(key) {
+        names.remove(name);
+    }
+}

@@ -1,0 +1,92 @@
+//! What plays by itself: kubelets, workload controllers, the scheduler.
+
+mod budgets;
+mod daemons;
+mod garbage;
+mod index;
+mod jobs;
+mod kubelet;
+mod pod;
+mod quantity;
+mod replicas;
+mod scheduler;
+mod sets;
+mod taints;
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+pub(crate) use kubelet::Kubelet;
+pub(crate) use pod::{condition, is_ready};
+
+use super::agenda::Agenda;
+use super::cluster::Store;
+use super::draw::Draw;
+use super::settings::{Durations, SimulatedAzure};
+use index::Index;
+
+/// What plays, and what it remembers.
+#[derive(Debug)]
+pub(crate) struct Play {
+    /// The kubelets of VMs by `vmId`.
+    pub(crate) kubelets: BTreeMap<String, Kubelet>,
+    /// By node, the `vmId` of the VM that it stands on.
+    machine_of_node: BTreeMap<String, String>,
+    index: Index,
+    durations: Durations,
+    draw: Draw,
+}
+
+/// What a controller works with.
+#[derive(Debug)]
+pub(crate) struct Scene<'a> {
+    pub(crate) now: Timestamp,
+    pub(crate) store: &'a mut Store,
+    pub(crate) agenda: &'a mut Agenda,
+}
+
+impl Play {
+    pub(crate) fn new(settings: &SimulatedAzure, draw: Draw) -> Self {
+        Self {
+            kubelets: BTreeMap::new(),
+            machine_of_node: BTreeMap::new(),
+            index: Index::default(),
+            durations: settings.durations,
+            draw,
+        }
+    }
+
+    /// Lets every controller look at what has changed, until nothing changes any more.
+    pub(crate) fn reconcile(&mut self, scene: &mut Scene<'_>) {
+        // Each pass lets every controller act on what the others did; workloads settle after a few.
+        const PASSES_MAX: usize = 20;
+        for _ in 0..PASSES_MAX {
+            if !scene.store.is_dirty() {
+                return;
+            }
+            garbage::collect(scene);
+            let dirty = scene.store.take_dirty();
+            let seen = self.index.update(scene.store, &dirty);
+            if seen.workloads || seen.pods {
+                sets::reconcile(&self.index, scene);
+                replicas::reconcile(&self.index, scene);
+                jobs::reconcile(&self.index, scene);
+            }
+            if seen.workloads || seen.pods || seen.nodes {
+                daemons::reconcile(&self.index, scene);
+            }
+            if seen.nodes || seen.pods {
+                garbage::pods_of_lost_nodes(&self.index, scene);
+                taints::evict(&self.index, scene);
+                scheduler::schedule(&mut self.index, scene);
+            }
+            if seen.pods {
+                self.start_and_stop(scene, &dirty);
+            }
+            if seen.pods || seen.workloads {
+                budgets::reconcile(&self.index, scene);
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! nodeform against a simulated Azure and cluster: in memory, and as programs over HTTPS on loopback.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "tests of programs: they start them, read their files and wait for them"
+)]
+
+mod plan;
+mod program;
+mod served;
+mod sim;
+mod specifications;

@@ -1,0 +1,240 @@
+//! The running program, and a client that knows only what it announced.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use nodeform::sim::{SimulatedAzure, Start, World};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+/// How long anything may take here: a minute of this machine is hours of the world's.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Program {
+    child: Child,
+    announcement: Value,
+    address: String,
+    client: reqwest::Client,
+    cluster_token: String,
+    azure_token: String,
+    _world: tempfile::TempDir,
+}
+
+/// What a command came to.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    /// Its standard output.
+    pub(crate) printed: String,
+    /// Its standard error.
+    pub(crate) said: String,
+}
+
+impl Program {
+    pub(crate) async fn start(arguments: &[&str]) -> Self {
+        let document =
+            "apiVersion: nodeform.dev/v1alpha1\nkind: SimulatedAzure\nspec: {location: southcentralus}\n";
+        Self::of(document, arguments).await
+    }
+
+    /// Starts it with the documents of a world.
+    pub(crate) async fn of(documents: &str, arguments: &[&str]) -> Self {
+        let world = tempfile::tempdir().expect("a folder");
+        std::fs::write(world.path().join("world.yaml"), documents).expect("it can be written");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_nodeform-azure-sim"))
+            .arg("--world")
+            .arg(world.path())
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("the program starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+        let line = lines.next_line().await.expect("it can be read").expect("the program announces itself");
+        let announcement: Value = serde_json::from_str(&line).expect("JSON");
+        let read =
+            |path: &Value| std::fs::read_to_string(path.as_str().expect("a path")).expect("it is there");
+        let environment: Value = serde_json::from_str(&read(&announcement["environmentFile"])).expect("JSON");
+        let kubeconfig: Value = serde_json::from_str(&read(&announcement["kubeconfig"])).expect("JSON");
+        let ca = read(&environment["caFile"]);
+        let _ = rustls_provider();
+        let client = reqwest::Client::builder()
+            .tls_certs_only([reqwest::Certificate::from_pem(ca.as_bytes()).expect("a certificate")])
+            .build()
+            .expect("a client");
+        let address =
+            environment["resourceManagerEndpoint"].as_str().expect("a URL").trim_end_matches('/').to_owned();
+        let cluster_token = kubeconfig["users"][0]["user"]["token"].as_str().expect("a token").to_owned();
+        let mut program = Self {
+            child,
+            announcement,
+            address,
+            client,
+            cluster_token,
+            azure_token: String::new(),
+            _world: world,
+        };
+        program.azure_token = program.sign_in().await;
+        program
+    }
+
+    async fn sign_in(&self) -> String {
+        let env = |name: &str| self.announcement["env"][name].as_str().expect("a variable").to_owned();
+        let url = format!("{}/{}/oauth2/v2.0/token", self.address, env("AZURE_TENANT_ID"));
+        let form = format!(
+            "grant_type=client_credentials&client_id={}&client_secret={}&scope=https%3A%2F%2Fmanagement.azure.com%2F.default",
+            env("AZURE_CLIENT_ID"),
+            env("AZURE_CLIENT_SECRET")
+        );
+        let answer = self.client.post(url).body(form).send().await.expect("it answers");
+        let body: Value = answer.json().await.expect("JSON");
+        body["access_token"].as_str().expect("a token").to_owned()
+    }
+
+    /// A world of the same settings, to take ids from.
+    pub(crate) fn twin(&self) -> World {
+        let settings = SimulatedAzure { location: "southcentralus".to_owned(), ..SimulatedAzure::default() };
+        let mut world = World::new(Start { settings, ..Start::default() }).expect("the world is valid");
+        world.advance(jiff::Timestamp::now());
+        world
+    }
+
+    /// The certificate authority as a node's configuration states it.
+    pub(crate) fn ca(&self) -> String {
+        let path = self.environment_file().with_file_name("ca.pem");
+        data_encoding::BASE64.encode(&std::fs::read(path).expect("it is there"))
+    }
+
+    async fn send(
+        &self,
+        method: &str,
+        target: &str,
+        token: &str,
+        body: Option<(&str, &Value)>,
+    ) -> reqwest::Result<(u16, Value)> {
+        let method: reqwest::Method = method.parse().expect("a method");
+        let mut request = self.client.request(method, format!("{}{target}", self.address)).bearer_auth(token);
+        if let Some((kind, body)) = body.filter(|(_, body)| !body.is_null()) {
+            request = request.header("content-type", kind).body(body.to_string());
+        }
+        let answer = request.send().await?;
+        let status = answer.status().as_u16();
+        let text = answer.text().await?;
+        Ok((status, serde_json::from_str(&text).unwrap_or(Value::Null)))
+    }
+
+    pub(crate) async fn try_arm(
+        &self,
+        method: &str,
+        target: &str,
+        body: Option<&Value>,
+    ) -> reqwest::Result<(u16, Value)> {
+        self.send(method, target, &self.azure_token, body.map(|body| ("application/json", body))).await
+    }
+
+    pub(crate) async fn arm(&self, method: &str, target: &str, body: Option<&Value>) -> (u16, Value) {
+        self.try_arm(method, target, body).await.expect("it answers")
+    }
+
+    pub(crate) async fn kube(&self, method: &str, target: &str, body: &Value) -> (u16, Value) {
+        self.send(method, target, &self.cluster_token, Some(("application/json", body)))
+            .await
+            .expect("it answers")
+    }
+
+    pub(crate) async fn patch(&self, target: &str, body: &Value) -> (u16, Value) {
+        let body = Some(("application/merge-patch+json", body));
+        self.send("PATCH", target, &self.cluster_token, body).await.expect("it answers")
+    }
+
+    pub(crate) async fn own(&self, method: &str, target: &str, body: &Value) -> (u16, Value) {
+        self.send(method, target, "", Some(("application/json", body))).await.expect("it answers")
+    }
+
+    /// All that a stream brings until it ends.
+    pub(crate) async fn stream(&self, target: &str) -> String {
+        let request = self.client.get(format!("{}{target}", self.address)).bearer_auth(&self.cluster_token);
+        request.send().await.expect("it answers").text().await.expect("it ends")
+    }
+
+    pub(crate) async fn put_and_wait(&self, target: &str, body: &Value) {
+        let mut body = body.clone();
+        self.insist_on_ca(&mut body);
+        let (status, answer) = self.arm("PUT", target, Some(&body)).await;
+        assert!(matches!(status, 200 | 201), "{answer}");
+        self.wait(async || {
+            self.arm("GET", target, None).await.1["properties"]["provisioningState"] == "Succeeded"
+        })
+        .await;
+    }
+
+    /// Kubelets insist on the authority of the API server, which only the running program has.
+    fn insist_on_ca(&self, body: &mut Value) {
+        let Some(data) = body.pointer_mut("/properties/osProfile/customData") else { return };
+        let world = self.twin();
+        let mut config = crate::sim::bodies::node_config(&world);
+        config["kubernetesCaCert"] = json!(self.ca());
+        *data = json!(crate::sim::bodies::custom_data(&config));
+    }
+
+    pub(crate) async fn wait_for(&self, holds: impl Fn(&Value) -> bool) -> Value {
+        self.wait(async || holds(&self.own("GET", "/sim/state", &Value::Null).await.1)).await;
+        self.own("GET", "/sim/state", &Value::Null).await.1
+    }
+
+    async fn wait(&self, holds: impl AsyncFn() -> bool) {
+        let waited = tokio::time::timeout(PATIENCE, async {
+            while !holds().await {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        });
+        if waited.await.is_err() {
+            panic!("never came: {:#}", self.own("GET", "/sim/state", &Value::Null).await.1);
+        }
+    }
+
+    pub(crate) fn environment_file(&self) -> PathBuf {
+        PathBuf::from(self.announcement["environmentFile"].as_str().expect("a path"))
+    }
+
+    /// What must appear in no recording.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        let client = self.announcement["env"]["AZURE_CLIENT_SECRET"].as_str().expect("a secret").to_owned();
+        vec![
+            client,
+            self.azure_token.clone(),
+            self.cluster_token.clone(),
+            "0123456789abcdef".to_owned(),
+            "customData".to_owned(),
+        ]
+    }
+
+    /// Runs nodeform with the variables that were announced, and others on top.
+    pub(crate) async fn nodeform(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
+        let announced = self.announcement["env"].as_object().expect("variables");
+        let announced = announced.iter().map(|(name, value)| (name.as_str(), value.as_str().expect("text")));
+        let output = Command::new(env!("CARGO_BIN_EXE_nodeform"))
+            .args(arguments)
+            .env_clear()
+            .envs(announced)
+            .envs(variables.iter().copied())
+            .stdin(Stdio::null())
+            .output()
+            .await
+            .expect("the program starts");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        Ran { code: output.status.code(), printed: text(output.stdout), said: text(output.stderr) }
+    }
+
+    pub(crate) async fn end(&mut self) -> std::process::ExitStatus {
+        drop(self.child.stdin.take());
+        tokio::time::timeout(PATIENCE, self.child.wait()).await.expect("it ends").expect("it ran")
+    }
+}
+
+fn rustls_provider() -> Result<(), std::sync::Arc<tokio_rustls::rustls::crypto::CryptoProvider>> {
+    tokio_rustls::rustls::crypto::ring::default_provider().install_default()
+}

@@ -1,0 +1,11 @@
+//! The simulated Azure and cluster, in memory: requests in, answers and objects out.
+
+pub(crate) mod bodies;
+mod client;
+mod cluster;
+mod determinism;
+mod faults;
+mod lives;
+mod protocol;
+mod scale;
+mod settings;
