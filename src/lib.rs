@@ -60,6 +60,8 @@ pub mod arm;
 pub mod azure;
 #[cfg(feature = "sim-server")]
 pub mod azure_sim;
+#[cfg(feature = "live")]
+pub mod bootstrap;
 pub mod catalog;
 pub mod check;
 #[cfg(feature = "cli")]

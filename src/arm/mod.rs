@@ -10,7 +10,6 @@
 
 pub mod answer;
 pub mod api_version;
-pub mod body;
 pub mod bucket;
 pub mod complete;
 pub mod extension;
@@ -23,8 +22,8 @@ pub mod request;
 pub mod resource_id;
 pub mod tags;
 
+pub use crate::model::SecretJson as Body;
 pub use api_version::Api;
-pub use body::Body;
 pub use bucket::{Bucket, BucketKey};
 pub use extension::BillingExtension;
 pub use fault::{Block, Blocked, Fault};

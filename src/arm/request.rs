@@ -105,6 +105,12 @@ impl Request {
         Self::list_in_group(group, "Microsoft.Network/loadBalancers", Api::Network)
     }
 
+    /// Lists the VNets of a resource group.
+    #[must_use]
+    pub fn list_virtual_networks(group: &ResourceId) -> Self {
+        Self::list_in_group(group, "Microsoft.Network/virtualNetworks", Api::Network)
+    }
+
     /// Lists the network security groups of a resource group.
     #[must_use]
     pub fn list_security_groups(group: &ResourceId) -> Self {

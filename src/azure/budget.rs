@@ -94,8 +94,10 @@ mod tests {
     use super::*;
     use crate::arm::Bucket;
 
-    fn due(buckets: &mut Buckets, keys: &[BucketKey], now: u64) -> f64 {
-        buckets.take(keys, Duration::from_secs(now)).as_secs_f64() - Duration::from_secs(now).as_secs_f64()
+    /// Milliseconds after `now` until it is due; negative: it was due before.
+    fn due(buckets: &mut Buckets, keys: &[BucketKey], now: u64) -> i128 {
+        let due = buckets.take(keys, Duration::from_secs(now)).as_millis();
+        i128::try_from(due).unwrap() - i128::from(now) * 1000
     }
 
     #[test]
@@ -103,15 +105,12 @@ mod tests {
         let mut buckets = Buckets::default();
         let keys = [BucketKey::whole(Bucket::ArmWrites)];
         for _ in 0..200 {
-            assert!(due(&mut buckets, &keys, 1000) <= 0.0);
+            assert!(due(&mut buckets, &keys, 1000) <= 0);
         }
         // 10 a second come back.
-        let waits: Vec<f64> = (0..3).map(|_| due(&mut buckets, &keys, 1000)).collect();
-        assert!(
-            waits.iter().zip([0.1, 0.2, 0.3]).all(|(wait, want)| (wait - want).abs() < 1e-6),
-            "{waits:?}"
-        );
-        assert!(due(&mut buckets, &keys, 1100) <= 0.0);
+        let waits: Vec<i128> = (0..3).map(|_| due(&mut buckets, &keys, 1000)).collect();
+        assert_eq!(waits, [100, 200, 300]);
+        assert!(due(&mut buckets, &keys, 1100) <= 0);
     }
 
     #[test]
@@ -124,10 +123,24 @@ mod tests {
             ]
         };
         for _ in 0..36 {
-            assert!(due(&mut buckets, &of("/a"), 10) <= 0.0);
+            assert!(due(&mut buckets, &of("/a"), 1000) <= 0);
         }
-        assert!(due(&mut buckets, &of("/a"), 10) > 4.9);
-        assert!(due(&mut buckets, &of("/b"), 10) <= 0.0);
+        assert_eq!(due(&mut buckets, &of("/a"), 1000), 5000);
+        assert!(due(&mut buckets, &of("/b"), 1000) <= 0);
+    }
+
+    #[tokio::test]
+    async fn what_one_call_closes_is_closed_for_all_and_only_that() {
+        // 30 s are 30 ms here.
+        let clock = Clock::new(1000);
+        let budget = Budget::new(clock);
+        let reads = [BucketKey::whole(Bucket::ArmReads), BucketKey::whole(Bucket::NetworkReads)];
+        budget.close(&reads[1..], Duration::from_secs(30));
+        let begun = clock.now();
+        let waiting = (0..3).map(|_| budget.take(&reads));
+        futures_util::future::join_all(waiting).await;
+        assert!(clock.now() - begun >= Duration::from_secs(30));
+        assert!(budget.buckets().closed_until(&reads[..1]).is_zero());
     }
 
     #[test]

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use azure_core::credentials::TokenCredential;
 use azure_core::http::headers::USER_AGENT;
 use azure_core::http::policies::auth::BearerTokenAuthorizationPolicy;
 use azure_core::http::policies::{Policy, PolicyResult};
@@ -17,6 +16,7 @@ use super::clock::Clock;
 use super::failure::{Failure, NotArm};
 use super::outgoing::Outgoing;
 use super::sign_in::{SignIn, SignInFault};
+use super::token::Token;
 use super::transport::{Client, TransportFault};
 use super::{Cloud, Environment, cloud::CloudFault};
 use crate::arm::answer::{self, ManagedCluster};
@@ -64,6 +64,7 @@ impl Settings {
 pub struct Azure {
     pub(super) cloud: Arc<Cloud>,
     pub(super) pipeline: Pipeline,
+    pub(super) token: Arc<Token>,
     pub(super) budget: Arc<Budget>,
     pub(super) clock: Clock,
     pub(super) holder: Arc<str>,
@@ -77,10 +78,11 @@ impl Azure {
     pub fn new(settings: Settings) -> Result<Self, SetupFault> {
         let Settings { cloud, sign_in, holder } = settings;
         let transport = Client::new(&cloud)?;
-        let credential = sign_in.credential(&cloud, transport.clone())?;
+        let token = Token::new(sign_in, &cloud, transport.clone())?;
         let clock = Clock::new(cloud.clock_speed);
         Ok(Self {
-            pipeline: pipeline(&cloud, credential, transport),
+            pipeline: pipeline(&cloud, token.clone(), transport),
+            token,
             budget: Arc::new(Budget::new(clock)),
             clock,
             holder: holder.into(),
@@ -137,7 +139,7 @@ impl Azure {
     }
 }
 
-fn pipeline(cloud: &Cloud, credential: Arc<dyn TokenCredential>, transport: Arc<Client>) -> Pipeline {
+fn pipeline(cloud: &Cloud, token: Arc<Token>, transport: Arc<Client>) -> Pipeline {
     let options = ClientOptions {
         transport: Some(Transport::new(transport)),
         // Repeating is decided in `send`, which knows the budgets.
@@ -145,7 +147,7 @@ fn pipeline(cloud: &Cloud, credential: Arc<dyn TokenCredential>, transport: Arc<
         ..Default::default()
     };
     let per_try: Vec<Arc<dyn Policy>> = vec![
-        Arc::new(BearerTokenAuthorizationPolicy::new(credential, [cloud.scope()])),
+        Arc::new(BearerTokenAuthorizationPolicy::new(token, [cloud.scope()])),
         Arc::new(UserAgent(format!("nodeform/{}", env!("CARGO_PKG_VERSION")))),
     ];
     Pipeline::new(Some("nodeform"), Some(env!("CARGO_PKG_VERSION")), options, Vec::new(), per_try, None)

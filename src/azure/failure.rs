@@ -40,7 +40,7 @@ pub enum Failure {
         /// The call.
         call: Call,
         /// What Azure said.
-        fault: Fault,
+        fault: Box<Fault>,
         /// Azure's id of the request, for its support.
         request_id: Option<String>,
         /// How often it was sent.
@@ -52,7 +52,7 @@ pub enum Failure {
         /// The call that began the operation.
         call: Call,
         /// What Azure said.
-        fault: Fault,
+        fault: Box<Fault>,
     },
     /// An operation did not end in time. It may still end.
     #[error("{call}: still in progress after {waited_seconds} s")]
@@ -68,7 +68,7 @@ pub enum Failure {
         /// The call.
         call: Call,
         /// What went wrong.
-        fault: TransportFault,
+        fault: Box<TransportFault>,
         /// How often it was sent.
         attempts: u32,
     },
@@ -80,7 +80,7 @@ pub enum Failure {
         /// The words of Azure's library or of Entra ID.
         why: String,
         /// What went wrong on the way there, if that was it.
-        transport: Option<TransportFault>,
+        transport: Option<Box<TransportFault>>,
     },
     /// Whoever answered is no Resource Manager.
     #[error("{call}: {what} (HTTP {status})")]
@@ -120,7 +120,7 @@ pub enum Failure {
         /// Items on them.
         items: usize,
         /// Why.
-        cause: Box<Failure>,
+        cause: Box<Self>,
     },
     /// A list does not end.
     #[error("{call}: the list goes on {why}")]
@@ -233,7 +233,7 @@ impl Failure {
             Self::OperationUnfinished { .. } | Self::OperationFailed { .. } => true,
             Self::Transport { call, fault, .. } => {
                 call.is_write
-                    && matches!(fault, TransportFault::Lost { .. } | TransportFault::TooLarge { .. })
+                    && matches!(**fault, TransportFault::Lost { .. } | TransportFault::TooLarge { .. })
             }
             Self::Refused { call, fault, .. } => call.is_write && fault.kind == FaultKind::Unavailable,
             Self::NotArm { call, what, .. } => call.is_write && !matches!(what, NotArm::Redirect { .. }),
@@ -287,6 +287,7 @@ fn of_transport(fault: &TransportFault) -> Option<String> {
             "check AZURE_AUTHORITY_HOST or `activeDirectoryEndpoint` in the file of AZURE_ENVIRONMENT_FILEPATH"
         }
         TransportFault::BadCertificate => "`caFile` must name a certificate in PEM",
+        TransportFault::SignInRefused { why } => of_token(why),
         TransportFault::TooLarge { .. }
         | TransportFault::PlainHttp { .. }
         | TransportFault::BadRequest(_) => return None,

@@ -24,6 +24,7 @@ mod outgoing;
 mod scrub;
 mod send;
 mod sign_in;
+mod token;
 mod transport;
 
 pub use client::{Azure, Settings, SetupFault};

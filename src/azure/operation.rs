@@ -86,7 +86,7 @@ impl Azure {
             (_, _) if method == Method::Delete => Ok(Follow::Ended(State::Succeeded)),
             (_, _) => Ok(match State::of_resource(&answer.body) {
                 State::Running => Follow::Resource,
-                ended => Follow::Ended(ended),
+                ended @ (State::Succeeded | State::Failed | State::Canceled) => Follow::Ended(ended),
             }),
         }
     }
@@ -116,7 +116,7 @@ impl Azure {
             Ok(_) if method == Method::Delete => Ok(Progress::Succeeded),
             Ok(answer) => Ok(ended(State::of_resource(&answer.body), None, wait(&answer))),
             // The final answer of the operation is the error that it ended with.
-            Err(Failure::Refused { fault, .. }) if is_final(fault.kind) => Ok(Progress::Failed(fault)),
+            Err(Failure::Refused { fault, .. }) if is_final(fault.kind) => Ok(Progress::Failed(*fault)),
             Err(failure) => Err(failure),
         }
     }
@@ -166,6 +166,7 @@ impl Azure {
                     }
                 },
                 Ok(Progress::Failed(fault)) => {
+                    let fault = Box::new(fault);
                     return Err(Failure::OperationFailed { call: operation.call.clone(), fault });
                 }
                 // Azure forgets operations; the resource knows how it ended.
@@ -190,9 +191,9 @@ impl Azure {
                 State::Running => Ok(After::NotYet),
                 State::Failed | State::Canceled => Err(Failure::OperationFailed {
                     call: operation.call.clone(),
-                    fault: Fault::of_operation(
+                    fault: Box::new(Fault::of_operation(
                         resource.pointer("/properties/error").and_then(ErrorBody::of_inner),
-                    ),
+                    )),
                 }),
             },
         }

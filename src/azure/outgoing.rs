@@ -31,9 +31,12 @@ impl Outgoing {
             let mut segments = url.path_segments_mut().map_err(no_base)?;
             segments.pop_if_empty().extend(request.path.split('/').filter(|part| !part.is_empty()));
         }
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
         for QueryParameter { name, value } in &request.query {
-            url.query_pairs_mut().append_pair(name, value);
+            query.append_pair(name, value);
         }
+        // A form's `+` for a space is not read as one by every service.
+        url.set_query(Some(&query.finish().replace('+', "%20")));
         Ok(Self {
             call,
             method: request.method,
@@ -92,7 +95,7 @@ mod tests {
         let outgoing = Outgoing::of_request(&request, &Cloud::public()).unwrap();
         assert_eq!(
             outgoing.url.as_str(),
-            "https://management.azure.com/subscriptions/s/resourceGroups/MC%20a_(b)/providers/Microsoft.Compute/skus?%24filter=location+eq+%27x%27"
+            "https://management.azure.com/subscriptions/s/resourceGroups/MC%20a_(b)/providers/Microsoft.Compute/skus?%24filter=location%20eq%20%27x%27"
         );
     }
 

@@ -37,11 +37,11 @@ impl Azure {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
-            // The pipeline drops a token that was not accepted; the next request brings a fresh one, once.
             if failure.fault().is_some_and(|fault| fault.kind == FaultKind::NotAuthenticated)
                 && !has_new_token
             {
                 has_new_token = true;
+                self.token.renew();
                 continue;
             }
             let Some(wait) = self.wait(outgoing, &failure, attempt) else { return Err(failure) };
@@ -69,12 +69,13 @@ impl Azure {
                 let is_safe = !outgoing.method.is_write() || asked.is_some();
                 is_safe.then(|| asked.map_or(backoff, |asked| jitter.after(asked)))
             }
-            Failure::Transport { fault, .. } => match fault {
+            Failure::Transport { fault, .. } => match &**fault {
                 TransportFault::Unreachable { why: Unreachable::Tls(_), .. } => None,
                 TransportFault::Unreachable { .. } => Some(backoff),
                 TransportFault::Lost { .. } => (!outgoing.method.is_write()).then_some(backoff),
                 TransportFault::TooLarge { .. }
                 | TransportFault::NoIdentityService { .. }
+                | TransportFault::SignInRefused { .. }
                 | TransportFault::PlainHttp { .. }
                 | TransportFault::BadCertificate
                 | TransportFault::BadRequest(_) => None,
@@ -124,7 +125,7 @@ impl Azure {
         let fault = Fault::of_answer(answer.received(), Some(&answer.body));
         Err(Failure::Refused {
             call: call.clone(),
-            fault: without_secrets(fault, outgoing),
+            fault: Box::new(without_secrets(fault, outgoing)),
             request_id: answer.headers.request_id,
             attempts,
         })
@@ -164,7 +165,7 @@ fn core_request(outgoing: &Outgoing) -> CoreRequest {
 
 /// An error of the pipeline: of the transport, or of signing in.
 fn of_core(call: &Call, error: &azure_core::Error, attempts: u32) -> Failure {
-    let transport = TransportFault::in_error(error).cloned();
+    let transport = TransportFault::in_error(error).cloned().map(Box::new);
     let is_token = matches!(error.kind(), azure_core::error::ErrorKind::Credential);
     match transport {
         Some(fault) if !is_token => Failure::Transport { call: call.clone(), fault, attempts },

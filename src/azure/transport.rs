@@ -16,6 +16,7 @@ pub use fault::{TransportFault, Unreachable};
 
 use super::cloud::is_loopback;
 use super::{Cloud, limits, scrub};
+use crate::arm::fault::ErrorBody;
 
 /// Sends requests over pooled connections.
 #[derive(Debug)]
@@ -24,7 +25,6 @@ pub(super) struct Client {
     outside: reqwest::Client,
     /// For this machine and its metadata service; never through a proxy.
     inside: reqwest::Client,
-    resource_manager: Url,
 }
 
 impl Client {
@@ -42,11 +42,7 @@ impl Client {
         }
         let build =
             |builder: reqwest::ClientBuilder| builder.build().map_err(|_| TransportFault::BadCertificate);
-        Ok(Arc::new(Self {
-            outside: build(builder())?,
-            inside: build(inside)?,
-            resource_manager: cloud.resource_manager.clone(),
-        }))
+        Ok(Arc::new(Self { outside: build(builder())?, inside: build(inside)? }))
     }
 
     fn client_of(&self, url: &Url) -> Result<&reqwest::Client, TransportFault> {
@@ -74,8 +70,11 @@ impl Client {
         let status = answer.status().as_u16();
         let headers = headers(answer.headers());
         let mut body = body(answer, &host).await?;
-        if url.origin() != self.resource_manager.origin() && looks_like_html(&body) {
+        if is_for_a_token(url) && looks_like_html(&body) {
             return Err(TransportFault::NoIdentityService { host, status });
+        }
+        if let (400 | 401, Some(why)) = (status, sign_in_refused(request, &body)) {
+            return Err(TransportFault::SignInRefused { why });
         }
         if status >= 400 {
             body = scrub::without_credentials(body, request);
@@ -131,6 +130,21 @@ fn method(method: Method) -> Result<reqwest::Method, TransportFault> {
 
 pub(super) fn looks_like_html(body: &[u8]) -> bool {
     body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<')
+}
+
+/// The words of Entra ID. Azure's library cannot read them: it borrows a text that always has an escape in it.
+fn sign_in_refused(request: &Request, body: &[u8]) -> Option<String> {
+    if !is_for_a_token(request.url()) {
+        return None;
+    }
+    let clean = scrub::without_credentials(body.to_vec(), request);
+    let error = ErrorBody::of(&serde_json::from_slice(&clean).ok()?)?;
+    let words = error.message.split(" Trace ID:").next().unwrap_or_default();
+    Some(if words.is_empty() { error.code } else { words.to_owned() })
+}
+
+fn is_for_a_token(url: &Url) -> bool {
+    url.path().ends_with("/oauth2/v2.0/token")
 }
 
 fn host(url: &Url) -> String {

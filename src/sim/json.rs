@@ -2,9 +2,21 @@
 
 use serde_json::{Map, Value};
 
+/// The value at a JSON pointer. It is asked for so often here that names without escapes are not copied.
+pub(crate) fn at<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
+    if pointer.contains('~') {
+        return value.pointer(pointer);
+    }
+    pointer.split('/').skip(1).try_fold(value, |value, name| match value {
+        Value::Object(members) => members.get(name),
+        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    })
+}
+
 /// The text at a JSON pointer.
 pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
-    value.pointer(pointer).and_then(Value::as_str)
+    at(value, pointer).and_then(Value::as_str)
 }
 
 /// The text at a JSON pointer, empty if there is none.
@@ -14,22 +26,22 @@ pub(crate) fn text_or_empty<'a>(value: &'a Value, pointer: &str) -> &'a str {
 
 /// The list at a JSON pointer, empty if there is none.
 pub(crate) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
-    value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    at(value, pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The whole number at a JSON pointer.
 pub(crate) fn number(value: &Value, pointer: &str) -> Option<i64> {
-    value.pointer(pointer).and_then(Value::as_i64)
+    at(value, pointer).and_then(Value::as_i64)
 }
 
 /// Whether `true` lies at a JSON pointer.
 pub(crate) fn is_true(value: &Value, pointer: &str) -> bool {
-    value.pointer(pointer).and_then(Value::as_bool) == Some(true)
+    at(value, pointer).and_then(Value::as_bool) == Some(true)
 }
 
 /// The members of the object at a JSON pointer.
 pub(crate) fn members<'a>(value: &'a Value, pointer: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
-    value.pointer(pointer).and_then(Value::as_object).into_iter().flatten()
+    at(value, pointer).and_then(Value::as_object).into_iter().flatten()
 }
 
 /// The member of this name, made an object where it is none.

@@ -27,6 +27,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     // What `az` prints or a dump of Nodes, to manifests: the sizes say what they hold.
     ("agent_pools", &["model", "api", "manifests", "catalog"]),
+    // Azure's bodies and answers, built with its models and not sent.
+    ("arm", &["model"]),
+    ("bootstrap", &["model", "api"]),
     ("sim", &["model", "policy", "catalog", "snapshot", "plan"]),
     (
         "offline",
@@ -47,7 +50,7 @@ const EDGES: &[(&str, &[&str])] = &[
 ];
 
 /// Modules where things may happen: repositories, files, the terminal.
-const EFFECTS: &[&str] = &["git", "cli"];
+const EFFECTS: &[&str] = &["git", "cli", "azure", "azure_sim", "cluster", "observe"];
 
 /// What a pure module must not mention, and why.
 const FORBIDDEN: &[(&str, &str)] = &[

@@ -5,6 +5,8 @@
     reason = "tests of programs: they start them, read their files and wait for them"
 )]
 
+mod azure;
+mod joins;
 mod plan;
 mod program;
 mod served;

@@ -137,7 +137,8 @@ pub struct ClusterIdentity {
 #[derive(Deserialize)]
 pub struct Wire {
     id: String,
-    name: String,
+    #[serde(default)]
+    name: Option<String>,
     location: String,
     #[serde(default)]
     identity: Option<WireTenant>,
@@ -233,9 +234,10 @@ impl Answer for ManagedCluster {
         let (admin_username, ssh) = p.linux_profile.map_or((None, None), |l| (l.admin_username, l.ssh));
         let keys = ssh.map(|ssh| ssh.public_keys).unwrap_or_default();
         let mut identities = p.identity_profile.unwrap_or_default();
+        let id: ResourceId = id.parse().map_err(|fault: crate::arm::ResourceIdFault| fault.to_string())?;
         Ok(Self {
-            id: id.parse().map_err(|fault: crate::arm::ResourceIdFault| fault.to_string())?,
-            name,
+            name: name.unwrap_or_else(|| id.name().to_owned()),
+            id,
             location,
             tenant: identity.and_then(|identity| identity.tenant_id),
             provisioning_state: p.provisioning_state,

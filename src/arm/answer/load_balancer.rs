@@ -52,7 +52,8 @@ impl LoadBalancer {
 #[derive(Deserialize)]
 pub struct Wire {
     id: String,
-    name: String,
+    #[serde(default)]
+    name: Option<String>,
     #[serde(default)]
     properties: WireProperties,
 }
@@ -96,13 +97,17 @@ impl Answer for LoadBalancer {
     type Wire = Wire;
 
     fn of(wire: Wire) -> Result<Self, String> {
-        let id = |text: &str| text.parse().map_err(|fault: crate::arm::ResourceIdFault| fault.to_string());
+        let id = |text: &str| -> Result<ResourceId, String> {
+            text.parse().map_err(|fault: crate::arm::ResourceIdFault| fault.to_string())
+        };
+        let own = id(&wire.id)?;
         let pools = wire
             .properties
             .backend_address_pools
             .into_iter()
             .map(|pool| Ok(Pool { id: id(&pool.id)?, is_by_address: is_by_address(&pool.properties) }));
-        Ok(Self { id: id(&wire.id)?, name: wire.name, pools: pools.collect::<Result<_, String>>()? })
+        let name = wire.name.unwrap_or_else(|| own.name().to_owned());
+        Ok(Self { id: own, name, pools: pools.collect::<Result<_, String>>()? })
     }
 }
 

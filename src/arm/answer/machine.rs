@@ -61,7 +61,8 @@ pub struct OsDisk {
 #[derive(Deserialize)]
 pub struct Wire {
     id: String,
-    name: String,
+    #[serde(default)]
+    name: Option<String>,
     location: String,
     #[serde(default)]
     tags: Option<BTreeMap<String, String>>,
@@ -183,9 +184,10 @@ impl Answer for Machine {
         } = properties;
         let (image, os_disk) = storage_profile.map_or((None, None), |s| (s.image_reference, s.os_disk));
         let identities = identity.and_then(|identity| identity.user_assigned_identities).unwrap_or_default();
+        let id: ResourceId = id.parse().map_err(|fault: crate::arm::ResourceIdFault| fault.to_string())?;
         Ok(Self {
-            id: id.parse().map_err(|fault: crate::arm::ResourceIdFault| fault.to_string())?,
-            name,
+            name: name.unwrap_or_else(|| id.name().to_owned()),
+            id,
             location,
             vm_id,
             tags: Tags::of_answer(tags.unwrap_or_default()),
@@ -223,7 +225,6 @@ fn os_disk(wire: WireDisk) -> OsDisk {
 
 fn interfaces(wire: WireNetwork) -> Vec<ResourceId> {
     let mut interfaces = wire.network_interfaces;
-    interfaces
-        .sort_by_key(|interface| !interface.properties.as_ref().is_some_and(|p| p.primary == Some(true)));
+    interfaces.sort_by_key(|interface| interface.properties.as_ref().is_none_or(|p| p.primary != Some(true)));
     interfaces.into_iter().filter_map(|interface| interface.id?.parse().ok()).collect()
 }

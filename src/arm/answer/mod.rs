@@ -13,6 +13,7 @@ mod page;
 mod permission;
 mod reading;
 mod usage;
+mod virtual_network;
 
 pub use cluster::{AgentPool, ClusterIdentity, ManagedCluster, NetworkProfile, PowerState};
 pub use image_version::ImageVersion;
@@ -24,3 +25,4 @@ pub use page::Page;
 pub use permission::Permission;
 pub use reading::{Answer, AnswerFault, read};
 pub use usage::Usage;
+pub use virtual_network::VirtualNetwork;

@@ -125,15 +125,13 @@ fn fits(rule: &Rule, error: &ErrorBody) -> bool {
 }
 
 fn with_limit(kind: FaultKind, message: &str) -> FaultKind {
-    match kind {
-        FaultKind::FamilyQuota { .. } => {
-            let mut rest = message.split(QUOTA_IS_ZERO).skip(1);
-            // `Current Limit: 0` and no further digit.
-            let is_zero = rest.any(|after| !after.starts_with(|c: char| c.is_ascii_digit()));
-            FaultKind::FamilyQuota { is_zero }
-        }
-        other => other,
+    if !matches!(kind, FaultKind::FamilyQuota { .. }) {
+        return kind;
     }
+    let mut rest = message.split(QUOTA_IS_ZERO).skip(1);
+    // `Current Limit: 0` and no further digit.
+    let is_zero = rest.any(|after| !after.starts_with(|c: char| c.is_ascii_digit()));
+    FaultKind::FamilyQuota { is_zero }
 }
 
 const fn by_status(status: u16) -> Option<FaultKind> {

@@ -22,7 +22,7 @@ pub struct Fault {
     pub status: Option<u16>,
     /// Azure's code, of the innermost error that says what happened.
     pub code: String,
-    /// Azure's message, on one line and not longer than [`error_body::MESSAGE_MAX`] characters.
+    /// Azure's message, on one line and of at most 600 characters.
     pub message: String,
     /// How long Azure asks to wait.
     pub retry_after_seconds: Option<u64>,

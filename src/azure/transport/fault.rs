@@ -40,6 +40,12 @@ pub enum TransportFault {
         /// The status of HTTP.
         status: u16,
     },
+    /// Entra ID refused to give a token.
+    #[error("Entra ID refused: {why}")]
+    SignInRefused {
+        /// The first line of its words, with the number of its error.
+        why: String,
+    },
     /// Plain HTTP beyond this machine.
     #[error("refused to speak plain HTTP to `{host}`")]
     PlainHttp {
@@ -80,6 +86,7 @@ impl TransportFault {
             Self::Lost { .. } => ErrorKind::Io,
             Self::TooLarge { .. }
             | Self::NoIdentityService { .. }
+            | Self::SignInRefused { .. }
             | Self::PlainHttp { .. }
             | Self::BadCertificate
             | Self::BadRequest(_) => ErrorKind::Other,
@@ -135,11 +142,17 @@ fn root(error: &reqwest::Error) -> String {
     chain(error).last().map(ToString::to_string).unwrap_or_default()
 }
 
-/// rustls' error lies in an `io::Error`, which does not name it as its source.
+/// rustls' error lies in one `io::Error` or several, none of which names it as its source.
 fn find_tls(error: &reqwest::Error) -> Option<String> {
     chain(error).find_map(|cause| {
-        let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        let tls = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
-        tls.or_else(|| cause.downcast_ref()).map(ToString::to_string)
+        let mut next: Option<&(dyn Error + 'static)> = Some(cause);
+        while let Some(error) = next {
+            if let Some(tls) = error.downcast_ref::<rustls::Error>() {
+                return Some(tls.to_string());
+            }
+            let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+            next = inner.map(|inner| inner as &(dyn Error + 'static));
+        }
+        None
     })
 }

@@ -18,11 +18,15 @@ pub(crate) struct PodView {
     pub(crate) node: Option<String>,
     pub(crate) owner: Option<String>,
     pub(crate) requests: Amounts,
+    /// Its rank among those that wait: higher comes first.
+    pub(crate) priority: i64,
+    /// Whether this world's scheduler is to place it.
+    pub(crate) is_ours: bool,
     pub(crate) has_ended: bool,
     pub(crate) is_terminating: bool,
     pub(crate) is_ready: bool,
-    /// Rises with every change of its `spec`.
-    generation: i64,
+    /// What the scheduler looks at, as a number: pods of one shape fit the same nodes.
+    pub(crate) shape: u64,
 }
 
 impl PodView {
@@ -32,10 +36,12 @@ impl PodView {
             node: pod::node(pod).map(str::to_owned),
             owner: pod::controller(pod).map(str::to_owned),
             requests: pod::requests(pod),
+            priority: number(pod, "/spec/priority").unwrap_or(0),
+            is_ours: super::scheduler::is_ours(pod),
             has_ended: pod::has_ended(pod),
             is_terminating: pod::is_terminating(pod),
             is_ready: pod::is_ready(pod),
-            generation: number(pod, "/metadata/generation").unwrap_or(0),
+            shape: super::scheduler::shape(pod),
         }
     }
 
@@ -55,6 +61,8 @@ impl PodView {
 pub(crate) struct NodeView {
     pub(crate) labels: BTreeMap<String, String>,
     pub(crate) taints: Vec<Value>,
+    /// Those of them that end pods.
+    pub(crate) ending_taints: Vec<Value>,
     pub(crate) is_unschedulable: bool,
     pub(crate) is_ready: bool,
     pub(crate) allocatable: Amounts,
@@ -69,6 +77,11 @@ impl NodeView {
                 .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
                 .collect(),
             taints: list(node, "/spec/taints").to_vec(),
+            ending_taints: list(node, "/spec/taints")
+                .iter()
+                .filter(|taint| text_or_empty(taint, "/effect") == "NoExecute")
+                .cloned()
+                .collect(),
             is_unschedulable: is_true(node, "/spec/unschedulable"),
             is_ready: pod::condition(node, "Ready") == Some("True"),
             allocatable: members(node, &format!("/status/{allocatable}"))
@@ -91,16 +104,20 @@ pub(crate) struct Seen {
 pub(crate) struct Index {
     pub(crate) pods: BTreeMap<Name, PodView>,
     pub(crate) nodes: BTreeMap<String, NodeView>,
-    /// Pods that wait for a node.
-    pub(crate) waiting: BTreeSet<Name>,
-    /// Those of them that fit no node as it was when it was last touched.
-    pub(crate) parked: BTreeSet<Name>,
+    /// Pods that wait for this world's scheduler, by shape; in a shape those of higher priority come first.
+    pub(crate) waiting: BTreeMap<u64, BTreeSet<(i64, Name)>>,
+    /// Shapes that fit none of the nodes but, perhaps, those that were touched since.
+    pub(crate) parked: BTreeSet<u64>,
+    /// Waiting pods that say why they wait.
+    pub(crate) told: BTreeSet<Name>,
     /// Nodes that have changed, or got room, since pods were last scheduled.
     pub(crate) touched: BTreeSet<String>,
     /// What is taken of each node.
     pub(crate) used: BTreeMap<String, Amounts>,
     /// Room that bindings took which the index has not seen yet.
     pub(crate) provisional: Vec<(String, Amounts)>,
+    /// UIDs of controllers whose pods, or who themselves, have changed.
+    pub(crate) changed_owners: BTreeSet<String>,
     by_node: BTreeMap<String, BTreeSet<Name>>,
     by_owner: BTreeMap<String, BTreeSet<Name>>,
     by_uid: BTreeMap<String, Name>,
@@ -110,6 +127,7 @@ impl Index {
     /// Takes up what has changed.
     pub(crate) fn update(&mut self, store: &Store, dirty: &BTreeSet<(KindId, Name)>) -> Seen {
         let mut seen = Seen::default();
+        self.changed_owners.clear();
         for (node, amounts) in std::mem::take(&mut self.provisional) {
             self.take(&node, &amounts, -1);
         }
@@ -122,6 +140,9 @@ impl Index {
                 self.set_node(&name.name, store.get(NODES, name).map(|node| NodeView::of(node)));
             } else if [DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS, JOBS, BUDGETS].contains(kind) {
                 seen.workloads = true;
+                let uid =
+                    store.get(*kind, name).map(|object| text_or_empty(object, "/metadata/uid").to_owned());
+                self.changed_owners.extend(uid);
             }
         }
         seen
@@ -143,8 +164,14 @@ impl Index {
             return;
         }
         if let Some(old) = self.pods.remove(name) {
-            self.waiting.remove(name);
-            self.parked.remove(name);
+            self.told.remove(name);
+            if let Some(waiting) = self.waiting.get_mut(&old.shape) {
+                waiting.remove(&(-old.priority, name.clone()));
+                if waiting.is_empty() {
+                    self.waiting.remove(&old.shape);
+                    self.parked.remove(&old.shape);
+                }
+            }
             self.by_uid.remove(&old.uid);
             if let Some(node) = &old.node {
                 remove_from(&mut self.by_node, node, name);
@@ -154,6 +181,7 @@ impl Index {
                 }
             }
             if let Some(owner) = &old.owner {
+                self.changed_owners.insert(owner.clone());
                 remove_from(&mut self.by_owner, owner, name);
             }
         }
@@ -166,12 +194,13 @@ impl Index {
                     self.take(node, &new.requests, 1);
                 }
             }
-            None if new.is_active() => {
-                self.waiting.insert(name.clone());
+            None if new.is_active() && new.is_ours => {
+                self.waiting.entry(new.shape).or_default().insert((-new.priority, name.clone()));
             }
             None => {}
         }
         if let Some(owner) = &new.owner {
+            self.changed_owners.insert(owner.clone());
             self.by_owner.entry(owner.clone()).or_default().insert(name.clone());
         }
         self.pods.insert(name.clone(), new);

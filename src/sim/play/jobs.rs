@@ -14,7 +14,8 @@ use crate::sim::json::{is_true, number, set, text, text_or_empty};
 pub(crate) fn reconcile(index: &Index, scene: &mut Scene<'_>) {
     let all: Vec<Arc<Value>> = scene.store.list(JOBS).map(|(_, object)| Arc::clone(object)).collect();
     for job in all {
-        if text(&job, "/metadata/deletionTimestamp").is_none() {
+        let has_changed = index.changed_owners.contains(text_or_empty(&job, "/metadata/uid"));
+        if has_changed && text(&job, "/metadata/deletionTimestamp").is_none() {
             one(index, scene, &job);
         }
     }

@@ -78,7 +78,7 @@ impl Play {
             }
             if seen.nodes || seen.pods {
                 garbage::pods_of_lost_nodes(&self.index, scene);
-                taints::evict(&self.index, scene);
+                taints::evict(&self.index, scene, &dirty);
                 scheduler::schedule(&mut self.index, scene);
             }
             if seen.pods {

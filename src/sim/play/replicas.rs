@@ -17,7 +17,9 @@ pub(crate) fn reconcile(index: &Index, scene: &mut Scene<'_>) {
     {
         let all: Vec<Arc<Value>> = scene.store.list(kind).map(|(_, object)| Arc::clone(object)).collect();
         for workload in all {
-            if text(&workload, "/metadata/deletionTimestamp").is_none() {
+            let uid = text_or_empty(&workload, "/metadata/uid");
+            if index.changed_owners.contains(uid) && text(&workload, "/metadata/deletionTimestamp").is_none()
+            {
                 each(index, scene, &workload);
             }
         }

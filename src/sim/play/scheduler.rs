@@ -3,7 +3,7 @@
 //! It knows resources, node selectors, required node affinity, taints, and nominated nodes. It knows no affinity
 //! between pods, no spread and no volumes.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
@@ -12,46 +12,81 @@ use super::index::{Index, NodeView};
 use super::pod::{Amounts, requests, tolerates};
 use crate::sim::agenda::second;
 use crate::sim::cluster::{Labels, Name, PODS, assign, set_condition};
-use crate::sim::json::{list, members, number, text, text_or_empty};
+use crate::sim::json::{list, members, text, text_or_empty};
 
 /// Binds the pods that fit, and says of the others why they wait.
+///
+/// Pods of one shape fit the same nodes, and a shape that fits nowhere can only fit a node that is another now: so
+/// many waiting pods cost little.
 pub(crate) fn schedule(index: &mut Index, scene: &mut Scene<'_>) {
     let touched = std::mem::take(&mut index.touched);
-    let mut waiting: Vec<(i64, Name, Arc<Value>)> = index
+    let mut shapes: BTreeSet<u64> = index
         .waiting
-        .iter()
-        .filter(|name| !touched.is_empty() || !index.parked.contains(name))
-        .filter_map(|name| scene.store.get(PODS, name).map(|pod| (name.clone(), Arc::clone(pod))))
-        .filter(|(_, pod)| is_ours(pod))
-        .map(|(name, pod)| (-number(&pod, "/spec/priority").unwrap_or(0), name, pod))
+        .keys()
+        .filter(|shape| !touched.is_empty() || !index.parked.contains(shape) || has_untold(index, **shape))
+        .copied()
         .collect();
-    waiting.sort_by(|left, right| (left.0, &left.1).cmp(&(right.0, &right.1)));
-    for (_, name, pod) in waiting {
-        let wanted = requests(&pod);
-        // A pod that fits none of the nodes as they were can only fit one that is another now.
-        let is_parked = index.parked.contains(&name);
-        let node = if is_parked {
-            place(index, &pod, &wanted, touched.iter())
-        } else {
-            place(index, &pod, &wanted, index.nodes.keys())
-        };
-        match node {
-            Some(node) => {
+    let mut bound: BTreeSet<Name> = BTreeSet::new();
+    while let Some((shape, name)) = next(index, &shapes, &bound) {
+        let wanted = index.pods.get(&name).map(|pod| pod.requests.clone()).unwrap_or_default();
+        let pod = scene.store.get(PODS, &name).cloned();
+        let node = pod.as_ref().and_then(|pod| {
+            if index.parked.contains(&shape) {
+                place(index, pod, &wanted, touched.iter())
+            } else {
+                place(index, pod, &wanted, index.nodes.keys())
+            }
+        });
+        match (node, pod) {
+            (Some(node), _) => {
                 // The index learns of the binding with the next change; until then the room is taken here.
                 super::pod::add(index.used.entry(node.clone()).or_default(), &wanted);
                 index.provisional.push((node.clone(), wanted));
                 assign(scene.store, &name, &node, scene.now);
+                bound.insert(name);
             }
-            None if is_parked => {}
-            None => {
-                say_unschedulable(index, scene, &name, &pod);
-                index.parked.insert(name);
+            (None, Some(pod)) => {
+                shapes.remove(&shape);
+                index.parked.insert(shape);
+                say_unschedulable(index, scene, (shape, &bound), &pod);
+            }
+            (None, None) => {
+                bound.insert(name);
             }
         }
     }
 }
 
-fn is_ours(pod: &Value) -> bool {
+/// The pod that comes next: of the highest priority, then by name.
+fn next(index: &Index, shapes: &BTreeSet<u64>, bound: &BTreeSet<Name>) -> Option<(u64, Name)> {
+    let first = |shape: &u64| index.waiting.get(shape)?.iter().find(|(_, name)| !bound.contains(name));
+    let (shape, (_, name)) =
+        shapes.iter().filter_map(|shape| Some((shape, first(shape)?))).min_by_key(|(_, pod)| *pod)?;
+    Some((*shape, name.clone()))
+}
+
+fn has_untold(index: &Index, shape: u64) -> bool {
+    index.waiting.get(&shape).is_some_and(|pods| pods.iter().any(|(_, name)| !index.told.contains(name)))
+}
+
+/// What decides where a pod fits, as a number.
+pub(crate) fn shape(pod: &Value) -> u64 {
+    let affinity = crate::sim::json::at(
+        pod,
+        "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution",
+    );
+    let parts = [
+        crate::sim::json::at(pod, "/spec/nodeSelector"),
+        affinity,
+        crate::sim::json::at(pod, "/spec/tolerations"),
+        crate::sim::json::at(pod, "/status/nominatedNodeName"),
+    ];
+    let text = format!("{parts:?} {:?}", requests(pod));
+    crate::sim::draw::Draw::new(0).number(&text)
+}
+
+/// Whether a pod is this scheduler's to place.
+pub(crate) fn is_ours(pod: &Value) -> bool {
     list(pod, "/spec/schedulingGates").is_empty()
         && text(pod, "/spec/schedulerName").is_none_or(|name| name == "default-scheduler")
 }
@@ -112,33 +147,54 @@ pub(crate) fn selects(pod: &Value, name: &str, view: &NodeView) -> bool {
     by_selector && by_affinity
 }
 
-fn say_unschedulable(index: &Index, scene: &mut Scene<'_>, name: &Name, pod: &Value) {
+/// Says of every waiting pod of a shape why it waits, once.
+fn say_unschedulable(
+    index: &mut Index,
+    scene: &mut Scene<'_>,
+    (shape, bound): (u64, &BTreeSet<Name>),
+    pod: &Value,
+) {
+    let untold: Vec<Name> = index
+        .waiting
+        .get(&shape)
+        .into_iter()
+        .flatten()
+        .map(|(_, name)| name)
+        .filter(|name| !index.told.contains(name) && !bound.contains(name))
+        .cloned()
+        .collect();
+    if untold.is_empty() {
+        return;
+    }
+    let message = why_unschedulable(index, pod);
+    let now = scene.now;
+    for name in untold {
+        scene.store.modify(PODS, &name, |pod| {
+            set_condition(
+                pod,
+                json!({
+                    "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message,
+                    "lastTransitionTime": second(now),
+                }),
+            );
+        });
+        index.told.insert(name);
+    }
+}
+
+fn why_unschedulable(index: &Index, pod: &Value) -> String {
     let wanted = requests(pod);
     let count = |holds: &dyn Fn(&str, &NodeView) -> bool| {
         index.nodes.iter().filter(|(name, view)| holds(name, view)).count()
     };
-    let full = count(&|name, view| !has_room(index, &wanted, (name, view)));
-    let other = count(&|name, view| !selects(pod, name, view));
-    let tainted = count(&|_, view| !admits(pod, view));
-    let mut reasons = Vec::new();
-    for (nodes, why) in [
-        (other, "node(s) didn't match Pod's node affinity/selector"),
-        (tainted, "node(s) had untolerated taint(s)"),
-        (full, "Insufficient resources"),
-    ] {
-        if nodes > 0 {
-            reasons.push(format!("{nodes} {why}"));
-        }
-    }
-    let message = format!("0/{} nodes are available: {}.", index.nodes.len(), reasons.join(", "));
-    let now = scene.now;
-    scene.store.modify(PODS, name, |pod| {
-        set_condition(
-            pod,
-            json!({
-                "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message,
-                "lastTransitionTime": second(now),
-            }),
-        );
-    });
+    let reasons: Vec<String> = [
+        (count(&|name, view| !selects(pod, name, view)), "node(s) didn't match Pod's node affinity/selector"),
+        (count(&|_, view| !admits(pod, view)), "node(s) had untolerated taint(s)"),
+        (count(&|name, view| !has_room(index, &wanted, (name, view))), "Insufficient resources"),
+    ]
+    .into_iter()
+    .filter(|(nodes, _)| *nodes > 0)
+    .map(|(nodes, why)| format!("{nodes} {why}"))
+    .collect();
+    format!("0/{} nodes are available: {}.", index.nodes.len(), reasons.join(", "))
 }

@@ -214,8 +214,9 @@ impl SimulatedAzure {
         format!("{:08}", super::draw::Draw::new(0).below(&name, 100_000_000))
     }
 
-    /// The cluster's own name in DNS.
-    pub(crate) fn fqdn(&self) -> String {
+    /// The cluster's own name in DNS, which its kubelets call.
+    #[must_use]
+    pub fn fqdn(&self) -> String {
         format!("{}-dns-{}.hcp.{}.azmk8s.io", self.cluster.name, self.cluster_id(), self.location)
     }
 

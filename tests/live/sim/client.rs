@@ -179,9 +179,13 @@ pub(crate) fn settings() -> SimulatedAzure {
     SimulatedAzure { location: "southcentralus".to_owned(), ..SimulatedAzure::default() }
 }
 
-/// The sizes of one region, as Azure lists them.
+/// The sizes of one region, as Azure lists them; one of them is sold in no zone.
 pub(crate) fn skus() -> Vec<Value> {
-    Catalog::embedded(&Region::new("southcentralus")).expect("the region is known").skus()
+    let mut skus = Catalog::embedded(&Region::new("southcentralus")).expect("the region is known").skus();
+    for sku in skus.iter_mut().filter(|sku| sku["name"] == "Standard_D2as_v6") {
+        sku["locationInfo"][0]["zones"] = serde_json::json!([]);
+    }
+    skus
 }
 
 /// Judges exchanges by the official specifications, where those are.

@@ -1,15 +1,15 @@
-//! The body of a request: JSON in which secrets lie apart.
-//! Must never put a secret into the JSON but in [`Body::reveal`], which only sending calls.
+//! JSON in which secrets lie apart: bodies of requests, objects that hold a token.
+//! Must never put a secret into the JSON but in [`SecretJson::reveal`], which only sending calls.
 
 use std::fmt;
 
 use serde_json::Value;
 
-use crate::model::{SENSITIVE, Secret};
+use super::secret::{SENSITIVE, Secret};
 
 /// JSON with the places of its secrets. What is shown, compared or digested never has one.
 #[derive(Clone, PartialEq)]
-pub struct Body {
+pub struct SecretJson {
     shown: Value,
     secrets: Vec<SecretPlace>,
 }
@@ -22,8 +22,8 @@ struct SecretPlace {
     secret: Secret,
 }
 
-impl Body {
-    /// A body without secrets.
+impl SecretJson {
+    /// JSON without secrets.
     #[must_use]
     pub const fn new(json: Value) -> Self {
         Self { shown: json, secrets: Vec::new() }
@@ -45,7 +45,7 @@ impl Body {
     }
 
     /// The secrets, so that an answer that repeats one is not shown.
-    pub(crate) fn secrets(&self) -> impl Iterator<Item = &Secret> {
+    pub fn secrets(&self) -> impl Iterator<Item = &Secret> {
         self.secrets.iter().map(|place| &place.secret)
     }
 
@@ -72,7 +72,7 @@ fn put(json: &mut Value, pointer: &str, text: &str) -> bool {
     }
 }
 
-impl fmt::Debug for Body {
+impl fmt::Debug for SecretJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.shown)
     }
@@ -86,7 +86,8 @@ mod tests {
 
     #[test]
     fn a_secret_is_in_what_is_sent_and_in_nothing_else() {
-        let body = Body::new(json!({"a": {"b": 1}})).with_secret("/a/c", Secret::new("canary".to_owned()));
+        let body =
+            SecretJson::new(json!({"a": {"b": 1}})).with_secret("/a/c", Secret::new("canary".to_owned()));
         assert_eq!(format!("{body:?}"), r#"{"a":{"b":1,"c":"(sensitive value)"}}"#);
         assert_eq!(body.reveal().reveal(), r#"{"a":{"b":1,"c":"canary"}}"#);
     }

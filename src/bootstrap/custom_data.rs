@@ -1,0 +1,47 @@
+//! A template and a token to customData: cloud-init writes the configuration before AKS' node controller starts.
+//! Must never return anything but a secret: the token is in it.
+
+use data_encoding::BASE64;
+use serde_json::Value;
+
+use super::refusal::Refusal;
+use super::template::Template;
+use super::token::BootstrapToken;
+use crate::model::Secret;
+
+/// Where AKS' node controller looks for its configuration.
+const PATH: &str = "/opt/azure/containers/aks-node-controller-config.json";
+/// The most bytes of customData that Azure takes, before base64.
+const BYTES_MAX: usize = 65_535;
+/// As long as any token: for measuring.
+const LONG_TOKEN: &str = "aaaaaa.aaaaaaaaaaaaaaaa";
+
+impl Template {
+    /// The customData of a VM: base64 of the cloud-init document with the token.
+    #[must_use]
+    pub fn custom_data(&self, token: &BootstrapToken) -> Secret {
+        Secret::new(BASE64.encode(document(&self.config, token.whole().reveal()).as_bytes()))
+    }
+}
+
+/// Says when Azure would refuse the customData for its length.
+pub(super) fn faults(template: &Template) -> Vec<Refusal> {
+    let length = document(&template.config, LONG_TOKEN).len();
+    if length <= BYTES_MAX {
+        return Vec::new();
+    }
+    let why =
+        format!("{length} bytes, more than the {BYTES_MAX} that Azure takes; shorten localDNS or the labels");
+    vec![Refusal::new("customData", why)]
+}
+
+fn document(config: &Value, token: &str) -> String {
+    let mut config = config.clone();
+    if let Some(Value::Object(bootstrapping)) = config.pointer_mut("/bootstrappingConfig") {
+        bootstrapping.insert("tlsBootstrappingToken".to_owned(), Value::String(token.to_owned()));
+    }
+    let content = BASE64.encode(config.to_string().as_bytes());
+    format!(
+        "#cloud-config\nwrite_files:\n- path: {PATH}\n  permissions: \"0755\"\n  owner: root\n  content: !!binary |\n    {content}\n"
+    )
+}
