@@ -8,8 +8,6 @@ use super::{Body, complete};
 
 /// Where the customData of a VM lies in its body.
 const CUSTOM_DATA: &str = "/properties/osProfile/customData";
-/// The highest price of a spot VM that means: whatever on-demand costs. Such a VM is never evicted for its price.
-const UP_TO_ON_DEMAND: f64 = -1.0;
 
 /// Builds the body that creates this VM.
 #[must_use]
@@ -152,7 +150,8 @@ fn buy(properties: &mut wire::VirtualMachineProperties, buy_as: BuyAs) {
         BuyAs::Spot => {
             properties.priority = Some(wire::Priority::Spot);
             properties.eviction_policy = Some(wire::EvictionPolicy::Delete);
-            properties.billing_profile = Some(wire::BillingProfile { max_price: Some(UP_TO_ON_DEMAND) });
+            // Whatever on-demand costs: such a VM is never evicted for its price.
+            properties.billing_profile = Some(wire::BillingProfile { max_price: Some(-1.0) });
         }
     }
 }

@@ -81,6 +81,12 @@ pub(crate) fn set(value: &mut Value, path: &[&str], to: Value) {
     }
 }
 
+/// The member of this name of an object that stands at the top, made where it is none.
+pub(crate) fn member_mut<'a>(value: &'a mut Value, name: &str) -> &'a mut Value {
+    object(value, name);
+    &mut value[name]
+}
+
 /// Removes the member at a path of names.
 pub(crate) fn unset(value: &mut Value, path: &[&str]) -> Option<Value> {
     let (last, parents) = path.split_last()?;

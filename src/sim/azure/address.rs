@@ -1,7 +1,7 @@
 //! Addresses of the nodes' subnet.
 
+use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
-use std::net::Ipv4Addr;
 
 /// Azure keeps the network's and the broadcast address, the gateway and two for DNS.
 pub(crate) const RESERVED: u32 = 5;
@@ -18,8 +18,9 @@ pub(crate) fn range(prefix: &str) -> Option<(u32, u32)> {
 /// The lowest addresses of a prefix that nobody has; none where there are too few. Azure gives the fourth and on.
 pub(crate) fn free(prefix: &str, taken: &BTreeSet<u32>, in_use: u32, wanted: usize) -> Option<Vec<u32>> {
     let (first, count) = range(prefix)?;
-    let from = first + RESERVED - 1 + in_use;
-    let last = first + count - 1;
+    let from = first.saturating_add(RESERVED - 1).saturating_add(in_use);
+    // The last address is the broadcast's.
+    let last = first.saturating_add(count - 1);
     let found: Vec<u32> = (from..last).filter(|address| !taken.contains(address)).take(wanted).collect();
     (found.len() == wanted).then_some(found)
 }

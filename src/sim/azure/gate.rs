@@ -4,7 +4,8 @@ use super::{ArmError, Azure, Call, Stage};
 use crate::sim::faults::Occasion;
 
 /// Which API versions are served: one for each type, those that nodeform speaks.
-const VERSIONS: [(&str, &str); 17] = [
+const VERSIONS: [(&str, &str); 18] = [
+    ("microsoft.resources/tags", "2024-07-01"),
     ("microsoft.resources/subscriptions", "2022-12-01"),
     ("microsoft.resources/subscriptions/resourcegroups", "2024-07-01"),
     ("microsoft.authorization/permissions", "2022-04-01"),

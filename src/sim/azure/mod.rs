@@ -18,6 +18,7 @@ mod operation;
 mod page;
 mod route;
 mod sku;
+mod tags;
 mod token;
 mod usage;
 mod vm;

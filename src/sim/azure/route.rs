@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    ArmError, Azure, Call, Stage, disk, group, image, managed_cluster, network, nic, operation, sku, usage,
-    vm,
+    ArmError, Azure, Call, Stage, disk, group, image, managed_cluster, network, nic, operation, sku, tags,
+    usage, vm,
 };
 use crate::sim::http::Answer;
 
@@ -36,6 +36,9 @@ fn in_group(
     stage: &mut Stage<'_>,
     place: &Place<'_>,
 ) -> Result<Answer, ArmError> {
+    if let Some(resource) = tags::tagged(place.rest) {
+        return tags::answer(azure, call, resource);
+    }
     let is_node_group = place.group == azure.settings.node_resource_group().to_lowercase();
     match (place.provider, place.rest) {
         ("microsoft.authorization", ["permissions"]) => only_get(call, || Ok(group::permissions(azure))),
@@ -125,6 +128,13 @@ pub(crate) fn unknown(call: &Call<'_>) -> ArmError {
 pub(crate) fn tags_of(body: &Value) -> Result<(), ArmError> {
     // ARM's limits for tags of one resource.
     const TAGS_MAX: usize = 50;
+    if body.get("tags").is_some_and(|tags| !tags.is_object() && !tags.is_null()) {
+        return Err(ArmError::new(
+            400,
+            "InvalidRequestContent",
+            "The request content was invalid: 'tags' is no object.",
+        ));
+    }
     let tags: Vec<(&String, &Value)> = crate::sim::json::members(body, "/tags").collect();
     if tags.len() > TAGS_MAX {
         let message = format!("The number of tags '{}' exceeds the maximum of '{TAGS_MAX}'.", tags.len());

@@ -38,18 +38,14 @@ impl Sku {
                 .and_then(|capability| text(capability, "/value"))
         };
         let number = |name: &str| capability(name).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
-        const MIB: u64 = 1 << 20;
+        let mib = |name: &str| number(name).saturating_mul(1 << 20);
         let texts =
             |found: &[Value]| found.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>();
         let vcpus = match number("vCPUsAvailable") {
             0 => number("vCPUs"),
             available => available,
         };
-        let ephemeral = [
-            number("CachedDiskBytes"),
-            number("MaxResourceVolumeMB") * MIB,
-            number("NvmeDiskSizeInMiB") * MIB,
-        ];
+        let ephemeral = [number("CachedDiskBytes"), mib("MaxResourceVolumeMB"), mib("NvmeDiskSizeInMiB")];
         Some(Self {
             name: text(entry, "/name")?.to_owned(),
             family: text(entry, "/family")?.to_owned(),
@@ -81,7 +77,7 @@ fn mib_of_gb(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let fraction = fraction.get(..fraction.len().min(6))?;
     let parts = 10_u64.pow(u32::try_from(fraction.len()).ok()?);
-    Some(whole.parse::<u64>().ok()? * 1024 + fraction.parse::<u64>().ok()? * 1024 / parts)
+    whole.parse::<u64>().ok()?.checked_mul(1024)?.checked_add(fraction.parse::<u64>().ok()? * 1024 / parts)
 }
 
 /// The list, of the region that the filter names. Azure sends it in one page.

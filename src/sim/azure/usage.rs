@@ -24,8 +24,7 @@ fn used(azure: &Azure, limit: &str) -> u64 {
             REGIONAL => !machine.is_spot,
             family => !machine.is_spot && machine.family.eq_ignore_ascii_case(family),
         })
-        .map(|machine| machine.vcpus)
-        .sum()
+        .fold(0, |sum, machine| sum.saturating_add(machine.vcpus))
 }
 
 fn limit(azure: &Azure, name: &str) -> u64 {
@@ -43,7 +42,7 @@ pub(crate) fn check(azure: &Azure, sku: &Sku, is_spot: bool) -> Result<(), ArmEr
     let limits: &[&str] = if is_spot { &[SPOT] } else { &[sku.family.as_str(), REGIONAL] };
     for name in limits {
         let (current, most) = (used(azure, name), limit(azure, name));
-        if current + sku.vcpus > most {
+        if current.saturating_add(sku.vcpus) > most {
             return Err(exceeded(azure, name, (most, current, sku.vcpus)));
         }
     }
@@ -60,7 +59,7 @@ pub(crate) fn exceeded(azure: &Azure, name: &str, (most, current, needed): (u64,
     let message = format!(
         "Operation could not be completed as it results in exceeding approved {what}. Additional details - Deployment Model: Resource Manager, Location: {}, Current Limit: {most}, Current Usage: {current}, Additional Required: {needed}, (Minimum) New Limit Required: {}. Submit a request for Quota increase by specifying parameters listed in the 'Details' section for deployment to succeed.",
         azure.settings.location,
-        current + needed
+        current.saturating_add(needed)
     );
     ArmError::new(409, "OperationNotAllowed", message)
 }

@@ -89,8 +89,7 @@ fn spend(
         }
     }
     if status("observedGeneration") != number(budget, "/metadata/generation") {
-        let mut refusal =
-            refused("The disruption budget is still being processed by the server.", &name.name);
+        let mut refusal = refused("The disruption budget is still being processed by the server.");
         set(&mut refusal.details, &["retryAfterSeconds"], json!(10));
         return Err(refusal);
     }
@@ -100,7 +99,7 @@ fn spend(
             "The disruption budget {} needs {desired} healthy pods and has {healthy} currently",
             name.name
         );
-        return Err(refused(&cause, &name.name));
+        return Err(refused(&cause));
     }
     if !is_dry_run {
         let pod_name = text_or_empty(pod, "/metadata/name").to_owned();
@@ -112,9 +111,8 @@ fn spend(
     Ok(())
 }
 
-fn refused(cause: &str, budget: &str) -> Refusal {
+fn refused(cause: &str) -> Refusal {
     let message = "Cannot evict pod as it would violate the pod's disruption budget.";
-    let _ = budget;
     Refusal::new(429, "TooManyRequests", message)
         .caused_by(json!([{"reason": "DisruptionBudget", "message": cause}]))
 }

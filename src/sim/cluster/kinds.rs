@@ -234,6 +234,10 @@ pub(crate) fn usual_definitions() -> Vec<Value> {
                     },
                     "versions": [{
                         "name": version, "served": true, "storage": true, "subresources": {"status": {}},
+                        "additionalPrinterColumns": [
+                            {"name": "Ready", "type": "string", "jsonPath": ".status.conditions[?(@.type==\"Ready\")].status"},
+                            {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
+                        ],
                         "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
                     }],
                 },

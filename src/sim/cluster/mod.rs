@@ -15,6 +15,7 @@ mod scale;
 mod selector;
 mod status;
 mod store;
+mod table;
 mod watch;
 mod write;
 
@@ -83,8 +84,8 @@ impl Cluster {
             ("GET", _) if is_watch(request) => {
                 watch::begin(&self.store, &route, request).map(Response::Watch)
             }
-            ("GET", Target::All) => read::list(&self.store, &route, request),
-            ("GET", Target::One(_)) => read::get(&self.store, &route, request),
+            ("GET", Target::All) => read::list(&self.store, &route, request, now),
+            ("GET", Target::One(_)) => read::get(&self.store, &route, request, now),
             ("POST", Target::All) => write::create(&mut self.store, &route, request, now),
             ("POST", Target::One(_)) => match route.subresource.as_deref() {
                 Some("eviction") => evict::evict(&mut self.store, &route, request, now),

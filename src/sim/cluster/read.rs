@@ -1,5 +1,6 @@
 //! GET and LIST: selectors, pages, versions.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::kinds::Kind;
@@ -9,6 +10,7 @@ use super::scale;
 use super::selector::{Fields, Labels};
 use super::status::Refusal;
 use super::store::{Name, Store};
+use super::table;
 use crate::sim::http::{Request, Response};
 use crate::sim::json::set;
 
@@ -47,11 +49,20 @@ pub(crate) fn shown(kind: &Kind, version: &str, object: &Value) -> Value {
     object
 }
 
-pub(crate) fn get(store: &Store, route: &Route, _request: &Request) -> Result<Response, Refusal> {
+pub(crate) fn get(
+    store: &Store,
+    route: &Route,
+    request: &Request,
+    now: Timestamp,
+) -> Result<Response, Refusal> {
     let kind = store.kinds.get(route.kind);
     let name = route.name()?;
     let object = store.get(route.kind, &name).ok_or_else(|| Refusal::not_found(kind, &name.name))?;
     match route.subresource.as_deref() {
+        None if table::is_wanted(request) => {
+            let items = [shown(kind, &route.version, object)];
+            Ok(ok(&table::of(store, (route.kind, &route.version), &items, &json!({}), now)))
+        }
         None | Some("status") => Ok(ok(&shown(kind, &route.version, object))),
         Some("scale") => Ok(ok(&scale::of(object))),
         Some(_) => Err(Refusal::method_not_allowed()),
@@ -60,7 +71,12 @@ pub(crate) fn get(store: &Store, route: &Route, _request: &Request) -> Result<Re
 
 /// Lists in pages, if the request limits them. A page begins after the name that its token ends with, and says the
 /// revision of the first page, so that the whole reads as one.
-pub(crate) fn list(store: &Store, route: &Route, request: &Request) -> Result<Response, Refusal> {
+pub(crate) fn list(
+    store: &Store,
+    route: &Route,
+    request: &Request,
+    now: Timestamp,
+) -> Result<Response, Refusal> {
     let kind = store.kinds.get(route.kind);
     let selection = Selection::of(route, request)?;
     let limit = request.query("limit").and_then(|text| text.parse::<usize>().ok()).filter(|limit| *limit > 0);
@@ -88,6 +104,9 @@ pub(crate) fn list(store: &Store, route: &Route, request: &Request) -> Result<Re
         if selection.labels.is_empty() && selection.fields == Fields::default() {
             metadata["remainingItemCount"] = json!(rest);
         }
+    }
+    if table::is_wanted(request) {
+        return Ok(ok(&table::of(store, (route.kind, &route.version), &items, &metadata, now)));
     }
     Ok(ok(&json!({
         "kind": format!("{}List", kind.kind), "apiVersion": kind.api_version(&route.version),

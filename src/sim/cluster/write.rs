@@ -123,6 +123,7 @@ fn store_update(
 ) -> Result<Response, Refusal> {
     let kind = store.kinds.get(route.kind).clone();
     let Update { before, new } = update;
+    check_name(before, &new)?;
     check_preconditions(&kind, before, &new)?;
     let new = merged_by_subresource(&kind, route.subresource.as_deref(), before, new);
     check_immutable(route, &kind, before, &new)?;
@@ -135,6 +136,22 @@ fn store_update(
         Some("scale") => ok(&scale::of(&stored)),
         _ => ok(&shown(&kind, &route.version, &stored)),
     })
+}
+
+/// No write gives an object another name.
+fn check_name(before: &Value, new: &Value) -> Result<(), Refusal> {
+    for field in ["name", "namespace"] {
+        let (known, given) = [before, new]
+            .map(|object| text(object, &format!("/metadata/{field}")).unwrap_or_default())
+            .into();
+        if known != given {
+            let message = format!(
+                "the {field} of the object ({given}) does not match the {field} on the URL ({known})"
+            );
+            return Err(Refusal::bad_request(message));
+        }
+    }
+    Ok(())
 }
 
 fn check_preconditions(kind: &Kind, before: &Value, new: &Value) -> Result<(), Refusal> {

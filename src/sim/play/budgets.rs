@@ -44,7 +44,7 @@ fn one(index: &Index, scene: &mut Scene<'_>, budget: &Value) {
     let healthy = i64::try_from(healthy).unwrap_or(i64::MAX);
     let expected = expected(scene, &pods);
     let desired = desired(budget, expected);
-    let allowed = if expected > 0 { (healthy - desired).max(0) } else { 0 };
+    let allowed = if expected > 0 { healthy.saturating_sub(desired).max(0) } else { 0 };
     let generation = number(budget, "/metadata/generation");
     let now = scene.now;
     scene.store.modify(BUDGETS, &Name::of(budget), |object| {
@@ -123,14 +123,16 @@ fn desired(budget: &Value, expected: i64) -> i64 {
     let amount = |value: &Value| match value {
         Value::Number(number) => number.as_i64().unwrap_or(0),
         Value::String(text) => match text.strip_suffix('%') {
-            Some(percent) => (percent.parse::<i64>().unwrap_or(0) * expected + 99) / 100,
+            Some(percent) => {
+                percent.parse::<i64>().unwrap_or(0).saturating_mul(expected).saturating_add(99) / 100
+            }
             None => text.parse().unwrap_or(0),
         },
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => 0,
     };
     match (budget.pointer("/spec/minAvailable"), budget.pointer("/spec/maxUnavailable")) {
         (Some(least), _) => amount(least),
-        (None, Some(most)) => (expected - amount(most)).max(0),
+        (None, Some(most)) => expected.saturating_sub(amount(most)).max(0),
         (None, None) => 0,
     }
 }

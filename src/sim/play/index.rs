@@ -166,7 +166,7 @@ impl Index {
         if let Some(old) = self.pods.remove(name) {
             self.told.remove(name);
             if let Some(waiting) = self.waiting.get_mut(&old.shape) {
-                waiting.remove(&(-old.priority, name.clone()));
+                waiting.remove(&(old.priority.saturating_neg(), name.clone()));
                 if waiting.is_empty() {
                     self.waiting.remove(&old.shape);
                     self.parked.remove(&old.shape);
@@ -195,7 +195,10 @@ impl Index {
                 }
             }
             None if new.is_active() && new.is_ours => {
-                self.waiting.entry(new.shape).or_default().insert((-new.priority, name.clone()));
+                self.waiting
+                    .entry(new.shape)
+                    .or_default()
+                    .insert((new.priority.saturating_neg(), name.clone()));
             }
             None => {}
         }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Scene;
 use super::index::Index;
-use super::replicas::{free_name, pod_of};
+use super::replicas::{PODS_MAX, free_name, pod_of};
 use crate::sim::agenda::second;
 use crate::sim::cluster::{JOBS, Name, PODS, set_condition};
 use crate::sim::json::{is_true, number, set, text, text_or_empty};
@@ -31,7 +31,7 @@ fn one(index: &Index, scene: &mut Scene<'_>, job: &Value) {
     let succeeded = count(&|pod| pod.has_ended);
     let active = count(&|pod| pod.is_active());
     let ready = count(&|pod| pod.is_active() && pod.is_ready);
-    let wanted = (completions - succeeded).min(parallelism).max(0);
+    let wanted = completions.saturating_sub(succeeded).min(parallelism).clamp(0, PODS_MAX);
     if !is_true(job, "/spec/suspend") {
         for _ in active..wanted {
             let prefix = format!("{}-", text_or_empty(job, "/metadata/name"));

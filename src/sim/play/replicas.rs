@@ -26,9 +26,16 @@ pub(crate) fn reconcile(index: &Index, scene: &mut Scene<'_>) {
     }
 }
 
+/// The most pods that one workload makes: more than this world is meant for, and less than would fill the memory.
+pub(crate) const PODS_MAX: i64 = 20_000;
+
+fn replicas(workload: &Value) -> i64 {
+    number(workload, "/spec/replicas").unwrap_or(1).clamp(0, PODS_MAX)
+}
+
 fn replica_set(index: &Index, scene: &mut Scene<'_>, workload: &Value) {
     let uid = text_or_empty(workload, "/metadata/uid");
-    let wanted = usize::try_from(number(workload, "/spec/replicas").unwrap_or(1)).unwrap_or(0);
+    let wanted = usize::try_from(replicas(workload)).unwrap_or(0);
     let mut active: Vec<(&Name, &PodView)> = index.owned_by(uid).filter(|(_, pod)| pod.is_active()).collect();
     let prefix = format!("{}-", text_or_empty(workload, "/metadata/name"));
     for _ in active.len()..wanted {
@@ -49,8 +56,8 @@ fn stateful_set(index: &Index, scene: &mut Scene<'_>, workload: &Value) {
     let uid = text_or_empty(workload, "/metadata/uid");
     let namespace = text_or_empty(workload, "/metadata/namespace");
     let base = text_or_empty(workload, "/metadata/name");
-    let first = number(workload, "/spec/ordinals/start").unwrap_or(0);
-    let wanted = number(workload, "/spec/replicas").unwrap_or(1);
+    let first = number(workload, "/spec/ordinals/start").unwrap_or(0).clamp(0, PODS_MAX);
+    let wanted = replicas(workload);
     let is_parallel = text(workload, "/spec/podManagementPolicy") == Some("Parallel");
     let names: BTreeSet<Name> =
         (first..first + wanted).map(|ordinal| Name::new(namespace, &format!("{base}-{ordinal}"))).collect();

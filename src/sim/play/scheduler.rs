@@ -113,7 +113,7 @@ fn has_room(index: &Index, wanted: &Amounts, (name, view): (&str, &NodeView)) ->
     wanted.iter().all(|(resource, amount)| {
         let taken = used.and_then(|used| used.get(resource)).copied().unwrap_or(0);
         let all = view.allocatable.get(resource).copied().unwrap_or(0);
-        *amount == 0 || taken + amount <= all
+        *amount == 0 || taken.saturating_add(*amount) <= all
     })
 }
 

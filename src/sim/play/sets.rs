@@ -43,7 +43,7 @@ fn one(scene: &mut Scene<'_>, deployment: &Value) {
     scale(scene, &current, wanted);
     // Older sets give way as the newer one's pods become ready.
     let ready = number(&current, "/status/readyReplicas").unwrap_or(0);
-    let mut room = (wanted - ready).max(0);
+    let mut room = wanted.saturating_sub(ready).max(0);
     for set in sets.iter().filter(|set| set.pointer("/metadata/uid") != current.pointer("/metadata/uid")) {
         let kept = number(set, "/spec/replicas").unwrap_or(0).min(room);
         room -= kept;
@@ -123,7 +123,7 @@ fn update_status(scene: &mut Scene<'_>, deployment: &Value, sets: &[Arc<Value>],
             ("readyReplicas", ready),
             ("availableReplicas", ready),
             ("updatedReplicas", updated),
-            ("unavailableReplicas", (wanted - ready).max(0)),
+            ("unavailableReplicas", wanted.saturating_sub(ready).max(0)),
         ] {
             set(object, &["status", field], json!(count));
         }

@@ -144,6 +144,8 @@ fn images() -> Vec<Image> {
 fn permissions() -> Vec<String> {
     [
         "Microsoft.Resources/subscriptions/resourceGroups/read",
+        "Microsoft.Resources/tags/read",
+        "Microsoft.Resources/tags/write",
         "Microsoft.Authorization/permissions/read",
         "Microsoft.ContainerService/managedClusters/read",
         "Microsoft.ContainerService/managedClusters/agentPools/read",

@@ -67,6 +67,12 @@ impl SimulatedAzure {
                 "`published` must be a time such as `2025-11-15T09:00:00Z`",
             );
         }
+        want(
+            super::super::azure::address_range(&settings.network.subnet_prefix)
+                .is_none_or(|(_, count)| settings.network.addresses_in_use <= count),
+            "network.addressesInUse",
+            "must not be more than the subnet has",
+        );
         want(!settings.location.is_empty(), "location", "must not be empty");
         if faults.is_empty() { Ok(settings) } else { Err(faults) }
     }

@@ -89,10 +89,9 @@ pub(crate) fn node_config(world: &World) -> Value {
     let settings = world.settings();
     let id = settings.subnet_id();
     let part = |at: usize| id.split('/').nth(at).unwrap_or_default().to_owned();
-    let fqdn = world.state().pointer("/cluster/fqdn").and_then(Value::as_str).unwrap_or_default().to_owned();
     json!({
         "version": "v1", "kubernetesVersion": settings.cluster.kubernetes_version,
-        "apiServerConfig": {"apiServerName": fqdn},
+        "apiServerConfig": {"apiServerName": settings.fqdn()},
         "authConfig": {"tenantId": settings.tenant, "subscriptionId": settings.subscription, "useManagedIdentityExtension": true},
         "clusterConfig": {
             "resourceGroup": settings.node_resource_group(), "location": settings.location,

@@ -1,5 +1,6 @@
 //! The simulated Azure and cluster, in memory: requests in, answers and objects out.
 
+mod bad_input;
 pub(crate) mod bodies;
 mod client;
 mod cluster;

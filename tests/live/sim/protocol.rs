@@ -124,6 +124,38 @@ fn tags_are_replaced_and_identities_are_merged() {
 }
 
 #[test]
+fn tags_of_any_resource_are_merged_and_deleted_by_arm_itself() {
+    let mut client = Client::new();
+    let vm = Vm::new(&client.world, "aks-apps-1");
+    client.make(&vm);
+    let tags = |id: String| format!("{id}/providers/Microsoft.Resources/tags/default?api-version=2024-07-01");
+    for kind in ["Microsoft.Compute/virtualMachines", "Microsoft.Network/networkInterfaces"] {
+        let path = tags(bodies::id(&client.world, kind, "aks-apps-1"));
+        let merge = json!({"operation": "Merge", "properties": {"tags": {"NODEFORM.dev_item": "x", "compute.aks.billing": "none"}}});
+        let merged = client.arm_json("PATCH", &path, &merge).value()["properties"]["tags"].clone();
+        assert_eq!(
+            (&merged["NODEFORM.dev_item"], &merged["compute.aks.billing"]),
+            (&json!("x"), &json!("none"))
+        );
+        let delete = json!({"operation": "Delete", "properties": {"tags": {"nodeform.dev_item": "y", "compute.aks.billing": "none"}}});
+        let left = client.arm_json("PATCH", &path, &delete).value()["properties"]["tags"].clone();
+        assert_eq!(
+            (&left["NODEFORM.dev_item"], left.get("compute.aks.billing")),
+            (&json!("x"), None),
+            "another value stays"
+        );
+        assert_eq!(client.arm("GET", &path).value()["properties"]["tags"], left);
+    }
+    let none = tags(bodies::id(&client.world, "Microsoft.Compute/virtualMachines", "nope"));
+    assert_eq!(code(&client.arm("GET", &none)), (404, "ResourceNotFound".to_owned()));
+    assert_eq!(
+        client.state("virtualMachines", "aks-apps-1").expect("it is there")["tags"]["NODEFORM.dev_item"],
+        "x"
+    );
+    validate(&client.exchanges);
+}
+
+#[test]
 fn a_deletion_is_polled_by_both_addresses_on_the_host_that_was_asked() {
     let mut client = Client::new();
     let vm = Vm::new(&client.world, "aks-apps-1");

@@ -6,7 +6,7 @@ use crate::sim::bodies::Vm;
 use crate::sim::client::{Client, settings};
 
 /// Nodes; what a rollout at once may make (`--parallelism` and waves keep it lower).
-const NODES: usize = 400;
+const NODES: usize = 60;
 
 #[test]
 fn many_nodes_join_and_their_pods_run() {

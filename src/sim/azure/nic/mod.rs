@@ -9,7 +9,7 @@ use super::operation::{self, Task};
 use super::{ArmError, Azure, Call, Stage, address, page};
 use crate::sim::faults::Ending;
 use crate::sim::http::Answer;
-use crate::sim::json::{list, set, text};
+use crate::sim::json::{list, member_mut, set, text};
 
 pub(crate) const KIND: &str = "Microsoft.Network/networkInterfaces";
 
@@ -56,6 +56,15 @@ impl Nic {
             guid,
             writes: 1,
         }
+    }
+
+    pub(crate) fn tags_mut(&mut self) -> &mut Value {
+        member_mut(&mut self.body, "tags")
+    }
+
+    /// Its ETag is another from now on.
+    pub(crate) const fn wrote(&mut self) {
+        self.writes += 1;
     }
 
     fn configurations(&self) -> &[Value] {

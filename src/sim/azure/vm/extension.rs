@@ -7,7 +7,7 @@ use crate::sim::azure::operation::{self, Task};
 use crate::sim::azure::{ArmError, Azure, Call, Stage, route};
 use crate::sim::faults::Ending;
 use crate::sim::http::Answer;
-use crate::sim::json::{set, text_or_empty, unset};
+use crate::sim::json::{member_mut, set, text_or_empty, unset};
 
 /// An extension of a VM.
 #[derive(Debug, Clone)]
@@ -16,6 +16,12 @@ pub(crate) struct Extension {
     /// The body as sent, without its protected settings.
     body: Value,
     pub(crate) is_ready: bool,
+}
+
+impl Extension {
+    pub(crate) fn tags_mut(&mut self) -> &mut Value {
+        member_mut(&mut self.body, "tags")
+    }
 }
 
 pub(crate) fn answer(

@@ -19,6 +19,7 @@ pub(crate) use life::{appears_late, made, reclaimed};
 
 use super::{ArmError, Azure, Call, Sku, Stage, page};
 use crate::sim::http::Answer;
+use crate::sim::json::member_mut;
 use crate::sim::sensitive::Sensitive;
 
 pub(crate) const KIND: &str = "Microsoft.Compute/virtualMachines";
@@ -91,7 +92,7 @@ pub(crate) fn answer(
             Ok(Answer::json(200, &show::machine(azure, machine, with)))
         }
         ("GET", [name, "instanceview"]) => {
-            Ok(Answer::json(200, &show::instance_view(azure, find(azure, call, name)?)))
+            Ok(Answer::json(200, &show::instance_view(find(azure, call, name)?)))
         }
         ("PUT", [name]) => put::put(azure, call, stage, name),
         ("PATCH", [name]) => patch::patch(azure, call, name),
@@ -116,6 +117,15 @@ pub(crate) struct Running<'a> {
 }
 
 impl Machine {
+    pub(crate) fn tags_mut(&mut self) -> &mut Value {
+        member_mut(&mut self.body, "tags")
+    }
+
+    /// Its ETag is another from now on.
+    pub(crate) const fn wrote(&mut self) {
+        self.writes += 1;
+    }
+
     /// A VM that runs from the start; NIC and OS disk are named like it.
     pub(crate) fn running(facts: Running<'_>) -> Self {
         Self {

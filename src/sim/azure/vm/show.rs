@@ -49,7 +49,7 @@ pub(crate) fn machine(azure: &Azure, machine: &Machine, with: With) -> Value {
         set(&mut body, &["resources"], json!(all));
     }
     if with == With::ExtensionsAndView {
-        set(&mut body, &["properties", "instanceView"], instance_view(azure, machine));
+        set(&mut body, &["properties", "instanceView"], instance_view(machine));
     }
     body
 }
@@ -77,7 +77,7 @@ fn identities(azure: &Azure, machine: &Machine, body: &mut Value) {
     }
 }
 
-pub(crate) fn instance_view(azure: &Azure, machine: &Machine) -> Value {
+pub(crate) fn instance_view(machine: &Machine) -> Value {
     let time = azure_time(machine.created);
     let (code, shown) = match machine.state {
         MachineState::Creating => ("ProvisioningState/creating", "Creating"),
@@ -99,6 +99,5 @@ pub(crate) fn instance_view(azure: &Azure, machine: &Machine) -> Value {
             })
         })
         .collect();
-    let _ = azure;
     json!({"statuses": statuses, "disks": disks, "hyperVGeneration": "V2"})
 }

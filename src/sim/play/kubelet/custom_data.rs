@@ -355,11 +355,11 @@ mod tests {
             "the node controller reads version `v1` of AKSNodeConfig, not `v2`"
         );
         let label = refused(&|config| {
-            config["kubeletConfig"]["kubeletNodeLabels"] = json!({"kubernetes.io/mine": "x"})
+            config["kubeletConfig"]["kubeletNodeLabels"] = json!({"kubernetes.io/mine": "x"});
         });
         assert!(label.ends_with("that are not its own: kubernetes.io/mine"), "{label}");
         let taint = refused(&|config| {
-            config["kubeletConfig"]["kubeletFlags"] = json!({"--register-with-taints": "a"})
+            config["kubeletConfig"]["kubeletFlags"] = json!({"--register-with-taints": "a"});
         });
         assert!(taint.contains("cannot read the taint `a`"), "{taint}");
         assert_eq!(

@@ -2,11 +2,14 @@
 //! is lost without a word; this one refuses it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
 const LIST: &str = include_str!("fields.txt");
 const ROOT: &str = "Configuration";
+/// The list as it is looked up, read once.
+static SCHEMA: LazyLock<Schema<'static>> = LazyLock::new(|| Schema::of(LIST));
 
 /// Messages with their fields, and enums with their values.
 struct Schema<'a> {
@@ -96,7 +99,7 @@ impl<'a> Schema<'a> {
 /// Everything in an AKSNodeConfig that its schema does not have.
 pub(crate) fn faults(config: &Value) -> Vec<String> {
     let mut faults = Vec::new();
-    Schema::of(LIST).message(ROOT, config, "", &mut faults);
+    SCHEMA.message(ROOT, config, "", &mut faults);
     faults
 }
 

@@ -140,7 +140,7 @@ fn amounts(machine: &Machine, sku: Option<&Sku>, config: &NodeConfig) -> (Value,
     let reserved = |name: &str| kept(&config.kube_reserved, name) + kept(&config.system_reserved, name);
     let evicted = |signal: &str, all: i128| {
         config.eviction_hard.get(signal).map_or(0, |amount| match amount.strip_suffix('%') {
-            Some(percent) => all * percent.parse::<i128>().unwrap_or(0) / 100,
+            Some(percent) => all.saturating_mul(percent.parse().unwrap_or(0)) / 100,
             None => milli(&json!(amount)) / 1_000,
         })
     };
