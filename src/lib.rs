@@ -22,14 +22,20 @@
 //! | [`check`] | the judge: a second opinion on a plan, sharing no reasoning with the first |
 //! | [`review`] | the stages that a plan passes |
 //! | [`render`] | values to text |
-//! | [`sim`] | the world after a plan, in memory |
+//! | [`sim`] | the world after a plan, in memory; a simulated Azure with a small cluster |
 //! | [`agent_pools`] | agent pools of AKS to NodePools, classes and a fleet to start from |
 //! | [`offline`] | from files to a judged plan: the steps in their order |
+//! | `arm` | Azure's requests and answers as values: built and read, not sent (feature `live`) |
+//! | `bootstrap` | what a new VM needs in order to join, with secrets that cannot be printed (feature `live`) |
+//! | `azure` | who signs in, and sending what `arm` built (feature `live`) |
+//! | `cluster` | the Kubernetes client (feature `live`) |
+//! | `observe` | a cluster and its Azure resources, read once, to a snapshot (feature `live`) |
+//! | `azure_sim` | the simulated Azure over HTTPS on loopback (feature `sim-server`) |
 //! | `git` | manifests of a Git revision, from the object database (feature `git`) |
 //! | `cli` | one file for each command; the only place that reads files and prints (feature `cli`) |
 //!
-//! Everything but `git` and `cli` is pure: no file, no clock, no environment, no randomness, no order that differs from
-//! run to run. `tests/architecture.rs` holds that, and which module may use which.
+//! Everything but `git`, `cli`, `azure`, `cluster`, `observe` and `azure_sim` is pure: no file, no clock, no environment,
+//! no randomness, no order that differs from run to run. `tests/architecture.rs` holds that, and which module may use which.
 //!
 //! # Invariants, and the test that holds each
 //!

@@ -1,4 +1,4 @@
-//! Preemption: a pod takes the place of others only where kube-scheduler would have them go for it.
+//! Preemption: a pod has victims only where kube-scheduler would preempt them.
 //!
 //! The judge sees the world after all preemptions, and takes them back from the last to the first. That a pod had room
 //! anyway is said only where it had room beside every pod of its priority or above that waits, wherever the plan puts those.
@@ -84,7 +84,7 @@ fn of_victim(case: &Case<'_>, pod: &Pod, key: &PodKey) -> Option<String> {
     (victim.place != PodPlace::Waiting).then(|| format!("preempts `{key}`, which does not wait after that"))
 }
 
-/// Returns by what a pod does not fit where it preempts, beside all that stand there in the end.
+/// Returns why a pod does not fit where it preempts, beside all pods that are there in the end.
 fn does_not_fit<'a>(case: &Case<'a>, pod: &'a Pod, node: &Node) -> Vec<String> {
     let Some(mut site) = case.existing_site(&node.name, &[]) else { return Vec::new() };
     site.running.retain(|other| other.key != pod.key);

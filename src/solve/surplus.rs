@@ -1,10 +1,10 @@
 //! How many pods of each kind have a place together, where limits leave too little for all and rules between pods bind some.
 //!
-//! Domains are given out before it is known what limits leave, so that pods which have no place may take the domain of those
-//! that have one: the more wait, the fewer of a spread would stand. Here pods are added kind by kind, the highest priority
-//! first, and of each kind as many as all have a place beside those before; the fleet is planned without the others. How many
-//! that are does not depend on how many more wait: numbers are tried in an order of their own, and none above what waits. What
-//! is tried is counted, and so are the pods of it.
+//! Pods are assigned to domains before limits are applied, so that a pod without a place can take the domain of one that has
+//! one: with more replicas Pending, fewer would be placed. Here pods are added kind by kind, the highest priority first, as
+//! many of each kind as have a place beside those before; the fleet is planned without the rest. The result does not depend
+//! on how many more are Pending: the numbers that are tried have an order of their own. Tries and their pods are counted and
+//! bounded.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -35,7 +35,7 @@ const AGAIN_MAX: usize = 100;
 /// The most nodes that are there beside which pods are counted: each takes its time in every try.
 const NODES_MAX: usize = 300;
 
-/// By what a number that is tried grows while all have a place, until it is halved.
+/// The factor by which the number that is tried grows while all pods have a place; after that it is halved.
 const GROWTH: usize = 4;
 
 /// Waiting pods that the scheduler cannot tell apart, by name.

@@ -1,15 +1,14 @@
 //! Preemption: which pending pods take the place of pods of a lower priority, before anything is planned.
 //!
-//! kube-scheduler evicts at once, long before a node could be made, so that plans are made of the world after that: the pod
-//! stands where it will, and who gave way waits. One node is looked for at a time, for pods by their priority, and only for
-//! one that no node takes as things are. Of the nodes that could take it, the one is chosen whose pods no
-//! PodDisruptionBudget is about, then that of the fewest victims, then of the lowest priorities, then the first by name;
-//! Kubernetes' own tie-breaks are not copied. A pod that kube-scheduler has promised a node (`status.nominatedNodeName`)
-//! goes there.
+//! kube-scheduler evicts victims at once, long before a new node comes up. So plans start from the world afterwards: the
+//! preemptor is bound and its victims are Pending. Pods preempt in the order of their priority, on one node each, and only
+//! if no node takes them as it is. Nodes without victims under a PodDisruptionBudget come first, then those with the fewest
+//! victims, then those with victims of the lowest priorities, then the first by name; Kubernetes' own tie-breaks are not
+//! copied. A pod with `status.nominatedNodeName` goes to that node.
 //!
-//! Pods of DaemonSets neither preempt here nor give way, and pods that are being deleted do not give way again. Pods with
-//! volumes, and those that required rules between pods are about, are left to new nodes: whether others may go for them
-//! takes all of those rules. Who gave way preempts nobody else.
+//! Pods of DaemonSets neither preempt nor are victims, and pods that are being deleted are no victims again. Pods with volumes
+//! and pods with required rules between pods get new nodes instead: preemption would have to check all of those rules.
+//! Victims preempt nobody.
 
 mod victims;
 
@@ -28,10 +27,10 @@ use super::fit::{Site, gates, not_yet};
 use super::topology::Topology;
 use victims::{Victims, victims};
 
-/// Returns the world after kube-scheduler has preempted: pods stand where they will, and the victims wait.
+/// Returns the world after preemption: preemptors are bound and their victims are Pending.
 #[must_use]
 pub fn preempted(mut snapshot: Snapshot) -> Snapshot {
-    // What is asked for without any node, or to be destroyed, has nobody who gives way.
+    // Without nodes, or with all of them to be destroyed, there are no victims.
     if snapshot.nodes.is_empty() || snapshot.supposed.wishes.destroy {
         return snapshot;
     }
@@ -159,7 +158,7 @@ impl<'a> Field<'a> {
         site
     }
 
-    /// Puts a pod where it fits as things are, or else where others go for it; says who does.
+    /// Puts a pod where it fits, else where it preempts; returns its victims.
     fn seat(&mut self, pod: &'a Pod) -> Option<Preemption> {
         let roles = self.topology.roles(pod);
         let ask = Ask { company: self.topology.on_hosts_of(roles, true), ..Ask::of(&pod.spec) };
@@ -189,7 +188,7 @@ impl<'a> Field<'a> {
         Some(self.preempt(pod, place, &victims))
     }
 
-    /// Returns where the fewest give way for a pod, and who.
+    /// Returns the node on which a pod preempts, and its victims.
     fn best(
         &mut self,
         pod: &'a Pod,
@@ -207,7 +206,7 @@ impl<'a> Field<'a> {
         best
     }
 
-    /// Returns who would have to go from a node for a pod; nothing where that does not help.
+    /// Returns the victims of a pod on a node; nothing where preemption does not help.
     fn victims_at(&self, place: usize, pod: &Pod, ask: &Ask) -> Option<Victims<'a>> {
         let There { node, bound, taken, site: _ } = &self.nodes[place];
         // Nobody is evicted for a pod from a node that is not ready for it yet.
@@ -240,7 +239,7 @@ impl<'a> Field<'a> {
         Preemption { pod: pod.key.clone(), node: node.name.clone(), victims }
     }
 
-    /// Forgets who would have to go from a node.
+    /// Forgets what is known of victims on a node.
     fn changed(&mut self, place: usize) {
         for memory in self.memory.values_mut() {
             memory.victims.remove(&place);
@@ -248,7 +247,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Returns whether a pod that stands on a node goes for another one.
+/// Returns whether a pod on a node may be a victim.
 fn gives_way_to(other: &Pod, pod: &Pod) -> bool {
     !other.is_daemon && !other.is_terminating && other.spec.priority < pod.spec.priority
 }

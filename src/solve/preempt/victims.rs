@@ -1,5 +1,4 @@
-//! Who of a node goes for a pod: as few as possible, of the lowest priorities, and those that no PodDisruptionBudget is
-//! about before the others.
+//! The victims of a pod on a node: as few as possible, of the lowest priorities, those without a PodDisruptionBudget first.
 //!
 //! The fewest are found by two orders, not by trying all sets.
 
@@ -10,7 +9,7 @@ use crate::model::{Pod, Resources};
 use crate::solve::demand::Ask;
 use crate::solve::fit::{Site, ports};
 
-/// The pods that go for another one.
+/// The victims of a pod.
 #[derive(Clone)]
 pub(super) struct Victims<'a> {
     /// The pods.
@@ -28,7 +27,7 @@ impl Victims<'_> {
     }
 }
 
-/// Chooses who goes of these, without all of which there is room for what is asked.
+/// Chooses the victims among these, without all of which there is room for what is asked.
 pub(super) fn victims<'a>(
     (bare, ask): (&Site<'_>, &Ask),
     lower: &[&'a Pod],
