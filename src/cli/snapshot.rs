@@ -12,11 +12,22 @@ use crate::offline::{self, Request};
 use crate::snapshot::file::{self, SnapshotFile};
 
 pub(super) fn run(arguments: &SnapshotArguments, ui: Ui) -> Result<Exit, Failure> {
-    let SnapshotArguments { input, kubectl, context, out, at, catalog, location, names, .. } = arguments;
     #[cfg(feature = "live")]
     if arguments.live.live {
         return live(arguments, ui);
     }
+    let SnapshotArguments {
+        input,
+        kubectl,
+        #[cfg(feature = "live")]
+            live: _,
+        context,
+        out,
+        at,
+        catalog,
+        location,
+        names,
+    } = arguments;
     if input.is_empty() && !kubectl.kubectl {
         return Err(nothing_named());
     }

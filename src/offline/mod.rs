@@ -220,16 +220,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         proves_bound,
         ..
     } = request;
-    let recorded = laid
-        .map(|laid| recorded::read(laid, &reading, names))
-        .transpose()
-        .map_err(|faults| problems(&faults))?;
-    let (read, recorded) = match recorded {
-        Some((read, recorded)) => (read, Some(recorded)),
-        None if names == Names::Show => (read_with(sources, &reading), None),
-        None => (recorded::hidden(sources, &reading, names), None),
-    };
-    let (mut objects, mut policy) = read.map_err(|faults| problems(&faults))?;
+    let ((mut objects, mut policy), recorded) = taken(laid, sources, &reading, names)?;
     let mut assumptions = Vec::new();
     let said = location.or_else(|| recorded.as_ref()?.location.clone());
     let given = recorded.as_ref().and_then(Recorded::catalog).filter(|_| catalogs.is_empty());
@@ -278,6 +269,25 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         remarks: objects.said.remarks.into_iter().chain(remarks).chain(kept).collect(),
         unscaled: objects.said.unscaled,
     })
+}
+
+/// Objects and policy, and what a snapshot says beside its objects.
+type Taken = ((Objects, Policy), Option<Recorded>);
+
+/// Reads the snapshot to plan from, with what it says beside its objects, or the sources.
+fn taken(
+    laid: Option<Laid>,
+    sources: Vec<Source>,
+    reading: &ReadOptions,
+    names: Names,
+) -> Result<Taken, Vec<Problem>> {
+    let recorded = laid.map(|laid| recorded::read(laid, reading, names)).transpose();
+    let (read, recorded) = match recorded.map_err(|faults| problems(&faults))? {
+        Some((read, recorded)) => (read, Some(recorded)),
+        None if names == Names::Show => (read_with(sources, reading), None),
+        None => (recorded::hidden(sources, reading, names), None),
+    };
+    Ok((read.map_err(|faults| problems(&faults))?, recorded))
 }
 
 /// Gives pools whose class the input does not hold a class with Karpenter's defaults, and says so.
