@@ -1,7 +1,9 @@
 //! A temporary folder with the files of a revision, for `--git` with `--render`; gone when it is no longer used.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+#[cfg(feature = "git")]
+use std::path::Path;
+use std::path::PathBuf;
 #[cfg(feature = "git")]
 use std::sync::atomic::{AtomicUsize, Ordering};
 
