@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{Body, ResourceId, Tags};
+use crate::model::secret_json::drop_nulls;
 
 /// A VM's model to its body.
 pub(super) fn machine(model: &compute::VirtualMachine, identities: &[ResourceId]) -> Body {
@@ -48,15 +49,4 @@ fn tidy(model: &impl Serialize) -> Value {
     let mut json = serde_json::to_value(model).unwrap_or_default();
     drop_nulls(&mut json);
     json
-}
-
-fn drop_nulls(json: &mut Value) {
-    match json {
-        Value::Object(object) => {
-            object.retain(|_, value| !value.is_null());
-            object.values_mut().for_each(drop_nulls);
-        }
-        Value::Array(values) => values.iter_mut().for_each(drop_nulls),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
 }

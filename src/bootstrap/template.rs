@@ -11,6 +11,7 @@ use super::refusal::Refusal;
 use super::{custom_data, downloads, fields, gpu, kubelet, labels, linux_os, local_dns};
 use crate::api::aks_node_class::{AksNodeClassSpec, WorkloadRuntime};
 use crate::model::Digest;
+use crate::model::secret_json::drop_nulls;
 
 /// The version of the contract with the node controller; it refuses any other.
 const VERSION: &str = "v1";
@@ -69,6 +70,7 @@ impl Template {
             "workloadRuntime": class.workload_runtime.map(runtime),
             "needsCgroupv2": true,
         });
+        // An absent setting is no key: protobuf takes null for absent, but a person would ask what it means.
         drop_nulls(&mut config);
         let template = Self { config };
         refusals.extend(custom_data::faults(&template));
@@ -167,16 +169,4 @@ fn facts(cluster: &Cluster, node: &Node) -> Vec<Refusal> {
         ));
     }
     refusals
-}
-
-/// An absent setting is no key: protobuf takes null for absent, but a person would ask what it means.
-fn drop_nulls(json: &mut Value) {
-    match json {
-        Value::Object(object) => {
-            object.retain(|_, value| !value.is_null());
-            object.values_mut().for_each(drop_nulls);
-        }
-        Value::Array(values) => values.iter_mut().for_each(drop_nulls),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use http::Request;
 use serde::Deserialize;
+use url::form_urlencoded;
 
 use super::failure::ClusterFailureKind;
 use super::{Cluster, ClusterFailure};
@@ -146,7 +147,7 @@ impl Cluster {
             listed.pages.push(text.into_bytes());
             listed.resource_version = metadata.resource_version.unwrap_or_default();
             let Some(token) = metadata.next.filter(|token| !token.is_empty()) else { return Ok(listed) };
-            next = format!("continue={}", escaped(&token));
+            next = form_urlencoded::Serializer::new(String::new()).append_pair("continue", &token).finish();
         }
         Err(ClusterFailure {
             kind: ClusterFailureKind::Other,
@@ -178,18 +179,4 @@ impl Cluster {
             .await
             .map_err(|error| ClusterFailure::of(&named, self.server(), &error))
     }
-}
-
-/// A token as it stands in a query.
-fn escaped(token: &str) -> String {
-    let mut text = String::with_capacity(token.len());
-    for byte in token.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                text.push(char::from(byte))
-            }
-            other => text.push_str(&format!("%{other:02X}")),
-        }
-    }
-    text
 }

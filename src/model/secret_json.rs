@@ -78,6 +78,18 @@ impl fmt::Debug for SecretJson {
     }
 }
 
+/// Takes every null out of a JSON value, at any depth.
+pub fn drop_nulls(json: &mut Value) {
+    match json {
+        Value::Object(object) => {
+            object.retain(|_, value| !value.is_null());
+            object.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(values) => values.iter_mut().for_each(drop_nulls),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{Observation, ObserveFault};
 use crate::cluster::{Cluster, ClusterFailure};
 use crate::manifests::Source;
-use crate::manifests::listed::{Everywhere, NEEDED_KINDS, SNAPSHOT_KINDS};
-use crate::snapshot::{Gap, GapKind};
+use crate::manifests::listed::{NEEDED_KINDS, SNAPSHOT_KINDS};
+use crate::snapshot::Gap;
 
 impl From<ClusterFailure> for ObserveFault {
     fn from(failure: ClusterFailure) -> Self {
@@ -43,21 +43,8 @@ pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<()
             Err(failure) => unread.push((kind.word, failure.what)),
         }
     }
-    say_unread(unread, seen);
-    Ok(())
-}
-
-/// Says what could not be listed. Of the kinds that every cluster has, each plan says so itself.
-fn say_unread(unread: Vec<(&'static str, String)>, seen: &mut Observation) {
-    let is_everywhere = |word: &str| Everywhere::ALL.into_iter().any(|kind| kind.short() == word);
-    let others: Vec<&str> =
-        unread.iter().map(|(word, _)| *word).filter(|word| !is_everywhere(word)).collect();
-    if !others.is_empty() {
-        seen.gaps.push(Gap {
-            kind: GapKind::Unread,
-            what: format!("{} of the cluster", others.join(", ")),
-            consequence: "they could not be listed, and are planned as if there were none".to_owned(),
-        });
-    }
+    let words: Vec<&str> = unread.iter().map(|(word, _)| *word).collect();
+    seen.gaps.extend(Gap::of_kinds(&words));
     seen.warnings.extend(unread.into_iter().map(|(word, why)| format!("{word} could not be listed: {why}")));
+    Ok(())
 }

@@ -27,6 +27,7 @@ pub use suppose::{Question, suppose};
 pub use wish::wish;
 
 use crate::catalog::Catalog;
+use crate::manifests::listed::Everywhere;
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
 use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodSpec, Preemption, Refusal, Supposed};
@@ -76,6 +77,21 @@ pub enum GapKind {
     Unrendered,
     /// It was read, and plans do not follow what it asks for yet.
     WithoutEffect,
+}
+
+impl Gap {
+    /// Returns the gap that kinds leave which could not be listed, in kubectl's words. Of those that every cluster has
+    /// objects of, each plan says so itself.
+    #[must_use]
+    pub fn of_kinds(words: &[&str]) -> Option<Self> {
+        let is_everywhere = |word: &str| Everywhere::ALL.into_iter().any(|kind| kind.short() == word);
+        let others: Vec<&str> = words.iter().copied().filter(|word| !is_everywhere(word)).collect();
+        (!others.is_empty()).then(|| Self {
+            kind: GapKind::Unread,
+            what: format!("{} of the cluster", others.join(", ")),
+            consequence: "they could not be listed, and are planned as if there were none".to_owned(),
+        })
+    }
 }
 
 impl std::fmt::Display for Gap {

@@ -151,13 +151,7 @@ struct Fleet<'s> {
 
 impl<'s> Fleet<'s> {
     fn of(snapshot: &'s Snapshot, target: &'s Target) -> Self {
-        let kept = target.kept.iter();
-        let kept =
-            kept.flat_map(|kept| kept.pods.iter().map(|pod| (pod, NodeRef::Existing(kept.node.clone()))));
-        let new = target.new.iter().enumerate();
-        let new = new.flat_map(|(place, node)| node.pods.iter().map(move |pod| (pod, NodeRef::New(place))));
-        let goes_to: BTreeMap<&PodKey, NodeRef> = kept.chain(new).collect();
-        let mut fleet = Self { on: BTreeMap::new(), goes_to, there: BTreeMap::new() };
+        let mut fleet = Self { on: BTreeMap::new(), goes_to: target.places(), there: BTreeMap::new() };
         for pod in snapshot.pods.iter().filter(|pod| !pod.is_terminating) {
             match &pod.place {
                 PodPlace::Bound(node) => {

@@ -38,6 +38,18 @@ impl Target {
         self.new.is_empty() && self.removed.is_empty() && self.kept.iter().all(is_quiet)
     }
 
+    /// Returns where each pod is placed that waits or moves.
+    pub(super) fn places(&self) -> BTreeMap<&PodKey, NodeRef> {
+        let kept = self.kept.iter();
+        let kept =
+            kept.flat_map(|kept| kept.pods.iter().map(|pod| (pod, NodeRef::Existing(kept.node.clone()))));
+        let new = self.new.iter().enumerate();
+        kept.chain(
+            new.flat_map(|(number, node)| node.pods.iter().map(move |pod| (pod, NodeRef::New(number)))),
+        )
+        .collect()
+    }
+
     /// Returns the names of the nodes that go.
     #[must_use]
     pub fn removed_names(&self) -> BTreeSet<NodeName> {

@@ -14,9 +14,9 @@ use super::super::exit::Failure;
 use super::super::process::{Bounds, Ended, logged, run};
 use super::super::progress::Progress;
 use crate::manifests::folder::shell_word;
-use crate::manifests::listed::{CLUSTER_KINDS, Everywhere, ListedKind, NEEDED_KINDS, SNAPSHOT_KINDS};
+use crate::manifests::listed::{CLUSTER_KINDS, ListedKind, NEEDED_KINDS, SNAPSHOT_KINDS};
 use crate::manifests::{DUMP_BYTES_MAX, Source, tree};
-use crate::snapshot::{Gap, GapKind};
+use crate::snapshot::Gap;
 
 /// How long kubectl may take to say which kinds there are: it asks each API group.
 const KINDS_TIME_MAX: Duration = Duration::from_secs(60);
@@ -177,16 +177,7 @@ impl Listing {
         for word in forbidden {
             self.warnings.push(format!("{word} may not be listed: plans are made as if there were none"));
         }
-        // Of these every plan says so itself.
-        let is_everywhere = |word: &str| Everywhere::ALL.into_iter().any(|kind| kind.short() == word);
-        let others: Vec<&str> = forbidden.iter().copied().filter(|word| !is_everywhere(word)).collect();
-        if !others.is_empty() {
-            self.gaps.push(Gap {
-                kind: GapKind::Unread,
-                what: format!("{} of the cluster", others.join(", ")),
-                consequence: "they might not be listed, and are planned as if there were none".to_owned(),
-            });
-        }
+        self.gaps.extend(Gap::of_kinds(forbidden));
     }
 }
 

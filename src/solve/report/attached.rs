@@ -63,12 +63,7 @@ struct Seats<'t>(BTreeMap<&'t PodKey, NodeRef>);
 
 impl<'t> Seats<'t> {
     fn of(target: &'t Target) -> Self {
-        let kept = target.kept.iter();
-        let kept =
-            kept.flat_map(|kept| kept.pods.iter().map(|pod| (pod, NodeRef::Existing(kept.node.clone()))));
-        let new = target.new.iter().enumerate();
-        let new = new.flat_map(|(number, node)| node.pods.iter().map(move |pod| (pod, NodeRef::New(number))));
-        Self(kept.chain(new).collect())
+        Self(target.places())
     }
 
     fn of_pod<'p>(&self, pod: &'p Pod) -> Option<Seat<'p>> {
