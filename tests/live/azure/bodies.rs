@@ -96,7 +96,7 @@ fn pretty(body: &Body) -> String {
 
 #[track_caller]
 fn golden(name: &str, text: &str) {
-    let path = format!("{}/tests/azure/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/tests/live/azure/golden/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, text).unwrap();
     }
