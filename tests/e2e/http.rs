@@ -73,13 +73,15 @@ impl Api {
         answer.body
     }
 
-    /// Asks once. A connection that was idle may have been closed by then: it is asked on another one.
+    /// Asks once. A connection that was idle may have been closed by then: it is asked on another one. What was
+    /// created by the request whose answer got lost is then there already, which is as good as created.
     ///
     /// # Errors
     /// That nobody answers, or in no HTTP.
     pub(crate) fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> io::Result<Answer> {
         let request = request(method, path, body);
         let mut place = self.connection.borrow_mut();
+        let asked_before = place.is_some();
         if let Some(mut idle) = place.take() {
             match answered(&mut idle, &request) {
                 Err(error) if is_closed(&error) => {}
@@ -93,7 +95,10 @@ impl Api {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(ANSWER_WAIT_MAX))?;
         let mut connection = BufReader::new(stream);
-        let answer = answered(&mut connection, &request)?;
+        let mut answer = answered(&mut connection, &request)?;
+        if asked_before && method == "POST" && answer.status == 409 {
+            answer.status = 201;
+        }
         *place = Some(connection);
         Ok(answer)
     }
