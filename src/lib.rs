@@ -26,7 +26,7 @@
 //! | [`agent_pools`] | agent pools of AKS to NodePools, classes and a fleet to start from |
 //! | [`offline`] | from files to a judged plan: the steps in their order |
 //! | `arm` | Azure's requests and answers as values: built and read, not sent (feature `live`) |
-//! | `bootstrap` | what a new VM needs in order to join, with secrets that cannot be printed (feature `live`) |
+//! | `bootstrap` | what a new VM needs in order to join, with secrets that cannot be printed |
 //! | `azure` | who signs in, and sending what `arm` built (feature `live`) |
 //! | `cluster` | the Kubernetes client (feature `live`) |
 //! | `observe` | a cluster and its Azure resources, read once, to a snapshot (feature `live`) |
@@ -66,7 +66,6 @@ pub mod arm;
 pub mod azure;
 #[cfg(feature = "sim-server")]
 pub mod azure_sim;
-#[cfg(feature = "live")]
 pub mod bootstrap;
 pub mod catalog;
 pub mod check;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::change::{ChangeId, ClaimSpec, ClaimSpecId, ExistingNode};
+use super::execution::{Machine, MachineId};
 use crate::model::{ClaimName, Digest, PoolName};
 
 /// How many characters of base32 an id has: 50 bits, so that two of ten thousand nodes share one in one of
@@ -42,6 +43,12 @@ pub(super) fn digest_of(value: &impl Serialize) -> Digest {
 #[must_use]
 pub fn claim_spec_id(spec: &ClaimSpec) -> ClaimSpecId {
     ClaimSpecId(Arc::from(digest_of(spec).base32(ID_LENGTH)))
+}
+
+/// Returns the name of a machine inside its plan.
+#[must_use]
+pub fn machine_id(machine: &Machine) -> MachineId {
+    MachineId(Arc::from(digest_of(machine).base32(ID_LENGTH)))
 }
 
 /// Returns the id and the claim name of a node to make, and marks both as used. `ordinal` counts equals;

@@ -11,6 +11,7 @@ mod cost;
 pub mod digest;
 mod drains;
 pub mod evidence;
+pub mod execution;
 pub mod file;
 pub mod fleet;
 pub mod held;
@@ -41,6 +42,7 @@ pub use change::{
     OldNew, Replace, Update,
 };
 pub use cost::{at_most, of_nodes};
+pub use execution::Execution;
 pub use evidence::{Evidence, HeldChange, NodeShape, Placement};
 pub use file::{API_VERSION, KIND, PlanFileFault, read, write};
 pub use precondition::Precondition;
@@ -119,6 +121,7 @@ pub fn plan_targets(
         claims,
         changes,
         waves,
+        execution: None,
     };
     let evidence = Evidence {
         seen_at: snapshot.at,

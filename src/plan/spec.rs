@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::change::{Change, ChangeId, ClaimSpec, ClaimSpecId, Create, Delete};
+use super::execution::Execution;
 use super::identity::digest_of;
 use super::precondition::Precondition;
 use crate::model::{ClassName, Digest, PoolName, Target, WhatIf, Wishes};
@@ -44,6 +45,9 @@ pub struct PlanSpec {
     pub changes: BTreeMap<ChangeId, PlannedChange>,
     /// The order: one wave after another. Every change that does something is in it.
     pub waves: Vec<Wave>,
+    /// How it is carried out; only a plan of a live cluster has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution: Option<Execution>,
 }
 
 /// A change with what must still hold when it starts.

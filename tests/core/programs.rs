@@ -8,9 +8,6 @@ use std::path::{Path, PathBuf};
 /// What is built apart: the fuzz targets, and the control plane, which is of Go.
 const APART: [&str; 2] = ["tests/fuzz", "tests/e2e/control-plane"];
 
-/// What is built with features that are not on by default, and run by hand.
-const BY_HAND: [&str; 1] = ["live"];
-
 /// The most programs that CI has time to link.
 const PROGRAMS_MAX: usize = 8;
 
@@ -100,7 +97,6 @@ fn the_lists_of_continuous_integration_are_all_that_cargo_test_runs() {
         let folder = path.parent().and_then(Path::file_name).expect("is in a folder of its own");
         folder.to_string_lossy().into_owned()
     });
-    let folders = folders.filter(|folder| !BY_HAND.contains(&folder.as_str()));
     let mut all: Vec<String> = ["--lib", "--bins"].map(str::to_owned).into_iter().chain(folders).collect();
     all.sort_unstable();
     assert_eq!(run, all);
