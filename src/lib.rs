@@ -21,6 +21,7 @@
 //! | [`plan`] | from what is to what should be: changes, reasons, preconditions, waves; the plan file |
 //! | [`check`] | the judge: a second opinion on a plan, sharing no reasoning with the first |
 //! | [`review`] | the stages that a plan passes |
+//! | [`rollout`] | when an approved plan is carried out: what may be done next, and what became of each change |
 //! | [`render`] | values to text |
 //! | [`sim`] | the world after a plan, in memory; a simulated Azure with a small cluster |
 //! | [`agent_pools`] | agent pools of AKS to NodePools, classes and a fleet to start from |
@@ -84,6 +85,7 @@ pub mod plan;
 pub mod policy;
 pub mod render;
 pub mod review;
+pub mod rollout;
 pub mod sim;
 pub mod snapshot;
 pub mod solve;

@@ -216,6 +216,16 @@ pub struct Removal {
     pub after: Vec<ChangeId>,
 }
 
+impl ClusterIdentity {
+    /// Returns the id of a resource of the group of the nodes; `kind` is such as `Microsoft.Compute/virtualMachines`.
+    #[must_use]
+    pub fn resource(&self, kind: &str, name: &str) -> String {
+        let subscription = self.id.split('/').nth(2).unwrap_or_default();
+        let group = &self.node_resource_group;
+        format!("/subscriptions/{subscription}/resourceGroups/{group}/providers/{kind}/{name}")
+    }
+}
+
 impl Execution {
     /// Returns what a create may launch, in order; nothing for a claim spec that is not in the plan.
     #[must_use]

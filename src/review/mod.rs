@@ -1,9 +1,16 @@
 //! The stages of a plan on its way to being carried out, as types, and the gates of whoever runs it.
 //!
-//! A [`CheckedPlan`] can only be had from a plan that the judge has no finding about. This module never
-//! changes a plan.
+//! ```text
+//!  Plan ─ the judge ─▶ CheckedPlan ─ a grant, and the world as it is ─▶ ApprovedPlan
+//! ```
+//!
+//! A [`CheckedPlan`] can only be had from a plan that the judge has no finding about, an [`ApprovedPlan`] only from that.
+//! This module never changes a plan.
 
+mod approve;
 pub mod gate;
+
+pub use approve::{ApprovedPlan, NotApproved, Now, Safety, Terms, approve};
 
 use crate::check::{Finding, check};
 use crate::plan::Plan;

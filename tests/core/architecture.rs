@@ -21,6 +21,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("plan", &["model", "policy", "catalog", "snapshot", "solve"]),
     ("check", &["model", "policy", "catalog", "snapshot", "plan"]),
     ("review", &["model", "policy", "snapshot", "plan", "check"]),
+    // When an approved plan is carried out; what its objects say is read by it alone.
+    ("rollout", &["model", "plan", "review"]),
     (
         "render",
         &["model", "api", "policy", "manifests", "catalog", "snapshot", "solve", "plan", "check", "review"],

@@ -1,0 +1,194 @@
+//! The side effects that a rollout has, each one a single write.
+//!
+//! An action is complete: whoever performs it decides nothing. Two looks at the same world ask for actions with the
+//! same keys, so that what is being done is not begun again.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::outcome::Outcome;
+use crate::model::{ClaimName, NodeName, PodKey};
+use crate::plan::ChangeId;
+
+/// One side effect, and the change that it is for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Action {
+    /// The change.
+    pub change: ChangeId,
+    /// What is done.
+    pub effect: Effect,
+}
+
+/// What is done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Writes the NodeClaim of a create.
+    CreateClaim(ClaimName),
+    /// Writes the bootstrap token of this rollout.
+    CreateToken,
+    /// Writes the network interface of an attempt.
+    PutInterface(Attempt),
+    /// Makes the VM of an attempt, if there is none of its name.
+    CreateVm(Attempt),
+    /// Puts the extension for billing on the VM of an attempt.
+    PutExtension(Attempt),
+    /// Deletes a VM, if it is still this one.
+    DeleteVm(VmRef),
+    /// Deletes a network interface.
+    DeleteInterface(Arc<str>),
+    /// Changes fields of an object, if nobody else did since.
+    Patch(ObjectPatch),
+    /// Evicts a pod.
+    Evict(PodRef),
+    /// Deletes a pod with the grace that is left to its node, whatever PodDisruptionBudgets say.
+    DeletePod(PodRef),
+    /// Deletes an object, if it is still this one.
+    DeleteObject(ObjectRef),
+    /// Writes down what became of the change.
+    Record(Outcome),
+}
+
+/// An attempt at a create's VM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// The NodeClaim.
+    pub claim: ClaimName,
+    /// Its UID.
+    pub claim_uid: Arc<str>,
+    /// Which attempt it is, from 1.
+    pub number: u32,
+    /// Which choice is tried.
+    pub choice: usize,
+    /// The name of the VM, its network interface and its disk.
+    pub name: Arc<str>,
+}
+
+/// A VM that is meant, and no other of its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VmRef {
+    /// Its id.
+    pub id: Arc<str>,
+    /// What no other VM ever has; `None` where Azure has not given it yet.
+    pub vm_id: Option<Arc<str>>,
+}
+
+/// A kind of object that a rollout writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Object {
+    /// A NodeClaim.
+    Claim(ClaimName),
+    /// A Node.
+    Node(NodeName),
+}
+
+/// An object that is meant, and no other of its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectRef {
+    /// The object.
+    pub object: Object,
+    /// Its UID.
+    pub uid: Arc<str>,
+}
+
+/// A JSON merge patch; its `metadata.resourceVersion` makes it fail where somebody else wrote first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectPatch {
+    /// The object.
+    pub object: Object,
+    /// Whether its `status` is meant.
+    pub is_status: bool,
+    /// What it is for, in three words.
+    pub what: &'static str,
+    /// The patch.
+    pub body: Value,
+}
+
+/// A pod that is meant, and no other of its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PodRef {
+    /// Its namespace and name.
+    pub key: PodKey,
+    /// Its UID.
+    pub uid: Arc<str>,
+    /// Its node.
+    pub node: NodeName,
+    /// The seconds that are left to it; `None`: its own grace.
+    pub grace_seconds: Option<i64>,
+}
+
+/// By what an action is known while it is being done, and after it failed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ActionKey(pub Arc<str>);
+
+impl Action {
+    /// Returns its key: two actions of one key are one.
+    #[must_use]
+    pub fn key(&self) -> ActionKey {
+        let Self { change, effect } = self;
+        let text = match effect {
+            Effect::CreateToken => "create token".to_owned(),
+            Effect::Record(outcome) => format!("{change}: record {}", outcome.word()),
+            Effect::CreateClaim(_)
+            | Effect::PutInterface(_)
+            | Effect::CreateVm(_)
+            | Effect::PutExtension(_)
+            | Effect::DeleteVm(_)
+            | Effect::DeleteInterface(_)
+            | Effect::Patch(_)
+            | Effect::Evict(_)
+            | Effect::DeletePod(_)
+            | Effect::DeleteObject(_) => format!("{change}: {effect}"),
+        };
+        ActionKey(text.into())
+    }
+
+    /// Returns whether it is sent to Azure.
+    #[must_use]
+    pub const fn is_of_azure(&self) -> bool {
+        matches!(
+            self.effect,
+            Effect::PutInterface(_)
+                | Effect::CreateVm(_)
+                | Effect::PutExtension(_)
+                | Effect::DeleteVm(_)
+                | Effect::DeleteInterface(_)
+        )
+    }
+}
+
+impl fmt::Display for Object {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Claim(name) => write!(formatter, "NodeClaim `{name}`"),
+            Self::Node(name) => write!(formatter, "node `{name}`"),
+        }
+    }
+}
+
+fn last(id: &str) -> &str {
+    id.rsplit('/').next().unwrap_or(id)
+}
+
+impl fmt::Display for Effect {
+    /// Says what is done, for a line of progress.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CreateClaim(claim) => write!(formatter, "create NodeClaim `{claim}`"),
+            Self::CreateToken => formatter.write_str("create bootstrap token"),
+            Self::PutInterface(attempt) => write!(formatter, "create NIC `{}`", attempt.name),
+            Self::CreateVm(attempt) => write!(formatter, "create VM `{}`", attempt.name),
+            Self::PutExtension(attempt) => {
+                write!(formatter, "add billing extension to VM `{}`", attempt.name)
+            }
+            Self::DeleteVm(vm) => write!(formatter, "delete VM `{}`", last(&vm.id)),
+            Self::DeleteInterface(id) => write!(formatter, "delete NIC `{}`", last(id)),
+            Self::Patch(patch) => write!(formatter, "{} {}", patch.what, patch.object),
+            Self::Evict(pod) => write!(formatter, "evict pod `{}`", pod.key),
+            Self::DeletePod(pod) => write!(formatter, "delete pod `{}`", pod.key),
+            Self::DeleteObject(object) => write!(formatter, "delete {}", object.object),
+            Self::Record(outcome) => write!(formatter, "record `{}`", outcome.word()),
+        }
+    }
+}

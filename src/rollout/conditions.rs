@@ -1,0 +1,47 @@
+//! Conditions of a NodeClaim, as Karpenter's users and tools read them.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::seen::SeenClaim;
+
+/// The VM was made.
+pub(super) const LAUNCHED: &str = "Launched";
+/// The Node has joined and has what its claim says.
+pub(super) const REGISTERED: &str = "Registered";
+/// The Node takes pods.
+pub(super) const INITIALIZED: &str = "Initialized";
+/// All of these.
+const READY: &str = "Ready";
+const ALL: [&str; 3] = [LAUNCHED, REGISTERED, INITIALIZED];
+
+/// Returns the conditions of a claim with one more of them true, and `Ready` once all are. Conditions of others stay.
+pub(super) fn with(claim: &SeenClaim, kind: &str, now: Timestamp) -> Vec<Value> {
+    let mut conditions: Vec<Value> = claim.conditions.clone();
+    set(&mut conditions, (kind, kind, "True"), now);
+    let is_true = |wanted: &&str| *wanted == kind || claim.is(wanted);
+    let missing: Vec<&str> = ALL.into_iter().filter(|wanted| !is_true(wanted)).collect();
+    for wanted in &missing {
+        if claim.condition(wanted).is_none() {
+            set(&mut conditions, (wanted, "AwaitingReconciliation", "Unknown"), now);
+        }
+    }
+    let ready = if missing.is_empty() { ("Ready", "True") } else { ("UnhealthyDependents", "Unknown") };
+    set(&mut conditions, (READY, ready.0, ready.1), now);
+    conditions
+}
+
+fn set(conditions: &mut Vec<Value>, (kind, reason, status): (&str, &str, &str), now: Timestamp) {
+    let known = conditions.iter().position(|condition| condition["type"] == kind);
+    if known.is_some_and(|at| conditions[at]["status"] == status) {
+        return;
+    }
+    let time = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let condition = json!({
+        "type": kind, "status": status, "reason": reason, "message": "", "lastTransitionTime": time,
+    });
+    match known {
+        Some(at) => conditions[at] = condition,
+        None => conditions.push(condition),
+    }
+}

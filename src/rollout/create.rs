@@ -1,0 +1,311 @@
+//! One node that comes: NodeClaim, network interface, VM, and then the Node as it joins.
+//!
+//! Each look at the world gives the next side effect. A VM that failed is gone before another is tried; one whose Node
+//! has registered is never deleted as failed.
+
+use jiff::SignedDuration;
+
+use super::action::{Action, Effect, VmRef};
+use super::conditions::{INITIALIZED, LAUNCHED, REGISTERED};
+use super::ground::{Ground, act, attempt, let_claim_go, let_node_go, patch_claim, vm_name};
+use super::join;
+use super::journal::{ITEM, LAUNCH, Launching, PLAN};
+use super::memory::Then;
+use super::outcome::{Outcome, Standing};
+use super::seen::{Provisioning, SeenClaim, SeenVm};
+use crate::plan::execution::LaunchChoice;
+use crate::plan::{ChangeId, Create};
+use serde_json::json;
+
+/// How long a VM may take to join: Karpenter's time for registration.
+const JOIN_WAIT: SignedDuration = SignedDuration::from_mins(15);
+
+/// How many VMs of a choice may come and not join.
+const SILENT_MAX: u32 = 2;
+
+/// Our code where a VM did not join in time.
+const NOT_JOINED: &str = "NotJoined";
+/// Our code where a VM was gone before its node had joined.
+const VM_GONE: &str = "VmGone";
+/// Our code where Azure says no more than that it failed.
+const VM_FAILED: &str = "ProvisioningFailed";
+/// Our code where every choice left was refused a short while ago.
+const REFUSED: &str = "RefusedBefore";
+/// Our code where somebody deleted the claim meanwhile.
+const CLAIM_DELETED: &str = "NodeClaimDeleted";
+
+/// One create, and what it is made from.
+#[derive(Clone, Copy, Debug)]
+struct Coming<'a> {
+    ground: Ground<'a>,
+    id: &'a ChangeId,
+    create: &'a Create,
+}
+
+/// Returns what is next for a create.
+pub(super) fn create(ground: Ground<'_>, id: &ChangeId, create: &Create) -> Standing {
+    let coming = Coming { ground, id, create };
+    let Some(claim) = ground.world.claims.get(&create.claim) else {
+        return coming.without_claim();
+    };
+    let is = |key: &str, value: &str| claim.annotations.get(key).is_some_and(|text| &**text == value);
+    if !is(PLAN, ground.plan.id()) || !is(ITEM, &id.0) {
+        let because = format!("NodeClaim `{}` is there and was not made by this plan", create.claim);
+        return Standing::Settled(Outcome::no_longer_holds(because));
+    }
+    let journal = Launching::of(claim);
+    let choices = ground.execution().choices(&create.spec);
+    if claim.deleting_since.is_some()
+        && !ground.memory.recorded.contains_key(id)
+        && journal.choice < choices.len()
+    {
+        return coming.give_up(claim, CLAIM_DELETED);
+    }
+    match choices.get(journal.choice) {
+        Some(choice) => coming.launch(claim, journal, choice),
+        None => coming.retreat(claim, &journal),
+    }
+}
+
+impl Coming<'_> {
+    /// Nothing was begun, or nothing is left.
+    fn without_claim(&self) -> Standing {
+        let Self { ground, id, create } = *self;
+        match ground.memory.recorded.get(id) {
+            Some(outcome) => Standing::Settled(outcome.clone()),
+            None if ground.memory.is_stopping => Standing::waits("nothing new begins"),
+            None => act(id, Effect::CreateClaim(create.claim.clone())),
+        }
+    }
+
+    /// Goes on with a choice.
+    fn launch(&self, claim: &SeenClaim, journal: Launching, choice: &LaunchChoice) -> Standing {
+        let Self { ground, id, create } = *self;
+        if let Some(leftover) = self.leftover(1..journal.attempt) {
+            return leftover;
+        }
+        let name = vm_name(create, journal.attempt);
+        let (vm_id, nic_id) = (ground.vm_id(&name), ground.interface_id(&name));
+        let tried = attempt(create, claim, journal.attempt, journal.choice);
+        if let Some(standing) = self.after_failure(claim, &journal, &name) {
+            return standing;
+        }
+        let Some(vm) = ground.world.vm(&vm_id) else {
+            if claim.is(LAUNCHED) && names(claim, &vm_id) {
+                // Of a node that is Ready the list of VMs is the one to doubt.
+                return match ground.world.node_of(&vm_id).is_some_and(|(_, node)| node.is_ready) {
+                    true => Standing::waits(format!("VM `{name}` to be listed again: its node is Ready")),
+                    false => self.next_choice(claim, &journal, VM_GONE),
+                };
+            }
+            if journal.attempt == 1 && ground.memory.is_refused(&choice.choice, ground.world.at) {
+                return self.next_choice(claim, &journal, REFUSED);
+            }
+            return match ground.world.interface(&nic_id).map(|nic| nic.state) {
+                None => act(id, Effect::PutInterface(tried)),
+                Some(Provisioning::Succeeded) if ground.memory.has_token => act(id, Effect::CreateVm(tried)),
+                Some(Provisioning::Succeeded) => act(id, Effect::CreateToken),
+                Some(Provisioning::Failed) => act(id, Effect::DeleteInterface(nic_id.into())),
+                Some(Provisioning::Underway | Provisioning::Deleting) => {
+                    Standing::waits(format!("NIC `{name}`"))
+                }
+            };
+        };
+        if !vm.tags.get("nodeform.dev_item").is_some_and(|item| **item == *id.0) {
+            return self.give_up(claim, "NameTaken");
+        }
+        let registered = claim.is(REGISTERED);
+        match vm.state {
+            Provisioning::Failed if !registered => self.next_choice(claim, &journal, VM_FAILED),
+            Provisioning::Deleting if !registered => self.next_choice(claim, &journal, VM_GONE),
+            Provisioning::Succeeded if !journal.billed => self.bill(claim, &journal, vm),
+            Provisioning::Succeeded
+            | Provisioning::Underway
+            | Provisioning::Failed
+            | Provisioning::Deleting => self.joins(claim, &journal, vm),
+        }
+    }
+
+    /// Puts the extension while the node joins, and writes down that it is there, since no list shows it.
+    fn bill(&self, claim: &SeenClaim, journal: &Launching, vm: &SeenVm) -> Standing {
+        let Self { ground, id, create } = *self;
+        let effect = Effect::PutExtension(attempt(create, claim, journal.attempt, journal.choice));
+        let extension = Action { change: id.clone(), effect };
+        let joins = self.joins(claim, journal, vm);
+        let key = extension.key();
+        // A node without it works as well; only its bill is not AKS's.
+        let has_ended = ground.memory.done.contains(&key) || ground.memory.failed.contains_key(&key);
+        match joins {
+            Standing::Acts(mut actions) => {
+                if !has_ended {
+                    actions.push(extension);
+                }
+                Standing::Acts(actions)
+            }
+            Standing::Settled(_) | Standing::Waits(_) if has_ended => {
+                self.journal(claim, &Launching { billed: true, ..journal.clone() }, "note billing of")
+            }
+            Standing::Settled(_) | Standing::Waits(_) => Standing::Acts(vec![extension]),
+        }
+    }
+
+    /// The VM is there: its node joins.
+    fn joins(&self, claim: &SeenClaim, journal: &Launching, vm: &SeenVm) -> Standing {
+        let Self { ground, id, create } = *self;
+        let name = &create.claim;
+        if !claim.is(LAUNCHED) || !names(claim, &vm.id) {
+            return act(id, join::launched((name, claim), &vm.id, self.image(journal), ground.world.at));
+        }
+        let since = claim.since(LAUNCHED).unwrap_or(ground.world.at);
+        let deadline = since.saturating_add(ground.memory.wait(JOIN_WAIT)).unwrap_or(since);
+        let is_late = ground.world.at >= deadline;
+        let Some(found) = ground.world.node_of(&vm.id) else {
+            if claim.is(REGISTERED) {
+                return self.lost(claim, journal);
+            }
+            if !is_late {
+                return Standing::waits_until(format!("VM `{}` to join", last(&vm.id)), deadline);
+            }
+            return match journal.silent + 1 < SILENT_MAX {
+                true => self.journal(claim, &journal.clone().once_more(), "try again"),
+                false => self.next_choice(claim, journal, NOT_JOINED),
+            };
+        };
+        if let Some(effect) = join::next((name, claim), found, ground.world.at) {
+            return act(id, effect);
+        }
+        if claim.is(INITIALIZED) {
+            return Standing::Settled(Outcome::Done);
+        }
+        if is_late {
+            let because = format!(
+                "node `{}` has joined and is not initialized: {}",
+                found.0,
+                join::lacks(claim, found.1)
+            );
+            return Standing::Settled(Outcome::Failed {
+                code: "NotInitialized".into(),
+                because: because.into(),
+            });
+        }
+        Standing::waits_until(format!("node `{}`: {}", found.0, join::lacks(claim, found.1)), deadline)
+    }
+
+    /// A node that had joined is gone.
+    fn lost(&self, claim: &SeenClaim, journal: &Launching) -> Standing {
+        match claim.is(INITIALIZED) {
+            true => Standing::Settled(Outcome::Done),
+            false => self.give_up_as(claim, journal, "NodeGone"),
+        }
+    }
+
+    /// The image of the machine that is tried.
+    fn image(&self, journal: &Launching) -> Option<&str> {
+        let execution = self.ground.execution();
+        let choice = execution.choices(&self.create.spec).get(journal.choice)?;
+        execution.machines.get(&choice.machine).map(|machine| &*machine.image)
+    }
+
+    /// What a failed action leads to.
+    fn after_failure(&self, claim: &SeenClaim, journal: &Launching, name: &str) -> Option<Standing> {
+        let Self { ground, id, create } = *self;
+        let tried = attempt(create, claim, journal.attempt, journal.choice);
+        let effects = [Effect::PutInterface(tried.clone()), Effect::CreateVm(tried)];
+        let key = |effect| Action { change: id.clone(), effect }.key();
+        let failed = effects.into_iter().find_map(|effect| ground.memory.failed.get(&key(effect)))?;
+        // What was made after all, as where an answer was lost, is gone on with.
+        let vm = ground.world.vm(&ground.vm_id(name));
+        if vm.is_some_and(|vm| vm.state != Provisioning::Failed) {
+            return None;
+        }
+        Some(match failed.then {
+            Then::NextChoice => self.next_choice(claim, journal, &failed.code),
+            Then::GiveUp => self.give_up_as(claim, journal, &failed.code),
+        })
+    }
+
+    /// Goes on with the next choice that was not refused.
+    fn next_choice(&self, claim: &SeenClaim, journal: &Launching, code: &str) -> Standing {
+        let Self { ground, create, .. } = *self;
+        let choices = ground.execution().choices(&create.spec);
+        let is_open = |at: &usize| !ground.memory.is_refused(&choices[*at].choice, ground.world.at);
+        let next = (journal.choice + 1..choices.len()).find(is_open).unwrap_or(choices.len());
+        self.journal(claim, &journal.after(code, next), "try another choice for")
+    }
+
+    fn give_up(&self, claim: &SeenClaim, code: &str) -> Standing {
+        self.give_up_as(claim, &Launching::of(claim), code)
+    }
+
+    fn give_up_as(&self, claim: &SeenClaim, journal: &Launching, code: &str) -> Standing {
+        let none_left = self.ground.execution().choices(&self.create.spec).len();
+        self.journal(claim, &journal.after(code, none_left), "give up")
+    }
+
+    fn journal(&self, claim: &SeenClaim, journal: &Launching, what: &'static str) -> Standing {
+        let body = json!({"metadata": {"annotations": {LAUNCH: journal.text()}}});
+        act(self.id, patch_claim((&self.create.claim, claim), what, false, body))
+    }
+
+    /// No choice is left: what was made goes, and then the claim.
+    fn retreat(&self, claim: &SeenClaim, journal: &Launching) -> Standing {
+        let Self { ground, id, create } = *self;
+        if let Some(leftover) = self.leftover(1..journal.attempt + 1) {
+            return leftover;
+        }
+        if !ground.memory.recorded.contains_key(id) {
+            return act(id, Effect::Record(self.failure(journal)));
+        }
+        let_claim_go(id, &create.claim, claim)
+    }
+
+    /// What is said of a create that did not succeed.
+    fn failure(&self, journal: &Launching) -> Outcome {
+        let choices = self.ground.execution().choices(&self.create.spec);
+        let tried = journal.failed.iter().map(|given_up| match choices.get(given_up.choice) {
+            Some(LaunchChoice { choice, .. }) => {
+                format!("{} in zone {}: {}", choice.size, choice.zone, given_up.code)
+            }
+            None => given_up.code.to_string(),
+        });
+        let code = journal.failed.last().map_or_else(|| VM_FAILED.into(), |given_up| given_up.code.clone());
+        Outcome::Failed { code, because: tried.collect::<Vec<_>>().join("; ").into() }
+    }
+
+    /// The next step in removing what earlier attempts left, if they left anything.
+    fn leftover(&self, attempts: std::ops::Range<u32>) -> Option<Standing> {
+        let Self { ground, id, create } = *self;
+        attempts.into_iter().find_map(|number| {
+            let name = vm_name(create, number);
+            let (vm_id, nic_id) = (ground.vm_id(&name), ground.interface_id(&name));
+            if let Some(vm) = ground.world.vm(&vm_id) {
+                return Some(match vm.state {
+                    Provisioning::Deleting => Standing::waits(format!("VM `{name}` to be gone")),
+                    Provisioning::Succeeded | Provisioning::Failed | Provisioning::Underway => {
+                        let vm = VmRef { id: vm.id.clone(), vm_id: vm.vm_id.clone() };
+                        act(id, Effect::DeleteVm(vm))
+                    }
+                });
+            }
+            if let Some(nic) = ground.world.interface(&nic_id) {
+                return Some(match nic.state {
+                    Provisioning::Deleting => Standing::waits(format!("NIC `{name}` to be gone")),
+                    Provisioning::Succeeded | Provisioning::Failed | Provisioning::Underway => {
+                        act(id, Effect::DeleteInterface(nic.id.clone()))
+                    }
+                });
+            }
+            ground.world.node_of(&vm_id).map(|(name, node)| let_node_go(id, name, node))
+        })
+    }
+}
+
+/// Whether a claim names this VM.
+fn names(claim: &SeenClaim, vm: &str) -> bool {
+    let id = claim.provider_id.as_deref().and_then(|id| id.strip_prefix("azure://"));
+    id.is_some_and(|id| id.eq_ignore_ascii_case(vm))
+}
+
+fn last(id: &str) -> &str {
+    id.rsplit('/').next().unwrap_or(id)
+}

@@ -1,0 +1,139 @@
+//! A Node that joins: what is written to it and to its NodeClaim until it takes pods, in Karpenter's order.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::action::Effect;
+use super::conditions::{self, INITIALIZED, LAUNCHED, REGISTERED};
+use super::ground::{FINALIZER, patch_claim, patch_node};
+use super::journal::{ITEM, LAUNCH};
+use super::seen::{SeenClaim, SeenNode};
+use crate::model::{ClaimName, NodeName, Taint, label};
+
+/// The taint with which a kubelet starts; Karpenter's.
+const UNREGISTERED: &str = "karpenter.sh/unregistered";
+
+/// Taints that Kubernetes itself puts on nodes that have just started.
+const EPHEMERAL: [&str; 4] = [
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/unreachable",
+    "node.cloudprovider.kubernetes.io/uninitialized",
+    "node.kubernetes.io/network-unavailable",
+];
+
+/// The VM was made: the claim says which it is.
+pub(super) fn launched(
+    (name, claim): (&ClaimName, &SeenClaim),
+    vm: &str,
+    image: Option<&str>,
+    now: Timestamp,
+) -> Effect {
+    let mut others = claim.clone();
+    // The VM of an earlier attempt said so before.
+    others.conditions.retain(|condition| condition["type"] != LAUNCHED);
+    let body = json!({"status": {
+        "providerID": format!("azure://{vm}"),
+        "imageID": image,
+        "conditions": conditions::with(&others, LAUNCHED, now),
+    }});
+    patch_claim((name, claim), "mark as launched", true, body)
+}
+
+/// Returns what is written next while a node joins; nothing where it waits, or is done.
+pub(super) fn next(
+    (claim_name, claim): (&ClaimName, &SeenClaim),
+    (name, node): (&NodeName, &SeenNode),
+    now: Timestamp,
+) -> Option<Effect> {
+    let is = |key: &str| node.labels.get(key).is_some_and(|value| &**value == "true");
+    if !is(label::REGISTERED) || has_taint(node, UNREGISTERED) {
+        return Some(patch_node((name, node), "register", registration(claim, node)));
+    }
+    if !claim.is(REGISTERED) {
+        let body = json!({"status": {
+            "nodeName": name.as_str(),
+            "capacity": node.capacity,
+            "allocatable": node.allocatable,
+            "conditions": conditions::with(claim, REGISTERED, now),
+        }});
+        return Some(patch_claim((claim_name, claim), "mark as registered", true, body));
+    }
+    if !is_initialized(claim, node) {
+        return None;
+    }
+    if !is(label::INITIALIZED) {
+        let body = json!({"metadata": {"labels": {label::INITIALIZED: "true"}}});
+        return Some(patch_node((name, node), "initialize", body));
+    }
+    if !claim.is(INITIALIZED) {
+        let body = json!({"status": {"conditions": conditions::with(claim, INITIALIZED, now)}});
+        return Some(patch_claim((claim_name, claim), "mark as initialized", true, body));
+    }
+    None
+}
+
+/// What a Node gets when it registers: what its claim says of labels, annotations and taints.
+fn registration(claim: &SeenClaim, node: &SeenNode) -> Value {
+    let mut labels: BTreeMap<&str, &str> = texts(&claim.labels).collect();
+    labels.insert(label::REGISTERED, "true");
+    // The journal of a launch is the claim's own.
+    let annotations: BTreeMap<&str, &str> =
+        texts(&claim.annotations).filter(|(key, _)| ![LAUNCH, ITEM].contains(key)).collect();
+    let mut taints: Vec<&Taint> = node.taints.iter().filter(|taint| &*taint.key != UNREGISTERED).collect();
+    for taint in claim.taints.iter().chain(&claim.startup_taints) {
+        if !taints.iter().any(|known| known.key == taint.key && known.effect == taint.effect) {
+            taints.push(taint);
+        }
+    }
+    let mut finalizers: Vec<&str> = node.finalizers.iter().map(|finalizer| &**finalizer).collect();
+    if !finalizers.contains(&FINALIZER) {
+        finalizers.push(FINALIZER);
+    }
+    json!({
+        "metadata": {"labels": labels, "annotations": annotations, "finalizers": finalizers},
+        "spec": {"taints": taints},
+    })
+}
+
+fn texts(map: &BTreeMap<Arc<str>, Arc<str>>) -> impl Iterator<Item = (&str, &str)> {
+    map.iter().map(|(key, value)| (&**key, &**value))
+}
+
+fn has_taint(node: &SeenNode, key: &str) -> bool {
+    node.taints.iter().any(|taint| &*taint.key == key)
+}
+
+fn is_initialized(claim: &SeenClaim, node: &SeenNode) -> bool {
+    lacking(claim, node).is_none()
+}
+
+/// Says what a node lacks until it takes pods.
+pub(super) fn lacks(claim: &SeenClaim, node: &SeenNode) -> String {
+    lacking(claim, node).unwrap_or_else(|| "its NodeClaim does not say yet that it takes pods".to_owned())
+}
+
+fn lacking(claim: &SeenClaim, node: &SeenNode) -> Option<String> {
+    if !claim.is(REGISTERED) {
+        return Some("it is not registered yet".to_owned());
+    }
+    if !node.is_ready {
+        return Some("it is not Ready".to_owned());
+    }
+    let keeps = |taint: &&Taint| {
+        EPHEMERAL.contains(&&*taint.key)
+            || claim
+                .startup_taints
+                .iter()
+                .any(|startup| startup.key == taint.key && startup.effect == taint.effect)
+    };
+    if let Some(taint) = node.taints.iter().find(keeps) {
+        return Some(format!("it still has the taint `{}`", taint.key));
+    }
+    let is_nothing =
+        |amount: &Value| amount.as_str().is_none_or(|text| text == "0") && amount.as_i64().unwrap_or(0) == 0;
+    let absent = claim.promised.iter().find(|resource| is_nothing(&node.allocatable[&***resource]));
+    absent.map(|resource| format!("it does not offer `{resource}` yet"))
+}

@@ -1,0 +1,117 @@
+//! How far a change has come, as it stands on its NodeClaim: what a rollout that starts anew goes on from.
+//!
+//! The annotations are text of others' reach: what is not readable is taken for the beginning, which is safe, since
+//! names and `If-None-Match` keep a VM from being made twice.
+
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::seen::SeenClaim;
+use crate::plan::ChangeId;
+
+/// The annotation that says how far a launch has come.
+pub const LAUNCH: &str = "nodeform.dev/launch";
+
+/// The annotation that says which plan removes the node, and since when.
+pub const REMOVAL: &str = "nodeform.dev/removal";
+
+/// The annotation with the plan that made the claim.
+pub const PLAN: &str = "nodeform.dev/plan";
+
+/// The annotation with the change that made the claim.
+pub const ITEM: &str = "nodeform.dev/item";
+
+/// How far a launch has come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Launching {
+    /// Which VM is tried, from 1: each has a name of its own.
+    pub attempt: u32,
+    /// Which choice is tried; as many as there are means that none is left.
+    pub choice: usize,
+    /// How many VMs of this choice came and did not join.
+    #[serde(default)]
+    pub silent: u32,
+    /// Whether the extension for billing was put on the VM of this attempt.
+    #[serde(default)]
+    pub billed: bool,
+    /// Why the choices before were given up, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<GivenUp>,
+}
+
+/// Why a choice was given up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GivenUp {
+    /// The choice.
+    pub choice: usize,
+    /// Azure's code, or ours.
+    pub code: Arc<str>,
+}
+
+impl Default for Launching {
+    fn default() -> Self {
+        Self { attempt: 1, choice: 0, silent: 0, billed: false, failed: Vec::new() }
+    }
+}
+
+impl Launching {
+    /// Reads it from a claim.
+    #[must_use]
+    pub fn of(claim: &SeenClaim) -> Self {
+        let text = claim.annotations.get(LAUNCH);
+        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+
+    /// Returns the annotation's text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        // Numbers and texts: it always has a JSON form.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Returns the next attempt of another choice.
+    #[must_use]
+    pub fn after(&self, code: &str, choice: usize) -> Self {
+        let mut failed = self.failed.clone();
+        failed.push(GivenUp { choice: self.choice, code: code.into() });
+        Self { attempt: self.attempt + 1, choice, silent: 0, billed: false, failed }
+    }
+
+    /// Returns the next attempt of the same choice, whose VM did not join.
+    #[must_use]
+    pub fn once_more(self) -> Self {
+        Self { attempt: self.attempt + 1, silent: self.silent + 1, billed: false, ..self }
+    }
+}
+
+/// Which change removes a node, and since when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removing {
+    /// The plan's id.
+    pub plan: Arc<str>,
+    /// The change.
+    pub change: ChangeId,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+impl Removing {
+    /// Reads it from a claim.
+    #[must_use]
+    pub fn of(claim: &SeenClaim) -> Option<Self> {
+        let mut parts = claim.annotations.get(REMOVAL)?.split('/');
+        let (plan, change, since) = (parts.next()?, parts.next()?, parts.next()?);
+        Some(Self { plan: plan.into(), change: ChangeId(change.into()), since: since.parse().ok()? })
+    }
+}
+
+impl fmt::Display for Removing {
+    /// Writes it as the annotation has it: `PLAN/CHANGE/TIME`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}/{}", self.plan, self.change, self.since)
+    }
+}

@@ -1,0 +1,98 @@
+//! What the process that rolls out knows beside the world: what it is doing, and what went wrong.
+//!
+//! It only spares repetition and makes errors heard. A process that starts anew with nothing here comes to the same end,
+//! since all that decides stands in objects.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::action::ActionKey;
+use super::outcome::Outcome;
+use crate::model::{CapacityType, Refusal, RefusedPlace};
+use crate::plan::{ChangeId, Choice};
+
+/// What the process knows beside the world.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// What is being done.
+    pub in_flight: BTreeSet<ActionKey>,
+    /// What is not to be tried again before a time.
+    pub not_before: BTreeMap<ActionKey, Timestamp>,
+    /// What this process has done that no list shows.
+    pub done: BTreeSet<ActionKey>,
+    /// What failed and is not tried again as it was.
+    pub failed: BTreeMap<ActionKey, Failed>,
+    /// What Azure refused to sell.
+    pub refusals: Vec<Refusal>,
+    /// What became of changes, as the ledger has it.
+    pub recorded: BTreeMap<ChangeId, Outcome>,
+    /// Whether this process has made its bootstrap token.
+    pub has_token: bool,
+    /// Whether nothing new is to begin.
+    pub is_stopping: bool,
+    /// By what every wait is divided, at least 1: that of a simulated cloud.
+    pub clock_speed: u32,
+}
+
+/// Why an action is not tried again as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// Azure's code, or the API server's reason.
+    pub code: Arc<str>,
+    /// What happened, for people.
+    pub because: Arc<str>,
+    /// What follows for the change.
+    pub then: Then,
+}
+
+/// What follows for a change from a failed action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// Another choice may do.
+    NextChoice,
+    /// Nothing of it can be done.
+    GiveUp,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self {
+            in_flight: BTreeSet::new(),
+            not_before: BTreeMap::new(),
+            done: BTreeSet::new(),
+            failed: BTreeMap::new(),
+            refusals: Vec::new(),
+            recorded: BTreeMap::new(),
+            has_token: false,
+            is_stopping: false,
+            clock_speed: 1,
+        }
+    }
+}
+
+impl Memory {
+    /// Returns a wait of the cloud's clock as it is here.
+    #[must_use]
+    pub fn wait(&self, wait: SignedDuration) -> SignedDuration {
+        let speed = i64::from(self.clock_speed.max(1));
+        SignedDuration::from_millis((wait.as_millis() / i128::from(speed)).try_into().unwrap_or(i64::MAX))
+    }
+
+    /// Returns whether Azure refused this choice a short while ago.
+    #[must_use]
+    pub fn is_refused(&self, choice: &Choice, now: Timestamp) -> bool {
+        self.refusals.iter().any(|refusal| {
+            let is_there = match &refusal.place {
+                RefusedPlace::Everywhere => true,
+                RefusedPlace::EveryZone => choice.zone.as_str() != "0",
+                RefusedPlace::Zone(zone) => *zone == choice.zone,
+            };
+            refusal.until > now
+                && is_there
+                && refusal.size.as_ref().is_none_or(|size| *size == choice.size)
+                && refusal.capacity_type.is_none_or(|bought: CapacityType| bought == choice.capacity_type)
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! When an approved plan is carried out: what may be done next, and where each change stands.
+//!
+//! ```text
+//!  ApprovedPlan ┐                                  ┌─ Act: side effects, each one write
+//!  Seen ────────┼─▶ next() ─ per change: Standing ─┼─ Wait: for what, until when
+//!  Memory ──────┘                                  └─ Settled: what became of it
+//! ```
+//!
+//! What is next is a function of the plan, the world and the time: the journal stands in objects, so that a process that
+//! starts anew goes on. It decides when, never what. Must never look at reasons or evidence, or delete on what was not
+//! seen.
+
+pub mod action;
+mod conditions;
+mod create;
+mod ground;
+mod join;
+pub mod journal;
+pub mod memory;
+pub mod outcome;
+mod pace;
+pub mod read;
+mod remove;
+pub mod seen;
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+pub use action::{Action, ActionKey, Attempt, Effect, Object, ObjectPatch, ObjectRef, PodRef, VmRef};
+pub use ground::{FINALIZER, vm_name};
+pub use memory::{Failed, Memory, Then};
+pub use outcome::{Outcome, Standing, Wait};
+pub use seen::Seen;
+
+use crate::plan::{Change, ChangeId};
+use crate::review::ApprovedPlan;
+use ground::Ground;
+
+/// What is next.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Next {
+    /// What may be done now, in the order of the plan.
+    pub actions: Vec<Action>,
+    /// Where each change stands.
+    pub standings: BTreeMap<ChangeId, Standing>,
+    /// When the world is to be looked at even if nothing happens.
+    pub wake: Option<Timestamp>,
+    /// Why nothing can be decided, where a part of the world could not be read.
+    pub blind: bool,
+}
+
+impl Next {
+    /// Returns whether every change has ended.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        !self.blind && self.standings.values().all(|standing| standing.outcome().is_some())
+    }
+}
+
+/// Returns what may be done next.
+#[must_use]
+pub fn next(plan: &ApprovedPlan, seen: &Seen, memory: &Memory) -> Next {
+    let Some(world) = seen.whole() else {
+        return Next { blind: true, ..Next::default() };
+    };
+    let ground = Ground { plan, world, memory };
+    let mut next = Next::default();
+    let mut is_open = true;
+    let mut pace = pace::Pace::of(ground);
+    for wave in &plan.spec().waves {
+        let mut ids: Vec<&ChangeId> = Vec::new();
+        for id in wave.steps.values().flatten() {
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        for id in ids {
+            let standing = standing(ground, id, is_open, &mut pace, &next.standings);
+            next.standings.insert(id.clone(), standing);
+        }
+        is_open = next.standings.values().all(|standing| standing.outcome().is_some());
+    }
+    let is_free = |action: &Action| {
+        let key = action.key();
+        !memory.in_flight.contains(&key) && memory.not_before.get(&key).is_none_or(|time| *time <= seen.at)
+    };
+    for standing in next.standings.values() {
+        match standing {
+            Standing::Acts(actions) => {
+                next.actions.extend(actions.iter().filter(|action| is_free(action)).cloned())
+            }
+            Standing::Waits(wait) => next.wake = next.wake.into_iter().chain(wait.until).min(),
+            Standing::Settled(_) => {}
+        }
+    }
+    once(&mut next.actions);
+    next
+}
+
+/// Leaves one action of each key: the bootstrap token is every create's.
+fn once(actions: &mut Vec<Action>) {
+    let mut keys = std::collections::BTreeSet::new();
+    actions.retain(|action| keys.insert(action.key()));
+}
+
+fn standing(
+    ground: Ground<'_>,
+    id: &ChangeId,
+    is_open: bool,
+    pace: &mut pace::Pace<'_>,
+    so_far: &BTreeMap<ChangeId, Standing>,
+) -> Standing {
+    if let Some(because) = ground.plan.withheld().get(id) {
+        return Standing::Settled(Outcome::Withheld { because: because.clone() });
+    }
+    let Some(planned) = ground.spec().changes.get(id) else {
+        return Standing::Settled(Outcome::no_longer_holds("it is not in the plan"));
+    };
+    match &planned.change {
+        Change::Create(create) => {
+            let has_begun =
+                ground.world.claims.contains_key(&create.claim) || ground.memory.recorded.contains_key(id);
+            match is_open || has_begun {
+                true => create::create(ground, id, create),
+                false => Standing::waits("the wave before"),
+            }
+        }
+        Change::Delete(delete) => {
+            let may_begin = pace.may_begin(id, delete, is_open, so_far);
+            match may_begin {
+                pace::Begin::Withheld(because) => {
+                    Standing::Settled(Outcome::Withheld { because: because.into() })
+                }
+                pace::Begin::Now => {
+                    let standing = remove::remove(ground, id, delete, &Ok(()));
+                    if standing.outcome().is_none() {
+                        pace.begins(delete);
+                    }
+                    standing
+                }
+                pace::Begin::Later(because) => remove::remove(ground, id, delete, &Err(because)),
+            }
+        }
+        Change::NoOp(_) => Standing::Settled(Outcome::AlreadySo),
+        Change::Replace(_) | Change::Update(_) | Change::Adopt(_) | Change::Forget(_) => {
+            let because = "this version carries out creates and removals alone";
+            Standing::Settled(Outcome::Withheld { because: because.into() })
+        }
+    }
+}

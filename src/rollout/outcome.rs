@@ -1,0 +1,119 @@
+//! What became of a change, and where one stands that has not ended.
+
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::action::Action;
+
+/// What became of a change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "camelCase")]
+pub enum Outcome {
+    /// It was done.
+    Done,
+    /// It was so already.
+    AlreadySo,
+    /// What it was made for no longer holds.
+    NoLongerHolds {
+        /// Why not.
+        because: Arc<str>,
+    },
+    /// It was tried and did not succeed.
+    Failed {
+        /// Azure's code, or ours.
+        code: Arc<str>,
+        /// What happened.
+        because: Arc<str>,
+    },
+    /// It was not begun, since another change failed that it waits for.
+    Withheld {
+        /// Which, and why.
+        because: Arc<str>,
+    },
+}
+
+impl Outcome {
+    /// Returns the word for it in tables and in the ledger.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::AlreadySo => "already so",
+            Self::NoLongerHolds { .. } => "no longer holds",
+            Self::Failed { .. } => "failed",
+            Self::Withheld { .. } => "withheld",
+        }
+    }
+
+    /// Returns whether the world is as the change wanted it.
+    #[must_use]
+    pub const fn is_so(&self) -> bool {
+        matches!(self, Self::Done | Self::AlreadySo)
+    }
+
+    /// Returns why the world is not as the change wanted it.
+    #[must_use]
+    pub fn because(&self) -> Option<&str> {
+        match self {
+            Self::Done | Self::AlreadySo => None,
+            Self::NoLongerHolds { because } | Self::Withheld { because } | Self::Failed { because, .. } => {
+                Some(because)
+            }
+        }
+    }
+
+    pub(super) fn no_longer_holds(because: impl Into<Arc<str>>) -> Self {
+        Self::NoLongerHolds { because: because.into() }
+    }
+}
+
+/// Where a change stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Standing {
+    /// It has ended.
+    Settled(Outcome),
+    /// These side effects are next.
+    Acts(Vec<Action>),
+    /// It waits.
+    Waits(Wait),
+}
+
+/// What a change waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// For what, for people: `VM aks-general-4ip2n5q6ea to be made`.
+    pub what: String,
+    /// Until when at most; `None`: as long as it takes.
+    pub until: Option<Timestamp>,
+}
+
+impl Standing {
+    pub(super) fn waits(what: impl Into<String>) -> Self {
+        Self::Waits(Wait { what: what.into(), until: None })
+    }
+
+    pub(super) fn waits_until(what: impl Into<String>, until: Timestamp) -> Self {
+        Self::Waits(Wait { what: what.into(), until: Some(until) })
+    }
+
+    /// Returns what became of it, if it has ended.
+    #[must_use]
+    pub const fn outcome(&self) -> Option<&Outcome> {
+        match self {
+            Self::Settled(outcome) => Some(outcome),
+            Self::Acts(_) | Self::Waits(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.because() {
+            Some(because) => write!(formatter, "{}: {because}", self.word()),
+            None => formatter.write_str(self.word()),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! How many removals may be under way: the parallelism that was asked for, what each waits for, and the one breaker.
+//!
+//! The breaker: a pool may lose at most the larger of 10 and 20 % of its nodes that carry pods of workloads within ten
+//! minutes, or what NodeFleet's `safety` says. Empty nodes do not count.
+
+use std::collections::BTreeMap;
+
+use jiff::SignedDuration;
+
+use super::ground::Ground;
+use super::journal::Removing;
+use super::outcome::Standing;
+use super::remove;
+use crate::model::{NodeName, PoolName};
+use crate::plan::{Change, ChangeId, Delete};
+
+/// The time in which losses are counted together.
+const WINDOW: SignedDuration = SignedDuration::from_mins(10);
+
+/// Whether a removal may begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Begin {
+    /// It may, or has begun.
+    Now,
+    /// Not yet.
+    Later(String),
+    /// Never: what it waits for failed.
+    Withheld(String),
+}
+
+/// The removals under way.
+#[derive(Debug)]
+pub(super) struct Pace<'a> {
+    ground: Ground<'a>,
+    /// How many are under way.
+    draining: usize,
+    /// How many nodes with pods each pool has lost, or is losing, of late.
+    lost: BTreeMap<PoolName, usize>,
+    /// How many nodes with pods each pool has.
+    full: BTreeMap<PoolName, usize>,
+}
+
+impl<'a> Pace<'a> {
+    pub(super) fn of(ground: Ground<'a>) -> Self {
+        let mut pace = Self { ground, draining: 0, lost: BTreeMap::new(), full: BTreeMap::new() };
+        for claim in ground.world.claims.values() {
+            let Some(pool) = &claim.pool else { continue };
+            let is_full = claim.node.as_ref().is_some_and(|node| pace.is_full(node));
+            let since = Removing::of(claim).map(|begun| begun.since);
+            let window = ground.memory.wait(WINDOW);
+            let is_recent = since.is_some_and(|since| ground.world.at.duration_since(since) < window);
+            if is_full || is_recent {
+                *pace.full.entry(pool.clone()).or_default() += 1;
+            }
+            if is_recent {
+                *pace.lost.entry(pool.clone()).or_default() += 1;
+            }
+        }
+        let deletes = ground.spec().deletes();
+        pace.draining = deletes.filter(|(id, delete)| remove::begun(ground, id, delete).is_some()).count();
+        pace
+    }
+
+    fn is_full(&self, node: &NodeName) -> bool {
+        self.ground.world.pods_of(node).any(super::seen::SeenPod::is_of_workload)
+    }
+
+    /// Whether a removal may begin, given where the changes before it stand.
+    pub(super) fn may_begin(
+        &self,
+        id: &ChangeId,
+        delete: &Delete,
+        is_open: bool,
+        so_far: &BTreeMap<ChangeId, Standing>,
+    ) -> Begin {
+        let ground = self.ground;
+        if remove::begun(ground, id, delete).is_some() || ground.memory.recorded.contains_key(id) {
+            return Begin::Now;
+        }
+        let after = ground.execution().removals.get(id).map_or(&[][..], |removal| &removal.after);
+        let mut waits = None;
+        for create in after {
+            let name = self.name(create);
+            match so_far.get(create).map(Standing::outcome) {
+                Some(Some(outcome)) if outcome.is_so() => {}
+                Some(Some(outcome)) => {
+                    return Begin::Withheld(format!("{name}, which was to take its pods: {outcome}"));
+                }
+                Some(None) | None => waits = waits.or(Some(format!("{name} takes its pods"))),
+            }
+        }
+        if let Some(waits) = waits {
+            return Begin::Later(waits);
+        }
+        if !is_open {
+            return Begin::Later("the wave before has not ended".to_owned());
+        }
+        if ground.memory.is_stopping {
+            return Begin::Later("nothing new begins".to_owned());
+        }
+        if self.draining >= ground.plan.parallelism() {
+            return Begin::Later(format!("{} nodes are being drained", self.draining));
+        }
+        match self.breaks(delete) {
+            Some(because) => Begin::Later(because),
+            None => Begin::Now,
+        }
+    }
+
+    /// Why the breaker holds a removal.
+    fn breaks(&self, delete: &Delete) -> Option<String> {
+        let pool = delete.target.pool.as_ref()?;
+        if !self.is_full(&delete.target.node) {
+            return None;
+        }
+        let safety = self.ground.plan.safety();
+        let (lost, full) =
+            (self.lost.get(pool).copied().unwrap_or(0), self.full.get(pool).copied().unwrap_or(0));
+        let most = safety.nodes.max(full * safety.percent / 100);
+        (lost >= most).then(|| {
+            format!("pool `{pool}` has lost {lost} nodes with pods in ten minutes, as many as it may")
+        })
+    }
+
+    /// Counts a removal that begins, so that the next one sees it.
+    pub(super) fn begins(&mut self, delete: &Delete) {
+        let claim = delete.target.claim.as_ref().and_then(|claim| self.ground.world.claims.get(claim));
+        if claim.and_then(Removing::of).is_some() {
+            return;
+        }
+        self.draining += 1;
+        if let Some(pool) = delete.target.pool.as_ref().filter(|_| self.is_full(&delete.target.node)) {
+            *self.lost.entry(pool.clone()).or_default() += 1;
+        }
+    }
+
+    fn name(&self, create: &ChangeId) -> String {
+        match self.ground.spec().changes.get(create).map(|planned| &planned.change) {
+            Some(Change::Create(create)) => format!("node `{}`", create.vm),
+            Some(_) | None => format!("change `{create}`"),
+        }
+    }
+}

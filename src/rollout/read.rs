@@ -1,0 +1,246 @@
+//! Objects as they were listed, cut to what a rollout sees. An object that cannot be read fails its whole list: a list
+//! without it would be taken for all.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::seen::{SeenClaim, SeenNode, SeenPod};
+use crate::model::{ClaimName, Effect, NodeName, PodKey, PoolName, Taint, label};
+
+/// What an object of a list lacks or has wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{object} cannot be read: {because}")]
+pub struct ReadFault {
+    /// The object, as far as its name is known.
+    pub object: String,
+    /// What is wrong.
+    pub because: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Meta {
+    name: String,
+    namespace: Option<String>,
+    uid: Arc<str>,
+    resource_version: Arc<str>,
+    labels: BTreeMap<Arc<str>, Arc<str>>,
+    annotations: BTreeMap<Arc<str>, Arc<str>>,
+    finalizers: Vec<Arc<str>>,
+    owner_references: Vec<Owner>,
+    creation_timestamp: Option<Timestamp>,
+    deletion_timestamp: Option<Timestamp>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Owner {
+    kind: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct WireTaint {
+    key: Arc<str>,
+    value: Arc<str>,
+    effect: String,
+}
+
+#[derive(Deserialize)]
+struct Claim {
+    metadata: Meta,
+    #[serde(default)]
+    spec: ClaimSpec,
+    #[serde(default)]
+    status: ClaimStatus,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct ClaimSpec {
+    taints: Vec<WireTaint>,
+    startup_taints: Vec<WireTaint>,
+    resources: Requests,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Requests {
+    requests: BTreeMap<Arc<str>, Value>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct ClaimStatus {
+    #[serde(rename = "providerID")]
+    provider_id: Option<Arc<str>>,
+    node_name: Option<String>,
+    conditions: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct Node {
+    metadata: Meta,
+    #[serde(default)]
+    spec: NodeSpec,
+    #[serde(default)]
+    status: NodeStatus,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct NodeSpec {
+    #[serde(rename = "providerID")]
+    provider_id: Option<Arc<str>>,
+    taints: Vec<WireTaint>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct NodeStatus {
+    capacity: Value,
+    allocatable: Value,
+    conditions: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct Pod {
+    metadata: Meta,
+    #[serde(default)]
+    spec: PodSpec,
+    #[serde(default)]
+    status: PodStatus,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct PodSpec {
+    node_name: Option<String>,
+    priority_class_name: Option<String>,
+    tolerations: Vec<WireToleration>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct WireToleration {
+    key: Option<String>,
+    operator: Option<String>,
+    effect: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct PodStatus {
+    phase: String,
+}
+
+fn parsed<'v, T: Deserialize<'v>>(kind: &str, object: &'v Value) -> Result<T, ReadFault> {
+    T::deserialize(object).map_err(|error| ReadFault {
+        object: format!("{kind} `{}`", object["metadata"]["name"].as_str().unwrap_or("?")),
+        because: error.to_string(),
+    })
+}
+
+fn taints(wire: Vec<WireTaint>) -> Vec<Taint> {
+    let taint = |taint: WireTaint| {
+        Some(Taint { effect: Effect::parse(&taint.effect)?, key: taint.key, value: taint.value })
+    };
+    wire.into_iter().filter_map(taint).collect()
+}
+
+/// Reads a NodeClaim.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn claim(object: &Value) -> Result<(ClaimName, SeenClaim), ReadFault> {
+    let Claim { metadata, spec, status } = parsed("NodeClaim", object)?;
+    let seen = SeenClaim {
+        uid: metadata.uid,
+        version: metadata.resource_version,
+        pool: metadata.labels.get(label::NODE_POOL).map(|pool| PoolName::new(&**pool)),
+        labels: metadata.labels,
+        annotations: metadata.annotations,
+        finalizers: metadata.finalizers,
+        taints: taints(spec.taints),
+        startup_taints: taints(spec.startup_taints),
+        provider_id: status.provider_id.filter(|id| !id.is_empty()),
+        node: status.node_name.filter(|name| !name.is_empty()).map(NodeName::new),
+        conditions: status.conditions,
+        promised: spec.resources.requests.into_keys().collect(),
+        created: metadata.creation_timestamp,
+        deleting_since: metadata.deletion_timestamp,
+    };
+    Ok((ClaimName::new(metadata.name), seen))
+}
+
+/// Reads a Node.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn node(object: &Value) -> Result<(NodeName, SeenNode), ReadFault> {
+    let Node { metadata, spec, status } = parsed("node", object)?;
+    let ready = status.conditions.iter().find(|condition| condition["type"] == "Ready");
+    let seen = SeenNode {
+        uid: metadata.uid,
+        version: metadata.resource_version,
+        provider_id: spec.provider_id.filter(|id| !id.is_empty()),
+        labels: metadata.labels,
+        annotations: metadata.annotations,
+        finalizers: metadata.finalizers,
+        taints: taints(spec.taints),
+        is_ready: ready.is_some_and(|condition| condition["status"] == "True"),
+        capacity: status.capacity,
+        allocatable: status.allocatable,
+        is_deleting: metadata.deletion_timestamp.is_some(),
+    };
+    Ok((NodeName::new(metadata.name), seen))
+}
+
+/// Reads a pod; nothing of one that has no node.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn pod(object: &Value) -> Result<Option<SeenPod>, ReadFault> {
+    const MIRROR: &str = "kubernetes.io/config.mirror";
+    const CRITICAL: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
+    let Pod { metadata, spec, status } = parsed("pod", object)?;
+    let Some(node) = spec.node_name.filter(|name| !name.is_empty()) else { return Ok(None) };
+    let says = |key: &str| metadata.annotations.get(key).is_some_and(|value| &**value == "true");
+    // As Karpenter: who tolerates its taint of a drained node stays until the VM goes.
+    let stays = spec.tolerations.iter().any(|toleration| {
+        let WireToleration { key, operator, effect } = toleration;
+        let key_is = match (key.as_deref(), operator.as_deref()) {
+            (None | Some(""), Some("Exists")) | (Some("karpenter.sh/disrupted"), _) => true,
+            (None | Some(_), _) => false,
+        };
+        key_is && effect.as_deref().is_none_or(|effect| effect.is_empty() || effect == "NoSchedule")
+    });
+    Ok(Some(SeenPod {
+        key: PodKey::new(metadata.namespace.as_deref().unwrap_or("default"), &metadata.name),
+        uid: metadata.uid,
+        node: NodeName::new(node),
+        has_ended: matches!(status.phase.as_str(), "Succeeded" | "Failed"),
+        is_of_daemon_set: metadata.owner_references.iter().any(|owner| owner.kind == "DaemonSet"),
+        is_mirror: metadata.annotations.contains_key(MIRROR),
+        is_critical: spec.priority_class_name.as_deref().is_some_and(|class| CRITICAL.contains(&class)),
+        stays,
+        is_do_not_disrupt: says(label::DO_NOT_DISRUPT),
+        gone_by: metadata.deletion_timestamp,
+    }))
+}
+
+/// Reads the node of a VolumeAttachment that is attached.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn attachment(object: &Value) -> Result<Option<NodeName>, ReadFault> {
+    let node = object["spec"]["nodeName"].as_str().ok_or_else(|| ReadFault {
+        object: format!("VolumeAttachment `{}`", object["metadata"]["name"].as_str().unwrap_or("?")),
+        because: "it names no node".to_owned(),
+    })?;
+    Ok(Some(NodeName::new(node)))
+}

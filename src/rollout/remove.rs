@@ -1,0 +1,273 @@
+//! One node that goes: marked, tainted, drained in Karpenter's four tiers, its VM deleted, and its objects let go last.
+//!
+//! Nothing of it starts unless the node is the one that was approved. Once it has begun it is finished: a node that is
+//! half drained helps nobody.
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::action::{Action, Effect, PodRef, VmRef};
+use super::ground::{Ground, act, let_claim_go, let_node_go, patch_claim, patch_node};
+use super::journal::{REMOVAL, Removing};
+use super::outcome::{Outcome, Standing};
+use super::seen::{Provisioning, SeenClaim, SeenNode, SeenPod};
+use crate::model::{ClaimName, DisruptionReason, NodeName, Taint, label};
+use crate::plan::execution::{NodeIdentity, Removal};
+use crate::plan::{ChangeId, Delete, Precondition};
+
+/// Karpenter's taint of a node that is drained.
+const DISRUPTED: &str = "karpenter.sh/disrupted";
+/// The label by which load balancers leave a node out.
+const NOT_BALANCED: &str = "node.kubernetes.io/exclude-from-external-load-balancers";
+
+/// One removal, and what it is made from.
+#[derive(Clone, Copy, Debug)]
+struct Going<'a> {
+    ground: Ground<'a>,
+    id: &'a ChangeId,
+    delete: &'a Delete,
+    identity: &'a NodeIdentity,
+    removal: &'a Removal,
+}
+
+/// Returns what is next for a removal. `may_begin` says whether one more may begin now, or why not.
+pub(super) fn remove(
+    ground: Ground<'_>,
+    id: &ChangeId,
+    delete: &Delete,
+    may_begin: &Result<(), String>,
+) -> Standing {
+    if let Some(outcome) = ground.memory.recorded.get(id) {
+        return Standing::Settled(outcome.clone());
+    }
+    let execution = ground.execution();
+    let (Some(identity), Some(removal)) = (execution.nodes.get(id), execution.removals.get(id)) else {
+        let because = format!("the plan does not say which VM node `{}` is", delete.target.node);
+        return Standing::Settled(Outcome::no_longer_holds(because));
+    };
+    let going = Going { ground, id, delete, identity, removal };
+    let claim = going.claim();
+    match claim.and_then(|(_, claim)| Removing::of(claim)).filter(|begun| begun.change == *id) {
+        Some(begun) => going.go_on(begun.since),
+        None => going.begin(claim, may_begin),
+    }
+}
+
+/// Returns since when a removal has been under way, if it is.
+pub(super) fn begun(ground: Ground<'_>, id: &ChangeId, delete: &Delete) -> Option<Timestamp> {
+    let claim = ground.world.claims.get(delete.target.claim.as_ref()?)?;
+    Removing::of(claim).filter(|begun| begun.change == *id).map(|begun| begun.since)
+}
+
+impl<'a> Going<'a> {
+    fn claim(&self) -> Option<(&'a ClaimName, &'a SeenClaim)> {
+        let found = self.ground.world.claims.get_key_value(self.delete.target.claim.as_ref()?)?;
+        self.is_it(self.identity.claim_uid.as_deref(), &found.1.uid).then_some(found)
+    }
+
+    fn node(&self) -> Option<(&'a NodeName, &'a SeenNode)> {
+        let found = self.ground.world.nodes.get_key_value(&self.delete.target.node)?;
+        self.is_it(self.identity.node_uid.as_deref(), &found.1.uid).then_some(found)
+    }
+
+    /// Whether an object is the one that the plan means; what the plan knows no UID of is not.
+    fn is_it(&self, planned: Option<&str>, seen: &str) -> bool {
+        planned == Some(seen)
+    }
+
+    /// Begins, where all still holds that was approved.
+    fn begin(&self, claim: Option<(&ClaimName, &SeenClaim)>, may_begin: &Result<(), String>) -> Standing {
+        let Self { ground, id, delete, identity, .. } = *self;
+        let name = &delete.target.node;
+        let vm = identity.vm.as_deref().and_then(|vm| ground.world.vm(vm));
+        let same_vm = vm.filter(|vm| identity.vm_id.is_some() && vm.vm_id == identity.vm_id);
+        if self.node().is_none() && same_vm.is_none() && claim.is_none() {
+            return Standing::Settled(Outcome::AlreadySo);
+        }
+        if let Some(because) = self.no_longer_holds(claim.is_some(), vm.is_some(), same_vm.is_some()) {
+            return Standing::Settled(Outcome::no_longer_holds(because));
+        }
+        if let Err(because) = may_begin {
+            return Standing::waits(format!("node `{name}` to be drained: {because}"));
+        }
+        let Some((claim_name, claim)) = claim else {
+            return Standing::Settled(Outcome::no_longer_holds(format!("node `{name}` has no NodeClaim")));
+        };
+        let mark = Removing { plan: ground.plan.id().into(), change: id.clone(), since: ground.world.at };
+        let body = json!({"metadata": {"annotations": {REMOVAL: mark.to_string()}}});
+        act(id, patch_claim((claim_name, claim), "mark the removal of", false, body))
+    }
+
+    /// Why the node is no longer the one that was approved, or may no longer go.
+    fn no_longer_holds(&self, has_claim: bool, has_vm: bool, has_same_vm: bool) -> Option<String> {
+        let Self { ground, delete, .. } = *self;
+        let name = &delete.target.node;
+        if !has_claim {
+            return Some(format!("node `{name}` has no NodeClaim any more, or another"));
+        }
+        if has_vm && !has_same_vm {
+            return Some(format!("the VM of node `{name}` is another than the one that was approved"));
+        }
+        let found = ground.world.nodes.get(name);
+        if found.is_some() && self.node().is_none() {
+            return Some(format!("node `{name}` is another than the one that was approved"));
+        }
+        let (_, node) = self.node()?;
+        let planned = ground.spec().changes.get(self.id)?;
+        let says_no = |annotations: &std::collections::BTreeMap<std::sync::Arc<str>, std::sync::Arc<str>>| {
+            annotations.get(label::DO_NOT_DISRUPT).is_some_and(|value| &**value == "true")
+        };
+        for precondition in &planned.preconditions {
+            let because = match precondition {
+                Precondition::NotProtected { .. } if says_no(&node.annotations) => {
+                    Some(format!("node `{name}` asks not to be disrupted"))
+                }
+                Precondition::NotProtected { node_only: false, .. } => {
+                    let pod = ground.world.pods_of(name).find(|pod| pod.is_do_not_disrupt && !pod.has_ended);
+                    pod.map(|pod| format!("pod `{}` on node `{name}` asks not to be disrupted", pod.key))
+                }
+                Precondition::NodeEmpty { .. } => {
+                    let pod = ground.world.pods_of(name).find(|pod| pod.is_of_workload());
+                    pod.map(|pod| format!("node `{name}` is no longer empty: pod `{}` is there", pod.key))
+                }
+                Precondition::NotProtected { node_only: true, .. }
+                | Precondition::NameFree { .. }
+                | Precondition::PoolUnchanged { .. }
+                | Precondition::ClassUnchanged { .. }
+                | Precondition::WithinLimits { .. }
+                | Precondition::SameNode { .. }
+                | Precondition::WithoutClaim { .. }
+                | Precondition::ReplacementReady { .. } => None,
+            };
+            if because.is_some() {
+                return because;
+            }
+        }
+        None
+    }
+
+    /// Goes on with what has begun.
+    fn go_on(&self, since: Timestamp) -> Standing {
+        let Self { ground, id, .. } = *self;
+        let vm = self.identity.vm.as_deref().and_then(|vm| ground.world.vm(vm));
+        let vm = vm.filter(|vm| vm.vm_id == self.identity.vm_id);
+        if let Some((name, node)) = self.node()
+            && vm.is_some_and(|vm| vm.state != Provisioning::Deleting)
+        {
+            if let Some(standing) = self.taint(name, node).or_else(|| self.drain(name, since)) {
+                return standing;
+            }
+            if ground.world.attached.contains(name) && !self.is_over(since) {
+                return Standing::waits(format!("volumes to be detached from node `{name}`"));
+            }
+        }
+        if let Some(vm) = vm {
+            return match vm.state {
+                Provisioning::Deleting => {
+                    Standing::waits(format!("VM of node `{}` to be gone", self.delete.target.node))
+                }
+                Provisioning::Succeeded | Provisioning::Failed | Provisioning::Underway => {
+                    act(id, Effect::DeleteVm(VmRef { id: vm.id.clone(), vm_id: self.identity.vm_id.clone() }))
+                }
+            };
+        }
+        self.let_go()
+    }
+
+    /// The VM is gone: what belongs to it goes too, the claim last, since its annotation is what a restart goes on from.
+    fn let_go(&self) -> Standing {
+        let Self { ground, id, .. } = *self;
+        let mut interfaces = self.identity.interfaces.iter().filter_map(|nic| ground.world.interface(nic));
+        if let Some(nic) = interfaces.next() {
+            return match nic.state {
+                Provisioning::Deleting => {
+                    Standing::waits(format!("NIC of node `{}` to be gone", self.delete.target.node))
+                }
+                Provisioning::Succeeded | Provisioning::Failed | Provisioning::Underway => {
+                    act(id, Effect::DeleteInterface(nic.id.clone()))
+                }
+            };
+        }
+        if let Some((name, node)) = self.node() {
+            return let_node_go(id, name, node);
+        }
+        match self.claim() {
+            Some((name, claim)) => let_claim_go(id, name, claim),
+            None => Standing::Settled(Outcome::Done),
+        }
+    }
+
+    fn taint(&self, name: &NodeName, node: &SeenNode) -> Option<Standing> {
+        if node.taints.iter().any(|taint| &*taint.key == DISRUPTED) {
+            return None;
+        }
+        let disrupted = Taint::new(DISRUPTED, "", crate::model::Effect::NoSchedule);
+        let taints: Vec<&Taint> = node.taints.iter().chain([&disrupted]).collect();
+        let body = json!({"metadata": {"labels": {NOT_BALANCED: "karpenter"}}, "spec": {"taints": taints}});
+        Some(act(self.id, patch_node((name, node), "taint", body)))
+    }
+
+    /// Evicts the pods of the first tier that has any, and waits until they are gone.
+    fn drain(&self, name: &NodeName, since: Timestamp) -> Option<Standing> {
+        let ground = self.ground;
+        let is_left = |pod: &&SeenPod| pod.is_drained() && !is_stuck(pod, ground.world.at);
+        let pods: Vec<&SeenPod> = ground.world.pods_of(name).filter(is_left).collect();
+        let tier = pods.iter().map(|pod| tier(pod)).min()?;
+        let is_over = self.is_over(since);
+        let actions =
+            pods.iter().filter(|pod| is_over || tier == self::tier(pod)).filter(|pod| pod.gone_by.is_none());
+        // Whoever asks not to be disrupted is waited for, as Karpenter does, until the node's grace is over.
+        let actions = actions.filter(|pod| is_over || !pod.is_do_not_disrupt || self.takes_all());
+        let actions: Vec<Action> = actions.map(|pod| self.evict(pod, is_over)).collect();
+        if actions.is_empty() {
+            let what = format!("{} of node `{name}` to end", counted(pods.len()));
+            return Some(match self.end(since).filter(|_| !is_over) {
+                Some(end) => Standing::waits_until(what, end),
+                None => Standing::waits(what),
+            });
+        }
+        Some(Standing::Acts(actions))
+    }
+
+    /// Whether the user asked for the node to go whatever its pods say.
+    const fn takes_all(&self) -> bool {
+        matches!(self.delete.reason, DisruptionReason::Destroyed)
+    }
+
+    fn evict(&self, pod: &SeenPod, is_over: bool) -> Action {
+        let grace_seconds = is_over.then_some(1);
+        let pod =
+            PodRef { key: pod.key.clone(), uid: pod.uid.clone(), node: pod.node.clone(), grace_seconds };
+        let effect = if is_over { Effect::DeletePod(pod) } else { Effect::Evict(pod) };
+        Action { change: self.id.clone(), effect }
+    }
+
+    fn end(&self, since: Timestamp) -> Option<Timestamp> {
+        since.checked_add(self.ground.memory.wait(self.removal.grace?)).ok()
+    }
+
+    /// Whether the time is over that the node's pods have.
+    fn is_over(&self, since: Timestamp) -> bool {
+        self.end(since).is_some_and(|end| self.ground.world.at >= end)
+    }
+}
+
+/// The order in which pods go: those of workloads before those of DaemonSets, Kubernetes' own after both.
+const fn tier(pod: &SeenPod) -> u8 {
+    match (pod.is_critical, pod.is_of_daemon_set) {
+        (false, false) => 0,
+        (false, true) => 1,
+        (true, false) => 2,
+        (true, true) => 3,
+    }
+}
+
+/// Whether a pod should have been gone for a minute: its kubelet no longer answers.
+fn is_stuck(pod: &SeenPod, now: Timestamp) -> bool {
+    const PATIENCE: jiff::SignedDuration = jiff::SignedDuration::from_mins(1);
+    pod.gone_by.is_some_and(|end| now.duration_since(end) > PATIENCE)
+}
+
+fn counted(pods: usize) -> String {
+    if pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+}

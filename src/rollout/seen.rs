@@ -1,0 +1,268 @@
+//! What a rollout sees of the world before each step: the objects that its changes touch, and nothing else.
+//!
+//! A part that could not be read is absent, never empty: nothing is concluded from what nobody saw. Values only; reading
+//! them is `read`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::model::{ClaimName, NodeName, PodKey, PoolName, Taint};
+
+/// The world, as far as a rollout touches it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// When it was seen.
+    pub at: Timestamp,
+    /// NodeClaims by name.
+    pub claims: Option<BTreeMap<ClaimName, SeenClaim>>,
+    /// Nodes by name.
+    pub nodes: Option<BTreeMap<NodeName, SeenNode>>,
+    /// Pods that have a node, sorted.
+    pub pods: Option<Vec<SeenPod>>,
+    /// Nodes that volumes are attached to.
+    pub attached: Option<BTreeSet<NodeName>>,
+    /// VMs of the node resource group, by id in lower case.
+    pub vms: Option<BTreeMap<Arc<str>, SeenVm>>,
+    /// Network interfaces of the node resource group, by id in lower case.
+    pub interfaces: Option<BTreeMap<Arc<str>, SeenInterface>>,
+}
+
+/// A NodeClaim.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenClaim {
+    /// Its UID.
+    pub uid: Arc<str>,
+    /// The version of the object, by which a write is refused if another came first.
+    pub version: Arc<str>,
+    /// Its NodePool.
+    pub pool: Option<PoolName>,
+    /// Labels.
+    pub labels: BTreeMap<Arc<str>, Arc<str>>,
+    /// Annotations.
+    pub annotations: BTreeMap<Arc<str>, Arc<str>>,
+    /// Finalizers.
+    pub finalizers: Vec<Arc<str>>,
+    /// Taints of `spec`, and those that the node loses while it starts.
+    pub taints: Vec<Taint>,
+    /// Taints that the node loses while it starts.
+    pub startup_taints: Vec<Taint>,
+    /// The VM, as `providerID`.
+    pub provider_id: Option<Arc<str>>,
+    /// Its Node.
+    pub node: Option<NodeName>,
+    /// Conditions as they stand in `status`.
+    pub conditions: Vec<Value>,
+    /// Names of the resources that it promises.
+    pub promised: Vec<Arc<str>>,
+    /// When it was made.
+    pub created: Option<Timestamp>,
+    /// Since when it is being deleted.
+    pub deleting_since: Option<Timestamp>,
+}
+
+/// A Node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenNode {
+    /// Its UID.
+    pub uid: Arc<str>,
+    /// The version of the object.
+    pub version: Arc<str>,
+    /// The VM.
+    pub provider_id: Option<Arc<str>>,
+    /// Labels.
+    pub labels: BTreeMap<Arc<str>, Arc<str>>,
+    /// Annotations.
+    pub annotations: BTreeMap<Arc<str>, Arc<str>>,
+    /// Finalizers.
+    pub finalizers: Vec<Arc<str>>,
+    /// Taints.
+    pub taints: Vec<Taint>,
+    /// Whether it says that it is Ready.
+    pub is_ready: bool,
+    /// What it has, as it stands in `status`.
+    pub capacity: Value,
+    /// What pods may use, as it stands in `status`.
+    pub allocatable: Value,
+    /// Whether it is being deleted.
+    pub is_deleting: bool,
+}
+
+/// A pod on a node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SeenPod {
+    /// Its namespace and name.
+    pub key: PodKey,
+    /// Its UID.
+    pub uid: Arc<str>,
+    /// Its node.
+    pub node: NodeName,
+    /// Whether it has ended: `Succeeded` or `Failed`.
+    pub has_ended: bool,
+    /// Whether a DaemonSet makes it.
+    pub is_of_daemon_set: bool,
+    /// Whether it stands for a static pod.
+    pub is_mirror: bool,
+    /// Whether its priority class is one of Kubernetes' own.
+    pub is_critical: bool,
+    /// Whether it tolerates the taint of a node that is drained, and stays.
+    pub stays: bool,
+    /// Whether it asks not to be disrupted.
+    pub is_do_not_disrupt: bool,
+    /// When it must be gone, where it is being deleted.
+    pub gone_by: Option<Timestamp>,
+}
+
+/// A VM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenVm {
+    /// Its id, as Azure writes it.
+    pub id: Arc<str>,
+    /// What no other VM ever has.
+    pub vm_id: Option<Arc<str>>,
+    /// How far it has come.
+    pub state: Provisioning,
+    /// Its tags.
+    pub tags: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+/// A network interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenInterface {
+    /// Its id, as Azure writes it.
+    pub id: Arc<str>,
+    /// How far it has come.
+    pub state: Provisioning,
+    /// Its tags.
+    pub tags: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+/// How far a resource of Azure has come (`provisioningState`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provisioning {
+    /// It is there.
+    Succeeded,
+    /// It failed, or was given up.
+    Failed,
+    /// It goes.
+    Deleting,
+    /// Anything else, which is not an end.
+    Underway,
+}
+
+impl Provisioning {
+    /// Reads Azure's word; none means that it is there.
+    #[must_use]
+    pub fn of(word: Option<&str>) -> Self {
+        match word {
+            None => Self::Succeeded,
+            Some(word) if word.eq_ignore_ascii_case("Succeeded") => Self::Succeeded,
+            Some(word) if word.eq_ignore_ascii_case("Failed") || word.eq_ignore_ascii_case("Canceled") => {
+                Self::Failed
+            }
+            Some(word) if word.eq_ignore_ascii_case("Deleting") => Self::Deleting,
+            Some(_) => Self::Underway,
+        }
+    }
+}
+
+impl SeenClaim {
+    /// Returns the condition of this type.
+    #[must_use]
+    pub fn condition(&self, kind: &str) -> Option<&Value> {
+        self.conditions.iter().find(|condition| condition["type"] == kind)
+    }
+
+    /// Returns whether the condition of this type is true.
+    #[must_use]
+    pub fn is(&self, kind: &str) -> bool {
+        self.condition(kind).is_some_and(|condition| condition["status"] == "True")
+    }
+
+    /// Returns since when the condition of this type is as it is.
+    #[must_use]
+    pub fn since(&self, kind: &str) -> Option<Timestamp> {
+        self.condition(kind)?["lastTransitionTime"].as_str()?.parse().ok()
+    }
+}
+
+impl SeenPod {
+    /// Returns whether a drain waits for it: static pods, those that have ended and those that stay are left alone.
+    #[must_use]
+    pub const fn is_drained(&self) -> bool {
+        !self.is_mirror && !self.has_ended && !self.stays
+    }
+
+    /// Returns whether the node is not empty because of it.
+    #[must_use]
+    pub const fn is_of_workload(&self) -> bool {
+        !self.is_mirror && !self.has_ended && !self.is_of_daemon_set
+    }
+}
+
+/// The objects of a [`Seen`] that was read whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Whole<'s> {
+    /// When it was seen.
+    pub at: Timestamp,
+    /// NodeClaims.
+    pub claims: &'s BTreeMap<ClaimName, SeenClaim>,
+    /// Nodes.
+    pub nodes: &'s BTreeMap<NodeName, SeenNode>,
+    /// Pods that have a node.
+    pub pods: &'s [SeenPod],
+    /// Nodes that volumes are attached to.
+    pub attached: &'s BTreeSet<NodeName>,
+    /// VMs by id in lower case.
+    pub vms: &'s BTreeMap<Arc<str>, SeenVm>,
+    /// Network interfaces by id in lower case.
+    pub interfaces: &'s BTreeMap<Arc<str>, SeenInterface>,
+}
+
+impl Seen {
+    /// Returns all of it, or nothing where a part could not be read.
+    #[must_use]
+    pub fn whole(&self) -> Option<Whole<'_>> {
+        let Self { at, claims, nodes, pods, attached, vms, interfaces } = self;
+        Some(Whole {
+            at: *at,
+            claims: claims.as_ref()?,
+            nodes: nodes.as_ref()?,
+            pods: pods.as_deref()?,
+            attached: attached.as_ref()?,
+            vms: vms.as_ref()?,
+            interfaces: interfaces.as_ref()?,
+        })
+    }
+}
+
+impl<'s> Whole<'s> {
+    /// Returns the VM with this id, whatever the case of its letters.
+    #[must_use]
+    pub fn vm(&self, id: &str) -> Option<&'s SeenVm> {
+        self.vms.get(id.to_ascii_lowercase().as_str())
+    }
+
+    /// Returns the network interface with this id, whatever the case of its letters.
+    #[must_use]
+    pub fn interface(&self, id: &str) -> Option<&'s SeenInterface> {
+        self.interfaces.get(id.to_ascii_lowercase().as_str())
+    }
+
+    /// Returns the Node of a VM.
+    #[must_use]
+    pub fn node_of(&self, vm: &str) -> Option<(&'s NodeName, &'s SeenNode)> {
+        self.nodes.iter().find(|(_, node)| {
+            let id = node.provider_id.as_deref().and_then(|id| id.strip_prefix("azure://"));
+            id.is_some_and(|id| id.eq_ignore_ascii_case(vm))
+        })
+    }
+
+    /// Returns the pods of a node.
+    pub fn pods_of(&self, node: &NodeName) -> impl Iterator<Item = &'s SeenPod> {
+        let node = node.clone();
+        self.pods.iter().filter(move |pod| pod.node == node)
+    }
+}
