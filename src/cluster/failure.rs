@@ -4,6 +4,8 @@ use std::fmt;
 
 use kube::config::KubeconfigError;
 
+use super::lease::GateClosed;
+
 /// Why a request to the API server came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterFailure {
@@ -36,6 +38,10 @@ pub enum ClusterFailureKind {
     Invalid,
     /// 429: later; of an eviction, a PodDisruptionBudget.
     TooMany,
+    /// Not sent: the Lease was not renewed in time.
+    GateClosed,
+    /// Another holds the Lease.
+    LeaseHeld,
     /// Any other answer.
     Other,
 }
@@ -57,6 +63,24 @@ impl ClusterFailure {
 
     pub(super) fn of_kubeconfig(error: &KubeconfigError) -> Self {
         Self::settings(format!("the kubeconfig cannot be used: {}", chain(error)))
+    }
+
+    /// Says that a write was not sent.
+    pub(super) fn of_gate(request: &str, closed: GateClosed) -> Self {
+        Self {
+            kind: ClusterFailureKind::GateClosed,
+            what: format!("`{request}` is not sent: {closed}"),
+            hint: "run the command again: it goes on with what has begun".to_owned(),
+        }
+    }
+
+    /// Says that there was no answer in time.
+    pub(super) fn late(request: &str, server: &str, seconds: u64) -> Self {
+        Self {
+            kind: ClusterFailureKind::Unreachable,
+            what: format!("`{request}`: no answer from the API server at {server} in {seconds} s"),
+            hint: "look whether `kubectl get nodes` works from here, with the same context".to_owned(),
+        }
     }
 
     /// Says what an API server answered, or why it did not.

@@ -1,0 +1,134 @@
+//! The gate that every write passes, to Kubernetes and to Azure: open while the Lease is surely ours.
+//!
+//! Names, UIDs and `If-None-Match` are the guard behind it: a write that has begun may end after the Lease is lost.
+//! Must never wait or write: it only says what the time since the last renewal is.
+#![expect(clippy::disallowed_methods, reason = "how long ago the last renewal was is a matter of clocks")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+/// Says whether a write may begin. Clones share the state.
+#[derive(Clone, Debug)]
+pub struct WriteGate(Option<Arc<Renewals>>);
+
+/// Why a write may not begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GateClosed {
+    /// The Lease is not held: not yet, no more, or another took it.
+    #[error("the Lease is not held")]
+    NotHeld,
+    /// Its renewal is late.
+    #[error("the Lease was last renewed {seconds} s ago")]
+    Late {
+        /// Time since the last renewal began, in seconds.
+        seconds: u64,
+    },
+}
+
+#[derive(Debug)]
+struct Renewals {
+    start: Instant,
+    open_for: Duration,
+    /// When the last renewal began: milliseconds since `start`, plus one; 0 while the Lease is not held.
+    began: AtomicU64,
+    /// The same by the clock on the wall, in milliseconds. It is asked as well because the monotonic clock stands still
+    /// while a laptop sleeps.
+    began_wall: AtomicI64,
+}
+
+impl WriteGate {
+    /// A gate for commands without a Lease, and for tests.
+    #[must_use]
+    pub const fn always_open() -> Self {
+        Self(None)
+    }
+
+    /// A closed gate that opens for this long with each renewal.
+    pub(super) fn closed(open_for: Duration) -> Self {
+        Self(Some(Arc::new(Renewals {
+            start: Instant::now(),
+            open_for,
+            began: AtomicU64::new(0),
+            began_wall: AtomicI64::new(0),
+        })))
+    }
+
+    /// Lets a write begin.
+    ///
+    /// # Errors
+    /// The last renewal of the Lease began too long ago, or the Lease is not held.
+    pub fn check(&self) -> Result<(), GateClosed> {
+        let Some(renewals) = &self.0 else { return Ok(()) };
+        let began = renewals.began.load(Ordering::SeqCst).checked_sub(1).ok_or(GateClosed::NotHeld)?;
+        let monotonic = renewals.start.elapsed().saturating_sub(Duration::from_millis(began));
+        let wall = Timestamp::now().as_millisecond() - renewals.began_wall.load(Ordering::SeqCst);
+        let age = monotonic.max(Duration::from_millis(u64::try_from(wall).unwrap_or(0)));
+        if age < renewals.open_for { Ok(()) } else { Err(GateClosed::Late { seconds: age.as_secs() }) }
+    }
+
+    /// Returns whether a write may begin.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.check().is_ok()
+    }
+
+    /// Notes a renewal that succeeded, and when it began.
+    pub(super) fn renewed(&self, began: Instant, began_wall: Timestamp) {
+        if let Some(renewals) = &self.0 {
+            let since = began.saturating_duration_since(renewals.start).as_millis();
+            renewals.began_wall.store(began_wall.as_millisecond(), Ordering::SeqCst);
+            renewals.began.store(u64::try_from(since).unwrap_or(u64::MAX - 1) + 1, Ordering::SeqCst);
+        }
+    }
+
+    /// Closes it until the next renewal.
+    pub(super) fn close(&self) {
+        if let Some(renewals) = &self.0 {
+            renewals.began.store(0, Ordering::SeqCst);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPEN_FOR: Duration = Duration::from_secs(10);
+
+    #[test]
+    fn it_is_open_from_a_renewal_until_its_time_is_over() {
+        let gate = WriteGate::closed(OPEN_FOR);
+        assert_eq!(gate.check(), Err(GateClosed::NotHeld));
+        gate.renewed(Instant::now(), Timestamp::now());
+        assert!(gate.clone().is_open());
+        gate.close();
+        assert_eq!(gate.check(), Err(GateClosed::NotHeld));
+    }
+
+    #[test]
+    fn either_clock_closes_it() {
+        let hour = Duration::from_secs(3_600);
+        let now = Timestamp::now();
+        let slept = WriteGate::closed(OPEN_FOR);
+        slept.renewed(Instant::now(), now.checked_sub(jiff::SignedDuration::from_secs(3_600)).unwrap());
+        assert_eq!(slept.check(), Err(GateClosed::Late { seconds: 3_600 }));
+
+        let Some(earlier) = Instant::now().checked_sub(hour) else { return };
+        let late = WriteGate(Some(Arc::new(Renewals {
+            start: earlier,
+            open_for: OPEN_FOR,
+            began: AtomicU64::new(1),
+            began_wall: AtomicI64::new(now.as_millisecond()),
+        })));
+        assert_eq!(late.check(), Err(GateClosed::Late { seconds: 3_600 }));
+    }
+
+    #[test]
+    fn a_command_without_a_lease_may_write() {
+        assert!(WriteGate::always_open().is_open());
+    }
+}

@@ -1,0 +1,312 @@
+//! Holding the Lease: sends what `decide` decides, waits between, and opens the gate with each renewal.
+//! Must never decide who holds it.
+#![expect(clippy::disallowed_methods, reason = "a Lease tells the time, to people")]
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::decide::{Candidate, Lost, Now, Other, Step, Terms};
+use super::{NAME, WriteGate};
+use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Writer};
+
+/// How long one request may take: half of the time to renew in, so that one that hangs leaves time for another.
+const REQUEST_SECONDS_MAX: u64 = 5;
+
+/// How many times one attempt decides anew, such as after a conflict.
+const DECISIONS_MAX: usize = 6;
+
+/// How many requests in a row may fail before the Lease is ours; afterwards time decides.
+const FAILURES_MAX: usize = 3;
+
+/// How long a holder that does not show any life is waited for: several times what Kubernetes' components ask for.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Who holds the Lease, where, and how long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Who: of this process alone, such as `host_7f3a…`.
+    pub identity: String,
+    /// The namespace of the Lease: see [`namespace`](super::namespace).
+    pub namespace: String,
+    /// The times.
+    pub terms: Terms,
+}
+
+/// What became of an attempt to get or renew the Lease.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Attempt {
+    /// It is ours; the renewal began then, by the clock that was given.
+    Renewed(Now),
+    /// Another holds it.
+    Waits(Other),
+    /// It was ours.
+    Lost(Lost),
+}
+
+/// A Lease that is held and renewed, until this is released or dropped.
+#[derive(Debug)]
+pub struct Held {
+    gate: WriteGate,
+    lost: watch::Receiver<Option<Lost>>,
+    /// Dropped or used, it ends the renewing, which lets the Lease go.
+    stop: oneshot::Sender<()>,
+    renewing: JoinHandle<Result<(), ClusterFailure>>,
+}
+
+impl Held {
+    /// The gate that every write passes.
+    #[must_use]
+    pub const fn gate(&self) -> &WriteGate {
+        &self.gate
+    }
+
+    /// Returns why the Lease was lost, if it was.
+    #[must_use]
+    pub fn lost_already(&self) -> Option<Lost> {
+        self.lost.borrow().clone()
+    }
+
+    /// Waits until the Lease is lost.
+    pub async fn lost(&self) -> Lost {
+        let mut lost = self.lost.clone();
+        let found = lost.wait_for(Option::is_some).await.ok().and_then(|lost| lost.clone());
+        match found {
+            Some(lost) => lost,
+            // The renewing ended without a loss: there is none to come.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Closes the gate and lets the Lease go, so that the next holder need not wait.
+    ///
+    /// # Errors
+    /// It could not be written: the Lease ends by itself.
+    pub async fn release(self) -> Result<(), ClusterFailure> {
+        let Self { stop, renewing, gate: _, lost: _ } = self;
+        drop(stop);
+        // One that was ended with its runtime has nothing to say.
+        renewing.await.unwrap_or(Ok(()))
+    }
+}
+
+/// Gets the Lease, and renews it from then on. A holder that shows no life is waited for; `waits` is told of it, once.
+///
+/// # Errors
+/// Another holds it and renews it, or it cannot be read or written.
+pub async fn acquire(
+    cluster: &Cluster,
+    settings: &Settings,
+    mut waits: impl FnMut(&Other),
+) -> Result<Held, ClusterFailure> {
+    let Settings { identity, namespace, terms } = settings;
+    let mut holder = Holder {
+        writer: cluster.writing(&WriteGate::always_open()),
+        candidate: Candidate::new(identity.clone(), namespace.clone(), *terms),
+        namespace: namespace.clone(),
+        gate: WriteGate::closed(terms.renew_deadline),
+        terms: *terms,
+        start: Instant::now(),
+    };
+    let mut failures = 0;
+    let mut is_told = false;
+    loop {
+        match holder.attempt().await {
+            Ok(Attempt::Renewed(_)) => return Ok(holder.held()),
+            Ok(Attempt::Lost(_)) => {}
+            Ok(Attempt::Waits(other)) => {
+                let wait = other.expires.saturating_sub(holder.start.elapsed());
+                if other.is_alive || wait > PATIENCE {
+                    return Err(held_by_other(namespace, &other));
+                }
+                if !is_told {
+                    waits(&other);
+                    is_told = true;
+                }
+            }
+            Err(failure) => {
+                failures += 1;
+                if failures >= FAILURES_MAX || !is_passing(failure.kind) {
+                    return Err(failure);
+                }
+            }
+        }
+        tokio::time::sleep(terms.retry).await;
+    }
+}
+
+/// Makes one attempt to get or renew the Lease.
+///
+/// # Errors
+/// A request failed; the Lease may still be ours.
+pub async fn attempt(
+    writer: &Writer,
+    candidate: &mut Candidate,
+    namespace: &str,
+    now: impl Fn() -> Now,
+) -> Result<Attempt, ClusterFailure> {
+    let list = super::list(namespace);
+    let path = format!("{list}/{NAME}");
+    candidate.begin();
+    for _ in 0..DECISIONS_MAX {
+        let began = now();
+        let limit = candidate.time_left(began.monotonic).min(Duration::from_secs(REQUEST_SECONDS_MAX));
+        let written = match candidate.next(began) {
+            Step::Wait(other) => return Ok(Attempt::Waits(other)),
+            Step::Lost(lost) => return Ok(Attempt::Lost(lost)),
+            Step::Read => {
+                let found = within(limit, writer.cluster().get_optional(&path)).await?;
+                candidate.read(found, now().monotonic);
+                continue;
+            }
+            Step::Create(lease) => within(limit, writer.create(&list, &lease)).await,
+            Step::Replace(lease) => within(limit, writer.replace(&path, &lease)).await,
+        };
+        match written {
+            Ok(stored) => {
+                candidate.wrote(stored, began.monotonic);
+                return Ok(Attempt::Renewed(began));
+            }
+            Err(failure) => {
+                candidate.failed();
+                // Somebody else wrote, or deleted it: what there is now says who.
+                if ![ClusterFailureKind::Conflict, ClusterFailureKind::NotFound].contains(&failure.kind) {
+                    return Err(failure);
+                }
+            }
+        }
+    }
+    Err(ClusterFailure {
+        kind: ClusterFailureKind::Conflict,
+        what: format!("Lease `{namespace}/{NAME}` changes faster than it can be written"),
+        hint: format!("look who writes it: `kubectl get lease -n {namespace} {NAME} -o yaml --show-managed-fields`"),
+    })
+}
+
+/// What the renewing owns.
+struct Holder {
+    writer: Writer,
+    candidate: Candidate,
+    namespace: String,
+    gate: WriteGate,
+    terms: Terms,
+    start: Instant,
+}
+
+impl Holder {
+    async fn attempt(&mut self) -> Result<Attempt, ClusterFailure> {
+        let start = self.start;
+        let now = || Now { monotonic: start.elapsed(), wall: Timestamp::now() };
+        let attempt = attempt(&self.writer, &mut self.candidate, &self.namespace, now).await?;
+        if let Attempt::Renewed(began) = &attempt {
+            self.gate.renewed(start + began.monotonic, began.wall);
+        }
+        Ok(attempt)
+    }
+
+    fn held(self) -> Held {
+        let gate = self.gate.clone();
+        let (stop, stopped) = oneshot::channel();
+        let (loss, lost) = watch::channel(None);
+        let renewing = tokio::spawn(self.renew(stopped, loss));
+        Held { gate, lost, stop, renewing }
+    }
+
+    /// Renews until it is stopped or the Lease is lost.
+    async fn renew(
+        mut self,
+        mut stopped: oneshot::Receiver<()>,
+        loss: watch::Sender<Option<Lost>>,
+    ) -> Result<(), ClusterFailure> {
+        loop {
+            let pause = self.terms.retry.min(self.candidate.time_left(self.start.elapsed()));
+            tokio::select! {
+                _ = &mut stopped => return self.release().await,
+                () = tokio::time::sleep(pause) => {}
+            }
+            match self.attempt().await {
+                Ok(Attempt::Renewed(_)) => {}
+                Ok(Attempt::Lost(lost)) => {
+                    self.gate.close();
+                    tracing::warn!(namespace = self.namespace, lease = NAME, "{lost}");
+                    loss.send_replace(Some(lost));
+                    return Ok(());
+                }
+                // Whoever held it and waits for another has lost it, which is said by `Lost`.
+                Ok(Attempt::Waits(_)) => {}
+                Err(failure) => {
+                    tracing::warn!(namespace = self.namespace, lease = NAME, "renewal: {}", failure.what);
+                }
+            }
+        }
+    }
+
+    async fn release(self) -> Result<(), ClusterFailure> {
+        self.gate.close();
+        let Some(free) = self.candidate.released(Timestamp::now()) else { return Ok(()) };
+        let path = format!("{}/{NAME}", super::list(&self.namespace));
+        match within(Duration::from_secs(REQUEST_SECONDS_MAX), self.writer.replace(&path, &free)).await {
+            // Somebody wrote since: it is no longer ours, or ends by itself.
+            Err(failure) if failure.kind == ClusterFailureKind::Conflict => Ok(()),
+            other => other.map(drop),
+        }
+    }
+}
+
+async fn within<T>(
+    limit: Duration,
+    request: impl Future<Output = Result<T, ClusterFailure>>,
+) -> Result<T, ClusterFailure> {
+    tokio::time::timeout(limit, request).await.unwrap_or_else(|_| {
+        Err(ClusterFailure {
+            kind: ClusterFailureKind::Unreachable,
+            what: format!("Lease `{NAME}`: no answer from the API server in {} ms", limit.as_millis()),
+            hint: "look whether `kubectl get nodes` works from here, with the same context".to_owned(),
+        })
+    })
+}
+
+/// Whether it may work a little later.
+fn is_passing(kind: ClusterFailureKind) -> bool {
+    use ClusterFailureKind as Kind;
+    matches!(kind, Kind::Unreachable | Kind::Conflict | Kind::TooMany | Kind::Other)
+}
+
+fn held_by_other(namespace: &str, other: &Other) -> ClusterFailure {
+    let Other { holder, since, is_alive, expires: _ } = other;
+    let since = if since.is_empty() { String::new() } else { format!(" since {since}") };
+    let how = if *is_alive { "renews it" } else { "asked for a longer time than is waited for" };
+    ClusterFailure {
+        kind: ClusterFailureKind::LeaseHeld,
+        what: format!("`{holder}` holds Lease `{namespace}/{NAME}`{since} and {how}"),
+        hint: format!(
+            "one at a time: wait for the other nodeform, or stop Karpenter: `kubectl scale deployment -n {namespace} \
+             karpenter --replicas=0`"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_holder_is_told_with_name_time_and_next_step() {
+        let other = Other {
+            holder: "karpenter-7d9_1b".to_owned(),
+            since: "2026-02-03T04:05:06.000000Z".to_owned(),
+            is_alive: true,
+            expires: Duration::ZERO,
+        };
+        let failure = held_by_other("karpenter", &other);
+        assert_eq!(
+            failure.to_string(),
+            "`karpenter-7d9_1b` holds Lease `karpenter/karpenter-leader-election` since 2026-02-03T04:05:06.000000Z and \
+             renews it\nhint: one at a time: wait for the other nodeform, or stop Karpenter: `kubectl scale deployment -n \
+             karpenter karpenter --replicas=0`"
+        );
+    }
+}

@@ -1,0 +1,53 @@
+//! Where the Lease is: Karpenter's is in the namespace that it was installed in.
+
+use serde_json::Value;
+
+use super::{NAME, NAMESPACE, record::Record};
+use crate::cluster::{Cluster, ClusterFailure};
+
+/// Returns the namespace of the Lease, or the one to make it in.
+///
+/// # Errors
+/// Leases cannot be listed.
+pub async fn namespace(cluster: &Cluster) -> Result<String, ClusterFailure> {
+    let query = format!("fieldSelector=metadata.name%3D{NAME}");
+    let listed = cluster.list("/apis/coordination.k8s.io/v1/leases", &query).await?;
+    let pages = listed.pages.iter().filter_map(|page| serde_json::from_slice::<Value>(page).ok());
+    let leases: Vec<Value> =
+        pages.flat_map(|page| page["items"].as_array().cloned().unwrap_or_default()).collect();
+    Ok(chosen(&leases).unwrap_or(NAMESPACE).to_owned())
+}
+
+/// Chooses where installations left several: one that has a holder, then the one renewed last, by the holders' clocks.
+fn chosen(leases: &[Value]) -> Option<&str> {
+    let named = leases.iter().filter(|lease| lease["metadata"]["name"] == NAME);
+    let ranked = named.filter_map(|lease| {
+        let record = Record::of(lease);
+        let namespace = lease["metadata"]["namespace"].as_str()?;
+        Some((!record.holder.is_empty(), record.renew_time, namespace))
+    });
+    ranked.max().map(|(_, _, namespace)| namespace)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn lease(namespace: &str, holder: &str, renewed: &str) -> Value {
+        json!({
+            "metadata": {"name": NAME, "namespace": namespace},
+            "spec": {"holderIdentity": holder, "renewTime": renewed},
+        })
+    }
+
+    #[test]
+    fn the_one_that_is_held_and_renewed_last_is_meant() {
+        let old = lease("karpenter", "x", "2026-01-01T00:00:00.000000Z");
+        let new = lease("nodes", "y", "2026-01-02T00:00:00.000000Z");
+        let free = lease("zzz", "", "2026-01-03T00:00:00.000000Z");
+        assert_eq!(chosen(&[new.clone(), free, old]), Some("nodes"));
+        assert_eq!(chosen(&[json!({"metadata": {"name": "other", "namespace": "x"}})]), None);
+    }
+}

@@ -1,0 +1,28 @@
+//! The Lease of leader election: while it is held, nobody else changes nodes, neither another nodeform nor Karpenter.
+//!
+//! ```text
+//!  Lease ─▶ record ─▶ decide (read · create · replace · wait · lost) ◀─▶ hold (sends, waits) ─▶ gate ─▶ every write
+//! ```
+
+mod decide;
+mod gate;
+mod hold;
+mod locate;
+mod record;
+
+pub use decide::{Candidate, Lost, Now, Other, Step, Terms};
+pub use gate::{GateClosed, WriteGate};
+pub use hold::{Attempt, Held, Settings, acquire, attempt};
+pub use locate::namespace;
+pub use record::{Record, micro_time};
+
+/// Karpenter's Lease: both are never active at once.
+pub const NAME: &str = "karpenter-leader-election";
+
+/// Where it is made where there is none.
+pub const NAMESPACE: &str = "kube-system";
+
+/// The path of the Leases of a namespace.
+fn list(namespace: &str) -> String {
+    format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases")
+}

@@ -1,0 +1,216 @@
+//! One request, sent once, and its answer: the only function through which anything is written.
+//! Must never put a body into an error or a log: it may hold a Secret.
+
+use std::time::Duration;
+
+use http::{Method, Request};
+use kube::client::Body;
+use kube::core::Status;
+use serde_json::Value;
+
+use super::{Cluster, ClusterFailure, ClusterFailureKind, WriteGate};
+use crate::model::{SENSITIVE, SecretJson};
+
+/// How long an answer may take: an API server ends requests itself after 60 s, and admission webhooks after 30 s.
+const ANSWER_SECONDS_MAX: u64 = 60;
+
+/// The longest answer that is read: etcd holds no object above 1.5 MiB, and JSON may be some times longer.
+const ANSWER_BYTES_MAX: usize = 16 << 20;
+
+/// Texts shorter than this are no secrets, and would be found everywhere.
+const SECRET_LENGTH_MIN: usize = 8;
+
+/// What is to be sent.
+pub(super) struct Outgoing<'a> {
+    pub(super) method: Method,
+    /// Path of the object or the list, without a query.
+    pub(super) path: &'a str,
+    pub(super) form: Form,
+    pub(super) body: Option<&'a SecretJson>,
+}
+
+/// What a body is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// There is none.
+    Nothing,
+    /// An object.
+    Object,
+    /// Options of a deletion.
+    Options,
+    /// RFC 7396.
+    MergePatch,
+    /// RFC 6902.
+    JsonPatch,
+    /// Server-side apply.
+    Apply,
+}
+
+impl Form {
+    const fn content_type(self) -> Option<&'static str> {
+        match self {
+            Self::Nothing => None,
+            Self::Object | Self::Options => Some("application/json"),
+            Self::MergePatch => Some("application/merge-patch+json"),
+            Self::JsonPatch => Some("application/json-patch+json"),
+            // JSON is YAML.
+            Self::Apply => Some("application/apply-patch+yaml"),
+        }
+    }
+
+    /// As whom fields are written. What is applied is taken over from others, as controllers do.
+    const fn query(self) -> &'static str {
+        match self {
+            Self::Nothing | Self::Options => "",
+            Self::Object | Self::MergePatch | Self::JsonPatch => "?fieldManager=nodeform",
+            Self::Apply => "?fieldManager=nodeform&force=true",
+        }
+    }
+}
+
+/// A request that came to nothing.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) failure: ClusterFailure,
+    /// What the API server said, where it answered.
+    pub(super) status: Option<Box<Status>>,
+}
+
+impl From<Refused> for ClusterFailure {
+    fn from(refused: Refused) -> Self {
+        refused.failure
+    }
+}
+
+impl Cluster {
+    /// Sends a write, if the gate is open.
+    pub(super) async fn write(&self, gate: &WriteGate, outgoing: Outgoing<'_>) -> Result<Value, Refused> {
+        gate.check().map_err(|closed| {
+            let named = format!("{} {}", outgoing.method, outgoing.path);
+            Refused { failure: ClusterFailure::of_gate(&named, closed), status: None }
+        })?;
+        self.once(outgoing).await
+    }
+
+    /// Reads an object; `None` where it is not there.
+    ///
+    /// # Errors
+    /// Any answer but the object and 404, or none.
+    pub async fn get_optional(&self, path: &str) -> Result<Option<Value>, ClusterFailure> {
+        let outgoing = Outgoing { method: Method::GET, path, form: Form::Nothing, body: None };
+        match self.once(outgoing).await {
+            Ok(object) => Ok(Some(object)),
+            Err(refused) if refused.failure.kind == ClusterFailureKind::NotFound => Ok(None),
+            Err(refused) => Err(refused.failure),
+        }
+    }
+
+    async fn once(&self, outgoing: Outgoing<'_>) -> Result<Value, Refused> {
+        let named = format!("{} {}", outgoing.method, outgoing.path);
+        let sensitive = outgoing.body;
+        let answer = tokio::time::timeout(Duration::from_secs(ANSWER_SECONDS_MAX), self.answer(outgoing)).await;
+        let error = match answer {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(error)) => error,
+            Err(_) => {
+                let failure = ClusterFailure::late(&named, self.server(), ANSWER_SECONDS_MAX);
+                return Err(Refused { failure, status: None });
+            }
+        };
+        let error = without_secrets(error, sensitive);
+        let failure = ClusterFailure::of(&named, self.server(), &error);
+        let status = if let kube::Error::Api(status) = error { Some(status) } else { None };
+        Err(Refused { failure, status })
+    }
+
+    /// Sends, and reads the answer to its end. kube's own functions log bodies of refusals.
+    async fn answer(&self, outgoing: Outgoing<'_>) -> Result<Value, kube::Error> {
+        let Outgoing { method, path, form, body } = outgoing;
+        let mut request = Request::builder().method(method).uri(format!("{path}{}", form.query()));
+        if let Some(content_type) = form.content_type() {
+            request = request.header(http::header::CONTENT_TYPE, content_type);
+        }
+        let bytes = body.map(|body| body.reveal().reveal().as_bytes().to_vec()).unwrap_or_default();
+        let request = request.body(Body::from(bytes)).map_err(kube::Error::HttpError)?;
+        let response = self.once.send(request).await?;
+        let code = response.status();
+        let bytes = response.into_body().collect_bytes().await?;
+        if !code.is_success() {
+            return Err(kube::Error::Api(status_of(code.as_u16(), &bytes).boxed()));
+        }
+        if bytes.len() > ANSWER_BYTES_MAX {
+            return Err(kube::Error::Api(no_api_server("an answer above 16 MiB").boxed()));
+        }
+        serde_json::from_slice(&bytes)
+            .map_err(|_| kube::Error::Api(no_api_server("an answer that is no JSON").boxed()))
+    }
+}
+
+fn no_api_server(what: &str) -> Status {
+    Status::failure(what, "what answers there is no API server").with_code(200)
+}
+
+/// Reads what an API server says of a refusal; something else in front of it may say it in HTML.
+fn status_of(code: u16, body: &[u8]) -> Status {
+    let read = serde_json::from_slice::<Status>(body).ok().filter(|status| !status.message.is_empty());
+    let mut status =
+        read.unwrap_or_else(|| Status::failure(String::from_utf8_lossy(body).trim(), "no Status of Kubernetes"));
+    status.code = code;
+    status
+}
+
+/// Takes the secrets of a body out of an answer: a refusal of an object may repeat its fields.
+fn without_secrets(error: kube::Error, body: Option<&SecretJson>) -> kube::Error {
+    let kube::Error::Api(mut status) = error else { return error };
+    for secret in body.into_iter().flat_map(SecretJson::secrets) {
+        let text = secret.reveal();
+        if text.len() < SECRET_LENGTH_MIN {
+            continue;
+        }
+        let plain = data_encoding::BASE64.decode(text.as_bytes()).ok();
+        let plain = plain.and_then(|bytes| String::from_utf8(bytes).ok());
+        for text in [Some(text), plain.as_deref()].into_iter().flatten() {
+            status.message = status.message.replace(text, SENSITIVE);
+            for cause in status.details.iter_mut().flat_map(|details| details.causes.iter_mut()) {
+                cause.message = cause.message.replace(text, SENSITIVE);
+            }
+        }
+    }
+    kube::Error::Api(status)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::Secret;
+
+    #[test]
+    fn a_refusal_that_repeats_a_secret_does_not_show_it() {
+        let coded = data_encoding::BASE64.encode(b"canary-0123456789");
+        let body = SecretJson::new(json!({"data": {}})).with_secret("/data/token", Secret::new(coded.clone()));
+        let said = json!({
+            "message": format!("Secret is invalid: data[token]: {coded}: canary-0123456789"), "reason": "Invalid",
+            "details": {"causes": [{"message": format!("Invalid value: {coded}")}]},
+        });
+        let error = kube::Error::Api(status_of(422, said.to_string().as_bytes()).boxed());
+        let failure = ClusterFailure::of("POST /x", "https://here", &without_secrets(error, Some(&body)));
+        assert_eq!(failure.kind, ClusterFailureKind::Invalid);
+        assert_eq!(
+            failure.what,
+            "`POST /x`: the API server answers 422: Secret is invalid: data[token]: (sensitive value): (sensitive value)"
+        );
+    }
+
+    #[test]
+    fn html_of_a_proxy_is_told_with_its_code() {
+        let failure = ClusterFailure::of(
+            "GET /x",
+            "https://here",
+            &kube::Error::Api(status_of(502, b"<html>Bad\nGateway</html>").boxed()),
+        );
+        assert_eq!(failure.kind, ClusterFailureKind::Other);
+        assert_eq!(failure.what, "`GET /x`: the API server answers 502: <html>Bad Gateway</html>");
+    }
+}
