@@ -31,11 +31,12 @@
 //! | `azure` | who signs in, and sending what `arm` built (feature `live`) |
 //! | `cluster` | the Kubernetes client (feature `live`) |
 //! | `observe` | a cluster and its Azure resources, read once, to a snapshot (feature `live`) |
+//! | `apply` | carries an approved plan out: looks, asks `rollout`, acts, looks again (feature `live`) |
 //! | `azure_sim` | the simulated Azure over HTTPS on loopback (feature `sim-server`) |
 //! | `git` | manifests of a Git revision, from the object database (feature `git`) |
 //! | `cli` | one file for each command; the only place that reads files and prints (feature `cli`) |
 //!
-//! Everything but `git`, `cli`, `azure`, `cluster`, `observe` and `azure_sim` is pure: no file, no clock, no environment,
+//! Everything but `git`, `cli`, `azure`, `cluster`, `observe`, `apply` and `azure_sim` is pure: no file, no clock, no environment,
 //! no randomness, no order that differs from run to run. `tests/architecture.rs` holds that, and which module may use which.
 //!
 //! # Invariants, and the test that holds each
@@ -61,6 +62,8 @@
 
 pub mod agent_pools;
 pub mod api;
+#[cfg(feature = "live")]
+pub mod apply;
 #[cfg(feature = "live")]
 pub mod arm;
 #[cfg(feature = "live")]

@@ -29,6 +29,9 @@ pub(super) struct CommandLine {
 pub(super) enum Command {
     /// Show which nodes manifests need, beside the nodes that exist, with cost and reasons
     Plan(PlanArguments),
+    /// Carry a plan out on a live cluster
+    #[cfg(feature = "live")]
+    Apply(super::apply::ApplyArguments),
     /// Show a saved plan
     Show(ShowArguments),
     /// Show how two snapshots, or two saved plans, differ

@@ -33,6 +33,14 @@ pub(super) struct LiveArguments {
     /// Read the cluster and its Azure resources, and plan from them; nothing is written to either
     #[arg(long, conflicts_with_all = ["inputs", "filenames", "at"])]
     pub(super) live: bool,
+    #[command(flatten)]
+    pub(super) azure: AzureArguments,
+}
+
+/// Which managed cluster is meant, as for az.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "A live cluster")]
+pub(super) struct AzureArguments {
     /// The resource group of the managed cluster; else ARM_RESOURCE_GROUP, else as the nodes' own group says
     #[arg(short = 'g', long, value_name = "NAME")]
     resource_group: Option<String>,
@@ -55,16 +63,8 @@ impl LiveArguments {
         options: Request,
         ui: Ui,
     ) -> Result<SnapshotFile, Failure> {
-        let _progress = Progress::start("reading the cluster and its Azure resources");
-        // What happens while it is read comes after the time of its snapshot.
-        let at = Some(world::now());
-        let Observation { sources, listed, azure, gaps, warnings } = self.observed(context)?;
-        warnings.iter().for_each(|warning| ui.aside(&format!("warning: {warning}\n")));
-        let location = options.location.clone();
-        let location =
-            location.or_else(|| azure.as_ref().map(|facts| world::region(&facts.cluster.location)));
-        let request = Request { sources, listed, azure, gaps, location, at, ..options };
-        offline::snapshot(request).map_err(world::failure)
+        let connected = self.azure.connect(context)?;
+        self.azure.snapshot_of(&connected, options, ui)
     }
 
     /// Reads the cluster as something to plan from.
@@ -75,16 +75,43 @@ impl LiveArguments {
         let snapshot = self.snapshot(context, options, ui)?;
         Ok(Laid { snapshot: Source::new("<live>", file::write(&snapshot)), ..Laid::default() })
     }
+}
 
-    fn observed(&self, context: &ContextArguments) -> Result<Observation, Failure> {
+impl AzureArguments {
+    fn snapshot_of(&self, connected: &Connected, options: Request, ui: Ui) -> Result<SnapshotFile, Failure> {
+        let _progress = Progress::start("reading the cluster and its Azure resources");
+        // What happens while it is read comes after the time of its snapshot.
+        let at = Some(world::now());
+        let seen = connected.wait_for(observe(&connected.cluster, &connected.azure, &self.named()));
+        let Observation { sources, listed, azure, gaps, warnings } = seen.map_err(failure)?;
+        warnings.iter().for_each(|warning| ui.aside(&format!("warning: {warning}\n")));
+        let location = options.location.clone();
+        let location =
+            location.or_else(|| azure.as_ref().map(|facts| world::region(&facts.cluster.location)));
+        let request = Request { sources, listed, azure, gaps, location, at, ..options };
+        offline::snapshot(request).map_err(world::failure)
+    }
+
+    /// Makes the clients of the cluster and of Azure.
+    ///
+    /// # Errors
+    /// Everything that is missing, at once.
+    pub(super) fn connect(&self, context: &ContextArguments) -> Result<Connected, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| Failure::error(format!("the program cannot wait for answers: {error}")))?;
-        runtime.block_on(async {
-            let (cluster, azure) = connected(context).await?;
-            observe(&cluster, &azure, &self.named()).await.map_err(failure)
-        })
+        let (cluster, azure) = runtime.block_on(connected(context))?;
+        Ok(Connected { cluster, azure, runtime })
+    }
+
+    /// Reads the cluster as something to plan from, by clients that are there.
+    ///
+    /// # Errors
+    /// As [`LiveArguments::snapshot`], but for the clients.
+    pub(super) fn laid_of(&self, connected: &Connected, options: Request, ui: Ui) -> Result<Laid, Failure> {
+        let snapshot = self.snapshot_of(connected, options, ui)?;
+        Ok(Laid { snapshot: Source::new("<live>", file::write(&snapshot)), ..Laid::default() })
     }
 
     fn named(&self) -> Named {
@@ -97,6 +124,23 @@ impl LiveArguments {
             resource_group: or(resource_group, &RESOURCE_GROUP),
             cluster: or(cluster_name, &CLUSTER),
         }
+    }
+}
+
+/// The clients of a cluster and of Azure, and what waits for their answers.
+pub(super) struct Connected {
+    /// The cluster.
+    pub(super) cluster: Cluster,
+    /// Azure.
+    pub(super) azure: Azure,
+    /// Where answers are waited for.
+    pub(super) runtime: tokio::runtime::Runtime,
+}
+
+impl Connected {
+    /// Waits for an answer.
+    pub(super) fn wait_for<T>(&self, answer: impl Future<Output = T>) -> T {
+        self.runtime.block_on(answer)
     }
 }
 

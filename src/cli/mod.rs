@@ -2,6 +2,8 @@
 //!
 //! Commands are thin: they read, call the pure steps in their order, and print what these return.
 
+#[cfg(feature = "live")]
+mod apply;
 mod arguments;
 mod catalog;
 mod compare;
@@ -84,6 +86,8 @@ fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
     match command {
         Command::Plan(arguments) if arguments.refresh_only => refresh::run(&arguments, ui),
         Command::Plan(arguments) => plan::run(&arguments, ui),
+        #[cfg(feature = "live")]
+        Command::Apply(arguments) => apply::run(&arguments, ui),
         Command::Show(arguments) => saved::show(&arguments, ui),
         Command::Diff(arguments) => diff::run(&arguments, ui),
         Command::Verify(arguments) => saved::verify(&arguments, ui),

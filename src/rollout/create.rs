@@ -210,7 +210,7 @@ impl Coming<'_> {
     fn after_failure(&self, claim: &SeenClaim, journal: &Launching, name: &str) -> Option<Standing> {
         let Self { ground, id, create } = *self;
         let tried = attempt(create, claim, journal.attempt, journal.choice);
-        let effects = [Effect::PutInterface(tried.clone()), Effect::CreateVm(tried)];
+        let effects = [Effect::PutInterface(tried.clone()), Effect::CreateVm(tried), Effect::CreateToken];
         let key = |effect| Action { change: id.clone(), effect }.key();
         let failed = effects.into_iter().find_map(|effect| ground.memory.failed.get(&key(effect)))?;
         // What was made after all, as where an answer was lost, is gone on with.

@@ -23,7 +23,7 @@ pub mod read;
 mod remove;
 pub mod seen;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -76,7 +76,7 @@ pub fn next(plan: &ApprovedPlan, seen: &Seen, memory: &Memory) -> Next {
             }
         }
         for id in ids {
-            let standing = standing(ground, id, is_open, &mut pace, &next.standings);
+            let standing = heeding(ground, standing(ground, id, is_open, &mut pace, &next.standings));
             next.standings.insert(id.clone(), standing);
         }
         is_open = next.standings.values().all(|standing| standing.outcome().is_some());
@@ -100,8 +100,23 @@ pub fn next(plan: &ApprovedPlan, seen: &Seen, memory: &Memory) -> Next {
 
 /// Leaves one action of each key: the bootstrap token is every create's.
 fn once(actions: &mut Vec<Action>) {
-    let mut keys = std::collections::BTreeSet::new();
+    let mut keys = BTreeSet::new();
     actions.retain(|action| keys.insert(action.key()));
+}
+
+/// Ends a change whose next side effect cannot be had. Attempts at VMs have other ways, which `create` knows.
+fn heeding(ground: Ground<'_>, standing: Standing) -> Standing {
+    let Standing::Acts(actions) = &standing else { return standing };
+    let is_attempt = |action: &&Action| {
+        matches!(action.effect, Effect::PutInterface(_) | Effect::CreateVm(_) | Effect::PutExtension(_))
+    };
+    let failed = actions.iter().filter(|action| !is_attempt(action));
+    match failed.filter_map(|action| ground.memory.failed.get(&action.key())).next() {
+        Some(Failed { code, because, .. }) => {
+            Standing::Settled(Outcome::Failed { code: code.clone(), because: because.clone() })
+        }
+        None => standing,
+    }
 }
 
 fn standing(
@@ -148,4 +163,17 @@ fn standing(
             Standing::Settled(Outcome::Withheld { because: because.into() })
         }
     }
+}
+
+/// Returns the changes of a plan that have begun: a create with its NodeClaim, a removal with its mark.
+#[must_use]
+pub fn begun(plan_id: &str, seen: &Seen) -> BTreeSet<ChangeId> {
+    let claims = seen.claims.iter().flat_map(BTreeMap::values);
+    let of_claim = |claim: &seen::SeenClaim| {
+        let is_of_plan = claim.annotations.get(journal::PLAN).is_some_and(|plan| **plan == *plan_id);
+        let create = claim.annotations.get(journal::ITEM).filter(|_| is_of_plan);
+        let removal = journal::Removing::of(claim).filter(|removing| *removing.plan == *plan_id);
+        create.map(|item| ChangeId(item.clone())).into_iter().chain(removal.map(|removing| removing.change))
+    };
+    claims.flat_map(of_claim).collect()
 }

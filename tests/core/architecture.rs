@@ -52,7 +52,7 @@ const EDGES: &[(&str, &[&str])] = &[
 ];
 
 /// Modules where things may happen: repositories, files, the terminal.
-const EFFECTS: &[&str] = &["git", "cli", "azure", "azure_sim", "cluster", "observe"];
+const EFFECTS: &[&str] = &["git", "cli", "azure", "azure_sim", "cluster", "observe", "apply"];
 
 /// What a pure module must not mention, and why.
 const FORBIDDEN: &[(&str, &str)] = &[

@@ -1,0 +1,248 @@
+//! The loop: look, ask what is next, have it done, look again.
+//!
+//! What ended while the world was being read is taken in only afterwards, so that no list older than a write is acted on.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::task::JoinSet;
+
+use super::actor::Actor;
+use super::performed::Performed;
+use super::reader::Reader;
+use super::Event;
+use crate::plan::ChangeId;
+use crate::review::ApprovedPlan;
+use crate::rollout::{self, Action, ActionKey, Effect, Memory, Next, Outcome, Standing};
+
+/// How often the world is looked at while something is in flight, of the cloud's clock.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
+/// The least time between two looks, so that ends that come close together are seen together.
+const LOOK_GAP: Duration = Duration::from_millis(1000);
+
+/// How often an action is tried before it is given up; evictions, which PodDisruptionBudgets hold, are tried on.
+const TRIES_MAX: u32 = 8;
+
+/// How far a rollout is to be stopped; shared with whoever hears Ctrl-C.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicU8>);
+
+impl Stop {
+    /// Asks once more: first nothing new begins, then nothing at all.
+    pub fn ask(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Returns whether nothing new is to begin.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.0.load(Ordering::SeqCst) > 0
+    }
+
+    /// Returns whether all is to end at once.
+    #[must_use]
+    pub fn is_at_once(&self) -> bool {
+        self.0.load(Ordering::SeqCst) > 1
+    }
+}
+
+/// How a rollout ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// What became of each change; one that is not here has not ended.
+    pub outcomes: BTreeMap<ChangeId, Outcome>,
+    /// The changes that have begun and not ended.
+    pub begun: Vec<ChangeId>,
+    /// Whether it was stopped.
+    pub is_stopped: bool,
+}
+
+/// Carries a plan out.
+pub struct Driver {
+    /// The plan.
+    pub plan: Arc<ApprovedPlan>,
+    /// Looks.
+    pub reader: Reader,
+    /// Acts.
+    pub actor: Arc<Actor>,
+    /// What is known beside the world.
+    pub memory: Memory,
+    /// Whether to stop.
+    pub stop: Stop,
+    tries: BTreeMap<ActionKey, u32>,
+    told: BTreeMap<ChangeId, Standing>,
+}
+
+impl Driver {
+    /// Makes a driver that has done nothing yet.
+    #[must_use]
+    pub fn new(plan: Arc<ApprovedPlan>, reader: Reader, actor: Actor, clock_speed: u32) -> Self {
+        Self {
+            plan,
+            reader,
+            actor: Arc::new(actor),
+            memory: Memory { clock_speed, ..Memory::default() },
+            stop: Stop::default(),
+            tries: BTreeMap::new(),
+            told: BTreeMap::new(),
+        }
+    }
+
+    /// Carries the plan out to its end, and says what happens.
+    pub async fn run(mut self, mut tell: impl FnMut(Event)) -> Ended {
+        let mut running: JoinSet<(Action, Performed)> = JoinSet::new();
+        let next = loop {
+            self.memory.is_stopping = self.stop.is_asked();
+            let (seen, failures) = self.reader.read(now()).await;
+            failures.into_iter().for_each(|because| tell(Event::Blind { because }));
+            let next = rollout::next(&self.plan, &seen, &self.memory);
+            self.tell_standings(&next, &mut tell);
+            if next.is_finished() && running.is_empty() || self.stop.is_at_once() {
+                break next;
+            }
+            let actions: Vec<Action> = next.actions.iter().filter(|action| self.may_begin(action, &next)).cloned().collect();
+            for action in actions {
+                tell(Event::Began(action.clone()));
+                self.memory.in_flight.insert(action.key());
+                let actor = Arc::clone(&self.actor);
+                running.spawn(async move {
+                    let performed = actor.perform(&action).await;
+                    (action, performed)
+                });
+            }
+            if running.is_empty() && self.stop.is_asked() && !has_begun(&next) {
+                break next;
+            }
+            self.wait(&mut running, &mut tell).await;
+        };
+        if let Err(because) = self.actor.clean().await {
+            tell(Event::Blind { because });
+        }
+        self.ended(&next)
+    }
+
+    /// Whether an action may begin: after Ctrl-C only what belongs to a change that has begun.
+    fn may_begin(&self, action: &Action, next: &Next) -> bool {
+        !self.stop.is_asked() || !matches!(action.effect, Effect::CreateClaim(_)) && next.standings.contains_key(&action.change)
+    }
+
+    /// Waits until something has ended or it is time to look again, and takes in all that has ended by then.
+    async fn wait(&mut self, running: &mut JoinSet<(Action, Performed)>, tell: &mut impl FnMut(Event)) {
+        let speed = self.memory.clock_speed.max(1);
+        let (again, gap) = (LOOK_AGAIN / speed, (LOOK_GAP / speed).max(Duration::from_millis(20)));
+        let first = match running.is_empty() {
+            true => {
+                tokio::time::sleep(again.min(Duration::from_secs(5))).await;
+                None
+            }
+            false => tokio::time::timeout(again, running.join_next()).await.ok().flatten(),
+        };
+        if first.is_some() {
+            tokio::time::sleep(gap).await;
+        }
+        let mut ended: Vec<_> = first.into_iter().collect();
+        while let Some(more) = running.try_join_next() {
+            ended.push(more);
+        }
+        for (action, performed) in ended.into_iter().flatten() {
+            self.take_in(action, performed, tell);
+        }
+    }
+
+    fn take_in(&mut self, action: Action, performed: Performed, tell: &mut impl FnMut(Event)) {
+        let key = action.key();
+        self.memory.in_flight.remove(&key);
+        match performed {
+            Performed::Done => {
+                self.tries.remove(&key);
+                match &action.effect {
+                    Effect::CreateToken => self.memory.has_token = true,
+                    Effect::Record(outcome) => {
+                        self.memory.recorded.insert(action.change.clone(), outcome.clone());
+                    }
+                    Effect::PutExtension(_) => {
+                        self.memory.done.insert(key);
+                    }
+                    Effect::CreateClaim(_)
+                    | Effect::PutInterface(_)
+                    | Effect::CreateVm(_)
+                    | Effect::DeleteVm(_)
+                    | Effect::DeleteInterface(_)
+                    | Effect::Patch(_)
+                    | Effect::Evict(_)
+                    | Effect::DeletePod(_)
+                    | Effect::DeleteObject(_) => {}
+                }
+                tell(Event::Did(action));
+            }
+            Performed::Again { after, because } => {
+                let tries = self.tries.entry(key.clone()).or_default();
+                *tries += 1;
+                if *tries >= TRIES_MAX && !matches!(action.effect, Effect::Evict(_)) {
+                    self.fail(action, rollout::Failed { code: "GaveUp".into(), because: because.into(), then: rollout::Then::GiveUp }, tell);
+                    return;
+                }
+                if let Some(after) = after {
+                    let wait = jiff::SignedDuration::try_from(after).unwrap_or(jiff::SignedDuration::from_secs(60));
+                    let until = now().saturating_add(self.memory.wait(wait)).unwrap_or(Timestamp::MAX);
+                    self.memory.not_before.insert(key, until);
+                }
+                tell(Event::TriesAgain { action, because });
+            }
+            Performed::Failed { failed, refusal } => {
+                self.memory.refusals.extend(refusal);
+                self.fail(action, failed, tell);
+            }
+        }
+    }
+
+    fn fail(&mut self, action: Action, failed: rollout::Failed, tell: &mut impl FnMut(Event)) {
+        let because = failed.because.to_string();
+        self.memory.failed.insert(action.key(), failed);
+        tell(Event::Failed { action, because });
+    }
+
+    /// Tells what has changed about where changes stand.
+    fn tell_standings(&mut self, next: &Next, tell: &mut impl FnMut(Event)) {
+        for (change, standing) in &next.standings {
+            if self.told.get(change) == Some(standing) {
+                continue;
+            }
+            match standing {
+                Standing::Settled(outcome) => {
+                    tell(Event::Settled { change: change.clone(), outcome: outcome.clone() });
+                }
+                Standing::Waits(wait) => tell(Event::Waits { change: change.clone(), wait: wait.clone() }),
+                Standing::Acts(_) => {}
+            }
+            self.told.insert(change.clone(), standing.clone());
+        }
+    }
+
+    fn ended(&self, next: &Next) -> Ended {
+        let mut ended = Ended { is_stopped: self.stop.is_asked() && !next.is_finished(), ..Ended::default() };
+        for (change, standing) in &next.standings {
+            match standing {
+                Standing::Settled(outcome) => {
+                    ended.outcomes.insert(change.clone(), outcome.clone());
+                }
+                Standing::Acts(_) | Standing::Waits(_) => ended.begun.push(change.clone()),
+            }
+        }
+        ended
+    }
+}
+
+/// Whether a change is under way that is to be finished.
+fn has_begun(next: &Next) -> bool {
+    next.actions.iter().any(|action| !matches!(action.effect, Effect::CreateClaim(_)))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the world is seen at a time")]
+fn now() -> Timestamp {
+    Timestamp::now()
+}

@@ -1,0 +1,47 @@
+//! The bootstrap token of a rollout: made once, written as a Secret, sent in customData, and removed at the end.
+//!
+//! It is never read back: a rollout that starts anew makes another.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::performed::Performed;
+use crate::bootstrap::BootstrapToken;
+use crate::cluster::{ClusterFailure, Preconditions, Writer};
+
+const SECRETS: &str = "/api/v1/namespaces/kube-system/secrets";
+
+/// The label of the token's Secret: which plan it serves.
+const PLAN: &str = "nodeform.dev/plan";
+
+/// Makes a token of randomness of the machine.
+pub(super) fn make() -> Result<BootstrapToken, String> {
+    let mut bytes = [0; 64];
+    getrandom::fill(&mut bytes).map_err(|error| format!("the machine has no randomness: {error}"))?;
+    BootstrapToken::from_random(&bytes).map_err(|error| error.to_string())
+}
+
+/// Writes the token's Secret.
+pub(super) async fn write(writer: &Writer, token: &BootstrapToken, plan: &str) -> Performed {
+    let labels = BTreeMap::from([(PLAN.to_owned(), plan.to_owned())]);
+    let object = token.object(&labels, now());
+    match writer.create_secret(SECRETS, &object).await {
+        Ok(()) => Performed::Done,
+        Err(failure) => Performed::of_cluster(&failure),
+    }
+}
+
+/// Removes the token's Secret.
+///
+/// # Errors
+/// Any failure; the API server's own controller removes it once it has expired.
+pub(super) async fn remove(writer: &Writer, token: &BootstrapToken) -> Result<(), ClusterFailure> {
+    let path = format!("{SECRETS}/{}", token.object_name());
+    writer.delete(&path, &Preconditions::default(), None).await.map(|_| ())
+}
+
+#[expect(clippy::disallowed_methods, reason = "a token expires by the clock")]
+fn now() -> Timestamp {
+    Timestamp::now()
+}

@@ -1,0 +1,209 @@
+//! `nodeform apply`: carries a plan out, a saved one or one that is made, shown and asked for first.
+//!
+//! The steps are those of the other ways of use: observe, plan, check, approve, roll out.
+#![expect(clippy::disallowed_methods, reason = "the terminal is asked, and the plan is kept in a file")]
+
+mod arguments;
+mod show;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, IsTerminal as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub(super) use arguments::{ApplyArguments, ApplyOutput};
+
+use super::exit::{Exit, Failure};
+use super::input::Inputs;
+use super::live::Connected;
+use super::ui::Ui;
+use super::{saved, world};
+use crate::apply::{Actor, Driver, Ended, Event, Materials, Means, Reader, Stop};
+use crate::arm::ResourceId;
+use crate::cluster::WriteGate;
+use crate::launch;
+use crate::model::Wishes;
+use crate::offline::{Request, World};
+use crate::plan::Plan;
+use crate::review::{ApprovedPlan, CheckedPlan, NotApproved, Now, Terms, approve};
+use crate::rollout;
+use show::Shown;
+
+/// Carries a plan out.
+///
+/// # Errors
+/// Nothing that can be carried out, or not by this caller.
+pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
+    let connected = arguments.azure.connect(&arguments.context)?;
+    let saved_plan = arguments.plan.as_deref().map(saved::read).transpose()?;
+    let world = observed(arguments, &connected, ui)?;
+    let checked = match saved_plan {
+        Some(plan) => judged_again(plan)?,
+        None => match proposed(arguments, &world, ui)? {
+            Some(checked) => checked,
+            None => return Ok(Exit::Done),
+        },
+    };
+    let applying = Applying { arguments, connected, world, ui };
+    applying.apply(checked)
+}
+
+/// Reads the cluster, as `plan --live` does.
+fn observed(arguments: &ApplyArguments, connected: &Connected, ui: Ui) -> Result<World, Failure> {
+    let catalogs = world::catalogs(&arguments.catalog)?;
+    let asked = Request { catalogs, ..Request::default() };
+    let laid = Some(arguments.azure.laid_of(connected, asked.clone(), ui)?);
+    let targets = world::targets(&arguments.target)?;
+    let wishes = Wishes { destroy: arguments.destroy, ..Wishes::default() };
+    world::inhabited(Inputs::default(), Request { laid, targets, wishes, ..asked })
+}
+
+/// Has a saved plan judged once more, by what it was made from.
+fn judged_again(plan: Plan) -> Result<CheckedPlan, Failure> {
+    let (snapshot, policy) = (plan.snapshot(), plan.policy());
+    CheckedPlan::judged(&snapshot, &policy, plan).map_err(|refused| {
+        let faults = refused.findings.iter().map(ToString::to_string).collect();
+        Failure { exit: Exit::Stale, ..Failure::errors(faults) }.hint("plan again: `nodeform plan --live --out plan.json`")
+    })
+}
+
+/// Makes a plan, shows it and has it confirmed; nothing where there is nothing to do.
+fn proposed(arguments: &ApplyArguments, world: &World, ui: Ui) -> Result<Option<CheckedPlan>, Failure> {
+    let checked = world::planned(world)?.plan;
+    let plan = checked.plan();
+    if arguments.output == ApplyOutput::Human {
+        saved::print((plan, &[]), None, (super::arguments::PlanOutput::Human, false), ui)?;
+    }
+    if plan.spec.waves.is_empty() {
+        return Ok(None);
+    }
+    if !arguments.auto_approve && !confirmed(ui)? {
+        return Err(Failure::error("the plan was not carried out: only `yes` is taken for an answer"));
+    }
+    let path = kept(plan)?;
+    ui.aside(&format!("Saved to `{0}`; go on with `nodeform apply {0}`, should this be interrupted.\n", path.display()));
+    Ok(Some(checked))
+}
+
+/// Asks whoever sits at the terminal.
+fn confirmed(ui: Ui) -> Result<bool, Failure> {
+    if !std::io::stdin().is_terminal() {
+        return Err(Failure::error("there is no terminal to ask for an approval")
+            .hint("save the plan, have it read, and apply it: `nodeform plan --live --out plan.json`, `nodeform apply plan.json`")
+            .hint("or carry it out unread: `--auto-approve`"));
+    }
+    ui.aside("\nDo you want to carry this plan out? Only `yes` is taken for an answer: ");
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    Ok(read.is_ok() && answer.trim() == "yes")
+}
+
+/// Saves the plan before anything of it is done.
+fn kept(plan: &Plan) -> Result<PathBuf, Failure> {
+    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"));
+    let folder = state.filter(|path| path.is_absolute()).or_else(home).map(|folder| folder.join("nodeform"));
+    let folder = match folder.filter(|folder| std::fs::create_dir_all(folder).is_ok()) {
+        Some(folder) => folder,
+        None => PathBuf::from("."),
+    };
+    let path = folder.join(format!("plan-{}.json", plan.id()));
+    saved::save(&path, plan, &std::collections::BTreeSet::new())?;
+    Ok(path)
+}
+
+/// A plan that is about to be carried out, and what it is carried out with.
+struct Applying<'a> {
+    arguments: &'a ApplyArguments,
+    connected: Connected,
+    world: World,
+    ui: Ui,
+}
+
+impl Applying<'_> {
+    fn apply(self, checked: CheckedPlan) -> Result<Exit, Failure> {
+        let plan = checked.plan();
+        let Some(execution) = plan.spec.execution.clone() else {
+            return Err(not_approved(&[NotApproved::NotLive]));
+        };
+        let reader = self.reader(&execution)?;
+        let (seen, failures) = self.connected.wait_for(reader.read(world::now()));
+        if !failures.is_empty() {
+            return Err(Failure::errors(failures));
+        }
+        let begun = rollout::begun(&plan.id(), &seen);
+        let World { snapshot, policy, .. } = &self.world;
+        let terms = Terms { parallelism: usize::from(self.arguments.parallelism), ..Terms::default() };
+        let now = Now { snapshot, policy, begun: &begun };
+        let approved = approve(checked, now, terms).map_err(|faults| not_approved(&faults))?;
+        let ended = self.roll_out(reader, Arc::new(approved))?;
+        Ok(exit(&ended))
+    }
+
+    fn reader(&self, execution: &crate::plan::Execution) -> Result<Reader, Failure> {
+        let id: ResourceId = execution.cluster.id.parse().map_err(|_| {
+            Failure::error(format!("`{}` is no id of a managed cluster", execution.cluster.id))
+        })?;
+        let group = ResourceId::of_group(id.subscription(), &execution.cluster.node_resource_group)
+            .map_err(|fault| Failure::error(fault.to_string()))?;
+        let Connected { cluster, azure, .. } = &self.connected;
+        Ok(Reader { cluster: cluster.clone(), azure: azure.clone(), group })
+    }
+
+    fn roll_out(self, reader: Reader, plan: Arc<ApprovedPlan>) -> Result<Ended, Failure> {
+        let materials = self.materials(&plan);
+        let Connected { cluster, azure, runtime } = &self.connected;
+        let gate = WriteGate::always_open();
+        let speed = azure.cloud().clock_speed;
+        let means = Means { writer: cluster.writing(&gate), gate, azure: azure.clone(), materials };
+        let actor = Actor::new(Arc::clone(&plan), means);
+        let driver = Driver::new(Arc::clone(&plan), reader, actor, speed);
+        let stop = driver.stop.clone();
+        let mut shown = Shown::new(&plan, self.arguments.output, self.ui);
+        let ended = runtime.block_on(async {
+            let listening = tokio::spawn(listen(stop, self.ui));
+            let ended = driver.run(|event: Event| shown.event(&event)).await;
+            listening.abort();
+            ended
+        });
+        shown.end(&ended)?;
+        Ok(ended)
+    }
+
+    /// Makes what VMs start with, as it is now, where it still is as it was planned.
+    fn materials(&self, plan: &ApprovedPlan) -> Materials {
+        let World { snapshot, policy, .. } = &self.world;
+        let mut materials = BTreeMap::new();
+        for (claim, launch) in &plan.execution().launches {
+            for choice in 0..launch.choices.len() {
+                let ready = launch::ready((snapshot, policy), plan.spec(), (claim, choice));
+                materials.insert((claim.clone(), choice), ready.map_err(|why| why.to_string()));
+            }
+        }
+        Materials(materials)
+    }
+}
+
+/// Hears Ctrl-C: once, nothing new begins; twice, all ends.
+async fn listen(stop: Stop, ui: Ui) {
+    while tokio::signal::ctrl_c().await.is_ok() {
+        stop.ask();
+        match stop.is_at_once() {
+            true => return ui.aside("Stopped. What has begun is gone on with when the plan is applied again.\n"),
+            false => ui.aside(
+                "Finishing what has begun; nothing new begins. Press Ctrl-C again to stop at once.\n",
+            ),
+        }
+    }
+}
+
+fn not_approved(faults: &[NotApproved]) -> Failure {
+    let failure = Failure { exit: Exit::Stale, ..Failure::errors(Vec::new()) };
+    faults.iter().fold(failure, |failure, fault| failure.and(&fault.to_string(), Some(fault.hint())))
+}
+
+/// What the exit code says of how it ended.
+fn exit(ended: &Ended) -> Exit {
+    let is_done = ended.begun.is_empty() && ended.outcomes.values().all(rollout::Outcome::is_so);
+    if is_done { Exit::Done } else { Exit::InPart }
+}

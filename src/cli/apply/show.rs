@@ -1,0 +1,147 @@
+//! What is shown of a rollout: a line an event, and a table by change at the end.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::ApplyOutput;
+use crate::apply::{Ended, Event};
+use crate::cli::exit::Failure;
+use crate::cli::ui::Ui;
+use crate::plan::{Change, ChangeId};
+use crate::review::ApprovedPlan;
+use crate::rollout::{Action, Effect, Outcome};
+
+/// Shows a rollout.
+pub(super) struct Shown {
+    plan: Arc<ApprovedPlan>,
+    output: ApplyOutput,
+    ui: Ui,
+}
+
+impl Shown {
+    pub(super) fn new(plan: &Arc<ApprovedPlan>, output: ApplyOutput, ui: Ui) -> Self {
+        Self { plan: Arc::clone(plan), output, ui }
+    }
+
+    /// Shows what happened. A reader that went away does not end the rollout.
+    pub(super) fn event(&mut self, event: &Event) {
+        let text = match self.output {
+            ApplyOutput::Human => self.line(event).map(|line| format!("{line}\n")),
+            ApplyOutput::Jsonl => Some(format!("{}\n", self.document(event))),
+        };
+        if let Some(text) = text {
+            let _ = self.ui.text(&text);
+        }
+    }
+
+    /// Shows what became of each change.
+    pub(super) fn end(&self, ended: &Ended) -> Result<(), Failure> {
+        match self.output {
+            ApplyOutput::Human => self.ui.text(&self.table(ended)),
+            ApplyOutput::Jsonl => self.ui.text(&format!("{}\n", self.summary(ended))),
+        }
+    }
+
+    /// The object that a change is about, as a plan names it.
+    fn object(&self, change: &ChangeId) -> String {
+        match self.plan.spec().changes.get(change).map(|planned| &planned.change) {
+            Some(Change::Create(create)) => format!("+ node `{}`", create.vm),
+            Some(Change::Delete(delete)) => format!("- node `{}`", delete.target.node),
+            Some(_) | None => format!("~ change `{change}`"),
+        }
+    }
+
+    fn line(&self, event: &Event) -> Option<String> {
+        Some(match event {
+            Event::Began(action) => match is_worth_a_line(action) {
+                true => format!("{}: {}", self.object(&action.change), action.effect),
+                false => return None,
+            },
+            Event::Did(_) => return None,
+            Event::TriesAgain { action, because } => match action.effect {
+                Effect::Evict(_) => format!("{}: {}: {because}", self.object(&action.change), action.effect),
+                _ => return None,
+            },
+            Event::Failed { action, because } => {
+                format!("{}: {} failed: {because}", self.object(&action.change), action.effect)
+            }
+            Event::Waits { change, wait } => format!("{}: waits for {}", self.object(change), wait.what),
+            Event::Settled { change, outcome } => format!("{}: {outcome}", self.object(change)),
+            Event::Blind { because } => format!("nothing is done until this can be read: {because}"),
+        })
+    }
+
+    fn document(&self, event: &Event) -> Value {
+        match event {
+            Event::Began(action) => of_action("began", action, None),
+            Event::Did(action) => of_action("done", action, None),
+            Event::TriesAgain { action, because } => of_action("retry", action, Some(because)),
+            Event::Failed { action, because } => of_action("failed", action, Some(because)),
+            Event::Waits { change, wait } => json!({
+                "event": "waits", "change": change, "for": wait.what, "until": wait.until.map(|until| until.to_string()),
+            }),
+            Event::Settled { change, outcome } => {
+                json!({"event": "settled", "change": change, "outcome": outcome.word(), "because": outcome.because()})
+            }
+            Event::Blind { because } => json!({"event": "unreadable", "because": because}),
+        }
+    }
+
+    fn table(&self, ended: &Ended) -> String {
+        let mut text = String::from("\n");
+        for (change, outcome) in &ended.outcomes {
+            text.push_str(&format!("{}: {outcome}\n", self.object(change)));
+        }
+        for change in &ended.begun {
+            text.push_str(&format!("{}: not ended\n", self.object(change)));
+        }
+        let (added, removed) = self.counts(ended);
+        let failed = ended.outcomes.values().filter(|outcome| !outcome.is_so()).count() + ended.begun.len();
+        let head = if failed == 0 { "Apply complete!" } else { "Applied in part." };
+        text.push_str(&format!("\n{head} Nodes: {added} added, {removed} destroyed, {failed} not done.\n"));
+        if ended.is_stopped {
+            text.push_str("Go on with the same plan: `nodeform apply PLAN`.\n");
+        }
+        text
+    }
+
+    fn counts(&self, ended: &Ended) -> (usize, usize) {
+        let done = ended.outcomes.iter().filter(|(_, outcome)| **outcome == Outcome::Done);
+        let changes = done.filter_map(|(id, _)| self.plan.spec().changes.get(id)).map(|planned| &planned.change);
+        changes.fold((0, 0), |(added, removed), change| match change {
+            Change::Create(_) => (added + 1, removed),
+            Change::Delete(_) => (added, removed + 1),
+            _ => (added, removed),
+        })
+    }
+
+    fn summary(&self, ended: &Ended) -> Value {
+        let (added, destroyed) = self.counts(ended);
+        let failed = ended.outcomes.values().filter(|outcome| !outcome.is_so()).count() + ended.begun.len();
+        json!({"event": "end", "plan": self.plan.id(), "added": added, "destroyed": destroyed, "notDone": failed})
+    }
+}
+
+/// Writes to objects of the cluster that follow from others are not told one by one.
+fn is_worth_a_line(action: &Action) -> bool {
+    match &action.effect {
+        Effect::CreateVm(_) | Effect::DeleteVm(_) | Effect::Evict(_) | Effect::DeletePod(_) => true,
+        Effect::CreateClaim(_)
+        | Effect::CreateToken
+        | Effect::PutInterface(_)
+        | Effect::PutExtension(_)
+        | Effect::DeleteInterface(_)
+        | Effect::Patch(_)
+        | Effect::DeleteObject(_)
+        | Effect::Record(_) => false,
+    }
+}
+
+fn of_action(event: &str, action: &Action, because: Option<&String>) -> Value {
+    let mut document = json!({"event": event, "change": action.change, "action": action.effect.to_string()});
+    if let Some(because) = because {
+        document["because"] = json!(because);
+    }
+    document
+}
