@@ -26,7 +26,7 @@
 //! | [`sim`] | the world after a plan, in memory; a simulated Azure with a small cluster |
 //! | [`agent_pools`] | agent pools of AKS to NodePools, classes and a fleet to start from |
 //! | [`offline`] | from files to a judged plan: the steps in their order |
-//! | `arm` | Azure's requests and answers as values: built and read, not sent (feature `live`) |
+//! | `arm` | Azure's requests and answers as values: built and read, not sent; bodies with feature `live` |
 //! | `bootstrap` | what a new VM needs in order to join, with secrets that cannot be printed |
 //! | `azure` | who signs in, and sending what `arm` built (feature `live`) |
 //! | `cluster` | the Kubernetes client (feature `live`) |
@@ -64,7 +64,6 @@ pub mod agent_pools;
 pub mod api;
 #[cfg(feature = "live")]
 pub mod apply;
-#[cfg(feature = "live")]
 pub mod arm;
 #[cfg(feature = "live")]
 pub mod azure;

@@ -204,7 +204,10 @@ impl Actor {
         let Some(found) = found else { return Performed::Done };
         let vm_id = found["properties"]["vmId"].as_str();
         if vm.vm_id.is_some() && vm_id != vm.vm_id.as_deref() {
-            return Performed::given_up("OtherVm", format!("VM `{}` is another than the one that is meant", id.name()));
+            return Performed::given_up(
+                "OtherVm",
+                format!("VM `{}` is another than the one that is meant", id.name()),
+            );
         }
         self.gone(&Request::delete_machine(&id)).await
     }
@@ -245,13 +248,15 @@ impl Actor {
     }
 
     async fn evict(&self, pod: &PodRef) -> Performed {
-        let this =
-            ThisPod { namespace: pod.key.namespace.as_str(), name: &pod.key.name, uid: &pod.uid };
+        let this = ThisPod { namespace: pod.key.namespace.as_str(), name: &pod.key.name, uid: &pod.uid };
         match self.writer.evict(this, None).await {
             Ok(Eviction::Accepted | Eviction::Gone) => Performed::Done,
             Ok(Eviction::Blocked { budget, why }) => {
                 let because = budget.map_or(why, |budget| {
-                    format!("PodDisruptionBudget `{}/{budget}` allows no more disruptions now", pod.key.namespace)
+                    format!(
+                        "PodDisruptionBudget `{}/{budget}` allows no more disruptions now",
+                        pod.key.namespace
+                    )
                 });
                 Performed::later(Duration::from_secs(5), because)
             }

@@ -13,10 +13,9 @@ use tokio::task::JoinSet;
 use super::actor::Actor;
 use super::performed::Performed;
 use super::reader::Reader;
-use super::Event;
 use crate::plan::ChangeId;
 use crate::review::ApprovedPlan;
-use crate::rollout::{self, Action, ActionKey, Effect, Memory, Next, Outcome, Standing};
+use crate::rollout::{self, Action, ActionKey, Effect, Event, Memory, Next, Outcome, Standing};
 
 /// How often the world is looked at while something is in flight, of the cloud's clock.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
@@ -104,7 +103,8 @@ impl Driver {
             if next.is_finished() && running.is_empty() || self.stop.is_at_once() {
                 break next;
             }
-            let actions: Vec<Action> = next.actions.iter().filter(|action| self.may_begin(action, &next)).cloned().collect();
+            let actions: Vec<Action> =
+                next.actions.iter().filter(|action| self.may_begin(action, &next)).cloned().collect();
             for action in actions {
                 tell(Event::Began(action.clone()));
                 self.memory.in_flight.insert(action.key());
@@ -127,7 +127,8 @@ impl Driver {
 
     /// Whether an action may begin: after Ctrl-C only what belongs to a change that has begun.
     fn may_begin(&self, action: &Action, next: &Next) -> bool {
-        !self.stop.is_asked() || !matches!(action.effect, Effect::CreateClaim(_)) && next.standings.contains_key(&action.change)
+        !self.stop.is_asked()
+            || !matches!(action.effect, Effect::CreateClaim(_)) && next.standings.contains_key(&action.change)
     }
 
     /// Waits until something has ended or it is time to look again, and takes in all that has ended by then.
@@ -183,11 +184,20 @@ impl Driver {
                 let tries = self.tries.entry(key.clone()).or_default();
                 *tries += 1;
                 if *tries >= TRIES_MAX && !matches!(action.effect, Effect::Evict(_)) {
-                    self.fail(action, rollout::Failed { code: "GaveUp".into(), because: because.into(), then: rollout::Then::GiveUp }, tell);
+                    self.fail(
+                        action,
+                        rollout::Failed {
+                            code: "GaveUp".into(),
+                            because: because.into(),
+                            then: rollout::Then::GiveUp,
+                        },
+                        tell,
+                    );
                     return;
                 }
                 if let Some(after) = after {
-                    let wait = jiff::SignedDuration::try_from(after).unwrap_or(jiff::SignedDuration::from_secs(60));
+                    let wait =
+                        jiff::SignedDuration::try_from(after).unwrap_or(jiff::SignedDuration::from_secs(60));
                     let until = now().saturating_add(self.memory.wait(wait)).unwrap_or(Timestamp::MAX);
                     self.memory.not_before.insert(key, until);
                 }

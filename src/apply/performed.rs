@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::arm::BuyAs;
-use crate::arm::fault::{Blocked, Capacity, FaultKind, Sizes, Zones};
 use crate::azure::Failure;
 use crate::cluster::{ClusterFailure, ClusterFailureKind};
-use crate::model::{CapacityType, Refusal, RefusedBecause, RefusedPlace};
+use crate::model::Refusal;
 use crate::plan::Choice;
-use crate::rollout::{Failed, Then};
+use crate::rollout::{Consequence, Failed, Then, consequence};
 
 /// What became of an action.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,41 +68,9 @@ impl Performed {
             // Nobody answered, or no Azure: what was done shows in the next list.
             return Self::later(Duration::from_secs(5), because);
         };
-        let wait = Duration::from_secs(fault.retry_after().as_secs().unsigned_abs());
-        let give_up = || Self::given_up(if fault.code.is_empty() { "Refused" } else { &fault.code }, because.clone());
-        match fault.kind {
-            FaultKind::Throttled | FaultKind::Unavailable | FaultKind::Conflict => Self::later(wait, because),
-            FaultKind::NicReserved => Self::later(Duration::from_secs(180), because),
-            FaultKind::SubnetFull
-            | FaultKind::PolicyDenied
-            | FaultKind::Locked
-            | FaultKind::ReferenceMissing
-            | FaultKind::ImageGone
-            | FaultKind::NotAuthenticated
-            | FaultKind::NotAllowed
-            | FaultKind::SubscriptionDisabled
-            | FaultKind::SubscriptionNotFound
-            | FaultKind::GroupNotFound
-            | FaultKind::ApiVersionGone
-            | FaultKind::BadRequest => give_up(),
-            FaultKind::FamilyQuota { .. }
-            | FaultKind::SpotQuota
-            | FaultKind::RegionQuota
-            | FaultKind::SizeNotAvailable
-            | FaultKind::NoCapacityInZone
-            | FaultKind::NoCapacity
-            | FaultKind::OverconstrainedInZone
-            | FaultKind::Overconstrained
-            | FaultKind::AlreadyExists
-            | FaultKind::NotFound
-            | FaultKind::Other => match choice {
-                Some(choice) => {
-                    let code = if fault.code.is_empty() { "Refused" } else { &fault.code };
-                    let failed = Failed { code: code.into(), because: because.into(), then: Then::NextChoice };
-                    Self::Failed { failed, refusal: refusal(fault, choice, now) }
-                }
-                None => give_up(),
-            },
+        match consequence(fault, &because, choice, now) {
+            Consequence::Again(after) => Self::later(after.unsigned_abs(), because),
+            Consequence::Failed { failed, refusal } => Self::Failed { failed, refusal },
         }
     }
 }
@@ -124,43 +90,4 @@ const fn code_of(kind: ClusterFailureKind) -> &'static str {
         | ClusterFailureKind::GateClosed
         | ClusterFailureKind::Other => "ApiServerFailed",
     }
-}
-
-/// What Azure will not sell for a while after it refused a choice.
-fn refusal(fault: &crate::arm::Fault, choice: &Choice, now: Timestamp) -> Option<Refusal> {
-    let buy_as = match choice.capacity_type {
-        CapacityType::Spot => BuyAs::Spot,
-        CapacityType::OnDemand | CapacityType::Reserved => BuyAs::OnDemand,
-    };
-    let block = fault.blocks(buy_as, now);
-    let Blocked::Offerings { sizes, zones, capacity } = block.what else { return None };
-    let because = match fault.kind {
-        FaultKind::FamilyQuota { .. } | FaultKind::SpotQuota | FaultKind::RegionQuota => {
-            RefusedBecause::SubscriptionQuotaReached
-        }
-        FaultKind::NoCapacityInZone => RefusedBecause::ZonalAllocationFailure,
-        FaultKind::NoCapacity => RefusedBecause::AllocationFailure,
-        FaultKind::OverconstrainedInZone => RefusedBecause::OverconstrainedZonalAllocationFailure,
-        FaultKind::Overconstrained => RefusedBecause::OverconstrainedAllocationFailure,
-        _ => RefusedBecause::SkuNotAvailable,
-    };
-    let is_regional = choice.zone.as_str() == "0";
-    Some(Refusal {
-        size: match sizes {
-            Sizes::This | Sizes::FamilyFromThisUp | Sizes::Family => Some(choice.size.clone()),
-            Sizes::All => None,
-        },
-        place: match zones {
-            Zones::All => RefusedPlace::Everywhere,
-            Zones::AttemptedScope if !is_regional => RefusedPlace::EveryZone,
-            Zones::This | Zones::AttemptedScope => RefusedPlace::Zone(choice.zone.clone()),
-        },
-        capacity_type: match capacity {
-            Capacity::This => Some(choice.capacity_type),
-            Capacity::Spot => Some(CapacityType::Spot),
-            Capacity::Both => None,
-        },
-        because,
-        until: block.until?,
-    })
 }

@@ -71,7 +71,8 @@ impl Reader {
         let listed = self.cluster.list(path, "").await.map_err(|failure| failure.what)?;
         let mut found = Vec::new();
         for page in &listed.pages {
-            let page: Page = serde_json::from_slice(page).map_err(|error| format!("`GET {path}`: {error}"))?;
+            let page: Page =
+                serde_json::from_slice(page).map_err(|error| format!("`GET {path}`: {error}"))?;
             for item in &page.items {
                 found.extend(parse(item).map_err(|fault| fault.to_string())?);
             }

@@ -3,13 +3,12 @@
 //! The models are of 2024: a VM's user-assigned identities are an empty type there, and `timeCreated`, which only
 //! answers have, is sent as null. Must never read an answer: unknown fields vanish in the models.
 
-use std::collections::BTreeMap;
-
 use azure_mgmt_compute::models as compute;
 use azure_mgmt_network::models as network;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::request::user_assigned;
 use super::{Body, ResourceId, Tags};
 use crate::model::secret_json::drop_nulls;
 
@@ -35,12 +34,6 @@ pub(super) fn extension(model: &compute::VirtualMachineExtension) -> Body {
 /// Tags as the models take them.
 pub(super) fn tags(tags: &Tags) -> Value {
     tags.as_map().iter().map(|(name, value)| (name.clone(), json!(value))).collect::<Map<_, _>>().into()
-}
-
-/// The `identity` of a VM with user-assigned identities: each an empty object under its id.
-pub(super) fn user_assigned(identities: &[ResourceId]) -> Value {
-    let by_id: BTreeMap<String, Value> = identities.iter().map(|id| (id.to_string(), json!({}))).collect();
-    json!({"type": "UserAssigned", "userAssignedIdentities": by_id})
 }
 
 /// Serialises a model without its nulls, which Azure would take for a wish to clear. The models have no type that JSON

@@ -6,17 +6,24 @@
 //!                   └▶ fault::Fault: what was refused, what that blocks, until when
 //! ```
 //!
+//! Bodies need Azure's models, which feature `live` brings; everything else is there without.
 //! Must never send, wait or read a clock. Only this module and `azure` name Azure's crates.
 
 pub mod answer;
 pub mod api_version;
 pub mod bucket;
+#[cfg(feature = "live")]
 pub mod complete;
 pub mod extension;
+#[cfg(feature = "live")]
+mod extension_body;
 pub mod fault;
 pub mod machine;
+#[cfg(feature = "live")]
 pub mod machine_body;
 pub mod network_interface;
+#[cfg(feature = "live")]
+mod network_interface_body;
 pub mod permission;
 pub mod request;
 pub mod resource_id;

@@ -1,7 +1,9 @@
 //! Requests to Azure Resource Manager, complete but for the host and the token.
 //! Must never hold a header that names the caller.
 
-use serde_json::json;
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
 
 use super::{Api, Body, ResourceId, Tags};
 
@@ -209,7 +211,7 @@ impl Request {
     #[must_use]
     pub fn add_identities(id: &ResourceId, identities: &[ResourceId]) -> Self {
         let mut request = Self::new(Method::Patch, id.to_string(), Api::Compute);
-        let identity = super::complete::user_assigned(identities);
+        let identity = user_assigned(identities);
         request.body = Some(Body::new(json!({"identity": identity})));
         request
     }
@@ -221,6 +223,12 @@ impl Request {
             self.query.iter().map(|parameter| format!("{}={}", parameter.name, parameter.value)).collect();
         format!("{}?{}", self.path, query.join("&"))
     }
+}
+
+/// The `identity` of a VM with user-assigned identities: each an empty object under its id.
+pub(super) fn user_assigned(identities: &[ResourceId]) -> Value {
+    let by_id: BTreeMap<String, Value> = identities.iter().map(|id| (id.to_string(), json!({}))).collect();
+    json!({"type": "UserAssigned", "userAssignedIdentities": by_id})
 }
 
 /// An image of a community gallery, without a version.

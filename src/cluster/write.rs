@@ -191,7 +191,12 @@ impl Writer {
 
     /// Returns whether a refusal means that the object of this UID is no longer there. A 409 may also be a conflict on
     /// something else, such as the PodDisruptionBudget of an eviction: the object itself says.
-    async fn is_gone(&self, path: &str, uid: Option<&str>, refused: &Refused) -> Result<bool, ClusterFailure> {
+    async fn is_gone(
+        &self,
+        path: &str,
+        uid: Option<&str>,
+        refused: &Refused,
+    ) -> Result<bool, ClusterFailure> {
         if refused.failure.kind == ClusterFailureKind::NotFound {
             return Ok(true);
         }
@@ -257,7 +262,8 @@ mod tests {
 
     #[test]
     fn a_busy_api_server_is_no_budget() {
-        let busy = status(&json!({"code": 429, "reason": "TooManyRequests", "message": "please try again later"}));
+        let busy =
+            status(&json!({"code": 429, "reason": "TooManyRequests", "message": "please try again later"}));
         assert_eq!(blocked(&busy), None);
     }
 
@@ -274,9 +280,11 @@ mod tests {
 
     #[test]
     fn a_conflict_on_a_budget_and_two_budgets_of_a_pod_are_no_failures() {
-        let conflict = json!({"code": 409, "message": "modified", "details": {"kind": "poddisruptionbudgets"}});
+        let conflict =
+            json!({"code": 409, "message": "modified", "details": {"kind": "poddisruptionbudgets"}});
         assert!(matches!(blocked(&status(&conflict)), Some(Eviction::Blocked { budget: None, .. })));
-        let two = json!({"code": 500, "message": "This pod has more than one PodDisruptionBudget, which ..."});
+        let two =
+            json!({"code": 500, "message": "This pod has more than one PodDisruptionBudget, which ..."});
         assert!(matches!(blocked(&status(&two)), Some(Eviction::Blocked { budget: None, .. })));
     }
 

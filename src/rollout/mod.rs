@@ -12,7 +12,9 @@
 
 pub mod action;
 mod conditions;
+mod consequence;
 mod create;
+pub mod event;
 mod ground;
 mod join;
 pub mod journal;
@@ -28,6 +30,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 pub use action::{Action, ActionKey, Attempt, Effect, Object, ObjectPatch, ObjectRef, PodRef, VmRef};
+pub use consequence::{Consequence, consequence};
+pub use event::Event;
 pub use ground::{FINALIZER, vm_name};
 pub use memory::{Failed, Memory, Then};
 pub use outcome::{Outcome, Standing, Wait};

@@ -32,7 +32,9 @@ struct Meta {
     annotations: BTreeMap<Arc<str>, Arc<str>>,
     finalizers: Vec<Arc<str>>,
     owner_references: Vec<Owner>,
+    #[serde(with = "crate::model::written::optional_text")]
     creation_timestamp: Option<Timestamp>,
+    #[serde(with = "crate::model::written::optional_text")]
     deletion_timestamp: Option<Timestamp>,
 }
 

@@ -22,7 +22,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("check", &["model", "policy", "catalog", "snapshot", "plan"]),
     ("review", &["model", "policy", "snapshot", "plan", "check"]),
     // When an approved plan is carried out; what its objects say is read by it alone.
-    ("rollout", &["model", "plan", "review"]),
+    ("rollout", &["model", "plan", "review", "arm"]),
     (
         "render",
         &["model", "api", "policy", "manifests", "catalog", "snapshot", "solve", "plan", "check", "review"],

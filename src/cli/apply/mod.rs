@@ -18,7 +18,7 @@ use super::input::Inputs;
 use super::live::Connected;
 use super::ui::Ui;
 use super::{saved, world};
-use crate::apply::{Actor, Driver, Ended, Event, Materials, Means, Reader, Stop};
+use crate::apply::{Actor, Driver, Ended, Materials, Means, Reader, Stop};
 use crate::arm::ResourceId;
 use crate::cluster::WriteGate;
 use crate::launch;
@@ -26,7 +26,7 @@ use crate::model::Wishes;
 use crate::offline::{Request, World};
 use crate::plan::Plan;
 use crate::review::{ApprovedPlan, CheckedPlan, NotApproved, Now, Terms, approve};
-use crate::rollout;
+use crate::rollout::{self, Event};
 use show::Shown;
 
 /// Carries a plan out.
@@ -63,7 +63,8 @@ fn judged_again(plan: Plan) -> Result<CheckedPlan, Failure> {
     let (snapshot, policy) = (plan.snapshot(), plan.policy());
     CheckedPlan::judged(&snapshot, &policy, plan).map_err(|refused| {
         let faults = refused.findings.iter().map(ToString::to_string).collect();
-        Failure { exit: Exit::Stale, ..Failure::errors(faults) }.hint("plan again: `nodeform plan --live --out plan.json`")
+        Failure { exit: Exit::Stale, ..Failure::errors(faults) }
+            .hint("plan again: `nodeform plan --live --out plan.json`")
     })
 }
 
@@ -81,7 +82,10 @@ fn proposed(arguments: &ApplyArguments, world: &World, ui: Ui) -> Result<Option<
         return Err(Failure::error("the plan was not carried out: only `yes` is taken for an answer"));
     }
     let path = kept(plan)?;
-    ui.aside(&format!("Saved to `{0}`; go on with `nodeform apply {0}`, should this be interrupted.\n", path.display()));
+    ui.aside(&format!(
+        "Saved to `{0}`; go on with `nodeform apply {0}`, should this be interrupted.\n",
+        path.display()
+    ));
     Ok(Some(checked))
 }
 
@@ -189,10 +193,11 @@ async fn listen(stop: Stop, ui: Ui) {
     while tokio::signal::ctrl_c().await.is_ok() {
         stop.ask();
         match stop.is_at_once() {
-            true => return ui.aside("Stopped. What has begun is gone on with when the plan is applied again.\n"),
-            false => ui.aside(
-                "Finishing what has begun; nothing new begins. Press Ctrl-C again to stop at once.\n",
-            ),
+            true => {
+                return ui.aside("Stopped. What has begun is gone on with when the plan is applied again.\n");
+            }
+            false => ui
+                .aside("Finishing what has begun; nothing new begins. Press Ctrl-C again to stop at once.\n"),
         }
     }
 }

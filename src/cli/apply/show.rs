@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::ApplyOutput;
-use crate::apply::{Ended, Event};
+use crate::apply::Ended;
 use crate::cli::exit::Failure;
 use crate::cli::ui::Ui;
 use crate::plan::{Change, ChangeId};
 use crate::review::ApprovedPlan;
-use crate::rollout::{Action, Effect, Outcome};
+use crate::rollout::{Action, Effect, Event, Outcome};
 
 /// Shows a rollout.
 pub(super) struct Shown {
@@ -108,7 +108,8 @@ impl Shown {
 
     fn counts(&self, ended: &Ended) -> (usize, usize) {
         let done = ended.outcomes.iter().filter(|(_, outcome)| **outcome == Outcome::Done);
-        let changes = done.filter_map(|(id, _)| self.plan.spec().changes.get(id)).map(|planned| &planned.change);
+        let changes =
+            done.filter_map(|(id, _)| self.plan.spec().changes.get(id)).map(|planned| &planned.change);
         changes.fold((0, 0), |(added, removed), change| match change {
             Change::Create(_) => (added + 1, removed),
             Change::Delete(_) => (added, removed + 1),

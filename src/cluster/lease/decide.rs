@@ -304,7 +304,9 @@ mod tests {
                     Step::Read => candidate.read(self.lease.clone(), now.monotonic),
                     step @ (Step::Wait(_) | Step::Lost(_)) => return step,
                     step => {
-                        let (Step::Create(lease) | Step::Replace(lease)) = step.clone() else { unreachable!() };
+                        let (Step::Create(lease) | Step::Replace(lease)) = step.clone() else {
+                            unreachable!()
+                        };
                         match self.write(lease) {
                             Some(stored) => {
                                 candidate.wrote(stored, now.monotonic);
@@ -387,7 +389,9 @@ mod tests {
         for other in [&mut b, &mut c] {
             other.read(table.lease.clone(), now.monotonic);
         }
-        let (Step::Replace(of_b), Step::Replace(of_c)) = (b.next(now), c.next(now)) else { panic!("both try") };
+        let (Step::Replace(of_b), Step::Replace(of_c)) = (b.next(now), c.next(now)) else {
+            panic!("both try")
+        };
         assert!(table.write(of_b).is_some());
         assert!(table.write(of_c).is_none(), "it holds the version that was read");
     }
@@ -450,7 +454,8 @@ mod tests {
         }}));
         let mut a = candidate("a");
         assert!(matches!(table.attempt(&mut a), Step::Wait(_)));
-        table.lease = Some(json!({"metadata": {"resourceVersion": "0"}, "spec": {"leaseTransitions": u64::MAX}}));
+        table.lease =
+            Some(json!({"metadata": {"resourceVersion": "0"}, "spec": {"leaseTransitions": u64::MAX}}));
         assert!(matches!(table.attempt(&mut a), Step::Replace(_)));
         assert_eq!(table.record().transitions, TRANSITIONS_MAX);
     }

@@ -1,0 +1,107 @@
+//! What follows from Azure's refusal of a write: the same again later, another choice, or nothing more.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::memory::{Failed, Then};
+use crate::arm::fault::{Blocked, Capacity, FaultKind, Sizes, Zones};
+use crate::arm::{BuyAs, Fault};
+use crate::model::{CapacityType, Refusal, RefusedBecause, RefusedPlace};
+use crate::plan::Choice;
+
+/// The code where Azure gives none.
+const NO_CODE: &str = "Refused";
+
+/// Azure's time for which a network interface is kept for the VM that failed with it.
+const RESERVED: SignedDuration = SignedDuration::from_secs(180);
+
+/// What follows from a refusal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Consequence {
+    /// The same may succeed after this time, of Azure's clock.
+    Again(SignedDuration),
+    /// It is not tried again as it was.
+    Failed {
+        /// What follows for the change.
+        failed: Failed,
+        /// What Azure refuses to sell from now on.
+        refusal: Option<Refusal>,
+    },
+}
+
+/// Returns what follows from a fault. `choice` is what was to be bought, if anything was; `because` is for people.
+#[must_use]
+pub fn consequence(fault: &Fault, because: &str, choice: Option<&Choice>, now: Timestamp) -> Consequence {
+    let code: &str = if fault.code.is_empty() { NO_CODE } else { &fault.code };
+    let failed = |then| Failed { code: code.into(), because: because.into(), then };
+    match fault.kind {
+        FaultKind::Throttled | FaultKind::Unavailable | FaultKind::Conflict => {
+            Consequence::Again(fault.retry_after())
+        }
+        FaultKind::NicReserved => Consequence::Again(RESERVED),
+        FaultKind::SubnetFull
+        | FaultKind::PolicyDenied
+        | FaultKind::Locked
+        | FaultKind::ReferenceMissing
+        | FaultKind::ImageGone
+        | FaultKind::NotAuthenticated
+        | FaultKind::NotAllowed
+        | FaultKind::SubscriptionDisabled
+        | FaultKind::SubscriptionNotFound
+        | FaultKind::GroupNotFound
+        | FaultKind::ApiVersionGone
+        | FaultKind::BadRequest => Consequence::Failed { failed: failed(Then::GiveUp), refusal: None },
+        FaultKind::FamilyQuota { .. }
+        | FaultKind::SpotQuota
+        | FaultKind::RegionQuota
+        | FaultKind::SizeNotAvailable
+        | FaultKind::NoCapacityInZone
+        | FaultKind::NoCapacity
+        | FaultKind::OverconstrainedInZone
+        | FaultKind::Overconstrained
+        | FaultKind::AlreadyExists
+        | FaultKind::NotFound
+        | FaultKind::Other => Consequence::Failed {
+            failed: failed(if choice.is_some() { Then::NextChoice } else { Then::GiveUp }),
+            refusal: choice.and_then(|choice| refusal(fault, choice, now)),
+        },
+    }
+}
+
+/// What Azure will not sell for a while after it refused a choice.
+fn refusal(fault: &Fault, choice: &Choice, now: Timestamp) -> Option<Refusal> {
+    let buy_as = match choice.capacity_type {
+        CapacityType::Spot => BuyAs::Spot,
+        CapacityType::OnDemand | CapacityType::Reserved => BuyAs::OnDemand,
+    };
+    let block = fault.blocks(buy_as, now);
+    let Blocked::Offerings { sizes, zones, capacity } = block.what else { return None };
+    let because = match fault.kind {
+        FaultKind::FamilyQuota { .. } | FaultKind::SpotQuota | FaultKind::RegionQuota => {
+            RefusedBecause::SubscriptionQuotaReached
+        }
+        FaultKind::NoCapacityInZone => RefusedBecause::ZonalAllocationFailure,
+        FaultKind::NoCapacity => RefusedBecause::AllocationFailure,
+        FaultKind::OverconstrainedInZone => RefusedBecause::OverconstrainedZonalAllocationFailure,
+        FaultKind::Overconstrained => RefusedBecause::OverconstrainedAllocationFailure,
+        _ => RefusedBecause::SkuNotAvailable,
+    };
+    let is_regional = choice.zone.as_str() == "0";
+    Some(Refusal {
+        size: match sizes {
+            Sizes::This | Sizes::FamilyFromThisUp | Sizes::Family => Some(choice.size.clone()),
+            Sizes::All => None,
+        },
+        place: match zones {
+            Zones::All => RefusedPlace::Everywhere,
+            Zones::AttemptedScope if !is_regional => RefusedPlace::EveryZone,
+            Zones::This | Zones::AttemptedScope => RefusedPlace::Zone(choice.zone.clone()),
+        },
+        capacity_type: match capacity {
+            Capacity::This => Some(choice.capacity_type),
+            Capacity::Spot => Some(CapacityType::Spot),
+            Capacity::Both => None,
+        },
+        because,
+        until: block.until?,
+    })
+}
