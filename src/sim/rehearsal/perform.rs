@@ -1,0 +1,261 @@
+//! Performs one action on a world in memory.
+
+use std::collections::BTreeMap;
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use super::bodies::Made;
+use super::client::Call;
+use super::look::path_of;
+use super::{Performed, Rehearsal};
+use crate::arm::fault::{ErrorBody, Received};
+use crate::arm::{Api, Fault, Request, ResourceId, extension};
+use crate::bootstrap::BootstrapToken;
+use crate::plan::{Choice, Create};
+use crate::render::requests;
+use crate::rollout::{
+    Action, Attempt, Consequence, Effect, Failed, Object, ObjectPatch, ObjectRef, PodRef, Then, VmRef, consequence,
+};
+use crate::sim::Answer;
+
+const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
+const SECRETS: &str = "/api/v1/namespaces/kube-system/secrets";
+
+/// The wait where the world says none.
+const RETRY: SignedDuration = SignedDuration::from_secs(5);
+
+fn again(because: impl Into<String>) -> Performed {
+    Performed::Again { after: RETRY, because: because.into() }
+}
+
+fn given_up(code: &str, because: &str) -> Performed {
+    let failed = Failed { code: code.into(), because: because.into(), then: Then::GiveUp };
+    Performed::Failed { failed, refusal: None }
+}
+
+impl Rehearsal<'_> {
+    pub(super) fn perform(&mut self, action: &Action) -> Performed {
+        match &action.effect {
+            Effect::CreateClaim(_) => match requests::claim(self.plan.spec(), &action.change, self.plan.id()) {
+                Ok(claim) => self.write(Call::post(CLAIMS, &claim)),
+                Err(fault) => given_up("NotInPlan", &fault.to_string()),
+            },
+            Effect::CreateToken => self.create_token(),
+            Effect::PutInterface(attempt) => {
+                let id = self.resource("Microsoft.Network/networkInterfaces", &attempt.name);
+                self.put(action, attempt, (id, Api::Network, false), |made, _, _| made.interface())
+            }
+            Effect::CreateVm(attempt) => {
+                let id = self.resource("Microsoft.Compute/virtualMachines", &attempt.name);
+                self.put(action, attempt, (id, Api::Compute, true), |made, key, data| made.vm(key, data))
+            }
+            Effect::PutExtension(attempt) => {
+                let vm = self.resource("Microsoft.Compute/virtualMachines", &attempt.name);
+                let id = format!("{vm}/extensions/{}", extension::BILLING_EXTENSION);
+                self.put(action, attempt, (id, Api::Compute, false), |made, _, _| made.extension())
+            }
+            Effect::DeleteVm(vm) => self.delete_vm(vm),
+            Effect::DeleteInterface(id) => match id.parse() {
+                Ok(id) => self.delete_resource(&Request::delete_network_interface(&id)),
+                Err(_) => given_up("BadId", id),
+            },
+            Effect::Patch(patch) => self.patch(patch),
+            Effect::Evict(pod) => self.evict(pod),
+            Effect::DeletePod(pod) => {
+                let path = format!("/api/v1/namespaces/{}/pods/{}", pod.key.namespace, pod.key.name);
+                self.delete_object(&path, &pod.uid, pod.grace_seconds)
+            }
+            Effect::DeleteObject(ObjectRef { object, uid }) => self.delete_object(&path(object), uid, None),
+            Effect::Record(_) => Performed::Done,
+        }
+    }
+
+    /// Removes what only the rollout itself needed.
+    pub(super) fn clean(&mut self) {
+        if let Some(token) = self.token.take() {
+            let path = format!("{SECRETS}/{}", token.object_name());
+            self.client.cluster(self.world, self.now, Call::delete(&path, None));
+        }
+    }
+
+    fn resource(&self, kind: &str, name: &str) -> String {
+        self.plan.execution().cluster.resource(kind, name)
+    }
+
+    fn create(&self, action: &Action) -> Option<&Create> {
+        self.plan.spec().changes.get(&action.change)?.change.create()
+    }
+
+    /// A token of numbers that differ from rollout to rollout: nothing in memory is to be guessed by anybody.
+    fn create_token(&mut self) -> Performed {
+        let digest = crate::model::Digest::of_bytes(format!("{}{}", self.plan.id(), self.now).as_bytes());
+        let Ok(token) = BootstrapToken::from_random(digest.base32(52).repeat(2).as_bytes()) else {
+            return given_up("NoRandomness", "too few numbers");
+        };
+        let labels = BTreeMap::from([("nodeform.dev/plan".to_owned(), self.plan.id().to_owned())]);
+        let object = token.object(&labels, self.now).reveal();
+        let object: Value = serde_json::from_str(object.reveal()).unwrap_or_default();
+        let performed = self.write(Call::post(SECRETS, &object));
+        if matches!(performed, Performed::Done) {
+            self.token = Some(token);
+        }
+        performed
+    }
+
+    fn put(
+        &mut self,
+        action: &Action,
+        attempt: &Attempt,
+        (id, api, only_if_absent): (String, Api, bool),
+        body: impl Fn(&Made<'_>, &str, &str) -> Value,
+    ) -> Performed {
+        let Some(create) = self.create(action) else { return given_up("NotInPlan", "no such create") };
+        let (spec, execution) = (create.spec.clone(), self.plan.execution());
+        let choice = execution.choices(&spec).get(attempt.choice);
+        let machine = choice.and_then(|choice| execution.machines.get(&choice.machine));
+        let (Some(choice), Some(machine)) = (choice, machine) else {
+            return given_up("NotInPlan", "no such choice");
+        };
+        let custom_data = match (self.materials.get(&(spec, attempt.choice)), &self.token) {
+            (Some(ready), Some(token)) => (ready.ssh_public_key.clone(), Some(ready.template.custom_data(token))),
+            (Some(ready), None) => (ready.ssh_public_key.clone(), None),
+            (None, _) => return given_up("NotInPlan", "what its VM starts with is not known"),
+        };
+        let (ssh_key, custom_data) = custom_data;
+        let own = [
+            ("nodeform.dev_cluster", execution.cluster.uid.to_string()),
+            ("nodeform.dev_item", action.change.to_string()),
+            ("nodeform.dev_plan", self.plan.id().to_owned()),
+        ];
+        let made = Made { execution, choice, machine, name: &attempt.name, own: &own };
+        let body = body(&made, &ssh_key, custom_data.as_ref().map_or("", |data| data.reveal()));
+        let target = format!("{id}?api-version={}", api.version());
+        let call = Call { only_if_absent, ..Call::put(&target, &body) };
+        let bought = choice.choice.clone();
+        let answer = self.client.azure(self.world, self.now, call);
+        self.begun(answer, Some(&bought))
+    }
+
+    /// What follows from the answer to a write: an operation to wait for, or an end.
+    fn begun(&self, answer: Option<Answer>, choice: Option<&Choice>) -> Performed {
+        let Some(answer) = answer else { return again("the connection was closed before the answer had come") };
+        match answer.status {
+            200..=202 => {
+                let operation = answer.header("Azure-AsyncOperation").or_else(|| answer.header("Location"));
+                operation.map_or(Performed::Done, |link| Performed::Begun(path_of(link)))
+            }
+            204 => Performed::Done,
+            // What is there already was made by an earlier run, or by this one whose answer got lost.
+            412 => Performed::Done,
+            status => {
+                let retry_after_seconds = answer.header("Retry-After").and_then(|text| text.parse().ok());
+                let fault = Fault::of_answer(Received { status, retry_after_seconds }, Some(&answer.value()));
+                self.refused(&fault, choice)
+            }
+        }
+    }
+
+    fn refused(&self, fault: &Fault, choice: Option<&Choice>) -> Performed {
+        let because = format!("{} ({}): {}", fault.what(), fault.code, fault.message);
+        match consequence(fault, &because, choice, self.now) {
+            Consequence::Again(after) => Performed::Again { after, because },
+            Consequence::Failed { failed, refusal } => Performed::Failed { failed, refusal },
+        }
+    }
+
+    /// Returns how an operation ended, if it has.
+    pub(super) fn ended(&mut self, action: &Action, operation: &str) -> Option<Performed> {
+        let answer = self.client.azure(self.world, self.now, Call::get(operation))?;
+        let choice = match &action.effect {
+            Effect::PutInterface(attempt) | Effect::CreateVm(attempt) => {
+                let spec = self.create(action).map(|create| create.spec.clone());
+                let choices = spec.map(|spec| self.plan.execution().choices(&spec));
+                choices.and_then(|choices| choices.get(attempt.choice)).map(|choice| choice.choice.clone())
+            }
+            _ => None,
+        };
+        let value = answer.value();
+        match (answer.status, value["status"].as_str()) {
+            (202, _) | (200, Some("InProgress")) | (429 | 500.., _) => None,
+            (200, Some("Succeeded")) | (200, None) | (204, _) => Some(Performed::Done),
+            (200, Some(_)) => Some(self.refused(&Fault::of_operation(ErrorBody::of(&value)), choice.as_ref())),
+            (404, _) => Some(again("the operation is not known any more")),
+            (status, _) => {
+                let received = Received { status, retry_after_seconds: None };
+                Some(self.refused(&Fault::of_answer(received, Some(&value)), choice.as_ref()))
+            }
+        }
+    }
+
+    fn delete_vm(&mut self, vm: &VmRef) -> Performed {
+        let Ok(id) = vm.id.parse::<ResourceId>() else { return given_up("BadId", &vm.id) };
+        let read = Request::read(&id, Api::Compute).target();
+        let Some(found) = self.client.azure(self.world, self.now, Call::get(&read)) else {
+            return again("the VM could not be read");
+        };
+        if found.status == 404 {
+            return Performed::Done;
+        }
+        let found = found.value();
+        if vm.vm_id.is_some() && found["properties"]["vmId"].as_str() != vm.vm_id.as_deref() {
+            return given_up("OtherVm", "the VM is another than the one that is meant");
+        }
+        self.delete_resource(&Request::delete_machine(&id))
+    }
+
+    fn delete_resource(&mut self, request: &Request) -> Performed {
+        let target = request.target();
+        let answer = self.client.azure(self.world, self.now, Call::delete(&target, None));
+        match answer {
+            Some(answer) if answer.status == 404 => Performed::Done,
+            other => self.begun(other, None),
+        }
+    }
+
+    fn patch(&mut self, patch: &ObjectPatch) -> Performed {
+        let path = path(&patch.object);
+        let path = if patch.is_status { format!("{path}/status") } else { path };
+        self.write(Call::patch(&path, &patch.body))
+    }
+
+    fn evict(&mut self, pod: &PodRef) -> Performed {
+        let (namespace, name) = (&pod.key.namespace, &pod.key.name);
+        let target = format!("/api/v1/namespaces/{namespace}/pods/{name}/eviction");
+        let body = json!({
+            "apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name, "namespace": namespace},
+            "deleteOptions": {"preconditions": {"uid": pod.uid}},
+        });
+        self.write(Call::post(&target, &body))
+    }
+
+    fn delete_object(&mut self, path: &str, uid: &str, grace: Option<i64>) -> Performed {
+        let mut body = json!({"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": uid}});
+        if let Some(grace) = grace {
+            body["gracePeriodSeconds"] = json!(grace);
+        }
+        self.write(Call::delete(path, Some(&body)))
+    }
+
+    /// Writes to the API server. What is gone, or another by now, needs no more.
+    fn write(&mut self, call: Call<'_>) -> Performed {
+        let answer = self.client.cluster(self.world, self.now, call);
+        let message = answer.value()["message"].as_str().unwrap_or_default().to_owned();
+        match answer.status {
+            200..=299 => Performed::Done,
+            404 | 409 if call.method == "DELETE" || call.target.ends_with("/eviction") => Performed::Done,
+            409 => Performed::Again { after: SignedDuration::ZERO, because: message },
+            429 | 500.. => again(message),
+            404 => again(message),
+            403 => given_up("Forbidden", &message),
+            _ => given_up("Invalid", &message),
+        }
+    }
+}
+
+fn path(object: &Object) -> String {
+    match object {
+        Object::Claim(name) => format!("{CLAIMS}/{name}"),
+        Object::Node(name) => format!("/api/v1/nodes/{name}"),
+    }
+}
