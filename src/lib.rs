@@ -21,6 +21,7 @@
 //! | [`plan`] | from what is to what should be: changes, reasons, preconditions, waves; the plan file |
 //! | [`check`] | the judge: a second opinion on a plan, sharing no reasoning with the first |
 //! | [`review`] | the stages that a plan passes |
+//! | [`ledger`] | which plans with effects there were, and what became of them, as NodePlan objects |
 //! | [`render`] | values to text |
 //! | [`sim`] | the world after a plan, in memory; a simulated Azure with a small cluster |
 //! | [`agent_pools`] | agent pools of AKS to NodePools, classes and a fleet to start from |
@@ -76,6 +77,7 @@ pub mod cli;
 pub mod cluster;
 #[cfg(feature = "git")]
 pub mod git;
+pub mod ledger;
 pub mod manifests;
 pub mod model;
 #[cfg(feature = "live")]
