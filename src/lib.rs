@@ -22,6 +22,7 @@
 //! | [`check`] | the judge: a second opinion on a plan, sharing no reasoning with the first |
 //! | [`review`] | the stages that a plan passes |
 //! | [`rollout`] | when an approved plan is carried out: what may be done next, and what became of each change |
+//! | [`ledger`] | which plans with effects there were, and what became of them, as NodePlan objects |
 //! | [`render`] | values to text |
 //! | [`sim`] | the world after a plan, in memory; a simulated Azure with a small cluster |
 //! | [`agent_pools`] | agent pools of AKS to NodePools, classes and a fleet to start from |
@@ -78,6 +79,7 @@ pub mod cli;
 pub mod cluster;
 #[cfg(feature = "git")]
 pub mod git;
+pub mod ledger;
 pub mod manifests;
 pub mod model;
 #[cfg(feature = "live")]

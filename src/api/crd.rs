@@ -9,6 +9,7 @@ use super::capacity_buffer::{CapacityBufferSpec, CapacityBufferStatus};
 use super::node_claim::{NodeClaimSpec, NodeClaimStatus};
 use super::node_fleet::{NodeFleetSpec, NodeFleetStatus};
 use super::node_overlay::{NodeOverlaySpec, NodeOverlayStatus};
+use super::node_plan::{NodePlanSpec, NodePlanStatus};
 use super::node_pool::{NodePoolSpec, NodePoolStatus};
 use super::structural::schema_of;
 
@@ -40,6 +41,11 @@ pub fn schema(kind: Kind) -> Value {
             schema_of::<NodeOverlaySpec>(),
             schema_of::<NodeOverlayStatus>(),
         ),
+        Kind::NodePlan => (
+            "NodePlan is a plan with effects and what has become of it, or a chunk of the text of one.",
+            schema_of::<NodePlanSpec>(),
+            schema_of::<NodePlanStatus>(),
+        ),
         Kind::NodePool => (
             "NodePool is a pool of nodes that are made when pods need them.",
             schema_of::<NodePoolSpec>(),
@@ -65,7 +71,7 @@ pub fn schema(kind: Kind) -> Value {
 
 fn is_spec_required(kind: Kind) -> bool {
     match kind {
-        Kind::CapacityBuffer | Kind::NodeClaim | Kind::NodeOverlay | Kind::NodePool => true,
+        Kind::CapacityBuffer | Kind::NodeClaim | Kind::NodeOverlay | Kind::NodePlan | Kind::NodePool => true,
         Kind::AksNodeClass | Kind::NodeFleet => false,
     }
 }
@@ -165,6 +171,17 @@ fn columns(kind: Kind) -> Vec<Value> {
             column("Ready", r#".status.conditions[?(@.type=="Ready")].status"#, "string"),
             age,
             wide(column("Weight", ".spec.weight", "integer")),
+        ],
+        Kind::NodePlan => vec![
+            column("Phase", ".status.phase", "string"),
+            column("Add", ".spec.changes.add", "integer"),
+            column("Destroy", ".spec.changes.destroy", "integer"),
+            described(column("Chunk", ".spec.chunk.number", "integer"), "Which chunk of a plan's text it is."),
+            age,
+            wide(column("Change", ".spec.changes.change", "integer")),
+            wide(column("Done", ".status.counts.done", "integer")),
+            wide(column("Failed", ".status.counts.failed", "integer")),
+            wide(column("Expires", ".spec.expiresAt", "string")),
         ],
         Kind::NodePool => vec![
             column("NodeClass", ".spec.template.spec.nodeClassRef.name", "string"),

@@ -13,6 +13,7 @@ pub mod node_claim;
 pub mod node_class_hash;
 pub mod node_fleet;
 pub mod node_overlay;
+pub mod node_plan;
 pub mod node_pool;
 pub mod path;
 pub mod pattern;
@@ -23,7 +24,7 @@ mod structural;
 pub mod template;
 pub mod text;
 
-/// The kinds that nodeform reads as its own: Karpenter's, the buffer that it shares, and NodeFleet.
+/// The kinds that nodeform reads as its own: Karpenter's, the buffer that it shares, NodeFleet and NodePlan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// `karpenter.azure.com` AKSNodeClass.
@@ -36,6 +37,8 @@ pub enum Kind {
     NodeFleet,
     /// `karpenter.sh` NodeOverlay.
     NodeOverlay,
+    /// `nodeform.dev` NodePlan.
+    NodePlan,
     /// `karpenter.sh` NodePool.
     NodePool,
 }
@@ -71,12 +74,13 @@ pub struct KindFacts {
 
 impl Kind {
     /// Every kind, by name.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::AksNodeClass,
         Self::CapacityBuffer,
         Self::NodeClaim,
         Self::NodeFleet,
         Self::NodeOverlay,
+        Self::NodePlan,
         Self::NodePool,
     ];
 
@@ -88,6 +92,7 @@ impl Kind {
             Self::NodeClaim => &NODE_CLAIM,
             Self::NodeFleet => &NODE_FLEET,
             Self::NodeOverlay => &NODE_OVERLAY,
+            Self::NodePlan => &NODE_PLAN,
             Self::NodePool => &NODE_POOL,
         }
     }
@@ -186,6 +191,21 @@ static NODE_OVERLAY: KindFacts = KindFacts {
     categories: &["karpenter"],
     schema: include_str!("../../schemas/nodeoverlay.json"),
     crd: include_str!("../../crds/karpenter.sh_nodeoverlays.yaml"),
+};
+
+static NODE_PLAN: KindFacts = KindFacts {
+    group: "nodeform.dev",
+    version: "v1alpha1",
+    version_deprecated: None,
+    version_unserved: None,
+    is_namespaced: false,
+    kind: "NodePlan",
+    plural: "nodeplans",
+    singular: "nodeplan",
+    short_names: &["np"],
+    categories: &["nodeform"],
+    schema: include_str!("../../schemas/nodeplan.json"),
+    crd: include_str!("../../crds/nodeform.dev_nodeplans.yaml"),
 };
 
 static NODE_POOL: KindFacts = KindFacts {

@@ -98,3 +98,6 @@ pub const EACH: &str = "^each$";
 
 /// The beginning of an ARM id.
 pub const SUBSCRIPTION_ID: &str = "^/subscriptions/";
+
+/// A digest: SHA-256 in hexadecimal digits.
+pub const DIGEST: &str = "^sha256:[0-9a-f]{64}$";

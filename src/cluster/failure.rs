@@ -108,7 +108,7 @@ fn told(code: u16) -> (ClusterFailureKind, &'static str) {
         ),
         403 => (
             Kind::Forbidden,
-            "ask for a role that allows it: `kubectl auth can-i list pods -A` says what yours allows",
+            "ask for a role that allows it: `kubectl auth can-i --list` says what yours allows",
         ),
         404 => (Kind::NotFound, "look whether the API is installed: `kubectl api-resources`"),
         409 => (Kind::Conflict, "run the command again: somebody else wrote to the object"),

@@ -190,6 +190,34 @@ impl Default for SpreadHosts {
     }
 }
 
+/// The breaker: how many nodes with running pods a pool may lose in 10 minutes. The larger of the two counts, so that a
+/// small pool can lose more than a share of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Safety {
+    /// Hundredths of the pool's nodes.
+    pub max_loss_percent: u32,
+    /// Nodes.
+    pub max_loss_nodes: u32,
+}
+
+impl Default for Safety {
+    fn default() -> Self {
+        Self { max_loss_percent: 20, max_loss_nodes: 10 }
+    }
+}
+
+impl Safety {
+    /// Returns how many of so many nodes a pool may lose; a part of a node counts as none.
+    #[must_use]
+    pub fn max_loss(&self, pool_nodes: usize) -> usize {
+        let share = (pool_nodes as u128 * u128::from(self.max_loss_percent) / 100).min(pool_nodes as u128);
+        let share = usize::try_from(share).unwrap_or(pool_nodes);
+        share.max(usize::try_from(self.max_loss_nodes).unwrap_or(usize::MAX))
+    }
+}
+
 /// What a NodeFleet says, or its defaults where there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -228,4 +256,23 @@ pub struct Fleet {
     /// Over how many hosts pods are spread that ask to be.
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub spread_hosts: SpreadHosts,
+    /// How many nodes a pool may lose before carrying out stops.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub safety: Safety,
+    /// Whether nothing is begun; what has begun is finished.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub is_suspended: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Safety;
+
+    #[test]
+    fn the_larger_of_share_and_number_may_be_lost() {
+        let safety = Safety::default();
+        assert_eq!([0, 10, 50, 51, 99, 1_000].map(|nodes| safety.max_loss(nodes)), [10, 10, 10, 10, 19, 200]);
+        let none = Safety { max_loss_percent: 0, max_loss_nodes: 0 };
+        assert_eq!(none.max_loss(usize::MAX), 0);
+    }
 }

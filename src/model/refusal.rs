@@ -10,11 +10,13 @@ use super::{CapacityType, Offering, SkuName, Zone};
 const NO_ZONE: &str = "0";
 
 /// Why Azure refused, in the words of Karpenter's Azure provider, which shows them as reasons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum RefusedBecause {
     /// A quota is used up: the one of spot, or of the size's family.
     SubscriptionQuotaReached,
     /// The size cannot be had now, or the subscription may not use it.
+    #[serde(rename = "SKUNotAvailable")]
     SkuNotAvailable,
     /// The zone has no room for the size.
     ZonalAllocationFailure,
@@ -24,6 +26,18 @@ pub enum RefusedBecause {
     OverconstrainedZonalAllocationFailure,
     /// There is no room for the size as it was to be bought.
     OverconstrainedAllocationFailure,
+}
+
+impl RefusedBecause {
+    /// Every reason, in the order of this enum.
+    pub const ALL: [Self; 6] = [
+        Self::SubscriptionQuotaReached,
+        Self::SkuNotAvailable,
+        Self::ZonalAllocationFailure,
+        Self::AllocationFailure,
+        Self::OverconstrainedZonalAllocationFailure,
+        Self::OverconstrainedAllocationFailure,
+    ];
 }
 
 impl fmt::Display for RefusedBecause {
@@ -40,7 +54,9 @@ impl fmt::Display for RefusedBecause {
 }
 
 /// Where it was refused.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum RefusedPlace {
     /// In every zone, and where no zone is asked for.
     Everywhere,
@@ -51,18 +67,24 @@ pub enum RefusedPlace {
 }
 
 /// VMs that Azure refused to sell.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Refusal {
     /// The size; `None` for all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<SkuName>,
     /// Where.
     pub place: RefusedPlace,
     /// Bought in which way; `None` for both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_type: Option<CapacityType>,
     /// Why.
     pub because: RefusedBecause,
     /// When it is forgotten: when it was last seen, and the time that Karpenter's Azure provider leaves such
     /// offerings alone.
+    #[serde(with = "super::written::text")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub until: Timestamp,
 }
 

@@ -45,6 +45,7 @@ pub(super) async fn read(
     };
     let subnets = facts.subnet.clone().zip(subnet).into_iter().collect();
     Ok(AzureFacts {
+        ledger: None,
         cluster: facts,
         vms: vms.map(|vms| sorted(vms, vm, |vm| &vm.id)),
         interfaces: interfaces.map(|found| sorted(found, interface, |interface| &interface.id)),

@@ -3,11 +3,16 @@
 //! What could not be read to its end is absent and said; it is never taken for empty. Nothing is planned here, and nothing is
 //! written anywhere.
 
+#![expect(clippy::disallowed_methods, reason = "what Azure refused counts until a time")]
+
 mod azure;
 mod kinds;
+mod ledger;
 mod locate;
 
 use std::collections::BTreeSet;
+
+use jiff::Timestamp;
 
 use crate::azure::Azure;
 use crate::cluster::Cluster;
@@ -60,6 +65,8 @@ pub async fn observe(
     let mut seen = Observation::default();
     kinds::read(cluster, &mut seen).await.map_err(|fault| vec![fault])?;
     let place = locate::place(azure, named, &seen).await.map_err(|fault| vec![fault])?;
-    seen.azure = Some(azure::read(azure, &place, &mut seen).await?);
+    let ledger = ledger::read(cluster, Timestamp::now(), &mut seen).await;
+    let facts = azure::read(azure, &place, &mut seen).await?;
+    seen.azure = Some(AzureFacts { ledger, ..facts });
     Ok(seen)
 }

@@ -31,6 +31,15 @@ fn setup(network: &NetworkFacts) -> Option<NetworkSetup> {
     }
 }
 
+/// Takes what Azure refused while plans before were carried out for what Karpenter's events say.
+pub(super) fn take_refusals(snapshot: &mut Snapshot) {
+    let ledger = snapshot.azure.as_ref().and_then(|facts| facts.ledger.as_ref());
+    let refusals = ledger.map(|ledger| ledger.refusals.clone()).unwrap_or_default();
+    snapshot.refusals.extend(refusals);
+    snapshot.refusals.sort();
+    snapshot.refusals.dedup();
+}
+
 /// Keeps the nodes that nodeform did not make, and says so.
 pub(super) fn keep_others(snapshot: &mut Snapshot) -> Vec<Remark> {
     let Some(facts) = snapshot.azure.clone() else { return Vec::new() };

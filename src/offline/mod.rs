@@ -246,6 +246,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     assumptions.extend(coming::fill(&mut objects.nodes, &catalog, &policy, network));
     let options = AssembleOptions { at, network, assumes_system_daemons: !without_system_daemons };
     let mut snapshot = Snapshot { azure, ..assemble(&objects, catalog, options) };
+    live::take_refusals(&mut snapshot);
     let kept = live::keep_others(&mut snapshot);
     headroom::keep_room(&mut snapshot, &policy.buffers, &objects.templates);
     snapshot.assumptions.extend(assumptions);

@@ -81,7 +81,9 @@ pub fn plan_targets(
 ) -> Plan {
     let scope: Vec<PoolName> = policy.pools.keys().cloned().collect();
     // Offline there is no ledger that knows of an earlier plan.
-    let lineage = Lineage { cluster: snapshot.cluster.clone(), scope, parent: None };
+    let ledger = snapshot.azure.as_ref().and_then(|facts| facts.ledger.as_ref());
+    let parent = ledger.and_then(|ledger| ledger.parent);
+    let lineage = Lineage { cluster: snapshot.cluster.clone(), scope, parent };
     let inputs = Inputs::of(policy);
     let ground = Ground { snapshot, policy, lineage: &lineage, inputs: &inputs };
     let proposal = propose::propose(ground, solution);

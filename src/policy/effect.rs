@@ -32,11 +32,9 @@ impl Without {
 }
 
 /// The fields, each with all below it.
-const FIELDS: [(Kind, &str, Without); 15] = [
+const FIELDS: [(Kind, &str, Without); 13] = [
     (Kind::NodeFleet, "spec.mode", Without::NotYet),
-    (Kind::NodeFleet, "spec.suspend", Without::NotYet),
     (Kind::NodeFleet, "spec.allow", Without::NotYet),
-    (Kind::NodeFleet, "spec.safety", Without::NotYet),
     (Kind::NodeFleet, "spec.git", Without::NotYet),
     (Kind::NodeFleet, "spec.approve", Without::ButHold),
     (Kind::NodeFleet, "spec.cluster.resourceGroup", Without::Carried),

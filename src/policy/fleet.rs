@@ -8,7 +8,7 @@ use crate::api::node_fleet::{self as wire, NodeFleet, NodeFleetSpec};
 use crate::api::text::{NumberOrWord, Quantity as WireQuantity};
 use crate::model::{
     Commitment, Discount, ExtraCost, Fleet, FleetLimits, MicroUsd, MicroUsdPerHour, MinValuesPolicy,
-    NetworkSetup, Prefer, Prices, Quantity, Region, SkuName, SpreadHosts, Strategy,
+    NetworkSetup, Prefer, Prices, Quantity, Region, Safety, SkuName, SpreadHosts, Strategy,
 };
 
 /// Returns what holds for the whole cluster.
@@ -51,6 +51,8 @@ pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
         },
         extra_cost: extra_cost(spec.preferences.unwrap_or_default()),
         spread_hosts: spread_hosts(spec.spread.unwrap_or_default()),
+        safety: safety(&spec.safety.unwrap_or_default()),
+        is_suspended: spec.suspend == Some(true),
     })
 }
 
@@ -86,6 +88,16 @@ fn unspread(spec: &NodeFleetSpec) -> Option<Fault> {
     })
 }
 
+/// Returns how many nodes may be lost. The schema lets no number below zero pass.
+fn safety(wire: &wire::Safety) -> Safety {
+    let default = Safety::default();
+    let number = |wire: Option<i32>, default| wire.and_then(|number| u32::try_from(number).ok()).unwrap_or(default);
+    Safety {
+        max_loss_percent: number(wire.max_loss_percent, default.max_loss_percent),
+        max_loss_nodes: number(wire.max_loss_nodes, default.max_loss_nodes),
+    }
+}
+
 /// Returns over how many hosts pods are spread. The schema lets no number pass that is none of hosts, and no other word.
 fn spread_hosts(spread: wire::Spread) -> SpreadHosts {
     match spread.min_hosts {
@@ -118,13 +130,11 @@ fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
             spec.mode.is_some_and(|mode| mode != wire::Mode::Observe),
             "plans are shown and not carried out, as with `observe`",
         ),
-        ("spec.suspend", spec.suspend == Some(true), "nothing is carried out that could be suspended"),
         (
             "spec.allow",
             spec.allow.as_ref().is_some_and(|list| !list.is_empty()),
             "no standing bounds are kept",
         ),
-        ("spec.safety", spec.safety.is_some(), "nothing is carried out that a breaker could stop"),
         ("spec.git", spec.git.as_ref().is_some_and(asks_for_git), "plans are not proposed in Git"),
     ];
     asked

@@ -112,9 +112,12 @@ pub fn later_fields(kind: Kind, object: &Value) -> Vec<Fault> {
             let schema = schema_of(kind);
             schema::strange_fields(&schema, &defaults::with_defaults(&schema, object))
         }
-        Kind::NodePool | Kind::NodeClaim | Kind::NodeOverlay | Kind::NodeFleet | Kind::CapacityBuffer => {
-            Vec::new()
-        }
+        Kind::NodePool
+        | Kind::NodeClaim
+        | Kind::NodeOverlay
+        | Kind::NodeFleet
+        | Kind::NodePlan
+        | Kind::CapacityBuffer => Vec::new(),
     }
 }
 

@@ -21,7 +21,8 @@ pub struct WireObject<'a> {
     pub value: &'a Value,
 }
 
-/// Returns the policy that these objects say; NodeClaims among them are passed over, they are nodes.
+/// Returns the policy that these objects say; NodeClaims among them are passed over, they are nodes, and
+/// NodePlans, which tell of plans that were made.
 ///
 /// # Errors
 /// Everything that is wrong, each fault with the place of its object in the input.
@@ -56,7 +57,7 @@ pub fn parse(objects: &[WireObject<'_>]) -> Result<Policy, Vec<(usize, Fault)>> 
             Kind::NodeOverlay => typed(&stored).and_then(|wire| overlay::overlay(&wire)).map(|overlay| {
                 policy.overlays.insert(overlay.name.clone(), overlay);
             }),
-            Kind::NodeClaim => Ok(()),
+            Kind::NodeClaim | Kind::NodePlan => Ok(()),
         };
         if let Err(found) = added {
             faults.extend(found.into_iter().map(|fault| (index, fault)));

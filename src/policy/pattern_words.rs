@@ -65,6 +65,7 @@ const WORDS: &[(&str, &str)] = &[
     (pattern::GROUP, "an API group without a version, such as `karpenter.azure.com`"),
     (pattern::UNLIMITED, "a whole number, or `unlimited`"),
     (pattern::EACH, "a whole number, or `each`"),
+    (pattern::DIGEST, "`sha256:` and 64 lower-case hexadecimal digits"),
     (pattern::SUBSCRIPTION_ID, "an ARM id that begins with `/subscriptions/`"),
 ];
 

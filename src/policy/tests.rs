@@ -7,7 +7,7 @@ use crate::api::Kind;
 use crate::model::buffer::ACTIVE_CAPACITY;
 use crate::model::{
     BufferPods, DisruptionReason, ExtraCost, Namespace, PoolName, Prefer, PriceChange, ResourceName,
-    Resources, SpreadHosts, Strategy, Workload,
+    Resources, Safety, SpreadHosts, Strategy, Workload,
 };
 
 fn pool(change: impl FnOnce(&mut Value)) -> Value {
@@ -385,9 +385,7 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
         paths,
         [
             "spec.mode",
-            "spec.suspend",
             "spec.allow",
-            "spec.safety",
             "spec.git",
             "spec.freeze[1].timeZone",
             "spec.approve.create",
@@ -407,6 +405,10 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
         "allow": [],
     }));
     let honoured = parsed(Kind::NodeFleet, &honoured).fleet;
+    assert_eq!((honoured.safety, honoured.is_suspended), (Safety::default(), false));
+    let careful = parsed(Kind::NodeFleet, &fleet(json!({"suspend": true, "safety": {"maxLossNodes": 3}}))).fleet;
+    let safety = Safety { max_loss_percent: 20, max_loss_nodes: 3 };
+    assert_eq!((careful.safety, careful.is_suspended), (safety, true));
     assert_eq!((honoured.limits.nodes, honoured.strategy), (Some(5), Strategy::Cheapest));
     let own = json!({"approve": {"replace": "hold", "pools": {"a": {"replace": "review"}}}});
     let own = parsed(Kind::NodeFleet, &fleet(own)).fleet.holds;

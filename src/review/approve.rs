@@ -8,6 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::CheckedPlan;
+use crate::model::Safety;
 use crate::plan::{ChangeId, Execution, Inputs, Plan, PlanSpec, Precondition};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
@@ -20,6 +21,7 @@ pub struct ApprovedPlan {
     id: Arc<str>,
     withheld: BTreeMap<ChangeId, Arc<str>>,
     terms: Terms,
+    safety: Safety,
 }
 
 /// How fast a plan may be carried out.
@@ -27,22 +29,11 @@ pub struct ApprovedPlan {
 pub struct Terms {
     /// How many nodes may be drained at once.
     pub parallelism: usize,
-    /// How many nodes with pods a pool may lose within ten minutes.
-    pub safety: Safety,
-}
-
-/// The one breaker: the larger of both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Safety {
-    /// As a number of nodes.
-    pub nodes: usize,
-    /// As hundredths of the pool's nodes with pods.
-    pub percent: usize,
 }
 
 impl Default for Terms {
     fn default() -> Self {
-        Self { parallelism: 10, safety: Safety { nodes: 10, percent: 20 } }
+        Self { parallelism: 10 }
     }
 }
 
@@ -63,6 +54,9 @@ pub enum NotApproved {
         /// The one that was seen.
         found: Arc<str>,
     },
+    /// NodeFleet says that nothing is to happen.
+    #[error("NodeFleet says `suspend: true`: only what has begun is finished")]
+    Suspended,
     /// Its time is over.
     #[error("the plan expired at {at}")]
     Expired {
@@ -80,6 +74,7 @@ impl NotApproved {
             Self::OtherCluster { .. } => {
                 "name the cluster of the plan by `--context`, `-g` and `--cluster-name`"
             }
+            Self::Suspended => "go on with `kubectl patch nodefleet NAME --type merge -p '{\"spec\":{\"suspend\":false}}'`",
             Self::Expired { .. } => "plan again: `nodeform plan --live --out plan.json`",
         }
     }
@@ -117,6 +112,10 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
     if let Some(at) = expired.filter(|_| now.begun.is_empty()) {
         refused.push(NotApproved::Expired { at });
     }
+    let is_suspended = now.policy.fleet.is_suspended;
+    if is_suspended && now.begun.is_empty() {
+        refused.push(NotApproved::Suspended);
+    }
     if !refused.is_empty() {
         return Err(refused);
     }
@@ -125,12 +124,14 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
     for (id, planned) in plan.spec.changes.iter().filter(|(id, _)| !now.begun.contains(*id)) {
         let because = match expired {
             Some(at) => Some(format!("the plan expired at {at} before it was begun")),
+            None if is_suspended => Some("NodeFleet says `suspend: true`".to_owned()),
             None => planned.preconditions.iter().find_map(|condition| broken(condition, &inputs)),
         };
         withheld.extend(because.map(|because| (id.clone(), because.into())));
     }
     let id = plan.id().into();
-    Ok(ApprovedPlan { plan, execution, id, withheld, terms })
+    let safety = now.policy.fleet.safety;
+    Ok(ApprovedPlan { plan, execution, id, withheld, terms, safety })
 }
 
 fn other_cluster(execution: &Execution, snapshot: &Snapshot) -> Option<NotApproved> {
@@ -211,6 +212,6 @@ impl ApprovedPlan {
     /// Returns how many nodes with pods a pool may lose within ten minutes.
     #[must_use]
     pub const fn safety(&self) -> Safety {
-        self.terms.safety
+        self.safety
     }
 }

@@ -10,7 +10,7 @@
 mod approve;
 pub mod gate;
 
-pub use approve::{ApprovedPlan, NotApproved, Now, Safety, Terms, approve};
+pub use approve::{ApprovedPlan, NotApproved, Now, Terms, approve};
 
 use crate::check::{Finding, check};
 use crate::plan::Plan;

@@ -113,10 +113,9 @@ impl<'a> Pace<'a> {
         if !self.is_full(&delete.target.node) {
             return None;
         }
-        let safety = self.ground.plan.safety();
         let (lost, full) =
             (self.lost.get(pool).copied().unwrap_or(0), self.full.get(pool).copied().unwrap_or(0));
-        let most = safety.nodes.max(full * safety.percent / 100);
+        let most = self.ground.plan.safety().max_loss(full);
         (lost >= most).then(|| {
             format!("pool `{pool}` has lost {lost} nodes with pods in ten minutes, as many as it may")
         })

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::model::Node;
+use crate::model::{Digest, Node, Refusal};
 
 /// The tag by which Karpenter knows its VMs: the name of the NodePool.
 pub const KARPENTER_TAG: &str = "karpenter.sh_nodepool";
@@ -35,6 +35,25 @@ pub struct AzureFacts {
     /// The subnets of nodes that were looked at, by id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub subnets: BTreeMap<Arc<str>, SubnetFacts>,
+    /// What the cluster's NodePlans say of plans before; absent where they could not be listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<LedgerFacts>,
+}
+
+/// What plans before have left for the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LedgerFacts {
+    /// The last plan with effects; absent where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Digest>,
+    /// The plans that are being carried out or were interrupted, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<Digest>,
+    /// What Azure refused and what counted when this was read, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refusals: Vec<Refusal>,
 }
 
 /// A managed cluster, as far as its nodes depend on it.

@@ -9,6 +9,7 @@ use nodeform::api::node_claim::NodeClaim;
 use nodeform::api::node_class_hash::{HASH_VERSION, static_hash};
 use nodeform::api::node_fleet::NodeFleet;
 use nodeform::api::node_overlay::NodeOverlay;
+use nodeform::api::node_plan::NodePlan;
 use nodeform::api::node_pool::NodePool;
 use serde_json::{Value, json};
 
@@ -170,6 +171,9 @@ fn every_field_of_every_kind_is_written_again() {
             }
             Kind::NodeFleet => {
                 serde_json::to_value(serde_json::from_value::<NodeFleet>(object.clone()).unwrap())
+            }
+            Kind::NodePlan => {
+                serde_json::to_value(serde_json::from_value::<NodePlan>(object.clone()).unwrap())
             }
             Kind::NodePool => {
                 serde_json::to_value(serde_json::from_value::<NodePool>(object.clone()).unwrap())

@@ -20,6 +20,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("solve", &["model", "policy", "catalog", "snapshot"]),
     ("plan", &["model", "policy", "catalog", "snapshot", "solve"]),
     ("check", &["model", "policy", "catalog", "snapshot", "plan"]),
+    // NodePlan objects, built and read and not sent.
+    ("ledger", &["model", "api"]),
     ("review", &["model", "policy", "snapshot", "plan", "check"]),
     // When an approved plan is carried out; what its objects say is read by it alone.
     ("rollout", &["model", "plan", "review", "arm"]),

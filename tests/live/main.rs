@@ -7,8 +7,10 @@
 
 mod azure;
 mod joins;
+mod lease;
 mod plan;
 mod program;
 mod served;
 mod sim;
 mod specifications;
+mod writes;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use nodeform::cluster::{Cluster, Settings};
 use nodeform::sim::{SimulatedAzure, Start, World};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -198,6 +199,13 @@ impl Program {
 
     pub(crate) fn environment_file(&self) -> PathBuf {
         PathBuf::from(self.announcement["environmentFile"].as_str().expect("a path"))
+    }
+
+    /// The cluster, by the kubeconfig that was announced.
+    pub(crate) async fn cluster(&self) -> Cluster {
+        let kubeconfig = PathBuf::from(self.announcement["kubeconfig"].as_str().expect("a path"));
+        let settings = Settings { context: None, kubeconfig: Some(kubeconfig) };
+        Cluster::of(&settings).await.expect("the kubeconfig can be used")
     }
 
     /// What must appear in no recording.

@@ -137,7 +137,7 @@ impl Applying<'_> {
         }
         let begun = rollout::begun(&plan.id(), &seen);
         let World { snapshot, policy, .. } = &self.world;
-        let terms = Terms { parallelism: usize::from(self.arguments.parallelism), ..Terms::default() };
+        let terms = Terms { parallelism: usize::from(self.arguments.parallelism) };
         let now = Now { snapshot, policy, begun: &begun };
         let approved = approve(checked, now, terms).map_err(|faults| not_approved(&faults))?;
         let ended = self.roll_out(reader, Arc::new(approved))?;

@@ -86,7 +86,8 @@ impl Held {
     /// # Errors
     /// It could not be written: the Lease ends by itself.
     pub async fn release(self) -> Result<(), ClusterFailure> {
-        let Self { stop, renewing, gate: _, lost: _ } = self;
+        let Self { stop, renewing, gate, lost: _ } = self;
+        gate.close();
         drop(stop);
         // One that was ended with its runtime has nothing to say.
         renewing.await.unwrap_or(Ok(()))
@@ -94,6 +95,7 @@ impl Held {
 }
 
 /// Gets the Lease, and renews it from then on. A holder that shows no life is waited for; `waits` is told of it, once.
+/// Renewing is a task of the runtime: where that is busy for long, or ends, the gate closes by itself.
 ///
 /// # Errors
 /// Another holds it and renews it, or it cannot be read or written.

@@ -89,7 +89,8 @@ fn spend(
         }
     }
     if status("observedGeneration") != number(budget, "/metadata/generation") {
-        let mut refusal = refused("The disruption budget is still being processed by the server.");
+        let cause = format!("The disruption budget {} is still being processed by the server.", name.name);
+        let mut refusal = refused(&cause);
         set(&mut refusal.details, &["retryAfterSeconds"], json!(10));
         return Err(refusal);
     }

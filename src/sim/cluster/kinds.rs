@@ -23,6 +23,8 @@ pub(crate) struct Kind {
     pub(crate) short_names: Vec<String>,
     /// Whether a CustomResourceDefinition made it: strategic merge patches are refused then.
     pub(crate) is_custom: bool,
+    /// Whether its definition lets no spec change, by the CEL rule `self == oldSelf`.
+    pub(crate) is_spec_immutable: bool,
 }
 
 impl Kind {
@@ -172,6 +174,7 @@ fn built_in(line: &str) -> Option<Kind> {
         has_scale: subresources.contains('c'),
         short_names: if short == "-" { Vec::new() } else { vec![short.to_owned()] },
         is_custom: false,
+        is_spec_immutable: false,
     })
 }
 
@@ -200,18 +203,27 @@ fn custom(definition: &Value) -> Option<Kind> {
             .map(str::to_owned)
             .collect(),
         is_custom: true,
+        is_spec_immutable: served.iter().any(|version| is_spec_immutable(version)),
     })
 }
 
+/// The one rule of a schema that is followed here.
+const IMMUTABLE: &str = "self == oldSelf";
+
+fn is_spec_immutable(version: &Value) -> bool {
+    let rules = "/schema/openAPIV3Schema/properties/spec/x-kubernetes-validations";
+    list(version, rules).iter().any(|rule| text(rule, "/rule") == Some(IMMUTABLE))
+}
+
 /// Kinds that nodeform and Karpenter bring, for worlds that hold no CustomResourceDefinitions:
-/// `group version plural Kind short-name`; all are cluster-scoped and have a status.
+/// `group version plural Kind short-name rule`; all are cluster-scoped and have a status. A spec with `i` never changes.
 const USUAL_CUSTOM: [&str; 6] = [
-    "karpenter.sh v1 nodepools NodePool np",
-    "karpenter.sh v1 nodeclaims NodeClaim nc",
-    "karpenter.azure.com v1beta1 aksnodeclasses AKSNodeClass aksnc",
-    "nodeform.dev v1alpha1 nodefleets NodeFleet nf",
-    "nodeform.dev v1alpha1 nodeplans NodePlan npl",
-    "nodeform.dev v1alpha1 nodeplanapprovals NodePlanApproval npa",
+    "karpenter.sh v1 nodepools NodePool - -",
+    "karpenter.sh v1 nodeclaims NodeClaim - i",
+    "karpenter.azure.com v1beta1 aksnodeclasses AKSNodeClass aksnc -",
+    "nodeform.dev v1alpha1 nodefleets NodeFleet nf -",
+    "nodeform.dev v1alpha1 nodeplans NodePlan np i",
+    "nodeform.dev v1alpha1 nodeplanapprovals NodePlanApproval npa -",
 ];
 
 /// Definitions of the kinds that nodeform and Karpenter bring.
@@ -220,7 +232,16 @@ pub(crate) fn usual_definitions() -> Vec<Value> {
         .iter()
         .filter_map(|line| {
             let words: Vec<&str> = line.split(' ').collect();
-            let &[group, version, plural, kind, short] = words.as_slice() else { return None };
+            let &[group, version, plural, kind, short, rule] = words.as_slice() else { return None };
+            let short: Vec<&str> = if short == "-" { Vec::new() } else { vec![short] };
+            let mut schema =
+                serde_json::json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+            if rule == "i" {
+                schema["properties"]["spec"] = serde_json::json!({
+                    "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+                    "x-kubernetes-validations": [{"message": "spec is immutable", "rule": IMMUTABLE}],
+                });
+            }
             Some(serde_json::json!({
                 "apiVersion": "apiextensions.k8s.io/v1",
                 "kind": "CustomResourceDefinition",
@@ -230,7 +251,7 @@ pub(crate) fn usual_definitions() -> Vec<Value> {
                     "scope": "Cluster",
                     "names": {
                         "plural": plural, "kind": kind, "singular": kind.to_lowercase(),
-                        "listKind": format!("{kind}List"), "shortNames": [short],
+                        "listKind": format!("{kind}List"), "shortNames": short,
                     },
                     "versions": [{
                         "name": version, "served": true, "storage": true, "subresources": {"status": {}},
@@ -238,7 +259,7 @@ pub(crate) fn usual_definitions() -> Vec<Value> {
                             {"name": "Ready", "type": "string", "jsonPath": ".status.conditions[?(@.type==\"Ready\")].status"},
                             {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
                         ],
-                        "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+                        "schema": {"openAPIV3Schema": schema},
                     }],
                 },
             }))

@@ -225,6 +225,9 @@ fn check_immutable(route: &Route, kind: &Kind, before: &Value, new: &Value) -> R
         let why = "spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`";
         return Err(Refusal::invalid(kind, name, why));
     }
+    if kind.is_spec_immutable && before.get("spec") != new.get("spec") {
+        return Err(Refusal::invalid(kind, name, "spec: Invalid value: \"object\": spec is immutable"));
+    }
     let is_terminating = text(before, "/metadata/deletionTimestamp").is_some();
     let old = list(before, "/metadata/finalizers");
     let adds = list(new, "/metadata/finalizers").iter().any(|finalizer| !old.contains(finalizer));

@@ -1,0 +1,29 @@
+//! The ledger: which plans with effects there were, and what has become of them, as NodePlan objects.
+//!
+//! ```text
+//!  Entry ─▶ write::objects ─▶ chunks, then the plan ─▶ (API server) ─▶ read ─▶ last plan, refusals, unfinished
+//!  Progress ─▶ status::patch ─▶ (its status)                            └─▶ text: from chunks, by digest
+//! ```
+//!
+//! Objects in, objects out: nothing is sent. Must never hold a secret, nor take a plan for whole that is not.
+
+mod fault;
+mod keep;
+mod read;
+mod status;
+mod write;
+
+pub use fault::LedgerFault;
+pub use keep::superfluous;
+pub use read::{Ledger, Recorded, read, text};
+pub use status::{Outcome, Progress, Refused, patch};
+pub use write::{Changes, Entry, chunk_names, name, objects};
+
+/// What selects the plans themselves of a list of NodePlans, without the chunks of their texts.
+pub const PLANS_ONLY: &str = "labelSelector=%21nodeform.dev%2Fplan";
+
+/// Returns what selects the chunks of a plan's text.
+#[must_use]
+pub fn chunks_of(name: &str) -> String {
+    format!("labelSelector=nodeform.dev%2Fplan%3D{name}")
+}

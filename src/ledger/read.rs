@@ -1,0 +1,316 @@
+//! NodePlan objects to what they record. Whatever somebody wrote into them: a fault that is told, never a panic, and
+//! never a text that is not the one of the digest.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{LedgerFault, name};
+use crate::api::node_plan::{
+    CHUNKS_MAX, NodePlanSpec, NodePlanStatus, PLAN_LABEL, Phase, PlanChunk, PlanRefusal, RefusalPlace,
+};
+use crate::model::{CapacityType, Digest, Refusal, RefusedBecause, RefusedPlace, SkuName, Zone};
+
+/// What was recorded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ledger {
+    /// The plans, the oldest first.
+    pub plans: Vec<Recorded>,
+    /// What cannot be read of it.
+    pub faults: Vec<LedgerFault>,
+}
+
+/// A plan that was recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    /// Its name.
+    pub name: String,
+    /// Its digest.
+    pub digest: Digest,
+    /// The last plan with effects before it.
+    pub parent: Option<Digest>,
+    /// The UID of the cluster.
+    pub cluster: Option<String>,
+    /// Until when it might begin.
+    pub expires_at: Option<Timestamp>,
+    /// When it was recorded.
+    pub created: Option<Timestamp>,
+    /// How many chunks its text has.
+    pub chunks: usize,
+    /// What has become of it; `None` before its first status, which is before or after its first effect.
+    pub status: Option<NodePlanStatus>,
+}
+
+impl Recorded {
+    /// Returns how far it is; one without a status may have had effects.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.status.as_ref().and_then(|status| status.phase).unwrap_or(Phase::Applying)
+    }
+
+    /// Returns what Azure refused while it was carried out. What this version does not know is left out.
+    #[must_use]
+    pub fn refusals(&self) -> Vec<Refusal> {
+        let refusals = self.status.iter().flat_map(|status| status.refusals.iter().flatten());
+        refusals.filter_map(refusal).collect()
+    }
+}
+
+impl Ledger {
+    /// Returns the last plan with effects, which is the parent of the next: the one that is no other's parent, and of
+    /// several the one that was recorded last.
+    #[must_use]
+    pub fn last(&self) -> Option<&Recorded> {
+        let parents: BTreeSet<Digest> = self.plans.iter().filter_map(|plan| plan.parent).collect();
+        let tip = self.plans.iter().rev().find(|plan| !parents.contains(&plan.digest));
+        tip.or(self.plans.last())
+    }
+
+    /// Returns the plan of a digest.
+    #[must_use]
+    pub fn of_digest(&self, digest: &Digest) -> Option<&Recorded> {
+        self.plans.iter().find(|plan| plan.digest == *digest)
+    }
+
+    /// Returns the plans that are being carried out or were interrupted.
+    pub fn unfinished(&self) -> impl Iterator<Item = &Recorded> {
+        self.plans.iter().filter(|plan| plan.phase() == Phase::Applying)
+    }
+
+    /// Returns what Azure refused and what still counts at a time, sorted; of equal ones the last that ends.
+    #[must_use]
+    pub fn refusals_at(&self, at: Timestamp) -> Vec<Refusal> {
+        let all = self.plans.iter().flat_map(Recorded::refusals).filter(|refusal| refusal.until > at);
+        let mut latest: BTreeMap<_, Refusal> = BTreeMap::new();
+        for refusal in all {
+            let of = (refusal.size.clone(), refusal.place.clone(), refusal.capacity_type, refusal.because);
+            match latest.get(&of) {
+                Some(known) if known.until >= refusal.until => {}
+                Some(_) | None => {
+                    latest.insert(of, refusal);
+                }
+            }
+        }
+        latest.into_values().collect()
+    }
+}
+
+/// Reads a list of NodePlans; chunks among them are passed over.
+#[must_use]
+pub fn read<'a>(objects: impl IntoIterator<Item = &'a Value>) -> Ledger {
+    let mut ledger = Ledger::default();
+    for object in objects {
+        if object.pointer("/metadata/labels").and_then(|labels| labels.get(PLAN_LABEL)).is_some() {
+            continue;
+        }
+        match recorded(object, &mut ledger.faults) {
+            Ok(plan) => ledger.plans.push(plan),
+            Err(fault) => ledger.faults.push(fault),
+        }
+    }
+    ledger.plans.sort_by(|one, other| (one.created, &one.name).cmp(&(other.created, &other.name)));
+    ledger
+}
+
+fn recorded(object: &Value, faults: &mut Vec<LedgerFault>) -> Result<Recorded, LedgerFault> {
+    let text = |at: &str| object.pointer(at).and_then(Value::as_str);
+    let name = text("/metadata/name").unwrap_or_default().to_owned();
+    let unreadable = |why: String| LedgerFault::Unreadable { name: name.clone(), why };
+    let spec: NodePlanSpec = serde_json::from_value(object.get("spec").cloned().unwrap_or_default())
+        .map_err(|error| unreadable(format!("spec: {error}")))?;
+    let digest = |text: &str| text.parse::<Digest>().map_err(&unreadable);
+    let chunks = spec.chunks.and_then(|chunks| usize::try_from(chunks).ok());
+    let chunks = chunks.filter(|chunks| (1..=CHUNKS_MAX).contains(chunks));
+    let chunks = chunks.ok_or_else(|| unreadable("it does not say how many chunks its text has".to_owned()))?;
+    let known = digest(&spec.digest)?;
+    if self::name(&known) != name {
+        return Err(LedgerFault::OtherName { name, digest: known });
+    }
+    let parent = spec.parent.as_deref().map(digest).transpose()?;
+    // A status that this version cannot read does not take the plan away: its digest is some plan's parent.
+    let status = match object.get("status").filter(|status| !status.is_null()) {
+        Some(status) => match serde_json::from_value(status.clone()) {
+            Ok(status) => Some(status),
+            Err(error) => {
+                faults.push(unreadable(format!("status: {error}")));
+                None
+            }
+        },
+        None => None,
+    };
+    Ok(Recorded {
+        digest: known,
+        parent,
+        cluster: spec.cluster,
+        expires_at: spec.expires_at.and_then(|time| time.parse().ok()),
+        created: text("/metadata/creationTimestamp").and_then(|time| time.parse().ok()),
+        chunks,
+        status,
+        name,
+    })
+}
+
+/// Puts a plan's text together from its chunks, in any order and with others among them.
+///
+/// # Errors
+/// Chunks are missing, or the text is not the one that was planned.
+pub fn text<'a>(plan: &Recorded, objects: impl IntoIterator<Item = &'a Value>) -> Result<String, LedgerFault> {
+    let mut chunks: BTreeMap<usize, String> = BTreeMap::new();
+    for object in objects {
+        let of = object.pointer("/metadata/labels").and_then(|labels| labels.get(PLAN_LABEL));
+        if of.and_then(Value::as_str) != Some(plan.name.as_str()) {
+            continue;
+        }
+        let chunk = object.pointer("/spec/chunk").cloned().unwrap_or_default();
+        let Ok(PlanChunk { number, of: _, text }) = serde_json::from_value(chunk) else { continue };
+        let number = usize::try_from(number).ok().filter(|number| (1..=plan.chunks).contains(number));
+        number.into_iter().for_each(|number| {
+            chunks.insert(number, text.clone());
+        });
+    }
+    let name = || plan.name.clone();
+    if chunks.len() < plan.chunks {
+        return Err(LedgerFault::Incomplete { name: name(), there: chunks.len(), of: plan.chunks });
+    }
+    let text: String = chunks.into_values().collect();
+    match Digest::of_bytes(text.as_bytes()) == plan.digest {
+        true => Ok(text),
+        false => Err(LedgerFault::OtherText { name: name() }),
+    }
+}
+
+/// Reads a refusal; `None` where it says something that this version does not know.
+fn refusal(wire: &PlanRefusal) -> Option<Refusal> {
+    let PlanRefusal { size, place, zone, capacity_type, reason, code: _, until } = wire;
+    let place = match place {
+        RefusalPlace::Everywhere => RefusedPlace::Everywhere,
+        RefusalPlace::EveryZone => RefusedPlace::EveryZone,
+        RefusalPlace::Zone => RefusedPlace::Zone(Zone::new(zone.as_deref()?)),
+    };
+    let capacity_type = match capacity_type {
+        Some(text) => Some(CapacityType::parse(text)?),
+        None => None,
+    };
+    let because = RefusedBecause::ALL.into_iter().find(|because| because.to_string() == *reason)?;
+    let size = size.as_deref().map(SkuName::new);
+    Some(Refusal { size, place, capacity_type, because, until: until.parse().ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::ledger::{Changes, Entry, objects};
+
+    /// A plan of this content, as an API server lists it: chunks, then itself.
+    fn listed(content: &Value, parent: Option<Digest>, created: &str) -> Vec<Value> {
+        let entry = Entry {
+            digest: Digest::of_json(content).unwrap(),
+            parent,
+            cluster: None,
+            expires_at: None,
+            changes: Changes::default(),
+            text: content.to_string(),
+        };
+        let mut objects = objects(&entry).unwrap();
+        for object in &mut objects {
+            object["metadata"]["creationTimestamp"] = json!(created);
+        }
+        objects
+    }
+
+    fn digest(content: &Value) -> Digest {
+        Digest::of_json(content).unwrap()
+    }
+
+    #[test]
+    fn a_plan_is_read_back_from_its_chunks_in_any_order() {
+        let content = json!({"a": "é".repeat(400_000), "b": [1, 2]});
+        let mut objects = listed(&content, None, "2026-01-01T00:00:00Z");
+        objects.extend(listed(&json!({"other": 1}), None, "2026-01-01T00:00:00Z"));
+        objects.reverse();
+        let ledger = read(&objects);
+        assert_eq!((ledger.plans.len(), &ledger.faults), (2, &vec![]));
+        let plan = ledger.of_digest(&digest(&content)).unwrap();
+        assert_eq!(plan.chunks, 4);
+        assert_eq!(text(plan, &objects).unwrap(), content.to_string());
+    }
+
+    #[test]
+    fn a_plan_without_all_its_chunks_or_with_other_text_is_not_whole() {
+        let content = json!("x".repeat(600_000));
+        let mut objects = listed(&content, None, "2026-01-01T00:00:00Z");
+        let plan = read(&objects).plans.remove(0);
+        let missing = text(&plan, &objects[1..]).unwrap_err();
+        assert_eq!(missing.to_string(), format!("NodePlan `{}` has 2 of its 3 chunks", plan.name));
+        objects[0]["spec"]["chunk"]["text"] = json!("y");
+        assert_eq!(text(&plan, &objects), Err(LedgerFault::OtherText { name: plan.name.clone() }));
+    }
+
+    #[test]
+    fn the_parent_of_the_next_plan_is_the_one_that_is_no_parent_yet() {
+        let (one, two, three) = (json!(1), json!(2), json!(3));
+        // All in one second, as creation times have no fractions of it.
+        let mut objects = listed(&two, Some(digest(&one)), "2026-01-01T00:00:00Z");
+        objects.extend(listed(&three, Some(digest(&two)), "2026-01-01T00:00:00Z"));
+        objects.extend(listed(&one, None, "2026-01-01T00:00:00Z"));
+        assert_eq!(read(&objects).last().map(|plan| plan.digest), Some(digest(&three)));
+        let later = listed(&json!(4), Some(digest(&one)), "2026-01-01T00:00:01Z");
+        objects.extend(later);
+        assert_eq!(read(&objects).last().map(|plan| plan.digest), Some(digest(&json!(4))));
+        assert_eq!(read(&[]).last(), None);
+    }
+
+    #[test]
+    fn refusals_count_until_they_end_and_strange_ones_do_not() {
+        let mut objects = listed(&json!(1), None, "2026-01-01T00:00:00Z");
+        let of = |size: &str, until: &str| {
+            json!({"size": size, "place": "Zone", "zone": "westeurope-1", "capacityType": "spot",
+                   "reason": "ZonalAllocationFailure", "until": until})
+        };
+        let mut strange = of("Standard_D8s_v5", "2026-01-01T02:00:00Z");
+        strange["reason"] = json!("SomethingNew");
+        let last = objects.last_mut().unwrap();
+        last["status"] = json!({"phase": "Partial", "refusals": [
+            of("Standard_D4s_v5", "2026-01-01T02:00:00Z"), of("Standard_D4s_v5", "2026-01-01T03:00:00Z"),
+            of("Standard_D2s_v5", "2026-01-01T01:00:00Z"), strange,
+        ]});
+        let ledger = read(&objects);
+        assert_eq!(ledger.plans[0].phase(), Phase::Partial);
+        let found = ledger.refusals_at("2026-01-01T01:00:00Z".parse().unwrap());
+        assert_eq!(
+            found,
+            [Refusal {
+                size: Some(SkuName::new("Standard_D4s_v5")),
+                place: RefusedPlace::Zone(Zone::new("westeurope-1")),
+                capacity_type: Some(CapacityType::Spot),
+                because: RefusedBecause::ZonalAllocationFailure,
+                until: "2026-01-01T03:00:00Z".parse().unwrap(),
+            }]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_and_the_rest_is_read() {
+        let mut objects = listed(&json!(1), None, "2026-01-01T00:00:00Z");
+        objects.last_mut().unwrap()["status"] = json!({"phase": "Dreaming"});
+        let mut renamed = listed(&json!(2), None, "2026-01-01T00:00:00Z").pop().unwrap();
+        renamed["metadata"]["name"] = json!("other");
+        objects.extend([
+            renamed,
+            json!({"metadata": {"name": "empty"}}),
+            json!({"metadata": {"name": "huge"}, "spec": {"digest": digest(&json!(3)), "chunks": 2_000_000}}),
+            json!([]),
+        ]);
+        let ledger = read(&objects);
+        assert_eq!(ledger.plans.len(), 1);
+        assert_eq!(ledger.unfinished().count(), 1, "without a status that can be read it may have had effects");
+        let told: Vec<String> = ledger.faults.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 5, "{told:?}");
+        assert!(told[0].contains("status: unknown variant `Dreaming`"), "{told:?}");
+        assert!(told[1].starts_with("NodePlan `other` says that its digest is sha256:"), "{told:?}");
+        assert!(ledger.faults.iter().all(|fault| !fault.hint().is_empty()));
+    }
+}

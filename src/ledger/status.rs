@@ -1,0 +1,320 @@
+//! What has become of a plan, as the status of its NodePlan.
+//! Must never decide it: outcomes come from whoever carried the plan out.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::write::count;
+use crate::api::meta::Condition;
+use crate::api::node_plan::{
+    ChangeOutcome, NodePlanStatus, OutcomeCounts, OutcomeKind, Phase, PlanRefusal, RefusalPlace,
+};
+use crate::model::{Refusal, RefusedPlace};
+
+/// How many letters a message has at most, and a code: a status has to stay below etcd's 1.5 MiB.
+const MESSAGE_LETTERS_MAX: usize = 512;
+const CODE_LETTERS_MAX: usize = 128;
+
+/// How many refusals are kept: those that end last.
+const REFUSALS_MAX: usize = 1_000;
+
+/// How far a plan is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// When it began.
+    pub started_at: Timestamp,
+    /// What has become of each change, by its id.
+    pub outcomes: BTreeMap<String, Outcome>,
+    /// Whether it was given up.
+    pub is_withdrawn: bool,
+    /// What Azure refused.
+    pub refusals: Vec<Refused>,
+}
+
+/// What Azure refused, with its code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// What, and until when it is heeded.
+    pub refusal: Refusal,
+    /// Azure's code, for people.
+    pub code: Option<String>,
+}
+
+/// What has become of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Done.
+    Done,
+    /// So already, without us.
+    AlreadySo,
+    /// Not done yet.
+    Waiting,
+    /// No longer needed.
+    NoLongerNeeded,
+    /// Withheld: what it was planned on no longer holds.
+    NoLongerHolds {
+        /// Why, for people.
+        why: String,
+    },
+    /// Failed.
+    Failed {
+        /// Azure's code, or a reason of ours in CamelCase.
+        code: String,
+        /// Why, for people.
+        why: String,
+    },
+}
+
+impl Progress {
+    /// Returns how far the plan is.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        let has = |wanted: fn(&Outcome) -> bool| self.outcomes.values().any(wanted);
+        if self.is_withdrawn {
+            return Phase::Withdrawn;
+        }
+        if has(|outcome| matches!(outcome, Outcome::Waiting)) {
+            return Phase::Applying;
+        }
+        let is_short =
+            has(|outcome| matches!(outcome, Outcome::NoLongerHolds { .. } | Outcome::Failed { .. }));
+        let is_done = has(|outcome| matches!(outcome, Outcome::Done | Outcome::AlreadySo));
+        match (is_short, is_done) {
+            (false, _) => Phase::Done,
+            (true, true) => Phase::Partial,
+            (true, false) => Phase::Failed,
+        }
+    }
+
+    fn counts(&self) -> OutcomeCounts {
+        let of = |wanted: OutcomeKind| {
+            count(self.outcomes.values().filter(|outcome| outcome_of(outcome).outcome == wanted).count())
+        };
+        OutcomeCounts {
+            done: of(OutcomeKind::Done),
+            already_so: of(OutcomeKind::AlreadySo),
+            waiting: of(OutcomeKind::Waiting),
+            no_longer_needed: of(OutcomeKind::NoLongerNeeded),
+            no_longer_holds: of(OutcomeKind::NoLongerHolds),
+            failed: of(OutcomeKind::Failed),
+        }
+    }
+}
+
+/// Returns the merge patch of a plan's status at a time: `{"status": {…}}`. `before` is the status that it has.
+#[must_use]
+pub fn patch(progress: &Progress, before: Option<&NodePlanStatus>, at: Timestamp) -> Value {
+    let phase = progress.phase();
+    let finished = before.and_then(|status| status.finished_at.clone()).or_else(|| Some(at.to_string()));
+    let outcomes = progress.outcomes.iter().map(|(id, outcome)| (id.clone(), outcome_of(outcome)));
+    let known = before.and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+    let status = NodePlanStatus {
+        // A plan's spec never changes.
+        observed_generation: Some(1),
+        phase: Some(phase),
+        started_at: Some(progress.started_at.to_string()),
+        finished_at: finished.filter(|_| phase != Phase::Applying),
+        counts: Some(progress.counts()),
+        outcomes: Some(outcomes.collect()),
+        refusals: Some(refusals(&progress.refusals)),
+        conditions: Some(conditions(progress, known, at)),
+    };
+    let mut patch = json!({ "status": status });
+    if phase == Phase::Applying {
+        patch["status"]["finishedAt"] = Value::Null;
+    }
+    patch
+}
+
+fn outcome_of(outcome: &Outcome) -> ChangeOutcome {
+    let plain = |outcome| ChangeOutcome { outcome, code: None, message: None };
+    match outcome {
+        Outcome::Done => plain(OutcomeKind::Done),
+        Outcome::AlreadySo => plain(OutcomeKind::AlreadySo),
+        Outcome::Waiting => plain(OutcomeKind::Waiting),
+        Outcome::NoLongerNeeded => plain(OutcomeKind::NoLongerNeeded),
+        Outcome::NoLongerHolds { why } => ChangeOutcome {
+            message: Some(short(why, MESSAGE_LETTERS_MAX)),
+            ..plain(OutcomeKind::NoLongerHolds)
+        },
+        Outcome::Failed { code, why } => ChangeOutcome {
+            outcome: OutcomeKind::Failed,
+            code: Some(short(code, CODE_LETTERS_MAX)),
+            message: Some(short(why, MESSAGE_LETTERS_MAX)),
+        },
+    }
+}
+
+fn refusals(refused: &[Refused]) -> Vec<PlanRefusal> {
+    let mut refused: Vec<&Refused> = refused.iter().collect();
+    refused.sort_by(|one, other| other.refusal.until.cmp(&one.refusal.until));
+    refused.truncate(REFUSALS_MAX);
+    let mut wire: Vec<PlanRefusal> = refused.into_iter().map(wire_refusal).collect();
+    wire.sort();
+    wire.dedup();
+    wire
+}
+
+fn wire_refusal(Refused { refusal, code }: &Refused) -> PlanRefusal {
+    let Refusal { size, place, capacity_type, because, until } = refusal;
+    let (place, zone) = match place {
+        RefusedPlace::Everywhere => (RefusalPlace::Everywhere, None),
+        RefusedPlace::EveryZone => (RefusalPlace::EveryZone, None),
+        RefusedPlace::Zone(zone) => (RefusalPlace::Zone, Some(zone.to_string())),
+    };
+    PlanRefusal {
+        size: size.as_ref().map(ToString::to_string),
+        place,
+        zone,
+        capacity_type: capacity_type.map(|bought| bought.as_str().to_owned()),
+        reason: because.to_string(),
+        code: code.as_deref().map(|code| short(code, CODE_LETTERS_MAX)),
+        until: until.to_string(),
+    }
+}
+
+/// The conditions that kstatus reads; the time of one that stays as it was stays too.
+fn conditions(progress: &Progress, before: &[Condition], at: Timestamp) -> Vec<Condition> {
+    let phase = progress.phase();
+    let OutcomeCounts { done, already_so, waiting, no_longer_needed, no_longer_holds, failed } = progress.counts();
+    let (ready, reconciling, stalled) = match phase {
+        Phase::Applying => ("False", "True", "False"),
+        Phase::Done | Phase::Withdrawn => ("True", "False", "False"),
+        Phase::Partial | Phase::Failed => ("False", "False", "True"),
+    };
+    let reason = match phase {
+        Phase::Applying => "Applying",
+        Phase::Done => "Done",
+        Phase::Partial => "Partial",
+        Phase::Failed => "Failed",
+        Phase::Withdrawn => "Withdrawn",
+    };
+    let message = format!(
+        "{} done, {waiting} waiting, {no_longer_needed} no longer needed, {no_longer_holds} no longer hold, {failed} failed",
+        done.saturating_add(already_so)
+    );
+    let condition = |(type_, status): (&str, &str)| {
+        let known = before.iter().find(|known| known.type_ == type_ && known.status == status);
+        Condition {
+            type_: type_.to_owned(),
+            status: status.to_owned(),
+            reason: reason.to_owned(),
+            message: message.clone(),
+            last_transition_time: known
+                .map_or_else(|| whole_second(at).to_string(), |known| known.last_transition_time.clone()),
+            observed_generation: Some(1),
+        }
+    };
+    [("Ready", ready), ("Reconciling", reconciling), ("Stalled", stalled)].map(condition).into()
+}
+
+/// Times of conditions have no fractions of a second.
+fn whole_second(at: Timestamp) -> Timestamp {
+    Timestamp::from_second(at.as_second()).unwrap_or(at)
+}
+
+/// A text of others, cut and without what a terminal would obey.
+fn short(text: &str, letters_max: usize) -> String {
+    text.chars().take(letters_max).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{RefusedBecause, SkuName};
+
+    fn progress(outcomes: &[Outcome]) -> Progress {
+        let named = outcomes.iter().enumerate().map(|(at, outcome)| (format!("change-{at}"), outcome.clone()));
+        Progress {
+            started_at: "2026-01-01T00:00:00Z".parse().unwrap(),
+            outcomes: named.collect(),
+            is_withdrawn: false,
+            refusals: Vec::new(),
+        }
+    }
+
+    fn failed() -> Outcome {
+        Outcome::Failed { code: "ZonalAllocationFailed".to_owned(), why: "no\nroom".to_owned() }
+    }
+
+    #[test]
+    fn the_phase_follows_from_the_outcomes() {
+        let withheld = Outcome::NoLongerHolds { why: "the node is not empty any more".to_owned() };
+        let cases: [(&[Outcome], Phase); 7] = [
+            (&[], Phase::Done),
+            (&[Outcome::Done, Outcome::AlreadySo, Outcome::NoLongerNeeded], Phase::Done),
+            (&[Outcome::Done, Outcome::Waiting, failed()], Phase::Applying),
+            (&[Outcome::Done, failed()], Phase::Partial),
+            (&[Outcome::AlreadySo, withheld.clone()], Phase::Partial),
+            (&[failed(), Outcome::NoLongerNeeded], Phase::Failed),
+            (&[withheld], Phase::Failed),
+        ];
+        for (outcomes, phase) in cases {
+            assert_eq!(progress(outcomes).phase(), phase, "{outcomes:?}");
+        }
+        let given_up = Progress { is_withdrawn: true, ..progress(&[Outcome::Waiting]) };
+        assert_eq!(given_up.phase(), Phase::Withdrawn);
+    }
+
+    #[test]
+    fn a_status_is_a_patch_and_its_conditions_keep_their_times() {
+        let first = patch(&progress(&[Outcome::Done, Outcome::Waiting]), None, "2026-01-01T00:00:10.5Z".parse().unwrap());
+        assert_eq!(first["status"]["phase"], "Applying");
+        assert_eq!(first["status"]["finishedAt"], Value::Null);
+        assert_eq!(first["status"]["counts"]["waiting"], 1);
+        let stored: NodePlanStatus = serde_json::from_value(first["status"].clone()).unwrap();
+        let later = "2026-01-01T00:05:00Z".parse().unwrap();
+        let second = patch(&progress(&[Outcome::Done, failed()]), Some(&stored), later);
+        assert_eq!(second["status"]["phase"], "Partial");
+        assert_eq!(second["status"]["finishedAt"], "2026-01-01T00:05:00Z");
+        assert_eq!(
+            second["status"]["outcomes"]["change-1"],
+            json!({"outcome": "failed", "code": "ZonalAllocationFailed", "message": "no room"})
+        );
+        let times: Vec<(&str, &str, &str)> = second["status"]["conditions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|condition| {
+                let text = |field: &str| condition[field].as_str().unwrap();
+                (text("type"), text("status"), text("lastTransitionTime"))
+            })
+            .collect();
+        assert_eq!(
+            times,
+            [
+                ("Ready", "False", "2026-01-01T00:00:10Z"),
+                ("Reconciling", "False", "2026-01-01T00:05:00Z"),
+                ("Stalled", "True", "2026-01-01T00:05:00Z"),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_was_refused_is_read_back_as_it_was() {
+        let refusal = |until: &str| Refusal {
+            size: Some(SkuName::new("Standard_D4s_v5")),
+            place: RefusedPlace::EveryZone,
+            capacity_type: None,
+            because: RefusedBecause::SubscriptionQuotaReached,
+            until: until.parse().unwrap(),
+        };
+        let refused = Refused { refusal: refusal("2026-01-01T01:00:00Z"), code: Some("OperationNotAllowed".to_owned()) };
+        let progress = Progress { refusals: vec![refused.clone(), refused], ..progress(&[]) };
+        let patch = patch(&progress, None, "2026-01-01T00:00:00Z".parse().unwrap());
+        let status: NodePlanStatus = serde_json::from_value(patch["status"].clone()).unwrap();
+        let recorded = crate::ledger::Recorded {
+            name: String::new(),
+            digest: crate::model::Digest::of_bytes(b""),
+            parent: None,
+            cluster: None,
+            expires_at: None,
+            created: None,
+            chunks: 1,
+            status: Some(status),
+        };
+        assert_eq!(recorded.refusals(), [refusal("2026-01-01T01:00:00Z")]);
+    }
+}

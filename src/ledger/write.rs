@@ -1,0 +1,225 @@
+//! A plan to the objects that record it: the chunks of its text first, the plan last, so that a plan that is there was
+//! written as a whole. Names follow from the digest: writing them again after an interruption finds the same objects.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::LedgerFault;
+use crate::api::node_plan::{
+    CHUNK_BYTES_MAX, CHUNKS_MAX, NodePlan, NodePlanSpec, PLAN_LABEL, PlanChunk, PlannedChanges,
+};
+use crate::api::{Kind, meta::ObjectMeta};
+use crate::model::Digest;
+
+/// How many characters of base32 a plan's name has: 50 bits, as the ids of its changes.
+const NAME_LENGTH: usize = 10;
+
+/// A plan that is to be recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its digest: of the canonical form of the text.
+    pub digest: Digest,
+    /// The last plan with effects before it.
+    pub parent: Option<Digest>,
+    /// The UID of the cluster.
+    pub cluster: Option<String>,
+    /// Until when it may begin.
+    pub expires_at: Option<Timestamp>,
+    /// How much it changes.
+    pub changes: Changes,
+    /// What it holds, as JSON in any form.
+    pub text: String,
+}
+
+/// How much a plan changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Nodes to add.
+    pub add: usize,
+    /// Nodes to change in place.
+    pub change: usize,
+    /// Nodes to destroy.
+    pub destroy: usize,
+    /// Changes by class, in the words of a NodeFleet's `approve`.
+    pub by_class: BTreeMap<String, usize>,
+}
+
+/// Returns the name of a plan.
+#[must_use]
+pub fn name(digest: &Digest) -> String {
+    digest.base32(NAME_LENGTH)
+}
+
+/// Returns the names of the chunks of a plan's text.
+pub fn chunk_names(name: &str, chunks: usize) -> impl Iterator<Item = String> {
+    (1..=chunks.min(CHUNKS_MAX)).map(move |number| format!("{name}-{number}"))
+}
+
+/// Returns the objects to create, in this order. One that is there already is the same.
+///
+/// # Errors
+/// The text is not the one of the digest, or is too long.
+pub fn objects(entry: &Entry) -> Result<Vec<Value>, LedgerFault> {
+    let name = name(&entry.digest);
+    let text = canonical(&name, entry)?;
+    if text.len() > CHUNKS_MAX * CHUNK_BYTES_MAX {
+        return Err(LedgerFault::TooLong { name, bytes: text.len() });
+    }
+    let chunks = cut(&text);
+    // A cut between the bytes of a letter leaves a chunk some bytes short: the last may be one too many.
+    if chunks.len() > CHUNKS_MAX {
+        return Err(LedgerFault::TooLong { name, bytes: text.len() });
+    }
+    let of = count(chunks.len());
+    let of_chunk = |(chunk, at): (&&str, i32)| {
+        let spec = NodePlanSpec {
+            digest: entry.digest.to_string(),
+            chunk: Some(PlanChunk { number: at, of, text: (*chunk).to_owned() }),
+            ..NodePlanSpec::default()
+        };
+        let labels = BTreeMap::from([(PLAN_LABEL.to_owned(), name.clone())]);
+        object(ObjectMeta { name: Some(format!("{name}-{at}")), labels: Some(labels), ..ObjectMeta::default() }, spec)
+    };
+    let mut objects: Vec<Value> = chunks.iter().zip(1..).map(of_chunk).collect();
+    let Changes { add, change, destroy, by_class } = &entry.changes;
+    let spec = NodePlanSpec {
+        digest: entry.digest.to_string(),
+        parent: entry.parent.map(|digest| digest.to_string()),
+        cluster: entry.cluster.clone(),
+        expires_at: entry.expires_at.map(|time| time.to_string()),
+        changes: Some(PlannedChanges {
+            add: count(*add),
+            change: count(*change),
+            destroy: count(*destroy),
+            by_class: Some(by_class.iter().map(|(class, many)| (class.clone(), count(*many))).collect()),
+        }),
+        chunks: Some(of),
+        chunk: None,
+    };
+    objects.push(object(ObjectMeta { name: Some(name), ..ObjectMeta::default() }, spec));
+    Ok(objects)
+}
+
+/// Returns the text whose bytes the digest is of.
+fn canonical(name: &str, entry: &Entry) -> Result<String, LedgerFault> {
+    if Digest::of_bytes(entry.text.as_bytes()) == entry.digest {
+        return Ok(entry.text.clone());
+    }
+    let read = serde_json::from_str::<Value>(&entry.text).ok();
+    let text = read.and_then(|value| serde_json_canonicalizer::to_string(&value).ok());
+    text.filter(|text| Digest::of_bytes(text.as_bytes()) == entry.digest)
+        .ok_or_else(|| LedgerFault::OtherText { name: name.to_owned() })
+}
+
+/// Cuts a text between letters.
+fn cut(text: &str) -> Vec<&str> {
+    let mut chunks = Vec::new();
+    let mut rest = text;
+    while rest.len() > CHUNK_BYTES_MAX {
+        let end = (0..=CHUNK_BYTES_MAX).rev().find(|at| rest.is_char_boundary(*at)).unwrap_or(rest.len());
+        let (chunk, after) = rest.split_at(end);
+        chunks.push(chunk);
+        rest = after;
+    }
+    chunks.push(rest);
+    chunks
+}
+
+fn object(metadata: ObjectMeta, spec: NodePlanSpec) -> Value {
+    let facts = Kind::NodePlan.facts();
+    let plan = NodePlan {
+        api_version: format!("{}/{}", facts.group, facts.version),
+        kind: facts.kind.to_owned(),
+        metadata,
+        spec,
+        status: None,
+    };
+    json!(plan)
+}
+
+/// A count as Kubernetes' numbers of 32 bits have it.
+pub(super) fn count(many: usize) -> i32 {
+    i32::try_from(many).unwrap_or(i32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(value: &Value, text: String) -> Entry {
+        Entry {
+            digest: Digest::of_json(value).unwrap(),
+            parent: None,
+            cluster: Some("uid".to_owned()),
+            expires_at: Some("2026-02-03T04:05:06Z".parse().unwrap()),
+            changes: Changes {
+                add: 2,
+                destroy: 1,
+                by_class: BTreeMap::from([("create".to_owned(), 2)]),
+                ..Changes::default()
+            },
+            text,
+        }
+    }
+
+    #[test]
+    fn a_small_plan_is_one_chunk_and_itself_and_the_plan_comes_last() {
+        let value = json!({"b": 1, "a": 2});
+        let entry = entry(&value, "{\n  \"b\": 1,\n  \"a\": 2\n}\n".to_owned());
+        let made = objects(&entry).unwrap();
+        let name = name(&entry.digest);
+        assert_eq!(name.len(), 10);
+        assert_eq!(
+            made,
+            [
+                json!({
+                    "apiVersion": "nodeform.dev/v1alpha1", "kind": "NodePlan",
+                    "metadata": {"name": format!("{name}-1"), "labels": {"nodeform.dev/plan": name}},
+                    "spec": {
+                        "digest": entry.digest.to_string(),
+                        "chunk": {"number": 1, "of": 1, "text": "{\"a\":2,\"b\":1}"},
+                    },
+                }),
+                json!({
+                    "apiVersion": "nodeform.dev/v1alpha1", "kind": "NodePlan", "metadata": {"name": name},
+                    "spec": {
+                        "digest": entry.digest.to_string(), "cluster": "uid", "expiresAt": "2026-02-03T04:05:06Z",
+                        "changes": {"add": 2, "change": 0, "destroy": 1, "byClass": {"create": 2}}, "chunks": 1,
+                    },
+                }),
+            ]
+        );
+    }
+
+    #[test]
+    fn no_chunk_is_above_its_size_whatever_letters_are_cut() {
+        // Letters of three bytes: no chunk ends at its full size.
+        let value = json!("€".repeat(300_000));
+        let made = objects(&entry(&value, value.to_string())).unwrap();
+        assert_eq!(made.len(), 5);
+        for chunk in &made[..4] {
+            assert!(chunk["spec"]["chunk"]["text"].as_str().unwrap().len() <= CHUNK_BYTES_MAX);
+            assert_eq!(chunk["spec"]["chunk"]["of"], 4);
+        }
+    }
+
+    #[test]
+    fn a_text_of_another_digest_or_no_json_is_refused() {
+        let value = json!({"a": 1});
+        for text in ["{\"a\": 2}", "{\"a\": 1", ""] {
+            let fault = objects(&entry(&value, text.to_owned())).unwrap_err();
+            assert!(matches!(fault, LedgerFault::OtherText { .. }), "{text}: {fault}");
+        }
+    }
+
+    #[test]
+    fn a_plan_of_32_mib_fits_and_no_longer_one() {
+        let fits = json!("x".repeat(CHUNKS_MAX * CHUNK_BYTES_MAX - 2));
+        assert_eq!(objects(&entry(&fits, fits.to_string())).unwrap().len(), CHUNKS_MAX + 1);
+        let too_long = json!("x".repeat(CHUNKS_MAX * CHUNK_BYTES_MAX - 1));
+        let fault = objects(&entry(&too_long, too_long.to_string())).unwrap_err();
+        assert!(fault.to_string().ends_with("has 33554433 bytes, and NodePlans hold 33554432"), "{fault}");
+    }
+}
