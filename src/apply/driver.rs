@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use tokio::task::JoinSet;
 
 use super::actor::Actor;
+use super::book::Book;
 use super::performed::Performed;
 use super::reader::Reader;
 use crate::plan::ChangeId;
@@ -68,6 +69,8 @@ pub struct Driver {
     pub reader: Reader,
     /// Acts.
     pub actor: Arc<Actor>,
+    /// Where it is written down what becomes of changes.
+    pub book: Book,
     /// What is known beside the world.
     pub memory: Memory,
     /// Whether to stop.
@@ -79,12 +82,14 @@ pub struct Driver {
 impl Driver {
     /// Makes a driver that has done nothing yet.
     #[must_use]
-    pub fn new(plan: Arc<ApprovedPlan>, reader: Reader, actor: Actor, clock_speed: u32) -> Self {
+    pub fn new(plan: Arc<ApprovedPlan>, (reader, actor, book): (Reader, Actor, Book), clock_speed: u32) -> Self {
+        let memory = Memory { clock_speed, recorded: book.recorded(), ..Memory::default() };
         Self {
             plan,
             reader,
             actor: Arc::new(actor),
-            memory: Memory { clock_speed, ..Memory::default() },
+            book,
+            memory,
             stop: Stop::default(),
             tries: BTreeMap::new(),
             told: BTreeMap::new(),
@@ -99,13 +104,19 @@ impl Driver {
             let (seen, failures) = self.reader.read(now()).await;
             failures.into_iter().for_each(|because| tell(Event::Blind { because }));
             let next = rollout::next(&self.plan, &seen, &self.memory);
-            self.tell_standings(&next, &mut tell);
+            if self.tell_standings(&next, &mut tell) {
+                self.write_down(&mut tell).await;
+            }
             if next.is_finished() && running.is_empty() || self.stop.is_at_once() {
                 break next;
             }
             let actions: Vec<Action> =
                 next.actions.iter().filter(|action| self.may_begin(action, &next)).cloned().collect();
             for action in actions {
+                if let Effect::Record(outcome) = &action.effect {
+                    self.record(&action, outcome, &mut tell).await;
+                    continue;
+                }
                 tell(Event::Began(action.clone()));
                 self.memory.in_flight.insert(action.key());
                 let actor = Arc::clone(&self.actor);
@@ -162,9 +173,6 @@ impl Driver {
                 self.tries.remove(&key);
                 match &action.effect {
                     Effect::CreateToken => self.memory.has_token = true,
-                    Effect::Record(outcome) => {
-                        self.memory.recorded.insert(action.change.clone(), outcome.clone());
-                    }
                     Effect::PutExtension(_) => {
                         self.memory.done.insert(key);
                     }
@@ -176,7 +184,8 @@ impl Driver {
                     | Effect::Patch(_)
                     | Effect::Evict(_)
                     | Effect::DeletePod(_)
-                    | Effect::DeleteObject(_) => {}
+                    | Effect::DeleteObject(_)
+                    | Effect::Record(_) => {}
                 }
                 tell(Event::Did(action));
             }
@@ -216,14 +225,37 @@ impl Driver {
         tell(Event::Failed { action, because });
     }
 
-    /// Tells what has changed about where changes stand.
-    fn tell_standings(&mut self, next: &Next, tell: &mut impl FnMut(Event)) {
+    /// Writes down what became of a change before anything is done that would hide it.
+    async fn record(&mut self, action: &Action, outcome: &Outcome, tell: &mut impl FnMut(Event)) {
+        self.book.note(&action.change, outcome);
+        if self.write_down(tell).await {
+            self.memory.recorded.insert(action.change.clone(), outcome.clone());
+        }
+    }
+
+    /// Writes the ledger; returns whether it is written.
+    async fn write_down(&mut self, tell: &mut impl FnMut(Event)) -> bool {
+        self.book.note_refusals(&self.memory.refusals);
+        match self.book.write(now()).await {
+            Ok(()) => true,
+            Err(failure) => {
+                tell(Event::Blind { because: format!("the ledger cannot be written: {}", failure.what) });
+                false
+            }
+        }
+    }
+
+    /// Tells what has changed about where changes stand; returns whether one has ended.
+    fn tell_standings(&mut self, next: &Next, tell: &mut impl FnMut(Event)) -> bool {
+        let mut has_ended = false;
         for (change, standing) in &next.standings {
             if self.told.get(change) == Some(standing) {
                 continue;
             }
             match standing {
                 Standing::Settled(outcome) => {
+                    has_ended = true;
+                    self.book.note(change, outcome);
                     tell(Event::Settled { change: change.clone(), outcome: outcome.clone() });
                 }
                 Standing::Waits(wait) => tell(Event::Waits { change: change.clone(), wait: wait.clone() }),
@@ -231,6 +263,7 @@ impl Driver {
             }
             self.told.insert(change.clone(), standing.clone());
         }
+        has_ended
     }
 
     fn ended(&self, next: &Next) -> Ended {

@@ -9,12 +9,14 @@
 //! Nothing is decided here but when to look again. Must never write what no action asks for, nor past a closed gate.
 
 mod actor;
+mod book;
 mod driver;
 mod performed;
 mod reader;
 mod token;
 
 pub use actor::{Actor, Materials, Means};
+pub use book::{Book, NotBegun};
 pub use driver::{Driver, Ended, Stop};
 pub use performed::Performed;
 pub use reader::{ReadFailure, Reader};

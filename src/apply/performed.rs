@@ -55,7 +55,7 @@ impl Performed {
                 Self::given_up(code_of(failure.kind), because)
             }
             Kind::NotFound => Self::again(because),
-            Kind::Unreachable | Kind::Expired | Kind::TooMany | Kind::GateClosed | Kind::Other => {
+            Kind::Unreachable | Kind::Expired | Kind::TooMany | Kind::GateClosed | Kind::LeaseHeld | Kind::Other => {
                 Self::later(Duration::from_secs(5), because)
             }
         }
@@ -88,6 +88,7 @@ const fn code_of(kind: ClusterFailureKind) -> &'static str {
         | ClusterFailureKind::Expired
         | ClusterFailureKind::TooMany
         | ClusterFailureKind::GateClosed
+        | ClusterFailureKind::LeaseHeld
         | ClusterFailureKind::Other => "ApiServerFailed",
     }
 }

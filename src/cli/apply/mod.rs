@@ -18,9 +18,10 @@ use super::input::Inputs;
 use super::live::Connected;
 use super::ui::Ui;
 use super::{saved, world};
-use crate::apply::{Actor, Driver, Ended, Materials, Means, Reader, Stop};
+use crate::apply::{Actor, Book, Driver, Ended, Materials, Means, NotBegun, Reader, Stop};
 use crate::arm::ResourceId;
-use crate::cluster::WriteGate;
+use crate::cluster::ClusterFailure;
+use crate::cluster::lease::{self, Held};
 use crate::launch;
 use crate::model::Wishes;
 use crate::offline::{Request, World};
@@ -155,23 +156,54 @@ impl Applying<'_> {
     }
 
     fn roll_out(self, reader: Reader, plan: Arc<ApprovedPlan>) -> Result<Ended, Failure> {
-        let materials = self.materials(&plan);
-        let Connected { cluster, azure, runtime } = &self.connected;
-        let gate = WriteGate::always_open();
-        let speed = azure.cloud().clock_speed;
-        let means = Means { writer: cluster.writing(&gate), gate, azure: azure.clone(), materials };
-        let actor = Actor::new(Arc::clone(&plan), means);
-        let driver = Driver::new(Arc::clone(&plan), reader, actor, speed);
-        let stop = driver.stop.clone();
         let mut shown = Shown::new(&plan, self.arguments.output, self.ui);
-        let ended = runtime.block_on(async {
-            let listening = tokio::spawn(listen(stop, self.ui));
-            let ended = driver.run(|event: Event| shown.event(&event)).await;
-            listening.abort();
+        let ended = self.connected.runtime.block_on(async {
+            let held = self.lease().await?;
+            let ended = self.driven(reader, &plan, &held, &mut shown).await;
+            if let Err(failure) = held.release().await {
+                self.ui.aside(&format!("warning: the Lease could not be let go: {failure}\n"));
+            }
             ended
-        });
+        })?;
         shown.end(&ended)?;
         Ok(ended)
+    }
+
+    /// Gets the Lease that Karpenter takes too: nobody else writes meanwhile.
+    async fn lease(&self) -> Result<Held, Failure> {
+        let cluster = &self.connected.cluster;
+        let namespace = lease::namespace(cluster).await.map_err(|failure| refused(&failure))?;
+        let settings = lease::Settings { identity: identity(), namespace, terms: lease::Terms::default() };
+        let waits = |other: &lease::Other| {
+            self.ui.aside(&format!("Waiting for the Lease of `{}`, which shows no life.\n", other.holder));
+        };
+        lease::acquire(cluster, &settings, waits).await.map_err(|failure| refused(&failure))
+    }
+
+    async fn driven(
+        &self,
+        reader: Reader,
+        plan: &Arc<ApprovedPlan>,
+        held: &Held,
+        shown: &mut Shown,
+    ) -> Result<Ended, Failure> {
+        let Connected { cluster, azure, .. } = &self.connected;
+        let gate = held.gate().clone();
+        let writer = cluster.writing(&gate);
+        let book = Book::open(writer.clone(), plan, world::now()).await.map_err(|fault| not_begun(&fault))?;
+        let means = Means { writer, gate, azure: azure.clone(), materials: self.materials(plan) };
+        let actor = Actor::new(Arc::clone(plan), means);
+        let driver = Driver::new(Arc::clone(plan), (reader, actor, book), azure.cloud().clock_speed);
+        let stop = driver.stop.clone();
+        let listening = tokio::spawn(listen(stop.clone(), self.ui));
+        let running = driver.run(|event: Event| shown.event(&event));
+        let ended = tokio::select! {
+            ended = running => Ok(ended),
+            lost = held.lost() => Err(Failure::error(format!("the Lease was lost, so nothing more is written: {lost}"))
+                .hint("run the same command again; it goes on where this one stopped")),
+        };
+        listening.abort();
+        ended
     }
 
     /// Makes what VMs start with, as it is now, where it still is as it was planned.
@@ -200,6 +232,23 @@ async fn listen(stop: Stop, ui: Ui) {
                 .aside("Finishing what has begun; nothing new begins. Press Ctrl-C again to stop at once.\n"),
         }
     }
+}
+
+/// Who holds the Lease: this process alone.
+fn identity() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = host.trim();
+    let at = world::now().as_nanosecond();
+    format!("{}_nodeform-{}-{at:x}", if host.is_empty() { "host" } else { host }, std::process::id())
+}
+
+fn refused(failure: &ClusterFailure) -> Failure {
+    Failure::errors(Vec::new()).and(&failure.what, Some(&failure.hint))
+}
+
+fn not_begun(fault: &NotBegun) -> Failure {
+    let exit = if matches!(fault, NotBegun::Spent { .. }) { Exit::Stale } else { Exit::Error };
+    Failure { exit, ..Failure::errors(Vec::new()) }.and(&fault.to_string(), Some(&fault.hint()))
 }
 
 fn not_approved(faults: &[NotApproved]) -> Failure {

@@ -1,0 +1,221 @@
+//! The ledger of a rollout in the cluster: the NodePlan is there before the first effect, and says at the end, and after
+//! each change, what became of it.
+//!
+//! A plan that has ended is spent: it is never carried out twice.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::api::node_plan::{NodePlanStatus, OutcomeKind, Phase};
+use crate::cluster::{ClusterFailure, ClusterFailureKind, Writer};
+use crate::ledger::{self, Changes, Entry, Ledger, LedgerFault, PLANS_ONLY, Progress, Refused};
+use crate::model::{ChangeClass, Digest, Refusal};
+use crate::plan::{Change, ChangeId, PlanSpec};
+use crate::review::ApprovedPlan;
+use crate::rollout::Outcome;
+
+const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
+
+/// Why a plan cannot be begun, as far as the ledger knows.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotBegun {
+    /// It was carried out before.
+    #[error("plan `{name}` was carried out before, and ended as {phase}: it is spent")]
+    Spent {
+        /// Its name.
+        name: String,
+        /// How it ended.
+        phase: String,
+    },
+    /// The CustomResourceDefinitions are missing.
+    #[error("the cluster does not know the kind NodePlan, in which is written down what becomes of a plan")]
+    NoKind,
+    /// The ledger holds something that cannot be read.
+    #[error("{0}")]
+    Ledger(#[from] LedgerFault),
+    /// The API server refuses.
+    #[error("{0}")]
+    Cluster(String, String),
+}
+
+impl NotBegun {
+    /// Returns the next thing to do.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Spent { .. } => "plan again: `nodeform plan --live --out plan.json`".to_owned(),
+            Self::NoKind => "install the kinds: `nodeform crds | kubectl apply --server-side -f -`".to_owned(),
+            Self::Ledger(fault) => fault.hint(),
+            Self::Cluster(_, hint) => hint.clone(),
+        }
+    }
+}
+
+impl From<ClusterFailure> for NotBegun {
+    fn from(failure: ClusterFailure) -> Self {
+        match failure.kind {
+            ClusterFailureKind::NotFound => Self::NoKind,
+            _ => Self::Cluster(failure.what, failure.hint),
+        }
+    }
+}
+
+/// The page of a plan in the ledger.
+pub struct Book {
+    writer: Writer,
+    name: String,
+    progress: Progress,
+    status: Option<NodePlanStatus>,
+}
+
+impl Book {
+    /// Opens the page of a plan, and writes it down where it is new.
+    ///
+    /// # Errors
+    /// The plan is spent, or cannot be written down.
+    pub async fn open(writer: Writer, plan: &ApprovedPlan, at: Timestamp) -> Result<Self, NotBegun> {
+        let digest = plan.plan().digest();
+        let ledger = read(&writer).await?;
+        let known = ledger.of_digest(&digest);
+        let status = known.and_then(|known| known.status.clone());
+        if let Some(known) = known.filter(|known| known.phase() != Phase::Applying) {
+            return Err(NotBegun::Spent { name: known.name.clone(), phase: format!("{:?}", known.phase()) });
+        }
+        let name = ledger::name(&digest);
+        let started_at = status.as_ref().and_then(|status| status.started_at.as_deref()?.parse().ok());
+        let mut book = Self {
+            progress: Progress {
+                started_at: started_at.unwrap_or(at),
+                outcomes: BTreeMap::new(),
+                is_withdrawn: false,
+                refusals: Vec::new(),
+            },
+            writer,
+            name,
+            status,
+        };
+        for change in plan.spec().changes.keys() {
+            book.progress.outcomes.insert(change.to_string(), ledger::Outcome::Waiting);
+        }
+        for (change, outcome) in book.recorded() {
+            book.progress.outcomes.insert(change.to_string(), written(&outcome));
+        }
+        if known.is_none() {
+            for object in ledger::objects(&entry(plan, digest))? {
+                match book.writer.create(PLANS, &object).await {
+                    Ok(_) => {}
+                    // A chunk that an interrupted run wrote.
+                    Err(failure) if failure.kind == ClusterFailureKind::Conflict => {}
+                    Err(failure) => return Err(failure.into()),
+                }
+            }
+        }
+        book.write(at).await?;
+        Ok(book)
+    }
+
+    /// Returns what became of changes in an earlier run: those that are not tried again.
+    #[must_use]
+    pub fn recorded(&self) -> BTreeMap<ChangeId, Outcome> {
+        let known = self.status.iter().filter_map(|status| status.outcomes.as_ref()).flatten();
+        let ended = known.filter_map(|(change, known)| {
+            let because = || known.message.clone().unwrap_or_default().into();
+            let code = || known.code.clone().unwrap_or_else(|| "Failed".to_owned()).into();
+            let outcome = match known.outcome {
+                OutcomeKind::Failed => Outcome::Failed { code: code(), because: because() },
+                OutcomeKind::NoLongerHolds => Outcome::NoLongerHolds { because: because() },
+                OutcomeKind::Done | OutcomeKind::AlreadySo | OutcomeKind::NoLongerNeeded | OutcomeKind::Waiting => {
+                    return None;
+                }
+            };
+            Some((ChangeId(change.as_str().into()), outcome))
+        });
+        ended.collect()
+    }
+
+    /// Notes what became of a change.
+    pub fn note(&mut self, change: &ChangeId, outcome: &Outcome) {
+        self.progress.outcomes.insert(change.to_string(), written(outcome));
+    }
+
+    /// Notes what Azure refused to sell.
+    pub fn note_refusals(&mut self, refusals: &[Refusal]) {
+        let known: Vec<Refused> =
+            refusals.iter().map(|refusal| Refused { refusal: refusal.clone(), code: None }).collect();
+        self.progress.refusals = known;
+    }
+
+    /// Writes what is noted.
+    ///
+    /// # Errors
+    /// The API server refuses, or does not answer.
+    pub async fn write(&mut self, at: Timestamp) -> Result<(), ClusterFailure> {
+        let patch = ledger::patch(&self.progress, self.status.as_ref(), at);
+        let stored = self.writer.patch_status(&format!("{PLANS}/{}", self.name), &patch).await?;
+        self.status = serde_json::from_value(stored["status"].clone()).ok();
+        Ok(())
+    }
+}
+
+/// Reads the plans of the ledger.
+async fn read(writer: &Writer) -> Result<Ledger, NotBegun> {
+    let listed = writer.cluster().list(PLANS, PLANS_ONLY).await?;
+    let mut objects: Vec<Value> = Vec::new();
+    for page in &listed.pages {
+        let page: Value = serde_json::from_slice(page).map_err(|error| {
+            NotBegun::Cluster(format!("`GET {PLANS}`: {error}"), "look whether an API server answers there".to_owned())
+        })?;
+        objects.extend(page["items"].as_array().cloned().unwrap_or_default());
+    }
+    Ok(ledger::read(&objects))
+}
+
+fn entry(plan: &ApprovedPlan, digest: Digest) -> Entry {
+    let spec: &PlanSpec = plan.spec();
+    let text = serde_json::to_string(spec).unwrap_or_default();
+    let mut changes = Changes::default();
+    for planned in spec.changes.values() {
+        let class = match &planned.change {
+            Change::Create(_) => {
+                changes.add += 1;
+                "create"
+            }
+            Change::Delete(delete) => {
+                changes.destroy += 1;
+                ChangeClass::of(delete.reason).as_str()
+            }
+            Change::Update(_) => {
+                changes.change += 1;
+                "update"
+            }
+            Change::Replace(_) => "replace",
+            Change::Adopt(_) => "adopt",
+            Change::Forget(_) => "forget",
+            Change::NoOp(_) => continue,
+        };
+        *changes.by_class.entry(class.to_owned()).or_default() += 1;
+    }
+    Entry {
+        digest,
+        parent: spec.parent,
+        cluster: Some(plan.execution().cluster.uid.to_string()),
+        expires_at: spec.expires_at,
+        changes,
+        text,
+    }
+}
+
+fn written(outcome: &Outcome) -> ledger::Outcome {
+    match outcome {
+        Outcome::Done => ledger::Outcome::Done,
+        Outcome::AlreadySo => ledger::Outcome::AlreadySo,
+        Outcome::NoLongerHolds { because } | Outcome::Withheld { because } => {
+            ledger::Outcome::NoLongerHolds { why: because.to_string() }
+        }
+        Outcome::Failed { code, because } => {
+            ledger::Outcome::Failed { code: code.to_string(), why: because.to_string() }
+        }
+    }
+}
