@@ -29,6 +29,7 @@
 //! | [`offline`] | from files to a judged plan: the steps in their order |
 //! | `arm` | Azure's requests and answers as values: built and read, not sent; bodies with feature `live` |
 //! | `bootstrap` | what a new VM needs in order to join, with secrets that cannot be printed |
+//! | [`launch`] | what VMs of a live plan are made of, and which nodes it means |
 //! | `azure` | who signs in, and sending what `arm` built (feature `live`) |
 //! | `cluster` | the Kubernetes client (feature `live`) |
 //! | `observe` | a cluster and its Azure resources, read once, to a snapshot (feature `live`) |
@@ -80,6 +81,7 @@ pub mod cluster;
 #[cfg(feature = "git")]
 pub mod git;
 pub mod ledger;
+pub mod launch;
 pub mod manifests;
 pub mod model;
 #[cfg(feature = "live")]

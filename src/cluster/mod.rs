@@ -8,13 +8,15 @@
 //!
 //! Objects are bytes here: what they mean is read where manifests are read. Nothing is decided, and Secrets are never listed.
 
+#![expect(clippy::disallowed_methods, reason = "the file of a cluster's CA is read here")]
+
 mod failure;
 pub mod lease;
 mod list;
 mod send;
 mod write;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kube::Client;
 use kube::config::{Config, KubeConfigOptions, Kubeconfig, KubeconfigError};
@@ -23,6 +25,9 @@ pub use failure::{ClusterFailure, ClusterFailureKind};
 pub use lease::{GateClosed, WriteGate};
 pub use list::{Listed, Served};
 pub use write::{Deletion, Eviction, Preconditions, ThisPod, Writer};
+
+/// Where a Pod finds the CA of its cluster.
+const SERVICE_ACCOUNT_CA: &str = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
 
 /// Which cluster is meant, as for kubectl.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,6 +48,8 @@ pub struct Cluster {
     once: Client,
     /// Where it answers, for messages.
     server: String,
+    /// The CA of the API server: PEM in base64.
+    ca_certificate: Option<String>,
 }
 
 impl Cluster {
@@ -51,19 +58,25 @@ impl Cluster {
     /// # Errors
     /// No kubeconfig, one that cannot be read, or a context that it does not have.
     pub async fn of(settings: &Settings) -> Result<Self, ClusterFailure> {
-        let config = config(settings).await?;
+        let Connection { config, ca_certificate } = connection(settings).await?;
         let server = config.cluster_url.to_string();
         let mut config_once = config.clone();
         config_once.default_retry = false;
         let client = client_of(config)?;
         let once = client_of(config_once)?;
-        Ok(Self { client, once, server })
+        Ok(Self { client, once, server, ca_certificate })
     }
 
     /// Returns the address of the API server, for messages.
     #[must_use]
     pub fn server(&self) -> &str {
         self.server.trim_end_matches('/')
+    }
+
+    /// Returns the CA of the API server as a kubeconfig has it: PEM in base64; none where a public CA is trusted.
+    #[must_use]
+    pub fn ca_certificate(&self) -> Option<&str> {
+        self.ca_certificate.as_deref()
     }
 }
 
@@ -72,20 +85,48 @@ fn client_of(config: Config) -> Result<Client, ClusterFailure> {
         .map_err(|error| ClusterFailure::settings(format!("the kubeconfig cannot be used: {error}")))
 }
 
-async fn config(Settings { context, kubeconfig }: &Settings) -> Result<Config, ClusterFailure> {
+/// How a cluster is reached, and the CA by which its nodes know it.
+struct Connection {
+    config: Config,
+    ca_certificate: Option<String>,
+}
+
+async fn connection(Settings { context, kubeconfig }: &Settings) -> Result<Connection, ClusterFailure> {
     let options = KubeConfigOptions { context: context.clone(), ..KubeConfigOptions::default() };
-    let Some(path) = kubeconfig else {
-        return match Config::from_kubeconfig(&options).await {
-            Ok(config) => Ok(config),
-            // A Pod has no kubeconfig and a service account.
-            Err(KubeconfigError::FindPath | KubeconfigError::ReadConfig(..)) if context.is_none() => {
-                Config::incluster().map_err(|_| ClusterFailure::without_kubeconfig())
-            }
-            Err(error) => Err(ClusterFailure::of_kubeconfig(&error)),
-        };
+    let read = match kubeconfig {
+        Some(path) => Kubeconfig::read_from(path),
+        None => Kubeconfig::read(),
     };
-    let read = Kubeconfig::read_from(path).map_err(|error| ClusterFailure::of_kubeconfig(&error))?;
-    Config::from_custom_kubeconfig(read, &options)
+    let read = match read {
+        Ok(read) => read,
+        // A Pod has no kubeconfig and a service account.
+        Err(KubeconfigError::FindPath | KubeconfigError::ReadConfig(..))
+            if context.is_none() && kubeconfig.is_none() =>
+        {
+            let config = Config::incluster().map_err(|_| ClusterFailure::without_kubeconfig())?;
+            return Ok(Connection { config, ca_certificate: in_base64(Path::new(SERVICE_ACCOUNT_CA)) });
+        }
+        Err(error) => return Err(ClusterFailure::of_kubeconfig(&error)),
+    };
+    let ca_certificate = ca_certificate(&read, context.as_deref());
+    let config = Config::from_custom_kubeconfig(read, &options)
         .await
-        .map_err(|error| ClusterFailure::of_kubeconfig(&error))
+        .map_err(|error| ClusterFailure::of_kubeconfig(&error))?;
+    Ok(Connection { config, ca_certificate })
+}
+
+/// Returns the CA of the cluster that a context of a kubeconfig names, be it written in it or in a file beside it.
+fn ca_certificate(kubeconfig: &Kubeconfig, context: Option<&str>) -> Option<String> {
+    let context = context.or(kubeconfig.current_context.as_deref())?;
+    let named = kubeconfig.contexts.iter().find(|named| named.name == context)?;
+    let cluster = &named.context.as_ref()?.cluster;
+    let cluster = kubeconfig.clusters.iter().find(|named| named.name == *cluster)?.cluster.as_ref()?;
+    let written = cluster.certificate_authority_data.as_ref();
+    let written = written.map(|data| data.chars().filter(|letter| !letter.is_whitespace()).collect());
+    written.or_else(|| in_base64(Path::new(cluster.certificate_authority.as_ref()?)))
+}
+
+fn in_base64(path: &Path) -> Option<String> {
+    let bytes = std::fs::read(path).ok()?;
+    Some(data_encoding::BASE64.encode(&bytes))
 }

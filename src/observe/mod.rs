@@ -6,9 +6,12 @@
 #![expect(clippy::disallowed_methods, reason = "what Azure refused counts until a time")]
 
 mod azure;
+mod classes;
+mod images;
 mod kinds;
 mod ledger;
 mod locate;
+mod network;
 
 use std::collections::BTreeSet;
 
@@ -66,7 +69,9 @@ pub async fn observe(
     kinds::read(cluster, &mut seen).await.map_err(|fault| vec![fault])?;
     let place = locate::place(azure, named, &seen).await.map_err(|fault| vec![fault])?;
     let ledger = ledger::read(cluster, Timestamp::now(), &mut seen).await;
-    let facts = azure::read(azure, &place, &mut seen).await?;
-    seen.azure = Some(AzureFacts { ledger, ..facts });
+    let mut facts = azure::read(azure, &place, &mut seen).await?;
+    facts.cluster.ca_certificate = cluster.ca_certificate().map(Into::into);
+    facts.ledger = ledger;
+    seen.azure = Some(facts);
     Ok(seen)
 }
