@@ -5,6 +5,7 @@
     reason = "tests of programs: they start them, read their files and wait for them"
 )]
 
+mod apply;
 mod azure;
 mod joins;
 mod launch;

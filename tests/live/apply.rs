@@ -1,0 +1,76 @@
+//! `plan --live`, `apply`, `plan --live`: nodes come and go as planned, and nothing is left over.
+
+use serde_json::{Value, json};
+
+use crate::program::{Program, Ran};
+
+const WORLD: &str = include_str!("world.yaml");
+const INFLATE: &str = "/apis/apps/v1/namespaces/default/deployments/inflate";
+
+/// A world that goes on sixty times as fast.
+async fn started(record: &str) -> Program {
+    Program::of(WORLD, &["--speed", "60", "--record", record]).await
+}
+
+async fn no_changes(program: &Program) {
+    let ran = program.nodeform(&["plan", "--live"], &[]).await;
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.printed.starts_with("No changes."), "{}", ran.printed);
+}
+
+fn done(ran: &Ran) {
+    assert_eq!(ran.code, Some(0), "{}\n{}", ran.printed, ran.said);
+}
+
+/// The names of what is there, by kind: claims, VMs, NICs, nodes of nodeform.
+async fn there(program: &Program) -> Value {
+    let (_, claims) = program.kube("GET", "/apis/karpenter.sh/v1/nodeclaims", &Value::Null).await;
+    let (_, nodes) = program.kube("GET", "/api/v1/nodes", &Value::Null).await;
+    let state = program.own("GET", "/sim/state", &Value::Null).await.1;
+    let names = |items: &Value| -> Vec<String> {
+        let items = items.as_array().expect("a list").iter();
+        let names = items.map(|item| item["metadata"]["name"].as_str().or(item["name"].as_str()).expect("a name"));
+        names.filter(|name| !name.contains("vmss")).map(|name| name.trim_start_matches("aks-").to_owned()).collect()
+    };
+    json!({
+        "claims": names(&claims["items"]), "nodes": names(&nodes["items"]),
+        "vms": names(&state["virtualMachines"]), "nics": names(&state["networkInterfaces"]),
+    })
+}
+
+#[tokio::test]
+async fn a_planned_node_comes_takes_its_pods_and_goes_without_a_trace() {
+    let record = tempfile::NamedTempFile::new().expect("a file");
+    let program = started(&record.path().display().to_string()).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = folder.path().join("plan.json").display().to_string();
+    done(&program.nodeform(&["plan", "--live", "--out", &plan], &[]).await);
+    let ran = program.nodeform(&["apply", &plan], &[]).await;
+    done(&ran);
+    assert!(ran.printed.ends_with("\nApply complete! Nodes: 1 added, 0 destroyed, 0 not done.\n"), "{}", ran.printed);
+    let found = there(&program).await;
+    assert_eq!(found["claims"].as_array().map(Vec::len), Some(1), "{found}");
+    assert!(["nodes", "vms", "nics"].iter().all(|kind| found[*kind] == found["claims"]), "{found}");
+    program.wait_for(|state| running(state) == 5).await;
+    no_changes(&program).await;
+    let spent = program.nodeform(&["apply", &plan], &[]).await;
+    assert_eq!(spent.code, Some(3), "{spent:?}");
+    assert!(spent.said.contains("spent"), "{}", spent.said);
+
+    assert_eq!(program.patch(INFLATE, &json!({"spec": {"replicas": 0}})).await.0, 200);
+    program.wait_for(|state| running(state) == 0).await;
+    let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
+    done(&ran);
+    assert!(ran.printed.contains("Plan: 0 to add, 0 to change, 1 to destroy."), "{}", ran.printed);
+    assert!(ran.printed.ends_with("\nApply complete! Nodes: 0 added, 1 destroyed, 0 not done.\n"), "{}", ran.printed);
+    assert_eq!(there(&program).await, json!({"claims": [], "nodes": [], "vms": [], "nics": []}));
+    no_changes(&program).await;
+    let (_, secrets) = program.kube("GET", "/api/v1/namespaces/kube-system/secrets", &Value::Null).await;
+    assert!(!secrets.to_string().contains("bootstrap-token-"), "{secrets}");
+    crate::specifications::judge(record.path());
+}
+
+fn running(state: &Value) -> usize {
+    let pods = state["pods"].as_array().expect("a list").iter();
+    pods.filter(|pod| pod["phase"] == "Running" && pod["name"].as_str().is_some_and(|name| name.contains("inflate"))).count()
+}
