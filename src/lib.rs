@@ -27,6 +27,7 @@
 //! | [`offline`] | from files to a judged plan: the steps in their order |
 //! | `arm` | Azure's requests and answers as values: built and read, not sent (feature `live`) |
 //! | `bootstrap` | what a new VM needs in order to join, with secrets that cannot be printed |
+//! | [`launch`] | what VMs of a live plan are made of, and which nodes it means |
 //! | `azure` | who signs in, and sending what `arm` built (feature `live`) |
 //! | `cluster` | the Kubernetes client (feature `live`) |
 //! | `observe` | a cluster and its Azure resources, read once, to a snapshot (feature `live`) |
@@ -75,6 +76,7 @@ pub mod cli;
 pub mod cluster;
 #[cfg(feature = "git")]
 pub mod git;
+pub mod launch;
 pub mod manifests;
 pub mod model;
 #[cfg(feature = "live")]

@@ -15,7 +15,7 @@ const GB: i64 = 1_000_000_000;
 /// Memory that the VM itself takes, in thousandths: the provider's default `vm-memory-overhead-percent`.
 const VM_OVERHEAD_THOUSANDTHS: i64 = 75;
 /// Memory below which the kubelet evicts: `memory.available<750Mi`.
-const EVICTION_BYTES: i64 = 750 << 20;
+pub const EVICTION_BYTES: i64 = 750 << 20;
 
 /// What is left of an OS disk in its file system, in ten-thousandths: nodes of AKS with 128 GiB report 129886128Ki.
 const FILE_SYSTEM_TEN_THOUSANDTHS: i64 = 9677;

@@ -95,6 +95,10 @@ fn differs(case: &Case<'_>, node: &Node, pool: &Pool) -> bool {
     }) {
         return true;
     }
+    let of_pool = node.claimed.pool_stamp.as_ref().filter(|stamp| &*stamp.version == Pool::TEMPLATE_HASH_VERSION);
+    if of_pool.is_some_and(|stamp| stamp.hash != pool.template_hash()) {
+        return true;
+    }
     let is_set_by_others =
         |key: &str| label::WELL_KNOWN.contains(&key) || label::WELL_KNOWN_AZURE.contains(&key);
     let breaks = pool.requirements.iter().any(|(key, asked)| match node.labels.get(key) {

@@ -59,13 +59,15 @@ pub enum Rule {
     Supposed,
     /// Who preempts others has no place without, and those who give way are of a lower priority and all needed.
     Preemption,
+    /// A live plan is carried out as it says: by choices that its claims admit, on the nodes that were seen, in order.
+    Execution,
     /// Soft preferences cost no more than they may, and what is said of them agrees.
     Preferences,
 }
 
 impl Rule {
     /// Every rule, in the order in which findings are listed.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::Pods,
         Self::HeldBack,
         Self::Headroom,
@@ -93,6 +95,7 @@ impl Rule {
         Self::Content,
         Self::Supposed,
         Self::Preemption,
+        Self::Execution,
         Self::Preferences,
     ];
 
@@ -127,6 +130,7 @@ impl Rule {
             Self::Content => "content",
             Self::Supposed => "what is supposed",
             Self::Preemption => "preemption",
+            Self::Execution => "execution",
             Self::Preferences => "preferences",
         }
     }

@@ -21,6 +21,7 @@ mod daemons;
 mod destroyed;
 mod due;
 mod evictions;
+mod execution;
 mod finding;
 mod gaps;
 mod headroom;
@@ -109,6 +110,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         wishes::findings,
         destroyed::findings,
         preempted::findings,
+        execution::findings,
     ];
     let mut found: Vec<Finding> = rules.iter().flat_map(|rule| rule(&case)).collect();
     found.extend(choices::findings(snapshot, &case));

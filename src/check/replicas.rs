@@ -14,7 +14,7 @@ use super::made::Made;
 use super::offering::{may_be_chosen, suits};
 use super::price::{effective_price, show_rate};
 use crate::model::{
-    DisruptionReason, InstanceType, MicroUsdPerHour, Node, NodeName, Offering, Pool, PoolName, Resources,
+    ChangeClass, DisruptionReason, InstanceType, MicroUsdPerHour, Node, NodeName, Offering, Pool, PoolName, Resources,
     SkuName,
 };
 use crate::plan::Delete;
@@ -111,7 +111,12 @@ fn count_faults(case: &Case<'_>, pool: &Pool, asked: u64, usage: &Usage) -> Vec<
     let is_beyond = |delete: &Delete| {
         delete.reason == DisruptionReason::Excess && delete.target.pool.as_ref() == Some(&pool.name)
     };
-    if after < asked {
+    // Of a live plan, nodes that cannot be made are named.
+    let withheld = case.plan.evidence.held.iter().any(|held| {
+        held.class == ChangeClass::Create && held.pool.as_ref() == Some(&pool.name)
+    });
+    let is_excused = withheld && case.plan.spec.execution.is_some();
+    if after < asked && !is_excused {
         let could_be = ways(case, pool).any(|(size, offering)| {
             effective_price(case, size, offering).known().is_some() && pool_has_room(case, pool, usage, size)
         });

@@ -182,6 +182,10 @@ pub(super) struct PlanArguments {
     /// cheapest
     #[arg(long, value_enum)]
     pub(super) strategy: Option<StrategyArgument>,
+    /// For how long the plan of a live cluster may be applied, as 30m or 8h; else 4 hours
+    #[cfg(feature = "live")]
+    #[arg(long, value_name = "DURATION")]
+    pub(super) valid_for: Option<String>,
     /// Save the plan to this file
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
@@ -247,6 +251,10 @@ pub(super) struct ShowArguments {
     /// The saved plan; `-` is standard input
     #[arg(value_name = "PLAN")]
     pub(super) plan: PathBuf,
+    /// Print every request by which a plan of a live cluster is carried out, without secrets
+    #[cfg(feature = "live")]
+    #[arg(long, conflicts_with_all = ["all", "output"])]
+    pub(super) requests: bool,
     /// Print every node and pod instead of a page (with `-o human`)
     #[arg(long)]
     pub(super) all: bool,

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use jiff::SignedDuration;
+
 use super::arguments::{PlanArguments, PlanOutput, StrategyArgument};
 use super::compare::{self, Compared};
 use super::exit::{Exit, Failure};
@@ -33,7 +35,9 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         verbose,
         detailed_exitcode,
         gates,
+        ..
     } = arguments;
+    let valid_for = valid_for(arguments)?;
     if from.is_empty() {
         return Err(nothing_named());
     }
@@ -51,7 +55,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let asks_for_both = *strategy == Some(StrategyArgument::Both);
     let strategy = planned_by(*strategy, before.is_none() && targets.is_empty() && !destroy)?;
     let proves_bound = *verbose || asks_for_both;
-    let options = Request { targets, wishes, laid, names, strategy, proves_bound, ..world::options(from)? };
+    let options = Request { targets, wishes, laid, names, strategy, proves_bound, valid_for, ..world::options(from)? };
     let Compared { planned, patches, strays } = match before {
         None => {
             let world = world::inhabited(after, options.clone())?;
@@ -70,6 +74,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     known(planned.plan.plan(), &options.targets)?;
     managed(planned.plan.plan(), &options.targets)?;
     fulfilled(planned.plan.plan())?;
+    expiring(planned.plan.plan(), valid_for)?;
     let plan = planned.plan.plan();
     if let Some(file) = out {
         saved::save(file, plan, &read)?;
@@ -135,6 +140,28 @@ fn say_unbounded(plan: &Plan, ui: Ui) {
     if plan.evidence.report.bound.is_none() {
         ui.aside(&format!("No lower bound of the cost: {because}.\n"));
     }
+}
+
+/// Returns for how long the plan may be applied, where that is said.
+fn valid_for(arguments: &PlanArguments) -> Result<Option<SignedDuration>, Failure> {
+    #[cfg(feature = "live")]
+    if let Some(text) = &arguments.valid_for {
+        let read = text.parse::<SignedDuration>().ok().filter(SignedDuration::is_positive);
+        return read.map(Some).ok_or_else(|| {
+            Failure::error(format!("`--valid-for {text}` is no duration")).hint("write it as `30m` or `8h`")
+        });
+    }
+    let _ = arguments;
+    Ok(None)
+}
+
+/// Refuses an end for a plan that has none.
+fn expiring(plan: &Plan, valid_for: Option<SignedDuration>) -> Result<(), Failure> {
+    if valid_for.is_none() || plan.spec.execution.is_some() {
+        return Ok(());
+    }
+    Err(Failure::error("`--valid-for` is for plans of a live cluster: others are never applied")
+        .hint("plan with `--live`, or from a snapshot that `nodeform snapshot --live` took"))
 }
 
 /// Refuses a plan that leaves out what was asked for by name.

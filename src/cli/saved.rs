@@ -93,8 +93,18 @@ pub(super) fn save_text(path: &Path, text: &str, read: &BTreeSet<PathBuf>) -> Re
 
 /// `nodeform show`: needs nothing but the file.
 pub(super) fn show(arguments: &ShowArguments, ui: Ui) -> Result<Exit, Failure> {
-    let ShowArguments { plan: path, all, output, gates } = arguments;
+    let ShowArguments { plan: path, all, output, gates, .. } = arguments;
     let plan = read(path)?;
+    #[cfg(feature = "live")]
+    if arguments.requests {
+        let text = crate::render::requests::requests_text(&plan).map_err(|fault| {
+            Failure::error(format!("`{}`: {fault}", path.display()))
+                .hint("plan a cluster with `nodeform plan --live --out FILE`")
+        })?;
+        ui.text(&text)?;
+        gates.hold(&plan)?;
+        return Ok(Exit::Done);
+    }
     print((&plan, &[]), Some(path), (*output, *all), ui)?;
     gates.hold(&plan)?;
     Ok(Exit::Done)

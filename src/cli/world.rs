@@ -103,6 +103,7 @@ pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
         targets: BTreeSet::new(),
         strategy: None,
         proves_bound: false,
+        valid_for: None,
         without_system_daemons: *no_system_daemonsets,
     })
 }

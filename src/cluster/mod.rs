@@ -2,16 +2,21 @@
 //!
 //! Objects are bytes here: what they mean is read where manifests are read. Nothing is decided, and Secrets are never listed.
 
+#![expect(clippy::disallowed_methods, reason = "the file of a cluster's CA is read here")]
+
 mod failure;
 mod list;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kube::Client;
 use kube::config::{Config, KubeConfigOptions, Kubeconfig, KubeconfigError};
 
 pub use failure::ClusterFailure;
 pub use list::{Listed, Served};
+
+/// Where a Pod finds the CA of its cluster.
+const SERVICE_ACCOUNT_CA: &str = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
 
 /// Which cluster is meant, as for kubectl.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +33,8 @@ pub struct Cluster {
     client: Client,
     /// Where it answers, for messages.
     server: String,
+    /// The CA of the API server: PEM in base64.
+    ca_certificate: Option<String>,
 }
 
 impl Cluster {
@@ -36,11 +43,11 @@ impl Cluster {
     /// # Errors
     /// No kubeconfig, one that cannot be read, or a context that it does not have.
     pub async fn of(settings: &Settings) -> Result<Self, ClusterFailure> {
-        let config = config(settings).await?;
+        let Connection { config, ca_certificate } = connection(settings).await?;
         let server = config.cluster_url.to_string();
         let client = Client::try_from(config)
             .map_err(|error| ClusterFailure::settings(format!("the kubeconfig cannot be used: {error}")))?;
-        Ok(Self { client, server })
+        Ok(Self { client, server, ca_certificate })
     }
 
     /// Returns the address of the API server, for messages.
@@ -48,22 +55,56 @@ impl Cluster {
     pub fn server(&self) -> &str {
         self.server.trim_end_matches('/')
     }
+
+    /// Returns the CA of the API server as a kubeconfig has it: PEM in base64; none where a public CA is trusted.
+    #[must_use]
+    pub fn ca_certificate(&self) -> Option<&str> {
+        self.ca_certificate.as_deref()
+    }
 }
 
-async fn config(Settings { context, kubeconfig }: &Settings) -> Result<Config, ClusterFailure> {
+/// How a cluster is reached, and the CA by which its nodes know it.
+struct Connection {
+    config: Config,
+    ca_certificate: Option<String>,
+}
+
+async fn connection(Settings { context, kubeconfig }: &Settings) -> Result<Connection, ClusterFailure> {
     let options = KubeConfigOptions { context: context.clone(), ..KubeConfigOptions::default() };
-    let Some(path) = kubeconfig else {
-        return match Config::from_kubeconfig(&options).await {
-            Ok(config) => Ok(config),
-            // A Pod has no kubeconfig and a service account.
-            Err(KubeconfigError::FindPath | KubeconfigError::ReadConfig(..)) if context.is_none() => {
-                Config::incluster().map_err(|_| ClusterFailure::without_kubeconfig())
-            }
-            Err(error) => Err(ClusterFailure::of_kubeconfig(&error)),
-        };
+    let read = match kubeconfig {
+        Some(path) => Kubeconfig::read_from(path),
+        None => Kubeconfig::read(),
     };
-    let read = Kubeconfig::read_from(path).map_err(|error| ClusterFailure::of_kubeconfig(&error))?;
-    Config::from_custom_kubeconfig(read, &options)
+    let read = match read {
+        Ok(read) => read,
+        // A Pod has no kubeconfig and a service account.
+        Err(KubeconfigError::FindPath | KubeconfigError::ReadConfig(..))
+            if context.is_none() && kubeconfig.is_none() =>
+        {
+            let config = Config::incluster().map_err(|_| ClusterFailure::without_kubeconfig())?;
+            return Ok(Connection { config, ca_certificate: in_base64(Path::new(SERVICE_ACCOUNT_CA)) });
+        }
+        Err(error) => return Err(ClusterFailure::of_kubeconfig(&error)),
+    };
+    let ca_certificate = ca_certificate(&read, context.as_deref());
+    let config = Config::from_custom_kubeconfig(read, &options)
         .await
-        .map_err(|error| ClusterFailure::of_kubeconfig(&error))
+        .map_err(|error| ClusterFailure::of_kubeconfig(&error))?;
+    Ok(Connection { config, ca_certificate })
+}
+
+/// Returns the CA of the cluster that a context of a kubeconfig names, be it written in it or in a file beside it.
+fn ca_certificate(kubeconfig: &Kubeconfig, context: Option<&str>) -> Option<String> {
+    let context = context.or(kubeconfig.current_context.as_deref())?;
+    let named = kubeconfig.contexts.iter().find(|named| named.name == context)?;
+    let cluster = &named.context.as_ref()?.cluster;
+    let cluster = kubeconfig.clusters.iter().find(|named| named.name == *cluster)?.cluster.as_ref()?;
+    let written = cluster.certificate_authority_data.as_ref();
+    let written = written.map(|data| data.chars().filter(|letter| !letter.is_whitespace()).collect());
+    written.or_else(|| in_base64(Path::new(cluster.certificate_authority.as_ref()?)))
+}
+
+fn in_base64(path: &Path) -> Option<String> {
+    let bytes = std::fs::read(path).ok()?;
+    Some(data_encoding::BASE64.encode(&bytes))
 }

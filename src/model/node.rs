@@ -40,6 +40,12 @@ pub struct Node {
     /// `providerID`, as it stands in the object.
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub provider_id: Option<Arc<str>>,
+    /// The Node's UID; `None` where there is no Node yet, or nobody says.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub uid: Option<Arc<str>>,
+    /// The UID of its NodeClaim.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub claim_uid: Option<Arc<str>>,
     /// How far it has come.
     pub stage: NodeStage,
     /// Its labels, with normalised keys.
@@ -96,6 +102,8 @@ impl Node {
             pool: Some(pool.name.clone()),
             class: Some(pool.class.clone()),
             provider_id: None,
+            uid: None,
+            claim_uid: None,
             stage: NodeStage::Initialized,
             labels,
             taints: pool.taints.clone(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use super::{ClassName, Disruption, LabelKey, PoolName, Requirements, Resources, Taint};
+use super::{ClassName, Digest, Disruption, LabelKey, PoolName, Requirements, Resources, Taint};
 
 /// When a node is replaced for its age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -66,6 +66,29 @@ pub struct Pool {
 }
 
 impl Pool {
+    /// The version of [`Pool::template_hash`]: Karpenter compares none of another version than its own.
+    pub const TEMPLATE_HASH_VERSION: &str = "nodeform-1";
+
+    /// Returns the hash of what a claim takes from the pool and its node is not compared by otherwise: all of the
+    /// template but requirements.
+    #[must_use]
+    pub fn template_hash(&self) -> Arc<str> {
+        /// How many characters of the digest it has.
+        const LENGTH: usize = 20;
+        let template = serde_json::json!({
+            "labels": self.labels,
+            "annotations": self.annotations,
+            "taints": self.taints,
+            "startupTaints": self.startup_taints,
+            "class": self.class,
+            "expireAfter": self.expire_after,
+            "terminationGracePeriod": self.termination_grace_period.map(|period| period.as_secs()),
+        });
+        let digest = Digest::of_json(&template);
+        let digest = digest.unwrap_or_else(|_| Digest::of_bytes(template.to_string().as_bytes()));
+        Arc::from(digest.base32(LENGTH))
+    }
+
     /// Returns what a new node of this pool is, before a size is chosen: the requirements, the labels, and
     /// the labels that name pool and class.
     #[must_use]

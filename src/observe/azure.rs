@@ -2,19 +2,17 @@
 //!
 //! A list is whole or absent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::locate::{Place, unread};
-use super::{Observation, ObserveFault};
+use super::{Observation, ObserveFault, classes, images, network};
 use crate::arm::answer::{
-    self, Answer, LoadBalancer, Machine, ManagedCluster, NetworkInterface, PowerState, SecurityGroup, Subnet,
+    self, Answer, LoadBalancer, Machine, ManagedCluster, NetworkInterface, PowerState, SecurityGroup,
 };
 use crate::arm::{Api, Image, Request, ResourceId, Tags};
 use crate::azure::{Azure, Failure};
-use crate::snapshot::azure::{AzureFacts, ClusterFacts, InterfaceFacts, NetworkFacts, SubnetFacts, VmFacts};
+use crate::snapshot::azure::{AzureFacts, ClusterFacts, InterfaceFacts, NetworkFacts, VmFacts};
 use crate::snapshot::{Gap, GapKind};
 
 /// The user of nodes where the cluster names none.
@@ -27,9 +25,11 @@ pub(super) async fn read(
     seen: &mut Observation,
 ) -> Result<AzureFacts, Vec<ObserveFault>> {
     let cluster = azure.managed_cluster(&place.id).await.map_err(|failure| vec![of_cluster(&failure)])?;
-    let facts = checked(&cluster, place)?;
+    let mut facts = checked(&cluster, place)?;
+    facts.registry_suffix = azure.cloud().registry_suffix.as_deref().map(Arc::from);
     let group = ResourceId::of_group(place.id.subscription(), &facts.node_resource_group)
         .map_err(|fault| vec![ObserveFault { what: fault.to_string(), hint: None }])?;
+    let classes = classes::read(seen);
     let mut reader = Reader { azure, seen };
     let vms = reader.list::<Machine>("VMs", &Request::list_machines(&group)).await;
     let interfaces = reader
@@ -39,11 +39,13 @@ pub(super) async fn read(
         reader.list::<LoadBalancer>("load balancers", &Request::list_load_balancers(&group)).await;
     let groups =
         reader.list::<SecurityGroup>("network security groups", &Request::list_security_groups(&group)).await;
-    let subnet = match &facts.subnet {
-        Some(subnet) => reader.subnet(subnet, &group).await,
-        None => None,
-    };
-    let subnets = facts.subnet.clone().zip(subnet).into_iter().collect();
+    if facts.subnet.is_none() {
+        facts.subnet = network::subnet_of_aks(&mut reader, &group).await;
+    }
+    let named = classes.iter().filter_map(|class| class.spec.as_ref()?.vnet_subnet_id.as_deref());
+    let named: BTreeSet<Arc<str>> = named.map(Arc::from).chain(facts.subnet.clone()).collect();
+    let subnets = network::subnets(&mut reader, &group, named).await;
+    let images = images::newest(&mut reader, place.id.subscription(), &facts, &classes).await;
     Ok(AzureFacts {
         cluster: facts,
         vms: vms.map(|vms| sorted(vms, vm, |vm| &vm.id)),
@@ -51,17 +53,19 @@ pub(super) async fn read(
         backend_pools: balancers.map(backend_pools),
         security_groups: groups.map(|groups| security_groups(&groups)),
         subnets,
+        images,
     })
 }
 
-struct Reader<'r> {
+/// Reads from Azure, and notes what could not be read.
+pub(super) struct Reader<'r> {
     azure: &'r Azure,
     seen: &'r mut Observation,
 }
 
 impl Reader<'_> {
     /// Lists resources; nothing where that failed, which is said.
-    async fn list<A: Answer>(&mut self, what: &str, request: &Request) -> Option<Vec<A>> {
+    pub(super) async fn list<A: Answer>(&mut self, what: &str, request: &Request) -> Option<Vec<A>> {
         let read = self.azure.list(request).await.map_err(|failure| failure.to_string());
         let parsed = read.and_then(|items| {
             let items = items.into_iter().map(answer::read::<A>).collect::<Result<Vec<A>, _>>();
@@ -76,30 +80,19 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the subnet of new nodes.
-    async fn subnet(&mut self, id: &Arc<str>, group: &ResourceId) -> Option<SubnetFacts> {
-        let read = async {
-            let id: ResourceId =
-                id.parse().map_err(|fault: crate::arm::ResourceIdFault| fault.to_string())?;
-            let body: Value = self
-                .azure
-                .get(&Request::read(&id, Api::Network))
-                .await
-                .map_err(|failure: Failure| failure.to_string())?;
-            let subnet: Subnet = answer::read(body).map_err(|fault| fault.to_string())?;
-            let prefixes = subnet.prefixes.into_iter().map(Arc::from).collect();
-            Ok::<_, String>(SubnetFacts { prefixes, is_managed: id.is_in_group(group) })
-        };
-        match read.await {
-            Ok(subnet) => Some(subnet),
+    /// Reads one resource; nothing where that failed, which is said.
+    pub(super) async fn one<A: Answer>(&mut self, what: &str, id: &ResourceId, api: Api) -> Option<A> {
+        let read = self.azure.get(&Request::read(id, api)).await.map_err(|failure| failure.to_string());
+        match read.and_then(|body| answer::read(body).map_err(|fault| fault.to_string())) {
+            Ok(found) => Some(found),
             Err(why) => {
-                self.gap("the subnet of nodes", &why);
+                self.gap(what, &why);
                 None
             }
         }
     }
 
-    fn gap(&mut self, what: &str, why: &str) {
+    pub(super) fn gap(&mut self, what: &str, why: &str) {
         self.seen.gaps.push(Gap {
             kind: GapKind::Unread,
             what: format!("{what} in Azure"),
@@ -178,6 +171,11 @@ fn cluster_facts(cluster: &ManagedCluster, group: &str, plugin: &str) -> Cluster
             dns_service_ip: text(&network.dns_service_ip),
         },
         subnet: cluster.agent_pools.iter().find_map(|pool| text(&pool.subnet)),
+        ca_certificate: None,
+        registry_suffix: None,
+        disk_encryption_set: cluster.disk_encryption_set.as_ref().map(|id| id.to_string().into()),
+        has_http_proxy: cluster.has_http_proxy,
+        has_custom_ca: cluster.has_custom_ca,
         kubelet_client_id: kubelet.and_then(|identity| text(&identity.client_id)),
         identities: kubelet.and_then(|identity| text(&identity.resource_id)).into_iter().collect(),
         admin_user: text(&cluster.admin_username).unwrap_or_else(|| ADMIN.into()),

@@ -4,8 +4,11 @@
 //! written anywhere.
 
 mod azure;
+mod classes;
+mod images;
 mod kinds;
 mod locate;
+mod network;
 
 use std::collections::BTreeSet;
 
@@ -60,6 +63,8 @@ pub async fn observe(
     let mut seen = Observation::default();
     kinds::read(cluster, &mut seen).await.map_err(|fault| vec![fault])?;
     let place = locate::place(azure, named, &seen).await.map_err(|fault| vec![fault])?;
-    seen.azure = Some(azure::read(azure, &place, &mut seen).await?);
+    let mut facts = azure::read(azure, &place, &mut seen).await?;
+    facts.cluster.ca_certificate = cluster.ca_certificate().map(Into::into);
+    seen.azure = Some(facts);
     Ok(seen)
 }

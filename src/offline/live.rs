@@ -1,13 +1,18 @@
 //! What Azure said of a live cluster, laid over what Kubernetes said: its network, and which nodes nodeform may touch.
 //!
 //! Of a node only its own maker takes the VM away: what Karpenter made counts as room and stays, and so does a node whose VM
-//! was not seen. Nothing is read here.
+//! was not seen. What a plan of it lacks to be carried out is added, and what cannot be carried out is withheld. Nothing is
+//! read here.
 
 use std::collections::BTreeMap;
 
+use super::World;
+use crate::launch;
 use crate::manifests::Remark;
 use crate::model::{NetworkSetup, Node, NodeName};
+use crate::plan::{ChangeId, Plan};
 use crate::policy::Policy;
+use crate::solve::Solution;
 use crate::snapshot::Snapshot;
 use crate::snapshot::azure::{AzureFacts, NetworkFacts, Owner};
 
@@ -71,4 +76,37 @@ fn remark(why: &str, nodes: &[NodeName]) -> Remark {
     }
     let object = if nodes.len() == 1 { "node" } else { "nodes" };
     Remark { object: format!("{object} {}", shown.join(", ")), what: why.to_owned(), hint: None }
+}
+
+/// Makes a plan of a fleet; of a live cluster, with how it is carried out. Changes that cannot be carried out are left out,
+/// each with its reason.
+pub(super) fn launched(world: &World, solution: &Solution) -> Plan {
+    let World { snapshot, policy, targets, valid_for, .. } = world;
+    let mut plan = crate::plan::plan_targets(snapshot, policy, solution, targets);
+    let is_live = snapshot.azure.is_some() && !plan.spec.scope.is_empty() && plan.spec.what_if.is_nothing();
+    let Some(valid_for) = valid_for.filter(|_| is_live) else { return plan };
+    let mut refused: BTreeMap<ChangeId, String> = BTreeMap::new();
+    loop {
+        let faults = match launch::execution(snapshot, policy, &plan) {
+            Ok(execution) => {
+                plan.spec.execution = Some(execution);
+                plan.spec.expires_at = snapshot.at.and_then(|at| at.checked_add(valid_for).ok());
+                return plan;
+            }
+            Err(faults) => faults,
+        };
+        let before = refused.len();
+        for fault in faults {
+            let why = fault.to_string();
+            for change in fault.changes {
+                let said = refused.entry(change).or_default();
+                let between = if said.is_empty() { "" } else { "; " };
+                *said = format!("{said}{between}{why}");
+            }
+        }
+        if refused.len() == before {
+            return plan;
+        }
+        plan = crate::plan::plan_without((snapshot, policy), solution, targets, &refused);
+    }
 }

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::api::Kind;
 use crate::catalog::Catalog;
@@ -39,6 +39,10 @@ use network::Network;
 use recorded::Recorded;
 pub use recorded::{Laid, Seen, difference, seen, snapshot};
 pub use refresh::{Refreshed, refreshed};
+
+/// For how long a plan of a live cluster may be applied, unless something else is said: half a working day, within which
+/// people can review it, and prices and quota are as they were.
+pub const VALID_FOR: SignedDuration = SignedDuration::from_hours(4);
 
 /// What to plan from.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +77,8 @@ pub struct Request {
     pub strategy: Option<Strategy>,
     /// Whether the plan says what any fleet costs at least: of thousands of pods that takes seconds.
     pub proves_bound: bool,
+    /// For how long a plan of a live cluster may be applied; else for [`VALID_FOR`].
+    pub valid_for: Option<SignedDuration>,
     /// Whether the daemonsets that AKS puts on every node are left out where the input has none.
     pub without_system_daemons: bool,
 }
@@ -90,6 +96,8 @@ pub struct World {
     pub strategy: Strategy,
     /// Whether the plan says what any fleet costs at least.
     pub proves_bound: bool,
+    /// For how long a plan may be applied; none where the world is not just as it was seen live, with all its pods.
+    pub valid_for: Option<SignedDuration>,
     /// How many objects were read, those that do not matter to a plan included.
     pub objects: usize,
     /// The sources of documents that are no objects of Kubernetes and were passed over.
@@ -218,8 +226,11 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         targets,
         strategy,
         proves_bound,
+        valid_for,
         ..
     } = request;
+    let is_as_seen = reading == ReadOptions::default()
+        && laid.as_ref().is_some_and(|laid| laid.with.is_empty() && laid.prune.is_empty());
     let ((mut objects, mut policy), recorded) = taken(laid, sources, &reading, names)?;
     let mut assumptions = Vec::new();
     let said = location.or_else(|| recorded.as_ref()?.location.clone());
@@ -264,6 +275,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         targets,
         strategy,
         proves_bound,
+        valid_for: is_as_seen.then(|| valid_for.unwrap_or(VALID_FOR)),
         objects: objects.documents,
         strays: objects.strays,
         remarks: objects.said.remarks.into_iter().chain(remarks).chain(kept).collect(),
@@ -413,8 +425,8 @@ fn solved(world: &World) -> (Solution, Plan) {
 
 /// Makes a plan of a fleet, with what was noticed when the world was read.
 fn plan_of(world: &World, solution: &Solution) -> Plan {
-    let World { snapshot, policy, targets, objects, remarks, .. } = world;
-    let mut plan = crate::plan::plan_targets(snapshot, policy, solution, targets);
+    let World { snapshot, objects, remarks, .. } = world;
+    let mut plan = live::launched(world, solution);
     plan.evidence.world.documents = Some(*objects);
     let warning = |Remark { object, what, hint }: &Remark| Warning {
         object: object.clone(),

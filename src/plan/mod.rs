@@ -5,6 +5,7 @@
 
 mod bare;
 pub mod change;
+pub mod choices;
 pub mod claim;
 pub mod comparison;
 mod cost;
@@ -27,6 +28,7 @@ pub mod strategies;
 pub mod summary;
 pub mod target;
 pub mod wish;
+mod withheld;
 pub mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,6 +81,17 @@ pub fn plan_targets(
     solution: &Solution,
     targets: &BTreeSet<Target>,
 ) -> Plan {
+    plan_without((snapshot, policy), solution, targets, &BTreeMap::new())
+}
+
+/// The same without changes that cannot be carried out, each with its reason, and what cannot be done without them.
+#[must_use]
+pub fn plan_without(
+    (snapshot, policy): (&Snapshot, &Policy),
+    solution: &Solution,
+    targets: &BTreeSet<Target>,
+    refused: &BTreeMap<ChangeId, String>,
+) -> Plan {
     let scope: Vec<PoolName> = policy.pools.keys().cloned().collect();
     // Offline there is no ledger that knows of an earlier plan.
     let lineage = Lineage { cluster: snapshot.cluster.clone(), scope, parent: None };
@@ -87,8 +100,11 @@ pub fn plan_targets(
     let proposal = propose::propose(ground, solution);
     let left_out = target::left_out(ground, &proposal, targets);
     let proposal = proposal.without(&left_out.changes);
+    let withheld = withheld::withheld(ground, &proposal, refused);
+    let proposal = proposal.without(&withheld.changes);
     let order = order::order(snapshot, policy, &proposal.changes);
-    let cost_after = match targets.is_empty() && order.held.is_empty() {
+    let is_whole = targets.is_empty() && withheld.changes.is_empty();
+    let cost_after = match is_whole && order.held.is_empty() {
         true => solution.report.cost_after,
         false => cost::after(ground, &proposal, &order.held_changes),
     };
@@ -97,12 +113,13 @@ pub fn plan_targets(
     let mut report: Report = solution.report.clone();
     report.cost_after = cost_after;
     report.held.extend(left_out.held);
+    report.held.extend(withheld.pods);
     report.warnings.extend(warnings);
     report.warnings.extend(bare::warning(snapshot, &changes));
     report.undecided.extend(order.undecided);
     report.undecided.extend(held::undecided(snapshot, policy));
     report.warnings.extend(held::warnings(policy));
-    let mut held: Vec<HeldChange> = held.into_iter().chain(order.held).collect();
+    let mut held: Vec<HeldChange> = held.into_iter().chain(order.held).chain(withheld.nodes).collect();
     held.sort_by(|one, other| one.node.cmp(&other.node));
     let Lineage { cluster, scope, parent } = lineage;
     let (what_if, targets) = (snapshot.supposed.what_if.clone(), targets.iter().cloned().collect());

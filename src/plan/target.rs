@@ -51,7 +51,7 @@ pub(super) fn left_out(ground: Ground<'_>, proposal: &Proposal, targets: &BTreeS
 }
 
 /// Adds what pods that move need: the node that they go to, and that theirs goes.
-fn with_needed<'p>(
+pub(super) fn with_needed<'p>(
     ground: Ground<'_>,
     proposal: &'p Proposal,
     mut wanted: BTreeSet<&'p ChangeId>,
@@ -90,7 +90,7 @@ fn with_needed<'p>(
 }
 
 /// Whether a pod runs on a node that nobody deletes yet: it waits for nothing where its move is left out.
-fn runs_on(ground: Ground<'_>, place: &PodPlace) -> bool {
+pub(super) fn runs_on(ground: Ground<'_>, place: &PodPlace) -> bool {
     match place {
         PodPlace::Bound(name) => {
             ground.snapshot.nodes.iter().any(|node| node.name == *name && !node.is_deleting)

@@ -136,6 +136,8 @@ impl World {
         let (pod_specs, pods) = grouped(&snapshot.pods);
         let (mut nodes, mut daemons) = (snapshot.nodes.clone(), snapshot.daemons.clone());
         nodes.sort_by(|one, other| one.name.cmp(&other.name));
+        // What a change is bound to stands with the change.
+        nodes.iter_mut().for_each(|node| (node.uid, node.claim_uid) = (None, None));
         daemons.sort();
         Self {
             documents: None,

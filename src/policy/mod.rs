@@ -25,7 +25,7 @@ use serde_json::Value;
 
 pub use crate::api::node_class_hash::HASH_VERSION as CLASS_HASH_VERSION;
 pub use fault::{Fault, Segment};
-pub use node_class::default_class;
+pub use node_class::{WholeClass, default_class};
 pub use parse::{WireObject, parse};
 
 pub(crate) use crate::api::nearest;
@@ -44,6 +44,9 @@ pub struct Policy {
     pub pools: BTreeMap<PoolName, Pool>,
     /// AKSNodeClasses by name.
     pub classes: BTreeMap<ClassName, NodeClass>,
+    /// The same as they were written: what their VMs are made of beside what planning reads. One that is
+    /// assumed has none, and none has where a plan's file was read.
+    pub whole_classes: BTreeMap<ClassName, WholeClass>,
     /// The NodeFleet, or its defaults.
     pub fleet: Fleet,
     /// NodeOverlays by name.

@@ -6,12 +6,30 @@ use serde_json::json;
 
 use super::defaults::with_defaults;
 use crate::api::Kind;
-use crate::api::aks_node_class::{self as wire, AksNodeClass, AksNodeClassSpec};
+use crate::api::aks_node_class::{self as wire, AksNodeClass, AksNodeClassSpec, NodeImage};
 use crate::api::node_class_hash::static_hash;
 use crate::model::{ClassName, Digest, GpuMode, ImageFamily, NodeClass};
 
 /// The OS disk of a class that does not say, in GB: the schema's default, for a class without a spec.
 const OS_DISK_GB: u32 = 128;
+
+/// An AKSNodeClass as it was written, with the schema's defaults.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WholeClass {
+    /// What the user wants.
+    pub spec: AksNodeClassSpec,
+    /// The images that its nodes are made from, earlier ones first; none where nobody has chosen any.
+    pub images: Vec<NodeImage>,
+}
+
+impl WholeClass {
+    /// Takes what a class says. Images are taken whatever its conditions say: a class that is not ready has none.
+    #[must_use]
+    pub fn of(wire: AksNodeClass) -> Self {
+        let images = wire.status.and_then(|status| status.images).unwrap_or_default();
+        Self { spec: wire.spec.unwrap_or_default(), images }
+    }
+}
 
 /// Returns the class.
 pub(super) fn node_class(wire: &AksNodeClass) -> NodeClass {

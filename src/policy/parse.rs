@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::defaults::with_defaults;
 use super::fault::Fault;
 use super::nearest::did_you_mean;
-use super::{Policy, buffer, fleet, node_class, overlay, pool};
+use super::{Policy, WholeClass, buffer, fleet, node_class, overlay, pool};
 use crate::api::Kind;
 use crate::model::{ClassName, NodeClass, Pool};
 
@@ -43,6 +43,7 @@ pub fn parse(objects: &[WireObject<'_>]) -> Result<Policy, Vec<(usize, Fault)>> 
             }),
             Kind::AksNodeClass => typed(&stored).map(|wire| {
                 let class = node_class::node_class(&wire);
+                policy.whole_classes.insert(class.name.clone(), WholeClass::of(wire));
                 policy.classes.insert(class.name.clone(), class);
             }),
             Kind::NodeFleet if fleet_seen => Err(vec![second_fleet()]),

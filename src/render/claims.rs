@@ -21,7 +21,7 @@ use super::view::PlanView;
 use super::words::{count, verb};
 
 /// What keeps a claim until its VM is gone, as in Karpenter.
-const FINALIZER: &str = "karpenter.sh/termination";
+pub const FINALIZER: &str = "karpenter.sh/termination";
 
 /// Returns the NodeClaims of the nodes to make, by name.
 #[must_use]
@@ -70,7 +70,7 @@ pub fn plan_yaml(plan: &Plan) -> String {
     text
 }
 
-fn claim(create: &Create, spec: &ClaimSpec) -> NodeClaim {
+pub(super) fn claim(create: &Create, spec: &ClaimSpec) -> NodeClaim {
     let KindFacts { group, version, kind, .. } = Kind::NodeClaim.facts();
     let class = Kind::AksNodeClass.facts();
     let ClaimSpec {

@@ -16,6 +16,8 @@ pub mod money;
 pub mod names;
 mod page;
 pub mod patch;
+#[cfg(feature = "live")]
+pub mod requests;
 mod section;
 pub mod table;
 pub mod terminal;

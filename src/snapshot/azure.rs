@@ -35,6 +35,10 @@ pub struct AzureFacts {
     /// The subnets of nodes that were looked at, by id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub subnets: BTreeMap<Arc<str>, SubnetFacts>,
+    /// The newest version of images of community galleries, by its id, of each image that classes without images of their
+    /// own can need: `GALLERY/IMAGE`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub images: BTreeMap<Arc<str>, Arc<str>>,
 }
 
 /// A managed cluster, as far as its nodes depend on it.
@@ -72,6 +76,21 @@ pub struct ClusterFacts {
     /// The public SSH key of its nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ssh_public_key: Option<Arc<str>>,
+    /// The CA of the API server: PEM in base64, as a kubeconfig has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca_certificate: Option<Arc<str>>,
+    /// The suffix of the cloud's container registries, where it is none of Azure's own clouds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registry_suffix: Option<Arc<str>>,
+    /// The disk encryption set of its nodes, by id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_encryption_set: Option<Arc<str>>,
+    /// Whether its nodes go to the internet through a proxy.
+    #[serde(default, skip_serializing_if = "crate::model::written::is_default")]
+    pub has_http_proxy: bool,
+    /// Whether its nodes trust CAs of the user.
+    #[serde(default, skip_serializing_if = "crate::model::written::is_default")]
+    pub has_custom_ca: bool,
 }
 
 /// A cluster's network, in Azure's words.
@@ -151,6 +170,9 @@ pub struct SubnetFacts {
     pub prefixes: Vec<Arc<str>>,
     /// Whether AKS made it, which has its own network security group then.
     pub is_managed: bool,
+    /// The GUID of its virtual network (`resourceGuid`), which nodes of an overlay carry as a label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network_guid: Option<Arc<str>>,
 }
 
 /// Whose a node's VM is.

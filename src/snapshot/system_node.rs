@@ -68,6 +68,8 @@ pub fn node() -> Node {
         pool: None,
         class: None,
         provider_id: None,
+        uid: None,
+        claim_uid: None,
         stage: NodeStage::Initialized,
         labels,
         taints: vec![Taint::new(TAINT, "true", Effect::NoSchedule)],

@@ -392,6 +392,9 @@ impl Held {
     /// What pods wait for whose node goes with all others.
     pub const DESTROY: &str = "`--destroy`";
 
+    /// What pods wait for whose node cannot be made.
+    pub const LAUNCH: &str = "what their node is made of";
+
     /// What pods wait for whose place the plan's own check refused.
     pub const CHECK: &str = "the plan's own check";
 

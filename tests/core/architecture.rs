@@ -23,13 +23,29 @@ const EDGES: &[(&str, &[&str])] = &[
     ("review", &["model", "policy", "snapshot", "plan", "check"]),
     (
         "render",
-        &["model", "api", "policy", "manifests", "catalog", "snapshot", "solve", "plan", "check", "review"],
+        &[
+            "model",
+            "api",
+            "policy",
+            "manifests",
+            "catalog",
+            "snapshot",
+            "solve",
+            "plan",
+            "check",
+            "review",
+            "arm",
+            "bootstrap",
+            "launch",
+        ],
     ),
     // What `az` prints or a dump of Nodes, to manifests: the sizes say what they hold.
     ("agent_pools", &["model", "api", "manifests", "catalog"]),
     // Azure's bodies and answers, built with its models and not sent.
     ("arm", &["model"]),
     ("bootstrap", &["model", "api"]),
+    // What a plan leaves to be made of a class: the VM, its image, and what it starts with.
+    ("launch", &["model", "api", "policy", "catalog", "snapshot", "plan", "bootstrap"]),
     ("sim", &["model", "policy", "catalog", "snapshot", "plan"]),
     (
         "offline",
@@ -44,6 +60,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "plan",
             "check",
             "review",
+            "launch",
             "sim",
         ],
     ),

@@ -7,6 +7,7 @@
 
 mod azure;
 mod joins;
+mod launch;
 mod plan;
 mod program;
 mod served;

@@ -1,5 +1,7 @@
 //! `plan --live` and `snapshot --live`: what is read, and what is said where it cannot be.
 
+use serde_json::Value;
+
 use crate::program::Program;
 
 /// A cluster with a system node, a pool and a Deployment that waits for nodes.
@@ -102,4 +104,99 @@ async fn a_cluster_that_is_not_that_of_the_kubeconfig_is_refused() {
     let said = "error: cluster `demo` has its nodes in resource group `MC_rg-demo_demo_westeurope`, and those that Kubernetes \
                 lists are in `mc_other_cluster_westeurope`\nhint: ";
     assert!(ran.said.starts_with(said), "{}", ran.said);
+}
+
+/// The plan of a live cluster as its file, and where that is.
+async fn saved_plan(program: &Program, folder: &std::path::Path, arguments: &[&str]) -> (String, Value) {
+    let file = folder.join("plan.json").display().to_string();
+    let all: Vec<&str> = ["plan", "--live", "--out", &file].into_iter().chain(arguments.iter().copied()).collect();
+    let ran = program.nodeform(&all, &[]).await;
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let text = std::fs::read_to_string(&file).expect("it was saved");
+    (file, serde_json::from_str(&text).expect("JSON"))
+}
+
+#[tokio::test]
+async fn a_live_plan_says_all_that_is_done() {
+    let record = tempfile::NamedTempFile::new().expect("a file");
+    let program = started(&["--record", &record.path().display().to_string()]).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, plan) = saved_plan(&program, folder.path(), &[]).await;
+    let spec = &plan["spec"];
+    let execution = &spec["execution"];
+    let group = "MC_rg-demo_demo_westeurope";
+    assert_eq!(execution["cluster"]["nodeResourceGroup"], group);
+    let seen: jiff::Timestamp = plan["evidence"]["seenAt"].as_str().expect("a time").parse().expect("a time");
+    let expires: jiff::Timestamp = spec["expiresAt"].as_str().expect("a time").parse().expect("a time");
+    assert_eq!(expires.duration_since(seen), jiff::SignedDuration::from_hours(4));
+    let launch = execution["launches"].as_object().expect("an object").values().next().expect("a launch");
+    let choices = launch["choices"].as_array().expect("a list");
+    assert!((1..=20).contains(&choices.len()), "{launch:#}");
+    let primary = spec["claims"].as_object().expect("an object").values().next().expect("a claim");
+    for field in ["size", "zone", "capacityType"] {
+        assert_eq!(choices[0][field], primary["primary"][field], "the primary comes first");
+    }
+    assert_eq!(launch["annotations"]["karpenter.sh/nodepool-hash-version"], "nodeform-1");
+    let machine = &execution["machines"][choices[0]["machine"].as_str().expect("an id")];
+    assert!(machine["image"].as_str().expect("an id").contains("/images/2404gen2containerd/versions/"), "{machine:#}");
+    let subnet = machine["network"]["subnet"].as_str().expect("an id");
+    assert!(subnet.contains(group) && subnet.ends_with("/subnets/aks-subnet"), "{subnet}");
+    assert_eq!(machine["network"]["securityGroup"], Value::Null, "AKS attaches it to its own subnet");
+    let waiting: usize = execution["nominations"]
+        .as_object()
+        .expect("an object")
+        .values()
+        .map(|pods| pods.as_array().map_or(0, Vec::len))
+        .sum();
+    assert_eq!(waiting, 5, "{:#}", execution["nominations"]);
+    crate::specifications::judge(record.path());
+
+    let ran = program.nodeform(&["show", &file, "--requests"], &[]).await;
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let expected = [
+        "POST /apis/karpenter.sh/v1/nodeclaims\n",
+        "PUT /subscriptions/",
+        "If-None-Match: *",
+        "\"customData\": \"(sensitive value)\"",
+        "computeAksLinuxBilling",
+        "\"karpenter.sh/termination\"",
+        "\"nodeform.dev_item\": ",
+    ];
+    for text in expected {
+        assert!(ran.printed.contains(text), "`{text}` is not in\n{}", ran.printed);
+    }
+    let verified = program.nodeform(&["verify", &file], &[]).await;
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+}
+
+#[tokio::test]
+async fn a_plan_of_a_saved_snapshot_has_the_same_bytes_as_the_live_one() {
+    let program = started(&[]).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("live.json").display().to_string();
+    let ran = program.nodeform(&["snapshot", "--live", "--out", &file], &[]).await;
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let text = program.nodeform(&["plan", "--snapshot", &file, "-o", "json"], &[]).await;
+    let plan: Value = serde_json::from_str(&text.printed).expect("JSON");
+    assert!(plan["spec"]["execution"].is_object(), "{}", text.printed);
+    let (_, mut live) = saved_plan(&program, folder.path(), &[]).await;
+    // Both were seen at their own times.
+    let mut saved = plan;
+    for plan in [&mut live, &mut saved] {
+        for pointer in ["/spec/expiresAt", "/evidence/seenAt", "/digest"] {
+            *plan.pointer_mut(pointer).expect("it is there") = Value::Null;
+        }
+    }
+    assert_eq!(live, saved);
+}
+
+#[tokio::test]
+async fn what_a_class_asks_for_and_nobody_can_carry_out_is_withheld_by_name() {
+    let world = WORLD.replace("imageFamily: Ubuntu", "imageFamily: AzureLinux\n  fipsMode: FIPS");
+    let program = Program::of(&world, &[]).await;
+    let ran = program.nodeform(&["plan", "--live", "--valid-for", "30m"], &[]).await;
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.printed.starts_with("Plan: 0 to add, 0 to change, 0 to destroy.\n"), "{}", ran.printed);
+    let why = "AKSNodeClass `default`: `spec.fipsMode`: FIPS needs images that are only in galleries within AKS";
+    assert!(ran.printed.replace("\n  ", " ").contains(why), "{}", ran.printed);
 }

@@ -180,6 +180,14 @@ impl Program {
         *data = json!(crate::sim::bodies::custom_data(&config));
     }
 
+    /// Waits until a resource is made.
+    pub(crate) async fn settled(&self, target: &str) {
+        self.wait(async || {
+            self.arm("GET", target, None).await.1["properties"]["provisioningState"] == "Succeeded"
+        })
+        .await;
+    }
+
     pub(crate) async fn wait_for(&self, holds: impl Fn(&Value) -> bool) -> Value {
         self.wait(async || holds(&self.own("GET", "/sim/state", &Value::Null).await.1)).await;
         self.own("GET", "/sim/state", &Value::Null).await.1

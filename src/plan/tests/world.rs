@@ -191,6 +191,8 @@ pub(crate) fn node(name: &str, pool: &str) -> Node {
         pool: Some(PoolName::new(pool)),
         class: Some(ClassName::new("default")),
         provider_id: Some(Arc::from(format!("azure:///vm/{name}"))),
+        uid: None,
+        claim_uid: None,
         stage: NodeStage::Initialized,
         labels: labels.map(|(key, value)| (LabelKey::new(key), Arc::from(value))).into(),
         taints: Vec::new(),

@@ -153,6 +153,8 @@ fn joined(create: &Create, claim: &ClaimSpec, shape: &NodeShape, seen: &Snapshot
         pool: Some(claim.pool.clone()),
         class: Some(claim.class.clone()),
         provider_id: Some(Arc::from(format!("azure:///simulated/virtualMachines/{}", create.vm))),
+        uid: None,
+        claim_uid: None,
         stage: NodeStage::Initialized,
         labels,
         taints: claim.taints.clone(),

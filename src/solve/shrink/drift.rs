@@ -17,6 +17,7 @@ pub(super) fn what(node: &Node, pool: &Pool, policy: &Policy) -> Option<String> 
     let class = node.class.as_ref().filter(|class| **class == pool.class);
     said(node.claimed.drift.as_ref())
         .or_else(|| stamped(node, policy.classes.get(class?)?))
+        .or_else(|| template_changed(node, pool))
         .or_else(|| class_changed(node, pool))
         .or_else(|| not_required(node, pool))
         .or_else(|| unlike_template(node, pool))
@@ -37,6 +38,13 @@ fn stamped(node: &Node, class: &NodeClass) -> Option<String> {
     let stamp = node.claimed.class_stamp.as_ref()?;
     (!class.is_assumed && &*stamp.version == CLASS_HASH_VERSION && stamp.hash != class.hash)
         .then(|| format!("AKSNodeClass `{}` is not what it was made with", class.name))
+}
+
+/// What of the pool's template no label and no taint shows.
+fn template_changed(node: &Node, pool: &Pool) -> Option<String> {
+    let stamp = node.claimed.pool_stamp.as_ref()?;
+    (&*stamp.version == Pool::TEMPLATE_HASH_VERSION && stamp.hash != pool.template_hash())
+        .then(|| format!("the template of its pool `{}` is not what it was made with", pool.name))
 }
 
 fn class_changed(node: &Node, pool: &Pool) -> Option<String> {

@@ -247,6 +247,8 @@ pub(super) fn node(name: &str, size: &str) -> Node {
         pool: Some("default".into()),
         class: Some("default".into()),
         provider_id: None,
+        uid: None,
+        claim_uid: None,
         stage: NodeStage::Initialized,
         labels: labels.into_iter().map(|(key, value)| (LabelKey::new(key), Arc::from(value))).collect(),
         taints: Vec::new(),

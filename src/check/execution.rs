@@ -1,0 +1,171 @@
+//! How a live plan is carried out: each choice is one that the claim lists and that may be bought at no more than it says,
+//! existing nodes are those that were seen, and no removal starts before what takes its pods.
+//!
+//! What a VM is made of is not judged: that follows from the class, and whoever launches it makes it again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::case::Case;
+use super::finding::{Finding, Rule};
+use super::made::Made;
+use super::price::effective_price;
+use super::substitutes::buyable;
+use crate::model::{Node, NodeName, PodKey, PodPlace};
+use crate::plan::execution::{CHOICES_MAX, Execution, NodeIdentity};
+use crate::plan::{ChangeId, Choice};
+
+/// Returns what is wrong with how a plan is carried out.
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let spec = &case.plan.spec;
+    let Some(execution) = &spec.execution else {
+        let why = "expires, and does not say how it is carried out";
+        let expires = spec.expires_at.is_some();
+        return expires.then(|| Finding::new(Rule::Execution, "plan", why)).into_iter().collect();
+    };
+    let mut found: Vec<Finding> =
+        head(case, execution).into_iter().map(|why| Finding::new(Rule::Execution, "plan", why)).collect();
+    for made in &case.made {
+        let faults = launch(case, execution, made).into_iter().chain(nominated(case, execution, made));
+        found.extend(faults.map(|why| Finding::new(Rule::Execution, made.title(), why)));
+    }
+    let comes = takers(case);
+    for (id, planned) in &spec.changes {
+        let Some(target) = planned.change.target() else { continue };
+        let mut faults = identity(case, execution.nodes.get(id), &target.node);
+        if planned.change.delete().is_some() {
+            faults.extend(removal(case, execution, (id, &target.node), &comes));
+        }
+        let object = format!("node `{}`", target.node);
+        found.extend(faults.into_iter().map(|why| Finding::new(Rule::Execution, object.as_str(), why)));
+    }
+    found
+}
+
+fn head(case: &Case<'_>, execution: &Execution) -> Vec<String> {
+    let spec = &case.plan.spec;
+    let mut faults = Vec::new();
+    if spec.expires_at.is_none() {
+        faults.push("says how it is carried out, and never expires".to_owned());
+    }
+    if case.snapshot.at.zip(spec.expires_at).is_some_and(|(at, end)| end <= at) {
+        faults.push("has expired before it was made".to_owned());
+    }
+    if !spec.what_if.is_nothing() {
+        faults.push("supposes what is not so, and says how it is carried out".to_owned());
+    }
+    if spec.cluster.as_ref() != Some(&execution.cluster.uid) {
+        faults.push("is carried out on another cluster than it was made for".to_owned());
+    }
+    let used: BTreeSet<_> =
+        execution.launches.values().flat_map(|launch| &launch.choices).map(|choice| &choice.machine).collect();
+    if execution.machines.keys().any(|machine| !used.contains(machine)) {
+        faults.push("has a machine that nothing is made of".to_owned());
+    }
+    let unknown = |id: &ChangeId| !spec.changes.contains_key(id);
+    let named = execution.nodes.keys().chain(execution.removals.keys()).chain(execution.nominations.keys());
+    faults.extend(named.filter(|id| unknown(id)).map(|id| format!("carries out `{id}`, which it does not hold")));
+    faults
+}
+
+/// What is tried for a node: the first choice first, each once, and only what the claim admits.
+fn launch(case: &Case<'_>, execution: &Execution, made: &Made<'_>) -> Vec<String> {
+    let choices = execution.choices(&made.create.spec);
+    let mut faults = Vec::new();
+    if choices.is_empty() || choices.len() > CHOICES_MAX {
+        faults.push(format!("has {} choices, not one to {CHOICES_MAX}", choices.len()));
+    }
+    if choices.first().is_none_or(|first| first.choice != made.claim.primary) {
+        faults.push("does not try its first choice first".to_owned());
+    }
+    let admitted: BTreeMap<Choice, _> = case
+        .pool(made.pool)
+        .map(|pool| buyable(case, made, pool))
+        .unwrap_or_default()
+        .into_iter()
+        .map(|(size, offering)| {
+            let (zone, capacity_type) = (offering.zone.clone(), offering.capacity_type);
+            let choice = Choice { size: size.name.clone(), zone, capacity_type };
+            (choice, effective_price(case, size, offering).known())
+        })
+        .collect();
+    let mut seen = BTreeSet::new();
+    for (place, launched) in choices.iter().enumerate() {
+        let Choice { size, zone, capacity_type } = &launched.choice;
+        let title = format!("choice `{size}` in `{zone}`, {capacity_type}");
+        if !seen.insert(&launched.choice) {
+            faults.push(format!("tries {title} twice"));
+        }
+        if !execution.machines.contains_key(&launched.machine) {
+            faults.push(format!("has no machine for {title}"));
+        }
+        match admitted.get(&launched.choice) {
+            Some(price) if *price != launched.price_max => {
+                faults.push(format!("says another price of {title} than it has"));
+            }
+            None if place > 0 => faults.push(format!("tries {title}, which its claim does not admit")),
+            Some(_) | None => {}
+        }
+    }
+    let others = choices.iter().skip(1).map(|choice| (choice.price_max.is_none(), choice.price_max));
+    if !others.is_sorted() {
+        faults.push("tries what is dearer before what is cheaper".to_owned());
+    }
+    faults
+}
+
+/// Only waiting pods that are placed on the node are meant to go there.
+fn nominated(case: &Case<'_>, execution: &Execution, made: &Made<'_>) -> Vec<String> {
+    let waits = |key: &&PodKey| {
+        !key.is_placeholder() && case.pods.get(key).is_some_and(|pod| pod.place == PodPlace::Waiting)
+    };
+    let wanted: BTreeSet<&PodKey> = made.pods.iter().filter(waits).collect();
+    let listed = execution.nominations.get(made.id).map_or(&[][..], Vec::as_slice);
+    let is_so = listed.is_sorted() && listed.iter().collect::<BTreeSet<_>>() == wanted;
+    if is_so { Vec::new() } else { vec!["nominates other pods than those that wait for it".to_owned()] }
+}
+
+/// The new nodes that take pods of each node.
+fn takers<'c>(case: &'c Case<'_>) -> BTreeMap<&'c NodeName, BTreeSet<&'c ChangeId>> {
+    let mut takers: BTreeMap<&NodeName, BTreeSet<&ChangeId>> = BTreeMap::new();
+    for (node, pods) in &case.running {
+        let moved: BTreeSet<&PodKey> = pods.iter().map(|pod| &pod.key).collect();
+        let takes = |made: &&Made<'_>| made.pods.iter().any(|pod| moved.contains(pod));
+        takers.insert(node, case.made.iter().filter(takes).map(|made| made.id).collect());
+    }
+    takers
+}
+
+fn removal(
+    case: &Case<'_>,
+    execution: &Execution,
+    (id, node): (&ChangeId, &NodeName),
+    comes: &BTreeMap<&NodeName, BTreeSet<&ChangeId>>,
+) -> Vec<String> {
+    let Some(removal) = execution.removals.get(id) else {
+        return vec!["is removed, and nothing says how".to_owned()];
+    };
+    let mut faults = Vec::new();
+    let wanted = comes.get(node).cloned().unwrap_or_default();
+    if removal.after.iter().collect::<BTreeSet<_>>() != wanted || !removal.after.is_sorted() {
+        faults.push("does not wait for just those new nodes that take its pods".to_owned());
+    }
+    let grace = case.nodes.get(node).and_then(|node| node.claimed.termination_grace_period);
+    if removal.grace != grace {
+        faults.push("drains for another time than its NodeClaim says".to_owned());
+    }
+    faults
+}
+
+/// The node is held fast by what was seen of it. A plan that is read from its file is judged without what Azure said.
+fn identity(case: &Case<'_>, said: Option<&NodeIdentity>, node: &NodeName) -> Vec<String> {
+    let Some(said) = said else { return vec!["is changed, and nothing says which VM it is".to_owned()] };
+    let Some((facts, node)) = case.snapshot.azure.as_ref().zip(case.nodes.get(node)) else { return Vec::new() };
+    let node: &Node = node;
+    let vm = facts.vms.iter().flatten().find(|vm| {
+        let own = node.provider_id.as_ref().map(|id| id.to_ascii_lowercase());
+        own == Some(format!("azure://{}", vm.id.to_ascii_lowercase()))
+    });
+    let seen = (&node.uid, &node.claim_uid, vm.map(|vm| &vm.id), vm.and_then(|vm| vm.vm_id.as_ref()));
+    let is_same = seen == (&said.node_uid, &said.claim_uid, said.vm.as_ref(), said.vm_id.as_ref());
+    if is_same { Vec::new() } else { vec!["is bound to another Node, NodeClaim or VM than was seen".to_owned()] }
+}

@@ -1,0 +1,99 @@
+//! The existing nodes that a plan touches, how they are removed, and where waiting pods are meant to go.
+//! Must never take a node for another: what is not known of one is said, and its change is not carried out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::LaunchFault;
+use crate::model::{Node, NodeName, Pod, PodKey, PodPlace};
+use crate::plan::execution::{NodeIdentity, Removal};
+use crate::plan::{Change, ChangeId, Plan};
+use crate::snapshot::{AzureFacts, Snapshot};
+
+/// What is known of the nodes that a plan touches.
+#[derive(Debug, Default)]
+pub(super) struct Existing {
+    pub(super) nodes: BTreeMap<ChangeId, NodeIdentity>,
+    pub(super) removals: BTreeMap<ChangeId, Removal>,
+    pub(super) nominations: BTreeMap<ChangeId, Vec<PodKey>>,
+}
+
+/// Returns it, with what cannot be carried out.
+pub(super) fn existing(snapshot: &Snapshot, facts: &AzureFacts, plan: &Plan) -> (Existing, Vec<LaunchFault>) {
+    let nodes: BTreeMap<&NodeName, &Node> = snapshot.nodes.iter().map(|node| (&node.name, node)).collect();
+    let pods: BTreeMap<&PodKey, &Pod> = snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect();
+    let comes_to = creates_by_origin(plan, &pods);
+    let (mut existing, mut faults) = (Existing::default(), Vec::new());
+    for (id, planned) in &plan.spec.changes {
+        if let Some(why) = unsupported(&planned.change) {
+            let node = planned.change.target().map(|target| target.node.to_string()).unwrap_or_default();
+            faults.push(LaunchFault::of(id, format!("node `{node}`"), why));
+            continue;
+        }
+        let Some(target) = planned.change.target() else { continue };
+        let Some(node) = nodes.get(&target.node) else { continue };
+        match identity(facts, node) {
+            Ok(identity) => drop(existing.nodes.insert(id.clone(), identity)),
+            Err(why) => faults.push(LaunchFault::of(id, format!("node `{}`", node.name), why)),
+        }
+        if planned.change.delete().is_some() {
+            let grace = node.claimed.termination_grace_period;
+            let after = comes_to.get(&node.name).into_iter().flatten().map(|id| (*id).clone()).collect();
+            existing.removals.insert(id.clone(), Removal { grace, after });
+        }
+    }
+    for (id, _, _) in plan.spec.creates() {
+        let placed = plan.evidence.placements.get(id).map_or(&[][..], |placement| &placement.pods);
+        let waits = |key: &&PodKey| {
+            !key.is_placeholder() && pods.get(key).is_some_and(|pod| pod.place == PodPlace::Waiting)
+        };
+        let mut waiting: Vec<PodKey> = placed.iter().filter(waits).cloned().collect();
+        waiting.sort();
+        if !waiting.is_empty() {
+            existing.nominations.insert(id.clone(), waiting);
+        }
+    }
+    (existing, faults)
+}
+
+/// Returns by node the creates that take its pods.
+fn creates_by_origin<'p>(
+    plan: &'p Plan,
+    pods: &BTreeMap<&PodKey, &'p Pod>,
+) -> BTreeMap<&'p NodeName, BTreeSet<&'p ChangeId>> {
+    let mut creates: BTreeMap<&NodeName, BTreeSet<&ChangeId>> = BTreeMap::new();
+    for (id, placement) in &plan.evidence.placements {
+        for key in &placement.pods {
+            if let Some(PodPlace::Bound(node)) = pods.get(key).map(|pod| &pod.place) {
+                creates.entry(node).or_default().insert(id);
+            }
+        }
+    }
+    creates
+}
+
+/// What nobody carries out yet.
+const fn unsupported(change: &Change) -> Option<&'static str> {
+    match change {
+        Change::Adopt(_) => Some("adopting a node is not carried out yet"),
+        Change::Forget(_) => Some("letting a node go without deleting it is not carried out yet"),
+        Change::Replace(_) => Some("replacing in one change is not carried out"),
+        Change::Create(_) | Change::Delete(_) | Change::Update(_) | Change::NoOp(_) => None,
+    }
+}
+
+fn identity(facts: &AzureFacts, node: &Node) -> Result<NodeIdentity, &'static str> {
+    let vm = facts.vm_of(node);
+    if vm.is_none() && node.provider_id.is_some() {
+        return Err("its VM was not among those that Azure listed");
+    }
+    let mut interfaces = vm.map(|vm| vm.interfaces.clone()).unwrap_or_default();
+    interfaces.sort();
+    Ok(NodeIdentity {
+        node_uid: node.uid.clone(),
+        claim_uid: node.claim_uid.clone(),
+        vm: vm.map(|vm| vm.id.clone()),
+        vm_id: vm.and_then(|vm| vm.vm_id.clone()),
+        interfaces,
+        os_disk: vm.and_then(|vm| vm.os_disk.clone()),
+    })
+}

@@ -1,0 +1,18 @@
+//! The annotations by which drift of a node is seen: hashes of what it was made from.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::{NodeClass, Pool};
+use crate::policy::CLASS_HASH_VERSION;
+
+/// Returns the annotations of a claim of this pool and class.
+pub(super) fn annotations(pool: &Pool, class: &NodeClass) -> BTreeMap<Arc<str>, Arc<str>> {
+    let stamps: [(&str, Arc<str>); 4] = [
+        ("karpenter.sh/nodepool-hash", pool.template_hash()),
+        ("karpenter.sh/nodepool-hash-version", Arc::from(Pool::TEMPLATE_HASH_VERSION)),
+        ("karpenter.azure.com/aksnodeclass-hash", class.hash.clone()),
+        ("karpenter.azure.com/aksnodeclass-hash-version", Arc::from(CLASS_HASH_VERSION)),
+    ];
+    stamps.into_iter().map(|(key, value)| (Arc::from(key), value)).collect()
+}

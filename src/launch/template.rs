@@ -1,0 +1,82 @@
+//! The bootstrap configuration of a choice, made again from what is seen now: it must be the plan's.
+//! Must never return one that nobody reviewed.
+
+use super::cluster::refusal;
+use super::ground::Ground;
+use super::{machine, node};
+use crate::bootstrap::{Refusal, Template};
+use crate::model::Digest;
+use crate::plan::execution::LaunchChoice;
+use crate::plan::{ClaimSpecId, PlanSpec};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+
+/// What a VM of a choice starts with, but for its token.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ready {
+    /// Its configuration.
+    pub template: Template,
+    /// The public key of who may log in, as a line of `authorized_keys`.
+    pub ssh_public_key: String,
+}
+
+/// Why a choice cannot be launched as it was planned.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotTheSame {
+    /// The plan has no such choice, or is not of a live cluster.
+    #[error("the plan has no such choice")]
+    NoSuchChoice,
+    /// What was seen does not say what nodes are made of any more.
+    #[error("what its VM starts with cannot be made any more: {0}")]
+    Refused(Refusal),
+    /// The class was changed.
+    #[error("AKSNodeClass `{0}` was changed since the plan was made")]
+    ClassChanged(String),
+    /// The cluster was.
+    #[error(
+        "what nodes start with is not what the plan was made with: the cluster was upgraded (its version is {0} now), or its network, identity or certificate authority was changed"
+    )]
+    ClusterChanged(String),
+    /// The SSH key was.
+    #[error("the SSH key of the cluster's nodes was changed since the plan was made")]
+    KeyChanged,
+}
+
+/// Returns what a VM of a choice of a plan starts with, made of a fresh snapshot and policy.
+///
+/// # Errors
+/// It would not be what was planned.
+pub fn ready(
+    (snapshot, policy): (&Snapshot, &Policy),
+    spec: &PlanSpec,
+    (claim, choice): (&ClaimSpecId, usize),
+) -> Result<Ready, NotTheSame> {
+    let execution = spec.execution.as_ref().ok_or(NotTheSame::NoSuchChoice)?;
+    let choice: &LaunchChoice = execution.choices(claim).get(choice).ok_or(NotTheSame::NoSuchChoice)?;
+    let planned = execution.machines.get(&choice.machine).ok_or(NotTheSame::NoSuchChoice)?;
+    let claim = spec.claims.get(claim).ok_or(NotTheSame::NoSuchChoice)?;
+    let digest = policy.classes.get(&claim.class).map(|class| class.spec_digest);
+    if digest != spec.inputs.classes.get(&claim.class).copied() {
+        return Err(NotTheSame::ClassChanged(claim.class.to_string()));
+    }
+    let refused = |refusals: Vec<Refusal>| {
+        let first = refusals.into_iter().next();
+        NotTheSame::Refused(first.unwrap_or_else(|| refusal("bootstrap configuration", "is not known")))
+    };
+    let facts = snapshot.azure.as_ref().ok_or_else(|| {
+        refused(vec![refusal("cluster", "nothing is known of its Azure resources")])
+    })?;
+    let key = facts.cluster.ssh_public_key.as_deref().unwrap_or_default();
+    if Digest::of_bytes(key.as_bytes()) != planned.ssh_key {
+        return Err(NotTheSame::KeyChanged);
+    }
+    let ground = Ground::of((snapshot, policy), facts, [claim]);
+    let made = ground.made(claim, &choice.choice.size).map_err(refused)?;
+    let start = machine::start(&made).map_err(refused)?;
+    if start.template.digest() != planned.bootstrap {
+        return Err(NotTheSame::ClusterChanged(start.cluster.kubernetes_version.to_string()));
+    }
+    let node = node::node(&made, &start.cluster.kubernetes_version, Some(&choice.choice));
+    let template = Template::build(&start.cluster, &node, &made.whole.spec).map_err(refused)?;
+    Ok(Ready { template, ssh_public_key: key.to_owned() })
+}

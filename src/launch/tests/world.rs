@@ -1,0 +1,48 @@
+//! A small live world: a pool with a class, two waiting pods, and what Azure said.
+
+use crate::manifests::Source;
+use crate::offline::{self, Laid, Request, World};
+use crate::plan::Plan;
+use crate::policy::Policy;
+use crate::snapshot::file;
+
+/// What Kubernetes said.
+pub(crate) const OBJECTS: &str = include_str!("objects.yaml");
+/// What Azure said.
+pub(crate) const FACTS: &str = include_str!("facts.json");
+/// A node of its own with two pods, which goes for its age.
+const NODE: &str = include_str!("node.yaml");
+
+/// The world in which the pods run on a node that expires.
+pub(crate) fn moving() -> String {
+    let run = |text: &str, pod: &str| {
+        text.replace(
+            &format!("metadata: {{name: {pod}}}\nspec: {{"),
+            &format!("metadata: {{name: {pod}, ownerReferences: [{{apiVersion: apps/v1, kind: ReplicaSet, name: r, controller: true}}]}}\nstatus: {{phase: Running}}\nspec: {{nodeName: aks-apps-old, "),
+        )
+    };
+    run(&run(OBJECTS, "a"), "b") + "---\n" + NODE
+}
+
+pub(crate) fn world_of(objects: &str, facts: &str) -> World {
+    let azure = serde_json::from_str(facts).expect("facts");
+    let sources = vec![Source::new("live.yaml", objects.to_owned())];
+    let at = Some("2026-11-26T02:00:00Z".parse().expect("a time"));
+    let seen = offline::snapshot(Request { sources, azure: Some(azure), at, ..Request::default() });
+    let snapshot = Source::new("<live>", file::write(&seen.expect("it can be read")));
+    let laid = Some(Laid { snapshot, ..Laid::default() });
+    offline::world(Request { laid, ..Request::default() }).expect("it can be planned")
+}
+
+pub(crate) fn planned_with(objects: &str, facts: &str) -> Plan {
+    let world = world_of(objects, facts);
+    offline::plan(&world).expect("the judge accepts it").plan.plan().clone()
+}
+
+pub(crate) fn planned(objects: &str) -> Plan {
+    planned_with(objects, FACTS)
+}
+
+pub(crate) fn policy_of(objects: &str) -> Policy {
+    world_of(objects, FACTS).policy
+}

@@ -1,0 +1,68 @@
+//! The subnets of nodes: AKS's own, and those that agent pools and classes name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::azure::Reader;
+use crate::arm::answer::{Subnet, VirtualNetwork};
+use crate::arm::{Api, Request, ResourceId};
+use crate::snapshot::azure::SubnetFacts;
+
+/// The subnet of nodes in a virtual network that AKS made.
+const SUBNET: &str = "aks-subnet";
+
+/// Finds the subnet that AKS made itself, where agent pools name none.
+pub(super) async fn subnet_of_aks(reader: &mut Reader<'_>, group: &ResourceId) -> Option<Arc<str>> {
+    let networks = reader
+        .list::<VirtualNetwork>("virtual networks", &Request::list_virtual_networks(group))
+        .await?;
+    let own: Vec<&VirtualNetwork> = networks.iter().filter(|network| is_of_aks(&network.name)).collect();
+    let subnets = own.iter().flat_map(|network| &network.subnets);
+    let found = subnets.map(|subnet| &subnet.id).find(|id| id.name() == SUBNET);
+    if found.is_none() {
+        reader.gap("the subnet of nodes", "agent pools name none, and AKS made no virtual network");
+    }
+    found.map(|id| id.to_string().into())
+}
+
+/// Whether a virtual network is one that AKS made: `aks-vnet-12345678`.
+fn is_of_aks(name: &str) -> bool {
+    let number = name.strip_prefix("aks-vnet-");
+    number.is_some_and(|number| number.len() == 8 && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Reads subnets by id, and the virtual network of each; what could not be read is absent, and said.
+pub(super) async fn subnets(
+    reader: &mut Reader<'_>,
+    group: &ResourceId,
+    ids: BTreeSet<Arc<str>>,
+) -> BTreeMap<Arc<str>, SubnetFacts> {
+    let mut networks: BTreeMap<ResourceId, Option<Arc<str>>> = BTreeMap::new();
+    let mut found = BTreeMap::new();
+    for text in ids {
+        let what = format!("subnet `{text}`");
+        let Some((id, network)) = parsed(&text) else {
+            reader.gap(&what, "it is no id of a subnet");
+            continue;
+        };
+        let Some(subnet) = reader.one::<Subnet>(&what, &id, Api::Network).await else { continue };
+        if !networks.contains_key(&network) {
+            let what = format!("virtual network `{}`", network.name());
+            let read = reader.one::<VirtualNetwork>(&what, &network, Api::Network).await;
+            networks.insert(network.clone(), read.and_then(|read| read.resource_guid).map(Arc::from));
+        }
+        let is_managed = network.is_in_group(group) && is_of_aks(network.name()) && id.name() == SUBNET;
+        let prefixes = subnet.prefixes.into_iter().map(Arc::from).collect();
+        let network_guid = networks.get(&network).cloned().flatten();
+        found.insert(text, SubnetFacts { prefixes, is_managed, network_guid });
+    }
+    found
+}
+
+/// Returns the id of a subnet, and that of its virtual network.
+fn parsed(text: &str) -> Option<(ResourceId, ResourceId)> {
+    let id: ResourceId = text.parse().ok()?;
+    let id = id.expect_kind("Microsoft.Network/virtualNetworks/subnets").ok()?;
+    let network = id.parent()?;
+    Some((id, network))
+}

@@ -1,0 +1,40 @@
+//! Every request of a live plan, for people.
+
+use super::{Attempt, RequestFault, billing, claim, machine, nic};
+use crate::arm::Request;
+use crate::plan::Plan;
+
+/// Writes the requests by which a plan is carried out, as they are sent at the first attempt: for each node to make its
+/// NodeClaim, NIC, VM and billing extension, for each to delete its VM. Secrets are not shown.
+///
+/// # Errors
+/// The plan is not of a live cluster.
+pub fn requests_text(plan: &Plan) -> Result<String, RequestFault> {
+    let execution = plan.spec.execution.as_ref().ok_or(RequestFault::NotLive)?;
+    let id = plan.id();
+    let mut text = String::new();
+    for (change, create, _) in plan.spec.creates() {
+        let attempt = Attempt { spec: &plan.spec, plan: &id, change, choice: 0, number: 1 };
+        let others = execution.choices(&create.spec).len().saturating_sub(1);
+        text.push_str(&format!("# node {} is made; {others} other ways if Azure refuses\n\n", create.claim));
+        let claim = claim(&plan.spec, change, &id)?;
+        text.push_str("POST /apis/karpenter.sh/v1/nodeclaims\n");
+        text.push_str(&format!("{claim:#}\n\n"));
+        for request in [nic(&attempt)?, machine::vm_shown(&attempt)?, billing(&attempt)?] {
+            text.push_str(&shown(&request));
+        }
+    }
+    for (change, delete) in plan.spec.deletes() {
+        let vm = execution.nodes.get(change).and_then(|node| node.vm.as_ref());
+        let Some(vm) = vm else { continue };
+        text.push_str(&format!("# node {} is deleted once it is drained\n\n", delete.target.node));
+        text.push_str(&shown(&Request::delete_machine(&vm.parse()?)));
+    }
+    Ok(text)
+}
+
+fn shown(request: &Request) -> String {
+    let condition = if request.only_if_absent { "\nIf-None-Match: *" } else { "" };
+    let body = request.body.as_ref().map_or(String::new(), |body| format!("\n{:#}", body.shown()));
+    format!("{} {}{condition}{body}\n\n", request.method.as_str(), request.target())
+}
