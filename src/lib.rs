@@ -80,8 +80,8 @@ pub mod cli;
 pub mod cluster;
 #[cfg(feature = "git")]
 pub mod git;
-pub mod ledger;
 pub mod launch;
+pub mod ledger;
 pub mod manifests;
 pub mod model;
 #[cfg(feature = "live")]

@@ -46,7 +46,9 @@ impl NotBegun {
     pub fn hint(&self) -> String {
         match self {
             Self::Spent { .. } => "plan again: `nodeform plan --live --out plan.json`".to_owned(),
-            Self::NoKind => "install the kinds: `nodeform crds | kubectl apply --server-side -f -`".to_owned(),
+            Self::NoKind => {
+                "install the kinds: `nodeform crds | kubectl apply --server-side -f -`".to_owned()
+            }
             Self::Ledger(fault) => fault.hint(),
             Self::Cluster(_, hint) => hint.clone(),
         }
@@ -126,7 +128,10 @@ impl Book {
             let outcome = match known.outcome {
                 OutcomeKind::Failed => Outcome::Failed { code: code(), because: because() },
                 OutcomeKind::NoLongerHolds => Outcome::NoLongerHolds { because: because() },
-                OutcomeKind::Done | OutcomeKind::AlreadySo | OutcomeKind::NoLongerNeeded | OutcomeKind::Waiting => {
+                OutcomeKind::Done
+                | OutcomeKind::AlreadySo
+                | OutcomeKind::NoLongerNeeded
+                | OutcomeKind::Waiting => {
                     return None;
                 }
             };
@@ -165,7 +170,10 @@ async fn read(writer: &Writer) -> Result<Ledger, NotBegun> {
     let mut objects: Vec<Value> = Vec::new();
     for page in &listed.pages {
         let page: Value = serde_json::from_slice(page).map_err(|error| {
-            NotBegun::Cluster(format!("`GET {PLANS}`: {error}"), "look whether an API server answers there".to_owned())
+            NotBegun::Cluster(
+                format!("`GET {PLANS}`: {error}"),
+                "look whether an API server answers there".to_owned(),
+            )
         })?;
         objects.extend(page["items"].as_array().cloned().unwrap_or_default());
     }

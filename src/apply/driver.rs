@@ -82,7 +82,11 @@ pub struct Driver {
 impl Driver {
     /// Makes a driver that has done nothing yet.
     #[must_use]
-    pub fn new(plan: Arc<ApprovedPlan>, (reader, actor, book): (Reader, Actor, Book), clock_speed: u32) -> Self {
+    pub fn new(
+        plan: Arc<ApprovedPlan>,
+        (reader, actor, book): (Reader, Actor, Book),
+        clock_speed: u32,
+    ) -> Self {
         let memory = Memory { clock_speed, recorded: book.recorded(), ..Memory::default() };
         Self {
             plan,

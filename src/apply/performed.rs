@@ -55,9 +55,12 @@ impl Performed {
                 Self::given_up(code_of(failure.kind), because)
             }
             Kind::NotFound => Self::again(because),
-            Kind::Unreachable | Kind::Expired | Kind::TooMany | Kind::GateClosed | Kind::LeaseHeld | Kind::Other => {
-                Self::later(Duration::from_secs(5), because)
-            }
+            Kind::Unreachable
+            | Kind::Expired
+            | Kind::TooMany
+            | Kind::GateClosed
+            | Kind::LeaseHeld
+            | Kind::Other => Self::later(Duration::from_secs(5), because),
         }
     }
 

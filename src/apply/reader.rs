@@ -100,7 +100,12 @@ fn vm(machine: Machine) -> (Arc<str>, SeenVm) {
     let seen = SeenVm {
         vm_id: machine.vm_id.as_deref().map(Arc::from),
         state: Provisioning::of(machine.provisioning_state.as_deref()),
-        tags: machine.tags.as_map().iter().map(|(key, value)| (key.as_str().into(), value.as_str().into())).collect(),
+        tags: machine
+            .tags
+            .as_map()
+            .iter()
+            .map(|(key, value)| (key.as_str().into(), value.as_str().into()))
+            .collect(),
         id: id.as_str().into(),
     };
     (id.to_ascii_lowercase().into(), seen)
@@ -110,7 +115,12 @@ fn interface(nic: NetworkInterface) -> (Arc<str>, SeenInterface) {
     let id = nic.id.to_string();
     let seen = SeenInterface {
         state: Provisioning::of(nic.provisioning_state.as_deref()),
-        tags: nic.tags.as_map().iter().map(|(key, value)| (key.as_str().into(), value.as_str().into())).collect(),
+        tags: nic
+            .tags
+            .as_map()
+            .iter()
+            .map(|(key, value)| (key.as_str().into(), value.as_str().into()))
+            .collect(),
         id: id.as_str().into(),
     };
     (id.to_ascii_lowercase().into(), seen)

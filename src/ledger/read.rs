@@ -122,7 +122,8 @@ fn recorded(object: &Value, faults: &mut Vec<LedgerFault>) -> Result<Recorded, L
     let digest = |text: &str| text.parse::<Digest>().map_err(&unreadable);
     let chunks = spec.chunks.and_then(|chunks| usize::try_from(chunks).ok());
     let chunks = chunks.filter(|chunks| (1..=CHUNKS_MAX).contains(chunks));
-    let chunks = chunks.ok_or_else(|| unreadable("it does not say how many chunks its text has".to_owned()))?;
+    let chunks =
+        chunks.ok_or_else(|| unreadable("it does not say how many chunks its text has".to_owned()))?;
     let known = digest(&spec.digest)?;
     if self::name(&known) != name {
         return Err(LedgerFault::OtherName { name, digest: known });
@@ -155,7 +156,10 @@ fn recorded(object: &Value, faults: &mut Vec<LedgerFault>) -> Result<Recorded, L
 ///
 /// # Errors
 /// Chunks are missing, or the text is not the one that was planned.
-pub fn text<'a>(plan: &Recorded, objects: impl IntoIterator<Item = &'a Value>) -> Result<String, LedgerFault> {
+pub fn text<'a>(
+    plan: &Recorded,
+    objects: impl IntoIterator<Item = &'a Value>,
+) -> Result<String, LedgerFault> {
     let mut chunks: BTreeMap<usize, String> = BTreeMap::new();
     for object in objects {
         let of = object.pointer("/metadata/labels").and_then(|labels| labels.get(PLAN_LABEL));
@@ -306,7 +310,11 @@ mod tests {
         ]);
         let ledger = read(&objects);
         assert_eq!(ledger.plans.len(), 1);
-        assert_eq!(ledger.unfinished().count(), 1, "without a status that can be read it may have had effects");
+        assert_eq!(
+            ledger.unfinished().count(),
+            1,
+            "without a status that can be read it may have had effects"
+        );
         let told: Vec<String> = ledger.faults.iter().map(ToString::to_string).collect();
         assert_eq!(told.len(), 5, "{told:?}");
         assert!(told[0].contains("status: unknown variant `Dreaming`"), "{told:?}");

@@ -16,7 +16,6 @@ pub mod money;
 pub mod names;
 mod page;
 pub mod patch;
-#[cfg(feature = "live")]
 pub mod requests;
 mod section;
 pub mod table;

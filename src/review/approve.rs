@@ -74,7 +74,9 @@ impl NotApproved {
             Self::OtherCluster { .. } => {
                 "name the cluster of the plan by `--context`, `-g` and `--cluster-name`"
             }
-            Self::Suspended => "go on with `kubectl patch nodefleet NAME --type merge -p '{\"spec\":{\"suspend\":false}}'`",
+            Self::Suspended => {
+                "go on with `kubectl patch nodefleet NAME --type merge -p '{\"spec\":{\"suspend\":false}}'`"
+            }
             Self::Expired { .. } => "plan again: `nodeform plan --live --out plan.json`",
         }
     }

@@ -22,6 +22,7 @@ mod json;
 mod load;
 mod play;
 mod record;
+pub mod rehearsal;
 mod sensitive;
 mod settings;
 mod state;

@@ -29,8 +29,12 @@ async fn there(program: &Program) -> Value {
     let state = program.own("GET", "/sim/state", &Value::Null).await.1;
     let names = |items: &Value| -> Vec<String> {
         let items = items.as_array().expect("a list").iter();
-        let names = items.map(|item| item["metadata"]["name"].as_str().or(item["name"].as_str()).expect("a name"));
-        names.filter(|name| !name.contains("vmss")).map(|name| name.trim_start_matches("aks-").to_owned()).collect()
+        let names =
+            items.map(|item| item["metadata"]["name"].as_str().or(item["name"].as_str()).expect("a name"));
+        names
+            .filter(|name| !name.contains("vmss"))
+            .map(|name| name.trim_start_matches("aks-").to_owned())
+            .collect()
     };
     json!({
         "claims": names(&claims["items"]), "nodes": names(&nodes["items"]),
@@ -47,7 +51,11 @@ async fn a_planned_node_comes_takes_its_pods_and_goes_without_a_trace() {
     done(&program.nodeform(&["plan", "--live", "--out", &plan], &[]).await);
     let ran = program.nodeform(&["apply", &plan], &[]).await;
     done(&ran);
-    assert!(ran.printed.ends_with("\nApply complete! Nodes: 1 added, 0 destroyed, 0 not done.\n"), "{}", ran.printed);
+    assert!(
+        ran.printed.ends_with("\nApply complete! Nodes: 1 added, 0 destroyed, 0 not done.\n"),
+        "{}",
+        ran.printed
+    );
     let found = there(&program).await;
     assert_eq!(found["claims"].as_array().map(Vec::len), Some(1), "{found}");
     assert!(["nodes", "vms", "nics"].iter().all(|kind| found[*kind] == found["claims"]), "{found}");
@@ -62,7 +70,11 @@ async fn a_planned_node_comes_takes_its_pods_and_goes_without_a_trace() {
     let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
     done(&ran);
     assert!(ran.printed.contains("Plan: 0 to add, 0 to change, 1 to destroy."), "{}", ran.printed);
-    assert!(ran.printed.ends_with("\nApply complete! Nodes: 0 added, 1 destroyed, 0 not done.\n"), "{}", ran.printed);
+    assert!(
+        ran.printed.ends_with("\nApply complete! Nodes: 0 added, 1 destroyed, 0 not done.\n"),
+        "{}",
+        ran.printed
+    );
     assert_eq!(there(&program).await, json!({"claims": [], "nodes": [], "vms": [], "nics": []}));
     no_changes(&program).await;
     let (_, secrets) = program.kube("GET", "/api/v1/namespaces/kube-system/secrets", &Value::Null).await;
@@ -72,5 +84,8 @@ async fn a_planned_node_comes_takes_its_pods_and_goes_without_a_trace() {
 
 fn running(state: &Value) -> usize {
     let pods = state["pods"].as_array().expect("a list").iter();
-    pods.filter(|pod| pod["phase"] == "Running" && pod["name"].as_str().is_some_and(|name| name.contains("inflate"))).count()
+    pods.filter(|pod| {
+        pod["phase"] == "Running" && pod["name"].as_str().is_some_and(|name| name.contains("inflate"))
+    })
+    .count()
 }

@@ -1,6 +1,7 @@
 //! NIC, VM and billing extension of an attempt.
 
-use super::{Attempt, Made, RequestFault, group};
+use super::RequestFault;
+use super::attempt::{Attempt, Made, group};
 use crate::arm::machine::{SecurityProfile, TrustedLaunch};
 use crate::arm::{
     BackendPool, BillingExtension, BuyAs, Image, Machine as Vm, NetworkInterface, OsDisk, OsLogin, Placement,
@@ -25,10 +26,7 @@ impl Start {
     /// Takes what was found to be as planned, with the token of the rollout.
     #[must_use]
     pub fn of(ready: &Ready, token: &BootstrapToken) -> Self {
-        Self {
-            ssh_public_key: ready.ssh_public_key.clone(),
-            custom_data: ready.template.custom_data(token),
-        }
+        Self { ssh_public_key: ready.ssh_public_key.clone(), custom_data: ready.template.custom_data(token) }
     }
 
     /// Stands for it where a request is only shown.

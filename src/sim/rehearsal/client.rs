@@ -38,11 +38,23 @@ impl<'a> Call<'a> {
     }
 
     pub(super) const fn put(target: &'a str, body: &'a Value) -> Self {
-        Self { method: "PUT", target, body: Some(body), content_type: "application/json", only_if_absent: false }
+        Self {
+            method: "PUT",
+            target,
+            body: Some(body),
+            content_type: "application/json",
+            only_if_absent: false,
+        }
     }
 
     pub(super) const fn post(target: &'a str, body: &'a Value) -> Self {
-        Self { method: "POST", target, body: Some(body), content_type: "application/json", only_if_absent: false }
+        Self {
+            method: "POST",
+            target,
+            body: Some(body),
+            content_type: "application/json",
+            only_if_absent: false,
+        }
     }
 
     pub(super) const fn patch(target: &'a str, body: &'a Value) -> Self {

@@ -94,7 +94,12 @@ enum Performed {
 impl<'w> Rehearsal<'w> {
     /// Begins to carry out a plan at a time of the world.
     #[must_use]
-    pub fn new(world: &'w mut World, plan: &'w ApprovedPlan, materials: &'w Materials, now: Timestamp) -> Self {
+    pub fn new(
+        world: &'w mut World,
+        plan: &'w ApprovedPlan,
+        materials: &'w Materials,
+        now: Timestamp,
+    ) -> Self {
         let client = Client::new(world, now);
         Self {
             world,

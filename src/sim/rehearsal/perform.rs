@@ -15,7 +15,8 @@ use crate::bootstrap::BootstrapToken;
 use crate::plan::{Choice, Create};
 use crate::render::requests;
 use crate::rollout::{
-    Action, Attempt, Consequence, Effect, Failed, Object, ObjectPatch, ObjectRef, PodRef, Then, VmRef, consequence,
+    Action, Attempt, Consequence, Effect, Failed, Object, ObjectPatch, ObjectRef, PodRef, Then, VmRef,
+    consequence,
 };
 use crate::sim::Answer;
 
@@ -37,7 +38,8 @@ fn given_up(code: &str, because: &str) -> Performed {
 impl Rehearsal<'_> {
     pub(super) fn perform(&mut self, action: &Action) -> Performed {
         match &action.effect {
-            Effect::CreateClaim(_) => match requests::claim(self.plan.spec(), &action.change, self.plan.id()) {
+            Effect::CreateClaim(_) => match requests::claim(self.plan.spec(), &action.change, self.plan.id())
+            {
                 Ok(claim) => self.write(Call::post(CLAIMS, &claim)),
                 Err(fault) => given_up("NotInPlan", &fault.to_string()),
             },
@@ -118,7 +120,9 @@ impl Rehearsal<'_> {
             return given_up("NotInPlan", "no such choice");
         };
         let custom_data = match (self.materials.get(&(spec, attempt.choice)), &self.token) {
-            (Some(ready), Some(token)) => (ready.ssh_public_key.clone(), Some(ready.template.custom_data(token))),
+            (Some(ready), Some(token)) => {
+                (ready.ssh_public_key.clone(), Some(ready.template.custom_data(token)))
+            }
             (Some(ready), None) => (ready.ssh_public_key.clone(), None),
             (None, _) => return given_up("NotInPlan", "what its VM starts with is not known"),
         };
@@ -139,7 +143,9 @@ impl Rehearsal<'_> {
 
     /// What follows from the answer to a write: an operation to wait for, or an end.
     fn begun(&self, answer: Option<Answer>, choice: Option<&Choice>) -> Performed {
-        let Some(answer) = answer else { return again("the connection was closed before the answer had come") };
+        let Some(answer) = answer else {
+            return again("the connection was closed before the answer had come");
+        };
         match answer.status {
             200..=202 => {
                 let operation = answer.header("Azure-AsyncOperation").or_else(|| answer.header("Location"));
@@ -179,7 +185,9 @@ impl Rehearsal<'_> {
         match (answer.status, value["status"].as_str()) {
             (202, _) | (200, Some("InProgress")) | (429 | 500.., _) => None,
             (200, Some("Succeeded")) | (200, None) | (204, _) => Some(Performed::Done),
-            (200, Some(_)) => Some(self.refused(&Fault::of_operation(ErrorBody::of(&value)), choice.as_ref())),
+            (200, Some(_)) => {
+                Some(self.refused(&Fault::of_operation(ErrorBody::of(&value)), choice.as_ref()))
+            }
             (404, _) => Some(again("the operation is not known any more")),
             (status, _) => {
                 let received = Received { status, retry_after_seconds: None };

@@ -1,0 +1,70 @@
+//! An attempt at the VM of a create: its name, its tags and what it is made of.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{RequestFault, claim, created};
+use crate::arm::{ResourceId, Tags};
+use crate::plan::execution::{Execution, LaunchChoice, Machine};
+use crate::plan::{ChangeId, PlanSpec};
+
+/// A try to make the node of a create.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempt<'a> {
+    /// The plan.
+    pub spec: &'a PlanSpec,
+    /// The plan's id: ten characters of its digest.
+    pub plan: &'a str,
+    /// The create.
+    pub change: &'a ChangeId,
+    /// Which of the claim's choices, from 0.
+    pub choice: usize,
+    /// The attempt, from 1: each later one has a VM of its own name.
+    pub number: u32,
+}
+
+/// What an attempt is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Made<'a> {
+    pub(super) execution: &'a Execution,
+    pub(super) choice: &'a LaunchChoice,
+    pub(super) machine: &'a Machine,
+}
+
+impl<'a> Attempt<'a> {
+    pub(super) fn made(&self) -> Result<Made<'a>, RequestFault> {
+        let execution = self.spec.execution.as_ref().ok_or(RequestFault::NotLive)?;
+        let (create, _) = created(self.spec, self.change)?;
+        let choice = execution.choices(&create.spec).get(self.choice);
+        let machine = choice.and_then(|choice| execution.machines.get(&choice.machine));
+        let none = || RequestFault::NoChoice(self.change.clone(), self.choice);
+        Ok(Made { execution, choice: choice.ok_or_else(none)?, machine: machine.ok_or_else(none)? })
+    }
+
+    /// Returns the name of VM, NIC, disk and computer: `aks-<claim>`, and of a later attempt with its number.
+    ///
+    /// # Errors
+    /// The plan makes no such node.
+    pub fn name(&self) -> Result<Arc<str>, RequestFault> {
+        let (create, _) = created(self.spec, self.change)?;
+        Ok(match self.number {
+            0 | 1 => create.vm.clone(),
+            later => Arc::from(format!("{}-{later}", create.vm)),
+        })
+    }
+
+    /// The machine's tags, and those that say which change of which plan made it.
+    pub(super) fn tags(&self, made: &Made<'_>) -> Result<Tags, RequestFault> {
+        let machine: BTreeMap<String, String> =
+            made.machine.tags.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        let own = claim::own_marks(made.execution, self.change, self.plan);
+        let own = own.into_iter().map(|(key, value)| (key.replace('/', "_"), value)).collect();
+        Tags::layered(&[&machine, &own]).map_err(RequestFault::Tags)
+    }
+}
+
+/// The resource group of the cluster's nodes.
+pub(super) fn group(execution: &Execution) -> Result<ResourceId, RequestFault> {
+    let cluster: ResourceId = execution.cluster.id.parse()?;
+    Ok(ResourceId::of_group(cluster.subscription(), &execution.cluster.node_resource_group)?)
+}
