@@ -176,7 +176,10 @@ fn columns(kind: Kind) -> Vec<Value> {
             column("Phase", ".status.phase", "string"),
             column("Add", ".spec.changes.add", "integer"),
             column("Destroy", ".spec.changes.destroy", "integer"),
-            described(column("Chunk", ".spec.chunk.number", "integer"), "Which chunk of a plan's text it is."),
+            described(
+                column("Chunk", ".spec.chunk.number", "integer"),
+                "Which chunk of a plan's text it is.",
+            ),
             age,
             wide(column("Change", ".spec.changes.change", "integer")),
             wide(column("Done", ".status.counts.done", "integer")),

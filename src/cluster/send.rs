@@ -108,7 +108,8 @@ impl Cluster {
     async fn once(&self, outgoing: Outgoing<'_>) -> Result<Value, Refused> {
         let named = format!("{} {}", outgoing.method, outgoing.path);
         let sensitive = outgoing.body;
-        let answer = tokio::time::timeout(Duration::from_secs(ANSWER_SECONDS_MAX), self.answer(outgoing)).await;
+        let answer =
+            tokio::time::timeout(Duration::from_secs(ANSWER_SECONDS_MAX), self.answer(outgoing)).await;
         let error = match answer {
             Ok(Ok(value)) => return Ok(value),
             Ok(Err(error)) => error,
@@ -153,8 +154,8 @@ fn no_api_server(what: &str) -> Status {
 /// Reads what an API server says of a refusal; something else in front of it may say it in HTML.
 fn status_of(code: u16, body: &[u8]) -> Status {
     let read = serde_json::from_slice::<Status>(body).ok().filter(|status| !status.message.is_empty());
-    let mut status =
-        read.unwrap_or_else(|| Status::failure(String::from_utf8_lossy(body).trim(), "no Status of Kubernetes"));
+    let mut status = read
+        .unwrap_or_else(|| Status::failure(String::from_utf8_lossy(body).trim(), "no Status of Kubernetes"));
     status.code = code;
     status
 }
@@ -189,7 +190,8 @@ mod tests {
     #[test]
     fn a_refusal_that_repeats_a_secret_does_not_show_it() {
         let coded = data_encoding::BASE64.encode(b"canary-0123456789");
-        let body = SecretJson::new(json!({"data": {}})).with_secret("/data/token", Secret::new(coded.clone()));
+        let body =
+            SecretJson::new(json!({"data": {}})).with_secret("/data/token", Secret::new(coded.clone()));
         let said = json!({
             "message": format!("Secret is invalid: data[token]: {coded}: canary-0123456789"), "reason": "Invalid",
             "details": {"causes": [{"message": format!("Invalid value: {coded}")}]},

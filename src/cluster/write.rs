@@ -180,10 +180,14 @@ impl Writer {
         let Err(refused) = self.send(Method::POST, &path, Form::Object, &body).await else {
             return Ok(Eviction::Accepted);
         };
-        if self.is_gone(&pod, Some(uid), &refused).await? {
-            return Ok(Eviction::Gone);
-        }
-        match refused.status.as_deref().and_then(blocked) {
+        let blocked = refused.status.as_deref().and_then(blocked);
+        // The budget is asked before the UID: it may be that of another pod of this name.
+        let is_other = match blocked {
+            Some(_) => self.is_other(&pod, uid).await?,
+            None => self.is_gone(&pod, Some(uid), &refused).await?,
+        };
+        match blocked {
+            _ if is_other => Ok(Eviction::Gone),
             Some(blocked) => Ok(blocked),
             None => Err(refused.failure),
         }
@@ -191,11 +195,21 @@ impl Writer {
 
     /// Returns whether a refusal means that the object of this UID is no longer there. A 409 may also be a conflict on
     /// something else, such as the PodDisruptionBudget of an eviction: the object itself says.
-    async fn is_gone(&self, path: &str, uid: Option<&str>, refused: &Refused) -> Result<bool, ClusterFailure> {
+    async fn is_gone(
+        &self,
+        path: &str,
+        uid: Option<&str>,
+        refused: &Refused,
+    ) -> Result<bool, ClusterFailure> {
         if refused.failure.kind == ClusterFailureKind::NotFound {
             return Ok(true);
         }
         let (ClusterFailureKind::Conflict, Some(uid)) = (refused.failure.kind, uid) else { return Ok(false) };
+        self.is_other(path, uid).await
+    }
+
+    /// Returns whether the object is not there, or has another UID.
+    async fn is_other(&self, path: &str, uid: &str) -> Result<bool, ClusterFailure> {
         let found = self.cluster.get_optional(path).await?;
         let there = found.as_ref().and_then(|object| object.pointer("/metadata/uid")).and_then(Value::as_str);
         Ok(there != Some(uid))
@@ -257,7 +271,8 @@ mod tests {
 
     #[test]
     fn a_busy_api_server_is_no_budget() {
-        let busy = status(&json!({"code": 429, "reason": "TooManyRequests", "message": "please try again later"}));
+        let busy =
+            status(&json!({"code": 429, "reason": "TooManyRequests", "message": "please try again later"}));
         assert_eq!(blocked(&busy), None);
     }
 
@@ -274,9 +289,11 @@ mod tests {
 
     #[test]
     fn a_conflict_on_a_budget_and_two_budgets_of_a_pod_are_no_failures() {
-        let conflict = json!({"code": 409, "message": "modified", "details": {"kind": "poddisruptionbudgets"}});
+        let conflict =
+            json!({"code": 409, "message": "modified", "details": {"kind": "poddisruptionbudgets"}});
         assert!(matches!(blocked(&status(&conflict)), Some(Eviction::Blocked { budget: None, .. })));
-        let two = json!({"code": 500, "message": "This pod has more than one PodDisruptionBudget, which ..."});
+        let two =
+            json!({"code": 500, "message": "This pod has more than one PodDisruptionBudget, which ..."});
         assert!(matches!(blocked(&status(&two)), Some(Eviction::Blocked { budget: None, .. })));
     }
 

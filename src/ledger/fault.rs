@@ -53,12 +53,16 @@ impl LedgerFault {
     pub fn hint(&self) -> String {
         match self {
             Self::Unreadable { name, .. } | Self::OtherName { name, .. } => {
-                format!("look at it: `kubectl get nodeplan {name} -o yaml`; `kubectl delete nodeplan {name}` forgets it")
+                format!(
+                    "look at it: `kubectl get nodeplan {name} -o yaml`; `kubectl delete nodeplan {name}` forgets it"
+                )
             }
             Self::Incomplete { .. } | Self::OtherText { .. } => {
                 "apply it from its file: `nodeform apply PLAN`".to_owned()
             }
-            Self::TooLong { .. } => "plan fewer pools at once: `nodeform plan --live --target nodepool/NAME`".to_owned(),
+            Self::TooLong { .. } => {
+                "plan fewer pools at once: `nodeform plan --live --target nodepool/NAME`".to_owned()
+            }
         }
     }
 }

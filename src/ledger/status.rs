@@ -178,7 +178,8 @@ fn wire_refusal(Refused { refusal, code }: &Refused) -> PlanRefusal {
 /// The conditions that kstatus reads; the time of one that stays as it was stays too.
 fn conditions(progress: &Progress, before: &[Condition], at: Timestamp) -> Vec<Condition> {
     let phase = progress.phase();
-    let OutcomeCounts { done, already_so, waiting, no_longer_needed, no_longer_holds, failed } = progress.counts();
+    let OutcomeCounts { done, already_so, waiting, no_longer_needed, no_longer_holds, failed } =
+        progress.counts();
     let (ready, reconciling, stalled) = match phase {
         Phase::Applying => ("False", "True", "False"),
         Phase::Done | Phase::Withdrawn => ("True", "False", "False"),
@@ -226,7 +227,8 @@ mod tests {
     use crate::model::{RefusedBecause, SkuName};
 
     fn progress(outcomes: &[Outcome]) -> Progress {
-        let named = outcomes.iter().enumerate().map(|(at, outcome)| (format!("change-{at}"), outcome.clone()));
+        let named =
+            outcomes.iter().enumerate().map(|(at, outcome)| (format!("change-{at}"), outcome.clone()));
         Progress {
             started_at: "2026-01-01T00:00:00Z".parse().unwrap(),
             outcomes: named.collect(),
@@ -260,7 +262,11 @@ mod tests {
 
     #[test]
     fn a_status_is_a_patch_and_its_conditions_keep_their_times() {
-        let first = patch(&progress(&[Outcome::Done, Outcome::Waiting]), None, "2026-01-01T00:00:10.5Z".parse().unwrap());
+        let first = patch(
+            &progress(&[Outcome::Done, Outcome::Waiting]),
+            None,
+            "2026-01-01T00:00:10.5Z".parse().unwrap(),
+        );
         assert_eq!(first["status"]["phase"], "Applying");
         assert_eq!(first["status"]["finishedAt"], Value::Null);
         assert_eq!(first["status"]["counts"]["waiting"], 1);
@@ -301,7 +307,10 @@ mod tests {
             because: RefusedBecause::SubscriptionQuotaReached,
             until: until.parse().unwrap(),
         };
-        let refused = Refused { refusal: refusal("2026-01-01T01:00:00Z"), code: Some("OperationNotAllowed".to_owned()) };
+        let refused = Refused {
+            refusal: refusal("2026-01-01T01:00:00Z"),
+            code: Some("OperationNotAllowed".to_owned()),
+        };
         let progress = Progress { refusals: vec![refused.clone(), refused], ..progress(&[]) };
         let patch = patch(&progress, None, "2026-01-01T00:00:00Z".parse().unwrap());
         let status: NodePlanStatus = serde_json::from_value(patch["status"].clone()).unwrap();

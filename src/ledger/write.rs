@@ -80,7 +80,10 @@ pub fn objects(entry: &Entry) -> Result<Vec<Value>, LedgerFault> {
             ..NodePlanSpec::default()
         };
         let labels = BTreeMap::from([(PLAN_LABEL.to_owned(), name.clone())]);
-        object(ObjectMeta { name: Some(format!("{name}-{at}")), labels: Some(labels), ..ObjectMeta::default() }, spec)
+        object(
+            ObjectMeta { name: Some(format!("{name}-{at}")), labels: Some(labels), ..ObjectMeta::default() },
+            spec,
+        )
     };
     let mut objects: Vec<Value> = chunks.iter().zip(1..).map(of_chunk).collect();
     let Changes { add, change, destroy, by_class } = &entry.changes;

@@ -91,7 +91,8 @@ fn unspread(spec: &NodeFleetSpec) -> Option<Fault> {
 /// Returns how many nodes may be lost. The schema lets no number below zero pass.
 fn safety(wire: &wire::Safety) -> Safety {
     let default = Safety::default();
-    let number = |wire: Option<i32>, default| wire.and_then(|number| u32::try_from(number).ok()).unwrap_or(default);
+    let number =
+        |wire: Option<i32>, default| wire.and_then(|number| u32::try_from(number).ok()).unwrap_or(default);
     Safety {
         max_loss_percent: number(wire.max_loss_percent, default.max_loss_percent),
         max_loss_nodes: number(wire.max_loss_nodes, default.max_loss_nodes),

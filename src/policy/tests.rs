@@ -406,7 +406,8 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
     }));
     let honoured = parsed(Kind::NodeFleet, &honoured).fleet;
     assert_eq!((honoured.safety, honoured.is_suspended), (Safety::default(), false));
-    let careful = parsed(Kind::NodeFleet, &fleet(json!({"suspend": true, "safety": {"maxLossNodes": 3}}))).fleet;
+    let careful =
+        parsed(Kind::NodeFleet, &fleet(json!({"suspend": true, "safety": {"maxLossNodes": 3}}))).fleet;
     let safety = Safety { max_loss_percent: 20, max_loss_nodes: 3 };
     assert_eq!((careful.safety, careful.is_suspended), (safety, true));
     assert_eq!((honoured.limits.nodes, honoured.strategy), (Some(5), Strategy::Cheapest));

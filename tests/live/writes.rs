@@ -61,11 +61,15 @@ async fn an_object_is_created_changed_and_deleted_and_no_other_is_taken_for_it()
     assert_eq!(writer.delete(&path, &other, None).await, Ok(Deletion::Gone), "the one that is meant is gone");
     let uid = Preconditions { uid: Some(text(&made, "/metadata/uid").to_owned()), resource_version: None };
     assert_eq!(writer.delete(&path, &uid, None).await, Ok(Deletion::Accepted));
-    let leaving = writer.cluster().get_optional(&path).await.expect("it answers").expect("its finalizer keeps it");
+    let leaving =
+        writer.cluster().get_optional(&path).await.expect("it answers").expect("its finalizer keeps it");
     assert!(leaving.pointer("/metadata/deletionTimestamp").is_some());
 
     let wrong = [json!({"op": "test", "path": "/metadata/finalizers/0", "value": "x"})];
-    assert_eq!(writer.json_patch(&path, &wrong).await.expect_err("the test fails").kind, ClusterFailureKind::Invalid);
+    assert_eq!(
+        writer.json_patch(&path, &wrong).await.expect_err("the test fails").kind,
+        ClusterFailureKind::Invalid
+    );
     let off = [
         json!({"op": "test", "path": "/metadata/finalizers/0", "value": "karpenter.sh/termination"}),
         json!({"op": "remove", "path": "/metadata/finalizers/0"}),
@@ -80,13 +84,17 @@ async fn what_is_applied_is_created_or_changed_and_a_kind_that_is_missing_is_tol
     let writer = writer(&program).await;
     let path = "/api/v1/namespaces/default/configmaps/a";
     for value in ["1", "2"] {
-        let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": value}});
+        let map =
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": value}});
         let stored = writer.apply(path, &map).await.expect("it is applied");
         assert_eq!(text(&stored, "/data/x"), value);
     }
     let missing = writer.create("/apis/example.com/v1/things", &json!({})).await.expect_err("no such kind");
     assert_eq!(missing.kind, ClusterFailureKind::NotFound);
-    assert!(missing.what.starts_with("`POST /apis/example.com/v1/things`: the API server answers 404: "), "{missing}");
+    assert!(
+        missing.what.starts_with("`POST /apis/example.com/v1/things`: the API server answers 404: "),
+        "{missing}"
+    );
 }
 
 #[tokio::test]
@@ -133,9 +141,12 @@ async fn an_eviction_is_blocked_by_its_budget_and_evicts_no_pod_of_the_same_name
     let program = Program::of(&world, &["--speed", "120"]).await;
     let is_ready = |pod: &Value| text(pod, "/name").starts_with("web-") && pod["ready"] == "True";
     let state = program
-        .wait_for(|state| state["pods"].as_array().is_some_and(|pods| pods.iter().filter(|pod| is_ready(pod)).count() == 2))
+        .wait_for(|state| {
+            state["pods"].as_array().is_some_and(|pods| pods.iter().filter(|pod| is_ready(pod)).count() == 2)
+        })
         .await;
-    let name = state["pods"].as_array().expect("pods").iter().find(|pod| is_ready(pod)).expect("one")["name"].clone();
+    let name = state["pods"].as_array().expect("pods").iter().find(|pod| is_ready(pod)).expect("one")["name"]
+        .clone();
     let name = name.as_str().expect("a name");
     let writer = writer(&program).await;
     let path = format!("/api/v1/namespaces/default/pods/{name}");
@@ -144,7 +155,9 @@ async fn an_eviction_is_blocked_by_its_budget_and_evicts_no_pod_of_the_same_name
     let this = ThisPod { namespace: "default", name, uid: &uid };
 
     let started = std::time::Instant::now();
-    let Ok(Eviction::Blocked { budget, why }) = writer.evict(this, Some(0)).await else { panic!("it is blocked") };
+    let Ok(Eviction::Blocked { budget, why }) = writer.evict(this, Some(0)).await else {
+        panic!("it is blocked")
+    };
     assert_eq!(budget.as_deref(), Some("web-budget"));
     assert!(why.starts_with("The disruption budget web-budget "), "{why}");
     assert!(started.elapsed().as_secs() < 5, "a refusal is told at once, not tried again");
@@ -180,7 +193,11 @@ async fn a_plan_is_recorded_in_chunks_and_what_it_leaves_is_in_the_next_snapshot
         parent: None,
         cluster: Some("uid".to_owned()),
         expires_at: None,
-        changes: Changes { add: 1, by_class: BTreeMap::from([("create".to_owned(), 1)]), ..Changes::default() },
+        changes: Changes {
+            add: 1,
+            by_class: BTreeMap::from([("create".to_owned(), 1)]),
+            ..Changes::default()
+        },
         text: content.to_string(),
     };
     let objects = ledger::objects(&entry).expect("it fits");
@@ -191,7 +208,11 @@ async fn a_plan_is_recorded_in_chunks_and_what_it_leaves_is_in_the_next_snapshot
         writer.create(PLANS, chunk).await.expect("it is created");
     }
     let cluster = writer.cluster();
-    assert_eq!(ledger::read(&listed(cluster, ledger::PLANS_ONLY).await).plans, [], "it is not there before it is whole");
+    assert_eq!(
+        ledger::read(&listed(cluster, ledger::PLANS_ONLY).await).plans,
+        [],
+        "it is not there before it is whole"
+    );
     writer.create(PLANS, plan).await.expect("it is created");
 
     let recorded = ledger::read(&listed(cluster, ledger::PLANS_ONLY).await).plans.remove(0);
@@ -222,7 +243,8 @@ async fn a_plan_is_recorded_in_chunks_and_what_it_leaves_is_in_the_next_snapshot
     let file = folder.path().join("live.json").display().to_string();
     let ran = program.nodeform(&["snapshot", "--live", "--out", &file], &[]).await;
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    let saved: Value = serde_json::from_str(&std::fs::read_to_string(&file).expect("it was saved")).expect("JSON");
+    let saved: Value =
+        serde_json::from_str(&std::fs::read_to_string(&file).expect("it was saved")).expect("JSON");
     assert_eq!(
         saved["azure"]["ledger"],
         json!({

@@ -184,7 +184,9 @@ pub async fn attempt(
     Err(ClusterFailure {
         kind: ClusterFailureKind::Conflict,
         what: format!("Lease `{namespace}/{NAME}` changes faster than it can be written"),
-        hint: format!("look who writes it: `kubectl get lease -n {namespace} {NAME} -o yaml --show-managed-fields`"),
+        hint: format!(
+            "look who writes it: `kubectl get lease -n {namespace} {NAME} -o yaml --show-managed-fields`"
+        ),
     })
 }
 
