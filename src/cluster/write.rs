@@ -180,10 +180,14 @@ impl Writer {
         let Err(refused) = self.send(Method::POST, &path, Form::Object, &body).await else {
             return Ok(Eviction::Accepted);
         };
-        if self.is_gone(&pod, Some(uid), &refused).await? {
-            return Ok(Eviction::Gone);
-        }
-        match refused.status.as_deref().and_then(blocked) {
+        let blocked = refused.status.as_deref().and_then(blocked);
+        // The budget is asked before the UID: it may be that of another pod of this name.
+        let is_other = match blocked {
+            Some(_) => self.is_other(&pod, uid).await?,
+            None => self.is_gone(&pod, Some(uid), &refused).await?,
+        };
+        match blocked {
+            _ if is_other => Ok(Eviction::Gone),
             Some(blocked) => Ok(blocked),
             None => Err(refused.failure),
         }
@@ -201,6 +205,11 @@ impl Writer {
             return Ok(true);
         }
         let (ClusterFailureKind::Conflict, Some(uid)) = (refused.failure.kind, uid) else { return Ok(false) };
+        self.is_other(path, uid).await
+    }
+
+    /// Returns whether the object is not there, or has another UID.
+    async fn is_other(&self, path: &str, uid: &str) -> Result<bool, ClusterFailure> {
         let found = self.cluster.get_optional(path).await?;
         let there = found.as_ref().and_then(|object| object.pointer("/metadata/uid")).and_then(Value::as_str);
         Ok(there != Some(uid))

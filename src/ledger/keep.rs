@@ -60,7 +60,7 @@ mod tests {
 
     const NOW: &str = "2026-02-01T00:00:00Z";
 
-    fn plan(number: usize, created: &str, chunks: usize) -> Recorded {
+    fn recorded(number: usize, created: &str, chunks: usize) -> Recorded {
         Recorded {
             name: format!("plan{number}"),
             digest: Digest::of_bytes(&number.to_be_bytes()),
@@ -81,7 +81,11 @@ mod tests {
     fn plans_of_a_week_stay_and_older_ones_go_with_their_texts() {
         let old = "2026-01-24T00:00:00Z";
         assert_eq!(
+<<<<<<< HEAD
             gone(vec![plan(0, old, 2), plan(1, "2026-01-26T00:00:00Z", 1), plan(2, NOW, 1)]),
+=======
+            gone(vec![recorded(0, old, 2), recorded(1, "2026-01-26T00:00:00Z", 1), recorded(2, NOW, 1)]),
+>>>>>>> ledger
             ["plan0-1", "plan0-2", "plan0"]
         );
     }
@@ -89,21 +93,24 @@ mod tests {
     #[test]
     fn the_last_and_unfinished_ones_and_those_that_could_begin_stay() {
         let old = "2026-01-01T00:00:00Z";
-        let mut unfinished = plan(0, old, 1);
+        let mut unfinished = recorded(0, old, 1);
         unfinished.status = None;
-        let mut valid = plan(1, old, 1);
+        let mut valid = recorded(1, old, 1);
         valid.expires_at = Some("2026-02-02T00:00:00Z".parse().unwrap());
-        assert_eq!(gone(vec![unfinished, valid, plan(2, old, 1)]), Vec::<String>::new());
+        assert_eq!(gone(vec![unfinished, valid, recorded(2, old, 1)]), Vec::<String>::new());
     }
 
     #[test]
     fn beyond_32_mib_the_oldest_lose_their_text_and_keep_their_name() {
-        assert_eq!(gone(vec![plan(0, NOW, 2), plan(1, NOW, 100), plan(2, NOW, 28)]), ["plan0-1", "plan0-2"]);
+        assert_eq!(
+            gone(vec![recorded(0, NOW, 2), recorded(1, NOW, 100), recorded(2, NOW, 28)]),
+            ["plan0-1", "plan0-2"]
+        );
     }
 
     #[test]
     fn two_hundred_plans_are_kept() {
-        let plans = (0..202).map(|number| plan(number, NOW, 1)).collect();
+        let plans = (0..202).map(|number| recorded(number, NOW, 1)).collect();
         let gone = gone(plans);
         assert_eq!(&gone[gone.len() - 2..], ["plan1", "plan0"]);
     }

@@ -202,6 +202,7 @@ fn refusal(wire: &PlanRefusal) -> Option<Refusal> {
 }
 
 #[cfg(test)]
+<<<<<<< HEAD
 mod tests {
     use serde_json::json;
 
@@ -322,3 +323,6 @@ mod tests {
         assert!(ledger.faults.iter().all(|fault| !fault.hint().is_empty()));
     }
 }
+=======
+mod tests;
+>>>>>>> ledger

@@ -1,6 +1,7 @@
 //! What has become of a plan, as the status of its NodePlan.
 //! Must never decide it: outcomes come from whoever carried the plan out.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -149,7 +150,7 @@ fn outcome_of(outcome: &Outcome) -> ChangeOutcome {
 
 fn refusals(refused: &[Refused]) -> Vec<PlanRefusal> {
     let mut refused: Vec<&Refused> = refused.iter().collect();
-    refused.sort_by(|one, other| other.refusal.until.cmp(&one.refusal.until));
+    refused.sort_by_key(|refused| Reverse(refused.refusal.until));
     refused.truncate(REFUSALS_MAX);
     let mut wire: Vec<PlanRefusal> = refused.into_iter().map(wire_refusal).collect();
     wire.sort();

@@ -139,7 +139,7 @@ spec: {minAvailable: 2, selector: {matchLabels: {app: web}}}
 async fn an_eviction_is_blocked_by_its_budget_and_evicts_no_pod_of_the_same_name() {
     let world = format!("{}{GUARDED}", include_str!("world.yaml"));
     let program = Program::of(&world, &["--speed", "120"]).await;
-    let is_ready = |pod: &Value| text(pod, "/name").starts_with("web-") && pod["ready"] == "True";
+    let is_ready = |pod: &Value| text(pod, "/name").starts_with("default/web-") && pod["ready"] == "True";
     let state = program
         .wait_for(|state| {
             state["pods"].as_array().is_some_and(|pods| pods.iter().filter(|pod| is_ready(pod)).count() == 2)
@@ -147,7 +147,7 @@ async fn an_eviction_is_blocked_by_its_budget_and_evicts_no_pod_of_the_same_name
         .await;
     let name = state["pods"].as_array().expect("pods").iter().find(|pod| is_ready(pod)).expect("one")["name"]
         .clone();
-    let name = name.as_str().expect("a name");
+    let name = name.as_str().and_then(|name| name.strip_prefix("default/")).expect("a name");
     let writer = writer(&program).await;
     let path = format!("/api/v1/namespaces/default/pods/{name}");
     let pod = writer.cluster().get_optional(&path).await.expect("it answers").expect("it is there");

@@ -260,6 +260,7 @@ impl Candidate {
 }
 
 #[cfg(test)]
+<<<<<<< HEAD
 mod tests {
     use super::*;
 
@@ -460,3 +461,6 @@ mod tests {
         assert_eq!(table.record().transitions, TRANSITIONS_MAX);
     }
 }
+=======
+mod tests;
+>>>>>>> ledger

@@ -32,13 +32,14 @@ pub(crate) fn evict(
     }
     let options = eviction.get("deleteOptions").cloned().unwrap_or(Value::Null);
     let pod = store.get(PODS, &name).cloned().ok_or_else(|| Refusal::not_found(&kind, &name.name))?;
-    check(&kind, &pod, &options)?;
     if !is_unprotected(&pod) {
         let budget = budget_of(store, &pod)?;
         if let Some((budget_name, budget)) = budget {
             spend(store, &budget_name, &budget, &pod, (now, is_dry_run(request)))?;
         }
     }
+    // The deletion that follows looks at the UID, once the budget is spent.
+    check(&kind, &pod, &options)?;
     if !is_dry_run(request) {
         let grace = Grace { seconds: number(&options, "/gracePeriodSeconds") };
         store.delete(PODS, &name, grace, now);

@@ -353,6 +353,8 @@ fn a_budget_allows_one_eviction_at_a_time() {
         "deleteOptions": {"preconditions": {"uid": "another"}},
     });
     let path = format!("/api/v1/namespaces/shop/pods/{}/eviction", names[2]);
+    assert_eq!(client.kube("POST", &path, Some(&other)).status, 429, "the budget is asked before the UID");
+    client.pass(30);
     assert_eq!(client.kube("POST", &path, Some(&other)).status, 409);
 }
 
