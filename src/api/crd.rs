@@ -172,24 +172,7 @@ fn columns(kind: Kind) -> Vec<Value> {
             age,
             wide(column("Weight", ".spec.weight", "integer")),
         ],
-<<<<<<< HEAD
-        Kind::NodePlan => vec![
-            column("Phase", ".status.phase", "string"),
-            column("Add", ".spec.changes.add", "integer"),
-            column("Destroy", ".spec.changes.destroy", "integer"),
-            described(
-                column("Chunk", ".spec.chunk.number", "integer"),
-                "Which chunk of a plan's text it is.",
-            ),
-            age,
-            wide(column("Change", ".spec.changes.change", "integer")),
-            wide(column("Done", ".status.counts.done", "integer")),
-            wide(column("Failed", ".status.counts.failed", "integer")),
-            wide(column("Expires", ".spec.expiresAt", "string")),
-        ],
-=======
         Kind::NodePlan => columns_of_plan(age),
->>>>>>> ledger
         Kind::NodePool => vec![
             column("NodeClass", ".spec.template.spec.nodeClassRef.name", "string"),
             column("Nodes", ".status.nodes", "string"),

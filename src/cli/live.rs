@@ -97,7 +97,8 @@ impl AzureArguments {
     /// # Errors
     /// Everything that is missing, at once.
     pub(super) fn connect(&self, context: &ContextArguments) -> Result<Connected, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
             .enable_all()
             .build()
             .map_err(|error| Failure::error(format!("the program cannot wait for answers: {error}")))?;

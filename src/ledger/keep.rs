@@ -81,11 +81,7 @@ mod tests {
     fn plans_of_a_week_stay_and_older_ones_go_with_their_texts() {
         let old = "2026-01-24T00:00:00Z";
         assert_eq!(
-<<<<<<< HEAD
-            gone(vec![plan(0, old, 2), plan(1, "2026-01-26T00:00:00Z", 1), plan(2, NOW, 1)]),
-=======
             gone(vec![recorded(0, old, 2), recorded(1, "2026-01-26T00:00:00Z", 1), recorded(2, NOW, 1)]),
->>>>>>> ledger
             ["plan0-1", "plan0-2", "plan0"]
         );
     }
