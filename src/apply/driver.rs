@@ -262,6 +262,9 @@ impl Driver {
                     self.book.note(change, outcome);
                     tell(Event::Settled { change: change.clone(), outcome: outcome.clone() });
                 }
+                // Only the time has changed until which it waits.
+                Standing::Waits(wait) if matches!(self.told.get(change), Some(Standing::Waits(told)) if told.what == wait.what) =>
+                    {}
                 Standing::Waits(wait) => tell(Event::Waits { change: change.clone(), wait: wait.clone() }),
                 Standing::Acts(_) => {}
             }

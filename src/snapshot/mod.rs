@@ -30,7 +30,7 @@ use crate::catalog::Catalog;
 use crate::manifests::listed::Everywhere;
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
-use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodSpec, Preemption, Refusal, Supposed};
+use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodPlace, PodSpec, Preemption, Refusal, Supposed};
 
 /// A DaemonSet: what it adds to every node that it may run on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -186,6 +186,13 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Returns whether it is known what runs on nodes: pods were read that do, or a live cluster, whose pods are always
+    /// read. A dump without any was likely made without asking for pods.
+    #[must_use]
+    pub fn knows_running_pods(&self) -> bool {
+        self.azure.is_some() || self.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)))
+    }
+
     /// Returns every node that there is today by name, also those that are supposed not to be there.
     pub fn nodes_today(&self) -> impl Iterator<Item = &Node> {
         let absent = self.supposed.absent.iter().map(|absent| &absent.node);

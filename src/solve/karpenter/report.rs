@@ -103,7 +103,7 @@ pub(super) fn why_drifted_stays(snapshot: &Snapshot, name: &NodeName) -> &'stati
 /// Returns the nodes of pools that carry nothing where no pod of the input is bound, with why they stay.
 pub(super) fn not_known_to_be_empty(snapshot: &Snapshot, target: &Target) -> Vec<(NodeName, String)> {
     let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
-    let has_pods = snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)));
+    let has_pods = snapshot.knows_running_pods();
     if has_pods {
         return Vec::new();
     }

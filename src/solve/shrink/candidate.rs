@@ -112,7 +112,7 @@ pub(super) fn candidates(
 ) -> Vec<Candidate> {
     let Rules { policy, market, book, lets_go, stuck, evictions, room } = rules;
     let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
-    let has_pods = snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)));
+    let has_pods = snapshot.knows_running_pods();
     let nobody_waits = !snapshot.pods.iter().any(|pod| pod.place == PodPlace::Waiting);
     let lets_empty_go: BTreeSet<&PoolName> = policy
         .pools

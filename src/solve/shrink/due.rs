@@ -288,7 +288,7 @@ fn kept(
         return Some("it asks not to be disrupted (`karpenter.sh/do-not-disrupt`)".to_owned());
     }
     let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
-    let has_pods = snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)));
+    let has_pods = snapshot.knows_running_pods();
     if let Some(unknown) = empty::unknown(node, has_claims, has_pods) {
         return Some(unknown);
     }

@@ -34,7 +34,7 @@ pub fn shrink(snapshot: &Snapshot, policy: &Policy, nodes: &[Standing<'_>], dema
     let mut shrunk = Shrunk::default();
     let mut holding: BTreeMap<&PoolName, bool> = BTreeMap::new();
     let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
-    let has_pods = snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)));
+    let has_pods = snapshot.knows_running_pods();
     for standing in nodes {
         let is_candidate = standing.is_empty() && standing.placed.is_empty() && !standing.node.is_deleting;
         // What a pool asks for whatever pods need is no waste.
