@@ -95,7 +95,8 @@ fn differs(case: &Case<'_>, node: &Node, pool: &Pool) -> bool {
     }) {
         return true;
     }
-    let of_pool = node.claimed.pool_stamp.as_ref().filter(|stamp| &*stamp.version == Pool::TEMPLATE_HASH_VERSION);
+    let of_pool =
+        node.claimed.pool_stamp.as_ref().filter(|stamp| &*stamp.version == Pool::TEMPLATE_HASH_VERSION);
     if of_pool.is_some_and(|stamp| stamp.hash != pool.template_hash()) {
         return true;
     }

@@ -56,14 +56,20 @@ fn head(case: &Case<'_>, execution: &Execution) -> Vec<String> {
     if spec.cluster.as_ref() != Some(&execution.cluster.uid) {
         faults.push("is carried out on another cluster than it was made for".to_owned());
     }
-    let used: BTreeSet<_> =
-        execution.launches.values().flat_map(|launch| &launch.choices).map(|choice| &choice.machine).collect();
+    let used: BTreeSet<_> = execution
+        .launches
+        .values()
+        .flat_map(|launch| &launch.choices)
+        .map(|choice| &choice.machine)
+        .collect();
     if execution.machines.keys().any(|machine| !used.contains(machine)) {
         faults.push("has a machine that nothing is made of".to_owned());
     }
     let unknown = |id: &ChangeId| !spec.changes.contains_key(id);
     let named = execution.nodes.keys().chain(execution.removals.keys()).chain(execution.nominations.keys());
-    faults.extend(named.filter(|id| unknown(id)).map(|id| format!("carries out `{id}`, which it does not hold")));
+    faults.extend(
+        named.filter(|id| unknown(id)).map(|id| format!("carries out `{id}`, which it does not hold")),
+    );
     faults
 }
 
@@ -159,7 +165,9 @@ fn removal(
 /// The node is held fast by what was seen of it. A plan that is read from its file is judged without what Azure said.
 fn identity(case: &Case<'_>, said: Option<&NodeIdentity>, node: &NodeName) -> Vec<String> {
     let Some(said) = said else { return vec!["is changed, and nothing says which VM it is".to_owned()] };
-    let Some((facts, node)) = case.snapshot.azure.as_ref().zip(case.nodes.get(node)) else { return Vec::new() };
+    let Some((facts, node)) = case.snapshot.azure.as_ref().zip(case.nodes.get(node)) else {
+        return Vec::new();
+    };
     let node: &Node = node;
     let vm = facts.vms.iter().flatten().find(|vm| {
         let own = node.provider_id.as_ref().map(|id| id.to_ascii_lowercase());
@@ -167,5 +175,9 @@ fn identity(case: &Case<'_>, said: Option<&NodeIdentity>, node: &NodeName) -> Ve
     });
     let seen = (&node.uid, &node.claim_uid, vm.map(|vm| &vm.id), vm.and_then(|vm| vm.vm_id.as_ref()));
     let is_same = seen == (&said.node_uid, &said.claim_uid, said.vm.as_ref(), said.vm_id.as_ref());
-    if is_same { Vec::new() } else { vec!["is bound to another Node, NodeClaim or VM than was seen".to_owned()] }
+    if is_same {
+        Vec::new()
+    } else {
+        vec!["is bound to another Node, NodeClaim or VM than was seen".to_owned()]
+    }
 }

@@ -14,8 +14,8 @@ use super::made::Made;
 use super::offering::{may_be_chosen, suits};
 use super::price::{effective_price, show_rate};
 use crate::model::{
-    ChangeClass, DisruptionReason, InstanceType, MicroUsdPerHour, Node, NodeName, Offering, Pool, PoolName, Resources,
-    SkuName,
+    ChangeClass, DisruptionReason, InstanceType, MicroUsdPerHour, Node, NodeName, Offering, Pool, PoolName,
+    Resources, SkuName,
 };
 use crate::plan::Delete;
 
@@ -112,9 +112,12 @@ fn count_faults(case: &Case<'_>, pool: &Pool, asked: u64, usage: &Usage) -> Vec<
         delete.reason == DisruptionReason::Excess && delete.target.pool.as_ref() == Some(&pool.name)
     };
     // Of a live plan, nodes that cannot be made are named.
-    let withheld = case.plan.evidence.held.iter().any(|held| {
-        held.class == ChangeClass::Create && held.pool.as_ref() == Some(&pool.name)
-    });
+    let withheld = case
+        .plan
+        .evidence
+        .held
+        .iter()
+        .any(|held| held.class == ChangeClass::Create && held.pool.as_ref() == Some(&pool.name));
     let is_excused = withheld && case.plan.spec.execution.is_some();
     if after < asked && !is_excused {
         let could_be = ways(case, pool).any(|(size, offering)| {

@@ -55,7 +55,8 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let asks_for_both = *strategy == Some(StrategyArgument::Both);
     let strategy = planned_by(*strategy, before.is_none() && targets.is_empty() && !destroy)?;
     let proves_bound = *verbose || asks_for_both;
-    let options = Request { targets, wishes, laid, names, strategy, proves_bound, valid_for, ..world::options(from)? };
+    let options =
+        Request { targets, wishes, laid, names, strategy, proves_bound, valid_for, ..world::options(from)? };
     let Compared { planned, patches, strays } = match before {
         None => {
             let world = world::inhabited(after, options.clone())?;

@@ -31,7 +31,8 @@ pub(super) fn cluster(facts: &AzureFacts, subnet: &str) -> Result<Cluster, Vec<R
     let ClusterFacts { network, .. } = &facts.cluster;
     let version: Result<KubernetesVersion, Refusal> =
         facts.cluster.kubernetes_version.parse().map_err(|why: String| refusal("Kubernetes version", why));
-    let parts = SubnetId::of(subnet).ok_or_else(|| refusal("subnet", format!("`{subnet}` is no id of a subnet")));
+    let parts =
+        SubnetId::of(subnet).ok_or_else(|| refusal("subnet", format!("`{subnet}` is no id of a subnet")));
     let group = security_group(facts);
     let (kubernetes_version, parts, security_group) = match (version, parts, group) {
         (Ok(version), Ok(parts), Ok(group)) => (version, parts, name_of(&group).to_owned()),
@@ -54,7 +55,11 @@ pub(super) fn cluster(facts: &AzureFacts, subnet: &str) -> Result<Cluster, Vec<R
         network: Network {
             plugin: plugin(network),
             is_cilium: network.dataplane.as_deref() == Some("cilium"),
-            vnet_guid: facts.subnets.get(subnet).and_then(|subnet| subnet.network_guid.as_deref()).map(str::to_owned),
+            vnet_guid: facts
+                .subnets
+                .get(subnet)
+                .and_then(|subnet| subnet.network_guid.as_deref())
+                .map(str::to_owned),
             subnet: Subnet {
                 vnet: parts.network.to_owned(),
                 vnet_resource_group: parts.resource_group.to_owned(),

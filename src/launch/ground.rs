@@ -70,7 +70,9 @@ impl<'a> Ground<'a> {
         let kind = self.offered.get(&claim.class).and_then(|offered| offered.get(size));
         let sold = self.snapshot.catalog.size(size);
         let (Some(kind), Some(sold)) = (kind, sold) else {
-            let why = format!("the catalogue does not say what `{size}` can do: give Azure's list of sizes (`--catalog`)");
+            let why = format!(
+                "the catalogue does not say what `{size}` can do: give Azure's list of sizes (`--catalog`)"
+            );
             return Err(vec![refusal("VM size", why)]);
         };
         Ok(Made { size: &sold.size, kind, class, whole, claim, facts: self.facts })

@@ -58,7 +58,8 @@ impl Wanted {
     #[must_use]
     pub fn of(class: &AksNodeClassSpec) -> Self {
         let trusted = class.security.as_ref().and_then(|security| security.trusted_launch.as_ref());
-        let is_on = trusted.is_some_and(|launch| launch.vtpm == Some(true) || launch.secure_boot == Some(true));
+        let is_on =
+            trusted.is_some_and(|launch| launch.vtpm == Some(true) || launch.secure_boot == Some(true));
         Self { family: class.image_family.unwrap_or(ImageFamily::Ubuntu), trusted_launch: is_on }
     }
 
@@ -77,12 +78,7 @@ impl Wanted {
     }
 }
 
-const fn image(
-    gallery: &'static str,
-    name: &'static str,
-    arch: &'static str,
-    generation: u8,
-) -> Definition {
+const fn image(gallery: &'static str, name: &'static str, arch: &'static str, generation: u8) -> Definition {
     Definition { gallery, name, arch, generation }
 }
 
@@ -161,7 +157,8 @@ fn is_second(id: &str) -> bool {
 
 /// Returns the definition that a size can start, the preferred one first.
 pub(super) fn of_definitions(definitions: &[Definition], kind: &InstanceType) -> Option<Definition> {
-    let accepts = |key: &str, value: &str| kind.requirements.get(key).is_none_or(|there| there.accepts(value));
+    let accepts =
+        |key: &str, value: &str| kind.requirements.get(key).is_none_or(|there| there.accepts(value));
     let starts = |definition: &&Definition| {
         accepts(label::ARCH, definition.arch) && accepts(GENERATION, &definition.generation.to_string())
     };

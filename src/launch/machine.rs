@@ -11,9 +11,7 @@ use super::node::node;
 use crate::bootstrap::{Cluster, Node, Refusal, Template};
 use crate::catalog::size::Placement;
 use crate::model::Digest;
-use crate::plan::execution::{
-    DiskPlacement, KubeletSpec, Machine, NetworkSpec, OsDiskSpec, SecuritySpec,
-};
+use crate::plan::execution::{DiskPlacement, KubeletSpec, Machine, NetworkSpec, OsDiskSpec, SecuritySpec};
 
 /// The most tags of an Azure resource; three more say which change made it.
 const TAGS_MAX: usize = 50;
@@ -46,12 +44,14 @@ pub(super) fn start(made: &Made<'_>) -> Result<Start, Vec<Refusal>> {
 pub(super) fn machine(made: &Made<'_>) -> Result<Machine, Vec<Refusal>> {
     let mut refusals = cluster::unsupported(&made.facts.cluster);
     let start = start(made).map_err(|found| refusals.extend(found));
-    let image = start.as_ref().map_err(|()| ()).and_then(|start| {
-        image(made, start).map_err(|found| refusals.push(found))
-    });
-    let network = start.as_ref().map_err(|()| ()).and_then(|start| {
-        network(made, start).map_err(|found| refusals.extend(found))
-    });
+    let image = start
+        .as_ref()
+        .map_err(|()| ())
+        .and_then(|start| image(made, start).map_err(|found| refusals.push(found)));
+    let network = start
+        .as_ref()
+        .map_err(|()| ())
+        .and_then(|start| network(made, start).map_err(|found| refusals.extend(found)));
     let tags = tags(made).map_err(|found| refusals.push(found));
     let ssh_key = made.facts.cluster.ssh_public_key.as_ref().map(|key| Digest::of_bytes(key.as_bytes()));
     if ssh_key.is_none() {
@@ -177,7 +177,8 @@ fn tags(made: &Made<'_>) -> Result<BTreeMap<Arc<str>, Arc<str>>, Refusal> {
         ("compute.aks.billing", Arc::from("linux")),
     ];
     let own = own.map(|(name, value)| (Arc::<str>::from(name), value));
-    let class = made.class.tags.iter().map(|(name, value)| (Arc::<str>::from(name.replace('/', "_")), value.clone()));
+    let class =
+        made.class.tags.iter().map(|(name, value)| (Arc::<str>::from(name.replace('/', "_")), value.clone()));
     let mut tags: BTreeMap<String, (Arc<str>, Arc<str>)> = BTreeMap::new();
     for (name, value) in class.chain(own) {
         tags.insert(name.to_ascii_lowercase(), (name, value));
@@ -187,7 +188,10 @@ fn tags(made: &Made<'_>) -> Result<BTreeMap<Arc<str>, Arc<str>>, Refusal> {
     }
     if tags.len() > TAGS_MAX - TAGS_OF_CHANGE {
         let most = TAGS_MAX - TAGS_OF_CHANGE;
-        return Err(refusal("spec.tags", format!("with nodeform's there are more than {TAGS_MAX}; keep to {}", most - 3)));
+        return Err(refusal(
+            "spec.tags",
+            format!("with nodeform's there are more than {TAGS_MAX}; keep to {}", most - 3),
+        ));
     }
     Ok(tags.into_values().collect())
 }

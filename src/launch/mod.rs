@@ -70,7 +70,8 @@ pub fn execution(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Result<Ex
     let (facts, cluster) = match (&snapshot.azure, &snapshot.cluster) {
         (Some(facts), Some(uid)) => (facts, identity(&facts.cluster, uid)),
         (Some(facts), None) => {
-            let why = "the UID of namespace `kube-system` is not known, by which the cluster is told from others";
+            let why =
+                "the UID of namespace `kube-system` is not known, by which the cluster is told from others";
             return Err(all(plan, format!("cluster `{}`", facts.cluster.name), why));
         }
         (None, _) => {

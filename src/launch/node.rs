@@ -29,7 +29,9 @@ const OF_CHOICE: [&str; 6] = [
 /// Returns the node of a machine; with a choice, also the labels that say zone and capacity type.
 pub(super) fn node(made: &Made<'_>, version: &KubernetesVersion, choice: Option<&Choice>) -> Node {
     let Made { size, kind, class, whole, claim, facts } = made;
-    let amounts = |resources: &Resources| resources.iter().map(|(name, amount)| (name.to_string(), shown(name, amount))).collect();
+    let amounts = |resources: &Resources| {
+        resources.iter().map(|(name, amount)| (name.to_string(), shown(name, amount))).collect()
+    };
     let pods = kind.capacity.get(&ResourceName::Pods);
     Node {
         size: kind.name.to_string(),

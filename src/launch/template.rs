@@ -63,9 +63,10 @@ pub fn ready(
         let first = refusals.into_iter().next();
         NotTheSame::Refused(first.unwrap_or_else(|| refusal("bootstrap configuration", "is not known")))
     };
-    let facts = snapshot.azure.as_ref().ok_or_else(|| {
-        refused(vec![refusal("cluster", "nothing is known of its Azure resources")])
-    })?;
+    let facts = snapshot
+        .azure
+        .as_ref()
+        .ok_or_else(|| refused(vec![refusal("cluster", "nothing is known of its Azure resources")]))?;
     let key = facts.cluster.ssh_public_key.as_deref().unwrap_or_default();
     if Digest::of_bytes(key.as_bytes()) != planned.ssh_key {
         return Err(NotTheSame::KeyChanged);

@@ -17,13 +17,15 @@ pub(super) fn read(seen: &Observation) -> Vec<AksNodeClass> {
     }
     let pages = seen.sources.iter().filter(|source| source.name == "<aksnodeclasses>");
     let lists = pages.filter_map(|source| serde_json::from_slice::<List>(&source.bytes).ok());
-    lists.flat_map(|list| list.items).filter_map(|mut class| {
-        // Lists leave both out of their items.
-        if let Some(object) = class.as_object_mut() {
-            object.entry("apiVersion").or_insert_with(|| "karpenter.azure.com/v1beta1".into());
-            object.entry("kind").or_insert_with(|| "AKSNodeClass".into());
-        }
-        serde_json::from_value(class).ok()
-    })
-    .collect()
+    lists
+        .flat_map(|list| list.items)
+        .filter_map(|mut class| {
+            // Lists leave both out of their items.
+            if let Some(object) = class.as_object_mut() {
+                object.entry("apiVersion").or_insert_with(|| "karpenter.azure.com/v1beta1".into());
+                object.entry("kind").or_insert_with(|| "AKSNodeClass".into());
+            }
+            serde_json::from_value(class).ok()
+        })
+        .collect()
 }

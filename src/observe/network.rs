@@ -13,9 +13,8 @@ const SUBNET: &str = "aks-subnet";
 
 /// Finds the subnet that AKS made itself, where agent pools name none.
 pub(super) async fn subnet_of_aks(reader: &mut Reader<'_>, group: &ResourceId) -> Option<Arc<str>> {
-    let networks = reader
-        .list::<VirtualNetwork>("virtual networks", &Request::list_virtual_networks(group))
-        .await?;
+    let networks =
+        reader.list::<VirtualNetwork>("virtual networks", &Request::list_virtual_networks(group)).await?;
     let own: Vec<&VirtualNetwork> = networks.iter().filter(|network| is_of_aks(&network.name)).collect();
     let subnets = own.iter().flat_map(|network| &network.subnets);
     let found = subnets.map(|subnet| &subnet.id).find(|id| id.name() == SUBNET);

@@ -12,9 +12,9 @@ use crate::manifests::Remark;
 use crate::model::{NetworkSetup, Node, NodeName};
 use crate::plan::{ChangeId, Plan};
 use crate::policy::Policy;
-use crate::solve::Solution;
 use crate::snapshot::Snapshot;
 use crate::snapshot::azure::{AzureFacts, NetworkFacts, Owner};
+use crate::solve::Solution;
 
 /// Takes the network of the managed cluster, where the NodeFleet does not say another.
 pub(super) fn take_network(policy: &mut Policy, facts: &AzureFacts) {

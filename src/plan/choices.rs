@@ -35,9 +35,8 @@ pub fn choices(
     let lineage = Lineage { cluster: spec.cluster.clone(), scope: spec.scope.clone(), parent: spec.parent };
     let mut types = Types::of(Ground { snapshot, policy, lineage: &lineage, inputs: &spec.inputs });
     let book = PriceBook::new(&policy.fleet.prices);
-    let of_claim = |(id, claim): (&ClaimSpecId, &ClaimSpec)| {
-        (id.clone(), of(claim, policy, (&mut types, &book)))
-    };
+    let of_claim =
+        |(id, claim): (&ClaimSpecId, &ClaimSpec)| (id.clone(), of(claim, policy, (&mut types, &book)));
     spec.claims.iter().map(of_claim).collect()
 }
 
@@ -49,7 +48,11 @@ fn of(
     let Some(pool) = policy.pools.get(&claim.pool) else { return Vec::new() };
     let offered = types.offered(pool);
     let lists = |key: &str, value: &str| {
-        claim.requirements.get(key).and_then(|listed| listed.listed()).is_some_and(|listed| listed.contains(value))
+        claim
+            .requirements
+            .get(key)
+            .and_then(|listed| listed.listed())
+            .is_some_and(|listed| listed.contains(value))
     };
     let mut found = Vec::new();
     for kind in offered.values().filter(|kind| lists(label::INSTANCE_TYPE, kind.name.as_str())) {

@@ -44,8 +44,8 @@ pub use change::{
     OldNew, Replace, Update,
 };
 pub use cost::{at_most, of_nodes};
-pub use execution::Execution;
 pub use evidence::{Evidence, HeldChange, NodeShape, Placement};
+pub use execution::Execution;
 pub use file::{API_VERSION, KIND, PlanFileFault, read, write};
 pub use precondition::Precondition;
 pub use reason::{PodsFor, Reason};

@@ -23,7 +23,8 @@ async fn planned(program: &Program) -> (Plan, offline::World) {
     let text = |name: &str| std::fs::read_to_string(path(name)).expect("it was saved");
     let plan = plan::read(&text("plan.json")).expect("it is a plan");
     let laid = Some(Laid { snapshot: Source::new("now.json", text("now.json")), ..Laid::default() });
-    let now = offline::world(offline::Request { laid, ..offline::Request::default() }).expect("it can be read");
+    let now =
+        offline::world(offline::Request { laid, ..offline::Request::default() }).expect("it can be read");
     (plan, now)
 }
 
@@ -36,7 +37,8 @@ async fn a_node_joins_by_nothing_but_what_a_plan_says() {
     let (change, create, _) = plan.spec.creates().next().expect("a node is made");
     let id = plan.id();
     let attempt = Attempt { spec: &plan.spec, plan: &id, change, choice: 0, number: 1 };
-    let ready = ready((&now.snapshot, &now.policy), &plan.spec, (&create.spec, 0)).expect("nothing has changed");
+    let ready =
+        ready((&now.snapshot, &now.policy), &plan.spec, (&create.spec, 0)).expect("nothing has changed");
     let bytes: Vec<u8> = (0..64_u8).map(|byte| byte.wrapping_mul(91)).collect();
     let token = BootstrapToken::from_random(&bytes).expect("enough bytes");
     let secret = token.object(&std::collections::BTreeMap::new(), jiff::Timestamp::now());

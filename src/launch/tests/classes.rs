@@ -9,8 +9,7 @@ use crate::bootstrap::FIELDS;
 /// The class of the world as it is.
 const CLASS: &str = "  imageFamily: Ubuntu\n  maxPods: 50\n";
 
-const DNS: &str = "\
-  localDNS:
+const DNS: &str = "  localDNS:
     mode: MODE
     vnetDNSOverrides: [VNET, {zone: cluster.local, queryLogging: Error, protocol: ForceTCP, forwardDestination: ClusterCoreDNS, forwardPolicy: Sequential, maxConcurrent: 10, cacheDuration: 1h, serveStaleDuration: 1h, serveStale: Immediate}]
     kubeDNSOverrides: [KUBE, {zone: cluster.local, queryLogging: Error, protocol: ForceTCP, forwardDestination: ClusterCoreDNS, forwardPolicy: Sequential, maxConcurrent: 10, cacheDuration: 1h, serveStaleDuration: 1h, serveStale: Immediate}]
@@ -86,7 +85,8 @@ fn each_field_of_a_class_changes_what_is_made_or_is_withheld_by_name() {
                 seen.push(execution.machines.clone());
             }
             _ => {
-                let held = plan.evidence.held.iter().map(|held| &*held.because).collect::<Vec<_>>().join("\n");
+                let held =
+                    plan.evidence.held.iter().map(|held| &*held.because).collect::<Vec<_>>().join("\n");
                 let root = field.split(['.', '[']).next().unwrap_or(field);
                 let named = held.contains(&format!("`spec.{root}"))
                     || held.contains("`spec.imageFamily`: the versions of image `2204");
@@ -100,7 +100,8 @@ fn each_field_of_a_class_changes_what_is_made_or_is_withheld_by_name() {
 fn every_field_of_a_class_is_tried() {
     let tried: BTreeSet<&str> = variants().iter().map(|(field, _)| *field).collect();
     // Only sizes with a GPU have drivers.
-    let known: BTreeSet<&str> = FIELDS.iter().map(|field| field.path).filter(|path| *path != "gpu.mode").collect();
+    let known: BTreeSet<&str> =
+        FIELDS.iter().map(|field| field.path).filter(|path| *path != "gpu.mode").collect();
     assert_eq!(tried, known);
 }
 
@@ -108,7 +109,9 @@ fn every_field_of_a_class_is_tried() {
 fn trusted_launch_takes_its_own_image_and_is_said_of_the_vm() {
     let objects = OBJECTS.replace(CLASS, &format!("{CLASS}  security: {{trustedLaunch: {{vtpm: true}}}}\n"));
     let gallery = "AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2";
-    let image = format!("\"{gallery}/2204gen2TLcontainerd\": \"/CommunityGalleries/{gallery}/images/2204gen2TLcontainerd/versions/1.2.3\"");
+    let image = format!(
+        "\"{gallery}/2204gen2TLcontainerd\": \"/CommunityGalleries/{gallery}/images/2204gen2TLcontainerd/versions/1.2.3\""
+    );
     let facts = FACTS.replace("\"images\": {", &format!("\"images\": {{ {image},"));
     let plan = planned_with(&objects, &facts);
     let machine = execution(&plan).machines.values().next().expect("a machine");

@@ -1,6 +1,7 @@
 //! Plans of a live world to how they are carried out, and what is withheld.
 
 mod classes;
+mod judged;
 pub(crate) mod world;
 
 use std::collections::BTreeSet;
@@ -75,18 +76,41 @@ fn a_node_that_cannot_be_made_is_withheld_with_its_pods_and_removals_that_wait_f
     let why = "pool `apps`: `load balancers`: could not be read";
     assert!(held.contains(&(ChangeClass::Create, why)), "{held:#?}");
     let waits = format!("it waits for what is withheld: {why}");
-    assert!(held.iter().any(|(class, because)| *class != ChangeClass::Create && *because == waits), "{held:#?}");
+    assert!(
+        held.iter().any(|(class, because)| *class != ChangeClass::Create && *because == waits),
+        "{held:#?}"
+    );
 }
 
 #[test]
 fn what_is_not_known_of_the_cluster_is_named() {
     let told = [
-        ("\"sshPublicKey\": \"ssh-ed25519 AAAA\"", "\"sshPublicKey\": null", "`SSH key`: the cluster names none"),
+        (
+            "\"sshPublicKey\": \"ssh-ed25519 AAAA\"",
+            "\"sshPublicKey\": null",
+            "`SSH key`: the cluster names none",
+        ),
         ("\"caCertificate\": \"LS0t\"", "\"caCertificate\": null", "`cluster CA`: is not known"),
-        ("\"kubernetesVersion\": \"1.34.2\"", "\"kubernetesVersion\": \"\"", "`Kubernetes version`: `` is no version"),
-        ("\"hasHttpProxy\": false", "\"hasHttpProxy\": true", "`the cluster's HTTP proxy`: nodeform makes no nodes"),
-        ("AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2/2404gen2containerd\"", "x\"", "`spec.imageFamily`: the versions of image `2404gen2containerd` could not be read"),
-        ("\"networkGuid\": \"44444444-4444-4444-4444-444444444444\"", "\"networkGuid\": null", "`VNet's resourceGuid`: is not known"),
+        (
+            "\"kubernetesVersion\": \"1.34.2\"",
+            "\"kubernetesVersion\": \"\"",
+            "`Kubernetes version`: `` is no version",
+        ),
+        (
+            "\"hasHttpProxy\": false",
+            "\"hasHttpProxy\": true",
+            "`the cluster's HTTP proxy`: nodeform makes no nodes",
+        ),
+        (
+            "AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2/2404gen2containerd\"",
+            "x\"",
+            "`spec.imageFamily`: the versions of image `2404gen2containerd` could not be read",
+        ),
+        (
+            "\"networkGuid\": \"44444444-4444-4444-4444-444444444444\"",
+            "\"networkGuid\": null",
+            "`VNet's resourceGuid`: is not known",
+        ),
     ];
     for (from, to, why) in told {
         assert!(FACTS.contains(from), "{from}");

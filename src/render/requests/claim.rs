@@ -20,13 +20,9 @@ pub const PLAN: &str = "nodeform.dev/plan";
 
 /// What says whose a node is: cluster, change, plan.
 pub(super) fn own_marks(execution: &Execution, change: &ChangeId, plan: &str) -> BTreeMap<String, String> {
-    [
-        (CLUSTER, execution.cluster.uid.to_string()),
-        (ITEM, change.to_string()),
-        (PLAN, plan.to_owned()),
-    ]
-    .map(|(key, value)| (key.to_owned(), value))
-    .into()
+    [(CLUSTER, execution.cluster.uid.to_string()), (ITEM, change.to_string()), (PLAN, plan.to_owned())]
+        .map(|(key, value)| (key.to_owned(), value))
+        .into()
 }
 
 /// Returns the NodeClaim of a create of a live plan; `plan` is the plan's id.

@@ -25,10 +25,7 @@ impl Start {
     /// Takes what was found to be as planned, with the token of the rollout.
     #[must_use]
     pub fn of(ready: &Ready, token: &BootstrapToken) -> Self {
-        Self {
-            ssh_public_key: ready.ssh_public_key.clone(),
-            custom_data: ready.template.custom_data(token),
-        }
+        Self { ssh_public_key: ready.ssh_public_key.clone(), custom_data: ready.template.custom_data(token) }
     }
 
     /// Stands for it where a request is only shown.

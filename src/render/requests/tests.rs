@@ -34,7 +34,8 @@ fn nic_vm_and_extension_have_one_name_and_the_marks_of_their_change() {
     }
     let body = vm.body.expect("a body");
     let shown = body.shown();
-    let choice = &plan.spec.execution.as_ref().expect("it is live").launches.values().next().expect("one").choices[0];
+    let choice =
+        &plan.spec.execution.as_ref().expect("it is live").launches.values().next().expect("one").choices[0];
     assert_eq!(shown["properties"]["hardwareProfile"]["vmSize"], choice.choice.size.as_str());
     assert_eq!(shown["properties"]["priority"], "Regular");
     assert!(!format!("{body:?}").contains("canary"), "a secret is shown");
