@@ -32,7 +32,7 @@
 //! | [`launch`] | what VMs of a live plan are made of, and which nodes it means |
 //! | `azure` | who signs in, and sending what `arm` built (feature `live`) |
 //! | `cluster` | the Kubernetes client (feature `live`) |
-//! | `observe` | a cluster and its Azure resources, read once, to a snapshot (feature `live`) |
+//! | `observe` | a cluster and its Azure resources, read once, to a snapshot; a simulated one too (feature `live`) |
 //! | `apply` | carries an approved plan out: looks, asks `rollout`, acts, looks again (feature `live`) |
 //! | `azure_sim` | the simulated Azure over HTTPS on loopback (feature `sim-server`) |
 //! | `git` | manifests of a Git revision, from the object database (feature `git`) |
@@ -84,7 +84,7 @@ pub mod launch;
 pub mod ledger;
 pub mod manifests;
 pub mod model;
-#[cfg(feature = "live")]
+#[cfg(feature = "cli")]
 pub mod observe;
 pub mod offline;
 pub mod plan;

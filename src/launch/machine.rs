@@ -43,21 +43,18 @@ pub(super) fn start(made: &Made<'_>) -> Result<Start, Vec<Refusal>> {
 /// Everything that cannot be carried out, by its name.
 pub(super) fn machine(made: &Made<'_>) -> Result<Machine, Vec<Refusal>> {
     let mut refusals = cluster::unsupported(&made.facts.cluster);
-    let start = start(made).map_err(|found| refusals.extend(found));
-    let image = start
-        .as_ref()
-        .map_err(|()| ())
-        .and_then(|start| image(made, start).map_err(|found| refusals.push(found)));
-    let network = start
-        .as_ref()
-        .map_err(|()| ())
-        .and_then(|start| network(made, start).map_err(|found| refusals.extend(found)));
-    let tags = tags(made).map_err(|found| refusals.push(found));
+    let start = start(made).map_err(|found| refusals.extend(found)).ok();
+    let (mut image, mut network) = (None, None);
+    if let Some(start) = &start {
+        image = self::image(made, start).map_err(|found| refusals.push(found)).ok();
+        network = self::network(made, start).map_err(|found| refusals.extend(found)).ok();
+    }
+    let tags = tags(made).map_err(|found| refusals.push(found)).ok();
     let ssh_key = made.facts.cluster.ssh_public_key.as_ref().map(|key| Digest::of_bytes(key.as_bytes()));
     if ssh_key.is_none() {
         refusals.push(refusal("SSH key", "the cluster names none for its nodes"));
     }
-    let (Ok(start), Ok(image), Ok(network), Ok(tags), Some(ssh_key), true) =
+    let (Some(start), Some(image), Some(network), Some(tags), Some(ssh_key), true) =
         (start, image, network, tags, ssh_key, refusals.is_empty())
     else {
         return Err(refusals);

@@ -5,13 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::locate::{Place, unread};
-use super::{Observation, ObserveFault, classes, images, network};
+use super::{Ask, Observation, ObserveFault, Place, classes, images, network};
 use crate::arm::answer::{
     self, Answer, LoadBalancer, Machine, ManagedCluster, NetworkInterface, PowerState, SecurityGroup,
 };
 use crate::arm::{Api, Image, Request, ResourceId, Tags};
-use crate::azure::{Azure, Failure};
 use crate::snapshot::azure::{AzureFacts, ClusterFacts, InterfaceFacts, NetworkFacts, VmFacts};
 use crate::snapshot::{Gap, GapKind};
 
@@ -20,13 +18,13 @@ const ADMIN: &str = "azureuser";
 
 /// Reads all that planning and its execution need.
 pub(super) async fn read(
-    azure: &Azure,
+    azure: &impl Ask,
     place: &Place,
     seen: &mut Observation,
 ) -> Result<AzureFacts, Vec<ObserveFault>> {
-    let cluster = azure.managed_cluster(&place.id).await.map_err(|failure| vec![of_cluster(&failure)])?;
+    let cluster = managed_cluster(azure, place).await.map_err(|fault| vec![fault])?;
     let mut facts = checked(&cluster, place)?;
-    facts.registry_suffix = azure.cloud().registry_suffix.as_deref().map(Arc::from);
+    facts.registry_suffix = azure.registry_suffix().map(Arc::from);
     let group = ResourceId::of_group(place.id.subscription(), &facts.node_resource_group)
         .map_err(|fault| vec![ObserveFault { what: fault.to_string(), hint: None }])?;
     let classes = classes::read(seen);
@@ -59,15 +57,15 @@ pub(super) async fn read(
 }
 
 /// Reads from Azure, and notes what could not be read.
-pub(super) struct Reader<'r> {
-    azure: &'r Azure,
+pub(super) struct Reader<'r, K> {
+    azure: &'r K,
     seen: &'r mut Observation,
 }
 
-impl Reader<'_> {
+impl<K: Ask> Reader<'_, K> {
     /// Lists resources; nothing where that failed, which is said.
     pub(super) async fn list<A: Answer>(&mut self, what: &str, request: &Request) -> Option<Vec<A>> {
-        let read = self.azure.list(request).await.map_err(|failure| failure.to_string());
+        let read = self.azure.all(request).await.map_err(|fault| fault.what);
         let parsed = read.and_then(|items| {
             let items = items.into_iter().map(answer::read::<A>).collect::<Result<Vec<A>, _>>();
             items.map_err(|fault| fault.to_string())
@@ -83,7 +81,7 @@ impl Reader<'_> {
 
     /// Reads one resource; nothing where that failed, which is said.
     pub(super) async fn one<A: Answer>(&mut self, what: &str, id: &ResourceId, api: Api) -> Option<A> {
-        let read = self.azure.get(&Request::read(id, api)).await.map_err(|failure| failure.to_string());
+        let read = self.azure.one(&Request::read(id, api)).await.map_err(|fault| fault.what);
         match read.and_then(|body| answer::read(body).map_err(|fault| fault.to_string())) {
             Ok(found) => Some(found),
             Err(why) => {
@@ -103,14 +101,14 @@ impl Reader<'_> {
     }
 }
 
-/// A cluster that cannot be read: of one that is not there, how to find its name.
-fn of_cluster(failure: &Failure) -> ObserveFault {
-    match failure.is_not_found() {
-        true => {
-            ObserveFault::new(failure.to_string(), "list the clusters that there are: `az aks list -o table`")
-        }
-        false => unread(failure),
-    }
+/// Reads the managed cluster; of one that is not there it is said how to find its name.
+async fn managed_cluster(azure: &impl Ask, place: &Place) -> Result<ManagedCluster, ObserveFault> {
+    let read = azure.one(&Request::read(&place.id, Api::ContainerService)).await;
+    let body = read.map_err(|fault| match fault.is_not_found {
+        true => ObserveFault::new(fault.what, "list the clusters that there are: `az aks list -o table`"),
+        false => ObserveFault { what: fault.what, hint: fault.hint },
+    })?;
+    answer::read(body).map_err(|fault| ObserveFault { what: fault.to_string(), hint: None })
 }
 
 /// Refuses a cluster in which nodes cannot be made, every reason at once.

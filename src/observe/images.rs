@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::Ask;
 use super::azure::Reader;
 use crate::api::aks_node_class::AksNodeClass;
 use crate::arm::Request;
@@ -13,7 +14,7 @@ use crate::snapshot::azure::ClusterFacts;
 
 /// Reads the newest version of each image that these classes can need.
 pub(super) async fn newest(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader<'_, impl Ask>,
     subscription: &str,
     cluster: &ClusterFacts,
     classes: &[AksNodeClass],

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Observation, ObserveFault};
+use super::{Observation, ObserveFault, Place};
 use crate::arm::{Api, Request, ResourceId};
 use crate::azure::{Azure, Failure};
 
@@ -19,15 +19,6 @@ pub struct Named {
     pub resource_group: Option<String>,
     /// The managed cluster.
     pub cluster: Option<String>,
-}
-
-/// A managed cluster's place in Azure.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The managed cluster.
-    pub id: ResourceId,
-    /// The resource group of its nodes as their `providerID`s say it, where there are nodes of AKS.
-    pub of_nodes: Option<ResourceId>,
 }
 
 /// Finds the managed cluster.

@@ -3,26 +3,40 @@
 //! What could not be read to its end is absent and said; it is never taken for empty. Nothing is planned here, and nothing is
 //! written anywhere.
 
-#![expect(clippy::disallowed_methods, reason = "what Azure refused counts until a time")]
+#![cfg_attr(
+    feature = "live",
+    expect(clippy::disallowed_methods, reason = "what Azure refused counts until a time")
+)]
 
+mod ask;
 mod azure;
 mod classes;
 mod images;
+#[cfg(feature = "live")]
 mod kinds;
+#[cfg(feature = "live")]
 mod ledger;
+#[cfg(feature = "live")]
 mod locate;
 mod network;
+pub mod rehearsed;
 
 use std::collections::BTreeSet;
 
+#[cfg(feature = "live")]
 use jiff::Timestamp;
 
+use crate::arm::ResourceId;
+#[cfg(feature = "live")]
 use crate::azure::Azure;
+#[cfg(feature = "live")]
 use crate::cluster::Cluster;
 use crate::manifests::Source;
 use crate::snapshot::{AzureFacts, Gap};
 
-pub use locate::{Named, Place};
+pub use ask::{Ask, AskFault};
+#[cfg(feature = "live")]
+pub use locate::Named;
 
 /// What was seen.
 #[derive(Debug, Default)]
@@ -37,6 +51,15 @@ pub struct Observation {
     pub gaps: Vec<Gap>,
     /// What the user has to know, a line each.
     pub warnings: Vec<String>,
+}
+
+/// A managed cluster's place in Azure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The managed cluster.
+    pub id: ResourceId,
+    /// The resource group of its nodes as their `providerID`s say it, where there are nodes of AKS.
+    pub of_nodes: Option<ResourceId>,
 }
 
 /// Why nothing was seen: what happened, and what to do next.
@@ -60,6 +83,7 @@ impl ObserveFault {
 /// # Errors
 /// Nodes or pods cannot be listed, the managed cluster cannot be found or read, or it is another than the one whose objects
 /// were read. All faults that are known at that point.
+#[cfg(feature = "live")]
 pub async fn observe(
     cluster: &Cluster,
     azure: &Azure,

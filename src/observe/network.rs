@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::Ask;
 use super::azure::Reader;
 use crate::arm::answer::{Subnet, VirtualNetwork};
 use crate::arm::{Api, Request, ResourceId};
@@ -12,7 +13,7 @@ use crate::snapshot::azure::SubnetFacts;
 const SUBNET: &str = "aks-subnet";
 
 /// Finds the subnet that AKS made itself, where agent pools name none.
-pub(super) async fn subnet_of_aks(reader: &mut Reader<'_>, group: &ResourceId) -> Option<Arc<str>> {
+pub(super) async fn subnet_of_aks(reader: &mut Reader<'_, impl Ask>, group: &ResourceId) -> Option<Arc<str>> {
     let networks =
         reader.list::<VirtualNetwork>("virtual networks", &Request::list_virtual_networks(group)).await?;
     let own: Vec<&VirtualNetwork> = networks.iter().filter(|network| is_of_aks(&network.name)).collect();
@@ -32,7 +33,7 @@ fn is_of_aks(name: &str) -> bool {
 
 /// Reads subnets by id, and the virtual network of each; what could not be read is absent, and said.
 pub(super) async fn subnets(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader<'_, impl Ask>,
     group: &ResourceId,
     ids: BTreeSet<Arc<str>>,
 ) -> BTreeMap<Arc<str>, SubnetFacts> {

@@ -37,9 +37,6 @@ pub(super) fn remove(
     delete: &Delete,
     may_begin: &Result<(), String>,
 ) -> Standing {
-    if let Some(outcome) = ground.memory.recorded.get(id) {
-        return Standing::Settled(outcome.clone());
-    }
     let execution = ground.execution();
     let (Some(identity), Some(removal)) = (execution.nodes.get(id), execution.removals.get(id)) else {
         let because = format!("the plan does not say which VM node `{}` is", delete.target.node);
@@ -47,6 +44,12 @@ pub(super) fn remove(
     };
     let going = Going { ground, id, delete, identity, removal };
     let claim = going.claim();
+    if let Some(outcome) = ground.memory.recorded.get(id) {
+        return match claim.filter(|_| *outcome == Outcome::Done) {
+            Some((name, claim)) => let_claim_go(id, name, claim),
+            None => Standing::Settled(outcome.clone()),
+        };
+    }
     match claim.and_then(|(_, claim)| Removing::of(claim)).filter(|begun| begun.change == *id) {
         Some(begun) => going.go_on(begun.since),
         None => going.begin(claim, may_begin),
@@ -174,7 +177,8 @@ impl<'a> Going<'a> {
         self.let_go()
     }
 
-    /// The VM is gone: what belongs to it goes too, the claim last, since its annotation is what a restart goes on from.
+    /// The VM is gone: what belongs to it goes too. The claim goes last, and only once it is written down that the node is
+    /// gone: its annotation is what a restart goes on from.
     fn let_go(&self) -> Standing {
         let Self { ground, id, .. } = *self;
         let mut interfaces = self.identity.interfaces.iter().filter_map(|nic| ground.world.interface(nic));
@@ -191,10 +195,7 @@ impl<'a> Going<'a> {
         if let Some((name, node)) = self.node() {
             return let_node_go(id, name, node);
         }
-        match self.claim() {
-            Some((name, claim)) => let_claim_go(id, name, claim),
-            None => Standing::Settled(Outcome::Done),
-        }
+        act(id, Effect::Record(Outcome::Done))
     }
 
     fn taint(&self, name: &NodeName, node: &SeenNode) -> Option<Standing> {

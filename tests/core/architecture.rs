@@ -104,7 +104,7 @@ const FORBIDDEN_PATHS: &[(&str, &str, &str)] =
 /// Where a solution is made into a plan, each time on the way to the judge (`unjudged` gives it a plan that it
 /// is to refuse). Everybody else asks one of these.
 const PLANNERS: [&str; 5] = [
-    "src/offline/mod.rs",
+    "src/offline/live.rs",
     "src/plan/mod.rs",
     "src/plan/tests/world.rs",
     "tests/support/worlds/by_hand.rs",

@@ -9,8 +9,7 @@ use crate::bootstrap::FIELDS;
 /// The class of the world as it is.
 const CLASS: &str = "  imageFamily: Ubuntu\n  maxPods: 50\n";
 
-const DNS: &str = "\
-  localDNS:
+const DNS: &str = "  localDNS:
     mode: MODE
     vnetDNSOverrides: [VNET, {zone: cluster.local, queryLogging: Error, protocol: ForceTCP, forwardDestination: ClusterCoreDNS, forwardPolicy: Sequential, maxConcurrent: 10, cacheDuration: 1h, serveStaleDuration: 1h, serveStale: Immediate}]
     kubeDNSOverrides: [KUBE, {zone: cluster.local, queryLogging: Error, protocol: ForceTCP, forwardDestination: ClusterCoreDNS, forwardPolicy: Sequential, maxConcurrent: 10, cacheDuration: 1h, serveStaleDuration: 1h, serveStale: Immediate}]

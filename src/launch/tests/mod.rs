@@ -1,6 +1,7 @@
 //! Plans of a live world to how they are carried out, and what is withheld.
 
 mod classes;
+mod judged;
 pub(crate) mod world;
 
 use std::collections::BTreeSet;

@@ -84,7 +84,7 @@ pub fn nic(attempt: &Attempt<'_>) -> Result<Request, RequestFault> {
 /// The plan makes no such node, or is not of a live cluster.
 pub fn vm(attempt: &Attempt<'_>, start: &Start) -> Result<Request, RequestFault> {
     let made = attempt.made()?;
-    let Made { execution, machine, choice, .. } = &made;
+    let Made { execution, machine, choice } = &made;
     let Machine { image, os_disk, identities, security, ultra_ssd, admin_user, .. } = machine;
     let identity = |id: &std::sync::Arc<str>| id.parse::<ResourceId>();
     let vm = Vm {

@@ -129,6 +129,8 @@ pub(crate) fn node(name: &str) -> NodeBuilder {
             pool: Some(PoolName::new("default")),
             class: Some(ClassName::new(CLASS)),
             provider_id: Some(Arc::from(format!("azure:///vm/{name}"))),
+            uid: None,
+            claim_uid: None,
             stage: NodeStage::Initialized,
             labels: BTreeMap::new(),
             taints: Vec::new(),
