@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Ask, AskFault, Observation, ObserveFault, Place, azure};
 use crate::arm::{Request, ResourceId};
@@ -14,6 +14,9 @@ use crate::manifests::Source;
 use crate::manifests::listed::SNAPSHOT_KINDS;
 use crate::sim::World;
 use crate::sim::rehearsal::Client;
+
+/// The CA of an API server in memory, which has no TLS: kubelets there take any.
+const CA: &str = "bm9uZQ==";
 
 /// Whom a world in memory is asked by.
 struct Asked<'w> {
@@ -69,41 +72,39 @@ fn target(request: &Request) -> String {
 pub fn observe(world: &mut World, now: Timestamp) -> Result<Observation, Vec<ObserveFault>> {
     let mut seen = Observation::default();
     let mut client = Client::new(world, now);
+    let groups = client.read_cluster(world, now, "/apis").value();
     for kind in SNAPSHOT_KINDS {
-        let Some(path) = path(kind.resource) else { continue };
+        let Some(path) = path(kind.resource, &groups) else { continue };
         let answer = client.read_cluster(world, now, &path);
         if answer.status == 200 {
             seen.sources.push(Source::new(format!("<{}>", kind.word), answer.body));
             seen.listed.insert(kind.word.to_owned());
         }
     }
-    let id = world.settings().cluster_id();
+    let id = world.settings().cluster_arm_id();
     let id: ResourceId =
         id.parse().map_err(|_| vec![ObserveFault { what: format!("`{id}` is no id"), hint: None }])?;
-    let ca = world.ca_certificate();
     let asked = Asked { world: RefCell::new(world), client: RefCell::new(client), now };
     let mut facts = done(azure::read(&asked, &Place { id, of_nodes: None }, &mut seen))?;
-    facts.cluster.ca_certificate = Some(ca.into());
+    facts.cluster.ca_certificate = Some(CA.into());
     seen.azure = Some(facts);
     Ok(seen)
 }
 
-/// The path of the list of a kind, in the version that the world serves.
-fn path(resource: &str) -> Option<String> {
+/// The path of the list of a kind, in the version that the world prefers; nothing of a group that it does not serve.
+fn path(resource: &str, groups: &Value) -> Option<String> {
     let (name, group) = resource.split_once('.').unwrap_or((resource, ""));
-    let version = match group {
-        "" => return Some(format!("/api/v1/{name}")),
-        "karpenter.azure.com" => "v1beta1",
-        "nodeform.dev" | "autoscaling.x-k8s.io" => "v1alpha1",
-        _ => "v1",
-    };
-    Some(format!("/apis/{group}/{version}/{name}"))
+    if group.is_empty() {
+        return Some(format!("/api/v1/{name}"));
+    }
+    let served = groups["groups"].as_array()?.iter().find(|served| served["name"] == group)?;
+    Some(format!("/apis/{}/{name}", served["preferredVersion"]["groupVersion"].as_str()?))
 }
 
 /// The end of what never waits.
 fn done<T>(answer: impl Future<Output = Result<T, Vec<ObserveFault>>>) -> Result<T, Vec<ObserveFault>> {
     match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
-        Poll::Pending => Err(vec![ObserveFault { what: json!("a world in memory waits").to_string(), hint: None }]),
+        Poll::Pending => Err(vec![ObserveFault { what: "a world in memory waits".to_owned(), hint: None }]),
     }
 }

@@ -15,6 +15,7 @@ mod after;
 mod agenda;
 mod azure;
 mod cluster;
+mod documents;
 mod draw;
 mod faults;
 mod http;
@@ -30,6 +31,7 @@ mod world;
 
 pub use after::after;
 pub use cluster::{Watch, WatchEvents};
+pub use documents::WorldDocuments;
 pub use faults::{FaultKind, FaultRule, FaultsFault, FaultsFile, When};
 pub use http::{Answer, Request, Response};
 pub use record::exchange;

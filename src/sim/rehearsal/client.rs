@@ -7,7 +7,7 @@ use crate::sim::{Answer, Request, Response, World};
 
 /// Who asks.
 #[derive(Clone)]
-pub(super) struct Client {
+pub struct Client {
     azure: String,
     cluster: String,
 }
@@ -64,8 +64,25 @@ impl<'a> Call<'a> {
 }
 
 impl Client {
+    /// Reads from Azure; `None` where the answer got lost.
+    pub fn read_azure(&mut self, world: &mut World, now: Timestamp, target: &str) -> Option<Answer> {
+        self.azure(world, now, Call::get(target))
+    }
+
+    /// Reads from the API server.
+    pub fn read_cluster(&self, world: &mut World, now: Timestamp, target: &str) -> Answer {
+        self.cluster(world, now, Call::get(target))
+    }
+
+    /// The path and query of a link.
+    #[must_use]
+    pub fn path_of(link: &str) -> String {
+        let rest = link.split_once("://").map_or(link, |(_, rest)| rest);
+        rest.find('/').map_or_else(|| link.to_owned(), |at| rest[at..].to_owned())
+    }
+
     /// Signs in.
-    pub(super) fn new(world: &mut World, now: Timestamp) -> Self {
+    pub fn new(world: &mut World, now: Timestamp) -> Self {
         let cluster = world.credentials().cluster_token.reveal().to_owned();
         let mut client = Self { azure: String::new(), cluster };
         client.sign_in(world, now);

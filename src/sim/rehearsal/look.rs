@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Rehearsal;
-use super::client::Call;
+use super::client::{Call, Client};
 use crate::arm::{Request, ResourceId};
 use crate::rollout::read;
 use crate::rollout::seen::{Provisioning, Seen, SeenInterface, SeenVm};
@@ -63,17 +63,11 @@ impl Rehearsal<'_> {
             let value = answer.value();
             items.extend(value["value"].as_array().filter(|_| answer.status == 200)?.iter().cloned());
             match value["nextLink"].as_str() {
-                Some(link) => target = path_of(link),
+                Some(link) => target = Client::path_of(link),
                 None => return Some(items),
             }
         }
     }
-}
-
-/// The path and query of a link.
-pub(super) fn path_of(link: &str) -> String {
-    let rest = link.split_once("://").map_or(link, |(_, rest)| rest);
-    rest.find('/').map_or_else(|| link.to_owned(), |at| rest[at..].to_owned())
 }
 
 fn tags(value: &Value) -> BTreeMap<Arc<str>, Arc<str>> {

@@ -24,7 +24,7 @@ use crate::launch::Ready;
 use crate::plan::ClaimSpecId;
 use crate::review::ApprovedPlan;
 use crate::rollout::{self, Action, Effect, Event, Memory, Next, Seen};
-use client::Client;
+pub use client::Client;
 
 /// How often the world is looked at while nothing happens by itself.
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(5);

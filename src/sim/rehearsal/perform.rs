@@ -6,8 +6,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use super::bodies::Made;
-use super::client::Call;
-use super::look::path_of;
+use super::client::{Call, Client};
 use super::{Performed, Rehearsal};
 use crate::arm::fault::{ErrorBody, Received};
 use crate::arm::{Api, Fault, Request, ResourceId, extension};
@@ -149,7 +148,7 @@ impl Rehearsal<'_> {
         match answer.status {
             200..=202 => {
                 let operation = answer.header("Azure-AsyncOperation").or_else(|| answer.header("Location"));
-                operation.map_or(Performed::Done, |link| Performed::Begun(path_of(link)))
+                operation.map_or(Performed::Done, |link| Performed::Begun(Client::path_of(link)))
             }
             204 => Performed::Done,
             // What is there already was made by an earlier run, or by this one whose answer got lost.
