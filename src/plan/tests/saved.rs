@@ -119,6 +119,19 @@ fn the_schema_names_every_part_of_the_file() {
     plan.evidence.strategies.push(crate::plan::strategies::StrategyFleet::default());
     // What is empty is not written.
     plan.spec.wishes.replace.insert("kept-1".into());
+    plan.spec.execution = Some(crate::plan::Execution {
+        cluster: crate::plan::execution::ClusterIdentity {
+            uid: "u".into(),
+            id: "i".into(),
+            node_resource_group: "g".into(),
+            location: "l".into(),
+        },
+        machines: std::collections::BTreeMap::new(),
+        launches: std::collections::BTreeMap::new(),
+        nodes: std::collections::BTreeMap::new(),
+        removals: std::collections::BTreeMap::new(),
+        nominations: std::collections::BTreeMap::new(),
+    });
     let world = &mut plan.evidence.world;
     world.namespaces.insert("shop".into(), std::collections::BTreeMap::new());
     world.overlays.push(crate::model::Overlay {
