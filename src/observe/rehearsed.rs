@@ -71,7 +71,7 @@ fn target(request: &Request) -> String {
 /// As for a live cluster.
 pub fn observe(world: &mut World, now: Timestamp) -> Result<Observation, Vec<ObserveFault>> {
     let mut seen = Observation::default();
-    let mut client = Client::new(world, now);
+    let client = Client::new(world, now);
     let groups = client.read_cluster(world, now, "/apis").value();
     for kind in SNAPSHOT_KINDS {
         let Some(path) = path(kind.resource, &groups) else { continue };

@@ -74,7 +74,7 @@ impl Stage {
     /// Plans, has the plan judged, and approves it; nothing where there is nothing to do.
     pub(crate) fn ready(&mut self, wishes: Wishes) -> Option<Ready> {
         let world = self.observed(wishes);
-        let planned = offline::planned(&world).unwrap();
+        let planned = offline::plan(&world).unwrap();
         if planned.plan.plan().spec.waves.is_empty() {
             return None;
         }

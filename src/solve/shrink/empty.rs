@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::model::{DisruptionReason, Node, NodeName, NodeStage, Pod, PodPlace, Pool, PoolName};
+use crate::model::{DisruptionReason, Node, NodeName, NodeStage, Pod, Pool, PoolName};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
