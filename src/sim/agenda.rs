@@ -36,7 +36,7 @@ pub(crate) enum Event {
 }
 
 /// The events to come.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Agenda {
     due: BTreeMap<(Timestamp, u64), Event>,
     planned: u64,

@@ -80,7 +80,7 @@ impl Request {
 }
 
 /// What a request came to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Response {
     /// An answer.
     Answer(Answer),

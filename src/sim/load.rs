@@ -106,7 +106,7 @@ fn prepare(kind: KindId, new: &mut Value, now: Timestamp) {
 }
 
 /// A VM that was there from the start, and its node.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Joined {
     pub(crate) vm_id: String,
     pub(crate) name: String,

@@ -65,7 +65,7 @@ pub struct Credentials {
 }
 
 /// A simulated Azure and a small cluster.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct World {
     clock: Timestamp,
     azure: Azure,

@@ -32,17 +32,18 @@ impl Story {
 
     /// Carries it out without trouble, then with each crash and each lost answer; each comes to the same end.
     fn holds(&self) -> (Applied, Value) {
-        let (mut stage, ready) = self.begun();
+        let (begun, ready) = self.begun();
+        let mut stage = begun.clone();
         let whole = stage.apply(&ready, Trouble::default(), BTreeMap::new());
         let (words, left) = (whole.words(), stage.left());
         assert!(whole.effects > 3, "{} side effects", whole.effects);
         for number in 0..whole.effects {
             let lost = Trouble { loses: Some(number), ..Trouble::default() };
-            let (mut stage, ready) = self.begun();
+            let mut stage = begun.clone();
             let ended = stage.apply(&ready, lost, BTreeMap::new());
             assert_eq!((ended.words(), stage.left()), (words.clone(), left.clone()), "answer {number} lost");
             let stops = Trouble { stops_after: Some(number + 1), ..Trouble::default() };
-            let (mut stage, ready) = self.begun();
+            let mut stage = begun.clone();
             let stopped = stage.apply(&ready, stops, BTreeMap::new());
             assert_eq!(stopped.end, End::Stopped, "stopped after {}", number + 1);
             let ended = stage.apply(&ready, Trouble::default(), stopped.recorded);
@@ -98,4 +99,73 @@ fn an_empty_node_goes_without_a_trace() {
     for list in ["vms", "nics", "disks", "claims"] {
         assert_eq!(left[list], json!([]), "{left}");
     }
+}
+
+/// Faults of Azure, on top of the world.
+fn faults(rules: &str) -> String {
+    format!("apiVersion: nodeform.dev/v1alpha1\nkind: SimulatedFaults\nspec:\n  faults:\n{rules}")
+}
+
+#[test]
+fn another_choice_is_taken_where_a_zone_has_no_room() {
+    let story = Story::of(&faults("    - {kind: ZoneFull, when: {zone: '1'}}"), |_| {});
+    let (applied, left) = story.holds();
+    assert_eq!(applied.words(), ["done"]);
+    let name = left["vms"][0].as_str().unwrap();
+    assert!(name.ends_with("-2"), "the first attempt's VM is gone: {left}");
+    assert_eq!((&left["nics"][0], &left["running"]), (&left["vms"][0], &json!(5)), "{left}");
+}
+
+#[test]
+fn a_create_fails_without_a_trace_where_no_quota_is_left() {
+    let story = Story::of(&faults("    - {kind: QuotaExceeded}"), |_| {});
+    let (applied, left) = story.holds();
+    let words = applied.words();
+    assert!(words[0].starts_with("failed: ") && words[0].contains("OperationNotAllowed"), "{words:?}");
+    for list in ["vms", "nics", "disks", "claims"] {
+        assert_eq!(left[list], json!([]), "{left}");
+    }
+}
+
+#[test]
+fn a_vm_that_never_joins_is_replaced_once_and_then_given_up() {
+    let story = Story::of(&faults("    - {kind: NeverJoins, times: 1}"), |_| {});
+    let (mut stage, ready) = story.begun();
+    let applied = stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    assert_eq!(applied.words(), ["done"]);
+    let left = stage.left();
+    assert!(left["vms"][0].as_str().unwrap().ends_with("-2"), "{left}");
+}
+
+#[test]
+fn a_vm_that_comes_late_after_its_failure_is_not_left_over() {
+    let story = Story::of(&faults("    - {kind: LateSuccess, times: 1}"), |_| {});
+    let (applied, left) = story.holds();
+    assert_eq!(applied.words(), ["done"]);
+    assert_eq!(left["vms"].as_array().unwrap().len(), 1, "{left}");
+    assert_eq!(left["nics"].as_array().unwrap().len(), 1, "{left}");
+}
+
+#[test]
+fn nodes_go_with_their_pods_where_all_is_destroyed() {
+    let story = Story { wishes: Wishes { destroy: true, ..Wishes::default() }, ..Story::of("", made) };
+    let (applied, left) = story.holds();
+    assert_eq!(applied.words(), ["done"]);
+    assert_eq!((&left["vms"], &left["claims"], &left["running"]), (&json!([]), &json!([]), &json!(0)), "{left}");
+}
+
+/// A budget that lets one pod of five go at a time.
+const BUDGET: &str = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: inflate, namespace: default}\n\
+                      spec: {maxUnavailable: 1, selector: {matchLabels: {app: inflate}}}\n";
+
+#[test]
+fn a_drain_waits_for_a_budget_and_goes_on() {
+    let story = Story::of(BUDGET, |stage| {
+        scaled(stage, 14);
+        made(stage);
+        scaled(stage, 2);
+    });
+    let (applied, left) = story.holds();
+    assert!(applied.words().iter().all(|word| word == "done"), "{:?}", applied.words());
+    assert_eq!(left["running"], json!(2), "{left}");
 }

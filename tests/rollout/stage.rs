@@ -22,6 +22,7 @@ use crate::invariants::Watch;
 const START: &str = "2026-01-05T09:00:00Z";
 
 /// A world and its time.
+#[derive(Clone)]
 pub(crate) struct Stage {
     pub(crate) world: World,
     pub(crate) now: Timestamp,
@@ -148,7 +149,7 @@ impl Applied {
     pub(crate) fn words(&self) -> Vec<String> {
         match &self.end {
             End::Finished(next) => {
-                next.standings.values().map(|standing| standing.outcome().unwrap().word().to_owned()).collect()
+                next.standings.values().map(|standing| standing.outcome().unwrap().to_string()).collect()
             }
             other => panic!("it did not end: {other:#?}"),
         }

@@ -64,7 +64,7 @@ impl Bucket {
 }
 
 /// All buckets that have been touched.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Buckets {
     by_name: BTreeMap<String, Bucket>,
 }

@@ -19,7 +19,7 @@ pub(crate) struct Stage<'a> {
 }
 
 /// A request to ARM.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) request: &'a Request,
     pub(crate) method: &'a str,

@@ -12,7 +12,7 @@ use crate::sim::draw::Draw;
 use crate::sim::json::{members, text};
 
 /// A node that stands on a VM.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Existing<'a> {
     /// The VM's name.
     pub(crate) name: &'a str,

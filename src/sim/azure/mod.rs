@@ -45,7 +45,7 @@ use disk::Disk;
 use nic::Nic;
 
 /// The simulated subscription.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Azure {
     pub(crate) settings: SimulatedAzure,
     /// The SKU list as ARM shows it.

@@ -103,7 +103,7 @@ storage.k8s.io v1 volumeattachments VolumeAttachment C s -
 ";
 
 /// All kinds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Kinds {
     all: Vec<Kind>,
 }

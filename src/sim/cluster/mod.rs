@@ -38,7 +38,7 @@ use super::sensitive::Sensitive;
 use route::{Route, Target};
 
 /// The cluster: its objects behind its API server.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Cluster {
     pub(crate) store: Store,
     /// The kubeconfig's token.

@@ -49,7 +49,7 @@ pub(crate) struct Grace {
 }
 
 /// What became of a deletion.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Deleted {
     /// The object is gone.
     Gone,
@@ -58,7 +58,7 @@ pub(crate) enum Deleted {
 }
 
 /// All objects of the cluster.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Store {
     pub(crate) kinds: Kinds,
     objects: BTreeMap<KindId, BTreeMap<Name, Arc<Value>>>,

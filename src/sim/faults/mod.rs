@@ -125,7 +125,7 @@ pub(crate) enum Ending {
 }
 
 /// The rules, and how often each has acted.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Faults {
     rules: Vec<Rule>,
     started: Timestamp,

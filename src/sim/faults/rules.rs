@@ -3,7 +3,7 @@
 use super::{FaultRule, Occasion};
 
 /// A rule at work.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Rule {
     pub(crate) fault: FaultRule,
     met: u32,

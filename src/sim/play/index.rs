@@ -100,7 +100,7 @@ pub(crate) struct Seen {
 }
 
 /// Pods and nodes in brief.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     pub(crate) pods: BTreeMap<Name, PodView>,
     pub(crate) nodes: BTreeMap<String, NodeView>,

@@ -27,7 +27,7 @@ use super::settings::{Durations, SimulatedAzure};
 use index::Index;
 
 /// What plays, and what it remembers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Play {
     /// The kubelets of VMs by `vmId`.
     pub(crate) kubelets: BTreeMap<String, Kubelet>,

@@ -94,7 +94,9 @@ impl Made<'_> {
             },
         });
         if choice.choice.zone.as_str() != "0" {
-            body["zones"] = json!([choice.choice.zone]);
+            // A label names the region too: `westeurope-1`.
+            let zone = choice.choice.zone.as_str();
+            body["zones"] = json!([zone.rsplit('-').next().unwrap_or(zone)]);
         }
         if choice.choice.capacity_type == CapacityType::Spot {
             body["properties"]["priority"] = json!("Spot");

@@ -104,7 +104,7 @@ pub(crate) fn answer(
 }
 
 /// A VM that runs from the start.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Running<'a> {
     pub(crate) name: &'a str,
     pub(crate) vm_id: &'a str,

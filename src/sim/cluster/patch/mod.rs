@@ -20,7 +20,7 @@ pub(crate) enum Form {
 }
 
 /// A patch and its form.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Patch {
     pub(crate) form: Form,
     pub(crate) body: Value,
