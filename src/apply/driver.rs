@@ -16,7 +16,7 @@ use super::performed::Performed;
 use super::reader::Reader;
 use crate::plan::ChangeId;
 use crate::review::ApprovedPlan;
-use crate::rollout::{self, Action, ActionKey, Effect, Event, Memory, Next, Outcome, Standing};
+use crate::rollout::{self, Action, ActionKey, Effect, Ended, Event, Memory, Next, Outcome, Standing};
 
 /// How often the world is looked at while something is in flight, of the cloud's clock.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
@@ -48,17 +48,6 @@ impl Stop {
     pub fn is_at_once(&self) -> bool {
         self.0.load(Ordering::SeqCst) > 1
     }
-}
-
-/// How a rollout ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ended {
-    /// What became of each change; one that is not here has not ended.
-    pub outcomes: BTreeMap<ChangeId, Outcome>,
-    /// The changes that have begun and not ended.
-    pub begun: Vec<ChangeId>,
-    /// Whether it was stopped.
-    pub is_stopped: bool,
 }
 
 /// Carries a plan out.
@@ -137,7 +126,7 @@ impl Driver {
         if let Err(because) = self.actor.clean().await {
             tell(Event::Blind { because });
         }
-        self.ended(&next)
+        Ended::of(&next, self.stop.is_asked() && !next.is_finished())
     }
 
     /// Whether an action may begin: after Ctrl-C only what belongs to a change that has begun.
@@ -271,19 +260,6 @@ impl Driver {
             self.told.insert(change.clone(), standing.clone());
         }
         has_ended
-    }
-
-    fn ended(&self, next: &Next) -> Ended {
-        let mut ended = Ended { is_stopped: self.stop.is_asked() && !next.is_finished(), ..Ended::default() };
-        for (change, standing) in &next.standings {
-            match standing {
-                Standing::Settled(outcome) => {
-                    ended.outcomes.insert(change.clone(), outcome.clone());
-                }
-                Standing::Acts(_) | Standing::Waits(_) => ended.begun.push(change.clone()),
-            }
-        }
-        ended
     }
 }
 

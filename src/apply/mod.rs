@@ -17,6 +17,6 @@ mod token;
 
 pub use actor::{Actor, Materials, Means};
 pub use book::{Book, NotBegun};
-pub use driver::{Driver, Ended, Stop};
+pub use driver::{Driver, Stop};
 pub use performed::Performed;
 pub use reader::{ReadFailure, Reader};

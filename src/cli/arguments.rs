@@ -32,6 +32,8 @@ pub(super) enum Command {
     /// Carry a plan out on a live cluster
     #[cfg(feature = "live")]
     Apply(super::apply::ApplyArguments),
+    /// See a plan carried out on a simulated cluster, in a minute, without an account
+    Demo(super::demo::DemoArguments),
     /// Show a saved plan
     Show(ShowArguments),
     /// Show how two snapshots, or two saved plans, differ

@@ -19,7 +19,6 @@ pub(super) enum Exit {
     /// A gate of the caller is not passed.
     Gate,
     /// A plan was carried out in part.
-    #[cfg(feature = "live")]
     InPart,
     /// A bug of nodeform.
     Bug,
@@ -33,7 +32,6 @@ impl From<Exit> for ExitCode {
             Exit::Changes => 2,
             Exit::Stale => 3,
             Exit::Gate => 4,
-            #[cfg(feature = "live")]
             Exit::InPart => 5,
             Exit::Bug => 70,
         })

@@ -10,6 +10,7 @@ mod compare;
 mod completions;
 mod context;
 mod crds;
+mod demo;
 mod diff;
 mod exit;
 mod explain;
@@ -28,6 +29,7 @@ mod process;
 mod progress;
 mod refresh;
 mod replace;
+mod rolled;
 mod saved;
 mod schema;
 mod snapshot;
@@ -100,6 +102,7 @@ fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
         Command::Schema(arguments) => schema::run(&arguments, ui),
         Command::Completions(arguments) => completions::completions(&arguments, ui),
         Command::Man(arguments) => completions::man(&arguments, ui),
+        Command::Demo(arguments) => demo::run(&arguments, ui),
         Command::Version(arguments) => version::run(&arguments, ui),
     }
 }

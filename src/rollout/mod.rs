@@ -14,6 +14,7 @@ pub mod action;
 mod conditions;
 mod consequence;
 mod create;
+mod ended;
 pub mod event;
 mod ground;
 mod join;
@@ -31,6 +32,7 @@ use jiff::Timestamp;
 
 pub use action::{Action, ActionKey, Attempt, Effect, Object, ObjectPatch, ObjectRef, PodRef, VmRef};
 pub use consequence::{Consequence, consequence};
+pub use ended::Ended;
 pub use event::Event;
 pub use ground::{FINALIZER, vm_name};
 pub use memory::{Failed, Memory, Then};

@@ -21,21 +21,39 @@ impl<'p> Watch<'p> {
     /// Looks at what begins in a world as it was seen.
     pub(crate) fn look(&mut self, _: Timestamp, event: &Event, seen: &Seen) {
         let Event::Began(action) = event else { return };
-        let change = &self.plan.spec().changes.get(&action.change).expect("every effect is of an approved change").change;
+        let change = &self
+            .plan
+            .spec()
+            .changes
+            .get(&action.change)
+            .expect("every effect is of an approved change")
+            .change;
         match (&action.effect, change) {
             (Effect::CreateVm(attempt), Change::Create(create)) => {
-                assert!(attempt.name.starts_with(&*create.vm), "a VM is named after its claim: {}", attempt.name);
-                let id = self.plan.execution().cluster.resource("Microsoft.Compute/virtualMachines", &attempt.name);
+                assert!(
+                    attempt.name.starts_with(&*create.vm),
+                    "a VM is named after its claim: {}",
+                    attempt.name
+                );
+                let id = self
+                    .plan
+                    .execution()
+                    .cluster
+                    .resource("Microsoft.Compute/virtualMachines", &attempt.name);
                 let vms = seen.vms.as_ref().expect("nothing is made on a list that was not read");
                 assert!(!vms.contains_key(id.to_lowercase().as_str()), "a VM is made once: {id}");
             }
             (Effect::DeleteVm(vm), Change::Create(_)) => self.is_own(&vm.id, &action.change, seen),
             (Effect::DeleteVm(vm), Change::Delete(_)) => {
-                let planned = self.plan.execution().nodes.get(&action.change).expect("the plan says which VM");
+                let planned =
+                    self.plan.execution().nodes.get(&action.change).expect("the plan says which VM");
                 assert_eq!(vm.vm_id, planned.vm_id, "only the VM goes that was approved");
             }
             (Effect::Evict(pod) | Effect::DeletePod(pod), Change::Delete(delete)) => {
-                assert_eq!(pod.node, delete.target.node, "pods of the node that goes are evicted, and no others");
+                assert_eq!(
+                    pod.node, delete.target.node,
+                    "pods of the node that goes are evicted, and no others"
+                );
                 self.waits_for_creates(&action.change, seen);
                 self.evicted.insert(pod.uid.to_string());
             }
@@ -59,10 +77,13 @@ impl<'p> Watch<'p> {
     /// No pod is evicted before the nodes are Ready that take it.
     fn waits_for_creates(&self, change: &ChangeId, seen: &Seen) {
         for create in &self.plan.execution().removals[change].after {
-            let Some(Change::Create(create)) = self.plan.spec().changes.get(create).map(|planned| &planned.change) else {
+            let Some(Change::Create(create)) =
+                self.plan.spec().changes.get(create).map(|planned| &planned.change)
+            else {
                 panic!("a removal waits for a create of its plan");
             };
-            let claim = seen.claims.as_ref().expect("it was read").get(&create.claim).expect("it was made first");
+            let claim =
+                seen.claims.as_ref().expect("it was read").get(&create.claim).expect("it was made first");
             assert!(claim.is("Initialized"), "drained before {} is initialized", create.claim);
         }
     }

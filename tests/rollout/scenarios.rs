@@ -47,7 +47,12 @@ impl Story {
             let stopped = stage.apply(&ready, stops, BTreeMap::new());
             assert_eq!(stopped.end, End::Stopped, "stopped after {}", number + 1);
             let ended = stage.apply(&ready, Trouble::default(), stopped.recorded);
-            assert_eq!((ended.words(), stage.left()), (words.clone(), left.clone()), "stopped after {}", number + 1);
+            assert_eq!(
+                (ended.words(), stage.left()),
+                (words.clone(), left.clone()),
+                "stopped after {}",
+                number + 1
+            );
         }
         (whole, left)
     }
@@ -151,7 +156,11 @@ fn nodes_go_with_their_pods_where_all_is_destroyed() {
     let story = Story { wishes: Wishes { destroy: true, ..Wishes::default() }, ..Story::of("", made) };
     let (applied, left) = story.holds();
     assert_eq!(applied.words(), ["done"]);
-    assert_eq!((&left["vms"], &left["claims"], &left["running"]), (&json!([]), &json!([]), &json!(0)), "{left}");
+    assert_eq!(
+        (&left["vms"], &left["claims"], &left["running"]),
+        (&json!([]), &json!([]), &json!(0)),
+        "{left}"
+    );
 }
 
 /// A budget that lets one pod of five go at a time.

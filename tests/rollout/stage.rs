@@ -110,13 +110,19 @@ impl Stage {
     }
 
     /// Carries a plan out with trouble, under watch; returns how it ended and what the ledger holds then.
-    pub(crate) fn apply(&mut self, ready: &Ready, trouble: Trouble, recorded: BTreeMap<ChangeId, Outcome>) -> Applied {
+    pub(crate) fn apply(
+        &mut self,
+        ready: &Ready,
+        trouble: Trouble,
+        recorded: BTreeMap<ChangeId, Outcome>,
+    ) -> Applied {
         let mut watch = Watch::new(&ready.plan);
-        let mut rehearsal =
-            Rehearsal::new(&mut self.world, &ready.plan, &ready.materials, self.now).with(trouble).recorded(recorded);
-        let end = rehearsal.run(SignedDuration::from_hours(3), |now, event, seen| watch.look(now, event, seen));
-        let applied =
-            Applied { recorded: rehearsal.outcomes().clone(), effects: rehearsal.effects(), end };
+        let mut rehearsal = Rehearsal::new(&mut self.world, &ready.plan, &ready.materials, self.now)
+            .with(trouble)
+            .recorded(recorded);
+        let end =
+            rehearsal.run(SignedDuration::from_hours(3), |now, event, seen| watch.look(now, event, seen));
+        let applied = Applied { recorded: rehearsal.outcomes().clone(), effects: rehearsal.effects(), end };
         self.now = rehearsal.now();
         applied
     }
@@ -129,7 +135,8 @@ impl Stage {
             let items = state[list].as_array().unwrap().iter();
             items.filter_map(|item| item["name"].as_str()).map(str::to_owned).collect()
         };
-        let running: usize = state["pods"].as_array().unwrap().iter().filter(|pod| pod["phase"] == "Running").count();
+        let running: usize =
+            state["pods"].as_array().unwrap().iter().filter(|pod| pod["phase"] == "Running").count();
         serde_json::json!({
             "vms": names("virtualMachines"), "nics": names("networkInterfaces"), "disks": names("disks"),
             "claims": names("nodeClaims"), "nodes": names("nodes"), "running": running,

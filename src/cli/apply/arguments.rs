@@ -2,20 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::super::context::ContextArguments;
 use super::super::live::AzureArguments;
-
-/// How progress is told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum ApplyOutput {
-    /// For people: a line an event, and a table at the end
-    #[default]
-    Human,
-    /// For programs: a JSON document a line
-    Jsonl,
-}
+use super::super::rolled::RolloutOutput;
 
 /// Carries a plan out on a live cluster.
 #[derive(Args, Debug)]
@@ -35,7 +26,7 @@ pub(in crate::cli) struct ApplyArguments {
     pub(super) parallelism: u16,
     /// How progress is told
     #[arg(short, long, value_enum, default_value_t)]
-    pub(super) output: ApplyOutput,
+    pub(super) output: RolloutOutput,
     /// Let all nodes of the pools go, and their pods wait
     #[arg(long, conflicts_with = "plan")]
     pub(super) destroy: bool,

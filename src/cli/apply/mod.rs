@@ -4,21 +4,21 @@
 #![expect(clippy::disallowed_methods, reason = "the terminal is asked, and the plan is kept in a file")]
 
 mod arguments;
-mod show;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub(super) use arguments::{ApplyArguments, ApplyOutput};
+pub(super) use arguments::ApplyArguments;
 
 use super::exit::{Exit, Failure};
 use super::input::Inputs;
 use super::live::Connected;
+use super::rolled::{RolloutOutput, Shown};
 use super::ui::Ui;
 use super::{saved, world};
-use crate::apply::{Actor, Book, Driver, Ended, Materials, Means, NotBegun, Reader, Stop};
+use crate::apply::{Actor, Book, Driver, Materials, Means, NotBegun, Reader, Stop};
 use crate::arm::ResourceId;
 use crate::cluster::ClusterFailure;
 use crate::cluster::lease::{self, Held};
@@ -27,8 +27,7 @@ use crate::model::Wishes;
 use crate::offline::{Request, World};
 use crate::plan::Plan;
 use crate::review::{ApprovedPlan, CheckedPlan, NotApproved, Now, Terms, approve};
-use crate::rollout::{self, Event};
-use show::Shown;
+use crate::rollout::{self, Ended, Event};
 
 /// Carries a plan out.
 ///
@@ -73,7 +72,7 @@ fn judged_again(plan: Plan) -> Result<CheckedPlan, Failure> {
 fn proposed(arguments: &ApplyArguments, world: &World, ui: Ui) -> Result<Option<CheckedPlan>, Failure> {
     let checked = world::planned(world)?.plan;
     let plan = checked.plan();
-    if arguments.output == ApplyOutput::Human {
+    if arguments.output == RolloutOutput::Human {
         saved::print((plan, &[]), None, (super::arguments::PlanOutput::Human, false), ui)?;
     }
     if plan.spec.waves.is_empty() {
@@ -258,6 +257,5 @@ fn not_approved(faults: &[NotApproved]) -> Failure {
 
 /// What the exit code says of how it ended.
 fn exit(ended: &Ended) -> Exit {
-    let is_done = ended.begun.is_empty() && ended.outcomes.values().all(rollout::Outcome::is_so);
-    if is_done { Exit::Done } else { Exit::InPart }
+    if ended.is_so() { Exit::Done } else { Exit::InPart }
 }

@@ -4,42 +4,60 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::ApplyOutput;
-use crate::apply::Ended;
-use crate::cli::exit::Failure;
-use crate::cli::ui::Ui;
+use clap::ValueEnum;
+
+use super::exit::Failure;
+use super::ui::Ui;
 use crate::plan::{Change, ChangeId};
 use crate::review::ApprovedPlan;
-use crate::rollout::{Action, Effect, Event, Outcome};
+use crate::rollout::{Action, Effect, Ended, Event, Outcome};
+
+/// How progress is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum RolloutOutput {
+    /// For people: a line an event, and a table at the end
+    #[default]
+    Human,
+    /// For programs: a JSON document a line
+    Jsonl,
+}
 
 /// Shows a rollout.
 pub(super) struct Shown {
     plan: Arc<ApprovedPlan>,
-    output: ApplyOutput,
+    output: RolloutOutput,
     ui: Ui,
 }
 
 impl Shown {
-    pub(super) fn new(plan: &Arc<ApprovedPlan>, output: ApplyOutput, ui: Ui) -> Self {
+    pub(super) fn new(plan: &Arc<ApprovedPlan>, output: RolloutOutput, ui: Ui) -> Self {
         Self { plan: Arc::clone(plan), output, ui }
     }
 
     /// Shows what happened. A reader that went away does not end the rollout.
     pub(super) fn event(&mut self, event: &Event) {
         let text = match self.output {
-            ApplyOutput::Human => self.line(event).map(|line| format!("{line}\n")),
-            ApplyOutput::Jsonl => Some(format!("{}\n", self.document(event))),
+            RolloutOutput::Human => self.line(event).map(|line| format!("{line}\n")),
+            RolloutOutput::Jsonl => Some(format!("{}\n", self.document(event))),
         };
         if let Some(text) = text {
             let _ = self.ui.text(&text);
         }
     }
 
+    /// Shows what happened, with the time since the rollout began.
+    pub(super) fn event_at(&mut self, since: jiff::SignedDuration, event: &Event) {
+        if let Some(line) = self.line(event) {
+            let seconds = since.as_secs();
+            let _ = self.ui.text(&format!("{:02}:{:02}  {line}\n", seconds / 60, seconds % 60));
+        }
+    }
+
     /// Shows what became of each change.
     pub(super) fn end(&self, ended: &Ended) -> Result<(), Failure> {
         match self.output {
-            ApplyOutput::Human => self.ui.text(&self.table(ended)),
-            ApplyOutput::Jsonl => self.ui.text(&format!("{}\n", self.summary(ended))),
+            RolloutOutput::Human => self.ui.text(&self.table(ended)),
+            RolloutOutput::Jsonl => self.ui.text(&format!("{}\n", self.summary(ended))),
         }
     }
 
@@ -93,11 +111,11 @@ impl Shown {
         for (change, outcome) in &ended.outcomes {
             text.push_str(&format!("{}: {outcome}\n", self.object(change)));
         }
-        for change in &ended.begun {
+        for change in &ended.open {
             text.push_str(&format!("{}: not ended\n", self.object(change)));
         }
         let (added, removed) = self.counts(ended);
-        let failed = ended.outcomes.values().filter(|outcome| !outcome.is_so()).count() + ended.begun.len();
+        let failed = ended.not_done();
         let head = if failed == 0 { "Apply complete!" } else { "Applied in part." };
         text.push_str(&format!("\n{head} Nodes: {added} added, {removed} destroyed, {failed} not done.\n"));
         if ended.is_stopped {
@@ -119,7 +137,7 @@ impl Shown {
 
     fn summary(&self, ended: &Ended) -> Value {
         let (added, destroyed) = self.counts(ended);
-        let failed = ended.outcomes.values().filter(|outcome| !outcome.is_so()).count() + ended.begun.len();
+        let failed = ended.not_done();
         json!({"event": "end", "plan": self.plan.id(), "added": added, "destroyed": destroyed, "notDone": failed})
     }
 }

@@ -1,0 +1,141 @@
+//! `nodeform demo`: a plan carried out on a simulated cluster, in a minute, without an account.
+//!
+//! The world is `examples/demo`, in memory. Planning, judging, approving and rolling out are those of a live cluster; only
+//! what is asked and written to is simulated.
+#![expect(clippy::disallowed_methods, reason = "the demo goes at the pace of whoever watches")]
+
+mod stage;
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::arguments::PlanOutput;
+use super::exit::{Exit, Failure};
+use super::rolled::{RolloutOutput, Shown};
+use super::saved;
+use super::ui::Ui;
+use crate::offline::World;
+use crate::review::{CheckedPlan, Now, Terms, approve};
+use crate::rollout::{Ended, Event, Seen};
+use crate::sim::rehearsal::{End, Rehearsal};
+use stage::Stage;
+
+/// How long a rollout may take, of the world's clock.
+const PATIENCE: jiff::SignedDuration = jiff::SignedDuration::from_hours(2);
+
+/// How fast the demo goes.
+#[derive(Args, Debug)]
+pub(super) struct DemoArguments {
+    /// How many times faster than a real Azure it goes: a number, or `max` for without any wait
+    #[arg(long, value_name = "N|max", default_value = "60")]
+    speed: String,
+    /// The seed of all chance in it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+/// Shows what nodeform does, with the commands that a user would type.
+///
+/// # Errors
+/// A speed that is none.
+pub(super) fn run(arguments: &DemoArguments, ui: Ui) -> Result<Exit, Failure> {
+    let speed = speed(&arguments.speed)?;
+    let mut demo = Demo { stage: Stage::new(arguments.seed)?, speed, ui };
+    ui.text("A simulated Azure and an AKS cluster, in memory (`examples/demo`). 9 pods wait for nodes.\n")?;
+    let came = demo.applied(Some("the first zone turns out to have no room"))?;
+    demo.settled()?;
+    ui.text("\nNight: web needs 2 pods instead of 6, and no report is due.\n")?;
+    demo.stage.scale("shop", "web", 2)?;
+    demo.stage.scale("data", "report", 0)?;
+    let went = demo.applied(Some("PodDisruptionBudget shop/web lets one pod go at a time"))?;
+    demo.settled()?;
+    demo.end(&came, &went)?;
+    Ok(if came.is_so() && went.is_so() { Exit::Done } else { Exit::InPart })
+}
+
+fn speed(text: &str) -> Result<Option<u32>, Failure> {
+    if text == "max" {
+        return Ok(None);
+    }
+    text.parse().ok().filter(|speed| *speed > 0).map(Some).ok_or_else(|| {
+        Failure::error(format!("`--speed {text}` is no speed")).hint("write a number such as `60`, or `max`")
+    })
+}
+
+struct Demo {
+    stage: Stage,
+    /// By what waits are divided; `None`: there are none.
+    speed: Option<u32>,
+    ui: Ui,
+}
+
+impl Demo {
+    /// Plans and applies, as `nodeform apply` does.
+    fn applied(&mut self, hint: Option<&str>) -> Result<Ended, Failure> {
+        self.ui.text("\n$ nodeform plan --live --out plan.json\n")?;
+        let (world, checked) = self.stage.planned()?;
+        saved::print((checked.plan(), &[]), None, (PlanOutput::Human, false), self.ui)?;
+        let remark = hint.map(|hint| format!("    # {hint}")).unwrap_or_default();
+        self.ui.text(&format!("\n$ nodeform apply plan.json{remark}\n"))?;
+        self.rolled_out(&world, checked)
+    }
+
+    fn rolled_out(&mut self, world: &World, checked: CheckedPlan) -> Result<Ended, Failure> {
+        let begun = std::collections::BTreeSet::new();
+        let now = Now { snapshot: &world.snapshot, policy: &world.policy, begun: &begun };
+        let approved = approve(checked, now, Terms::default())
+            .map_err(|faults| Failure::errors(faults.iter().map(ToString::to_string).collect()))?;
+        let approved = Arc::new(approved);
+        let materials = stage::materials(world, &approved);
+        let mut shown = Shown::new(&approved, RolloutOutput::Human, self.ui);
+        let (speed, start) = (self.speed, self.stage.now);
+        let mut last = start;
+        let mut rehearsal = Rehearsal::new(&mut self.stage.world, &approved, &materials, start);
+        let end = rehearsal.run(PATIENCE, |now: Timestamp, event: &Event, _: &Seen| {
+            pause(speed, last, now);
+            last = now;
+            shown.event_at(now.duration_since(start), event);
+        });
+        self.stage.now = rehearsal.now();
+        let (next, is_stopped) = match end {
+            End::Finished(next) => (next, false),
+            End::TimedOut(next) => (next, true),
+            End::Stopped => (crate::rollout::Next::default(), true),
+        };
+        let ended = Ended::of(&next, is_stopped);
+        shown.end(&ended)?;
+        self.stage.pass(60);
+        Ok(ended)
+    }
+
+    /// Plans once more: there is nothing to do.
+    fn settled(&mut self) -> Result<(), Failure> {
+        self.ui.text("\n$ nodeform plan --live\n")?;
+        let (_, checked) = self.stage.planned()?;
+        saved::print((checked.plan(), &[]), None, (PlanOutput::Human, false), self.ui)
+    }
+
+    fn end(&self, came: &Ended, went: &Ended) -> Result<(), Failure> {
+        let minutes = self.stage.minutes();
+        let failed = came.not_done() + went.not_done();
+        self.ui.text(&format!(
+            "\n{} changes in {minutes} minutes of the simulated clock, {failed} of them not done; nothing is left over: {}.\n\
+             Next: try it with your own manifests, `nodeform plan my-manifests/`, or on a simulated Azure of your own: \
+             `docs/trying-it-without-azure.md`.\n",
+            came.outcomes.len() + went.outcomes.len(),
+            self.stage.left_over(),
+        ))
+    }
+}
+
+/// Waits as long as the world did, divided by the speed.
+fn pause(speed: Option<u32>, before: Timestamp, now: Timestamp) {
+    let Some(speed) = speed else { return };
+    if let Ok(waited) = Duration::try_from(now.duration_since(before)) {
+        thread::sleep(waited / speed);
+    }
+}
