@@ -3,6 +3,8 @@
 //! Each look at the world gives the next side effect. A VM that failed is gone before another is tried; one whose Node
 //! has registered is never deleted as failed.
 
+use std::ops::Range;
+
 use jiff::SignedDuration;
 
 use super::action::{Action, Effect, VmRef};
@@ -62,7 +64,7 @@ pub(super) fn create(ground: Ground<'_>, id: &ChangeId, create: &Create) -> Stan
         return coming.give_up(claim, CLAIM_DELETED);
     }
     match choices.get(journal.choice) {
-        Some(choice) => coming.launch(claim, journal, choice),
+        Some(choice) => coming.launch(claim, &journal, choice),
         None => coming.retreat(claim, &journal),
     }
 }
@@ -79,11 +81,27 @@ impl Coming<'_> {
     }
 
     /// Goes on with a choice.
-    fn launch(&self, claim: &SeenClaim, journal: Launching, choice: &LaunchChoice) -> Standing {
-        let Self { ground, id, create } = *self;
-        if let Some(leftover) = self.leftover(1..journal.attempt) {
+    fn launch(&self, claim: &SeenClaim, journal: &Launching, choice: &LaunchChoice) -> Standing {
+        if let Some(leftover) = self.leftover_vm(1..journal.attempt) {
             return leftover;
         }
+        let standing = self.attempted(claim, journal.clone(), choice);
+        match (self.leftover_interface(1..journal.attempt), standing) {
+            (None, standing) => standing,
+            // Azure keeps the interface of a VM that failed for minutes: the next attempt has its own and goes on.
+            (Some(leftover), Standing::Acts(mut actions)) => {
+                if let Standing::Acts(more) = leftover {
+                    actions.extend(more);
+                }
+                Standing::Acts(actions)
+            }
+            (Some(leftover), Standing::Waits(_) | Standing::Settled(_)) => leftover,
+        }
+    }
+
+    /// Goes on with the attempt that is tried.
+    fn attempted(&self, claim: &SeenClaim, journal: Launching, choice: &LaunchChoice) -> Standing {
+        let Self { ground, id, create } = *self;
         let name = vm_name(create, journal.attempt);
         let (vm_id, nic_id) = (ground.vm_id(&name), ground.interface_id(&name));
         let tried = attempt(create, claim, journal.attempt, journal.choice);
@@ -273,29 +291,40 @@ impl Coming<'_> {
     }
 
     /// The next step in removing what earlier attempts left, if they left anything.
-    fn leftover(&self, attempts: std::ops::Range<u32>) -> Option<Standing> {
+    fn leftover(&self, attempts: Range<u32>) -> Option<Standing> {
+        self.leftover_vm(attempts.clone()).or_else(|| self.leftover_interface(attempts))
+    }
+
+    /// The next step in removing the VM of an earlier attempt, and its Node.
+    fn leftover_vm(&self, attempts: Range<u32>) -> Option<Standing> {
         let Self { ground, id, create } = *self;
         attempts.into_iter().find_map(|number| {
             let name = vm_name(create, number);
-            let (vm_id, nic_id) = (ground.vm_id(&name), ground.interface_id(&name));
-            if let Some(vm) = ground.world.vm(&vm_id) {
-                return Some(match vm.state {
-                    Provisioning::Deleting => Standing::waits(format!("VM `{name}` to be gone")),
-                    Provisioning::Succeeded | Provisioning::Failed | Provisioning::Underway => {
-                        let vm = VmRef { id: vm.id.clone(), vm_id: vm.vm_id.clone() };
-                        act(id, Effect::DeleteVm(vm))
-                    }
-                });
-            }
-            if let Some(nic) = ground.world.interface(&nic_id) {
-                return Some(match nic.state {
-                    Provisioning::Deleting => Standing::waits(format!("NIC `{name}` to be gone")),
-                    Provisioning::Succeeded | Provisioning::Failed | Provisioning::Underway => {
-                        act(id, Effect::DeleteInterface(nic.id.clone()))
-                    }
-                });
-            }
-            ground.world.node_of(&vm_id).map(|(name, node)| let_node_go(id, name, node))
+            let vm_id = ground.vm_id(&name);
+            let Some(vm) = ground.world.vm(&vm_id) else {
+                return ground.world.node_of(&vm_id).map(|(name, node)| let_node_go(id, name, node));
+            };
+            Some(match vm.state {
+                Provisioning::Deleting => Standing::waits(format!("VM `{name}` to be gone")),
+                Provisioning::Succeeded | Provisioning::Failed | Provisioning::Underway => {
+                    act(id, Effect::DeleteVm(VmRef { id: vm.id.clone(), vm_id: vm.vm_id.clone() }))
+                }
+            })
+        })
+    }
+
+    /// The next step in removing the network interface of an earlier attempt.
+    fn leftover_interface(&self, attempts: Range<u32>) -> Option<Standing> {
+        let Self { ground, id, create } = *self;
+        attempts.into_iter().find_map(|number| {
+            let name = vm_name(create, number);
+            let nic = ground.world.interface(&ground.interface_id(&name))?;
+            Some(match nic.state {
+                Provisioning::Deleting => Standing::waits(format!("NIC `{name}` to be gone")),
+                Provisioning::Succeeded | Provisioning::Failed | Provisioning::Underway => {
+                    act(id, Effect::DeleteInterface(nic.id.clone()))
+                }
+            })
         })
     }
 }

@@ -21,9 +21,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::World;
 use crate::bootstrap::BootstrapToken;
 use crate::launch::Ready;
-use crate::plan::ClaimSpecId;
+use crate::plan::{ChangeId, ClaimSpecId};
 use crate::review::ApprovedPlan;
-use crate::rollout::{self, Action, Effect, Event, Memory, Next, Seen};
+use crate::rollout::{self, Action, Effect, Event, Memory, Next, Seen, Standing};
 pub use client::Client;
 
 /// How often the world is looked at while nothing happens by itself.
@@ -52,6 +52,7 @@ pub struct Rehearsal<'w> {
     tries: BTreeMap<rollout::ActionKey, u32>,
     trouble: Trouble,
     effects: usize,
+    told: BTreeMap<ChangeId, Standing>,
 }
 
 /// An action that Azure is still carrying out.
@@ -113,6 +114,7 @@ impl<'w> Rehearsal<'w> {
             tries: BTreeMap::new(),
             trouble: Trouble::default(),
             effects: 0,
+            told: BTreeMap::new(),
         }
     }
 
@@ -125,14 +127,14 @@ impl<'w> Rehearsal<'w> {
 
     /// The same with what the ledger says of changes that have ended.
     #[must_use]
-    pub fn recorded(mut self, recorded: BTreeMap<crate::plan::ChangeId, rollout::Outcome>) -> Self {
+    pub fn recorded(mut self, recorded: BTreeMap<ChangeId, rollout::Outcome>) -> Self {
         self.memory.recorded = recorded;
         self
     }
 
     /// What was written down of changes that have ended.
     #[must_use]
-    pub const fn outcomes(&self) -> &BTreeMap<crate::plan::ChangeId, rollout::Outcome> {
+    pub const fn outcomes(&self) -> &BTreeMap<ChangeId, rollout::Outcome> {
         &self.memory.recorded
     }
 
@@ -154,6 +156,9 @@ impl<'w> Rehearsal<'w> {
         loop {
             let seen = self.look();
             let next = rollout::next(self.plan, &seen, &self.memory);
+            for event in self.news(&next) {
+                tell(self.now, &event, &seen);
+            }
             if next.is_finished() && self.pending.is_empty() {
                 self.clean();
                 return End::Finished(next);
@@ -174,6 +179,26 @@ impl<'w> Rehearsal<'w> {
                 tell(self.now, &event, &seen);
             }
         }
+    }
+
+    /// What has changed about where changes stand.
+    fn news(&mut self, next: &Next) -> Vec<Event> {
+        let mut events = Vec::new();
+        for (change, standing) in &next.standings {
+            match (standing, self.told.get(change)) {
+                (standing, Some(told)) if standing == told => continue,
+                (Standing::Waits(wait), Some(Standing::Waits(told))) if wait.what == told.what => {}
+                (Standing::Waits(wait), _) => {
+                    events.push(Event::Waits { change: change.clone(), wait: wait.clone() });
+                }
+                (Standing::Settled(outcome), _) => {
+                    events.push(Event::Settled { change: change.clone(), outcome: outcome.clone() });
+                }
+                (Standing::Acts(_), _) => {}
+            }
+            self.told.insert(change.clone(), standing.clone());
+        }
+        events
     }
 
     /// Has one side effect; returns whether the process ends now.

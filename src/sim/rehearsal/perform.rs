@@ -247,7 +247,10 @@ impl Rehearsal<'_> {
     /// Writes to the API server. What is gone, or another by now, needs no more.
     fn write(&mut self, call: Call<'_>) -> Performed {
         let answer = self.client.cluster(self.world, self.now, call);
-        let message = answer.value()["message"].as_str().unwrap_or_default().to_owned();
+        let said = answer.value();
+        // Of a PodDisruptionBudget the cause says which it is.
+        let cause = said["details"]["causes"][0]["message"].as_str();
+        let message = cause.or(said["message"].as_str()).unwrap_or_default().to_owned();
         match answer.status {
             200..=299 => Performed::Done,
             404 | 409 if call.method == "DELETE" || call.target.ends_with("/eviction") => Performed::Done,
