@@ -24,6 +24,8 @@ fn stories() -> Vec<PathBuf> {
         .filter(|path| {
             path.is_dir()
                 && !path.ends_with("ci")
+                // The demo's world is no story of its own: `nodeform demo` plays it.
+                && !path.ends_with("demo")
                 && !path.join("rendered").is_dir()
                 && !path.join("base/pools.yaml").is_file()
                 && !path.join(SCRIPT).is_file()
