@@ -13,7 +13,7 @@ use super::replace;
 use super::ui::Ui;
 use crate::plan::{Plan, file};
 use crate::render::{
-    Detail, Patch, PlanView, comparison_text, plan_markdown, plan_names, plan_text, plan_tf_json, plan_yaml,
+    Detail, Patch, PlanView, comparison_text, plan_markdown, plan_markdown_whole, plan_names, plan_text, plan_tf_json, plan_yaml,
 };
 use crate::review::CheckedPlan;
 
@@ -43,6 +43,7 @@ pub(super) fn print(
             })
         }
         PlanOutput::Yaml => ui.text(&plan_yaml(plan)),
+        PlanOutput::Md if all && plan.evidence.comparison.is_none() => ui.text(&plan_markdown_whole(plan)),
         PlanOutput::Md => ui.text(&plan_markdown(&view)),
         PlanOutput::TfJson => ui.text(&plan_tf_json(&view)),
         PlanOutput::Name => ui.text(&plan_names(plan)),

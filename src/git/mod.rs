@@ -9,6 +9,7 @@ mod export;
 pub mod fault;
 pub mod limits;
 mod objects;
+pub mod remote;
 mod repository;
 mod revision;
 mod tree;

@@ -175,6 +175,15 @@ fn broken(condition: &Precondition, inputs: &Inputs) -> Option<String> {
 }
 
 impl ApprovedPlan {
+    /// Returns the plan without these changes, each with why: what reviewers struck is not done.
+    #[must_use]
+    pub fn without(mut self, struck: BTreeMap<ChangeId, Arc<str>>) -> Self {
+        for (id, because) in struck {
+            self.withheld.entry(id).or_insert(because);
+        }
+        self
+    }
+
     /// Returns every decision.
     #[must_use]
     pub const fn spec(&self) -> &PlanSpec {

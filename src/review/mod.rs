@@ -9,6 +9,7 @@
 
 mod approve;
 pub mod gate;
+pub mod proposal;
 
 pub use approve::{ApprovedPlan, NotApproved, Now, Terms, approve};
 
