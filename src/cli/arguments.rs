@@ -32,6 +32,9 @@ pub(super) enum Command {
     /// Carry a plan out on a live cluster
     #[cfg(feature = "live")]
     Apply(super::apply::ApplyArguments),
+    /// Put a plan of a live cluster on a branch, where people review it
+    #[cfg(feature = "live")]
+    Propose(super::propose::ProposeArguments),
     /// Show a saved plan
     Show(ShowArguments),
     /// Show how two snapshots, or two saved plans, differ
@@ -258,7 +261,7 @@ pub(super) struct ShowArguments {
     #[cfg(feature = "live")]
     #[arg(long, conflicts_with_all = ["all", "output"])]
     pub(super) requests: bool,
-    /// Print every node and pod instead of a page (with `-o human`)
+    /// Print every node and pod instead of a page (with `-o human` and `-o md`)
     #[arg(long)]
     pub(super) all: bool,
     /// How to print the plan
@@ -301,8 +304,8 @@ pub(super) enum DiffOutput {
     after_help = "Example:\n  nodeform plan examples/quickstart --out plan.json\n  nodeform verify plan.json\n"
 )]
 pub(super) struct VerifyArguments {
-    /// The saved plan; `-` is standard input
-    #[arg(value_name = "PLAN")]
+    /// The saved plan, or a plan's folder of a repository; `-` is standard input
+    #[arg(value_name = "PLAN|FOLDER")]
     pub(super) plan: PathBuf,
 }
 

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::super::context::ContextArguments;
 use super::super::live::AzureArguments;
+use super::super::remote::RemoteArguments;
 
 /// How progress is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -20,13 +21,17 @@ pub(in crate::cli) enum ApplyOutput {
 /// Carries a plan out on a live cluster.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  nodeform plan --live --out plan.json\n  nodeform apply plan.json\n\n  nodeform apply --auto-approve\n"
+    after_help = "Examples:\n  nodeform plan --live --out plan.json\n  nodeform apply plan.json\n\n  nodeform apply --auto-approve\n\n  nodeform apply --merged --git-repository https://forge.example/platform/nodes\n"
 )]
 pub(in crate::cli) struct ApplyArguments {
     /// A plan that `nodeform plan --live --out` saved: it is carried out as it stands, or less. Without one, a plan is
     /// made of the live cluster, shown, and carried out after `yes`
     #[arg(value_name = "PLAN")]
     pub(super) plan: Option<PathBuf>,
+    /// Carry out every plan that is merged and not carried out yet, the oldest first: that it is on the branch is the
+    /// approval
+    #[arg(long, conflicts_with_all = ["plan", "auto_approve", "destroy", "target", "catalog"])]
+    pub(in crate::cli) merged: bool,
     /// Carry the plan out without asking
     #[arg(long, conflicts_with = "plan")]
     pub(super) auto_approve: bool,
@@ -46,7 +51,9 @@ pub(in crate::cli) struct ApplyArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "plan")]
     pub(super) catalog: Vec<PathBuf>,
     #[command(flatten)]
-    pub(super) azure: AzureArguments,
+    pub(in crate::cli) remote: RemoteArguments,
     #[command(flatten)]
-    pub(super) context: ContextArguments,
+    pub(in crate::cli) azure: AzureArguments,
+    #[command(flatten)]
+    pub(in crate::cli) context: ContextArguments,
 }
