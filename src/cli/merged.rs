@@ -45,7 +45,10 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
     let folders = merged.folders((&clone, &heads.target), entries, &ledger)?;
     if folders.is_empty() && !merged.is_refused {
         let at = heads.target.commit();
-        ui.text(&format!("Nothing to apply: no plan waits on branch `{}` (commit {at}).\n", place.branch.as_str()))?;
+        ui.text(&format!(
+            "Nothing to apply: no plan waits on branch `{}` (commit {at}).\n",
+            place.branch.as_str()
+        ))?;
     }
     for folder in folders {
         merged.apply(folder)?;
@@ -93,7 +96,9 @@ impl Merged<'_> {
                 Ok(Folder { name, proposal })
             });
             match read {
-                Ok(folder) if is_long_over(&folder, now) && !is_begun(ledger, &folder.name.id) => expired += 1,
+                Ok(folder) if is_long_over(&folder, now) && !is_begun(ledger, &folder.name.id) => {
+                    expired += 1
+                }
                 Ok(folder) => folders.push(folder),
                 Err(fault) => self.refuse(&shown, &broken(&fault)),
             }

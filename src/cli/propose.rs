@@ -133,7 +133,8 @@ fn nothing_live(plan: &Plan) -> Failure {
         true => "the plan was not made of a live cluster, so there is nothing that a review could let happen",
         false => "the plan answers a question about a world that is not there, and is never carried out",
     };
-    Failure::error(what).hint("plan the cluster: `nodeform plan --live --out plan.json`, or `nodeform propose --live`")
+    Failure::error(what)
+        .hint("plan the cluster: `nodeform plan --live --out plan.json`, or `nodeform propose --live`")
 }
 
 /// Plans the cluster, of one class where one is named.
@@ -224,7 +225,11 @@ impl Proposing<'_> {
         let push = Push { branch: &self.proposed, before: heads.proposed.as_ref(), commit: &commit };
         self.clone.push(push).map_err(failed)?;
         let (proposed, target) = (self.proposed.as_str(), place.branch.as_str());
-        self.ui.text(&format!("Proposed: {} on branch `{proposed}` of {}\n", folder.join("/"), place.address))?;
+        self.ui.text(&format!(
+            "Proposed: {} on branch `{proposed}` of {}\n",
+            folder.join("/"),
+            place.address
+        ))?;
         self.ui.aside(&format!(
             "Review it there and merge the branch into `{target}`; then carry it out with `nodeform apply --merged`.\n"
         ));
@@ -251,7 +256,8 @@ impl Proposing<'_> {
     ) -> Result<bool, RemoteFault> {
         let plans = self.clone.plans(tip, &place.path)?;
         for entry in plans.iter().filter(|plan| open.contains(&(plan.month.clone(), plan.name.clone()))) {
-            let found = Files::of(self.clone.files(tip, entry)?).and_then(|files| proposal::read(None, files, derived));
+            let found = Files::of(self.clone.files(tip, entry)?)
+                .and_then(|files| proposal::read(None, files, derived));
             let Ok(found) = found else { continue };
             let mut spec = found.plan.spec;
             let is_open = spec.expires_at.is_some_and(|at| at > world::now());

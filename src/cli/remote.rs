@@ -92,7 +92,11 @@ impl RemoteArguments {
             ];
             let others = said.into_iter().filter(|(_, said, fleet)| said.is_some() && said != fleet);
             let faults: Vec<String> = others
-                .map(|(flag, _, _)| format!("`{flag}` is not what `spec.git` of the NodeFleet says, whose plans alone are applied"))
+                .map(|(flag, _, _)| {
+                    format!(
+                        "`{flag}` is not what `spec.git` of the NodeFleet says, whose plans alone are applied"
+                    )
+                })
                 .collect();
             if !faults.is_empty() {
                 return Err(Failure::errors(faults).hint("leave the flag out, or change the NodeFleet"));
@@ -134,8 +138,10 @@ pub(super) fn of_fleet(connected: &Connected) -> Result<Option<Git>, Failure> {
     match (fleets.pop(), fleets.is_empty()) {
         (Some(fleet), true) => Ok(fleet.spec.and_then(|spec| spec.git)),
         (None, _) => Ok(None),
-        (Some(_), false) => Err(Failure::error("the cluster has more than one NodeFleet, and which one counts is not known")
-            .hint("leave one: `kubectl get nodefleets`")),
+        (Some(_), false) => {
+            Err(Failure::error("the cluster has more than one NodeFleet, and which one counts is not known")
+                .hint("leave one: `kubectl get nodefleets`"))
+        }
     }
 }
 
@@ -169,7 +175,8 @@ fn credentials() -> Result<Option<Credentials>, Failure> {
 fn token_of(file: &str) -> Result<String, Failure> {
     use std::io::Read as _;
     let mut text = String::new();
-    let read = std::fs::File::open(file).and_then(|file| file.take(TOKEN_BYTES_MAX).read_to_string(&mut text));
+    let read =
+        std::fs::File::open(file).and_then(|file| file.take(TOKEN_BYTES_MAX).read_to_string(&mut text));
     match read {
         Ok(_) => Ok(text),
         Err(error) => Err(Failure::error(format!("the Git token in `{file}` cannot be read: {error}"))

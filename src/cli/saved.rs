@@ -12,10 +12,11 @@ use super::input::real;
 use super::replace;
 use super::ui::Ui;
 use crate::plan::{Plan, file};
-use crate::render::{
-    Detail, Patch, PlanView, comparison_text, plan_markdown, plan_markdown_whole, plan_names, plan_text, plan_tf_json, plan_yaml,
-};
 use crate::render::proposal::derived;
+use crate::render::{
+    Detail, Patch, PlanView, comparison_text, plan_markdown, plan_markdown_whole, plan_names, plan_text,
+    plan_tf_json, plan_yaml,
+};
 use crate::review::CheckedPlan;
 use crate::review::proposal::{
     self, Content, DESTROYS, FILE_BYTES_MAX, Files, FolderName, MARKDOWN, PLAN, Proposal, ProposalFault,
@@ -130,7 +131,10 @@ pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failur
         "OK: digest matches, {changes} {noun}, all scheduling rules re-checked, no violations.\n{digest}\n"
     ))?;
     if is_folder {
-        ui.text(&format!("`{MARKDOWN}` follows from the plan; {struck} of {} removals struck.\n", plan.spec.deletes().count()))?;
+        ui.text(&format!(
+            "`{MARKDOWN}` follows from the plan; {struck} of {} removals struck.\n",
+            plan.spec.deletes().count()
+        ))?;
     }
     Ok(Exit::Done)
 }
@@ -157,7 +161,8 @@ fn rejudged(plan: Plan) -> Result<CheckedPlan, Failure> {
 fn reviewed(folder: &Path) -> Result<(CheckedPlan, usize), Failure> {
     let shown = folder.display();
     let failure = |fault: &ProposalFault| {
-        Failure { exit: Exit::Stale, ..Failure::error(format!("folder `{shown}`: {fault}")) }.hint(fault.hint())
+        Failure { exit: Exit::Stale, ..Failure::error(format!("folder `{shown}`: {fault}")) }
+            .hint(fault.hint())
     };
     let found = found(folder).map_err(|error| {
         Failure::error(format!("folder `{shown}` cannot be read: {error}"))
@@ -167,7 +172,8 @@ fn reviewed(folder: &Path) -> Result<(CheckedPlan, usize), Failure> {
     let mut names = real.components().rev().map(|part| part.as_os_str().to_string_lossy());
     let name = names.next().zip(names.next()).and_then(|(name, month)| FolderName::parse(&month, &name).ok());
     let files = Files::of(found).map_err(|fault| failure(&fault))?;
-    let Proposal { plan, struck } = proposal::read(name.as_ref(), files, derived).map_err(|fault| failure(&fault))?;
+    let Proposal { plan, struck } =
+        proposal::read(name.as_ref(), files, derived).map_err(|fault| failure(&fault))?;
     Ok((rejudged(plan)?, struck.len()))
 }
 

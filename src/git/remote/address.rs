@@ -24,7 +24,9 @@ impl Address {
     /// It is of another kind, or could mean something else to a program.
     pub fn parse(text: &str, allows_http: bool) -> Result<Self, RemoteFault> {
         let refused = |because| Err(RemoteFault::Address { address: shown(text), because });
-        let is_plain = |letter: char| letter.is_ascii_graphic() && !matches!(letter, '"' | '\\' | '`' | '\'' | '<' | '>');
+        let is_plain = |letter: char| {
+            letter.is_ascii_graphic() && !matches!(letter, '"' | '\\' | '`' | '\'' | '<' | '>')
+        };
         let (scheme, rest) = match text.split_once("://") {
             Some((scheme, rest)) => (scheme.to_ascii_lowercase(), rest),
             None if text.starts_with('-') => return refused("it looks like an option"),
@@ -48,11 +50,14 @@ impl Address {
         if authority.contains('@') {
             return refused("it holds a user or a password, which would be shown and stored");
         }
-        if authority.is_empty() || path.is_empty() || authority.starts_with('-') || text.contains(['?', '#']) {
+        if authority.is_empty() || path.is_empty() || authority.starts_with('-') || text.contains(['?', '#'])
+        {
             return refused("it is not a host and a path");
         }
         match &*scheme {
-            "http" if !is_loopback(authority) => refused("plain HTTP would show the token to everybody on the way"),
+            "http" if !is_loopback(authority) => {
+                refused("plain HTTP would show the token to everybody on the way")
+            }
             "http" if !allows_http => refused("plain HTTP is for tries on this machine, by `--allow-http`"),
             _ => Ok(Self(format!("{scheme}://{rest}"))),
         }
@@ -89,7 +94,10 @@ fn shown(text: &str) -> String {
         None => text.to_owned(),
     };
     const SHOWN_LETTERS_MAX: usize = 200;
-    kept.chars().take(SHOWN_LETTERS_MAX).map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
+    kept.chars()
+        .take(SHOWN_LETTERS_MAX)
+        .map(|letter| if letter.is_control() { '\u{fffd}' } else { letter })
+        .collect()
 }
 
 fn is_loopback(authority: &str) -> bool {
@@ -236,11 +244,28 @@ mod tests {
         for good in ["main", "release/1.2", "nodeform/prod/create"] {
             assert!(Branch::parse(good).is_ok(), "{good}");
         }
-        for bad in ["", "-d", "--mirror", "a..b", "a b", "a:b", "+a", "refs/heads/a", "a.lock", "a\n", "a^", "@{u}/x", "*"] {
+        for bad in [
+            "",
+            "-d",
+            "--mirror",
+            "a..b",
+            "a b",
+            "a:b",
+            "+a",
+            "refs/heads/a",
+            "a.lock",
+            "a\n",
+            "a^",
+            "@{u}/x",
+            "*",
+        ] {
             let is_plus = bad == "+a";
             assert!(is_plus || Branch::parse(bad).is_err(), "{bad}");
         }
-        assert_eq!(FolderPath::parse("nodeform/plans/").map(|path| path.to_string()), Ok("nodeform/plans".to_owned()));
+        assert_eq!(
+            FolderPath::parse("nodeform/plans/").map(|path| path.to_string()),
+            Ok("nodeform/plans".to_owned())
+        );
         assert_eq!(FolderPath::parse("").map(|path| path.parts().len()), Ok(0));
         for bad in ["/a", "a/../b", "..", "a//b", ".git/x", "a/.GIT", "a\\b", "./a"] {
             assert!(FolderPath::parse(bad).is_err(), "{bad}");

@@ -112,13 +112,17 @@ impl Clone {
         }
         let proposed = proposed.filter(|branch| is_there(branch));
         let wanted = [Some(target), proposed].into_iter().flatten();
-        let specs: Vec<String> = wanted.map(|branch| format!("+{}:{}", branch.full(), kept_as(branch))).collect();
+        let specs: Vec<String> =
+            wanted.map(|branch| format!("+{}:{}", branch.full(), kept_as(branch))).collect();
         let mut arguments =
             vec!["--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"];
         arguments.push(self.address.as_str());
         arguments.extend(specs.iter().map(String::as_str));
         self.program().run("fetch", &arguments)?;
-        Ok(Heads { target: self.tip(target)?, proposed: proposed.map(|branch| self.tip(branch)).transpose()? })
+        Ok(Heads {
+            target: self.tip(target)?,
+            proposed: proposed.map(|branch| self.tip(branch)).transpose()?,
+        })
     }
 
     /// Writes a commit to a branch of the server, if the branch is still as it was fetched: the only write there.
@@ -135,7 +139,9 @@ impl Clone {
         let pushed = self.program().run("push", &arguments);
         let (address, branch) = (self.address.to_string(), branch.as_str().to_owned());
         pushed.map(drop).map_err(|fault| match fault {
-            RemoteFault::Failed { because, .. } if because.contains("stale info") || because.contains("fetch first") => {
+            RemoteFault::Failed { because, .. }
+                if because.contains("stale info") || because.contains("fetch first") =>
+            {
                 RemoteFault::Moved { address, branch }
             }
             RemoteFault::Failed { because, .. } if because.contains("rejected]") => {
@@ -150,7 +156,8 @@ impl Clone {
     }
 
     fn tip(&self, branch: &Branch) -> Result<Tip, RemoteFault> {
-        let unreadable = |because: String| GitFault::Unreadable { place: branch.as_str().to_owned(), because };
+        let unreadable =
+            |because: String| GitFault::Unreadable { place: branch.as_str().to_owned(), because };
         let kept = kept_as(branch);
         let found = self.repository.inner.find_reference(kept.as_str());
         let id = found.map_err(|error| unreadable(said(&error)))?.id().detach();
@@ -163,7 +170,6 @@ impl Clone {
         let is_ours = committer.email == COMMITTER_EMAIL;
         Ok(Tip { id, revision, is_ours })
     }
-
 }
 
 /// The reference under which a branch's commit is kept: of its own, so that no name is in another's way.

@@ -59,7 +59,10 @@ impl Clone {
         };
         let written = self.repository.inner.write_object(&commit);
         let place = path.join("/");
-        Ok(written.map_err(|error| GitFault::Unreadable { place, because: said(&error) })?.detach().to_string())
+        Ok(written
+            .map_err(|error| GitFault::Unreadable { place, because: said(&error) })?
+            .detach()
+            .to_string())
     }
 
     /// Returns a tree with the folder at the rest of the path, which is not there yet.
@@ -88,7 +91,11 @@ impl Clone {
                     return Err(unreadable(format!("`{name}` is there and is no folder")).into());
                 }
                 let oid = self.with_folder(before.map(|entry| entry.oid), (path, depth + 1), files)?;
-                entries.push(Entry { mode: EntryKind::Tree.into(), filename: BString::from(name.as_str()), oid });
+                entries.push(Entry {
+                    mode: EntryKind::Tree.into(),
+                    filename: BString::from(name.as_str()),
+                    oid,
+                });
             }
             None => {
                 if !entries.is_empty() {

@@ -56,7 +56,9 @@ pub enum RemoteFault {
         because: String,
     },
     /// The server leads elsewhere.
-    #[error("{address} leads to another address, which is not followed, so that credentials stay with the server they are for")]
+    #[error(
+        "{address} leads to another address, which is not followed, so that credentials stay with the server they are for"
+    )]
     Redirects {
         /// The repository.
         address: String,
@@ -110,7 +112,9 @@ impl RemoteFault {
             Self::Address { .. } => Some(
                 "name it as `https://HOST/PATH`; credentials come from NODEFORM_GIT_TOKEN or NODEFORM_GIT_TOKEN_FILE",
             ),
-            Self::Name { .. } => Some("name it as Git shows it, as in `--git-branch main --git-path nodeform/plans`"),
+            Self::Name { .. } => {
+                Some("name it as Git shows it, as in `--git-branch main --git-path nodeform/plans`")
+            }
             Self::NoProgram { .. } => Some("install Git, 2.31 or later, and have it in PATH"),
             Self::Cache { .. } => {
                 Some("remove the folder: it is only a cache; XDG_CACHE_HOME says where it lies")
@@ -118,16 +122,20 @@ impl RemoteFault {
             Self::Denied { .. } => Some(
                 "set NODEFORM_GIT_TOKEN, or NODEFORM_GIT_TOKEN_FILE, to a token that may read the repository, and for `propose` write to its branches; NODEFORM_GIT_USER where the server asks for a user",
             ),
-            Self::NotThere { .. } => {
-                Some("look at the address, and whether the token of NODEFORM_GIT_TOKEN may read the repository")
-            }
+            Self::NotThere { .. } => Some(
+                "look at the address, and whether the token of NODEFORM_GIT_TOKEN may read the repository",
+            ),
             Self::Redirects { .. } => Some("name the address that it leads to"),
-            Self::NoBranch { .. } => Some("name a branch that is there by `--git-branch`, or push a first commit to it"),
+            Self::NoBranch { .. } => {
+                Some("name a branch that is there by `--git-branch`, or push a first commit to it")
+            }
             Self::Moved { .. } => Some("run the same command again"),
             Self::Declined { .. } => {
                 Some("let the token's user write to branches below `nodeform/`: nothing else is written")
             }
-            Self::Failed { .. } => Some("run the same command again; if it stays so, look whether a Git server answers there"),
+            Self::Failed { .. } => {
+                Some("run the same command again; if it stays so, look whether a Git server answers there")
+            }
             Self::Object(fault) => fault.hint(),
         }
     }

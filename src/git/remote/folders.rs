@@ -6,8 +6,8 @@ use gix::objs::tree::EntryKind;
 
 use super::super::fault::GitFault;
 use super::super::objects::{Entry, Objects};
-use super::clone::{Clone, Tip};
 use super::address::FolderPath;
+use super::clone::{Clone, Tip};
 use super::fault::RemoteFault;
 use crate::review::proposal::{Content, DESTROYS, FILE_BYTES_MAX, MARKDOWN, PLAN, is_month};
 
@@ -37,7 +37,9 @@ impl Clone {
         for part in path.parts() {
             let entries = objects.folder(&path.to_string(), folder)?;
             let next = entries.into_iter().find(|entry| entry.name == part.as_bytes());
-            let Some(next) = next.filter(|entry| entry.kind == EntryKind::Tree) else { return Ok(Vec::new()) };
+            let Some(next) = next.filter(|entry| entry.kind == EntryKind::Tree) else {
+                return Ok(Vec::new());
+            };
             folder = next.id;
         }
         let mut plans = Vec::new();

@@ -20,8 +20,21 @@ pub struct Credentials {
 
 /// Variables of the machine that the program keeps: how it is found, how the net is reached, whom TLS trusts.
 const KEPT: [&str; 16] = [
-    "PATH", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY",
-    "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "TMPDIR", "SYSTEMROOT",
+    "PATH",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "HTTP_PROXY",
+    "http_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+    "NO_PROXY",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "GIT_SSL_CAINFO",
+    "GIT_SSL_CAPATH",
+    "TMPDIR",
+    "SYSTEMROOT",
     "GIT_EXEC_PATH",
 ];
 
@@ -46,7 +59,8 @@ impl Program<'_> {
         command.arg("--git-dir").arg(self.folder).arg(what).args(arguments);
         command.env_clear().envs(kept()).envs(self.environment());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let output = command.output().map_err(|error| RemoteFault::NoProgram { because: error.to_string() })?;
+        let output =
+            command.output().map_err(|error| RemoteFault::NoProgram { because: error.to_string() })?;
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         if output.status.success() {
             return Ok(printed);
@@ -102,9 +116,23 @@ impl Program<'_> {
         let address = self.address.to_string();
         let because = self.told(said);
         let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
-        if has(&["unable to update url base from redirection", "error: 301", "error: 302", "error: 303", "error: 307", "error: 308"]) {
+        if has(&[
+            "unable to update url base from redirection",
+            "error: 301",
+            "error: 302",
+            "error: 303",
+            "error: 307",
+            "error: 308",
+        ]) {
             RemoteFault::Redirects { address }
-        } else if has(&["terminal prompts disabled", "Authentication failed", "error: 401", "error: 403", "could not read Username", "could not read Password"]) {
+        } else if has(&[
+            "terminal prompts disabled",
+            "Authentication failed",
+            "error: 401",
+            "error: 403",
+            "could not read Username",
+            "could not read Password",
+        ]) {
             RemoteFault::Denied { address, what, because }
         } else if has(&["error: 404", "repository not found", "' not found"]) {
             RemoteFault::NotThere { address, because }

@@ -105,7 +105,11 @@ fn title(plan: &Plan) -> String {
 fn facts(plan: &Plan) -> Vec<String> {
     let mut facts = Vec::new();
     if let Some(execution) = &plan.spec.execution {
-        facts.push(format!("Cluster: {}, UID {}", code_whole(&execution.cluster.id), code_whole(&execution.cluster.uid)));
+        facts.push(format!(
+            "Cluster: {}, UID {}",
+            code_whole(&execution.cluster.id),
+            code_whole(&execution.cluster.uid)
+        ));
     }
     facts.extend(plan.evidence.seen_at.map(|at| format!("Seen at: {}", code_whole(&at.to_string()))));
     facts.extend(plan.spec.expires_at.map(|at| format!("May begin until: {}", code_whole(&at.to_string()))));
@@ -139,7 +143,9 @@ fn review(plan: &Plan) -> Vec<String> {
     let strike = "Keep a node: delete its line of `destroy.yaml`; with all lines or the file deleted, every node stays. \
         Any other edit makes the plan invalid.";
     let mut items: Vec<String> = is_destroying.then(|| strike.to_owned()).into_iter().collect();
-    items.push("Approve: merge it. `nodeform apply --merged` carries it out, once, if it still holds.".to_owned());
+    items.push(
+        "Approve: merge it. `nodeform apply --merged` carries it out, once, if it still holds.".to_owned(),
+    );
     items.push("Reject: close it without merging, or let it expire.".to_owned());
     items.push(
         "Verify, in the folder of this file: `nodeform verify .`; this page is `nodeform show plan.json -o md --all`."

@@ -6,7 +6,9 @@ use crate::plan::PlanFileFault;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProposalFault {
     /// The folder is called as nodeform calls none.
-    #[error("`{name}` is no name of a plan's folder: that is MONTH/CLASS-ID, as `2026-11/move-pods-k3v9q2m7xa`")]
+    #[error(
+        "`{name}` is no name of a plan's folder: that is MONTH/CLASS-ID, as `2026-11/move-pods-k3v9q2m7xa`"
+    )]
     Name {
         /// The name, with the month's.
         name: String,
@@ -93,7 +95,9 @@ impl ProposalFault {
             Self::Plan(_) | Self::Missing { .. } | Self::NoText { .. } | Self::TooLarge { .. } => {
                 "propose the plan anew with `nodeform propose`; in a folder only lines of `destroy.yaml` may be deleted"
             }
-            Self::NotLive => "plan a cluster that has something to do: `nodeform plan --live --out plan.json`",
+            Self::NotLive => {
+                "plan a cluster that has something to do: `nodeform plan --live --out plan.json`"
+            }
         }
     }
 }

@@ -54,10 +54,14 @@ pub fn idle_creates(plan: &Plan, struck: &BTreeSet<ChangeId>) -> BTreeSet<Change
     let deletes = plan.spec.deletes().filter(|(id, _)| struck.contains(*id));
     let stays: BTreeSet<&NodeName> = deletes.map(|(_, delete)| &delete.target.node).collect();
     let groups = plan.evidence.world.pods.iter();
-    let on_them = groups.filter(|group| matches!(&group.place, PodPlace::Bound(node) if stays.contains(node)));
+    let on_them =
+        groups.filter(|group| matches!(&group.place, PodPlace::Bound(node) if stays.contains(node)));
     let on_them: BTreeSet<PodKey> = on_them
         .flat_map(|group| {
-            let key = |name: &std::sync::Arc<str>| PodKey { namespace: group.namespace.clone(), name: name.clone() };
+            let key = |name: &std::sync::Arc<str>| PodKey {
+                namespace: group.namespace.clone(),
+                name: name.clone(),
+            };
             group.names.iter().map(key)
         })
         .collect();

@@ -51,9 +51,9 @@ fn flags(view: &PlanView<'_>, node: &NodeName) -> Vec<String> {
     let groups = &view.plan.evidence.world.pods;
     let single = view.running_on(node).filter_map(|pod| {
         let workload = view.workload(pod)?;
-        let replicas = groups.iter().filter(|group| {
-            group.namespace == pod.namespace && group.workload.as_ref() == Some(workload)
-        });
+        let replicas = groups
+            .iter()
+            .filter(|group| group.namespace == pod.namespace && group.workload.as_ref() == Some(workload));
         let replicas: usize = replicas.map(|group| group.names.len()).sum();
         (replicas == 1).then(|| format!("  single replica: {}", code_whole(&pod.to_string())))
     });

@@ -37,17 +37,19 @@ fn of_group(view: &PlanView<'_>, key: &GroupKey<'_>, group: &Group<'_>) -> Vec<S
         items.push(format!("  {}", names.join(", ")));
         let execution = view.plan.spec.execution.as_ref();
         let choices = execution.map_or(&[][..], |execution| execution.choices(claim));
-        items.extend(choices.iter().enumerate().map(|(place, choice)| format!("    {}", tried(place, choice))));
+        items.extend(
+            choices.iter().enumerate().map(|(place, choice)| format!("    {}", tried(place, choice))),
+        );
     }
     items
 }
 
 /// Says what is tried, and what it costs at most.
 fn tried(place: usize, launch: &LaunchChoice) -> String {
-    let when = if place == 0 { "first" } else { "where Azure has none, then" };
+    let when = if place == 0 { "first" } else { "else" };
     let LaunchChoice { choice, price_max, machine: _ } = launch;
     let most = price_max.map_or("at a price that is not known".to_owned(), |price| {
-        format!("at most {}", per_hour(price, Sureness::Listed))
+        format!("at most {} an hour", per_hour(price, Sureness::Listed))
     });
     let zone = zone_name(choice.zone.as_str());
     sentence_whole(&format!("{when} `{}`, {zone}, {}, {most}", choice.size, choice.capacity_type))
