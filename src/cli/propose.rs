@@ -201,7 +201,8 @@ impl Proposing<'_> {
         let merged = self.named(&heads.target, place).map_err(failed)?;
         let own = (self.name.month.clone(), self.name.folder());
         if merged.contains(&own) {
-            return self.nothing(&format!("is on branch `{}` already", place.branch.as_str()));
+            let Self { name, .. } = self;
+            return self.nothing(&format!("{name} is on branch `{}` already", place.branch.as_str()));
         }
         if let Some(tip) = &heads.proposed {
             let open: BTreeSet<(String, String)> =
@@ -214,8 +215,13 @@ impl Proposing<'_> {
                 ))
                 .hint("merge it, or delete the branch, and propose again"));
             }
-            if open.contains(&own) || self.is_same(tip, place, &open).map_err(failed)? {
-                return self.nothing(&format!("stands on branch `{branch}` already"));
+            let same = match open.contains(&own) {
+                true => Some(self.name.to_string()),
+                false => self.same(tip, place, &open).map_err(failed)?,
+            };
+            if let Some(same) = same {
+                return self
+                    .nothing(&format!("{same} says the same and stands on branch `{branch}` already"));
             }
         }
         let folder: Vec<String> = self.path.iter().cloned().chain([own.0, own.1]).collect();
@@ -237,7 +243,7 @@ impl Proposing<'_> {
     }
 
     fn nothing(&self, why: &str) -> Result<Exit, Failure> {
-        self.ui.text(&format!("Nothing to propose: {} {why}.\n", self.name))?;
+        self.ui.text(&format!("Nothing to propose: {why}.\n"))?;
         Ok(Exit::Done)
     }
 
@@ -247,13 +253,13 @@ impl Proposing<'_> {
         Ok(plans.into_iter().map(|plan| (plan.month, plan.name)).collect())
     }
 
-    /// Whether an open proposal says the same but for when it was made and until when it may begin, and still may.
-    fn is_same(
+    /// Finds an open proposal that says the same but for until when it may begin, and still may.
+    fn same(
         &self,
         tip: &Tip,
         place: &remote::Place,
         open: &BTreeSet<(String, String)>,
-    ) -> Result<bool, RemoteFault> {
+    ) -> Result<Option<String>, RemoteFault> {
         let plans = self.clone.plans(tip, &place.path)?;
         for entry in plans.iter().filter(|plan| open.contains(&(plan.month.clone(), plan.name.clone()))) {
             let found = Files::of(self.clone.files(tip, entry)?)
@@ -263,10 +269,10 @@ impl Proposing<'_> {
             let is_open = spec.expires_at.is_some_and(|at| at > world::now());
             spec.expires_at = self.plan.spec.expires_at;
             if is_open && spec == self.plan.spec {
-                return Ok(true);
+                return Ok(Some(format!("{}/{}", entry.month, entry.name)));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// What the commit says: figures and digests, no name that somebody chose for a pod.

@@ -131,10 +131,10 @@ pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failur
         "OK: digest matches, {changes} {noun}, all scheduling rules re-checked, no violations.\n{digest}\n"
     ))?;
     if is_folder {
-        ui.text(&format!(
-            "`{MARKDOWN}` follows from the plan; {struck} of {} removals struck.\n",
-            plan.spec.deletes().count()
-        ))?;
+        let removals = plan.spec.deletes().count();
+        let left =
+            if removals == 0 { String::new() } else { format!("; {struck} of {removals} removals struck") };
+        ui.text(&format!("`{MARKDOWN}` follows from the plan{left}.\n"))?;
     }
     Ok(Exit::Done)
 }

@@ -136,7 +136,9 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
     Ok(ApprovedPlan { plan, execution, id, withheld, terms, safety })
 }
 
-fn other_cluster(execution: &Execution, snapshot: &Snapshot) -> Option<NotApproved> {
+/// Returns that a plan is of another cluster than the one that was seen, where it is.
+#[must_use]
+pub fn other_cluster(execution: &Execution, snapshot: &Snapshot) -> Option<NotApproved> {
     let planned = &execution.cluster.uid;
     let found = snapshot.cluster.clone().unwrap_or_else(|| "unknown".into());
     if *planned != found {

@@ -26,7 +26,7 @@ use crate::launch;
 use crate::model::Wishes;
 use crate::offline::{Request, World};
 use crate::plan::{ChangeId, Plan};
-use crate::review::{ApprovedPlan, CheckedPlan, NotApproved, Now, Terms, approve};
+use crate::review::{ApprovedPlan, CheckedPlan, NotApproved, Now, Terms, approve, other_cluster};
 use crate::rollout::{self, Event};
 use show::Shown;
 
@@ -133,12 +133,16 @@ impl Applying<'_> {
     pub(super) fn apply(
         self,
         checked: CheckedPlan,
-        struck: BTreeMap<ChangeId, Arc<str>>,
+        mut struck: BTreeMap<ChangeId, Arc<str>>,
     ) -> Result<Ended, Failure> {
         let plan = checked.plan();
         let Some(execution) = plan.spec.execution.clone() else {
             return Err(not_approved(&[NotApproved::NotLive]));
         };
+        // Before anything is read that only its own cluster has.
+        if let Some(fault) = other_cluster(&execution, &self.world.snapshot) {
+            return Err(not_approved(&[fault]));
+        }
         let reader = self.reader(&execution)?;
         let (seen, failures) = self.connected.wait_for(reader.read(world::now()));
         if !failures.is_empty() {
@@ -149,6 +153,8 @@ impl Applying<'_> {
         let terms = Terms { parallelism: usize::from(self.arguments.parallelism) };
         let now = Now { snapshot, policy, begun: &begun };
         let approved = approve(checked, now, terms).map_err(|faults| not_approved(&faults))?;
+        // What has begun is finished: half a removal helps nobody.
+        struck.retain(|id, _| !begun.contains(id));
         self.roll_out(reader, Arc::new(approved.without(struck)))
     }
 

@@ -6,7 +6,8 @@ mod destroys;
 mod made;
 
 use super::missing;
-use crate::plan::{Plan, Step};
+use crate::model::Digest;
+use crate::plan::{Plan, Step, file};
 use crate::render::escape::{code_whole, sentence_whole};
 use crate::render::line::Line;
 use crate::render::page::additions::kept;
@@ -114,6 +115,9 @@ fn facts(plan: &Plan) -> Vec<String> {
     facts.extend(plan.evidence.seen_at.map(|at| format!("Seen at: {}", code_whole(&at.to_string()))));
     facts.extend(plan.spec.expires_at.map(|at| format!("May begin until: {}", code_whole(&at.to_string()))));
     facts.push(format!("Digest: {}", code_whole(&plan.digest().to_string())));
+    // The plan's digest is of its decisions; this one also of what they were made from.
+    let whole = Digest::of_bytes(file::write(plan).as_bytes());
+    facts.push(format!("Digest of `plan.json`: {}", code_whole(&whole.to_string())));
     facts
 }
 
@@ -152,4 +156,44 @@ fn review(plan: &Plan) -> Vec<String> {
             .to_owned(),
     );
     items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plan_markdown_whole;
+    use crate::plan::tests::world::example_plan;
+    use crate::render::proposal::derived;
+
+    #[test]
+    fn every_node_that_goes_or_comes_is_named_and_the_plan_held_fast() {
+        let plan = example_plan();
+        let page = plan_markdown_whole(&plan);
+        assert!(page.starts_with(&format!("# Plan `{}`: `move-pods`\n\n**Plan: ", plan.id())), "{page}");
+        assert!(page.contains(&plan.digest().to_string()) && page.contains("## Destroy (1)\n"), "{page}");
+        let gone = plan.spec.deletes().map(|(_, delete)| delete.target.node.to_string());
+        let come = plan.spec.creates().map(|(_, create, _)| create.vm.to_string());
+        for name in gone.chain(come) {
+            assert!(page.contains(&format!("`{name}`")), "{name}: {page}");
+        }
+        let lines = derived(&plan).destroys;
+        assert_eq!(lines.len(), 1);
+        assert!(
+            lines.iter().all(|line| line.text.starts_with("- node/") && line.text.contains("  # ")),
+            "{lines:?}"
+        );
+    }
+
+    #[test]
+    fn names_of_pods_are_whole_and_harmless() {
+        let mut plan = example_plan();
+        let long = format!("{}`@all <b> #1", "x".repeat(200));
+        for group in &mut plan.evidence.world.pods {
+            for name in &mut group.names {
+                *name = long.as_str().into();
+            }
+        }
+        let page = plan_markdown_whole(&plan);
+        assert!(!page.contains("@all") && !page.contains("<b>") && !page.contains("#1"), "{page}");
+        assert!(page.contains(&"x".repeat(200)), "{page}");
+    }
 }

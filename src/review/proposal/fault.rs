@@ -48,6 +48,9 @@ pub enum ProposalFault {
     /// The plan itself cannot be used.
     #[error("`plan.json` holds no plan that can be used: {0}")]
     Plan(PlanFileFault),
+    /// The file says more than is understood here.
+    #[error("`plan.json` is not as this version of nodeform writes it")]
+    OtherVersion,
     /// The folder is called after another plan.
     #[error("the folder is called `{stated}`, and that of its plan is `{found}`")]
     OtherName {
@@ -92,7 +95,11 @@ impl ProposalFault {
             Self::DestroysDiffer { .. } => {
                 "lines of `destroy.yaml` may be deleted and nothing else; propose anew what else is to happen: `nodeform propose`"
             }
-            Self::Plan(_) | Self::Missing { .. } | Self::NoText { .. } | Self::TooLarge { .. } => {
+            Self::Plan(_)
+            | Self::OtherVersion
+            | Self::Missing { .. }
+            | Self::NoText { .. }
+            | Self::TooLarge { .. } => {
                 "propose the plan anew with `nodeform propose`; in a folder only lines of `destroy.yaml` may be deleted"
             }
             Self::NotLive => {

@@ -124,7 +124,12 @@ fn any_other_edit_is_a_fault_that_names_it() {
         ("PLAN.md", bytes("# A page\nof two lines"), "line 3 of `PLAN.md`"),
         ("PLAN.md", None, "`PLAN.md` is missing"),
         ("plan.json", None, "`plan.json` is missing"),
-        ("plan.json", bytes(&text.replacen("general", "special", 1)), "`plan.json` holds no plan"),
+        ("plan.json", bytes(&text.replacen("\"scope\": [", "\"scope\": [ ", 1)), "`plan.json` holds no plan"),
+        (
+            "plan.json",
+            bytes(&text.replacen("\"evidence\": {", "\"evidence\": {\n    \"aaa\": 1,", 1)),
+            "as this version",
+        ),
         ("plan.json", Some(Content::Bytes(vec![0xff])), "`plan.json` is not UTF-8 text"),
         ("plan.json", Some(Content::TooLarge), "`plan.json` has more than 16777216 bytes"),
         ("PLAN.md", Some(Content::NoFile), "`PLAN.md` is no plain file"),

@@ -101,10 +101,15 @@ pub fn read(
     derived: impl FnOnce(&Plan) -> Derived,
 ) -> Result<Proposal, ProposalFault> {
     let Files { markdown, plan, destroys } = files;
-    let markdown = text(MARKDOWN, markdown)?.ok_or(ProposalFault::Missing { file: MARKDOWN })?;
-    let plan = text(PLAN, plan)?.ok_or(ProposalFault::Missing { file: PLAN })?;
-    let destroys = text(DESTROYS, destroys)?;
-    let plan = file::read(&plan).map_err(ProposalFault::Plan)?;
+    let markdown = utf8(MARKDOWN, markdown)?.ok_or(ProposalFault::Missing { file: MARKDOWN })?;
+    let plan = utf8(PLAN, plan)?.ok_or(ProposalFault::Missing { file: PLAN })?;
+    let destroys = utf8(DESTROYS, destroys)?;
+    let text = plan;
+    let plan = file::read(&text).map_err(ProposalFault::Plan)?;
+    // Fields of evidence that are not known are passed over elsewhere; here they were reviewed and would not be heeded.
+    if file::write(&plan) != text {
+        return Err(ProposalFault::OtherVersion);
+    }
     let found = FolderName::of(&plan).filter(|_| plan.spec.execution.is_some());
     let found = found.ok_or(ProposalFault::NotLive)?;
     if let Some(stated) = name.filter(|stated| **stated != found) {
@@ -120,7 +125,7 @@ pub fn read(
     Ok(Proposal { plan, struck })
 }
 
-fn text(file: &'static str, bytes: Option<Vec<u8>>) -> Result<Option<String>, ProposalFault> {
+fn utf8(file: &'static str, bytes: Option<Vec<u8>>) -> Result<Option<String>, ProposalFault> {
     match bytes.map(String::from_utf8) {
         Some(Ok(text)) => Ok(Some(text)),
         Some(Err(_)) => Err(ProposalFault::NoText { file }),

@@ -24,9 +24,18 @@ async fn whatever_is_edited_but_struck_lines_makes_a_plan_invalid() {
     stage.forge.squash(CREATE);
     let file = |name: &str| format!("{folder}/{name}");
     let (plan, page) = (stage.forge.read(&file("plan.json")), stage.forge.read(&file("PLAN.md")));
-    let edits: [(&str, String, &str); 6] = [
-        ("plan.json", plan.replacen("general-purpose", "general-purposf", 1), "`plan.json` holds no plan"),
-        ("plan.json", plan.replacen("Standard_D", "Standard_E", 1), "`plan.json` holds no plan"),
+    let edits: [(&str, String, &str); 7] = [
+        (
+            "plan.json",
+            plan.replacen("\"expiresAt\": \"20", "\"expiresAt\": \"21", 1),
+            "`plan.json` holds no plan",
+        ),
+        ("plan.json", plan.replacen("general-purpose", "general-purposf", 1), "of `PLAN.md`"),
+        (
+            "plan.json",
+            plan.replacen("\"evidence\": {", "\"evidence\": {\n    \"aaa\": 1,", 1),
+            "as this version",
+        ),
         ("plan.json", "{".to_owned(), "`plan.json` holds no plan"),
         ("PLAN.md", page.replacen("1 to add", "0 to add", 1), "line 3 of `PLAN.md`"),
         ("destroy.yaml", "- node/aks-system-12345678-vmss000000\n".to_owned(), "line 1 of `destroy.yaml`"),
