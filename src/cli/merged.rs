@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::apply::{self, ApplyArguments, Applying};
+use super::apply::{self, ApplyArguments, ApplyOutput, Applying};
 use super::exit::{Exit, Failure};
 use super::live::Connected;
 use super::remote;
@@ -44,11 +44,12 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
     let mut merged = Merged { arguments, connected: &connected, ui, worst: Exit::Done, is_refused: false };
     let folders = merged.folders((&clone, &heads.target), entries, &ledger)?;
     if folders.is_empty() && !merged.is_refused {
-        let at = heads.target.commit();
-        ui.text(&format!(
-            "Nothing to apply: no plan waits on branch `{}` (commit {at}).\n",
-            place.branch.as_str()
-        ))?;
+        let (branch, at) = (place.branch.as_str(), heads.target.commit());
+        let text = format!("Nothing to apply: no plan waits on branch `{branch}` (commit {at}).\n");
+        match arguments.output {
+            ApplyOutput::Human => ui.text(&text)?,
+            ApplyOutput::Jsonl => ui.aside(&text),
+        }
     }
     for folder in folders {
         merged.apply(folder)?;

@@ -40,7 +40,7 @@ pub(in crate::cli) struct ApplyArguments {
     pub(super) parallelism: u16,
     /// How progress is told
     #[arg(short, long, value_enum, default_value_t)]
-    pub(super) output: ApplyOutput,
+    pub(in crate::cli) output: ApplyOutput,
     /// Let all nodes of the pools go, and their pods wait
     #[arg(long, conflicts_with = "plan")]
     pub(super) destroy: bool,

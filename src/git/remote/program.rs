@@ -156,3 +156,67 @@ impl Program<'_> {
 fn kept() -> impl Iterator<Item = (&'static str, OsString)> {
     KEPT.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Address, Credentials, Program, RemoteFault, Secret};
+
+    fn fault(said: &str) -> RemoteFault {
+        let address = Address::parse("https://forge.example/a", false).expect("an address");
+        let credentials = Credentials { user: "me".to_owned(), token: Secret::new("canary-3".to_owned()) };
+        let program = Program { folder: Path::new("/"), address: &address, credentials: Some(&credentials) };
+        program.fault("fetch", said)
+    }
+
+    #[test]
+    fn what_the_program_says_becomes_one_fault_with_a_next_step() {
+        let kinds = [
+            ("fatal: unable to update url base from redirection:", "leads to another address"),
+            (
+                "fatal: could not read Username for 'https://forge.example': terminal prompts disabled",
+                "refuses to fetch",
+            ),
+            (
+                "fatal: unable to access 'https://forge.example/a/': The requested URL returned error: 403",
+                "refuses to fetch",
+            ),
+            ("fatal: repository 'https://forge.example/a/' not found", "is not there"),
+            ("fatal: unable to access 'x': The requested URL returned error: 503", "`git fetch` with"),
+            (
+                "fatal: https://forge.example/a/info/refs not valid: is this a git repository?",
+                "`git fetch` with",
+            ),
+        ];
+        for (said, told) in kinds {
+            let fault = fault(said);
+            assert!(fault.to_string().contains(told) && fault.hint().is_some(), "{said}: {fault}");
+        }
+    }
+
+    #[test]
+    fn neither_token_nor_header_nor_control_characters_are_repeated() {
+        // The pair of `me:canary-3`.
+        let told = fault("remote: canary-3 is bad\nbWU6Y2FuYXJ5LTM= \u{1b}[31m").to_string();
+        assert!(!told.contains("canary-3") && !told.contains("bWU6") && !told.contains('\u{1b}'), "{told}");
+        assert!(told.contains("(sensitive value) is bad"), "{told}");
+    }
+
+    #[test]
+    fn credentials_are_of_one_address_and_redirects_are_not_followed() {
+        let address = Address::parse("https://forge.example/a", false).expect("an address");
+        let credentials = Credentials { user: "me".to_owned(), token: Secret::new("canary-3".to_owned()) };
+        let program = Program { folder: Path::new("/"), address: &address, credentials: Some(&credentials) };
+        let variables = program.environment();
+        let values: Vec<String> =
+            variables.iter().map(|(_, value)| value.to_string_lossy().into_owned()).collect();
+        let place = values.iter().position(|value| value == "http.https://forge.example/a.extraHeader");
+        assert_eq!(
+            place.and_then(|place| values.get(place + 1)).map(String::as_str),
+            Some("Authorization: Basic bWU6Y2FuYXJ5LTM=")
+        );
+        let follows = values.iter().position(|value| value == "http.followRedirects");
+        assert_eq!(follows.and_then(|place| values.get(place + 1)).map(String::as_str), Some("false"));
+    }
+}

@@ -161,6 +161,7 @@ fn review(plan: &Plan) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::plan_markdown_whole;
+    use crate::model::PodPlace;
     use crate::plan::tests::world::example_plan;
     use crate::render::proposal::derived;
 
@@ -168,7 +169,7 @@ mod tests {
     fn every_node_that_goes_or_comes_is_named_and_the_plan_held_fast() {
         let plan = example_plan();
         let page = plan_markdown_whole(&plan);
-        assert!(page.starts_with(&format!("# Plan `{}`: `move-pods`\n\n**Plan: ", plan.id())), "{page}");
+        assert!(page.starts_with(&format!("# Plan `{}`: `create`\n\n**Plan: ", plan.id())), "{page}");
         assert!(page.contains(&plan.digest().to_string()) && page.contains("## Destroy (1)\n"), "{page}");
         let gone = plan.spec.deletes().map(|(_, delete)| delete.target.node.to_string());
         let come = plan.spec.creates().map(|(_, create, _)| create.vm.to_string());
@@ -187,7 +188,10 @@ mod tests {
     fn names_of_pods_are_whole_and_harmless() {
         let mut plan = example_plan();
         let long = format!("{}`@all <b> #1", "x".repeat(200));
+        let gone =
+            plan.spec.deletes().map(|(_, delete)| delete.target.node.clone()).next().expect("one goes");
         for group in &mut plan.evidence.world.pods {
+            group.place = PodPlace::Bound(gone.clone());
             for name in &mut group.names {
                 *name = long.as_str().into();
             }

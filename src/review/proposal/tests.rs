@@ -6,10 +6,10 @@ use super::{
     Content, Derived, DestroyLine, Files, FolderName, Proposal, ProposalFault, branch, class, is_month, read,
     struck,
 };
-use crate::model::ChangeClass;
+use crate::model::{ChangeClass, DisruptionReason};
 use crate::plan::execution::ClusterIdentity;
 use crate::plan::tests::world::example_plan;
-use crate::plan::{ChangeId, Execution, Plan, file};
+use crate::plan::{Change, ChangeId, Execution, Plan, file};
 
 /// A live plan: two nodes come and one goes.
 fn plan() -> Plan {
@@ -65,7 +65,7 @@ fn said(result: Result<Proposal, ProposalFault>) -> String {
 fn a_folder_is_named_by_month_class_and_plan() {
     let plan = plan();
     let name = FolderName::of(&plan).expect("it has changes");
-    assert_eq!(name.to_string(), format!("2026-11/move-pods-{}", plan.id()));
+    assert_eq!(name.to_string(), format!("2026-11/create-{}", plan.id()));
     assert_eq!(FolderName::parse("2026-11", &name.folder()), Ok(name));
     for (month, folder) in [
         ("2026-13", "create-aaaaaaaaaa"),
@@ -87,9 +87,14 @@ fn a_folder_is_named_by_month_class_and_plan() {
 #[test]
 fn a_plan_of_several_classes_goes_under_the_weightiest() {
     let mut plan = plan();
-    assert_eq!(class(&plan), Some(ChangeClass::MovePods));
-    plan.spec.changes.retain(|_, planned| planned.change.delete().is_none());
+    // An empty node goes, two come.
     assert_eq!(class(&plan), Some(ChangeClass::Create));
+    for planned in plan.spec.changes.values_mut() {
+        if let Change::Delete(delete) = &mut planned.change {
+            delete.reason = DisruptionReason::Underutilized;
+        }
+    }
+    assert_eq!(class(&plan), Some(ChangeClass::MovePods));
     plan.spec.changes.clear();
     assert_eq!(class(&plan), None);
 }
@@ -142,7 +147,7 @@ fn any_other_edit_is_a_fault_that_names_it() {
         assert!(told.contains(because), "{told}");
         assert!(!told.contains('\u{1b}'), "{told}");
     }
-    let other = FolderName { class: ChangeClass::Create, ..FolderName::of(&plan).expect("a name") };
+    let other = FolderName { class: ChangeClass::MovePods, ..FolderName::of(&plan).expect("a name") };
     let files = Files::of(files(&plan)).expect("they are a plan's");
     assert!(said(read(Some(&other), files, derived)).contains("the folder is called"));
     let offline = Plan { spec: crate::plan::PlanSpec { execution: None, ..plan.spec.clone() }, ..plan };

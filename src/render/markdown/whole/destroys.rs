@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{NodeName, PodKey};
+use crate::model::disruption_budget::{DisruptionBudget, PodBound, PodShare};
+use crate::model::{NodeName, PodKey, PodPlace};
+use crate::plan::PodGroup;
 use crate::render::escape::{code_whole, sentence_whole};
 use crate::render::page::removals::{self, Removed, removed};
 use crate::render::view::PlanView;
@@ -59,5 +61,43 @@ fn flags(view: &PlanView<'_>, node: &NodeName) -> Vec<String> {
     });
     let mut flags: Vec<String> = single.collect();
     flags.sort();
+    flags.extend(budgets(view, node));
     flags
+}
+
+/// The PodDisruptionBudgets that are about pods of a node.
+fn budgets(view: &PlanView<'_>, node: &NodeName) -> Vec<String> {
+    let world = &view.plan.evidence.world;
+    let here = |group: &&PodGroup| {
+        !group.is_daemon && matches!(&group.place, PodPlace::Bound(place) if place == node)
+    };
+    let is_about = |budget: &DisruptionBudget, group: &PodGroup| {
+        let labels = world.pod_specs.get(group.spec).map(|spec| &spec.labels);
+        let selects =
+            budget.selector.as_ref().zip(labels).is_some_and(|(selector, labels)| selector.selects(labels));
+        selects && group.namespace == budget.namespace
+    };
+    let about = world.budgets.iter().filter(|budget| {
+        let mut groups = world.pods.iter().filter(here);
+        groups.any(|group| is_about(budget, group))
+    });
+    about
+        .map(|budget| {
+            let name = code_whole(&format!("{}/{}", budget.namespace, budget.name));
+            format!("  PodDisruptionBudget {name} {}", lets_go(budget))
+        })
+        .collect()
+}
+
+fn lets_go(budget: &DisruptionBudget) -> String {
+    let share = |share: PodShare| match share {
+        PodShare::Count(pods) => pods.to_string(),
+        PodShare::Percent(percent) => format!("{percent}%"),
+    };
+    match (budget.counts, budget.bound) {
+        (Some(counts), _) => format!("allows {} at a time now", counts.disruptions_allowed),
+        (None, Some(PodBound::MinAvailable(pods))) => format!("keeps {} of its pods", share(pods)),
+        (None, Some(PodBound::MaxUnavailable(pods))) => format!("allows {} at a time", share(pods)),
+        (None, None) => "allows none".to_owned(),
+    }
 }
