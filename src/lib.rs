@@ -20,7 +20,7 @@
 //! | [`solve`] | which nodes should exist, where each pod would go, and why |
 //! | [`plan`] | from what is to what should be: changes, reasons, preconditions, waves; the plan file |
 //! | [`check`] | the judge: a second opinion on a plan, sharing no reasoning with the first |
-//! | [`review`] | the stages that a plan passes |
+//! | [`review`] | the stages that a plan passes, and its folder that people review |
 //! | [`rollout`] | when an approved plan is carried out: what may be done next, and what became of each change |
 //! | [`ledger`] | which plans with effects there were, and what became of them, as NodePlan objects |
 //! | [`render`] | values to text |
@@ -35,7 +35,7 @@
 //! | `observe` | a cluster and its Azure resources, read once, to a snapshot; a simulated one too (feature `live`) |
 //! | `apply` | carries an approved plan out: looks, asks `rollout`, acts, looks again (feature `live`) |
 //! | `azure_sim` | the simulated Azure over HTTPS on loopback (feature `sim-server`) |
-//! | `git` | manifests of a Git revision, from the object database (feature `git`) |
+//! | `git` | manifests of a Git revision, from the object database; plans on branches of a server (feature `git`) |
 //! | `cli` | one file for each command; the only place that reads files and prints (feature `cli`) |
 //!
 //! Everything but `git`, `cli`, `azure`, `cluster`, `observe`, `apply` and `azure_sim` is pure: no file, no clock, no environment,

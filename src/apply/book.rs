@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::api::node_plan::{NodePlanStatus, OutcomeKind, Phase};
-use crate::cluster::{ClusterFailure, ClusterFailureKind, Writer};
+use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Writer};
 use crate::ledger::{self, Changes, Entry, Ledger, LedgerFault, PLANS_ONLY, Progress, Refused};
 use crate::model::{ChangeClass, Digest, Refusal};
 use crate::plan::{Change, ChangeId, PlanSpec};
@@ -79,7 +79,7 @@ impl Book {
     /// The plan is spent, or cannot be written down.
     pub async fn open(writer: Writer, plan: &ApprovedPlan, at: Timestamp) -> Result<Self, NotBegun> {
         let digest = plan.plan().digest();
-        let ledger = read(&writer).await?;
+        let ledger = recorded(writer.cluster()).await?;
         let known = ledger.of_digest(&digest);
         let status = known.and_then(|known| known.status.clone());
         if let Some(known) = known.filter(|known| known.phase() != Phase::Applying) {
@@ -165,8 +165,11 @@ impl Book {
 }
 
 /// Reads the plans of the ledger.
-async fn read(writer: &Writer) -> Result<Ledger, NotBegun> {
-    let listed = writer.cluster().list(PLANS, PLANS_ONLY).await?;
+///
+/// # Errors
+/// The API server refuses, or does not know the kind.
+pub async fn recorded(cluster: &Cluster) -> Result<Ledger, NotBegun> {
+    let listed = cluster.list(PLANS, PLANS_ONLY).await?;
     let mut objects: Vec<Value> = Vec::new();
     for page in &listed.pages {
         let page: Value = serde_json::from_slice(page).map_err(|error| {

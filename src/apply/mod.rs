@@ -16,7 +16,7 @@ mod reader;
 mod token;
 
 pub use actor::{Actor, Materials, Means};
-pub use book::{Book, NotBegun};
+pub use book::{Book, NotBegun, recorded};
 pub use driver::{Driver, Stop};
 pub use performed::Performed;
 pub use reader::{ReadFailure, Reader};

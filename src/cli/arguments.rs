@@ -34,6 +34,9 @@ pub(super) enum Command {
     Apply(super::apply::ApplyArguments),
     /// See a plan carried out on a simulated cluster, in a minute, without an account
     Demo(super::demo::DemoArguments),
+    /// Put a plan of a live cluster on a branch, where people review it
+    #[cfg(feature = "live")]
+    Propose(super::propose::ProposeArguments),
     /// Show a saved plan
     Show(ShowArguments),
     /// Show how two snapshots, or two saved plans, differ
@@ -260,7 +263,7 @@ pub(super) struct ShowArguments {
     #[cfg(feature = "live")]
     #[arg(long, conflicts_with_all = ["all", "output"])]
     pub(super) requests: bool,
-    /// Print every node and pod instead of a page (with `-o human`)
+    /// Print every node and pod instead of a page (with `-o human` and `-o md`)
     #[arg(long)]
     pub(super) all: bool,
     /// How to print the plan
@@ -303,8 +306,8 @@ pub(super) enum DiffOutput {
     after_help = "Example:\n  nodeform plan examples/quickstart --out plan.json\n  nodeform verify plan.json\n"
 )]
 pub(super) struct VerifyArguments {
-    /// The saved plan; `-` is standard input
-    #[arg(value_name = "PLAN")]
+    /// The saved plan, or a plan's folder of a repository; `-` is standard input
+    #[arg(value_name = "PLAN|FOLDER")]
     pub(super) plan: PathBuf,
 }
 

@@ -22,12 +22,18 @@ mod input;
 mod laid;
 #[cfg(feature = "live")]
 mod live;
+#[cfg(feature = "live")]
+mod merged;
 mod names;
 mod plan;
 mod plugin;
 mod process;
 mod progress;
+#[cfg(feature = "live")]
+mod propose;
 mod refresh;
+#[cfg(feature = "live")]
+mod remote;
 mod replace;
 mod rolled;
 mod saved;
@@ -89,7 +95,11 @@ fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
         Command::Plan(arguments) if arguments.refresh_only => refresh::run(&arguments, ui),
         Command::Plan(arguments) => plan::run(&arguments, ui),
         #[cfg(feature = "live")]
+        Command::Apply(arguments) if arguments.merged => merged::run(&arguments, ui),
+        #[cfg(feature = "live")]
         Command::Apply(arguments) => apply::run(&arguments, ui),
+        #[cfg(feature = "live")]
+        Command::Propose(arguments) => propose::run(&arguments, ui),
         Command::Show(arguments) => saved::show(&arguments, ui),
         Command::Diff(arguments) => diff::run(&arguments, ui),
         Command::Verify(arguments) => saved::verify(&arguments, ui),

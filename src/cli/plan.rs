@@ -147,13 +147,22 @@ fn say_unbounded(plan: &Plan, ui: Ui) {
 fn valid_for(arguments: &PlanArguments) -> Result<Option<SignedDuration>, Failure> {
     #[cfg(feature = "live")]
     if let Some(text) = &arguments.valid_for {
-        let read = text.parse::<SignedDuration>().ok().filter(SignedDuration::is_positive);
-        return read.map(Some).ok_or_else(|| {
-            Failure::error(format!("`--valid-for {text}` is no duration")).hint("write it as `30m` or `8h`")
-        });
+        return duration("--valid-for", text).map(Some);
     }
     let _ = arguments;
     Ok(None)
+}
+
+/// Reads how long something lasts.
+///
+/// # Errors
+/// It is no duration, or none that lasts.
+#[cfg(feature = "live")]
+pub(super) fn duration(flag: &str, text: &str) -> Result<SignedDuration, Failure> {
+    let read = text.parse::<SignedDuration>().ok().filter(SignedDuration::is_positive);
+    read.ok_or_else(|| {
+        Failure::error(format!("`{flag} {text}` is no duration")).hint("write it as `30m` or `8h`")
+    })
 }
 
 /// Refuses an end for a plan that has none.

@@ -12,10 +12,15 @@ use super::input::real;
 use super::replace;
 use super::ui::Ui;
 use crate::plan::{Plan, file};
+use crate::render::proposal::derived;
 use crate::render::{
-    Detail, Patch, PlanView, comparison_text, plan_markdown, plan_names, plan_text, plan_tf_json, plan_yaml,
+    Detail, Patch, PlanView, comparison_text, plan_markdown, plan_markdown_whole, plan_names, plan_text,
+    plan_tf_json, plan_yaml,
 };
 use crate::review::CheckedPlan;
+use crate::review::proposal::{
+    self, Content, DESTROYS, FILE_BYTES_MAX, Files, FolderName, MARKDOWN, PLAN, Proposal, ProposalFault,
+};
 
 /// The most bytes of a plan file: far above any plan that a person can review.
 const PLAN_BYTES_MAX: u64 = 256 << 20;
@@ -43,6 +48,7 @@ pub(super) fn print(
             })
         }
         PlanOutput::Yaml => ui.text(&plan_yaml(plan)),
+        PlanOutput::Md if all && plan.evidence.comparison.is_none() => ui.text(&plan_markdown_whole(plan)),
         PlanOutput::Md => ui.text(&plan_markdown(&view)),
         PlanOutput::TfJson => ui.text(&plan_tf_json(&view)),
         PlanOutput::Name => ui.text(&plan_names(plan)),
@@ -112,13 +118,11 @@ pub(super) fn show(arguments: &ShowArguments, ui: Ui) -> Result<Exit, Failure> {
 
 /// `nodeform verify`: the digest, and every rule once more by the judge.
 pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failure> {
-    let plan = read(&arguments.plan)?;
-    let (snapshot, policy) = (plan.snapshot(), plan.policy());
-    let checked = CheckedPlan::judged(&snapshot, &policy, plan).map_err(|refused| {
-        let faults = refused.findings.iter().map(ToString::to_string).collect();
-        Failure { exit: Exit::Stale, ..Failure::errors(faults) }
-            .hint("do not use this plan: make it again with `nodeform plan --out`")
-    })?;
+    let is_folder = fs::metadata(&arguments.plan).is_ok_and(|found| found.is_dir());
+    let (checked, struck) = match is_folder {
+        true => reviewed(&arguments.plan)?,
+        false => (rejudged(read(&arguments.plan)?)?, 0),
+    };
     let plan = checked.plan();
     let changes = plan.spec.changes.len();
     let noun = if changes == 1 { "change" } else { "changes" };
@@ -126,7 +130,73 @@ pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failur
     ui.text(&format!(
         "OK: digest matches, {changes} {noun}, all scheduling rules re-checked, no violations.\n{digest}\n"
     ))?;
+    if is_folder {
+        let removals = plan.spec.deletes().count();
+        let left =
+            if removals == 0 { String::new() } else { format!("; {struck} of {removals} removals struck") };
+        ui.text(&format!("`{MARKDOWN}` follows from the plan{left}.\n"))?;
+    }
     Ok(Exit::Done)
+}
+
+/// Has a saved plan judged once more.
+///
+/// # Errors
+/// What the judge finds.
+#[cfg(feature = "live")]
+pub(super) fn judged(plan: Plan) -> Result<Plan, Failure> {
+    rejudged(plan).map(|checked| checked.plan().clone())
+}
+
+fn rejudged(plan: Plan) -> Result<CheckedPlan, Failure> {
+    let (snapshot, policy) = (plan.snapshot(), plan.policy());
+    CheckedPlan::judged(&snapshot, &policy, plan).map_err(|refused| {
+        let faults = refused.findings.iter().map(ToString::to_string).collect();
+        Failure { exit: Exit::Stale, ..Failure::errors(faults) }
+            .hint("do not use this plan: make it again with `nodeform plan --out`")
+    })
+}
+
+/// Reads the files of a plan's folder, and has its plan judged; those of a folder with a plan's name have to be its own.
+fn reviewed(folder: &Path) -> Result<(CheckedPlan, usize), Failure> {
+    let shown = folder.display();
+    let failure = |fault: &ProposalFault| {
+        Failure { exit: Exit::Stale, ..Failure::error(format!("folder `{shown}`: {fault}")) }
+            .hint(fault.hint())
+    };
+    let found = found(folder).map_err(|error| {
+        Failure::error(format!("folder `{shown}` cannot be read: {error}"))
+            .hint("name a plan's file, or a folder that `nodeform propose` made")
+    })?;
+    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let mut names = real.components().rev().map(|part| part.as_os_str().to_string_lossy());
+    let name = names.next().zip(names.next()).and_then(|(name, month)| FolderName::parse(&month, &name).ok());
+    let files = Files::of(found).map_err(|fault| failure(&fault))?;
+    let Proposal { plan, struck } =
+        proposal::read(name.as_ref(), files, derived).map_err(|fault| failure(&fault))?;
+    Ok((rejudged(plan)?, struck.len()))
+}
+
+/// What lies in a folder.
+fn found(folder: &Path) -> std::io::Result<Vec<(String, Content)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let content = if !entry.file_type()?.is_file() {
+            Content::NoFile
+        } else if !matches!(&*name, MARKDOWN | PLAN | DESTROYS) {
+            Content::Bytes(Vec::new())
+        } else {
+            let mut bytes = Vec::new();
+            fs::File::open(entry.path())?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+            let is_too_large = u64::try_from(bytes.len()).is_ok_and(|length| length > FILE_BYTES_MAX);
+            if is_too_large { Content::TooLarge } else { Content::Bytes(bytes) }
+        };
+        found.push((name, content));
+    }
+    found.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(found)
 }
 
 /// Reads a plan's file.

@@ -1,7 +1,7 @@
-//! Manifests of a Git revision, read from the object database.
+//! Manifests of a Git revision, read from the object database; and plans that are reviewed in a repository on a server.
 //!
-//! Nothing is fetched or run, and no work tree changes: no hook, no filter, no network; for tools that render folders
-//! a revision's files are written to a temporary folder. Links are followed
+//! Of a repository on the disk nothing is fetched or run, and no work tree changes: no hook, no filter, no network; for tools
+//! that render folders a revision's files are written to a temporary folder. Only [`remote`] talks to a server. Links are followed
 //! inside the tree of the revision and nowhere else. What is there and is not read (submodules, folders without
 //! `-R`, links that lead out) is named, never dropped.
 
@@ -9,6 +9,7 @@ mod export;
 pub mod fault;
 pub mod limits;
 mod objects;
+pub mod remote;
 mod repository;
 mod revision;
 mod tree;

@@ -32,10 +32,11 @@ impl Without {
 }
 
 /// The fields, each with all below it.
-const FIELDS: [(Kind, &str, Without); 13] = [
+const FIELDS: [(Kind, &str, Without); 14] = [
     (Kind::NodeFleet, "spec.mode", Without::NotYet),
     (Kind::NodeFleet, "spec.allow", Without::NotYet),
-    (Kind::NodeFleet, "spec.git", Without::NotYet),
+    (Kind::NodeFleet, "spec.git.forge", Without::NotYet),
+    (Kind::NodeFleet, "spec.git", Without::Carried),
     (Kind::NodeFleet, "spec.approve", Without::ButHold),
     (Kind::NodeFleet, "spec.cluster.resourceGroup", Without::Carried),
     (Kind::AksNodeClass, "spec.kubelet", Without::Setup),

@@ -136,7 +136,11 @@ fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
             spec.allow.as_ref().is_some_and(|list| !list.is_empty()),
             "no standing bounds are kept",
         ),
-        ("spec.git", spec.git.as_ref().is_some_and(asks_for_git), "plans are not proposed in Git"),
+        (
+            "spec.git.forge",
+            spec.git.as_ref().is_some_and(|git| git.forge.is_some()),
+            "pull requests are opened by hand",
+        ),
     ];
     asked
         .into_iter()
@@ -147,11 +151,6 @@ fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
             hint: Some("take the field out for this version; it stays valid for later ones".to_owned()),
         })
         .collect()
-}
-
-/// Returns whether a repository is described: the branch alone is a default.
-fn asks_for_git(git: &wire::Git) -> bool {
-    git.repository.is_some() || git.path.is_some() || git.forge.is_some()
 }
 
 /// Returns the network set-up; `None` where the fleet does not say.

@@ -24,9 +24,19 @@ pub fn units(text: &str) -> usize {
 /// Returns a name as a code span, cut to [`NAME_UNITS_MAX`].
 #[must_use]
 pub fn code(name: &str) -> String {
+    code_within(name, NAME_UNITS_MAX)
+}
+
+/// Returns a name as a code span, however long it is.
+#[must_use]
+pub fn code_whole(name: &str) -> String {
+    code_within(name, usize::MAX)
+}
+
+fn code_within(name: &str, units_max: usize) -> String {
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     let name = if name.is_empty() { "(empty)".to_owned() } else { name };
-    format!("`{}`", cut(&name.chars().map(harmless).collect::<String>(), NAME_UNITS_MAX))
+    format!("`{}`", cut(&name.chars().map(harmless).collect::<String>(), units_max))
 }
 
 /// Returns whether a text stands in a code span exactly as it is, so that it can be copied from there.
@@ -39,20 +49,30 @@ pub fn is_kept(text: &str) -> bool {
 /// plain word or number becomes code as well, so that it does not matter whose backtick ends where.
 #[must_use]
 pub fn sentence(text: &str) -> String {
+    sentence_within(text, NAME_UNITS_MAX, SENTENCE_UNITS_MAX)
+}
+
+/// Returns a sentence as [`sentence`] does, however long it and its names are.
+#[must_use]
+pub fn sentence_whole(text: &str) -> String {
+    sentence_within(text, usize::MAX, usize::MAX)
+}
+
+fn sentence_within(text: &str, name_units_max: usize, units_max: usize) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut used = 0;
     for (place, segment) in text.split('`').enumerate() {
         let is_name = place % 2 == 1;
         let tokens: Vec<String> = if is_name {
             // The parts between names bring their own spaces.
-            vec![code(segment)]
+            vec![code_within(segment, name_units_max)]
         } else {
             let words = segment.split_inclusive(char::is_whitespace).enumerate();
-            words.map(|(index, word)| plain(word, place == 0 && index == 0)).collect()
+            words.map(|(index, word)| plain(word, place == 0 && index == 0, name_units_max)).collect()
         };
         for token in tokens {
             used += units(&token);
-            if used > SENTENCE_UNITS_MAX {
+            if used > units_max {
                 parts.push("…".to_owned());
                 return joined(&parts);
             }
@@ -75,7 +95,7 @@ fn joined(parts: &[String]) -> String {
 }
 
 /// Returns a word with the space behind it as Markdown.
-fn plain(word: &str, is_first: bool) -> String {
+fn plain(word: &str, is_first: bool, name_units_max: usize) -> String {
     let space = if word.ends_with(char::is_whitespace) { " " } else { "" };
     let word = word.trim();
     if word.is_empty() {
@@ -93,7 +113,7 @@ fn plain(word: &str, is_first: bool) -> String {
             number.replace('~', "\\~").replace('$', "\\$")
         }
         "" if !after.contains("::") => String::new(),
-        other => code(other),
+        other => code_within(other, name_units_max),
     };
     format!("{before}{core}{after}{space}")
 }

@@ -6,6 +6,9 @@
 
 mod comparison;
 mod part;
+mod whole;
+
+pub use whole::plan_markdown_whole;
 
 use super::escape::{code, is_kept, sentence, units};
 use super::line::Line;

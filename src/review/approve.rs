@@ -136,7 +136,9 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
     Ok(ApprovedPlan { plan, execution, id, withheld, terms, safety })
 }
 
-fn other_cluster(execution: &Execution, snapshot: &Snapshot) -> Option<NotApproved> {
+/// Returns that a plan is of another cluster than the one that was seen, where it is.
+#[must_use]
+pub fn other_cluster(execution: &Execution, snapshot: &Snapshot) -> Option<NotApproved> {
     let planned = &execution.cluster.uid;
     let found = snapshot.cluster.clone().unwrap_or_else(|| "unknown".into());
     if *planned != found {
@@ -175,6 +177,15 @@ fn broken(condition: &Precondition, inputs: &Inputs) -> Option<String> {
 }
 
 impl ApprovedPlan {
+    /// Returns the plan without these changes, each with why: what reviewers struck is not done.
+    #[must_use]
+    pub fn without(mut self, struck: BTreeMap<ChangeId, Arc<str>>) -> Self {
+        for (id, because) in struck {
+            self.withheld.entry(id).or_insert(because);
+        }
+        self
+    }
+
     /// Returns every decision.
     #[must_use]
     pub const fn spec(&self) -> &PlanSpec {

@@ -9,8 +9,9 @@
 
 mod approve;
 pub mod gate;
+pub mod proposal;
 
-pub use approve::{ApprovedPlan, NotApproved, Now, Terms, approve};
+pub use approve::{ApprovedPlan, NotApproved, Now, Terms, approve, other_cluster};
 
 use crate::check::{Finding, check};
 use crate::plan::Plan;

@@ -12,6 +12,7 @@ mod launch;
 mod lease;
 mod plan;
 mod program;
+mod review;
 mod served;
 mod sim;
 mod specifications;

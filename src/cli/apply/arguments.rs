@@ -6,18 +6,23 @@ use clap::Args;
 
 use super::super::context::ContextArguments;
 use super::super::live::AzureArguments;
+use super::super::remote::RemoteArguments;
 use super::super::rolled::RolloutOutput;
 
 /// Carries a plan out on a live cluster.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  nodeform plan --live --out plan.json\n  nodeform apply plan.json\n\n  nodeform apply --auto-approve\n"
+    after_help = "Examples:\n  nodeform plan --live --out plan.json\n  nodeform apply plan.json\n\n  nodeform apply --auto-approve\n\n  nodeform apply --merged --git-repository https://forge.example/platform/nodes\n"
 )]
 pub(in crate::cli) struct ApplyArguments {
     /// A plan that `nodeform plan --live --out` saved: it is carried out as it stands, or less. Without one, a plan is
     /// made of the live cluster, shown, and carried out after `yes`
     #[arg(value_name = "PLAN")]
     pub(super) plan: Option<PathBuf>,
+    /// Carry out every plan that is merged and not carried out yet, the oldest first: that it is on the branch is the
+    /// approval
+    #[arg(long, conflicts_with_all = ["plan", "auto_approve", "destroy", "target", "catalog"])]
+    pub(in crate::cli) merged: bool,
     /// Carry the plan out without asking
     #[arg(long, conflicts_with = "plan")]
     pub(super) auto_approve: bool,
@@ -26,7 +31,7 @@ pub(in crate::cli) struct ApplyArguments {
     pub(super) parallelism: u16,
     /// How progress is told
     #[arg(short, long, value_enum, default_value_t)]
-    pub(super) output: RolloutOutput,
+    pub(in crate::cli) output: RolloutOutput,
     /// Let all nodes of the pools go, and their pods wait
     #[arg(long, conflicts_with = "plan")]
     pub(super) destroy: bool,
@@ -37,7 +42,9 @@ pub(in crate::cli) struct ApplyArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "plan")]
     pub(super) catalog: Vec<PathBuf>,
     #[command(flatten)]
-    pub(super) azure: AzureArguments,
+    pub(in crate::cli) remote: RemoteArguments,
     #[command(flatten)]
-    pub(super) context: ContextArguments,
+    pub(in crate::cli) azure: AzureArguments,
+    #[command(flatten)]
+    pub(in crate::cli) context: ContextArguments,
 }

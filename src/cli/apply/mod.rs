@@ -25,8 +25,8 @@ use crate::cluster::lease::{self, Held};
 use crate::launch;
 use crate::model::Wishes;
 use crate::offline::{Request, World};
-use crate::plan::Plan;
-use crate::review::{ApprovedPlan, CheckedPlan, NotApproved, Now, Terms, approve};
+use crate::plan::{ChangeId, Plan};
+use crate::review::{ApprovedPlan, CheckedPlan, NotApproved, Now, Terms, approve, other_cluster};
 use crate::rollout::{self, Ended, Event};
 
 /// Carries a plan out.
@@ -44,12 +44,12 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
             None => return Ok(Exit::Done),
         },
     };
-    let applying = Applying { arguments, connected, world, ui };
-    applying.apply(checked)
+    let applying = Applying { arguments, connected: &connected, world, ui };
+    Ok(exit(&applying.apply(checked, BTreeMap::new())?))
 }
 
 /// Reads the cluster, as `plan --live` does.
-fn observed(arguments: &ApplyArguments, connected: &Connected, ui: Ui) -> Result<World, Failure> {
+pub(super) fn observed(arguments: &ApplyArguments, connected: &Connected, ui: Ui) -> Result<World, Failure> {
     let catalogs = world::catalogs(&arguments.catalog)?;
     let asked = Request { catalogs, ..Request::default() };
     let laid = Some(arguments.azure.laid_of(connected, asked.clone(), ui)?);
@@ -59,7 +59,7 @@ fn observed(arguments: &ApplyArguments, connected: &Connected, ui: Ui) -> Result
 }
 
 /// Has a saved plan judged once more, by what it was made from.
-fn judged_again(plan: Plan) -> Result<CheckedPlan, Failure> {
+pub(super) fn judged_again(plan: Plan) -> Result<CheckedPlan, Failure> {
     let (snapshot, policy) = (plan.snapshot(), plan.policy());
     CheckedPlan::judged(&snapshot, &policy, plan).map_err(|refused| {
         let faults = refused.findings.iter().map(ToString::to_string).collect();
@@ -117,19 +117,31 @@ fn kept(plan: &Plan) -> Result<PathBuf, Failure> {
 }
 
 /// A plan that is about to be carried out, and what it is carried out with.
-struct Applying<'a> {
-    arguments: &'a ApplyArguments,
-    connected: Connected,
-    world: World,
-    ui: Ui,
+pub(super) struct Applying<'a> {
+    pub(super) arguments: &'a ApplyArguments,
+    pub(super) connected: &'a Connected,
+    pub(super) world: World,
+    pub(super) ui: Ui,
 }
 
 impl Applying<'_> {
-    fn apply(self, checked: CheckedPlan) -> Result<Exit, Failure> {
+    /// Carries a plan out but for the changes that were struck, each with why.
+    ///
+    /// # Errors
+    /// It is not approved, is spent, or cannot be begun.
+    pub(super) fn apply(
+        self,
+        checked: CheckedPlan,
+        mut struck: BTreeMap<ChangeId, Arc<str>>,
+    ) -> Result<Ended, Failure> {
         let plan = checked.plan();
         let Some(execution) = plan.spec.execution.clone() else {
             return Err(not_approved(&[NotApproved::NotLive]));
         };
+        // Before anything is read that only its own cluster has.
+        if let Some(fault) = other_cluster(&execution, &self.world.snapshot) {
+            return Err(not_approved(&[fault]));
+        }
         let reader = self.reader(&execution)?;
         let (seen, failures) = self.connected.wait_for(reader.read(world::now()));
         if !failures.is_empty() {
@@ -140,8 +152,9 @@ impl Applying<'_> {
         let terms = Terms { parallelism: usize::from(self.arguments.parallelism) };
         let now = Now { snapshot, policy, begun: &begun };
         let approved = approve(checked, now, terms).map_err(|faults| not_approved(&faults))?;
-        let ended = self.roll_out(reader, Arc::new(approved))?;
-        Ok(exit(&ended))
+        // What has begun is finished: half a removal helps nobody.
+        struck.retain(|id, _| !begun.contains(id));
+        self.roll_out(reader, Arc::new(approved.without(struck)))
     }
 
     fn reader(&self, execution: &crate::plan::Execution) -> Result<Reader, Failure> {
@@ -150,7 +163,7 @@ impl Applying<'_> {
         })?;
         let group = ResourceId::of_group(id.subscription(), &execution.cluster.node_resource_group)
             .map_err(|fault| Failure::error(fault.to_string()))?;
-        let Connected { cluster, azure, .. } = &self.connected;
+        let Connected { cluster, azure, .. } = self.connected;
         Ok(Reader { cluster: cluster.clone(), azure: azure.clone(), group })
     }
 
@@ -186,7 +199,7 @@ impl Applying<'_> {
         held: &Held,
         shown: &mut Shown,
     ) -> Result<Ended, Failure> {
-        let Connected { cluster, azure, .. } = &self.connected;
+        let Connected { cluster, azure, .. } = self.connected;
         let gate = held.gate().clone();
         let writer = cluster.writing(&gate);
         let book = Book::open(writer.clone(), plan, world::now()).await.map_err(|fault| not_begun(&fault))?;
@@ -245,7 +258,7 @@ fn refused(failure: &ClusterFailure) -> Failure {
     Failure::errors(Vec::new()).and(&failure.what, Some(&failure.hint))
 }
 
-fn not_begun(fault: &NotBegun) -> Failure {
+pub(super) fn not_begun(fault: &NotBegun) -> Failure {
     let exit = if matches!(fault, NotBegun::Spent { .. }) { Exit::Stale } else { Exit::Error };
     Failure { exit, ..Failure::errors(Vec::new()) }.and(&fault.to_string(), Some(&fault.hint()))
 }

@@ -1,0 +1,186 @@
+//! `nodeform apply --merged`: carries out what is merged, one plan after the other, each once.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::apply::{self, ApplyArguments, ApplyOutput, Applying};
+use super::exit::{Exit, Failure};
+use super::live::Connected;
+use super::remote;
+use super::ui::Ui;
+use super::world;
+use crate::api::node_plan::Phase;
+use crate::apply::{Ended, recorded};
+use crate::git::remote::{Clone, PlanEntry, Tip};
+use crate::ledger::Ledger;
+use crate::plan::ChangeId;
+use crate::render::proposal::derived;
+use crate::render::words::count;
+use crate::review::proposal::{self, Files, FolderName, Proposal, ProposalFault, idle_creates};
+
+/// What is said of a removal whose line is gone.
+const STRUCK: &str = "struck in review";
+/// What is said of a create that only struck removals needed.
+const IDLE: &str = "the pods that it was for stay where they are, since removals were struck in review";
+
+/// For how long after its expiry a plan that was not carried out is told one by one.
+const TOLD_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// Carries out every plan that is merged and not settled.
+///
+/// # Errors
+/// The repository or the cluster cannot be read.
+pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
+    let connected = arguments.azure.connect(&arguments.context)?;
+    let fleet = remote::of_fleet(&connected)?;
+    let place = arguments.remote.merged_place(fleet.as_ref())?;
+    let clone = place.open()?;
+    let heads = clone.fetch(&place.branch, None).map_err(|fault| remote::failure(&fault))?;
+    let entries = clone.plans(&heads.target, &place.path).map_err(|fault| remote::failure(&fault))?;
+    let ledger = connected.wait_for(recorded(&connected.cluster));
+    let ledger = ledger.map_err(|fault| apply::not_begun(&fault))?;
+    let mut merged = Merged { arguments, connected: &connected, ui, worst: Exit::Done, is_refused: false };
+    let folders = merged.folders((&clone, &heads.target), entries, &ledger)?;
+    if folders.is_empty() && !merged.is_refused {
+        let (branch, at) = (place.branch.as_str(), heads.target.commit());
+        let text = format!("Nothing to apply: no plan waits on branch `{branch}` (commit {at}).\n");
+        match arguments.output {
+            ApplyOutput::Human => ui.text(&text)?,
+            ApplyOutput::Jsonl => ui.aside(&text),
+        }
+    }
+    for folder in folders {
+        merged.apply(folder)?;
+    }
+    Ok(if merged.is_refused { Exit::Stale } else { merged.worst })
+}
+
+/// A plan that was merged and is not settled.
+struct Folder {
+    name: FolderName,
+    proposal: Proposal,
+}
+
+/// The plans of a branch on their way.
+struct Merged<'a> {
+    arguments: &'a ApplyArguments,
+    connected: &'a Connected,
+    ui: Ui,
+    /// How the plans ended that were begun.
+    worst: Exit,
+    /// Whether a plan was refused.
+    is_refused: bool,
+}
+
+impl Merged<'_> {
+    /// Reads the folders that are not settled, the oldest plan first; those that do not hold together are told.
+    fn folders(
+        &mut self,
+        (clone, tip): (&Clone, &Tip),
+        entries: Vec<PlanEntry>,
+        ledger: &Ledger,
+    ) -> Result<Vec<Folder>, Failure> {
+        let now = world::now();
+        let (mut folders, mut spent, mut expired) = (Vec::new(), 0_usize, 0_usize);
+        for entry in entries {
+            let shown = format!("{}/{}", entry.month, entry.name);
+            let name = FolderName::parse(&entry.month, &entry.name);
+            if name.as_ref().is_ok_and(|name| is_settled(ledger, &name.id)) {
+                spent += 1;
+                continue;
+            }
+            let files = clone.files(tip, &entry).map_err(|fault| remote::failure(&fault))?;
+            let read = name.and_then(|name| {
+                let proposal = proposal::read(Some(&name), Files::of(files)?, derived)?;
+                Ok(Folder { name, proposal })
+            });
+            match read {
+                Ok(folder) if is_long_over(&folder, now) && !is_begun(ledger, &folder.name.id) => {
+                    expired += 1
+                }
+                Ok(folder) => folders.push(folder),
+                Err(fault) => self.refuse(&shown, &broken(&fault)),
+            }
+        }
+        let told = [(spent, "spent: carried out before"), (expired, "expired more than 7 days ago")];
+        for (plans, what) in told.into_iter().filter(|(plans, _)| *plans > 0) {
+            self.ui.aside(&format!("Passed over: {}, {what}.\n", count(plans, "plan")));
+        }
+        folders.sort_by_key(|folder| (folder.proposal.plan.evidence.seen_at, folder.name.clone()));
+        Ok(folders)
+    }
+
+    /// Carries one plan out, or tells why not.
+    fn apply(&mut self, Folder { name, proposal }: Folder) -> Result<(), Failure> {
+        let Proposal { plan, struck } = proposal;
+        let idle = idle_creates(&plan, &struck);
+        let withheld: BTreeMap<ChangeId, Arc<str>> = struck
+            .into_iter()
+            .map(|id| (id, STRUCK.into()))
+            .chain(idle.into_iter().map(|id| (id, IDLE.into())))
+            .collect();
+        self.ui.aside(&format!("Applying {name}\n"));
+        let ended = apply::judged_again(plan).and_then(|checked| {
+            let world = apply::observed(self.arguments, self.connected, self.ui)?;
+            let applying =
+                Applying { arguments: self.arguments, connected: self.connected, world, ui: self.ui };
+            applying.apply(checked, withheld.clone())
+        });
+        match ended {
+            Ok(ended) => {
+                if !is_done(&ended, &withheld) {
+                    self.worst = Exit::InPart;
+                }
+                if ended.is_stopped {
+                    return Err(Failure { exit: Exit::InPart, ..Failure::errors(Vec::new()) });
+                }
+                Ok(())
+            }
+            Err(failure) if failure.exit == Exit::Stale => {
+                self.refuse(&name.to_string(), &failure);
+                Ok(())
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Tells that nothing of a plan is done.
+    fn refuse(&mut self, name: &str, failure: &Failure) {
+        self.is_refused = true;
+        let head = format!("plan `{name}` is not carried out");
+        let faults = failure.faults.iter().map(|fault| format!("{head}: {fault}")).collect();
+        self.ui.failure(&Failure { exit: failure.exit, faults, hints: failure.hints.clone() });
+    }
+}
+
+/// Whether the ledger says that the plan of a folder has ended: by its id, so that it need not be read again.
+fn is_settled(ledger: &Ledger, id: &str) -> bool {
+    phase(ledger, id).is_some_and(|phase| phase != Phase::Applying)
+}
+
+/// Whether the ledger says that the plan of a folder was begun and has not ended: it is gone on with, however late.
+fn is_begun(ledger: &Ledger, id: &str) -> bool {
+    phase(ledger, id) == Some(Phase::Applying)
+}
+
+fn phase(ledger: &Ledger, id: &str) -> Option<Phase> {
+    let plan = ledger.plans.iter().find(|plan| plan.digest.base32(id.len()) == id);
+    plan.map(crate::ledger::Recorded::phase)
+}
+
+fn is_long_over(folder: &Folder, now: Timestamp) -> bool {
+    let expires_at = folder.proposal.plan.spec.expires_at;
+    expires_at.and_then(|at| at.checked_add(TOLD_FOR).ok()).is_some_and(|at| at < now)
+}
+
+fn broken(fault: &ProposalFault) -> Failure {
+    Failure { exit: Exit::Stale, ..Failure::error(fault.to_string()) }.hint(fault.hint())
+}
+
+/// Whether all is done that reviewers left in the plan.
+fn is_done(ended: &Ended, withheld: &BTreeMap<ChangeId, Arc<str>>) -> bool {
+    let mut left = ended.outcomes.iter().filter(|(id, _)| !withheld.contains_key(*id));
+    ended.begun.is_empty() && left.all(|(_, outcome)| outcome.is_so())
+}

@@ -1,0 +1,274 @@
+//! Where a repository is, which branch of it, and which folder: only what cannot mean anything else.
+
+use std::fmt;
+use std::net::Ipv4Addr;
+
+use gix::bstr::ByteSlice as _;
+
+use super::fault::RemoteFault;
+
+/// The longest address, branch and path that are taken.
+const ADDRESS_MAX: usize = 2048;
+const BRANCH_MAX: usize = 250;
+const PATH_MAX: usize = 1024;
+
+/// The address of a repository on a server, by HTTPS; on this machine by HTTP, where that is allowed. It holds no
+/// credentials.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address(String);
+
+impl Address {
+    /// Reads an address; `allows_http` takes `http://` too, of this machine alone.
+    ///
+    /// # Errors
+    /// It is of another kind, or could mean something else to a program.
+    pub fn parse(text: &str, allows_http: bool) -> Result<Self, RemoteFault> {
+        let refused = |because| Err(RemoteFault::Address { address: shown(text), because });
+        let is_plain = |letter: char| {
+            letter.is_ascii_graphic() && !matches!(letter, '"' | '\\' | '`' | '\'' | '<' | '>')
+        };
+        let (scheme, rest) = match text.split_once("://") {
+            Some((scheme, rest)) => (scheme.to_ascii_lowercase(), rest),
+            None if text.starts_with('-') => return refused("it looks like an option"),
+            None if text.contains('@') && text.contains(':') => {
+                return refused("SSH is not used: there is no way to keep to one key and one known host");
+            }
+            None => return refused("folders of this machine are not used"),
+        };
+        match &*scheme {
+            "https" | "http" => {}
+            "ssh" | "git+ssh" => {
+                return refused("SSH is not used: there is no way to keep to one key and one known host");
+            }
+            "file" => return refused("folders of this machine are not used"),
+            _ => return refused("it is neither HTTPS nor HTTP"),
+        }
+        if text.len() > ADDRESS_MAX || !text.chars().all(is_plain) {
+            return refused("it has letters that addresses do not have, or too many");
+        }
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        if authority.contains('@') {
+            return refused("it holds a user or a password, which would be shown and stored");
+        }
+        if authority.is_empty() || path.is_empty() || authority.starts_with('-') || text.contains(['?', '#'])
+        {
+            return refused("it is not a host and a path");
+        }
+        match &*scheme {
+            "http" if !is_loopback(authority) => {
+                refused("plain HTTP would show the token to everybody on the way")
+            }
+            "http" if !allows_http => refused("plain HTTP is for tries on this machine, by `--allow-http`"),
+            _ => Ok(Self(format!("{scheme}://{rest}"))),
+        }
+    }
+
+    /// Returns the address.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the only protocol that may be spoken.
+    pub(super) fn scheme(&self) -> &str {
+        self.0.split_once(':').map_or("https", |(scheme, _)| scheme)
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}`", self.0)
+    }
+}
+
+/// An address for a message: without what stands before an `@`, which may be a password, nor control characters.
+fn shown(text: &str) -> String {
+    let kept = match text.split_once("://") {
+        Some((scheme, rest)) => {
+            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+            match authority.rsplit_once('@') {
+                Some((_, host)) => format!("{scheme}://…@{host}/{path}"),
+                None => text.to_owned(),
+            }
+        }
+        None => text.to_owned(),
+    };
+    const SHOWN_LETTERS_MAX: usize = 200;
+    kept.chars()
+        .take(SHOWN_LETTERS_MAX)
+        .map(|letter| if letter.is_control() { '\u{fffd}' } else { letter })
+        .collect()
+}
+
+fn is_loopback(authority: &str) -> bool {
+    let host = match authority.strip_prefix('[') {
+        Some(rest) => return rest.split_once(']').is_some_and(|(host, _)| host == "::1"),
+        None => authority.split_once(':').map_or(authority, |(host, _)| host),
+    };
+    host == "localhost" || host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// The name of a branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Branch(String);
+
+impl Branch {
+    /// Reads a branch's name.
+    ///
+    /// # Errors
+    /// Git does not take it, or a program could take it for an option.
+    pub fn parse(text: &str) -> Result<Self, RemoteFault> {
+        let refused = |because| RemoteFault::Name {
+            name: text.chars().filter(|letter| !letter.is_control()).take(PATH_MAX).collect(),
+            what: "a branch",
+            because,
+        };
+        if text.starts_with('-') {
+            return Err(refused("it looks like an option"));
+        }
+        if text.starts_with("refs/") {
+            return Err(refused("it is to be named without `refs/heads/`"));
+        }
+        let full = format!("refs/heads/{text}");
+        let is_valid = gix::validate::reference::name(full.as_bytes().as_bstr()).is_ok();
+        if !is_valid || text.is_empty() || text.len() > BRANCH_MAX || text.contains(['\'', '"', '$', '`']) {
+            return Err(refused("Git takes no such name"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the name with what makes it a branch's.
+    pub(super) fn full(&self) -> String {
+        format!("refs/heads/{}", self.0)
+    }
+}
+
+/// The folder that plans lie in, from the top of the repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderPath(Vec<String>);
+
+impl FolderPath {
+    /// Reads a path; the empty one is the top.
+    ///
+    /// # Errors
+    /// It leads out of the repository, or into what is Git's own.
+    pub fn parse(text: &str) -> Result<Self, RemoteFault> {
+        let refused = |because| RemoteFault::Name {
+            name: text.chars().filter(|letter| !letter.is_control()).take(PATH_MAX).collect(),
+            what: "a folder of the repository",
+            because,
+        };
+        let text_plain = text.trim_end_matches('/');
+        if text_plain.starts_with('/') || text.len() > PATH_MAX {
+            return Err(refused("it is counted from the top of the repository, without a slash before it"));
+        }
+        let parts: Vec<String> =
+            text_plain.split('/').filter(|_| !text_plain.is_empty()).map(str::to_owned).collect();
+        let is_bad = |part: &String| {
+            matches!(part.as_str(), "" | "." | "..")
+                || part.eq_ignore_ascii_case(".git")
+                || part.contains(|letter: char| letter.is_control() || letter == '\\')
+        };
+        if parts.iter().any(is_bad) {
+            return Err(refused("a part of it is no name of a folder"));
+        }
+        Ok(Self(parts))
+    }
+
+    /// Returns the names on the way.
+    #[must_use]
+    pub fn parts(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl fmt::Display for FolderPath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0.join("/"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Address, Branch, FolderPath};
+
+    fn said(text: &str, allows_http: bool) -> String {
+        match Address::parse(text, allows_http) {
+            Ok(address) => address.to_string(),
+            Err(fault) => fault.to_string(),
+        }
+    }
+
+    #[test]
+    fn addresses_are_https_and_on_this_machine_http_by_flag() {
+        assert_eq!(said("https://forge.example/a/b.git", false), "`https://forge.example/a/b.git`");
+        assert_eq!(said("HTTPS://forge.example:8443/a", false), "`https://forge.example:8443/a`");
+        for here in ["http://127.0.0.1:80/a", "http://localhost/a", "http://[::1]:3000/a"] {
+            assert!(Address::parse(here, true).is_ok(), "{here}");
+            assert!(said(here, false).contains("--allow-http"), "{here}");
+        }
+        for there in ["http://forge.example/a", "http://127.0.0.1.example/a", "http://localhost.example/a"] {
+            assert!(said(there, true).contains("plain HTTP would show the token"), "{there}");
+        }
+    }
+
+    #[test]
+    fn what_could_mean_something_else_is_refused_by_name_and_passwords_are_not_repeated() {
+        for (text, because) in [
+            ("ssh://git@forge.example/a", "SSH"),
+            ("git@forge.example:a/b", "SSH"),
+            ("file:///tmp/a", "folders"),
+            ("/tmp/a", "folders"),
+            ("--upload-pack=touch", "option"),
+            ("ext::sh -c a", "folders"),
+            ("https://-forge/a", "host and a path"),
+            ("https://forge.example", "host and a path"),
+            ("https://forge.example/a b", "letters"),
+            ("https://forge.example/a\nb", "letters"),
+            ("ftp://forge.example/a", "neither"),
+        ] {
+            assert!(said(text, true).contains(because), "{text}: {}", said(text, true));
+        }
+        let told = said("https://me:canary-7@forge.example/a", false);
+        assert!(told.contains("a user or a password") && !told.contains("canary-7"), "{told}");
+    }
+
+    #[test]
+    fn branches_and_folders_are_names_and_nothing_else() {
+        for good in ["main", "release/1.2", "nodeform/prod/create"] {
+            assert!(Branch::parse(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "-d",
+            "--mirror",
+            "a..b",
+            "a b",
+            "a:b",
+            "+a",
+            "refs/heads/a",
+            "a.lock",
+            "a\n",
+            "a^",
+            "@{u}/x",
+            "*",
+        ] {
+            let is_plus = bad == "+a";
+            assert!(is_plus || Branch::parse(bad).is_err(), "{bad}");
+        }
+        assert_eq!(
+            FolderPath::parse("nodeform/plans/").map(|path| path.to_string()),
+            Ok("nodeform/plans".to_owned())
+        );
+        assert_eq!(FolderPath::parse("").map(|path| path.parts().len()), Ok(0));
+        for bad in ["/a", "a/../b", "..", "a//b", ".git/x", "a/.GIT", "a\\b", "./a"] {
+            assert!(FolderPath::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A commit that adds one folder to a branch and changes nothing else.
+
+use gix::ObjectId;
+use gix::bstr::BString;
+use gix::objs::tree::{Entry, EntryKind};
+use gix::objs::{Commit, Tree};
+use jiff::Timestamp;
+
+use super::super::fault::GitFault;
+use super::super::repository::said;
+use super::clone::{Clone, Heads};
+use super::fault::RemoteFault;
+
+/// Who commits: by this a branch's tip is known for nodeform's own.
+const COMMITTER: &str = "nodeform";
+/// The address of who commits.
+pub const COMMITTER_EMAIL: &str = "nodeform@nodeform.dev";
+
+/// What is added.
+#[derive(Clone, Copy, Debug)]
+pub struct Addition<'a> {
+    /// The folder's path, from the top.
+    pub path: &'a [String],
+    /// Its files.
+    pub files: &'a [(&'static str, String)],
+    /// What the commit says.
+    pub message: &'a str,
+    /// When it is made.
+    pub at: Timestamp,
+}
+
+impl Clone {
+    /// Makes a commit whose files are the target's and one folder more; it follows what was proposed before, and the target.
+    /// Returns its id. It lies in the clone alone.
+    ///
+    /// # Errors
+    /// Something of the path is there already and no folder, or objects cannot be read or written.
+    pub fn commit(&self, heads: &Heads, addition: Addition<'_>) -> Result<String, RemoteFault> {
+        let Addition { path, files, message, at } = addition;
+        let top = heads.target.revision.tree;
+        let tree = self.with_folder(Some(top), (path, 0), files)?;
+        let mut parents: Vec<ObjectId> = heads.proposed.iter().map(|tip| tip.id).collect();
+        if !parents.contains(&heads.target.id) {
+            parents.push(heads.target.id);
+        }
+        let signature = gix::actor::Signature {
+            name: COMMITTER.into(),
+            email: COMMITTER_EMAIL.into(),
+            time: gix::date::Time { seconds: at.as_second(), offset: 0 },
+        };
+        let commit = Commit {
+            tree,
+            parents: parents.into_iter().collect(),
+            author: signature.clone(),
+            committer: signature,
+            encoding: None,
+            message: message.into(),
+            extra_headers: Vec::new(),
+        };
+        let written = self.repository.inner.write_object(&commit);
+        let place = path.join("/");
+        Ok(written
+            .map_err(|error| GitFault::Unreadable { place, because: said(&error) })?
+            .detach()
+            .to_string())
+    }
+
+    /// Returns a tree with the folder at the rest of the path, which is not there yet.
+    fn with_folder(
+        &self,
+        tree: Option<ObjectId>,
+        (path, depth): (&[String], usize),
+        files: &[(&'static str, String)],
+    ) -> Result<ObjectId, RemoteFault> {
+        let place = path.get(..depth).unwrap_or_default().join("/");
+        let unreadable = |because: String| GitFault::Unreadable { place: place.clone(), because };
+        let repository = &self.repository.inner;
+        let mut entries: Vec<Entry> = match tree {
+            Some(id) => {
+                let tree = repository.find_tree(id).map_err(|error| unreadable(said(&error)))?;
+                let tree = tree.decode().map_err(|error| unreadable(said(&error)))?;
+                tree.entries.iter().map(|entry| (*entry).into()).collect()
+            }
+            None => Vec::new(),
+        };
+        match path.get(depth) {
+            Some(name) => {
+                let before = entries.iter().position(|entry| entry.filename == name.as_bytes());
+                let before = before.map(|place| entries.remove(place));
+                if before.as_ref().is_some_and(|entry| entry.mode.kind() != EntryKind::Tree) {
+                    return Err(unreadable(format!("`{name}` is there and is no folder")).into());
+                }
+                let oid = self.with_folder(before.map(|entry| entry.oid), (path, depth + 1), files)?;
+                entries.push(Entry {
+                    mode: EntryKind::Tree.into(),
+                    filename: BString::from(name.as_str()),
+                    oid,
+                });
+            }
+            None => {
+                if !entries.is_empty() {
+                    return Err(unreadable("the folder is there already".to_owned()).into());
+                }
+                for (name, text) in files {
+                    let blob = repository.write_blob(text).map_err(|error| unreadable(said(&error)))?;
+                    let (mode, oid) = (EntryKind::Blob.into(), blob.detach());
+                    entries.push(Entry { mode, filename: BString::from(*name), oid });
+                }
+            }
+        }
+        entries.sort();
+        let written = repository.write_object(&Tree { entries });
+        Ok(written.map_err(|error| unreadable(said(&error)))?.detach())
+    }
+}

@@ -1,0 +1,110 @@
+//! Why a plan's folder is not taken, with the way out.
+
+use crate::plan::PlanFileFault;
+
+/// Why a plan's folder is not taken: the first reason that was found.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProposalFault {
+    /// The folder is called as nodeform calls none.
+    #[error(
+        "`{name}` is no name of a plan's folder: that is MONTH/CLASS-ID, as `2026-11/move-pods-k3v9q2m7xa`"
+    )]
+    Name {
+        /// The name, with the month's.
+        name: String,
+    },
+    /// Something that is no file, such as a link, a folder or a submodule.
+    #[error("`{name}` is no plain file")]
+    NoFile {
+        /// Its name.
+        name: String,
+    },
+    /// A file that no plan has.
+    #[error("`{name}` is no file of a plan")]
+    OtherFile {
+        /// Its name.
+        name: String,
+    },
+    /// A file is too large to be looked at.
+    #[error("`{file}` has more than {most} bytes")]
+    TooLarge {
+        /// The file.
+        file: String,
+        /// The most that is read.
+        most: u64,
+    },
+    /// A file is missing.
+    #[error("`{file}` is missing")]
+    Missing {
+        /// The file.
+        file: &'static str,
+    },
+    /// A file is no text.
+    #[error("`{file}` is not UTF-8 text")]
+    NoText {
+        /// The file.
+        file: &'static str,
+    },
+    /// The plan itself cannot be used.
+    #[error("`plan.json` holds no plan that can be used: {0}")]
+    Plan(PlanFileFault),
+    /// The file says more than is understood here.
+    #[error("`plan.json` is not as this version of nodeform writes it")]
+    OtherVersion,
+    /// The folder is called after another plan.
+    #[error("the folder is called `{stated}`, and that of its plan is `{found}`")]
+    OtherName {
+        /// What it is called.
+        stated: String,
+        /// What its plan is called.
+        found: String,
+    },
+    /// The plan does nothing, or was not made of a live cluster.
+    #[error("the plan has no changes that could be carried out on a live cluster")]
+    NotLive,
+    /// What people read does not follow from what would be done.
+    #[error("line {line} of `PLAN.md` is not what follows from `plan.json`")]
+    MarkdownDiffers {
+        /// The first line that differs.
+        line: usize,
+    },
+    /// The list of removals says more or else than the plan.
+    #[error("line {line} of `destroy.yaml` is not one of the plan's, or not in its order: `{text}`")]
+    DestroysDiffer {
+        /// The line.
+        line: usize,
+        /// What it says, cut.
+        text: String,
+    },
+}
+
+impl ProposalFault {
+    /// Returns the next thing to do.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Name { .. } | Self::OtherName { .. } => {
+                "keep a plan's folder where `nodeform propose` put it, under its own name"
+            }
+            Self::NoFile { .. } | Self::OtherFile { .. } => {
+                "take it out: a plan's folder holds `PLAN.md`, `plan.json` and `destroy.yaml` alone"
+            }
+            Self::MarkdownDiffers { .. } => {
+                "propose the plan anew with `nodeform propose`: it was edited, or another version of nodeform made it"
+            }
+            Self::DestroysDiffer { .. } => {
+                "lines of `destroy.yaml` may be deleted and nothing else; propose anew what else is to happen: `nodeform propose`"
+            }
+            Self::Plan(_)
+            | Self::OtherVersion
+            | Self::Missing { .. }
+            | Self::NoText { .. }
+            | Self::TooLarge { .. } => {
+                "propose the plan anew with `nodeform propose`; in a folder only lines of `destroy.yaml` may be deleted"
+            }
+            Self::NotLive => {
+                "plan a cluster that has something to do: `nodeform plan --live --out plan.json`"
+            }
+        }
+    }
+}

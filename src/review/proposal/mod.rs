@@ -1,0 +1,21 @@
+//! A plan as a folder that people review: its name, its files, and whether they belong together.
+//!
+//! ```text
+//!  2026-11/move-pods-k3v9q2m7xa/   PLAN.md ─ follows from ─▶ plan.json ◀─ the same lines or fewer ─ destroy.yaml
+//! ```
+//!
+//! Bytes in, a plan with what reviewers struck out of it: nothing is read or rendered here, and nothing is added to a
+//! plan. Whatever somebody wrote into a folder ends as one fault.
+
+mod fault;
+mod name;
+mod strike;
+mod verify;
+
+pub use fault::ProposalFault;
+pub use name::{FolderName, branch, class, is_month};
+pub use strike::{DestroyLine, idle_creates, struck};
+pub use verify::{Content, DESTROYS, Derived, FILE_BYTES_MAX, Files, MARKDOWN, PLAN, Proposal, read};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! What a plan's folder and branch are called.
+
+use std::fmt;
+
+use super::fault::ProposalFault;
+use crate::model::ChangeClass;
+use crate::plan::{Change, Plan};
+
+/// The classes that a plan's folder may be named after, the weightiest last.
+const CLASSES: [ChangeClass; 6] = [
+    ChangeClass::Update,
+    ChangeClass::RemoveEmpty,
+    ChangeClass::Create,
+    ChangeClass::MovePods,
+    ChangeClass::Replace,
+    ChangeClass::DeletePool,
+];
+
+/// How many letters a plan's id has.
+const ID_LENGTH: usize = 10;
+
+/// The name of a plan's folder: `2026-11/move-pods-k3v9q2m7xa`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FolderName {
+    /// The month in which the world was seen, in UTC: `2026-11`.
+    pub month: String,
+    /// The class.
+    pub class: ChangeClass,
+    /// The plan's id.
+    pub id: String,
+}
+
+impl FolderName {
+    /// Returns the name of a plan's folder; nothing for a plan that changes nothing or was not made of a live cluster.
+    #[must_use]
+    pub fn of(plan: &Plan) -> Option<Self> {
+        let seen_at = plan.evidence.seen_at?;
+        let month = seen_at.to_string().get(..7)?.to_owned();
+        Some(Self { month, class: class(plan)?, id: plan.id() })
+    }
+
+    /// Reads the names of a folder and of the one that it is in.
+    ///
+    /// # Errors
+    /// They are not as nodeform writes them.
+    pub fn parse(month: &str, folder: &str) -> Result<Self, ProposalFault> {
+        let named = || ProposalFault::Name { name: format!("{month}/{folder}") };
+        let (class, id) = folder.rsplit_once('-').ok_or_else(named)?;
+        let class = CLASSES.into_iter().find(|known| known.as_str() == class).ok_or_else(named)?;
+        let is_id = id.len() == ID_LENGTH && id.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'2'..=b'7'));
+        if !is_month(month) || !is_id {
+            return Err(named());
+        }
+        Ok(Self { month: month.to_owned(), class, id: id.to_owned() })
+    }
+
+    /// Returns the name of the folder itself, without its month.
+    #[must_use]
+    pub fn folder(&self) -> String {
+        format!("{}-{}", self.class, self.id)
+    }
+}
+
+impl fmt::Display for FolderName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}", self.month, self.folder())
+    }
+}
+
+/// Returns whether a name is that of a month's folder, as `2026-11`.
+#[must_use]
+pub fn is_month(name: &str) -> bool {
+    let Some((year, month)) = name.split_once('-') else { return false };
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_in_year = month.parse::<u8>().is_ok_and(|month| (1..=12).contains(&month));
+    year.len() == 4 && month.len() == 2 && are_digits(year) && are_digits(month) && is_in_year
+}
+
+/// Returns the class that a plan is reviewed as: of several the weightiest. Nothing for a plan that changes nothing.
+#[must_use]
+pub fn class(plan: &Plan) -> Option<ChangeClass> {
+    let changes = plan.spec.changes.values().map(|planned| &planned.change);
+    let classes = changes.flat_map(of_change);
+    classes.max_by_key(|class| CLASSES.iter().position(|known| known == class))
+}
+
+fn of_change(change: &Change) -> Vec<ChangeClass> {
+    match change {
+        Change::Create(_) => vec![ChangeClass::Create],
+        Change::Delete(delete) => vec![ChangeClass::of(delete.reason)],
+        Change::Replace(replace) => vec![ChangeClass::of(replace.delete.reason)],
+        // Who carries plans out does not do these yet.
+        Change::Update(_) | Change::Adopt(_) | Change::Forget(_) => vec![ChangeClass::Update],
+        Change::NoOp(_) => Vec::new(),
+    }
+}
+
+/// Returns the branch that plans of a class are proposed on. Letters that a branch's name may not have become `-`.
+#[must_use]
+pub fn branch(cluster: &str, class: ChangeClass) -> String {
+    let plain = |letter: char| match letter {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => letter,
+        _ => '-',
+    };
+    let cluster: String = cluster.chars().map(plain).collect();
+    let cluster = cluster.trim_matches('-');
+    format!("nodeform/{}/{class}", if cluster.is_empty() { "cluster" } else { cluster })
+}

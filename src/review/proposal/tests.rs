@@ -1,0 +1,182 @@
+//! Folders and their files, as values.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Content, Derived, DestroyLine, Files, FolderName, Proposal, ProposalFault, branch, class, is_month, read,
+    struck,
+};
+use crate::model::{ChangeClass, DisruptionReason};
+use crate::plan::execution::ClusterIdentity;
+use crate::plan::tests::world::example_plan;
+use crate::plan::{Change, ChangeId, Execution, Plan, file};
+
+/// A live plan: two nodes come and one goes.
+fn plan() -> Plan {
+    let mut plan = example_plan();
+    let cluster = ClusterIdentity {
+        uid: "uid".into(),
+        id: "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/demo"
+            .into(),
+        node_resource_group: "n".into(),
+        location: "westeurope".into(),
+    };
+    plan.spec.execution = Some(Execution {
+        cluster,
+        machines: BTreeMap::new(),
+        launches: BTreeMap::new(),
+        nodes: BTreeMap::new(),
+        removals: BTreeMap::new(),
+        nominations: BTreeMap::new(),
+    });
+    plan.evidence.seen_at = "2026-11-30T23:59:59Z".parse().ok();
+    plan
+}
+
+fn derived(plan: &Plan) -> Derived {
+    let lines = plan.spec.deletes().map(|(id, delete)| DestroyLine {
+        change: id.clone(),
+        text: format!("- node/{}  # small", delete.target.node),
+    });
+    Derived { markdown: "# A page\nof two lines\n".to_owned(), destroys: lines.collect() }
+}
+
+fn files(plan: &Plan) -> Vec<(String, Content)> {
+    let derived = derived(plan);
+    let destroys = derived.destroys_text().map(|text| ("destroy.yaml", text));
+    let files = [("PLAN.md", derived.markdown), ("plan.json", file::write(plan))].into_iter().chain(destroys);
+    files.map(|(name, text)| (name.to_owned(), Content::Bytes(text.into_bytes()))).collect()
+}
+
+fn with(plan: &Plan, name: &str, content: Option<Content>) -> Result<Proposal, ProposalFault> {
+    let mut files: BTreeMap<String, Content> = files(plan).into_iter().collect();
+    match content {
+        Some(content) => drop(files.insert(name.to_owned(), content)),
+        None => drop(files.remove(name)),
+    }
+    read(FolderName::of(plan).as_ref(), Files::of(files.into_iter().collect())?, derived)
+}
+
+fn said(result: Result<Proposal, ProposalFault>) -> String {
+    result.map_or_else(|fault| fault.to_string(), |proposal| format!("{} struck", proposal.struck.len()))
+}
+
+#[test]
+fn a_folder_is_named_by_month_class_and_plan() {
+    let plan = plan();
+    let name = FolderName::of(&plan).expect("it has changes");
+    assert_eq!(name.to_string(), format!("2026-11/create-{}", plan.id()));
+    assert_eq!(FolderName::parse("2026-11", &name.folder()), Ok(name));
+    for (month, folder) in [
+        ("2026-13", "create-aaaaaaaaaa"),
+        ("2026-1", "create-aaaaaaaaaa"),
+        ("..", "create-aaaaaaaaaa"),
+        ("2026-11", "create-aaaaaaaaa"),
+        ("2026-11", "create-aaaaaaaaa1"),
+        ("2026-11", "create-AAAAAAAAAA"),
+        ("2026-11", "adopt-aaaaaaaaaa"),
+        ("2026-11", "aaaaaaaaaa"),
+        ("2026-11", "../create-aaaaaaaaaa"),
+        ("2026-11", ""),
+    ] {
+        assert!(FolderName::parse(month, folder).is_err(), "{month}/{folder}");
+    }
+    assert!(is_month("0000-12") && !is_month("2026-00") && !is_month("+026-11") && !is_month("2026-+1"));
+}
+
+#[test]
+fn a_plan_of_several_classes_goes_under_the_weightiest() {
+    let mut plan = plan();
+    // An empty node goes, two come.
+    assert_eq!(class(&plan), Some(ChangeClass::Create));
+    for planned in plan.spec.changes.values_mut() {
+        if let Change::Delete(delete) = &mut planned.change {
+            delete.reason = DisruptionReason::Underutilized;
+        }
+    }
+    assert_eq!(class(&plan), Some(ChangeClass::MovePods));
+    plan.spec.changes.clear();
+    assert_eq!(class(&plan), None);
+}
+
+#[test]
+fn branches_are_named_by_cluster_and_class() {
+    assert_eq!(branch("prod-weu", ChangeClass::MovePods), "nodeform/prod-weu/move-pods");
+    assert_eq!(branch("a b/../c~", ChangeClass::Create), "nodeform/a-b----c/create");
+    assert_eq!(branch("…", ChangeClass::Create), "nodeform/cluster/create");
+}
+
+#[test]
+fn files_that_belong_together_are_a_plan_and_removals_may_be_struck() {
+    let plan = plan();
+    let bytes = |text: &str| Some(Content::Bytes(text.as_bytes().to_vec()));
+    let line = derived(&plan).destroys_text().expect("one goes");
+    assert_eq!(said(with(&plan, "destroy.yaml", bytes(&line))), "0 struck");
+    for kept in ["", "\n", "[]\n"] {
+        assert_eq!(said(with(&plan, "destroy.yaml", bytes(kept))), "1 struck", "{kept:?}");
+    }
+    assert_eq!(said(with(&plan, "destroy.yaml", None)), "1 struck");
+}
+
+#[test]
+fn any_other_edit_is_a_fault_that_names_it() {
+    let plan = plan();
+    let bytes = |text: &str| Some(Content::Bytes(text.as_bytes().to_vec()));
+    let line = derived(&plan).destroys_text().expect("one goes");
+    let text = file::write(&plan);
+    for (name, content, because) in [
+        ("PLAN.md", bytes("# A page\nof three lines\n"), "line 2 of `PLAN.md`"),
+        ("PLAN.md", bytes("# A page\nof two lines"), "line 3 of `PLAN.md`"),
+        ("PLAN.md", None, "`PLAN.md` is missing"),
+        ("plan.json", None, "`plan.json` is missing"),
+        ("plan.json", bytes(&text.replacen("\"scope\": [", "\"scope\": [ ", 1)), "`plan.json` holds no plan"),
+        (
+            "plan.json",
+            bytes(&text.replacen("\"evidence\": {", "\"evidence\": {\n    \"aaa\": 1,", 1)),
+            "as this version",
+        ),
+        ("plan.json", Some(Content::Bytes(vec![0xff])), "`plan.json` is not UTF-8 text"),
+        ("plan.json", Some(Content::TooLarge), "`plan.json` has more than 16777216 bytes"),
+        ("PLAN.md", Some(Content::NoFile), "`PLAN.md` is no plain file"),
+        ("create.yaml", bytes(""), "`create.yaml` is no file of a plan"),
+        ("destroy.yaml", bytes(&format!("{line}{line}")), "line 2 of `destroy.yaml`"),
+        ("destroy.yaml", bytes("- node/other\u{1b}\n"), "line 1 of `destroy.yaml`"),
+        ("destroy.yaml", bytes(&line.replace("small", "tiny")), "line 1 of `destroy.yaml`"),
+    ] {
+        let told = said(with(&plan, name, content));
+        assert!(told.contains(because), "{told}");
+        assert!(!told.contains('\u{1b}'), "{told}");
+    }
+    let other = FolderName { class: ChangeClass::MovePods, ..FolderName::of(&plan).expect("a name") };
+    let files = Files::of(files(&plan)).expect("they are a plan's");
+    assert!(said(read(Some(&other), files, derived)).contains("the folder is called"));
+    let offline = Plan { spec: crate::plan::PlanSpec { execution: None, ..plan.spec.clone() }, ..plan };
+    assert!(said(with(&offline, "x", None)).contains("no changes that could be carried out"));
+}
+
+#[test]
+fn lines_are_struck_in_any_number_and_never_reordered() {
+    let ids = ["a", "b", "c", "d", "e"];
+    let lines: Vec<DestroyLine> = ids
+        .iter()
+        .map(|id| DestroyLine { change: ChangeId((*id).into()), text: format!("- node/{id}") })
+        .collect();
+    for mask in 0_u32..32 {
+        let is_kept = |place: usize| mask & (1 << place) != 0;
+        let kept = lines.iter().enumerate().filter(|(place, _)| is_kept(*place));
+        let text: String = kept.map(|(_, line)| format!("{}\n", line.text)).collect();
+        let gone = ids.iter().enumerate().filter(|(place, _)| !is_kept(*place));
+        let expected: BTreeSet<ChangeId> = gone.map(|(_, id)| ChangeId((*id).into())).collect();
+        assert_eq!(struck(&lines, Some(&text)), Ok(expected), "{text}");
+    }
+    for text in [
+        "- node/b\n- node/a\n",
+        "- node/a\n- node/a\n",
+        "- node/f\n",
+        " - node/a\n",
+        "- node/a\r\n",
+        "# nothing\n",
+    ] {
+        assert!(struck(&lines, Some(text)).is_err(), "{text:?}");
+    }
+}

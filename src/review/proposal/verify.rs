@@ -1,0 +1,134 @@
+//! The files of a plan's folder: whether they are those of its plan, and what was struck.
+
+use std::collections::BTreeSet;
+
+use super::fault::ProposalFault;
+use super::name::FolderName;
+use super::strike::{self, DestroyLine};
+use crate::plan::{ChangeId, Plan, file};
+
+/// The file for people.
+pub const MARKDOWN: &str = "PLAN.md";
+/// The file that is carried out.
+pub const PLAN: &str = "plan.json";
+/// The file of the nodes that go.
+pub const DESTROYS: &str = "destroy.yaml";
+
+/// The most bytes of a file that are read: far above any plan that a person can review.
+pub const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// What was found under a name of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// A file; of a name that no plan has, it need not be read.
+    Bytes(Vec<u8>),
+    /// A file of more than [`FILE_BYTES_MAX`], not read.
+    TooLarge,
+    /// A folder, a link or a submodule.
+    NoFile,
+}
+
+/// The files of a folder, as they were found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Files {
+    /// `PLAN.md`.
+    pub markdown: Option<Vec<u8>>,
+    /// `plan.json`.
+    pub plan: Option<Vec<u8>>,
+    /// `destroy.yaml`.
+    pub destroys: Option<Vec<u8>>,
+}
+
+impl Files {
+    /// Sorts out what was found in a folder.
+    ///
+    /// # Errors
+    /// A file that is too large, or something that is no file of a plan.
+    pub fn of(found: Vec<(String, Content)>) -> Result<Self, ProposalFault> {
+        let large = found.iter().find(|(_, content)| *content == Content::TooLarge);
+        if let Some((file, _)) = large {
+            return Err(ProposalFault::TooLarge { file: file.clone(), most: FILE_BYTES_MAX });
+        }
+        let mut files = Self::default();
+        for (name, content) in found {
+            let Content::Bytes(bytes) = content else { return Err(ProposalFault::NoFile { name }) };
+            let file = match &*name {
+                MARKDOWN => &mut files.markdown,
+                PLAN => &mut files.plan,
+                DESTROYS => &mut files.destroys,
+                _ => return Err(ProposalFault::OtherFile { name }),
+            };
+            *file = Some(bytes);
+        }
+        Ok(files)
+    }
+}
+
+/// What follows from a plan and stands beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Derived {
+    /// `PLAN.md`.
+    pub markdown: String,
+    /// `destroy.yaml`; without a line there is no such file.
+    pub destroys: Vec<DestroyLine>,
+}
+
+impl Derived {
+    /// Returns the text of `destroy.yaml`, where there is such a file.
+    #[must_use]
+    pub fn destroys_text(&self) -> Option<String> {
+        let text: String = self.destroys.iter().map(|line| format!("{}\n", line.text)).collect();
+        (!text.is_empty()).then_some(text)
+    }
+}
+
+/// A plan as it was reviewed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proposal {
+    /// The plan.
+    pub plan: Plan,
+    /// The removals that reviewers struck.
+    pub struck: BTreeSet<ChangeId>,
+}
+
+/// Reads the files of a folder; `derived` says what follows from a plan. Without a name the folder may be called anything.
+///
+/// # Errors
+/// The first thing by which they do not belong together.
+pub fn read(
+    name: Option<&FolderName>,
+    files: Files,
+    derived: impl FnOnce(&Plan) -> Derived,
+) -> Result<Proposal, ProposalFault> {
+    let Files { markdown, plan, destroys } = files;
+    let markdown = utf8(MARKDOWN, markdown)?.ok_or(ProposalFault::Missing { file: MARKDOWN })?;
+    let plan = utf8(PLAN, plan)?.ok_or(ProposalFault::Missing { file: PLAN })?;
+    let destroys = utf8(DESTROYS, destroys)?;
+    let text = plan;
+    let plan = file::read(&text).map_err(ProposalFault::Plan)?;
+    // Fields of evidence that are not known are passed over elsewhere; here they were reviewed and would not be heeded.
+    if file::write(&plan) != text {
+        return Err(ProposalFault::OtherVersion);
+    }
+    let found = FolderName::of(&plan).filter(|_| plan.spec.execution.is_some());
+    let found = found.ok_or(ProposalFault::NotLive)?;
+    if let Some(stated) = name.filter(|stated| **stated != found) {
+        return Err(ProposalFault::OtherName { stated: stated.to_string(), found: found.to_string() });
+    }
+    let derived = derived(&plan);
+    if markdown != derived.markdown {
+        let same = markdown.split('\n').zip(derived.markdown.split('\n'));
+        let same = same.take_while(|(found, wanted)| found == wanted).count();
+        return Err(ProposalFault::MarkdownDiffers { line: same + 1 });
+    }
+    let struck = strike::struck(&derived.destroys, destroys.as_deref())?;
+    Ok(Proposal { plan, struck })
+}
+
+fn utf8(file: &'static str, bytes: Option<Vec<u8>>) -> Result<Option<String>, ProposalFault> {
+    match bytes.map(String::from_utf8) {
+        Some(Ok(text)) => Ok(Some(text)),
+        Some(Err(_)) => Err(ProposalFault::NoText { file }),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,194 @@
+//! A Git server on loopback (`git http-backend`), and a reviewer beside it who merges with the real `git`.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+
+pub(super) const TOKEN: &str = "canary-git-token";
+const USER: &str = "nodeform";
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    pub(super) path: String,
+    pub(super) authorization: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Served {
+    root: PathBuf,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+/// The server, its repository `nodes`, and the reviewer's clone of it.
+pub(super) struct Forge {
+    folder: tempfile::TempDir,
+    address: String,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+impl Forge {
+    pub(super) async fn start() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let served = Served { root: folder.path().join("served"), asked: Arc::clone(&asked) };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = format!("http://{}", listener.local_addr().expect("an address"));
+        let router = Router::new().fallback(answer).with_state(served);
+        let router = router.layer(axum::extract::DefaultBodyLimit::disable());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        let forge = Self { folder, address, asked };
+        let root = forge.folder.path();
+        std::fs::create_dir_all(root.join("served")).expect("it can be made");
+        git(root, &["init", "--quiet", "--bare", "--initial-branch=main", "served/nodes.git"]);
+        git(root, &["clone", "--quiet", "served/nodes.git", "reviewer"]);
+        git(&forge.clone(), &["checkout", "--quiet", "-b", "main"]);
+        forge.write("README.md", "Our nodes\n");
+        forge.commit("first");
+        forge
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("{}/nodes.git", self.address)
+    }
+
+    /// An address that leads to another server.
+    pub(super) fn url_that_leads_to(&self, other: &Self) -> String {
+        format!("{}/leads/{}/nodes.git", self.address, other.address.trim_start_matches("http://"))
+    }
+
+    pub(super) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().expect("it is not poisoned").clone()
+    }
+
+    fn clone(&self) -> PathBuf {
+        self.folder.path().join("reviewer")
+    }
+
+    /// Runs git in the reviewer's clone.
+    pub(super) fn git(&self, arguments: &[&str]) -> String {
+        git(&self.clone(), arguments)
+    }
+
+    pub(super) fn write(&self, path: &str, text: &str) {
+        let path = self.clone().join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("it can be made");
+        std::fs::write(path, text).expect("it can be written");
+    }
+
+    pub(super) fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.clone().join(path)).expect("it is there")
+    }
+
+    /// The reviewer's files.
+    pub(super) fn path(&self, path: &str) -> PathBuf {
+        self.clone().join(path)
+    }
+
+    /// Commits everything of the reviewer's clone to `main`.
+    pub(super) fn commit(&self, message: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", message]);
+        self.git(&["push", "--quiet", "origin", "main"]);
+    }
+
+    /// Merges a branch by a merge commit.
+    pub(super) fn merge(&self, branch: &str) {
+        self.git(&["fetch", "--quiet", "origin"]);
+        self.git(&["merge", "--quiet", "--no-ff", "--no-edit", &format!("origin/{branch}")]);
+        self.git(&["push", "--quiet", "origin", "main"]);
+    }
+
+    /// Merges a branch as one new commit.
+    pub(super) fn squash(&self, branch: &str) {
+        self.git(&["fetch", "--quiet", "origin"]);
+        self.git(&["merge", "--quiet", "--squash", &format!("origin/{branch}")]);
+        self.commit("Squashed");
+    }
+
+    /// The branches of the server, each with its commit.
+    pub(super) fn branches(&self) -> String {
+        git(
+            &self.folder.path().join("served/nodes.git"),
+            &["for-each-ref", "--format=%(refname:short) %(objectname)"],
+        )
+    }
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command.current_dir(folder).args(["-c", "user.name=Reviewer", "-c", "user.email=reviewer@example.org"]);
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    let output = command.args(arguments).stdin(Stdio::null()).output().expect("git starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "git {arguments:?}: {said}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+async fn answer(
+    State(served): State<Served>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let authorization = header("authorization");
+    let asked = Asked { path: uri.path().to_owned(), authorization: authorization.clone() };
+    served.asked.lock().expect("it is not poisoned").push(asked);
+    if let Some(other) = uri.path().strip_prefix("/leads/") {
+        let query = uri.query().unwrap_or_default();
+        return (StatusCode::FOUND, [("location", format!("http://{other}?{query}"))]).into_response();
+    }
+    let pair = data_encoding::BASE64.encode(format!("{USER}:{TOKEN}").as_bytes());
+    if authorization != Some(format!("Basic {pair}")) {
+        let realm = [("www-authenticate", "Basic realm=\"forge\"")];
+        return (StatusCode::UNAUTHORIZED, realm, "who are you?").into_response();
+    }
+    let variables = vec![
+        ("GIT_PROJECT_ROOT", served.root.display().to_string()),
+        ("GIT_HTTP_EXPORT_ALL", "1".to_owned()),
+        ("REMOTE_USER", USER.to_owned()),
+        ("REQUEST_METHOD", method.to_string()),
+        ("PATH_INFO", uri.path().to_owned()),
+        ("QUERY_STRING", uri.query().unwrap_or_default().to_owned()),
+        ("CONTENT_TYPE", header("content-type").unwrap_or_default()),
+        ("CONTENT_LENGTH", body.len().to_string()),
+        ("HTTP_CONTENT_ENCODING", header("content-encoding").unwrap_or_default()),
+        ("GIT_PROTOCOL", header("git-protocol").unwrap_or_default()),
+    ];
+    let ran = tokio::task::spawn_blocking(move || backend(&variables, &body)).await;
+    ran.expect("the backend ran")
+}
+
+/// Asks Git's own server, as CGI.
+fn backend(variables: &[(&str, String)], body: &[u8]) -> Response {
+    let mut command = Command::new("git");
+    command.arg("http-backend").envs(variables.iter().map(|(name, value)| (name, value)));
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let mut child = command.spawn().expect("git starts");
+    let mut input = child.stdin.take().expect("it is piped");
+    let body = body.to_vec();
+    let writing = std::thread::spawn(move || input.write_all(&body));
+    let output = child.wait_with_output().expect("it ends").stdout;
+    let _ = writing.join();
+    let end = output.windows(4).position(|window| window == b"\r\n\r\n").expect("headers");
+    let head = String::from_utf8_lossy(&output[..end]).into_owned();
+    let mut response = Response::builder();
+    for line in head.lines() {
+        let (name, value) = line.split_once(": ").expect("a header");
+        response = match name {
+            "Status" => response.status(value[..3].parse::<u16>().expect("a status")),
+            _ => response.header(name, value),
+        };
+    }
+    response.body(output[end + 4..].to_vec().into()).expect("a response")
+}

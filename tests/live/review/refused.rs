@@ -1,0 +1,77 @@
+//! Folders that are not as they were proposed, or of another time or cluster: nothing of them is done.
+
+use super::{CREATE, Stage, WORLD};
+use crate::program::Ran;
+
+/// Expects a refusal of one plan, by this cause, without an effect.
+async fn refused(stage: &Stage, because: &str) -> Ran {
+    let ran = stage.apply().await;
+    assert_eq!(ran.code, Some(3), "{because}: {ran:?}");
+    assert!(
+        ran.said.contains("is not carried out: ") && ran.said.contains(because),
+        "{because}: {}",
+        ran.said
+    );
+    assert!(ran.said.contains("\nhint: "), "{}", ran.said);
+    assert_eq!(stage.machines().await, (0, 0), "{because}");
+    ran
+}
+
+#[tokio::test]
+async fn whatever_is_edited_but_struck_lines_makes_a_plan_invalid() {
+    let stage = Stage::start().await;
+    let folder = stage.propose(&["--class", "create"]).await;
+    stage.forge.squash(CREATE);
+    let file = |name: &str| format!("{folder}/{name}");
+    let (plan, page) = (stage.forge.read(&file("plan.json")), stage.forge.read(&file("PLAN.md")));
+    let edits: [(&str, String, &str); 7] = [
+        (
+            "plan.json",
+            plan.replacen("\"expiresAt\": \"20", "\"expiresAt\": \"21", 1),
+            "`plan.json` holds no plan",
+        ),
+        ("plan.json", plan.replacen("general-purpose", "general-purposf", 1), "of `PLAN.md`"),
+        (
+            "plan.json",
+            plan.replacen("\"evidence\": {", "\"evidence\": {\n    \"aaa\": 1,", 1),
+            "as this version",
+        ),
+        ("plan.json", "{".to_owned(), "`plan.json` holds no plan"),
+        ("PLAN.md", page.replacen("1 to add", "0 to add", 1), "line 3 of `PLAN.md`"),
+        ("destroy.yaml", "- node/aks-system-12345678-vmss000000\n".to_owned(), "line 1 of `destroy.yaml`"),
+        ("create.yaml", String::new(), "`create.yaml` is no file of a plan"),
+    ];
+    for (name, text, because) in edits {
+        stage.forge.write(&file(name), &text);
+        stage.forge.commit("Edited");
+        refused(&stage, because).await;
+        stage.forge.git(&["revert", "--no-edit", "HEAD"]);
+    }
+    stage.forge.git(&["mv", &folder, "nodeform/plans/2020-01-moved"]);
+    stage.forge.git(&["mv", "nodeform/plans/2020-01-moved", &folder.replace("create-", "replace-")]);
+    stage.forge.commit("Moved");
+    refused(&stage, "the folder is called").await;
+    stage.forge.git(&["revert", "--no-edit", "HEAD"]);
+    stage.forge.git(&["push", "--quiet", "origin", "main"]);
+    let applied = stage.apply().await;
+    assert_eq!(applied.code, Some(0), "{applied:?}");
+    assert_eq!(stage.machines().await, (1, 1));
+}
+
+#[tokio::test]
+async fn a_plan_of_another_cluster_and_one_that_is_late_are_refused() {
+    let stage = Stage::start().await;
+    let world = WORLD
+        .replace("  location: westeurope\n", "  location: westeurope\n  cluster: {name: other}\n")
+        .replace("_demo_westeurope", "_other_westeurope");
+    let other = crate::program::Program::of(&world, &["--speed", "60"]).await;
+    stage.propose(&["--class", "create"]).await;
+    stage.forge.merge(CREATE);
+    let elsewhere = Stage { program: other, forge: stage.forge, cache: stage.cache };
+    refused(&elsewhere, "the plan is of cluster").await;
+
+    let stage = Stage::start().await;
+    stage.propose(&["--class", "create", "--valid-for", "1s"]).await;
+    stage.forge.merge(CREATE);
+    refused(&stage, "the plan expired at").await;
+}
