@@ -10,6 +10,7 @@
 
 mod actor;
 mod book;
+mod carrying;
 mod driver;
 mod performed;
 mod reader;
@@ -17,6 +18,7 @@ mod token;
 
 pub use actor::{Actor, Materials, Means};
 pub use book::{Book, NotBegun};
+pub use carrying::Carrying;
 pub use driver::{Driver, Ended, Stop};
 pub use performed::Performed;
 pub use reader::{ReadFailure, Reader};

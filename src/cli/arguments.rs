@@ -32,6 +32,9 @@ pub(super) enum Command {
     /// Carry a plan out on a live cluster
     #[cfg(feature = "live")]
     Apply(super::apply::ApplyArguments),
+    /// Plan again and again in the cluster, and carry out what the NodeFleet lets happen
+    #[cfg(feature = "live")]
+    Controller(super::controller::ControllerArguments),
     /// Show a saved plan
     Show(ShowArguments),
     /// Show how two snapshots, or two saved plans, differ

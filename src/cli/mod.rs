@@ -9,6 +9,8 @@ mod catalog;
 mod compare;
 mod completions;
 mod context;
+#[cfg(feature = "live")]
+mod controller;
 mod crds;
 mod diff;
 mod exit;
@@ -88,6 +90,8 @@ fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
         Command::Plan(arguments) => plan::run(&arguments, ui),
         #[cfg(feature = "live")]
         Command::Apply(arguments) => apply::run(&arguments, ui),
+        #[cfg(feature = "live")]
+        Command::Controller(arguments) => controller::run(&arguments, ui),
         Command::Show(arguments) => saved::show(&arguments, ui),
         Command::Diff(arguments) => diff::run(&arguments, ui),
         Command::Verify(arguments) => saved::verify(&arguments, ui),

@@ -10,7 +10,7 @@
 mod approve;
 pub mod gate;
 
-pub use approve::{ApprovedPlan, NotApproved, Now, Terms, approve};
+pub use approve::{ApprovedPlan, NotApproved, Now, Terms, approve, resume};
 
 use crate::check::{Finding, check};
 use crate::plan::Plan;

@@ -6,7 +6,6 @@
 mod arguments;
 mod show;
 
-use std::collections::BTreeMap;
 use std::io::{BufRead as _, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +21,6 @@ use crate::apply::{Actor, Book, Driver, Ended, Materials, Means, NotBegun, Reade
 use crate::arm::ResourceId;
 use crate::cluster::ClusterFailure;
 use crate::cluster::lease::{self, Held};
-use crate::launch;
 use crate::model::Wishes;
 use crate::offline::{Request, World};
 use crate::plan::Plan;
@@ -191,7 +189,7 @@ impl Applying<'_> {
         let gate = held.gate().clone();
         let writer = cluster.writing(&gate);
         let book = Book::open(writer.clone(), plan, world::now()).await.map_err(|fault| not_begun(&fault))?;
-        let means = Means { writer, gate, azure: azure.clone(), materials: self.materials(plan) };
+        let means = Means { writer, gate, azure: azure.clone(), materials: Materials::of(&self.world.snapshot, &self.world.policy, plan) };
         let actor = Actor::new(Arc::clone(plan), means);
         let driver = Driver::new(Arc::clone(plan), (reader, actor, book), azure.cloud().clock_speed);
         let stop = driver.stop.clone();
@@ -204,19 +202,6 @@ impl Applying<'_> {
         };
         listening.abort();
         ended
-    }
-
-    /// Makes what VMs start with, as it is now, where it still is as it was planned.
-    fn materials(&self, plan: &ApprovedPlan) -> Materials {
-        let World { snapshot, policy, .. } = &self.world;
-        let mut materials = BTreeMap::new();
-        for (claim, launch) in &plan.execution().launches {
-            for choice in 0..launch.choices.len() {
-                let ready = launch::ready((snapshot, policy), plan.spec(), (claim, choice));
-                materials.insert((claim.clone(), choice), ready.map_err(|why| why.to_string()));
-            }
-        }
-        Materials(materials)
     }
 }
 
@@ -235,7 +220,7 @@ async fn listen(stop: Stop, ui: Ui) {
 }
 
 /// Who holds the Lease: this process alone.
-fn identity() -> String {
+pub(super) fn identity() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = host.trim();
     let at = world::now().as_nanosecond();
