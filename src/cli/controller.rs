@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &ControllerArguments, _ui: Ui) -> Result<Exit, Fail
         azure,
         named: arguments.azure.named(),
         catalogs,
-        identity: super::apply::identity(),
+        identity: identity(),
         metrics: Arc::default(),
         health: Arc::default(),
         stop: Stop::default(),
@@ -121,6 +121,15 @@ async fn listener(
         Failure::error(format!("port {port} cannot be listened on: {error}"))
             .hint(&format!("name another by {variable}, or 0 for none"))
     })
+}
+
+/// Who holds the Lease: in a cluster the Pod, by name and UID.
+fn identity() -> String {
+    let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+    match (variable("NODEFORM_POD"), variable("NODEFORM_POD_UID")) {
+        (Some(pod), Some(uid)) => format!("{pod}_{uid}"),
+        (Some(_) | None, _) => super::apply::identity(),
+    }
 }
 
 /// Hears SIGTERM and Ctrl-C.

@@ -33,6 +33,8 @@ mod replace;
 mod saved;
 mod schema;
 mod snapshot;
+#[cfg(feature = "live")]
+mod status;
 mod ui;
 mod validate;
 mod version;
@@ -92,6 +94,8 @@ fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
         Command::Apply(arguments) => apply::run(&arguments, ui),
         #[cfg(feature = "live")]
         Command::Controller(arguments) => controller::run(&arguments, ui),
+        #[cfg(feature = "live")]
+        Command::Status(arguments) => status::run(&arguments, ui),
         Command::Show(arguments) => saved::show(&arguments, ui),
         Command::Diff(arguments) => diff::run(&arguments, ui),
         Command::Verify(arguments) => saved::verify(&arguments, ui),

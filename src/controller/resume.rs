@@ -1,8 +1,9 @@
-//! What an earlier process has begun: its plans are read back from the ledger.
+//! The ledger: what an earlier process has begun is read back from it, and what is old goes.
 
 use super::looks::items;
+use super::now;
 use super::run::said;
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, ClusterFailure, Preconditions, Writer};
 use crate::ledger::{self, PLANS_ONLY, Recorded};
 use crate::plan::{Plan, file};
 
@@ -12,7 +13,7 @@ const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
 ///
 /// # Errors
 /// NodePlans cannot be listed: what has begun is not known.
-pub(super) async fn unfinished(cluster: &Cluster) -> Result<Vec<Plan>, crate::cluster::ClusterFailure> {
+pub(super) async fn unfinished(cluster: &Cluster) -> Result<Vec<Plan>, ClusterFailure> {
     let ledger = ledger::read(&items(cluster, PLANS, PLANS_ONLY).await?);
     ledger.faults.iter().for_each(|fault| tracing::warn!(hint = fault.hint(), "{fault}"));
     let mut plans = Vec::new();
@@ -34,4 +35,18 @@ async fn text(cluster: &Cluster, recorded: &Recorded) -> Result<String, String> 
         failure.what
     })?;
     ledger::text(recorded, &chunks).map_err(|fault| format!("{fault}; {}", fault.hint()))
+}
+
+/// Lets NodePlans go that nobody asks for any more.
+pub(super) async fn tidy(writer: &Writer) {
+    let found = match items(writer.cluster(), PLANS, PLANS_ONLY).await {
+        Ok(found) => found,
+        Err(failure) => return said("NodePlans cannot be listed", &failure),
+    };
+    for name in ledger::superfluous(&ledger::read(&found), now()) {
+        let path = format!("{PLANS}/{name}");
+        if let Err(failure) = writer.delete(&path, &Preconditions::default(), None).await {
+            return said("a NodePlan cannot be deleted", &failure);
+        }
+    }
 }

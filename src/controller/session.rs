@@ -36,6 +36,9 @@ const LOOK_GAP: Duration = Duration::from_secs(1);
 /// How often the NodeFleet and the pods that wait are looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// How often the ledger is tidied.
+const TIDY: Duration = Duration::from_secs(600);
+
 /// How long writes that are under way are waited for at the end.
 const ENDING: Duration = Duration::from_secs(5);
 
@@ -67,6 +70,9 @@ pub(super) struct Session<'a> {
     woken: Arc<Notify>,
     looked: Option<Instant>,
     stepped: Option<Instant>,
+    tidied: Option<Instant>,
+    /// What was said last of why nothing begins.
+    said: Vec<String>,
     is_resumed: bool,
 }
 
@@ -91,6 +97,8 @@ impl<'a> Session<'a> {
             woken,
             looked: None,
             stepped: None,
+            tidied: None,
+            said: Vec::new(),
             is_resumed: false,
         }
     }
@@ -187,7 +195,9 @@ impl<'a> Session<'a> {
                 self.of_round(round).await;
             }
             Ok(Err(because)) => {
-                because.iter().for_each(|because| tracing::warn!("no plan: {because}"));
+                if self.news.stops != because {
+                    because.iter().for_each(|because| tracing::warn!("no plan: {because}"));
+                }
                 self.news.stops = because;
             }
             Err(error) => tracing::error!("the round ended with a bug of nodeform: {error}"),
@@ -207,6 +217,10 @@ impl<'a> Session<'a> {
             if !self.is_resumed {
                 return;
             }
+        }
+        if self.tidied.is_none_or(|tidied| tidied.elapsed() >= TIDY) {
+            self.tidied = Some(Instant::now());
+            resume::tidy(&self.writer).await;
         }
         for claim in self.pod_events.note(&world.snapshot, at) {
             self.note_pod_event(&claim, at).await;
@@ -256,8 +270,12 @@ impl<'a> Session<'a> {
     }
 
     fn not_approved(&mut self, faults: &[NotApproved]) {
-        faults.iter().for_each(|fault| tracing::info!(hint = fault.hint(), "{fault}"));
-        self.news.stops = faults.iter().map(ToString::to_string).collect();
+        let stops: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        if self.said != stops {
+            faults.iter().for_each(|fault| tracing::info!(hint = fault.hint(), "{fault}"));
+        }
+        self.said = stops.clone();
+        self.news.stops = stops;
     }
 
     async fn carry(&mut self, world: &World, approved: ApprovedPlan) {
