@@ -27,6 +27,7 @@
 //! | [`sim`] | the world after a plan, in memory; a simulated Azure with a small cluster |
 //! | [`agent_pools`] | agent pools of AKS to NodePools, classes and a fleet to start from |
 //! | [`offline`] | from files to a judged plan: the steps in their order |
+//! | [`automatic`] | the rounds of the automatic mode: when one begins, and what of its plans may begin |
 //! | `arm` | Azure's requests and answers as values: built and read, not sent; bodies with feature `live` |
 //! | `bootstrap` | what a new VM needs in order to join, with secrets that cannot be printed |
 //! | [`launch`] | what VMs of a live plan are made of, and which nodes it means |
@@ -34,12 +35,13 @@
 //! | `cluster` | the Kubernetes client (feature `live`) |
 //! | `observe` | a cluster and its Azure resources, read once, to a snapshot; a simulated one too (feature `live`) |
 //! | `apply` | carries an approved plan out: looks, asks `rollout`, acts, looks again (feature `live`) |
+//! | `controller` | the automatic mode in the cluster: Lease, rounds, what is in flight, status, metrics (feature `live`) |
 //! | `azure_sim` | the simulated Azure over HTTPS on loopback (feature `sim-server`) |
 //! | `git` | manifests of a Git revision, from the object database; plans on branches of a server (feature `git`) |
 //! | `cli` | one file for each command; the only place that reads files and prints (feature `cli`) |
 //!
-//! Everything but `git`, `cli`, `azure`, `cluster`, `observe`, `apply` and `azure_sim` is pure: no file, no clock, no environment,
-//! no randomness, no order that differs from run to run. `tests/architecture.rs` holds that, and which module may use which.
+//! Everything but `git`, `cli`, `azure`, `cluster`, `observe`, `apply`, `controller` and `azure_sim` is pure: no file, no
+//! clock, no environment, no randomness, no order that differs from run to run. `tests/architecture.rs` holds that, and which module may use which.
 //!
 //! # Invariants, and the test that holds each
 //!
@@ -67,6 +69,7 @@ pub mod api;
 #[cfg(feature = "live")]
 pub mod apply;
 pub mod arm;
+pub mod automatic;
 #[cfg(feature = "live")]
 pub mod azure;
 #[cfg(feature = "sim-server")]
@@ -78,6 +81,8 @@ pub mod check;
 pub mod cli;
 #[cfg(feature = "live")]
 pub mod cluster;
+#[cfg(feature = "live")]
+pub mod controller;
 #[cfg(feature = "git")]
 pub mod git;
 pub mod launch;

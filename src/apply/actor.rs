@@ -15,11 +15,13 @@ use crate::arm::{Api, Request, ResourceId};
 use crate::azure::{Azure, Failure};
 use crate::bootstrap::BootstrapToken;
 use crate::cluster::{Deletion, Eviction, Preconditions, ThisPod, WriteGate, Writer};
-use crate::launch::Ready;
+use crate::launch::{self, Ready};
 use crate::plan::{Choice, ClaimSpecId};
+use crate::policy::Policy;
 use crate::render::requests;
 use crate::review::ApprovedPlan;
 use crate::rollout::{Action, Attempt, Effect, Object, ObjectPatch, ObjectRef, PodRef, VmRef};
+use crate::snapshot::Snapshot;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 const NODES: &str = "/api/v1/nodes";
@@ -30,6 +32,21 @@ const OPERATION_WAIT: Duration = Duration::from_secs(30 * 60);
 /// What VMs start with, by claim spec and choice; or why that can no longer be made.
 #[derive(Clone, Debug, Default)]
 pub struct Materials(pub BTreeMap<(ClaimSpecId, usize), Result<Ready, String>>);
+
+impl Materials {
+    /// Makes what VMs of a plan start with, as it is now, where it still is as it was planned.
+    #[must_use]
+    pub fn of(snapshot: &Snapshot, policy: &Policy, plan: &ApprovedPlan) -> Self {
+        let mut materials = BTreeMap::new();
+        for (claim, launch) in &plan.execution().launches {
+            for choice in 0..launch.choices.len() {
+                let ready = launch::ready((snapshot, policy), plan.spec(), (claim, choice));
+                materials.insert((claim.clone(), choice), ready.map_err(|why| why.to_string()));
+            }
+        }
+        Self(materials)
+    }
+}
 
 /// Performs actions.
 pub struct Actor {

@@ -10,6 +10,7 @@
 
 mod actor;
 mod book;
+mod carrying;
 mod driver;
 mod performed;
 mod reader;
@@ -17,6 +18,7 @@ mod token;
 
 pub use actor::{Actor, Materials, Means};
 pub use book::{Book, NotBegun, recorded};
+pub use carrying::Carrying;
 pub use driver::{Driver, Stop};
 pub use performed::Performed;
 pub use reader::{ReadFailure, Reader};

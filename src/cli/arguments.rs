@@ -37,6 +37,12 @@ pub(super) enum Command {
     /// Put a plan of a live cluster on a branch, where people review it
     #[cfg(feature = "live")]
     Propose(super::propose::ProposeArguments),
+    /// Plan again and again in the cluster, and carry out what the NodeFleet lets happen
+    #[cfg(feature = "live")]
+    Controller(super::controller::ControllerArguments),
+    /// Show what the fleet is doing, from objects of the cluster alone
+    #[cfg(feature = "live")]
+    Status(super::status::StatusArguments),
     /// Show a saved plan
     Show(ShowArguments),
     /// Show how two snapshots, or two saved plans, differ

@@ -115,7 +115,8 @@ impl AzureArguments {
         Ok(Laid { snapshot: Source::new("<live>", file::write(&snapshot)), ..Laid::default() })
     }
 
-    fn named(&self) -> Named {
+    /// Returns how the managed cluster is named.
+    pub(super) fn named(&self) -> Named {
         let Self { resource_group, cluster_name, subscription, .. } = self;
         let or = |said: &Option<String>, names: &[&str]| {
             said.clone().or_else(|| names.iter().find_map(|name| variable(name)))

@@ -5,20 +5,22 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::apply::{self, ApplyArguments, ApplyOutput, Applying};
+use super::apply::{self, ApplyArguments, Applying};
 use super::exit::{Exit, Failure};
 use super::live::Connected;
 use super::remote;
+use super::rolled::RolloutOutput;
 use super::ui::Ui;
 use super::world;
 use crate::api::node_plan::Phase;
-use crate::apply::{Ended, recorded};
+use crate::apply::recorded;
 use crate::git::remote::{Clone, PlanEntry, Tip};
 use crate::ledger::Ledger;
 use crate::plan::ChangeId;
 use crate::render::proposal::derived;
 use crate::render::words::count;
 use crate::review::proposal::{self, Files, FolderName, Proposal, ProposalFault, idle_creates};
+use crate::rollout::Ended;
 
 /// What is said of a removal whose line is gone.
 const STRUCK: &str = "struck in review";
@@ -47,8 +49,8 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
         let (branch, at) = (place.branch.as_str(), heads.target.commit());
         let text = format!("Nothing to apply: no plan waits on branch `{branch}` (commit {at}).\n");
         match arguments.output {
-            ApplyOutput::Human => ui.text(&text)?,
-            ApplyOutput::Jsonl => ui.aside(&text),
+            RolloutOutput::Human => ui.text(&text)?,
+            RolloutOutput::Jsonl => ui.aside(&text),
         }
     }
     for folder in folders {
@@ -182,5 +184,5 @@ fn broken(fault: &ProposalFault) -> Failure {
 /// Whether all is done that reviewers left in the plan.
 fn is_done(ended: &Ended, withheld: &BTreeMap<ChangeId, Arc<str>>) -> bool {
     let mut left = ended.outcomes.iter().filter(|(id, _)| !withheld.contains_key(*id));
-    ended.begun.is_empty() && left.all(|(_, outcome)| outcome.is_so())
+    ended.open.is_empty() && left.all(|(_, outcome)| outcome.is_so())
 }

@@ -9,6 +9,8 @@ mod catalog;
 mod compare;
 mod completions;
 mod context;
+#[cfg(feature = "live")]
+mod controller;
 mod crds;
 mod demo;
 mod diff;
@@ -39,6 +41,8 @@ mod rolled;
 mod saved;
 mod schema;
 mod snapshot;
+#[cfg(feature = "live")]
+mod status;
 mod ui;
 mod validate;
 mod version;
@@ -100,6 +104,10 @@ fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
         Command::Apply(arguments) => apply::run(&arguments, ui),
         #[cfg(feature = "live")]
         Command::Propose(arguments) => propose::run(&arguments, ui),
+        #[cfg(feature = "live")]
+        Command::Controller(arguments) => controller::run(&arguments, ui),
+        #[cfg(feature = "live")]
+        Command::Status(arguments) => status::run(&arguments, ui),
         Command::Show(arguments) => saved::show(&arguments, ui),
         Command::Diff(arguments) => diff::run(&arguments, ui),
         Command::Verify(arguments) => saved::verify(&arguments, ui),

@@ -139,7 +139,7 @@ impl NodeObject {
             is_unschedulable: self.is_unschedulable,
             is_do_not_disrupt: is_do_not_disrupt(&self.meta)
                 || claim.as_ref().is_some_and(|claim| is_do_not_disrupt(&claim.meta)),
-            is_deleting: self.meta.is_deleting || claim.as_ref().is_some_and(|claim| claim.meta.is_deleting),
+            is_deleting: self.meta.is_deleting || claim.as_ref().is_some_and(|claim| goes(&claim.meta)),
             created: self.meta.created,
             quiet_since: claim.as_ref().and_then(|claim| claim.quiet_since),
             is_consolidatable: claim.as_ref().is_some_and(|claim| claim.is_consolidatable),
@@ -156,6 +156,11 @@ fn quiet_since(status: Cursor<'_>) -> Option<Timestamp> {
     let initialized = |item: &Cursor<'_>| item.text("type").is_some_and(|text| &**text == "Initialized");
     let since = || status.items("conditions").into_iter().find(initialized)?.time("lastTransitionTime");
     status.time("lastPodEventTime").or_else(since)
+}
+
+/// Returns whether a claim's node goes: it is deleted, or nodeform has begun to remove it.
+fn goes(claim: &Meta) -> bool {
+    claim.is_deleting || claim.annotations.contains_key(label::REMOVAL)
 }
 
 /// Takes amounts that are zero or missing from what was promised.
@@ -245,7 +250,7 @@ impl ClaimObject {
             allocatable,
             is_unschedulable: false,
             is_do_not_disrupt: is_do_not_disrupt(&self.meta),
-            is_deleting: self.meta.is_deleting,
+            is_deleting: goes(&self.meta),
             created: self.meta.created,
             quiet_since: None,
             is_consolidatable: false,

@@ -146,6 +146,18 @@ impl MinValuesPolicy {
     }
 }
 
+/// What becomes of a plan that the controller makes. Plans that people make are none of its business.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Mode {
+    /// It is shown.
+    #[default]
+    Observe,
+    /// It is carried out at once.
+    Auto,
+}
+
 /// How the fleet is worked out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -262,6 +274,9 @@ pub struct Fleet {
     /// Whether nothing is begun; what has begun is finished.
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub is_suspended: bool,
+    /// What becomes of a plan that the controller makes.
+    #[serde(default, skip_serializing_if = "super::written::is_default")]
+    pub mode: Mode,
 }
 
 #[cfg(test)]

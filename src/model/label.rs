@@ -7,6 +7,9 @@
 pub const NODE_POOL: &str = "karpenter.sh/nodepool";
 /// How the capacity is bought.
 pub const CAPACITY_TYPE: &str = "karpenter.sh/capacity-type";
+/// On a NodeClaim whose node nodeform removes: it goes, whether or not it is deleted yet.
+pub const REMOVAL: &str = "nodeform.dev/removal";
+
 /// Set by Karpenter once a node has joined.
 pub const REGISTERED: &str = "karpenter.sh/registered";
 /// Set by Karpenter once a node may carry pods.

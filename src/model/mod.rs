@@ -46,7 +46,7 @@ pub use canonical::Digest;
 pub use claimed::{Claimed, Drift, Stamp, Trouble};
 pub use disruption::{Budget, BudgetNodes, ConsolidationPolicy, Disruption, DisruptionReason};
 pub use fleet::{
-    Commitment, Discount, Fleet, FleetLimits, MinValuesPolicy, NetworkSetup, Prefer, Prices, Safety,
+    Commitment, Discount, Fleet, FleetLimits, MinValuesPolicy, Mode, NetworkSetup, Prefer, Prices, Safety,
     SpreadHosts, Strategy,
 };
 pub use hold::{ChangeClass, Freeze, FreezeWindow, Hold, Holds};

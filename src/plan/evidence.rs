@@ -13,7 +13,9 @@ use super::comparison::Comparison;
 use super::reason::Reason;
 use super::strategies::StrategyFleet;
 use super::world::World;
-use crate::model::{ChangeClass, DisruptionReason, LabelKey, NodeName, PodKey, PoolName, Price, Resources};
+use crate::model::{
+    ChangeClass, DisruptionReason, LabelKey, NodeName, PodKey, PoolName, Price, Region, Resources,
+};
 use crate::solve::Report;
 
 /// What a plan was made from and why.
@@ -47,6 +49,26 @@ pub struct Evidence {
     /// What each strategy arrives at, where several were asked; the plan is that of the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strategies: Vec<StrategyFleet>,
+}
+
+impl Evidence {
+    /// Returns the evidence of a plan of which nothing but its decisions is known.
+    #[must_use]
+    pub fn unseen(region: Region) -> Self {
+        Self {
+            seen_at: None,
+            reasons: BTreeMap::new(),
+            shapes: Vec::new(),
+            placements: BTreeMap::new(),
+            kept: BTreeMap::new(),
+            unchanged: Vec::new(),
+            held: Vec::new(),
+            report: Report::default(),
+            world: World::unseen(region),
+            comparison: None,
+            strategies: Vec::new(),
+        }
+    }
 }
 
 /// What a node to make will have.

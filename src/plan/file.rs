@@ -13,8 +13,8 @@ use super::evidence::Evidence;
 use super::identity::digest_of;
 use super::spec::PlanSpec;
 use super::summary::Summary;
-use crate::model::Digest;
 use crate::model::written::EXACT_MAX;
+use crate::model::{Digest, Region};
 
 /// The version of the format.
 pub const API_VERSION: &str = "nodeform.dev/v1alpha1";
@@ -189,6 +189,23 @@ pub fn read(text: &str) -> Result<Plan, PlanFileFault> {
     let plan = Plan { spec, evidence };
     same_summary(&value, &plan)?;
     Ok(plan)
+}
+
+/// Reads the decisions of a plan alone, as the ledger keeps them; there is no evidence then.
+///
+/// # Errors
+/// When the text is not the `spec` of a plan, or holds what is not known here.
+pub fn read_spec(text: &str) -> Result<Plan, PlanFileFault> {
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| PlanFileFault::NotJson { because: error.to_string() })?;
+    exact(&value, &mut String::new())?;
+    let spec: PlanSpec = serde_json::from_value(value.clone())
+        .map_err(|error| PlanFileFault::Malformed { path: "spec".to_owned(), because: error.to_string() })?;
+    known_fields(&value, &serde_json::to_value(&spec).expect("a spec has a JSON form"))?;
+    let region = spec.execution.as_ref().map_or("", |execution| &*execution.cluster.location);
+    let evidence = Evidence::unseen(Region::new(region));
+    complete(&spec, &evidence)?;
+    Ok(Plan { spec, evidence })
 }
 
 fn part<T: serde::de::DeserializeOwned>(value: &Value, field: &str) -> Result<T, PlanFileFault> {

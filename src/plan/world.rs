@@ -130,6 +130,34 @@ pub struct PodGroup {
 }
 
 impl World {
+    /// Returns the world of a plan of which nothing but its decisions is known.
+    pub(super) fn unseen(region: Region) -> Self {
+        Self {
+            documents: None,
+            region,
+            catalog: String::new(),
+            sizes: BTreeMap::new(),
+            prices: Vec::new(),
+            well_known: BTreeSet::new(),
+            pools: Vec::new(),
+            classes: Vec::new(),
+            overlays: Vec::new(),
+            fleet: Fleet::default(),
+            nodes: Vec::new(),
+            absent: Vec::new(),
+            daemons: Vec::new(),
+            namespaces: NamespaceLabels::default(),
+            storage: Storage::default(),
+            budgets: Vec::new(),
+            pod_specs: Vec::new(),
+            pods: Vec::new(),
+            gaps: Vec::new(),
+            assumptions: Vec::new(),
+            assumes_system_node: false,
+            preemptions: Vec::new(),
+        }
+    }
+
     /// Returns what the plan needs of what it was made from.
     #[must_use]
     pub fn of(snapshot: &Snapshot, policy: &Policy, spec: &PlanSpec) -> Self {

@@ -7,7 +7,7 @@ use super::{holds, path};
 use crate::api::node_fleet::{self as wire, NodeFleet, NodeFleetSpec};
 use crate::api::text::{NumberOrWord, Quantity as WireQuantity};
 use crate::model::{
-    Commitment, Discount, ExtraCost, Fleet, FleetLimits, MicroUsd, MicroUsdPerHour, MinValuesPolicy,
+    Commitment, Discount, ExtraCost, Fleet, FleetLimits, MicroUsd, MicroUsdPerHour, MinValuesPolicy, Mode,
     NetworkSetup, Prefer, Prices, Quantity, Region, Safety, SkuName, SpreadHosts, Strategy,
 };
 
@@ -53,6 +53,11 @@ pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
         spread_hosts: spread_hosts(spec.spread.unwrap_or_default()),
         safety: safety(&spec.safety.unwrap_or_default()),
         is_suspended: spec.suspend == Some(true),
+        mode: match spec.mode {
+            Some(wire::Mode::Auto) => Mode::Auto,
+            // `review` is refused above.
+            Some(wire::Mode::Observe | wire::Mode::Review) | None => Mode::Observe,
+        },
     })
 }
 
@@ -128,8 +133,8 @@ fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
     let asked = [
         (
             "spec.mode",
-            spec.mode.is_some_and(|mode| mode != wire::Mode::Observe),
-            "plans are shown and not carried out, as with `observe`",
+            spec.mode == Some(wire::Mode::Review),
+            "plans are carried out at once (`auto`) or shown (`observe`)",
         ),
         (
             "spec.allow",

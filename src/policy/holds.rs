@@ -75,6 +75,15 @@ fn freeze(wire: &WireFreeze, place: usize, faults: &mut Vec<Fault>) -> Option<Fr
     })
 }
 
+/// The classes that mode `auto` carries out.
+const HAPPEN_BY_THEMSELVES: [ChangeClass; 5] = [
+    ChangeClass::Create,
+    ChangeClass::RemoveEmpty,
+    ChangeClass::MovePods,
+    ChangeClass::Replace,
+    ChangeClass::Update,
+];
+
 /// What is decided of classes in one place.
 #[derive(Default)]
 struct Decided {
@@ -114,9 +123,12 @@ fn decided(
                 decided.lifted.insert(class);
                 continue;
             }
+            // As mode `auto` has it.
+            Some(Decision::Auto) if HAPPEN_BY_THEMSELVES.contains(&class) => continue,
             Some(Decision::Hold) => "new nodes are not held back: pods that wait always get theirs",
-            Some(Decision::Auto | Decision::Review) => {
-                "this version does not act on this decision yet: plans are shown, and only `hold` changes them"
+            Some(Decision::Auto) => "this class never happens by itself",
+            Some(Decision::Review) => {
+                "this version does not act on this decision yet: it knows `auto` and `hold` alone"
             }
         };
         let hint = match class == ChangeClass::Create {

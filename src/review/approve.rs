@@ -136,6 +136,24 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
     Ok(ApprovedPlan { plan, execution, id, withheld, terms, safety })
 }
 
+/// Takes a plan up that an earlier process was allowed to carry out: what has begun is finished, and nothing else of it
+/// happens.
+///
+/// # Errors
+/// It is of no live cluster, or of another one.
+pub fn resume(plan: Plan, now: Now<'_>) -> Result<ApprovedPlan, Vec<NotApproved>> {
+    let execution = plan.spec.execution.clone().ok_or_else(|| vec![NotApproved::NotLive])?;
+    if let Some(other) = other_cluster(&execution, now.snapshot) {
+        return Err(vec![other]);
+    }
+    let because: Arc<str> = "who carried the plan out ended before this was begun".into();
+    let left = plan.spec.changes.keys().filter(|id| !now.begun.contains(*id));
+    let withheld = left.map(|id| (id.clone(), Arc::clone(&because))).collect();
+    let id = plan.id().into();
+    let safety = now.policy.fleet.safety;
+    Ok(ApprovedPlan { plan, execution, id, withheld, terms: Terms::default(), safety })
+}
+
 /// Returns that a plan is of another cluster than the one that was seen, where it is.
 #[must_use]
 pub fn other_cluster(execution: &Execution, snapshot: &Snapshot) -> Option<NotApproved> {
@@ -177,10 +195,10 @@ fn broken(condition: &Precondition, inputs: &Inputs) -> Option<String> {
 }
 
 impl ApprovedPlan {
-    /// Returns the plan without these changes, each with why: what reviewers struck is not done.
+    /// Returns the plan with these changes left out as well, each with the reason.
     #[must_use]
-    pub fn without(mut self, struck: BTreeMap<ChangeId, Arc<str>>) -> Self {
-        for (id, because) in struck {
+    pub fn withholding(mut self, held: BTreeMap<ChangeId, Arc<str>>) -> Self {
+        for (id, because) in held {
             self.withheld.entry(id).or_insert(because);
         }
         self

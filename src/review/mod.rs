@@ -11,7 +11,7 @@ mod approve;
 pub mod gate;
 pub mod proposal;
 
-pub use approve::{ApprovedPlan, NotApproved, Now, Terms, approve, other_cluster};
+pub use approve::{ApprovedPlan, NotApproved, Now, Terms, approve, other_cluster, resume};
 
 use crate::check::{Finding, check};
 use crate::plan::Plan;

@@ -16,7 +16,7 @@ use crate::plan::ChangeId;
 pub const LAUNCH: &str = "nodeform.dev/launch";
 
 /// The annotation that says which plan removes the node, and since when.
-pub const REMOVAL: &str = "nodeform.dev/removal";
+pub const REMOVAL: &str = crate::model::label::REMOVAL;
 
 /// The annotation with the plan that made the claim.
 pub const PLAN: &str = "nodeform.dev/plan";

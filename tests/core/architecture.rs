@@ -68,10 +68,12 @@ const EDGES: &[(&str, &[&str])] = &[
             "sim",
         ],
     ),
+    // The rounds: plans are made by `offline`, and what of them begins is decided here.
+    ("automatic", &["model", "api", "snapshot", "plan", "offline"]),
 ];
 
 /// Modules where things may happen: repositories, files, the terminal.
-const EFFECTS: &[&str] = &["git", "cli", "azure", "azure_sim", "cluster", "observe", "apply"];
+const EFFECTS: &[&str] = &["git", "cli", "azure", "azure_sim", "cluster", "observe", "apply", "controller"];
 
 /// What a pure module must not mention, and why.
 const FORBIDDEN: &[(&str, &str)] = &[

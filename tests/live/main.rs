@@ -7,6 +7,7 @@
 
 mod apply;
 mod azure;
+mod controller;
 mod joins;
 mod launch;
 mod lease;

@@ -194,7 +194,7 @@ impl Program {
         self.own("GET", "/sim/state", &Value::Null).await.1
     }
 
-    async fn wait(&self, holds: impl AsyncFn() -> bool) {
+    pub(crate) async fn wait(&self, holds: impl AsyncFn() -> bool) {
         let waited = tokio::time::timeout(PATIENCE, async {
             while !holds().await {
                 tokio::time::sleep(Duration::from_millis(20)).await;
@@ -243,6 +243,22 @@ impl Program {
             .expect("the program starts");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
         Ran { code: output.status.code(), printed: text(output.stdout), said: text(output.stderr) }
+    }
+
+    /// Starts nodeform and leaves it running; its standard error goes to a file.
+    pub(crate) fn started(&self, arguments: &[&str], said: &std::path::Path) -> Child {
+        let announced = self.announcement["env"].as_object().expect("variables");
+        let announced = announced.iter().map(|(name, value)| (name.as_str(), value.as_str().expect("text")));
+        Command::new(env!("CARGO_BIN_EXE_nodeform"))
+            .args(arguments)
+            .env_clear()
+            .envs(announced)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(std::fs::OpenOptions::new().create(true).append(true).open(said).expect("a file"))
+            .kill_on_drop(true)
+            .spawn()
+            .expect("the program starts")
     }
 
     pub(crate) async fn end(&mut self) -> std::process::ExitStatus {

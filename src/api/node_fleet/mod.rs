@@ -5,6 +5,7 @@ mod allowance;
 mod approve;
 mod bounds;
 mod cluster;
+mod status;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +16,9 @@ pub use allowance::{
 pub use approve::{Approve, ApproveClasses, Decision};
 pub use bounds::{Commitment, Discount, FleetLimits, Freeze, Prices, Safety};
 pub use cluster::{Cluster, Forge, Git, NetworkDataplane, NetworkPlugin, NetworkPluginMode};
+pub use status::{FleetHold, LastPlan, NodeFleetStatus, PlanInFlight};
 
-use super::meta::{Condition, ObjectMeta};
+use super::meta::ObjectMeta;
 use super::text::NumberOrWord;
 
 /// How nodeform treats one cluster as a whole.
@@ -188,28 +190,4 @@ pub struct Spread {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 1_000, "pattern" = super::pattern::EACH)))]
     pub min_hosts: Option<NumberOrWord>,
-}
-
-/// What was last seen of a fleet.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct NodeFleetStatus {
-    /// The `metadata.generation` that was last looked at.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
-    pub observed_generation: Option<i64>,
-    /// `Ready`, `Reconciling`, `Stalled`, as kstatus reads them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(extend("x-kubernetes-list-map-keys" = ["type"], "x-kubernetes-list-type" = "map"))
-    )]
-    pub conditions: Option<Vec<Condition>>,
-    /// The commit that was last carried out, as `branch@sha1:…`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_applied_revision: Option<String>,
-    /// The value of the annotation `reconcile.fluxcd.io/requestedAt` that was last answered.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_handled_reconcile_at: Option<String>,
 }

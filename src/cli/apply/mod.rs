@@ -22,7 +22,6 @@ use crate::apply::{Actor, Book, Driver, Materials, Means, NotBegun, Reader, Stop
 use crate::arm::ResourceId;
 use crate::cluster::ClusterFailure;
 use crate::cluster::lease::{self, Held};
-use crate::launch;
 use crate::model::Wishes;
 use crate::offline::{Request, World};
 use crate::plan::{ChangeId, Plan};
@@ -154,7 +153,7 @@ impl Applying<'_> {
         let approved = approve(checked, now, terms).map_err(|faults| not_approved(&faults))?;
         // What has begun is finished: half a removal helps nobody.
         struck.retain(|id, _| !begun.contains(id));
-        self.roll_out(reader, Arc::new(approved.without(struck)))
+        self.roll_out(reader, Arc::new(approved.withholding(struck)))
     }
 
     fn reader(&self, execution: &crate::plan::Execution) -> Result<Reader, Failure> {
@@ -203,7 +202,12 @@ impl Applying<'_> {
         let gate = held.gate().clone();
         let writer = cluster.writing(&gate);
         let book = Book::open(writer.clone(), plan, world::now()).await.map_err(|fault| not_begun(&fault))?;
-        let means = Means { writer, gate, azure: azure.clone(), materials: self.materials(plan) };
+        let means = Means {
+            writer,
+            gate,
+            azure: azure.clone(),
+            materials: Materials::of(&self.world.snapshot, &self.world.policy, plan),
+        };
         let actor = Actor::new(Arc::clone(plan), means);
         let driver = Driver::new(Arc::clone(plan), (reader, actor, book), azure.cloud().clock_speed);
         let stop = driver.stop.clone();
@@ -216,19 +220,6 @@ impl Applying<'_> {
         };
         listening.abort();
         ended
-    }
-
-    /// Makes what VMs start with, as it is now, where it still is as it was planned.
-    fn materials(&self, plan: &ApprovedPlan) -> Materials {
-        let World { snapshot, policy, .. } = &self.world;
-        let mut materials = BTreeMap::new();
-        for (claim, launch) in &plan.execution().launches {
-            for choice in 0..launch.choices.len() {
-                let ready = launch::ready((snapshot, policy), plan.spec(), (claim, choice));
-                materials.insert((claim.clone(), choice), ready.map_err(|why| why.to_string()));
-            }
-        }
-        Materials(materials)
     }
 }
 
@@ -247,7 +238,7 @@ async fn listen(stop: Stop, ui: Ui) {
 }
 
 /// Who holds the Lease: this process alone.
-fn identity() -> String {
+pub(super) fn identity() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = host.trim();
     let at = world::now().as_nanosecond();

@@ -47,6 +47,7 @@ pub struct Now {
 /// Who stands for election, and what it saw.
 #[derive(Clone, Debug)]
 pub struct Candidate {
+    name: &'static str,
     identity: String,
     namespace: String,
     terms: Terms,
@@ -119,7 +120,19 @@ impl Candidate {
     /// Stands for election. `identity` must be of this process alone: whoever has it holds the Lease.
     #[must_use]
     pub const fn new(identity: String, namespace: String, terms: Terms) -> Self {
-        Self { identity, namespace, terms, seen: Seen::Nothing, renewed: None }
+        Self { name: super::NAME, identity, namespace, terms, seen: Seen::Nothing, renewed: None }
+    }
+
+    /// Stands for the Lease of this name instead of Karpenter's.
+    #[must_use]
+    pub fn of_lease(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// Returns the name of the Lease.
+    #[must_use]
+    pub const fn lease(&self) -> &'static str {
+        self.name
     }
 
     /// Returns whether the Lease is ours, as far as is known.
@@ -197,7 +210,7 @@ impl Candidate {
         };
         record.written_into(json!({
             "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-            "metadata": {"name": super::NAME, "namespace": self.namespace},
+            "metadata": {"name": self.name, "namespace": self.namespace},
         }))
     }
 

@@ -102,12 +102,24 @@ impl Held {
 pub async fn acquire(
     cluster: &Cluster,
     settings: &Settings,
+    waits: impl FnMut(&Other),
+) -> Result<Held, ClusterFailure> {
+    acquire_named((cluster, NAME), settings, waits).await
+}
+
+/// The same for a Lease of another name.
+///
+/// # Errors
+/// As [`acquire`].
+pub async fn acquire_named(
+    (cluster, name): (&Cluster, &'static str),
+    settings: &Settings,
     mut waits: impl FnMut(&Other),
 ) -> Result<Held, ClusterFailure> {
     let Settings { identity, namespace, terms } = settings;
     let mut holder = Holder {
         writer: cluster.writing(&WriteGate::always_open()),
-        candidate: Candidate::new(identity.clone(), namespace.clone(), *terms),
+        candidate: Candidate::new(identity.clone(), namespace.clone(), *terms).of_lease(name),
         namespace: namespace.clone(),
         gate: WriteGate::closed(terms.renew_deadline),
         terms: *terms,
@@ -151,7 +163,8 @@ pub async fn attempt(
     now: impl Fn() -> Now,
 ) -> Result<Attempt, ClusterFailure> {
     let list = super::list(namespace);
-    let path = format!("{list}/{NAME}");
+    let name = candidate.lease();
+    let path = format!("{list}/{name}");
     candidate.begin();
     for _ in 0..DECISIONS_MAX {
         let began = now();
@@ -183,9 +196,9 @@ pub async fn attempt(
     }
     Err(ClusterFailure {
         kind: ClusterFailureKind::Conflict,
-        what: format!("Lease `{namespace}/{NAME}` changes faster than it can be written"),
+        what: format!("Lease `{namespace}/{name}` changes faster than it can be written"),
         hint: format!(
-            "look who writes it: `kubectl get lease -n {namespace} {NAME} -o yaml --show-managed-fields`"
+            "look who writes it: `kubectl get lease -n {namespace} {name} -o yaml --show-managed-fields`"
         ),
     })
 }
@@ -235,14 +248,19 @@ impl Holder {
                 Ok(Attempt::Renewed(_)) => {}
                 Ok(Attempt::Lost(lost)) => {
                     self.gate.close();
-                    tracing::warn!(namespace = self.namespace, lease = NAME, "{lost}");
+                    tracing::warn!(namespace = self.namespace, lease = self.candidate.lease(), "{lost}");
                     loss.send_replace(Some(lost));
                     return Ok(());
                 }
                 // Whoever held it and waits for another has lost it, which is said by `Lost`.
                 Ok(Attempt::Waits(_)) => {}
                 Err(failure) => {
-                    tracing::warn!(namespace = self.namespace, lease = NAME, "renewal: {}", failure.what);
+                    tracing::warn!(
+                        namespace = self.namespace,
+                        lease = self.candidate.lease(),
+                        "renewal: {}",
+                        failure.what
+                    );
                 }
             }
         }
@@ -251,7 +269,7 @@ impl Holder {
     async fn release(self) -> Result<(), ClusterFailure> {
         self.gate.close();
         let Some(free) = self.candidate.released(Timestamp::now()) else { return Ok(()) };
-        let path = format!("{}/{NAME}", super::list(&self.namespace));
+        let path = format!("{}/{}", super::list(&self.namespace), self.candidate.lease());
         match within(Duration::from_secs(REQUEST_SECONDS_MAX), self.writer.replace(&path, &free)).await {
             // Somebody wrote since: it is no longer ours, or ends by itself.
             Err(failure) if failure.kind == ClusterFailureKind::Conflict => Ok(()),

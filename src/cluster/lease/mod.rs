@@ -12,12 +12,15 @@ mod record;
 
 pub use decide::{Candidate, Lost, Now, Other, Step, Terms};
 pub use gate::{GateClosed, WriteGate};
-pub use hold::{Attempt, Held, Settings, acquire, attempt};
+pub use hold::{Attempt, Held, Settings, acquire, acquire_named, attempt};
 pub use locate::namespace;
 pub use record::{Record, micro_time};
 
 /// Karpenter's Lease: both are never active at once.
 pub const NAME: &str = "karpenter-leader-election";
+
+/// The Lease of who only looks: it stands in nobody's way.
+pub const OBSERVE: &str = "nodeform-observe";
 
 /// Where it is made where there is none.
 pub const NAMESPACE: &str = "kube-system";

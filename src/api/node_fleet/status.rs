@@ -1,0 +1,102 @@
+//! What was last seen of a fleet, and what is under way. Must never be read to decide anything.
+
+use serde::{Deserialize, Serialize};
+
+use super::Mode;
+use crate::api::meta::Condition;
+
+/// What was last seen of a fleet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct NodeFleetStatus {
+    /// The `metadata.generation` that was last looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
+    pub observed_generation: Option<i64>,
+    /// `Ready`, `Reconciling`, `Stalled`, as kstatus reads them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("x-kubernetes-list-map-keys" = ["type"], "x-kubernetes-list-type" = "map"))
+    )]
+    pub conditions: Option<Vec<Condition>>,
+    /// The mode that the controller is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// The last plan of the controller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<LastPlan>,
+    /// The plans with changes under way, the oldest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100, "x-kubernetes-list-type" = "atomic")))]
+    pub in_flight: Option<Vec<PlanInFlight>>,
+    /// What is due and held back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100, "x-kubernetes-list-type" = "atomic")))]
+    pub holds: Option<Vec<FleetHold>>,
+    /// Why nothing new begins, a line each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 20, "x-kubernetes-list-type" = "atomic")))]
+    pub stops: Option<Vec<String>>,
+    /// The commit that was last carried out, as `branch@sha1:…`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_applied_revision: Option<String>,
+    /// The value of the annotation `reconcile.fluxcd.io/requestedAt` that was last answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_handled_reconcile_at: Option<String>,
+}
+
+/// The last plan of the controller.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct LastPlan {
+    /// Its id; that of its NodePlan, if it has effects.
+    pub id: String,
+    /// When the cluster was first seen so that this plan came of it.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
+    pub seen_at: String,
+    /// Nodes to add.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
+    pub add: i32,
+    /// Nodes to destroy.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
+    pub destroy: i32,
+    /// Pods that stay Pending.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
+    pub pending: i32,
+    /// What the fleet costs in a month of 730 hours, in dollars.
+    pub monthly_before: String,
+    /// The same after the plan.
+    pub monthly_after: String,
+}
+
+/// A plan with changes under way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PlanInFlight {
+    /// The NodePlan.
+    pub plan: String,
+    /// How many of its changes have not ended.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
+    pub changes: i32,
+}
+
+/// What is due and held back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct FleetHold {
+    /// The node.
+    pub node: String,
+    /// The class of the change.
+    pub class: String,
+    /// What holds it back.
+    pub because: String,
+    /// Until when; absent where nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
+    pub until: Option<String>,
+}

@@ -1,0 +1,87 @@
+//! What of a round's plan begins: everything but what is not sure yet, is under way elsewhere, or never happens by itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::back_off::BackOff;
+use super::wants::Wants;
+use crate::model::{ChangeClass, DisruptionReason};
+use crate::plan::{Change, ChangeId, PlanSpec};
+
+/// What is known when it is chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct Choosing<'a> {
+    /// What rounds want, this one included.
+    pub wants: &'a Wants,
+    /// Pools whose nodes failed of late.
+    pub back_off: &'a BackOff,
+    /// The changes of plans that are in flight.
+    pub in_flight: &'a BTreeSet<ChangeId>,
+    /// Now.
+    pub at: Timestamp,
+}
+
+/// Returns what is left out of a plan, with the reason.
+#[must_use]
+pub fn left_out(spec: &PlanSpec, choosing: Choosing<'_>) -> BTreeMap<ChangeId, Arc<str>> {
+    let mut left_out: BTreeMap<ChangeId, Arc<str>> = BTreeMap::new();
+    for (id, planned) in &spec.changes {
+        let because = match &planned.change {
+            Change::Create(create) => spec
+                .claims
+                .get(&create.spec)
+                .and_then(|claim| Some((claim, choosing.back_off.until(&claim.pool, choosing.at)?)))
+                .map(|(claim, until)| {
+                    format!("nodes of pool `{}` failed; the next is tried at {until}", claim.pool)
+                }),
+            Change::Delete(delete) => of_delete(spec, id, delete.reason, choosing),
+            Change::Replace(_)
+            | Change::Update(_)
+            | Change::Adopt(_)
+            | Change::Forget(_)
+            | Change::NoOp(_) => Some("this version carries out creates and removals alone".to_owned()),
+        };
+        left_out.extend(because.map(|because| (id.clone(), because.into())));
+    }
+    let needless = needless(spec, &left_out);
+    left_out.extend(needless);
+    left_out
+}
+
+fn of_delete(
+    spec: &PlanSpec,
+    id: &ChangeId,
+    reason: DisruptionReason,
+    choosing: Choosing<'_>,
+) -> Option<String> {
+    let Choosing { wants, in_flight, at, .. } = choosing;
+    if in_flight.contains(id) {
+        return Some("a plan before removes it".to_owned());
+    }
+    if ChangeClass::of(reason) == ChangeClass::DeletePool {
+        return Some("the nodes of a pool never go by themselves".to_owned());
+    }
+    if matches!(reason, DisruptionReason::Unhealthy | DisruptionReason::Expired) {
+        return None;
+    }
+    let node = spec.execution.as_ref().and_then(|execution| execution.nodes.get(id));
+    let until = wants.waits_until(node.and_then(|node| node.node_uid.as_deref()), at)?;
+    Some(format!("it goes if a round at {until} or later still wants it"))
+}
+
+/// Returns the creates for pods of nodes none of which goes now. A create that no removal waits for is for pods that wait.
+fn needless(spec: &PlanSpec, left_out: &BTreeMap<ChangeId, Arc<str>>) -> BTreeMap<ChangeId, Arc<str>> {
+    let Some(execution) = &spec.execution else { return BTreeMap::new() };
+    let mut serves: BTreeMap<&ChangeId, bool> = BTreeMap::new();
+    for (delete, removal) in &execution.removals {
+        for create in &removal.after {
+            *serves.entry(create).or_default() |= !left_out.contains_key(delete);
+        }
+    }
+    let needless = serves.into_iter().filter(|(_, serves)| !serves);
+    needless
+        .map(|(create, _)| (create.clone(), "the nodes whose pods it takes do not go yet".into()))
+        .collect()
+}

@@ -1,0 +1,30 @@
+//! The automatic mode: when a round begins, what of its plans may begin, and what the NodeFleet says of it.
+//!
+//! ```text
+//!  waiting pods ─▶ Batch ┐                     ┌─ creates alone ───────────┐
+//!  time ─────────────────┼─▶ Rounds ─▶ round ──┤                           ├─▶ chosen ─▶ what begins
+//!  what is in flight ────┘                     └─ the rest, without those  ┘      ▲
+//!                                                 that wait in vain             Wants: twice, 15 s apart
+//! ```
+//!
+//! Values in, decisions out; what is done of them is `controller`. Must never let a change begin that no judged plan
+//! holds, nor one of a pool that is gone.
+
+mod back_off;
+mod batch;
+mod chosen;
+mod pod_events;
+mod rounds;
+mod standing;
+pub mod status;
+mod wants;
+mod worlds;
+
+pub use back_off::BackOff;
+pub use batch::Batch;
+pub use chosen::{Choosing, left_out};
+pub use pod_events::PodEvents;
+pub use rounds::{InFlight, Next, Rounds};
+pub use standing::{FleetRef, Standing, standing};
+pub use wants::Wants;
+pub use worlds::{creates_alone, without_waiting};

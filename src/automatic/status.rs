@@ -1,0 +1,156 @@
+//! What a NodeFleet's status says: mode, last plan, what is in flight, what is held, what stops; as kstatus reads it.
+//!
+//! A body to send, made of values. A status that says what it said before is not written again.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::standing::FleetRef;
+use crate::api::meta::Condition;
+use crate::api::node_fleet::{self as wire, FleetHold, LastPlan, NodeFleetStatus, PlanInFlight};
+use crate::model::Mode;
+use crate::plan::{Plan, Summary};
+
+/// How many holds are listed at most, and how many letters one line has.
+const HOLDS_MAX: usize = 100;
+const STOPS_MAX: usize = 20;
+const LETTERS_MAX: usize = 512;
+
+/// What there is to say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct News {
+    /// The mode.
+    pub mode: Mode,
+    /// The last plan.
+    pub plan: Option<LastPlan>,
+    /// Plans with changes under way.
+    pub in_flight: Vec<PlanInFlight>,
+    /// What is held back.
+    pub holds: Vec<FleetHold>,
+    /// Why nothing new begins.
+    pub stops: Vec<String>,
+}
+
+impl News {
+    /// Takes the figures and the holds of a plan; the time of one that says the same stays.
+    pub fn take(&mut self, plan: &Plan, at: Timestamp) {
+        let Summary { add, destroy, pending, monthly_before, monthly_after, .. } = Summary::of(plan);
+        let next = LastPlan {
+            id: plan.id(),
+            seen_at: at.to_string(),
+            add: count(add),
+            destroy: count(destroy),
+            pending: count(pending),
+            monthly_before,
+            monthly_after,
+        };
+        let is_same = self.plan.as_ref().is_some_and(|known| {
+            LastPlan { id: next.id.clone(), seen_at: next.seen_at.clone(), ..known.clone() } == next
+        });
+        // Plans that propose nothing differ in their expiry alone.
+        if !is_same || add + destroy > 0 && self.plan.as_ref().is_some_and(|known| known.id != next.id) {
+            self.plan = Some(next);
+        }
+        let held = plan.evidence.held.iter().take(HOLDS_MAX);
+        let hold = |held: &crate::plan::HeldChange| FleetHold {
+            node: held.node.to_string(),
+            class: held.class.to_string(),
+            because: short(&held.because),
+            until: held.until.map(|until| until.to_string()),
+        };
+        self.holds = held.map(hold).collect();
+    }
+
+    /// Returns the merge patch of the NodeFleet's status; nothing where it says that already. `before` is the object as it
+    /// is.
+    #[must_use]
+    pub fn patch(&self, fleet: &FleetRef, before: &Value, at: Timestamp) -> Option<Value> {
+        let known: NodeFleetStatus = serde_json::from_value(before["status"].clone()).unwrap_or_default();
+        let Self { mode, plan, in_flight, holds, stops } = self.clone();
+        let status = NodeFleetStatus {
+            observed_generation: Some(fleet.generation),
+            conditions: Some(self.conditions(&known, fleet, at)),
+            mode: Some(match mode {
+                Mode::Observe => wire::Mode::Observe,
+                Mode::Auto => wire::Mode::Auto,
+            }),
+            plan: plan.or_else(|| known.plan.clone()),
+            in_flight: Some(in_flight),
+            holds: Some(holds),
+            stops: Some(stops.iter().take(STOPS_MAX).map(|stop| short(stop)).collect()),
+            last_applied_revision: known.last_applied_revision.clone(),
+            last_handled_reconcile_at: known.last_handled_reconcile_at.clone(),
+        };
+        (status != known).then(|| json!({ "status": status }))
+    }
+
+    fn conditions(&self, known: &NodeFleetStatus, fleet: &FleetRef, at: Timestamp) -> Vec<Condition> {
+        let stalled = match self.stops.first() {
+            Some(stop) => ("True", "Stopped", short(stop)),
+            None => ("False", "Proceeding", String::new()),
+        };
+        let reconciling = match self.in_flight.len() {
+            0 => ("False", "NothingInFlight", String::new()),
+            plans => ("True", "ChangesInFlight", format!("{plans} plans have changes under way")),
+        };
+        let ready = match (self.stops.is_empty(), self.in_flight.is_empty()) {
+            (true, true) => ("True", "Settled", String::new()),
+            (true, false) => ("False", "ChangesInFlight", String::new()),
+            (false, _) => ("False", "Stopped", stalled.2.clone()),
+        };
+        let all = [("Ready", ready), ("Reconciling", reconciling), ("Stalled", stalled)];
+        all.into_iter()
+            .map(|(kind, (status, reason, message))| {
+                let before = known.conditions.iter().flatten().find(|condition| condition.type_ == kind);
+                let since = before.filter(|before| before.status == status);
+                Condition {
+                    type_: kind.to_owned(),
+                    status: status.to_owned(),
+                    reason: reason.to_owned(),
+                    message,
+                    last_transition_time: since.map_or_else(
+                        || at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+                        |before| before.last_transition_time.clone(),
+                    ),
+                    observed_generation: Some(fleet.generation),
+                }
+            })
+            .collect()
+    }
+}
+
+fn count(many: usize) -> i32 {
+    i32::try_from(many).unwrap_or(i32::MAX)
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(LETTERS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_written_once_and_its_conditions_keep_their_time() {
+        let fleet = FleetRef { name: "prod".to_owned(), generation: 2 };
+        let at = |seconds| Timestamp::from_second(seconds).unwrap();
+        let news = News { mode: Mode::Auto, ..News::default() };
+        let first = news.patch(&fleet, &json!({}), at(0)).expect("nothing was said before");
+        assert_eq!(first["status"]["mode"], "auto");
+        assert_eq!(news.patch(&fleet, &first, at(60)), None);
+        let stopped = News { stops: vec!["two NodeFleets".to_owned()], ..news };
+        let next = stopped.patch(&fleet, &first, at(60)).expect("it stopped");
+        let of = |kind: &str| {
+            let conditions = next["status"]["conditions"].as_array().unwrap().iter();
+            let found = conditions.clone().find(|condition| condition["type"] == kind).unwrap();
+            (
+                found["status"].as_str().unwrap().to_owned(),
+                found["lastTransitionTime"].as_str().unwrap().to_owned(),
+            )
+        };
+        assert_eq!(of("Ready"), ("False".to_owned(), "1970-01-01T00:01:00Z".to_owned()));
+        assert_eq!(of("Stalled").0, "True");
+        assert_eq!(of("Reconciling"), ("False".to_owned(), "1970-01-01T00:00:00Z".to_owned()));
+    }
+}

@@ -1,0 +1,182 @@
+//! `nodeform status`: what the fleet is doing, from objects of the cluster alone.
+
+use clap::Args;
+use serde_json::Value;
+
+use super::context::ContextArguments;
+use super::exit::{Exit, Failure};
+use super::ui::Ui;
+use crate::api::node_fleet::{FleetHold, LastPlan, NodeFleetStatus, PlanInFlight};
+use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Settings};
+use crate::ledger::{self, Ledger, PLANS_ONLY, Recorded};
+
+const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
+const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
+const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
+
+/// How many plans that have ended are listed.
+const ENDED_MAX: usize = 5;
+
+/// Shows what the fleet is doing: mode, plans in flight, what is held, what stops.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nodeform status\n")]
+pub(super) struct StatusArguments {
+    #[command(flatten)]
+    context: ContextArguments,
+}
+
+/// What stands in the cluster.
+struct Found {
+    fleets: Vec<Value>,
+    ledger: Ledger,
+    claims: Vec<Value>,
+}
+
+/// Shows it.
+///
+/// # Errors
+/// The cluster cannot be read.
+pub(super) fn run(arguments: &StatusArguments, ui: Ui) -> Result<Exit, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::error(format!("the program cannot wait for answers: {error}")))?;
+    let ContextArguments { context, kubeconfig } = arguments.context.clone();
+    let found = runtime.block_on(async {
+        let cluster = Cluster::of(&Settings { context, kubeconfig }).await?;
+        let fleets = items(&cluster, FLEETS, "").await?;
+        let ledger = ledger::read(&items(&cluster, PLANS, PLANS_ONLY).await?);
+        Ok(Found { fleets, ledger, claims: items(&cluster, CLAIMS, "").await? })
+    });
+    let found = found.map_err(|failure: ClusterFailure| {
+        Failure::errors(Vec::new()).and(&failure.what, Some(&failure.hint))
+    })?;
+    ui.text(&text(&found))?;
+    Ok(Exit::Done)
+}
+
+/// Lists objects; of a kind that is not installed there are none.
+async fn items(cluster: &Cluster, path: &str, query: &str) -> Result<Vec<Value>, ClusterFailure> {
+    let listed = match cluster.list(path, query).await {
+        Err(failure) if failure.kind == ClusterFailureKind::NotFound => return Ok(Vec::new()),
+        other => other?,
+    };
+    let mut items = Vec::new();
+    for page in &listed.pages {
+        // `list` has read each page as a list already.
+        let page: Value = serde_json::from_slice(page).unwrap_or_default();
+        items.extend(page["items"].as_array().cloned().unwrap_or_default());
+    }
+    Ok(items)
+}
+
+fn text(found: &Found) -> String {
+    let Found { fleets, ledger, claims } = found;
+    let mut lines: Vec<String> = Vec::new();
+    if fleets.is_empty() {
+        lines.push("There is no NodeFleet: a controller shows plans in its log alone.".to_owned());
+    }
+    for fleet in fleets {
+        of_fleet(fleet, &mut lines);
+    }
+    for plan in ledger.unfinished() {
+        lines.push(format!("Under way: plan `{}`{}", plan.name, counts(plan)));
+    }
+    let unfinished: Vec<&str> = ledger.unfinished().map(|plan| &*plan.name).collect();
+    let ended = ledger.plans.iter().rev().filter(|plan| !unfinished.contains(&&*plan.name));
+    for plan in ended.take(ENDED_MAX) {
+        lines.push(format!("Ended: plan `{}`, {:?}{}", plan.name, plan.phase(), counts(plan)));
+    }
+    lines.extend(ledger.faults.iter().map(|fault| format!("warning: {fault}; {}", fault.hint())));
+    lines.push(of_claims(claims));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn of_fleet(fleet: &Value, lines: &mut Vec<String>) {
+    let name = fleet["metadata"]["name"].as_str().unwrap_or_default();
+    let status: NodeFleetStatus = serde_json::from_value(fleet["status"].clone()).unwrap_or_default();
+    let suspended = if fleet["spec"]["suspend"] == true { ", suspended" } else { "" };
+    match status.mode {
+        Some(mode) => {
+            lines.push(format!("NodeFleet `{name}`: mode {}{suspended}", format!("{mode:?}").to_lowercase()));
+        }
+        None => lines.push(format!("NodeFleet `{name}`: no controller has looked at it yet{suspended}")),
+    }
+    if let Some(LastPlan { id, seen_at, add, destroy, pending, monthly_before, monthly_after }) = status.plan
+    {
+        lines.push(format!("Plan `{id}` of {seen_at}: {add} to add, {destroy} to destroy"));
+        lines.push(format!("Monthly cost ${monthly_before} → ${monthly_after}"));
+        if pending > 0 {
+            lines.push(format!("{pending} pods stay Pending"));
+        }
+    }
+    for PlanInFlight { plan, changes } in status.in_flight.into_iter().flatten() {
+        lines.push(format!("In flight: plan `{plan}`, {changes} changes have not ended"));
+    }
+    for FleetHold { node, class, because, until } in status.holds.into_iter().flatten() {
+        let until = until.map(|until| format!(", until {until}")).unwrap_or_default();
+        lines.push(format!("Held: {class} of node `{node}`: {because}{until}"));
+    }
+    lines.extend(status.stops.into_iter().flatten().map(|stop| format!("Stopped: {stop}")));
+}
+
+fn counts(plan: &Recorded) -> String {
+    let counts = plan.status.as_ref().and_then(|status| status.counts.as_ref());
+    counts.map_or_else(String::new, |counts| {
+        let left = counts.waiting;
+        let lost = counts.no_longer_holds + counts.no_longer_needed;
+        format!(
+            ": {} done, {left} waiting, {lost} dropped, {} failed",
+            counts.done + counts.already_so,
+            counts.failed
+        )
+    })
+}
+
+fn of_claims(claims: &[Value]) -> String {
+    let is = |claim: &Value, kind: &str| {
+        let mut conditions = claim["status"]["conditions"].as_array().into_iter().flatten();
+        conditions.any(|condition| condition["type"] == kind && condition["status"] == "True")
+    };
+    let leaves = |claim: &&Value| {
+        claim["metadata"]["deletionTimestamp"].is_string()
+            || claim["metadata"]["annotations"][crate::model::label::REMOVAL].is_string()
+    };
+    let leaving = claims.iter().filter(leaves).count();
+    let staying: Vec<&Value> = claims.iter().filter(|claim| !leaves(claim)).collect();
+    let ready = staying.iter().filter(|claim| is(claim, "Ready")).count();
+    format!("NodeClaims: {ready} ready, {} coming, {leaving} leaving", staying.len() - ready)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_status_of_fleet_and_claims_is_told_in_lines() {
+        let fleet = json!({
+            "metadata": {"name": "prod"}, "spec": {"mode": "auto", "suspend": true},
+            "status": {
+                "mode": "auto", "stops": ["the judge refuses the plan"],
+                "plan": {"id": "p1", "seenAt": "2026-01-01T00:00:00Z", "add": 1, "destroy": 2, "pending": 3,
+                    "monthlyBefore": "10.00", "monthlyAfter": "8.00"},
+                "inFlight": [{"plan": "p0", "changes": 2}],
+                "holds": [{"node": "n1", "class": "replace", "because": "freeze `week`", "until": "2026-01-02T00:00:00Z"}],
+            },
+        });
+        let ready = json!({"status": {"conditions": [{"type": "Ready", "status": "True"}]}});
+        let leaving = json!({"metadata": {"annotations": {"nodeform.dev/removal": "p/c/t"}}});
+        let found =
+            Found { fleets: vec![fleet], ledger: Ledger::default(), claims: vec![ready, json!({}), leaving] };
+        assert_eq!(
+            text(&found),
+            "NodeFleet `prod`: mode auto, suspended\nPlan `p1` of 2026-01-01T00:00:00Z: 1 to add, 2 to destroy\n\
+             Monthly cost $10.00 → $8.00\n3 pods stay Pending\nIn flight: plan `p0`, 2 changes have not ended\n\
+             Held: replace of node `n1`: freeze `week`, until 2026-01-02T00:00:00Z\nStopped: the judge refuses the plan\n\
+             NodeClaims: 1 ready, 1 coming, 1 leaving\n"
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! Plans that are in flight: one look at the world for all of them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+use super::now;
+use super::tell::{Made, Teller};
+use crate::api::node_fleet::PlanInFlight;
+use crate::apply::{Carrying, Reader};
+use crate::plan::ChangeId;
+use crate::rollout::{self, Seen};
+
+/// Why what has not begun of a plan is dropped.
+const REPLACED: &str = "a later plan took the place of what had not begun";
+
+/// One plan.
+struct Flight {
+    carrying: Carrying,
+    teller: Teller,
+    /// A later plan took the place of what has not begun of it.
+    is_superseded: bool,
+    has_stepped: bool,
+}
+
+/// Plans that are in flight, the oldest first.
+pub(super) struct Flights {
+    flights: Vec<Flight>,
+    seen: Option<Seen>,
+    /// Told when something has ended.
+    pub(super) ended: Arc<Notify>,
+}
+
+impl Flights {
+    pub(super) fn new(ended: Arc<Notify>) -> Self {
+        Self { flights: Vec::new(), seen: None, ended }
+    }
+
+    /// Adds a plan.
+    pub(super) fn add(&mut self, mut carrying: Carrying, teller: Teller) {
+        carrying.ended = Arc::clone(&self.ended);
+        self.flights.push(Flight { carrying, teller, is_superseded: false, has_stepped: false });
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.flights.len()
+    }
+
+    /// Returns whether objects are being written, or about to be.
+    pub(super) fn is_writing(&self) -> bool {
+        self.flights.iter().any(|flight| flight.carrying.is_writing() || !flight.has_stepped)
+    }
+
+    /// Returns whether objects are being written, now that nothing new begins.
+    pub(super) fn has_writes(&mut self) -> bool {
+        for Flight { carrying, teller, .. } in &mut self.flights {
+            carrying.take_in_ended(&mut |event| {
+                teller.tell(&event);
+            });
+        }
+        self.flights.iter().any(|flight| flight.carrying.is_writing())
+    }
+
+    /// Returns the changes that have not ended.
+    pub(super) fn unsettled(&self) -> BTreeSet<ChangeId> {
+        self.flights.iter().flat_map(|flight| flight.carrying.unsettled().cloned()).collect()
+    }
+
+    /// Drops what has not begun of plans that hold anything but what is wanted.
+    pub(super) fn keep_only(&mut self, wanted: &BTreeSet<ChangeId>) {
+        let Some(seen) = &self.seen else { return };
+        for flight in &mut self.flights {
+            let pending = flight.carrying.pending(seen);
+            flight.is_superseded |= pending.iter().any(|change| !wanted.contains(change));
+        }
+    }
+
+    /// Returns the changes that may yet begin under their plans.
+    pub(super) fn pending(&self) -> BTreeSet<ChangeId> {
+        let Some(seen) = &self.seen else { return BTreeSet::new() };
+        let kept = self.flights.iter().filter(|flight| !flight.is_superseded);
+        kept.flat_map(|flight| flight.carrying.pending(seen)).collect()
+    }
+
+    /// Says how many changes each has left.
+    pub(super) fn listed(&self) -> Vec<PlanInFlight> {
+        let listed = self.flights.iter().map(|flight| PlanInFlight {
+            plan: flight.carrying.plan.id().to_owned(),
+            changes: i32::try_from(flight.carrying.unsettled().count()).unwrap_or(i32::MAX),
+        });
+        listed.collect()
+    }
+
+    /// Looks once, and has what is next begun. Where `is_held`, nothing new begins.
+    pub(super) async fn step(&mut self, reader: &Reader, is_held: bool) -> Vec<Made> {
+        let mut made = Vec::new();
+        for Flight { carrying, teller, .. } in &mut self.flights {
+            carrying.take_in_ended(&mut |event| made.extend(teller.tell(&event)));
+        }
+        let (seen, failures) = reader.read(now()).await;
+        failures
+            .iter()
+            .for_each(|because| tracing::warn!("nothing is done until this can be read: {because}"));
+        let mut flying = Vec::new();
+        for mut flight in std::mem::take(&mut self.flights) {
+            let Flight { carrying, teller, is_superseded, has_stepped } = &mut flight;
+            carrying.stop(*is_superseded || is_held && *has_stepped);
+            let next = carrying.step(&seen, &mut |event| made.extend(teller.tell(&event))).await;
+            *has_stepped |= !next.blind;
+            let begun = rollout::begun(carrying.plan.id(), &seen);
+            let has_ended =
+                |change| next.standings.get(change).is_none_or(|standing| standing.outcome().is_some());
+            let is_over = next.is_finished() || *is_superseded && !next.blind && begun.iter().all(has_ended);
+            if is_over && carrying.is_idle() {
+                let (carrying, teller) = (flight.carrying, flight.teller);
+                carrying.end(REPLACED, &mut |event| made.extend(teller.tell(&event))).await;
+            } else {
+                flying.push(flight);
+            }
+        }
+        self.flights = flying;
+        self.seen = Some(seen);
+        made
+    }
+}

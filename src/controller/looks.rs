@@ -1,0 +1,54 @@
+//! What is looked at between rounds: the NodeFleets, and the pods that wait.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::automatic::{self, Standing};
+use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind};
+
+/// Where NodeFleets are.
+pub(super) const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
+
+/// The mode, with the NodeFleet that says it.
+pub(super) struct FoundFleet {
+    pub(super) standing: Standing,
+    /// The object, where there is one.
+    pub(super) object: Value,
+}
+
+/// Reads the mode. Where the kind is not installed there is no NodeFleet.
+pub(super) async fn standing(cluster: &Cluster) -> Result<FoundFleet, ClusterFailure> {
+    let fleets = match items(cluster, FLEETS, "").await {
+        Ok(fleets) => fleets,
+        Err(failure) if failure.kind == ClusterFailureKind::NotFound => Vec::new(),
+        Err(failure) => return Err(failure),
+    };
+    let standing = automatic::standing(&fleets);
+    Ok(FoundFleet { standing, object: fleets.into_iter().next().unwrap_or_default() })
+}
+
+/// Returns the UIDs of the pods that kube-scheduler could not place.
+pub(super) async fn waiting(cluster: &Cluster) -> Result<BTreeSet<Arc<str>>, ClusterFailure> {
+    let pods = items(cluster, "/api/v1/pods", "fieldSelector=spec.nodeName%3D").await?;
+    let waits = |pod: &&Value| {
+        let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
+        let mut conditions = conditions.filter(|condition| condition["type"] == "PodScheduled");
+        conditions.any(|condition| condition["status"] == "False" && condition["reason"] == "Unschedulable")
+    };
+    let waiting = pods.iter().filter(waits).filter_map(|pod| pod["metadata"]["uid"].as_str());
+    Ok(waiting.map(Arc::from).collect())
+}
+
+/// Lists objects.
+pub(super) async fn items(cluster: &Cluster, path: &str, query: &str) -> Result<Vec<Value>, ClusterFailure> {
+    let listed = cluster.list(path, query).await?;
+    let mut items = Vec::new();
+    for page in &listed.pages {
+        // `list` has read each page as a list already.
+        let page: Value = serde_json::from_slice(page).unwrap_or_default();
+        items.extend(page["items"].as_array().cloned().unwrap_or_default());
+    }
+    Ok(items)
+}

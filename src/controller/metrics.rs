@@ -1,0 +1,147 @@
+//! What is counted, as Prometheus reads it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::plan::Plan;
+
+/// The upper bounds of the histogram of planning, in milliseconds.
+const BOUNDS: [u64; 10] = [10, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000];
+
+/// Micro-dollars in a dollar.
+const DOLLAR: i64 = 1_000_000;
+
+/// What is counted.
+#[derive(Debug, Default)]
+pub struct Metrics(Mutex<Counted>);
+
+#[derive(Debug, Default)]
+struct Counted {
+    /// Micro-dollars by the hour, by state.
+    cost: BTreeMap<&'static str, i64>,
+    planned: [u64; BOUNDS.len()],
+    plans: u64,
+    planned_milliseconds: u64,
+    changes: BTreeMap<(&'static str, &'static str), u64>,
+    created: u64,
+    terminated: u64,
+}
+
+impl Metrics {
+    fn with(&self, change: impl FnOnce(&mut Counted)) {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Notes what the fleet costs, and would cost after a plan.
+    pub fn cost(&self, plan: &Plan) {
+        let report = &plan.evidence.report;
+        let bound = report.bound.as_ref().map(|bound| bound.least.0);
+        self.with(|counted| {
+            counted.cost.insert("now", report.cost_before.effective.0);
+            counted.cost.insert("planned", report.cost_after.effective.0);
+            if let Some(bound) = bound {
+                counted.cost.insert("bound", bound);
+            }
+        });
+    }
+
+    /// Notes how long it was planned.
+    pub fn planned(&self, took: Duration) {
+        let took = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        self.with(|counted| {
+            counted.plans += 1;
+            counted.planned_milliseconds = counted.planned_milliseconds.saturating_add(took);
+            for (bound, count) in BOUNDS.iter().zip(&mut counted.planned) {
+                *count += u64::from(took <= *bound);
+            }
+        });
+    }
+
+    /// Counts a change that has ended.
+    pub fn change(&self, class: &'static str, outcome: &'static str) {
+        self.with(|counted| *counted.changes.entry((class, outcome)).or_default() += 1);
+    }
+
+    /// Counts a NodeClaim that was made.
+    pub fn claim_created(&self) {
+        self.with(|counted| counted.created += 1);
+    }
+
+    /// Counts a NodeClaim that is gone.
+    pub fn claim_terminated(&self) {
+        self.with(|counted| counted.terminated += 1);
+    }
+
+    /// Returns the text that Prometheus reads.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut text = String::new();
+        let mut family = |name: &str, kind: &str, help: &str, lines: Vec<String>| {
+            // Writing to a text cannot fail.
+            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+            lines.iter().for_each(|line| {
+                let _ = writeln!(text, "{name}{line}");
+            });
+        };
+        let cost = counted.cost.iter();
+        family(
+            "nodeform_fleet_cost_usd_per_hour",
+            "gauge",
+            "What the fleet costs, would cost after the last plan, and costs at least.",
+            cost.map(|(state, cost)| {
+                format!("{{state=\"{state}\"}} {}.{:06}", cost / DOLLAR, (cost % DOLLAR).abs())
+            })
+            .collect(),
+        );
+        let seconds = |milliseconds: u64| format!("{}.{:03}", milliseconds / 1_000, milliseconds % 1_000);
+        let mut lines: Vec<String> = BOUNDS
+            .iter()
+            .zip(&counted.planned)
+            .map(|(bound, count)| format!("_bucket{{le=\"{}\"}} {count}", seconds(*bound)))
+            .collect();
+        lines.push(format!("_bucket{{le=\"+Inf\"}} {}", counted.plans));
+        lines.push(format!("_sum {}", seconds(counted.planned_milliseconds)));
+        lines.push(format!("_count {}", counted.plans));
+        family("nodeform_plan_duration_seconds", "histogram", "How long a round was planned.", lines);
+        let changes = counted.changes.iter().map(|((class, outcome), count)| {
+            format!("{{class=\"{class}\",outcome=\"{}\"}} {count}", outcome.replace(' ', "-"))
+        });
+        family("nodeform_changes_total", "counter", "Changes that have ended.", changes.collect());
+        let claims = [
+            ("karpenter_nodeclaims_created_total", "NodeClaims that were made.", counted.created),
+            ("karpenter_nodeclaims_terminated_total", "NodeClaims that are gone.", counted.terminated),
+        ];
+        for (name, help, count) in claims {
+            family(name, "counter", help, vec![format!(" {count}")]);
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_written_as_prometheus_reads_them() {
+        let metrics = Metrics::default();
+        metrics.planned(Duration::from_millis(1_200));
+        metrics.change("create", "done");
+        metrics.change("remove-empty", "no longer holds");
+        metrics.claim_created();
+        let text = metrics.text();
+        for line in [
+            "nodeform_plan_duration_seconds_bucket{le=\"1.000\"} 0",
+            "nodeform_plan_duration_seconds_bucket{le=\"2.500\"} 1",
+            "nodeform_plan_duration_seconds_sum 1.200",
+            "nodeform_changes_total{class=\"remove-empty\",outcome=\"no-longer-holds\"} 1",
+            "karpenter_nodeclaims_created_total 1",
+            "karpenter_nodeclaims_terminated_total 0",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The automatic mode in the cluster: holds the Lease, looks, has rounds planned on a thread of their own, has what
+//! `automatic` chooses carried out, and says how it is.
+//!
+//! ```text
+//!  Lease ─▶ session ─▶ looks: pods that wait, NodeFleet ─▶ automatic::Rounds ─▶ round: observe, plan, judge (a thread)
+//!              ▲                                                                      │
+//!              └── flights: one look for all plans that are in flight ◀── approve ◀───┘
+//! ```
+//!
+//! Must never decide what is to be done, nor write past the Lease's gate. A process that starts anew needs no memory: the
+//! ledger and the claims hold all.
+#![expect(clippy::disallowed_methods, reason = "the clock is read here")]
+
+mod flights;
+mod looks;
+mod metrics;
+mod resume;
+mod round;
+mod run;
+mod serve;
+mod session;
+mod tell;
+
+pub use metrics::Metrics;
+pub use run::{Controller, run};
+pub use serve::{Health, serve_health, serve_metrics};
+
+use jiff::Timestamp;
+
+fn now() -> Timestamp {
+    Timestamp::now()
+}

@@ -1,0 +1,52 @@
+//! The ledger: what an earlier process has begun is read back from it, and what is old goes.
+
+use super::looks::items;
+use super::now;
+use super::run::said;
+use crate::cluster::{Cluster, ClusterFailure, Preconditions, Writer};
+use crate::ledger::{self, PLANS_ONLY, Recorded};
+use crate::plan::{Plan, file};
+
+const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
+
+/// Returns the plans that were not ended, the oldest first. One that cannot be read back is said and left alone.
+///
+/// # Errors
+/// NodePlans cannot be listed: what has begun is not known.
+pub(super) async fn unfinished(cluster: &Cluster) -> Result<Vec<Plan>, ClusterFailure> {
+    let ledger = ledger::read(&items(cluster, PLANS, PLANS_ONLY).await?);
+    ledger.faults.iter().for_each(|fault| tracing::warn!(hint = fault.hint(), "{fault}"));
+    let mut plans = Vec::new();
+    for recorded in ledger.unfinished() {
+        match text(cluster, recorded).await {
+            Ok(text) => match file::read_spec(&text) {
+                Ok(plan) => plans.push(plan),
+                Err(fault) => tracing::warn!(hint = fault.hint(), "NodePlan `{}`: {fault}", recorded.name),
+            },
+            Err(because) => tracing::warn!("{because}"),
+        }
+    }
+    Ok(plans)
+}
+
+async fn text(cluster: &Cluster, recorded: &Recorded) -> Result<String, String> {
+    let chunks = items(cluster, PLANS, &ledger::chunks_of(&recorded.name)).await.map_err(|failure| {
+        said("a plan's text cannot be listed", &failure);
+        failure.what
+    })?;
+    ledger::text(recorded, &chunks).map_err(|fault| format!("{fault}; {}", fault.hint()))
+}
+
+/// Lets NodePlans go that nobody asks for any more.
+pub(super) async fn tidy(writer: &Writer) {
+    let found = match items(writer.cluster(), PLANS, PLANS_ONLY).await {
+        Ok(found) => found,
+        Err(failure) => return said("NodePlans cannot be listed", &failure),
+    };
+    for name in ledger::superfluous(&ledger::read(&found), now()) {
+        let path = format!("{PLANS}/{name}");
+        if let Err(failure) = writer.delete(&path, &Preconditions::default(), None).await {
+            return said("a NodePlan cannot be deleted", &failure);
+        }
+    }
+}

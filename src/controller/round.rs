@@ -1,0 +1,93 @@
+//! One round: the cluster and Azure are read, and planned on a thread of its own.
+
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::now;
+use crate::automatic;
+use crate::azure::Azure;
+use crate::cluster::Cluster;
+use crate::manifests::Source;
+use crate::model::{Mode, Region};
+use crate::observe::{Named, Observation, observe};
+use crate::offline::{self, Laid, Planned, Problem, Request, World};
+use crate::review::{CheckedPlan, RefusedPlan};
+use crate::snapshot::file;
+
+/// What is read, and how it is planned.
+#[derive(Clone)]
+pub(super) struct Asked {
+    pub(super) cluster: Cluster,
+    pub(super) azure: Azure,
+    pub(super) named: Named,
+    pub(super) catalogs: Vec<(String, String)>,
+    pub(super) mode: Mode,
+}
+
+/// What a round comes to.
+pub(super) struct Round {
+    /// When it began to read.
+    pub(super) at: Timestamp,
+    pub(super) world: World,
+    /// New nodes for pods that wait; in mode `observe` there is only the other one.
+    pub(super) creates: Option<CheckedPlan>,
+    /// All else; in mode `observe` the whole.
+    pub(super) rest: CheckedPlan,
+    /// How long it was planned.
+    pub(super) took: Duration,
+    /// What was noticed when it was read.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Reads and plans.
+///
+/// # Errors
+/// Everything that keeps a plan from being made.
+pub(super) async fn round(asked: Asked) -> Result<Round, Vec<String>> {
+    let at = now();
+    let seen = observe(&asked.cluster, &asked.azure, &asked.named).await;
+    let seen = seen.map_err(|faults| faults.iter().map(|fault| fault.what.clone()).collect::<Vec<_>>())?;
+    let planned = tokio::task::spawn_blocking(move || planned(asked, seen, at)).await;
+    planned.unwrap_or_else(|error| Err(vec![format!("planning ended with a bug of nodeform: {error}")]))
+}
+
+fn planned(asked: Asked, seen: Observation, at: Timestamp) -> Result<Round, Vec<String>> {
+    let started = Instant::now();
+    let warnings = seen.warnings.clone();
+    let world = world(&asked, seen, at).map_err(|problems| said(&problems))?;
+    if asked.mode == Mode::Observe {
+        let rest = offline::plan(&world).map_err(|refused| of_judge(&refused))?.plan;
+        return Ok(Round { at, world, creates: None, rest, took: started.elapsed(), warnings });
+    }
+    let alone = automatic::creates_alone(&world);
+    let Planned { plan: creates, .. } = offline::plan(&alone).map_err(|refused| of_judge(&refused))?;
+    let rest = automatic::without_waiting(&world, creates.plan());
+    let Planned { plan: rest, .. } = offline::plan(&rest).map_err(|refused| of_judge(&refused))?;
+    Ok(Round { at, world, creates: Some(creates), rest, took: started.elapsed(), warnings })
+}
+
+/// Returns the world that was seen, as `plan --live` does.
+fn world(asked: &Asked, seen: Observation, at: Timestamp) -> Result<World, Vec<Problem>> {
+    let Observation { sources, listed, azure, gaps, warnings: _ } = seen;
+    let location =
+        azure.as_ref().map(|facts| Region::new(facts.cluster.location.replace(' ', "").to_ascii_lowercase()));
+    let catalogs = asked.catalogs.clone();
+    let request =
+        Request { sources, listed, azure, gaps, location, at: Some(at), catalogs, ..Request::default() };
+    let snapshot = offline::snapshot(request)?;
+    let laid = Laid { snapshot: Source::new("<live>", file::write(&snapshot)), ..Laid::default() };
+    let catalogs = asked.catalogs.clone();
+    offline::world(Request { laid: Some(laid), catalogs, ..Request::default() })
+}
+
+fn said(problems: &[Problem]) -> Vec<String> {
+    problems.iter().map(|problem| problem.what.clone()).collect()
+}
+
+fn of_judge(refused: &RefusedPlan) -> Vec<String> {
+    let findings = refused.findings.iter().map(ToString::to_string);
+    findings
+        .map(|finding| format!("the judge refuses the plan, which is a bug of nodeform: {finding}"))
+        .collect()
+}

@@ -1,0 +1,112 @@
+//! From Lease to Lease: which mode, whose Lease, a session while it is held.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::looks;
+use super::metrics::Metrics;
+use super::serve::Health;
+use super::session::{Session, Why};
+use crate::apply::Stop;
+use crate::azure::Azure;
+use crate::cluster::{Cluster, ClusterFailure, lease};
+use crate::model::Mode;
+use crate::observe::Named;
+
+/// How long is waited after what failed.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// What the controller works with.
+pub struct Controller {
+    /// The cluster.
+    pub cluster: Cluster,
+    /// Azure.
+    pub azure: Azure,
+    /// Which managed cluster it is.
+    pub named: Named,
+    /// Lists of sizes and prices to use instead of the embedded ones.
+    pub catalogs: Vec<(String, String)>,
+    /// Who holds the Lease: of this process alone.
+    pub identity: String,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// What the probes ask.
+    pub health: Arc<Health>,
+    /// Whether to end.
+    pub stop: Stop,
+}
+
+/// Runs until it is stopped: nothing new begins then, and the Lease is let go.
+pub async fn run(controller: &Controller) {
+    while !controller.stop.is_asked() {
+        let standing = match looks::standing(&controller.cluster).await {
+            Ok(found) => found.standing,
+            Err(failure) => {
+                said("NodeFleets cannot be listed", &failure);
+                pause(controller).await;
+                continue;
+            }
+        };
+        let name = match standing.mode {
+            Mode::Auto => lease::NAME,
+            Mode::Observe => lease::OBSERVE,
+        };
+        let held = match acquired(controller, name).await {
+            Ok(Some(held)) => held,
+            Ok(None) => continue,
+            Err(failure) => {
+                said("the Lease is not ours", &failure);
+                pause(controller).await;
+                continue;
+            }
+        };
+        tracing::info!(lease = name, mode = ?standing.mode, "holding the Lease");
+        controller.health.is_leading(true);
+        let session = Session::new(controller, standing.mode, held.gate().clone());
+        let why = tokio::select! {
+            why = session.run() => why,
+            lost = held.lost() => Why::Lost(lost.to_string()),
+        };
+        controller.health.is_leading(false);
+        match why {
+            Why::Stopped => {
+                tracing::info!("stopped; what has begun is gone on with by the next to hold the Lease")
+            }
+            Why::OtherMode => tracing::info!("the mode has changed"),
+            Why::Lost(because) => tracing::warn!("nothing more is written: {because}"),
+        }
+        if let Err(failure) = held.release().await {
+            said("the Lease could not be let go", &failure);
+        }
+    }
+}
+
+/// Gets the Lease; nothing where the controller is to end.
+async fn acquired(
+    controller: &Controller,
+    name: &'static str,
+) -> Result<Option<lease::Held>, ClusterFailure> {
+    let namespace = lease::namespace(&controller.cluster).await?;
+    let settings =
+        lease::Settings { identity: controller.identity.clone(), namespace, terms: lease::Terms::default() };
+    let waits = |other: &lease::Other| tracing::info!(holder = other.holder, "waiting for the Lease");
+    tokio::select! {
+        held = lease::acquire_named((&controller.cluster, name), &settings, waits) => held.map(Some),
+        () = stopped(controller) => Ok(None),
+    }
+}
+
+/// Waits until the controller is to end.
+pub(super) async fn stopped(controller: &Controller) {
+    while !controller.stop.is_asked() {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+async fn pause(controller: &Controller) {
+    let _ = tokio::time::timeout(AGAIN, stopped(controller)).await;
+}
+
+pub(super) fn said(what: &str, failure: &ClusterFailure) {
+    tracing::warn!(hint = failure.hint, "{what}: {}", failure.what);
+}

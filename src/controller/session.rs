@@ -1,0 +1,404 @@
+//! While the Lease is held: look, step what is in flight, have rounds planned, begin what is chosen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+use super::flights::Flights;
+use super::looks::{self, FLEETS, FoundFleet};
+use super::now;
+use super::resume;
+use super::round::{Asked, Round, round};
+use super::run::{Controller, said, stopped};
+use super::tell::{Made, Teller};
+use crate::apply::{Actor, Book, Carrying, Materials, Means, Reader};
+use crate::arm::ResourceId;
+use crate::automatic::status::News;
+use crate::automatic::{self, BackOff, Choosing, InFlight, Next, PodEvents, Rounds, Wants};
+use crate::cluster::{WriteGate, Writer};
+use crate::model::{ClaimName, Mode};
+use crate::offline::World;
+use crate::plan::{Change, ChangeId, PlanSpec};
+use crate::review::{self, ApprovedPlan, CheckedPlan, NotApproved, Terms};
+use crate::rollout;
+
+const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
+
+/// How often the world is looked at while something is in flight, of the cloud's clock.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
+/// The least time between two such looks, of the cloud's clock.
+const LOOK_GAP: Duration = Duration::from_secs(1);
+
+/// How often the NodeFleet and the pods that wait are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How often the ledger is tidied.
+const TIDY: Duration = Duration::from_secs(600);
+
+/// How long writes that are under way are waited for at the end.
+const ENDING: Duration = Duration::from_secs(5);
+
+/// Why a session ended.
+pub(super) enum Why {
+    /// The controller is to end.
+    Stopped,
+    /// The NodeFleet says another mode.
+    OtherMode,
+    /// The Lease was lost.
+    Lost(String),
+}
+
+/// What is known while the Lease is held.
+pub(super) struct Session<'a> {
+    controller: &'a Controller,
+    mode: Mode,
+    gate: WriteGate,
+    writer: Writer,
+    clock_speed: u32,
+    reader: Option<Reader>,
+    flights: Flights,
+    rounds: Rounds,
+    wants: Wants,
+    back_off: BackOff,
+    pod_events: PodEvents,
+    news: News,
+    planning: Option<JoinHandle<Result<Round, Vec<String>>>>,
+    woken: Arc<Notify>,
+    looked: Option<Instant>,
+    stepped: Option<Instant>,
+    tidied: Option<Instant>,
+    /// What was said last of why nothing begins.
+    said: Vec<String>,
+    is_resumed: bool,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(controller: &'a Controller, mode: Mode, gate: WriteGate) -> Self {
+        let clock_speed = controller.azure.cloud().clock_speed.max(1);
+        let woken: Arc<Notify> = Arc::default();
+        Self {
+            writer: controller.cluster.writing(&gate),
+            controller,
+            mode,
+            gate,
+            clock_speed,
+            reader: None,
+            flights: Flights::new(Arc::clone(&woken)),
+            rounds: Rounds::new(clock_speed),
+            wants: Wants::new(clock_speed),
+            back_off: BackOff::new(clock_speed),
+            pod_events: PodEvents::default(),
+            news: News { mode, ..News::default() },
+            planning: None,
+            woken,
+            looked: None,
+            stepped: None,
+            tidied: None,
+            said: Vec::new(),
+            is_resumed: false,
+        }
+    }
+
+    /// Runs until it is stopped or the mode changes.
+    pub(super) async fn run(mut self) -> Why {
+        let mut is_woken = false;
+        loop {
+            if self.controller.stop.is_asked() {
+                return self.end().await;
+            }
+            if self.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
+                self.looked = Some(Instant::now());
+                if let Some(why) = self.look().await {
+                    return why;
+                }
+            }
+            self.take_in_planned().await;
+            self.step(is_woken).await;
+            let until = match self.rounds.next(now(), self.in_flight()) {
+                Next::Round => {
+                    self.begin_round();
+                    LOOK
+                }
+                Next::Wait(until) => Duration::try_from(until.duration_since(now())).unwrap_or_default(),
+            };
+            is_woken = self.wait(until).await;
+        }
+    }
+
+    /// Looks at the NodeFleet and at the pods that wait, and says how it is.
+    async fn look(&mut self) -> Option<Why> {
+        match looks::standing(&self.controller.cluster).await {
+            Ok(found) if found.standing.mode != self.mode => return Some(Why::OtherMode),
+            Ok(found) => {
+                self.controller.health.has_read();
+                self.publish(&found).await;
+            }
+            Err(failure) => said("NodeFleets cannot be listed", &failure),
+        }
+        match looks::waiting(&self.controller.cluster).await {
+            Ok(waiting) => self.rounds.saw(waiting, now()),
+            Err(failure) => said("pods cannot be listed", &failure),
+        }
+        None
+    }
+
+    /// Writes the NodeFleet's status, where it says something new.
+    async fn publish(&mut self, found: &FoundFleet) {
+        self.news.in_flight = self.flights.listed();
+        let Some(fleet) = &found.standing.fleet else { return };
+        let mut news = self.news.clone();
+        news.stops.extend(found.standing.because.clone());
+        let Some(patch) = news.patch(fleet, &found.object, now()) else { return };
+        if let Err(failure) = self.writer.patch_status(&format!("{FLEETS}/{}", fleet.name), &patch).await {
+            said("the NodeFleet's status cannot be written", &failure);
+        }
+    }
+
+    fn in_flight(&self) -> InFlight {
+        InFlight {
+            plans: self.flights.len(),
+            is_writing: self.flights.is_writing(),
+            is_planning: self.planning.is_some(),
+        }
+    }
+
+    fn begin_round(&mut self) {
+        let Controller { cluster, azure, named, catalogs, .. } = self.controller;
+        let asked = Asked {
+            cluster: cluster.clone(),
+            azure: azure.clone(),
+            named: named.clone(),
+            catalogs: catalogs.clone(),
+            mode: self.mode,
+        };
+        self.rounds.began(now());
+        let woken = Arc::clone(&self.woken);
+        self.planning = Some(tokio::spawn(async move {
+            let round = round(asked).await;
+            woken.notify_one();
+            round
+        }));
+    }
+
+    /// Takes a round in that has been planned.
+    async fn take_in_planned(&mut self) {
+        let Some(planning) = self.planning.take_if(|planning| planning.is_finished()) else { return };
+        match planning.await {
+            Ok(Ok(round)) => {
+                self.news.stops.clear();
+                self.controller.metrics.planned(round.took);
+                round.warnings.iter().for_each(|warning| tracing::debug!("{warning}"));
+                self.of_round(round).await;
+            }
+            Ok(Err(because)) => {
+                if self.news.stops != because {
+                    because.iter().for_each(|because| tracing::warn!("no plan: {because}"));
+                }
+                self.news.stops = because;
+            }
+            Err(error) => tracing::error!("the round ended with a bug of nodeform: {error}"),
+        }
+    }
+
+    async fn of_round(&mut self, round: Round) {
+        let Round { at, world, creates, rest, .. } = round;
+        self.news.take(rest.plan(), at);
+        self.controller.metrics.cost(rest.plan());
+        let Some(creates) = creates else { return };
+        if self.reader.is_none() {
+            self.reader = reader(self.controller, &world);
+        }
+        if !self.is_resumed {
+            self.resume(&world).await;
+            if !self.is_resumed {
+                return;
+            }
+        }
+        if self.tidied.is_none_or(|tidied| tidied.elapsed() >= TIDY) {
+            self.tidied = Some(Instant::now());
+            resume::tidy(&self.writer).await;
+        }
+        for claim in self.pod_events.note(&world.snapshot, at) {
+            self.note_pod_event(&claim, at).await;
+        }
+        let uids = rest.plan().spec.execution.iter().flat_map(|execution| execution.nodes.values());
+        self.wants.note(uids.filter_map(|node| node.node_uid.clone()).collect(), at);
+        let in_flight = self.flights.unsettled();
+        let new = self.chosen(&creates.plan().spec, &in_flight);
+        if !new.wanted.is_empty() {
+            self.news.take(creates.plan(), at);
+            self.flights.keep_only(&BTreeSet::new());
+            self.begin(&world, creates, new.left_out).await;
+            return;
+        }
+        let spec = &rest.plan().spec;
+        let removals: BTreeSet<ChangeId> = spec.deletes().map(|(id, _)| id.clone()).collect();
+        self.flights.keep_only(&removals);
+        let mut under_way = in_flight;
+        under_way.extend(self.flights.pending());
+        let new = self.chosen(spec, &under_way);
+        let has_removal = new
+            .wanted
+            .iter()
+            .any(|id| matches!(spec.changes.get(id).map(|planned| &planned.change), Some(Change::Delete(_))));
+        if has_removal {
+            let mut left_out = new.left_out;
+            leave_out_waiting(spec, &mut left_out);
+            self.begin(&world, rest, left_out).await;
+        }
+    }
+
+    fn chosen(&self, spec: &PlanSpec, in_flight: &BTreeSet<ChangeId>) -> Chosen {
+        let Self { wants, back_off, .. } = self;
+        let left_out = automatic::left_out(spec, Choosing { wants, back_off, in_flight, at: now() });
+        let wanted = spec.changes.keys().filter(|id| !left_out.contains_key(*id)).cloned().collect();
+        Chosen { wanted, left_out }
+    }
+
+    /// Has a plan carried out, but for what is left out.
+    async fn begin(&mut self, world: &World, checked: CheckedPlan, left_out: BTreeMap<ChangeId, Arc<str>>) {
+        let World { snapshot, policy, .. } = world;
+        let now = review::Now { snapshot, policy, begun: &BTreeSet::new() };
+        let approved = review::approve(checked, now, Terms::default());
+        match approved {
+            Ok(approved) => self.carry(world, approved.withholding(left_out)).await,
+            Err(faults) => self.not_approved(&faults),
+        }
+    }
+
+    fn not_approved(&mut self, faults: &[NotApproved]) {
+        let stops: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        if self.said != stops {
+            faults.iter().for_each(|fault| tracing::info!(hint = fault.hint(), "{fault}"));
+        }
+        self.said = stops.clone();
+        self.news.stops = stops;
+    }
+
+    async fn carry(&mut self, world: &World, approved: ApprovedPlan) {
+        let World { snapshot, policy, .. } = world;
+        let plan = Arc::new(approved);
+        let book = match Book::open(self.writer.clone(), &plan, now()).await {
+            Ok(book) => book,
+            Err(fault) => {
+                tracing::warn!(plan = plan.id(), hint = fault.hint(), "{fault}");
+                self.news.stops = vec![fault.to_string()];
+                return;
+            }
+        };
+        let means = Means {
+            writer: self.writer.clone(),
+            gate: self.gate.clone(),
+            azure: self.controller.azure.clone(),
+            materials: Materials::of(snapshot, policy, &plan),
+        };
+        let (adds, removes) = (plan.spec().creates().count(), plan.spec().deletes().count());
+        tracing::info!(plan = plan.id(), adds, removes, held = plan.withheld().len(), "carrying out");
+        let actor = Actor::new(Arc::clone(&plan), means);
+        let metrics = Arc::clone(&self.controller.metrics);
+        let carrying = Carrying::new(Arc::clone(&plan), (actor, book), self.clock_speed);
+        self.flights.add(carrying, Teller { plan, metrics });
+    }
+
+    /// Goes on with what an earlier process has begun.
+    async fn resume(&mut self, world: &World) {
+        let Some(reader) = &self.reader else { return };
+        let plans = match resume::unfinished(&self.controller.cluster).await {
+            Ok(plans) => plans,
+            Err(failure) => return said("NodePlans cannot be listed", &failure),
+        };
+        let (seen, failures) = reader.read(now()).await;
+        if !failures.is_empty() {
+            return failures.iter().for_each(|because| tracing::warn!("{because}"));
+        }
+        let World { snapshot, policy, .. } = world;
+        for plan in plans {
+            let begun = rollout::begun(&plan.id(), &seen);
+            tracing::info!(plan = plan.id(), begun = begun.len(), "going on with what has begun");
+            match review::resume(plan, review::Now { snapshot, policy, begun: &begun }) {
+                Ok(approved) => self.carry(world, approved).await,
+                Err(faults) => self.not_approved(&faults),
+            }
+        }
+        self.is_resumed = true;
+    }
+
+    async fn note_pod_event(&self, claim: &ClaimName, at: jiff::Timestamp) {
+        let time = at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        let patch = serde_json::json!({"status": {"lastPodEventTime": time}});
+        if let Err(failure) = self.writer.patch_status(&format!("{CLAIMS}/{claim}"), &patch).await {
+            tracing::debug!("{}", failure.what);
+        }
+    }
+
+    /// Steps what is in flight, where something has ended or it is time.
+    async fn step(&mut self, is_woken: bool) {
+        let Some(reader) = self.reader.as_ref().filter(|_| self.flights.len() > 0) else { return };
+        let again = LOOK_AGAIN / self.clock_speed;
+        let is_due = self.stepped.is_none_or(|stepped| stepped.elapsed() >= again);
+        if !is_due && !is_woken && !self.flights.is_writing() {
+            return;
+        }
+        let made = self.flights.step(reader, self.planning.is_some()).await;
+        self.stepped = Some(Instant::now());
+        for Made { pool, has_come } in made {
+            match has_come {
+                true => self.back_off.came(&pool),
+                false => self.back_off.failed(&pool, now()),
+            }
+        }
+    }
+
+    /// Waits; returns whether something has ended.
+    async fn wait(&self, until: Duration) -> bool {
+        let again = LOOK_AGAIN / self.clock_speed;
+        let until = if self.flights.len() > 0 { until.min(again) } else { until }.min(LOOK);
+        tokio::select! {
+            () = tokio::time::sleep(until.max(Duration::from_millis(5))) => false,
+            () = self.woken.notified() => {
+                tokio::time::sleep((LOOK_GAP / self.clock_speed).max(Duration::from_millis(20))).await;
+                true
+            }
+            () = stopped(self.controller) => false,
+        }
+    }
+
+    /// Ends in order: nothing new begins, and what is being written is written.
+    async fn end(mut self) -> Why {
+        if let Some(planning) = self.planning.take() {
+            planning.abort();
+        }
+        let started = Instant::now();
+        while self.flights.has_writes() && started.elapsed() < ENDING {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        Why::Stopped
+    }
+}
+
+/// What of a plan may begin, and what not.
+struct Chosen {
+    wanted: BTreeSet<ChangeId>,
+    left_out: BTreeMap<ChangeId, Arc<str>>,
+}
+
+/// Leaves out the creates that no removal waits for: pods that wait have theirs by the other plan.
+fn leave_out_waiting(spec: &PlanSpec, left_out: &mut BTreeMap<ChangeId, Arc<str>>) {
+    let removals = spec.execution.iter().flat_map(|execution| execution.removals.values());
+    let needed: BTreeSet<&ChangeId> = removals.flat_map(|removal| &removal.after).collect();
+    for (id, _, _) in spec.creates().filter(|(id, _, _)| !needed.contains(id)) {
+        left_out.entry(id.clone()).or_insert_with(|| "no node that goes needs it".into());
+    }
+}
+
+/// Returns what reads the nodes' resource group.
+fn reader(controller: &Controller, world: &World) -> Option<Reader> {
+    let facts = world.snapshot.azure.as_ref()?;
+    let id: ResourceId = facts.cluster.id.parse().ok()?;
+    let group = ResourceId::of_group(id.subscription(), &facts.cluster.node_resource_group).ok()?;
+    Some(Reader { cluster: controller.cluster.clone(), azure: controller.azure.clone(), group })
+}

@@ -1,0 +1,96 @@
+//! What happens to plans, as logs and metrics.
+
+use std::sync::Arc;
+
+use super::metrics::Metrics;
+use crate::model::{ChangeClass, PoolName};
+use crate::plan::{Change, ChangeId};
+use crate::review::ApprovedPlan;
+use crate::rollout::{Effect, Event, Outcome};
+
+/// Tells what happens to one plan.
+#[derive(Clone)]
+pub(super) struct Teller {
+    pub(super) plan: Arc<ApprovedPlan>,
+    pub(super) metrics: Arc<Metrics>,
+}
+
+/// How a create ended, for who tries again.
+pub(super) struct Made {
+    pub(super) pool: PoolName,
+    pub(super) has_come: bool,
+}
+
+impl Teller {
+    /// Tells an event; returns how a create ended, where it did.
+    pub(super) fn tell(&self, event: &Event) -> Option<Made> {
+        let plan = self.plan.id();
+        match event {
+            Event::Began(action) => tracing::debug!(plan, change = %action.change, "{}", action.effect),
+            Event::Did(action) => {
+                if let Effect::CreateClaim(claim) = &action.effect {
+                    tracing::info!(plan, %claim, "created nodeclaim");
+                    self.metrics.claim_created();
+                }
+            }
+            Event::TriesAgain { action, because } => {
+                tracing::debug!(plan, change = %action.change, "{}: {because}", action.effect);
+            }
+            Event::Failed { action, because } => {
+                tracing::warn!(plan, change = %action.change, "{} failed: {because}", action.effect);
+            }
+            Event::Waits { change, wait } => {
+                tracing::debug!(plan, %change, "{} waits for {}", self.object(change), wait.what);
+            }
+            Event::Settled { change, outcome } => return self.settled(change, outcome),
+            Event::Blind { because } => {
+                tracing::warn!(plan, "nothing is done until this can be read: {because}")
+            }
+        }
+        None
+    }
+
+    fn settled(&self, change: &ChangeId, outcome: &Outcome) -> Option<Made> {
+        let planned = &self.plan.spec().changes.get(change)?.change;
+        if matches!(outcome, Outcome::Withheld { .. }) {
+            tracing::debug!(plan = self.plan.id(), %change, "{}: {outcome}", self.object(change));
+        } else {
+            tracing::info!(plan = self.plan.id(), %change, "{}: {outcome}", self.object(change));
+        }
+        self.metrics.change(class(planned).as_str(), outcome.word());
+        match planned {
+            Change::Delete(_) if *outcome == Outcome::Done => {
+                self.metrics.claim_terminated();
+                None
+            }
+            Change::Create(create) => {
+                let pool = self.plan.spec().claims.get(&create.spec)?.pool.clone();
+                match outcome {
+                    Outcome::Done | Outcome::AlreadySo => Some(Made { pool, has_come: true }),
+                    Outcome::Failed { .. } => Some(Made { pool, has_come: false }),
+                    Outcome::NoLongerHolds { .. } | Outcome::Withheld { .. } => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn object(&self, change: &ChangeId) -> String {
+        match self.plan.spec().changes.get(change).map(|planned| &planned.change) {
+            Some(Change::Create(create)) => format!("+ node `{}`", create.vm),
+            Some(Change::Delete(delete)) => format!("- node `{}`", delete.target.node),
+            Some(_) | None => format!("~ change `{change}`"),
+        }
+    }
+}
+
+fn class(change: &Change) -> ChangeClass {
+    match change {
+        Change::Create(_) => ChangeClass::Create,
+        Change::Delete(delete) => ChangeClass::of(delete.reason),
+        Change::Replace(_) => ChangeClass::Replace,
+        Change::Update(_) | Change::NoOp(_) => ChangeClass::Update,
+        Change::Adopt(_) => ChangeClass::Adopt,
+        Change::Forget(_) => ChangeClass::Forget,
+    }
+}

@@ -1,0 +1,190 @@
+//! The controller: nodes come and go by themselves in mode `auto`, and nothing happens in mode `observe`.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tokio::process::Child;
+
+use crate::program::Program;
+
+const WORLD: &str = include_str!("world.yaml");
+const INFLATE: &str = "/apis/apps/v1/namespaces/default/deployments/inflate";
+const POOLS: &str = "/apis/karpenter.sh/v1/nodepools";
+const FLEET: &str = "/apis/nodeform.dev/v1alpha1/nodefleets/demo";
+
+/// A world that goes on twenty times as fast, and a controller in it.
+struct Running {
+    program: Program,
+    controller: Child,
+    folder: tempfile::TempDir,
+}
+
+impl Running {
+    /// Starts both, with this mode and number of pods.
+    async fn of(mode: &str, replicas: usize) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let world = WORLD.replace("replicas: 5", &format!("replicas: {replicas}"));
+        let fleet = format!(
+            "---\napiVersion: nodeform.dev/v1alpha1\nkind: NodeFleet\nmetadata: {{name: demo}}\nspec: {{mode: {mode}}}\n"
+        );
+        let record = folder.path().join("record.jsonl").display().to_string();
+        let program = Program::of(&(world + &fleet), &["--speed", "20", "--record", &record]).await;
+        let controller = controller(&program, folder.path());
+        Self { program, controller, folder }
+    }
+
+    async fn scale(&self, replicas: usize) {
+        let answer = self.program.patch(INFLATE, &json!({"spec": {"replicas": replicas}})).await;
+        assert_eq!(answer.0, 200, "{}", answer.1);
+    }
+
+    async fn fleet(&self) -> Value {
+        self.program.kube("GET", FLEET, &Value::Null).await.1
+    }
+
+    async fn listed(&self, path: &str) -> Vec<Value> {
+        let (_, list) = self.program.kube("GET", path, &Value::Null).await;
+        list["items"].as_array().cloned().unwrap_or_default()
+    }
+
+    async fn claims(&self) -> Vec<Value> {
+        self.listed("/apis/karpenter.sh/v1/nodeclaims").await
+    }
+
+    /// Waits until this many of its pods run.
+    async fn runs(&self, pods: usize) {
+        self.program.wait_for(|state| running(state) == pods).await;
+    }
+
+    /// Waits until nothing of a node is left.
+    async fn is_empty(&self) {
+        self.program
+            .wait(async || {
+                let state = self.program.own("GET", "/sim/state", &Value::Null).await.1;
+                let none = |kind: &str| state[kind].as_array().is_some_and(Vec::is_empty);
+                none("virtualMachines") && none("networkInterfaces") && self.claims().await.is_empty()
+            })
+            .await;
+    }
+
+    fn said(&self) -> String {
+        std::fs::read_to_string(log(self.folder.path())).unwrap_or_default()
+    }
+
+    async fn terminated(&mut self) {
+        let id = self.controller.id().expect("it runs").to_string();
+        let killed = std::process::Command::new("kill").args(["-TERM", &id]).status();
+        assert!(killed.expect("kill runs").success());
+        let ended = self.controller.wait().await.expect("it ends");
+        assert!(ended.success(), "{}", self.said());
+    }
+
+    fn recorded(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.folder.path().join("record.jsonl")).expect("it was written");
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+
+    fn judged(&self) {
+        crate::specifications::judge(&self.folder.path().join("record.jsonl"));
+    }
+}
+
+fn log(folder: &Path) -> PathBuf {
+    folder.join("log")
+}
+
+fn controller(program: &Program, folder: &Path) -> Child {
+    let arguments = ["controller", "--metrics-port", "0", "--health-probe-port", "0"];
+    program.started(&arguments, &log(folder))
+}
+
+fn running(state: &Value) -> usize {
+    let pods = state["pods"].as_array().expect("a list").iter();
+    pods.filter(|pod| {
+        pod["phase"] == "Running" && pod["name"].as_str().is_some_and(|name| name.contains("inflate"))
+    })
+    .count()
+}
+
+#[tokio::test]
+async fn pods_get_nodes_and_empty_nodes_go_without_a_command() {
+    let mut running = Running::of("auto", 0).await;
+    running.program.wait(async || running.fleet().await["status"]["plan"] != Value::Null).await;
+    running.scale(5).await;
+    running.runs(5).await;
+    assert_eq!(running.claims().await.len(), 1, "{}", running.said());
+    running.scale(0).await;
+    running.is_empty().await;
+    running.program.wait(async || running.fleet().await["status"]["inFlight"] == json!([])).await;
+    running.terminated().await;
+    let leases = running.listed("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases").await;
+    let holders: Vec<&Value> = leases.iter().map(|lease| &lease["spec"]["holderIdentity"]).collect();
+    assert_eq!(holders, [""], "{leases:?}");
+    let (_, secrets) =
+        running.program.kube("GET", "/api/v1/namespaces/kube-system/secrets", &Value::Null).await;
+    assert!(!secrets.to_string().contains("bootstrap-token-"), "{secrets}");
+    let plans =
+        running.listed("/apis/nodeform.dev/v1alpha1/nodeplans?labelSelector=%21nodeform.dev%2Fplan").await;
+    let phases: Vec<&Value> = plans.iter().map(|plan| &plan["status"]["phase"]).collect();
+    assert_eq!(phases, ["Done", "Done"], "{plans:?}");
+    running.judged();
+}
+
+#[tokio::test]
+async fn observe_writes_nothing_but_its_lease_and_the_status_of_the_fleet() {
+    let mut running = Running::of("observe", 5).await;
+    running.program.wait(async || running.fleet().await["status"]["plan"]["add"] == 1).await;
+    running.terminated().await;
+    let leases = running.listed("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases").await;
+    let names: Vec<&Value> = leases.iter().map(|lease| &lease["metadata"]["name"]).collect();
+    assert_eq!(names, ["nodeform-observe"]);
+    assert!(running.claims().await.is_empty());
+    assert!(running.listed("/apis/nodeform.dev/v1alpha1/nodeplans").await.is_empty());
+    let writes: Vec<Value> = running
+        .recorded()
+        .into_iter()
+        .filter(|exchange| !exchange.to_string().contains("\"method\":\"GET\""))
+        .filter(|exchange| !exchange.to_string().contains("oauth2"))
+        .collect();
+    assert_eq!(writes, Vec::<Value>::new(), "only reads go to Azure");
+}
+
+#[tokio::test]
+async fn a_controller_that_is_killed_and_started_again_comes_to_the_same_end() {
+    let mut running = Running::of("auto", 5).await;
+    running.program.wait(async || !running.claims().await.is_empty()).await;
+    running.controller.kill().await.expect("it runs");
+    running.controller = controller(&running.program, running.folder.path());
+    running.runs(5).await;
+    assert_eq!(running.claims().await.len(), 1, "{}", running.said());
+    running.scale(0).await;
+    let leaves = |claim: &Value| claim["metadata"]["annotations"]["nodeform.dev/removal"] != Value::Null;
+    running.program.wait(async || running.claims().await.iter().any(leaves)).await;
+    running.controller.kill().await.expect("it runs");
+    running.controller = controller(&running.program, running.folder.path());
+    running.is_empty().await;
+    running.terminated().await;
+    running.judged();
+}
+
+#[tokio::test]
+async fn nodes_of_a_pool_that_is_deleted_stay_and_are_its_own_again_when_it_is_back() {
+    let mut running = Running::of("auto", 5).await;
+    running.runs(5).await;
+    let path = format!("{POOLS}/general-purpose");
+    let (_, mut pool) = running.program.kube("GET", &path, &Value::Null).await;
+    assert_eq!(running.program.kube("DELETE", &path, &Value::Null).await.0, 200);
+    running.scale(0).await;
+    running.runs(0).await;
+    let rounds = running.said().matches("carrying out").count();
+    // Ten rounds and more.
+    tokio::time::sleep(std::time::Duration::from_secs(8)).await;
+    assert_eq!(running.claims().await.len(), 1, "{}", running.said());
+    assert_eq!(running.said().matches("carrying out").count(), rounds, "{}", running.said());
+    for field in ["resourceVersion", "uid", "creationTimestamp", "generation"] {
+        pool["metadata"].as_object_mut().expect("an object").remove(field);
+    }
+    assert_eq!(running.program.kube("POST", POOLS, &pool).await.0, 201);
+    running.is_empty().await;
+    running.terminated().await;
+}
