@@ -100,7 +100,7 @@ impl Merged<'_> {
             });
             match read {
                 Ok(folder) if is_long_over(&folder, now) && !is_begun(ledger, &folder.name.id) => {
-                    expired += 1
+                    expired += 1;
                 }
                 Ok(folder) => folders.push(folder),
                 Err(fault) => self.refuse(&shown, &broken(&fault)),

@@ -1,5 +1,4 @@
 //! A bare clone in a cache folder, and what is on the branches of its server.
-#![expect(clippy::disallowed_methods, reason = "the cache folder is made here")]
 
 use std::path::{Path, PathBuf};
 
@@ -136,18 +135,16 @@ impl Clone {
         // Without a plus sign, which would void the lease.
         let spec = format!("{commit}:{full}");
         let arguments = ["--porcelain", "--no-verify", &lease, self.address.as_str(), &spec];
-        let pushed = self.program().run("push", &arguments);
-        let (address, branch) = (self.address.to_string(), branch.as_str().to_owned());
-        pushed.map(drop).map_err(|fault| match fault {
-            RemoteFault::Failed { because, .. }
-                if because.contains("stale info") || because.contains("fetch first") =>
-            {
-                RemoteFault::Moved { address, branch }
-            }
-            RemoteFault::Failed { because, .. } if because.contains("rejected]") => {
-                RemoteFault::Declined { address, branch, because }
-            }
-            other => other,
+        let Err(fault) = self.program().run("push", &arguments) else { return Ok(()) };
+        let RemoteFault::Failed { because, .. } = &fault else { return Err(fault) };
+        let (address, branch, because) =
+            (self.address.to_string(), branch.as_str().to_owned(), because.to_owned());
+        Err(if because.contains("stale info") || because.contains("fetch first") {
+            RemoteFault::Moved { address, branch }
+        } else if because.contains("rejected]") {
+            RemoteFault::Declined { address, branch, because }
+        } else {
+            fault
         })
     }
 

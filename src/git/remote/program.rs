@@ -1,5 +1,4 @@
 //! The `git` program, started so that nothing but our own words decides what it does.
-#![expect(clippy::disallowed_methods, reason = "this is where the program `git` is started")]
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -65,7 +64,8 @@ impl Program<'_> {
         if output.status.success() {
             return Ok(printed);
         }
-        let said = format!("{}\n{printed}", String::from_utf8_lossy(&output.stderr));
+        // What `push --porcelain` prints says of each branch why it was not taken.
+        let said = format!("{printed}\n{}", String::from_utf8_lossy(&output.stderr));
         Err(self.fault(what, &said))
     }
 
