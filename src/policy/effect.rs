@@ -32,8 +32,7 @@ impl Without {
 }
 
 /// The fields, each with all below it.
-const FIELDS: [(Kind, &str, Without); 14] = [
-    (Kind::NodeFleet, "spec.mode", Without::NotYet),
+const FIELDS: [(Kind, &str, Without); 13] = [
     (Kind::NodeFleet, "spec.allow", Without::NotYet),
     (Kind::NodeFleet, "spec.git.forge", Without::NotYet),
     (Kind::NodeFleet, "spec.git", Without::Carried),

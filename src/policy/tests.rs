@@ -386,7 +386,6 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
         [
             "spec.mode",
             "spec.allow",
-            "spec.git",
             "spec.freeze[1].timeZone",
             "spec.approve.create",
             "spec.approve.pools.a.move-pods",

@@ -50,7 +50,23 @@ const EDGES: &[(&str, &[&str])] = &[
     ("bootstrap", &["model", "api"]),
     // What a plan leaves to be made of a class: the VM, its image, and what it starts with.
     ("launch", &["model", "api", "policy", "catalog", "snapshot", "plan", "bootstrap"]),
-    ("sim", &["model", "policy", "catalog", "snapshot", "plan"]),
+    // A rehearsal carries a plan out in memory.
+    (
+        "sim",
+        &[
+            "model",
+            "policy",
+            "catalog",
+            "snapshot",
+            "plan",
+            "review",
+            "rollout",
+            "render",
+            "arm",
+            "bootstrap",
+            "launch",
+        ],
+    ),
     (
         "offline",
         &[

@@ -8,7 +8,10 @@ use crate::program::Program;
 const WORLD: &str = include_str!("world.yaml");
 
 async fn started(arguments: &[&str]) -> Program {
-    Program::of(WORLD, arguments).await
+    let program = Program::of(WORLD, arguments).await;
+    // Its Deployment has made its pods: two looks at the world see the same.
+    program.wait_for(|state| state["pods"].as_array().is_some_and(|pods| pods.len() >= 5)).await;
+    program
 }
 
 #[tokio::test]

@@ -578,6 +578,7 @@ fn left_over_and_cost(world: &World, strategy: SolveBy) -> Result<Option<LeftOve
     let priority_of: BTreeMap<PodKey, i32> =
         snapshot.pods.iter().map(|pod| (pod.key.clone(), pod.spec.priority)).collect();
     let input = offline::World {
+        valid_for: None,
         snapshot,
         policy,
         targets: BTreeSet::new(),

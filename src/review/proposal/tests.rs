@@ -12,7 +12,7 @@ use crate::plan::tests::world::example_plan;
 use crate::plan::{Change, ChangeId, Execution, Plan, file};
 
 /// A live plan: two nodes come and one goes.
-fn plan() -> Plan {
+fn example() -> Plan {
     let mut plan = example_plan();
     let cluster = ClusterIdentity {
         uid: "uid".into(),
@@ -63,7 +63,7 @@ fn said(result: Result<Proposal, ProposalFault>) -> String {
 
 #[test]
 fn a_folder_is_named_by_month_class_and_plan() {
-    let plan = plan();
+    let plan = example();
     let name = FolderName::of(&plan).expect("it has changes");
     assert_eq!(name.to_string(), format!("2026-11/create-{}", plan.id()));
     assert_eq!(FolderName::parse("2026-11", &name.folder()), Ok(name));
@@ -86,7 +86,7 @@ fn a_folder_is_named_by_month_class_and_plan() {
 
 #[test]
 fn a_plan_of_several_classes_goes_under_the_weightiest() {
-    let mut plan = plan();
+    let mut plan = example();
     // An empty node goes, two come.
     assert_eq!(class(&plan), Some(ChangeClass::Create));
     for planned in plan.spec.changes.values_mut() {
@@ -108,7 +108,7 @@ fn branches_are_named_by_cluster_and_class() {
 
 #[test]
 fn files_that_belong_together_are_a_plan_and_removals_may_be_struck() {
-    let plan = plan();
+    let plan = example();
     let bytes = |text: &str| Some(Content::Bytes(text.as_bytes().to_vec()));
     let line = derived(&plan).destroys_text().expect("one goes");
     assert_eq!(said(with(&plan, "destroy.yaml", bytes(&line))), "0 struck");
@@ -120,7 +120,7 @@ fn files_that_belong_together_are_a_plan_and_removals_may_be_struck() {
 
 #[test]
 fn any_other_edit_is_a_fault_that_names_it() {
-    let plan = plan();
+    let plan = example();
     let bytes = |text: &str| Some(Content::Bytes(text.as_bytes().to_vec()));
     let line = derived(&plan).destroys_text().expect("one goes");
     let text = file::write(&plan);
