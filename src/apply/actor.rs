@@ -178,7 +178,7 @@ impl Actor {
                 match performed {
                     // What an earlier run made, or this one whose answer got lost.
                     Performed::Failed { failed, .. } if &*failed.code == ALREADY_EXISTS => Performed::Done,
-                    other => other,
+                    other @ (Performed::Done | Performed::Again { .. } | Performed::Failed { .. }) => other,
                 }
             }
             Err(fault) => not_in_plan(&fault),

@@ -57,10 +57,10 @@ impl NotBegun {
 
 impl From<ClusterFailure> for NotBegun {
     fn from(failure: ClusterFailure) -> Self {
-        match failure.kind {
-            ClusterFailureKind::NotFound => Self::NoKind,
-            _ => Self::Cluster(failure.what, failure.hint),
+        if failure.kind == ClusterFailureKind::NotFound {
+            return Self::NoKind;
         }
+        Self::Cluster(failure.what, failure.hint)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Serves a simulated Azure and a small cluster until standard input ends.
 #![expect(
-    clippy::disallowed_methods,
     clippy::print_stdout,
     clippy::print_stderr,
     reason = "a program: its arguments, its files, its output"

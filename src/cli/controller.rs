@@ -120,7 +120,7 @@ async fn listener(
     };
     bound.map(Some).map_err(|error| {
         Failure::error(format!("port {port} cannot be listened on: {error}"))
-            .hint(&format!("name another by {variable}, or 0 for none"))
+            .hint(format!("name another by {variable}, or 0 for none"))
     })
 }
 

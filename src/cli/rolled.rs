@@ -77,10 +77,12 @@ impl Shown {
                 false => return None,
             },
             Event::Did(_) => return None,
-            Event::TriesAgain { action, because } => match action.effect {
-                Effect::Evict(_) => format!("{}: {}: {because}", self.object(&action.change), action.effect),
-                _ => return None,
-            },
+            Event::TriesAgain { action, because } => {
+                if !matches!(action.effect, Effect::Evict(_)) {
+                    return None;
+                }
+                format!("{}: {}: {because}", self.object(&action.change), action.effect)
+            }
             Event::Failed { action, because } => {
                 format!("{}: {} failed: {because}", self.object(&action.change), action.effect)
             }
@@ -131,7 +133,11 @@ impl Shown {
         changes.fold((0, 0), |(added, removed), change| match change {
             Change::Create(_) => (added + 1, removed),
             Change::Delete(_) => (added, removed + 1),
-            _ => (added, removed),
+            Change::Replace(_)
+            | Change::Update(_)
+            | Change::Adopt(_)
+            | Change::Forget(_)
+            | Change::NoOp(_) => (added, removed),
         })
     }
 

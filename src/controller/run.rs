@@ -70,7 +70,7 @@ pub async fn run(controller: &Controller) {
         controller.health.is_leading(false);
         match why {
             Why::Stopped => {
-                tracing::info!("stopped; what has begun is gone on with by the next to hold the Lease")
+                tracing::info!("stopped; what has begun is gone on with by the next to hold the Lease");
             }
             Why::OtherMode => tracing::info!("the mode has changed"),
             Why::Lost(because) => tracing::warn!("nothing more is written: {because}"),

@@ -44,7 +44,7 @@ impl Teller {
             }
             Event::Settled { change, outcome } => return self.settled(change, outcome),
             Event::Blind { because } => {
-                tracing::warn!(plan, "nothing is done until this can be read: {because}")
+                tracing::warn!(plan, "nothing is done until this can be read: {because}");
             }
         }
         None
@@ -71,7 +71,12 @@ impl Teller {
                     Outcome::NoLongerHolds { .. } | Outcome::Withheld { .. } => None,
                 }
             }
-            _ => None,
+            Change::Delete(_)
+            | Change::Replace(_)
+            | Change::Update(_)
+            | Change::Adopt(_)
+            | Change::Forget(_)
+            | Change::NoOp(_) => None,
         }
     }
 

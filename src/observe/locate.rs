@@ -65,7 +65,7 @@ fn unnamed(what: &str) -> ObserveFault {
 
 /// A call to Azure that failed.
 pub(super) fn unread(failure: &Failure) -> ObserveFault {
-    ObserveFault { what: failure.to_string(), hint: failure.hint().map(Into::into) }
+    ObserveFault { what: failure.to_string(), hint: failure.hint() }
 }
 
 /// Returns the resource group that most nodes of Azure are in.

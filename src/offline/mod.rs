@@ -246,9 +246,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     }
     let at = at.or_else(|| recorded.as_ref()?.at);
     let azure = recorded.as_ref().and_then(|recorded| recorded.azure.clone()).map(Arc::new);
-    if let Some(facts) = &azure {
-        live::take_network(&mut policy, facts);
-    }
+    azure.iter().for_each(|facts| live::take_network(&mut policy, facts));
     let Network { setup: network, assumptions: of_network, remarks } =
         network::network(&policy, &objects.nodes);
     assumptions.extend(of_network);

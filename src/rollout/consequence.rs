@@ -83,7 +83,26 @@ fn refusal(fault: &Fault, choice: &Choice, now: Timestamp) -> Option<Refusal> {
         FaultKind::NoCapacity => RefusedBecause::AllocationFailure,
         FaultKind::OverconstrainedInZone => RefusedBecause::OverconstrainedZonalAllocationFailure,
         FaultKind::Overconstrained => RefusedBecause::OverconstrainedAllocationFailure,
-        _ => RefusedBecause::SkuNotAvailable,
+        FaultKind::SizeNotAvailable
+        | FaultKind::PolicyDenied
+        | FaultKind::Locked
+        | FaultKind::SubnetFull
+        | FaultKind::NicReserved
+        | FaultKind::ReferenceMissing
+        | FaultKind::ImageGone
+        | FaultKind::Conflict
+        | FaultKind::AlreadyExists
+        | FaultKind::Throttled
+        | FaultKind::NotAuthenticated
+        | FaultKind::NotAllowed
+        | FaultKind::SubscriptionDisabled
+        | FaultKind::SubscriptionNotFound
+        | FaultKind::GroupNotFound
+        | FaultKind::NotFound
+        | FaultKind::ApiVersionGone
+        | FaultKind::Unavailable
+        | FaultKind::BadRequest
+        | FaultKind::Other => RefusedBecause::SkuNotAvailable,
     };
     let is_regional = choice.zone.as_str() == "0";
     Some(Refusal {

@@ -129,7 +129,7 @@ impl Coming<'_> {
                 }
             };
         };
-        if !vm.tags.get("nodeform.dev_item").is_some_and(|item| **item == *id.0) {
+        if vm.tags.get("nodeform.dev_item").is_none_or(|item| **item != *id.0) {
             return self.give_up(claim, "NameTaken");
         }
         let registered = claim.is(REGISTERED);

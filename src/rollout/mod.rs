@@ -94,7 +94,7 @@ pub fn next(plan: &ApprovedPlan, seen: &Seen, memory: &Memory) -> Next {
     for standing in next.standings.values() {
         match standing {
             Standing::Acts(actions) => {
-                next.actions.extend(actions.iter().filter(|action| is_free(action)).cloned())
+                next.actions.extend(actions.iter().filter(|action| is_free(action)).cloned());
             }
             Standing::Waits(wait) => next.wake = next.wake.into_iter().chain(wait.until).min(),
             Standing::Settled(_) => {}

@@ -61,6 +61,9 @@ async fn the_cluster_of_the_nodes_is_found_without_a_name() {
     assert!(ran.printed.starts_with("Plan: 1 to add"), "{}", ran.printed);
 }
 
+/// A subscription that is not that of the cluster.
+const OTHER: &str = "11111111-0000-4333-8444-555555555555";
+
 #[tokio::test]
 async fn what_cannot_be_read_is_told_with_object_cause_and_next_step() {
     let program = started(&[]).await;
@@ -73,11 +76,7 @@ async fn what_cannot_be_read_is_told_with_object_cause_and_next_step() {
         (&[], &[("CLUSTER_NAME", "other")], &["managedClusters/other", "404", "hint: "]),
         (&["--kubeconfig", "/nowhere"], &[], &["/nowhere", "hint: "]),
         (&["--context", "nope"], &[], &["nope", "hint: look at the kubeconfig"]),
-        (
-            &["--subscription", "11111111-0000-4333-8444-555555555555"],
-            &[],
-            &["11111111-0000-4333-8444-555555555555", "hint: "],
-        ),
+        (&["--subscription", OTHER], &[], &[OTHER, "hint: "]),
         (&["--snapshot", "x.json"], &[], &["a snapshot takes the place of a live cluster", "hint: "]),
     ];
     for (arguments, variables, expected) in told {

@@ -184,6 +184,7 @@ async fn listed(cluster: &Cluster, query: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one story of one plan")]
 async fn a_plan_is_recorded_in_chunks_and_what_it_leaves_is_in_the_next_snapshot() {
     let program = Program::of(include_str!("world.yaml"), &[]).await;
     let writer = writer(&program).await;

@@ -68,7 +68,7 @@ impl Stage {
                 assert!((200..300).contains(&answer.status), "{method} {target}: {}", answer.value());
                 answer.value()
             }
-            other => panic!("{method} {target}: {other:?}"),
+            other @ (sim::Response::Lost | sim::Response::Watch(_)) => panic!("{method} {target}: {other:?}"),
         }
     }
 
@@ -158,7 +158,7 @@ impl Applied {
             End::Finished(next) => {
                 next.standings.values().map(|standing| standing.outcome().unwrap().to_string()).collect()
             }
-            other => panic!("it did not end: {other:#?}"),
+            other @ (End::Stopped | End::TimedOut(_)) => panic!("it did not end: {other:#?}"),
         }
     }
 }

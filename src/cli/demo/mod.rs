@@ -2,7 +2,6 @@
 //!
 //! The world is `examples/demo`, in memory. Planning, judging, approving and rolling out are those of a live cluster; only
 //! what is asked and written to is simulated.
-#![expect(clippy::disallowed_methods, reason = "the demo goes at the pace of whoever watches")]
 
 mod stage;
 

@@ -96,7 +96,9 @@ impl Stage {
                 self.pass(60);
                 Ok(())
             }
-            _ => Err(Failure::bug(vec![format!("Deployment {namespace}/{name} could not be scaled")])),
+            sim::Response::Answer(_) | sim::Response::Lost | sim::Response::Watch(_) => {
+                Err(Failure::bug(vec![format!("Deployment {namespace}/{name} could not be scaled")]))
+            }
         }
     }
 

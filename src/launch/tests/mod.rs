@@ -49,7 +49,7 @@ fn a_removal_waits_for_the_nodes_that_take_its_pods_and_is_bound_to_one_vm() {
     let (delete, _) = plan.spec.deletes().next().expect("a node goes");
     let (create, _, _) = plan.spec.creates().next().expect("a node comes");
     let removal = &execution.removals[delete];
-    assert_eq!(removal.after, [create.clone()]);
+    assert_eq!(removal.after, std::slice::from_ref(create));
     assert_eq!(removal.grace.map(|grace| grace.as_secs()), Some(600));
     let node = &execution.nodes[delete];
     assert_eq!(node.node_uid.as_deref(), Some("node-uid-1"));

@@ -172,14 +172,15 @@ impl Rehearsal<'_> {
     /// Returns how an operation ended, if it has.
     pub(super) fn ended(&mut self, action: &Action, operation: &str) -> Option<Performed> {
         let answer = self.client.azure(self.world, self.now, Call::get(operation))?;
-        let choice = match &action.effect {
-            Effect::PutInterface(attempt) | Effect::CreateVm(attempt) => {
-                let spec = self.create(action).map(|create| create.spec.clone());
-                let choices = spec.map(|spec| self.plan.execution().choices(&spec));
-                choices.and_then(|choices| choices.get(attempt.choice)).map(|choice| choice.choice.clone())
-            }
-            _ => None,
+        let tried = if let Effect::PutInterface(attempt) | Effect::CreateVm(attempt) = &action.effect {
+            Some(attempt.choice)
+        } else {
+            None
         };
+        let choice = tried.and_then(|choice| {
+            let spec = &self.create(action)?.spec;
+            Some(self.plan.execution().choices(spec).get(choice)?.choice.clone())
+        });
         let value = answer.value();
         match (answer.status, value["status"].as_str()) {
             (202, _) | (200, Some("InProgress")) | (429 | 500.., _) => None,

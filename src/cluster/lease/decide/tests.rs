@@ -40,7 +40,7 @@ impl Table {
             match candidate.next(now) {
                 Step::Read => candidate.read(self.lease.clone(), now.monotonic),
                 step @ (Step::Wait(_) | Step::Lost(_)) => return step,
-                step => {
+                step @ (Step::Create(_) | Step::Replace(_)) => {
                     let (Step::Create(lease) | Step::Replace(lease)) = step.clone() else { unreachable!() };
                     match self.write(lease) {
                         Some(stored) => {
