@@ -61,13 +61,16 @@ async fn the_cluster_of_the_nodes_is_found_without_a_name() {
     assert!(ran.printed.starts_with("Plan: 1 to add"), "{}", ran.printed);
 }
 
+/// Arguments, variables, and what is said of them.
+type Told<'t> = (&'t [&'t str], &'t [(&'t str, &'t str)], &'t [&'t str]);
+
 /// A subscription that is not that of the cluster.
 const OTHER: &str = "11111111-0000-4333-8444-555555555555";
 
 #[tokio::test]
 async fn what_cannot_be_read_is_told_with_object_cause_and_next_step() {
     let program = started(&[]).await;
-    let told: [(&[&str], &[(&str, &str)], &[&str]); 6] = [
+    let told: [Told<'_>; 6] = [
         (
             &[],
             &[("AZURE_CLIENT_SECRET", "wrong")],
