@@ -88,6 +88,8 @@ impl Actor {
                 Err(performed) => performed,
             },
             Effect::CreateVm(attempt) => self.create_vm(action, attempt).await,
+            // Only public, government and China clouds have it.
+            Effect::PutExtension(_) if !self.azure.cloud().has_billing_extension() => Performed::Done,
             Effect::PutExtension(attempt) => match self.extension(action, attempt) {
                 Ok(request) => self.to_its_end(&request, None).await,
                 Err(performed) => performed,
