@@ -35,6 +35,7 @@ impl Shown {
     }
 
     /// Shows what happened. A reader that went away does not end the rollout.
+    #[cfg(feature = "live")]
     pub(super) fn event(&mut self, event: &Event) {
         let text = match self.output {
             RolloutOutput::Human => self.line(event).map(|line| format!("{line}\n")),
@@ -92,6 +93,7 @@ impl Shown {
         })
     }
 
+    #[cfg(feature = "live")]
     fn document(&self, event: &Event) -> Value {
         match event {
             Event::Began(action) => of_action("began", action, None),
@@ -163,6 +165,7 @@ fn is_worth_a_line(action: &Action) -> bool {
     }
 }
 
+#[cfg(feature = "live")]
 fn of_action(event: &str, action: &Action, because: Option<&String>) -> Value {
     let mut document = json!({"event": event, "change": action.change, "action": action.effect.to_string()});
     if let Some(because) = because {

@@ -236,6 +236,8 @@ impl Program {
             .args(arguments)
             .env_clear()
             .envs(announced)
+            // Plans that it saves by itself belong to the world.
+            .env("XDG_STATE_HOME", self._world.path())
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .output()

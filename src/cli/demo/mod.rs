@@ -122,7 +122,7 @@ impl Demo {
         let minutes = self.stage.minutes();
         let failed = came.not_done() + went.not_done();
         self.ui.text(&format!(
-            "\n{} changes in {minutes} minutes of the simulated clock, {failed} of them not done; nothing is left over: {}.\n\
+            "\n{} changes in {minutes} minutes of the simulated clock, {failed} of them not done. What there is now: {}.\n\
              Next: try it with your own manifests, `nodeform plan my-manifests/`, or on a simulated Azure of your own: \
              `docs/trying-it-without-azure.md`.\n",
             came.outcomes.len() + went.outcomes.len(),
