@@ -20,7 +20,7 @@ pub(crate) struct Program {
     client: reqwest::Client,
     cluster_token: String,
     azure_token: String,
-    _world: tempfile::TempDir,
+    world: tempfile::TempDir,
 }
 
 /// What a command came to.
@@ -76,7 +76,7 @@ impl Program {
             client,
             cluster_token,
             azure_token: String::new(),
-            _world: world,
+            world,
         };
         program.azure_token = program.sign_in().await;
         program
@@ -237,7 +237,7 @@ impl Program {
             .env_clear()
             .envs(announced)
             // Plans that it saves by itself belong to the world.
-            .env("XDG_STATE_HOME", self._world.path())
+            .env("XDG_STATE_HOME", self.world.path())
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .output()
