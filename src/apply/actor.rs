@@ -11,8 +11,9 @@ use serde_json::Value;
 
 use super::performed::Performed;
 use super::token;
+use crate::arm::fault::FaultKind;
 use crate::arm::{Api, Request, ResourceId};
-use crate::azure::{Azure, Failure};
+use crate::azure::Azure;
 use crate::bootstrap::BootstrapToken;
 use crate::cluster::{Deletion, Eviction, Preconditions, ThisPod, WriteGate, Writer};
 use crate::launch::{self, Ready};
@@ -25,6 +26,9 @@ use crate::snapshot::Snapshot;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 const NODES: &str = "/api/v1/nodes";
+
+/// How long a closed gate is waited for.
+const GATE_WAIT: Duration = Duration::from_secs(2);
 
 /// The longest that Azure may take for one operation, of its clock.
 const OPERATION_WAIT: Duration = Duration::from_secs(30 * 60);
@@ -175,22 +179,26 @@ impl Actor {
         let token = self.token.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(token) = token else { return Performed::again("the bootstrap token is not made yet") };
         match requests::vm(&self.launch(action, attempt), &requests::Start::of(ready, &token)) {
-            Ok(request) => {
-                let performed = self.to_its_end(&request, self.choice(action, attempt)).await;
-                match performed {
-                    // What an earlier run made, or this one whose answer got lost.
-                    Performed::Failed { failed, .. } if &*failed.code == ALREADY_EXISTS => Performed::Done,
-                    other @ (Performed::Done | Performed::Again { .. } | Performed::Failed { .. }) => other,
-                }
-            }
+            Ok(request) => self.to_its_end(&request, self.choice(action, attempt)).await,
             Err(fault) => not_in_plan(&fault),
         }
     }
 
     /// Sends a write and follows it to its end.
     async fn to_its_end(&self, request: &Request, choice: Option<Choice>) -> Performed {
+        self.sent(request, choice.as_ref(), FaultKind::AlreadyExists).await
+    }
+
+    /// Deletes a resource; one that is not there is gone.
+    async fn gone(&self, request: &Request) -> Performed {
+        self.sent(request, None, FaultKind::NotFound).await
+    }
+
+    /// Sends a write, unless the gate is closed, and follows it to its end. A fault of kind `as_wanted` says that the world
+    /// is so already: an earlier run did it, or this one whose answer got lost.
+    async fn sent(&self, request: &Request, choice: Option<&Choice>, as_wanted: FaultKind) -> Performed {
         if let Err(closed) = self.gate.check() {
-            return Performed::later(Duration::from_secs(2), closed.to_string());
+            return Performed::later(GATE_WAIT, closed.to_string());
         }
         let ended = async {
             let operation = self.azure.begin(request).await?;
@@ -198,15 +206,8 @@ impl Actor {
         };
         match ended.await {
             Ok(_) => Performed::Done,
-            Err(failure) if is_already_there(&failure) => {
-                let failed = crate::rollout::Failed {
-                    code: ALREADY_EXISTS.into(),
-                    because: failure.to_string().into(),
-                    then: crate::rollout::Then::NextChoice,
-                };
-                Performed::Failed { failed, refusal: None }
-            }
-            Err(failure) => Performed::of_azure(&failure, choice.as_ref(), now()),
+            Err(failure) if failure.fault().is_some_and(|fault| fault.kind == as_wanted) => Performed::Done,
+            Err(failure) => Performed::of_azure(&failure, choice, now()),
         }
     }
 
@@ -235,22 +236,6 @@ impl Actor {
         match id.parse::<ResourceId>() {
             Ok(id) => self.gone(&Request::delete_network_interface(&id)).await,
             Err(_) => Performed::given_up("BadId", format!("`{id}` is no id of a NIC")),
-        }
-    }
-
-    /// Deletes a resource; one that is not there is gone.
-    async fn gone(&self, request: &Request) -> Performed {
-        if let Err(closed) = self.gate.check() {
-            return Performed::later(Duration::from_secs(2), closed.to_string());
-        }
-        let ended = async {
-            let operation = self.azure.begin(request).await?;
-            self.azure.finish(&operation, OPERATION_WAIT).await
-        };
-        match ended.await {
-            Ok(_) => Performed::Done,
-            Err(failure) if failure.is_not_found() => Performed::Done,
-            Err(failure) => Performed::of_azure(&failure, None, now()),
         }
     }
 
@@ -302,15 +287,8 @@ impl Actor {
     }
 }
 
-/// The word for a VM that is there already; not an end of its own.
-const ALREADY_EXISTS: &str = "AlreadyExists";
-
 fn not_in_plan(fault: &requests::RequestFault) -> Performed {
     Performed::given_up("NotInPlan", fault.to_string())
-}
-
-fn is_already_there(failure: &Failure) -> bool {
-    failure.fault().is_some_and(|fault| fault.kind == crate::arm::fault::FaultKind::AlreadyExists)
 }
 
 fn path(object: &Object) -> String {

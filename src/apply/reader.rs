@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::arm::answer::{self, Answer, Machine, NetworkInterface};
-use crate::arm::{Request, ResourceId};
+use crate::arm::{Request, ResourceId, Tags};
 use crate::azure::Azure;
 use crate::cluster::Cluster;
 use crate::rollout::read::{self, ReadFault};
@@ -95,17 +95,16 @@ fn taken<T>(read: Result<T, ReadFailure>, failures: &mut Vec<ReadFailure>) -> Op
     read.map_err(|failure| failures.push(failure)).ok()
 }
 
+fn tags(tags: &Tags) -> BTreeMap<Arc<str>, Arc<str>> {
+    tags.as_map().iter().map(|(key, value)| (key.as_str().into(), value.as_str().into())).collect()
+}
+
 fn vm(machine: Machine) -> (Arc<str>, SeenVm) {
     let id = machine.id.to_string();
     let seen = SeenVm {
         vm_id: machine.vm_id.as_deref().map(Arc::from),
         state: Provisioning::of(machine.provisioning_state.as_deref()),
-        tags: machine
-            .tags
-            .as_map()
-            .iter()
-            .map(|(key, value)| (key.as_str().into(), value.as_str().into()))
-            .collect(),
+        tags: tags(&machine.tags),
         id: id.as_str().into(),
     };
     (id.to_ascii_lowercase().into(), seen)
@@ -115,12 +114,7 @@ fn interface(nic: NetworkInterface) -> (Arc<str>, SeenInterface) {
     let id = nic.id.to_string();
     let seen = SeenInterface {
         state: Provisioning::of(nic.provisioning_state.as_deref()),
-        tags: nic
-            .tags
-            .as_map()
-            .iter()
-            .map(|(key, value)| (key.as_str().into(), value.as_str().into()))
-            .collect(),
+        tags: tags(&nic.tags),
         id: id.as_str().into(),
     };
     (id.to_ascii_lowercase().into(), seen)

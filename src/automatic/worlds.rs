@@ -9,22 +9,12 @@ use crate::model::{ChangeClass, Holds, PodKey, PodPlace};
 use crate::offline::World;
 use crate::plan::Plan;
 
-/// Every class but `create`.
-const OTHERS: [ChangeClass; 7] = [
-    ChangeClass::RemoveEmpty,
-    ChangeClass::MovePods,
-    ChangeClass::Replace,
-    ChangeClass::Update,
-    ChangeClass::Adopt,
-    ChangeClass::Forget,
-    ChangeClass::DeletePool,
-];
-
 /// Returns the world in which nodes may be made and nothing else may happen.
 #[must_use]
 pub fn creates_alone(world: &World) -> World {
     let mut alone = world.clone();
-    alone.policy.fleet.holds = Holds { classes: OTHERS.into(), ..Holds::default() };
+    let others = ChangeClass::ALL.into_iter().filter(|class| *class != ChangeClass::Create);
+    alone.policy.fleet.holds = Holds { classes: others.collect(), ..Holds::default() };
     alone
 }
 

@@ -159,19 +159,9 @@ fn planned(
 /// Puts the other classes on hold; but for new nodes, as if pods that wait were not there: nobody's review waits for
 /// another's.
 fn narrow(world: &mut World, class: ChangeClass) {
-    let held = [
-        ChangeClass::Create,
-        ChangeClass::RemoveEmpty,
-        ChangeClass::MovePods,
-        ChangeClass::Replace,
-        ChangeClass::Update,
-        ChangeClass::Adopt,
-        ChangeClass::Forget,
-        ChangeClass::DeletePool,
-    ];
     // Pods that move may need new nodes.
     let is_other = |held: &ChangeClass| *held != class && *held != ChangeClass::Create;
-    world.policy.fleet.holds.classes.extend(held.into_iter().filter(is_other));
+    world.policy.fleet.holds.classes.extend(ChangeClass::ALL.into_iter().filter(is_other));
     if class != ChangeClass::Create {
         let is_kept = |place: &PodPlace| matches!(place, PodPlace::Bound(_));
         world.snapshot.pods.retain(|pod| is_kept(&pod.place) || pod.key.is_placeholder());

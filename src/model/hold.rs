@@ -37,6 +37,18 @@ pub enum ChangeClass {
 }
 
 impl ChangeClass {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Create,
+        Self::RemoveEmpty,
+        Self::MovePods,
+        Self::Replace,
+        Self::Update,
+        Self::Adopt,
+        Self::Forget,
+        Self::DeletePool,
+    ];
+
     /// Returns the name of the class.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -69,15 +69,8 @@ impl Program {
         let address =
             environment["resourceManagerEndpoint"].as_str().expect("a URL").trim_end_matches('/').to_owned();
         let cluster_token = kubeconfig["users"][0]["user"]["token"].as_str().expect("a token").to_owned();
-        let mut program = Self {
-            child,
-            announcement,
-            address,
-            client,
-            cluster_token,
-            azure_token: String::new(),
-            world,
-        };
+        let mut program =
+            Self { child, announcement, address, client, cluster_token, azure_token: String::new(), world };
         program.azure_token = program.sign_in().await;
         program
     }
