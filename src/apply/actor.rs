@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::performed::Performed;
+use super::performed::{of_azure, of_cluster};
 use super::token;
 use crate::arm::fault::FaultKind;
 use crate::arm::{Api, Request, ResourceId};
@@ -21,14 +21,17 @@ use crate::plan::{Choice, ClaimSpecId};
 use crate::policy::Policy;
 use crate::render::requests;
 use crate::review::ApprovedPlan;
-use crate::rollout::{Action, Attempt, Effect, Object, ObjectPatch, ObjectRef, PodRef, VmRef};
+use crate::rollout::{Action, Attempt, Effect, Object, ObjectPatch, ObjectRef, Performed, PodRef, VmRef};
 use crate::snapshot::Snapshot;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 const NODES: &str = "/api/v1/nodes";
 
+/// How long an eviction waits that a PodDisruptionBudget refuses.
+const BLOCKED_WAIT: SignedDuration = SignedDuration::from_secs(5);
+
 /// How long a closed gate is waited for.
-const GATE_WAIT: Duration = Duration::from_secs(2);
+const GATE_WAIT: SignedDuration = SignedDuration::from_secs(2);
 
 /// The longest that Azure may take for one operation, of its clock.
 const OPERATION_WAIT: Duration = Duration::from_secs(30 * 60);
@@ -143,7 +146,7 @@ impl Actor {
         };
         match self.writer.create(CLAIMS, &claim).await {
             Ok(_) => Performed::Done,
-            Err(failure) => Performed::of_cluster(&failure),
+            Err(failure) => of_cluster(&failure),
         }
     }
 
@@ -207,7 +210,7 @@ impl Actor {
         match ended.await {
             Ok(_) => Performed::Done,
             Err(failure) if failure.fault().is_some_and(|fault| fault.kind == as_wanted) => Performed::Done,
-            Err(failure) => Performed::of_azure(&failure, choice, now()),
+            Err(failure) => of_azure(&failure, choice, now()),
         }
     }
 
@@ -219,7 +222,7 @@ impl Actor {
         };
         let found: Option<Value> = match self.azure.get_optional(&Request::read(&id, Api::Compute)).await {
             Ok(found) => found,
-            Err(failure) => return Performed::of_azure(&failure, None, now()),
+            Err(failure) => return of_azure(&failure, None, now()),
         };
         let Some(found) = found else { return Performed::Done };
         let vm_id = found["properties"]["vmId"].as_str();
@@ -247,7 +250,7 @@ impl Actor {
         };
         match wrote {
             Ok(_) => Performed::Done,
-            Err(failure) => Performed::of_cluster(&failure),
+            Err(failure) => of_cluster(&failure),
         }
     }
 
@@ -262,9 +265,9 @@ impl Actor {
                         pod.key.namespace
                     )
                 });
-                Performed::later(Duration::from_secs(5), because)
+                Performed::later(BLOCKED_WAIT, because)
             }
-            Err(failure) => Performed::of_cluster(&failure),
+            Err(failure) => of_cluster(&failure),
         }
     }
 
@@ -282,7 +285,7 @@ impl Actor {
         let preconditions = Preconditions { uid: Some(uid.to_owned()), resource_version: None };
         match self.writer.delete(path, &preconditions, grace).await {
             Ok(Deletion::Accepted | Deletion::Gone) => Performed::Done,
-            Err(failure) => Performed::of_cluster(&failure),
+            Err(failure) => of_cluster(&failure),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! What ended while the world was being read is taken in only before the next look, so that no list older than a write
 //! is acted on. Must never look itself: several plans share a look.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -12,13 +12,11 @@ use tokio::task::JoinSet;
 
 use super::actor::Actor;
 use super::book::Book;
-use super::performed::Performed;
 use crate::plan::ChangeId;
 use crate::review::ApprovedPlan;
-use crate::rollout::{self, Action, ActionKey, Effect, Ended, Event, Memory, Next, Outcome, Seen, Standing};
-
-/// How often an action is tried before it is given up; evictions, which PodDisruptionBudgets hold, are tried on.
-const TRIES_MAX: u32 = 8;
+use crate::rollout::{
+    self, Action, ActionKey, Effect, Ended, Event, Memory, News, Next, Outcome, Performed, Seen,
+};
 
 /// A plan that is being carried out.
 pub struct Carrying {
@@ -35,8 +33,7 @@ pub struct Carrying {
     running: JoinSet<(Action, Performed)>,
     /// What is being written to objects of the cluster.
     writing: BTreeSet<ActionKey>,
-    tries: BTreeMap<ActionKey, u32>,
-    told: BTreeMap<ChangeId, Standing>,
+    news: News,
 }
 
 impl Carrying {
@@ -52,8 +49,7 @@ impl Carrying {
             ended: Arc::default(),
             running: JoinSet::new(),
             writing: BTreeSet::new(),
-            tries: BTreeMap::new(),
-            told: BTreeMap::new(),
+            news: News::default(),
         }
     }
 
@@ -113,16 +109,14 @@ impl Carrying {
     #[must_use]
     pub fn pending(&self, seen: &Seen) -> Vec<ChangeId> {
         let begun = rollout::begun(self.plan.id(), seen);
-        let has_ended =
-            |change: &ChangeId| self.told.get(change).is_some_and(|told| told.outcome().is_some());
+        let has_ended = |change: &ChangeId| self.news.outcome(change).is_some();
         let changes = self.plan.spec().changes.keys();
         changes.filter(|change| !begun.contains(*change) && !has_ended(change)).cloned().collect()
     }
 
     /// Returns the changes that have not ended.
     pub fn unsettled(&self) -> impl Iterator<Item = &ChangeId> {
-        let has_ended =
-            |change: &ChangeId| self.told.get(change).is_some_and(|told| told.outcome().is_some());
+        let has_ended = |change: &ChangeId| self.news.outcome(change).is_some();
         self.plan.spec().changes.keys().filter(move |change| !has_ended(change))
     }
 
@@ -133,16 +127,13 @@ impl Carrying {
         for change in left {
             let outcome = Outcome::Withheld { because: because.into() };
             self.book.note(&change, &outcome);
-            self.told.insert(change.clone(), Standing::Settled(outcome.clone()));
-            tell(Event::Settled { change, outcome });
+            tell(self.news.settle(change, outcome));
         }
         self.write_down(tell).await;
         if let Err(because) = self.actor.clean().await {
             tell(Event::Blind { because });
         }
-        let outcomes =
-            self.told.iter().filter_map(|(change, told)| Some((change.clone(), told.outcome()?.clone())));
-        Ended { outcomes: outcomes.collect(), ..Ended::default() }
+        Ended { outcomes: self.news.outcomes(), ..Ended::default() }
     }
 
     /// Whether an action may begin: once it is to stop, only what belongs to a change that has begun.
@@ -151,64 +142,8 @@ impl Carrying {
     }
 
     fn take_in(&mut self, action: Action, performed: Performed, tell: &mut impl FnMut(Event)) {
-        let key = action.key();
-        self.memory.in_flight.remove(&key);
-        self.writing.remove(&key);
-        match performed {
-            Performed::Done => {
-                self.tries.remove(&key);
-                match &action.effect {
-                    Effect::CreateToken => self.memory.has_token = true,
-                    Effect::PutExtension(_) => {
-                        self.memory.done.insert(key);
-                    }
-                    Effect::CreateClaim(_)
-                    | Effect::PutInterface(_)
-                    | Effect::CreateVm(_)
-                    | Effect::DeleteVm(_)
-                    | Effect::DeleteInterface(_)
-                    | Effect::Patch(_)
-                    | Effect::Evict(_)
-                    | Effect::DeletePod(_)
-                    | Effect::DeleteObject(_)
-                    | Effect::Record(_) => {}
-                }
-                tell(Event::Did(action));
-            }
-            Performed::Again { after, because } => {
-                let tries = self.tries.entry(key.clone()).or_default();
-                *tries += 1;
-                if *tries >= TRIES_MAX && !matches!(action.effect, Effect::Evict(_)) {
-                    self.fail(
-                        action,
-                        rollout::Failed {
-                            code: "GaveUp".into(),
-                            because: because.into(),
-                            then: rollout::Then::GiveUp,
-                        },
-                        tell,
-                    );
-                    return;
-                }
-                if let Some(after) = after {
-                    let wait =
-                        jiff::SignedDuration::try_from(after).unwrap_or(jiff::SignedDuration::from_secs(60));
-                    let until = now().saturating_add(self.memory.wait(wait)).unwrap_or(Timestamp::MAX);
-                    self.memory.not_before.insert(key, until);
-                }
-                tell(Event::TriesAgain { action, because });
-            }
-            Performed::Failed { failed, refusal } => {
-                self.memory.refusals.extend(refusal);
-                self.fail(action, failed, tell);
-            }
-        }
-    }
-
-    fn fail(&mut self, action: Action, failed: rollout::Failed, tell: &mut impl FnMut(Event)) {
-        let because = failed.because.to_string();
-        self.memory.failed.insert(action.key(), failed);
-        tell(Event::Failed { action, because });
+        self.writing.remove(&action.key());
+        tell(self.memory.take_in(action, performed, now()));
     }
 
     /// Writes down what became of a change before anything is done that would hide it.
@@ -234,23 +169,12 @@ impl Carrying {
     /// Tells what has changed about where changes stand; returns whether one has ended.
     fn tell_standings(&mut self, next: &Next, tell: &mut impl FnMut(Event)) -> bool {
         let mut has_ended = false;
-        for (change, standing) in &next.standings {
-            if self.told.get(change) == Some(standing) {
-                continue;
+        for event in self.news.of(next) {
+            if let Event::Settled { change, outcome } = &event {
+                has_ended = true;
+                self.book.note(change, outcome);
             }
-            match standing {
-                Standing::Settled(outcome) => {
-                    has_ended = true;
-                    self.book.note(change, outcome);
-                    tell(Event::Settled { change: change.clone(), outcome: outcome.clone() });
-                }
-                // Only the time has changed until which it waits.
-                Standing::Waits(wait) if matches!(self.told.get(change), Some(Standing::Waits(told)) if told.what == wait.what) =>
-                    {}
-                Standing::Waits(wait) => tell(Event::Waits { change: change.clone(), wait: wait.clone() }),
-                Standing::Acts(_) => {}
-            }
-            self.told.insert(change.clone(), standing.clone());
+            tell(event);
         }
         has_ended
     }

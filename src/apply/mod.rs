@@ -20,5 +20,4 @@ pub use actor::{Actor, Materials, Means};
 pub use book::{Book, NotBegun, recorded};
 pub use carrying::Carrying;
 pub use driver::{Driver, Stop};
-pub use performed::Performed;
 pub use reader::{ReadFailure, Reader};

@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::performed::Performed;
+use super::performed::of_cluster;
 use crate::bootstrap::BootstrapToken;
 use crate::cluster::{ClusterFailure, Preconditions, Writer};
+use crate::rollout::Performed;
 
 const SECRETS: &str = "/api/v1/namespaces/kube-system/secrets";
 
@@ -28,7 +29,7 @@ pub(super) async fn write(writer: &Writer, token: &BootstrapToken, plan: &str) -
     let object = token.object(&labels, now());
     match writer.create_secret(SECRETS, &object).await {
         Ok(()) => Performed::Done,
-        Err(failure) => Performed::of_cluster(&failure),
+        Err(failure) => of_cluster(&failure),
     }
 }
 

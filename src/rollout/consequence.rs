@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::memory::{Failed, Then};
+use super::performed::Performed;
 use crate::arm::fault::{Blocked, Capacity, FaultKind, Sizes, Zones};
 use crate::arm::{BuyAs, Fault};
 use crate::model::{CapacityType, Refusal, RefusedBecause, RefusedPlace};
@@ -14,30 +15,16 @@ const NO_CODE: &str = "Refused";
 /// Azure's time for which a network interface is kept for the VM that failed with it.
 const RESERVED: SignedDuration = SignedDuration::from_secs(180);
 
-/// What follows from a refusal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Consequence {
-    /// The same may succeed after this time, of Azure's clock.
-    Again(SignedDuration),
-    /// It is not tried again as it was.
-    Failed {
-        /// What follows for the change.
-        failed: Failed,
-        /// What Azure refuses to sell from now on.
-        refusal: Option<Refusal>,
-    },
-}
-
 /// Returns what follows from a fault. `choice` is what was to be bought, if anything was; `because` is for people.
 #[must_use]
-pub fn consequence(fault: &Fault, because: &str, choice: Option<&Choice>, now: Timestamp) -> Consequence {
+pub fn consequence(fault: &Fault, because: &str, choice: Option<&Choice>, now: Timestamp) -> Performed {
     let code: &str = if fault.code.is_empty() { NO_CODE } else { &fault.code };
     let failed = |then| Failed { code: code.into(), because: because.into(), then };
     match fault.kind {
         FaultKind::Throttled | FaultKind::Unavailable | FaultKind::Conflict => {
-            Consequence::Again(fault.retry_after())
+            Performed::later(fault.retry_after(), because)
         }
-        FaultKind::NicReserved => Consequence::Again(RESERVED),
+        FaultKind::NicReserved => Performed::later(RESERVED, because),
         FaultKind::SubnetFull
         | FaultKind::PolicyDenied
         | FaultKind::Locked
@@ -49,7 +36,7 @@ pub fn consequence(fault: &Fault, because: &str, choice: Option<&Choice>, now: T
         | FaultKind::SubscriptionNotFound
         | FaultKind::GroupNotFound
         | FaultKind::ApiVersionGone
-        | FaultKind::BadRequest => Consequence::Failed { failed: failed(Then::GiveUp), refusal: None },
+        | FaultKind::BadRequest => Performed::Failed { failed: failed(Then::GiveUp), refusal: None },
         FaultKind::FamilyQuota { .. }
         | FaultKind::SpotQuota
         | FaultKind::RegionQuota
@@ -60,7 +47,7 @@ pub fn consequence(fault: &Fault, because: &str, choice: Option<&Choice>, now: T
         | FaultKind::Overconstrained
         | FaultKind::AlreadyExists
         | FaultKind::NotFound
-        | FaultKind::Other => Consequence::Failed {
+        | FaultKind::Other => Performed::Failed {
             failed: failed(if choice.is_some() { Then::NextChoice } else { Then::GiveUp }),
             refusal: choice.and_then(|choice| refusal(fault, choice, now)),
         },

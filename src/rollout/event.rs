@@ -1,7 +1,10 @@
 //! What happens while a plan is carried out, for whoever shows it.
 
+use std::collections::BTreeMap;
+
+use super::Next;
 use super::action::Action;
-use super::outcome::{Outcome, Wait};
+use super::outcome::{Outcome, Standing, Wait};
 use crate::plan::ChangeId;
 
 /// What happened, for whoever shows it.
@@ -44,4 +47,53 @@ pub enum Event {
         /// What, and why.
         because: String,
     },
+}
+
+/// Where changes were told to stand, so that each news is told once.
+#[derive(Clone, Debug, Default)]
+pub struct News {
+    told: BTreeMap<ChangeId, Standing>,
+}
+
+impl News {
+    /// Returns what has changed about where changes stand.
+    pub fn of(&mut self, next: &Next) -> Vec<Event> {
+        let mut events = Vec::new();
+        for (change, standing) in &next.standings {
+            match (standing, self.told.get(change)) {
+                (standing, Some(told)) if standing == told => continue,
+                // Only the time has changed until which it waits.
+                (Standing::Waits(wait), Some(Standing::Waits(told))) if wait.what == told.what => {}
+                (Standing::Waits(wait), _) => {
+                    events.push(Event::Waits { change: change.clone(), wait: wait.clone() });
+                }
+                (Standing::Settled(outcome), _) => {
+                    events.push(Event::Settled { change: change.clone(), outcome: outcome.clone() });
+                }
+                (Standing::Acts(_), _) => {}
+            }
+            self.told.insert(change.clone(), standing.clone());
+        }
+        events
+    }
+
+    /// Ends a change that nothing more is done of.
+    pub fn settle(&mut self, change: ChangeId, outcome: Outcome) -> Event {
+        self.told.insert(change.clone(), Standing::Settled(outcome.clone()));
+        Event::Settled { change, outcome }
+    }
+
+    /// Returns how a change ended, if it has.
+    #[must_use]
+    pub fn outcome(&self, change: &ChangeId) -> Option<&Outcome> {
+        self.told.get(change)?.outcome()
+    }
+
+    /// Returns how every change ended that has.
+    #[must_use]
+    pub fn outcomes(&self) -> BTreeMap<ChangeId, Outcome> {
+        let ended =
+            self.told.iter().filter_map(|(change, told)| Some((change.clone(), told.outcome()?.clone())));
+        ended.collect()
+    }
 }

@@ -8,10 +8,18 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::action::ActionKey;
+use super::action::{Action, ActionKey, Effect};
+use super::event::Event;
 use super::outcome::Outcome;
+use super::performed::Performed;
 use crate::model::{CapacityType, Refusal, RefusedPlace};
 use crate::plan::{ChangeId, Choice};
+
+/// How often an action is tried before it is given up; evictions, which PodDisruptionBudgets hold, are tried on.
+const TRIES_MAX: u32 = 8;
+
+/// Our code where an action was tried so often.
+const GAVE_UP: &str = "GaveUp";
 
 /// What the process knows beside the world.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +30,8 @@ pub struct Memory {
     pub not_before: BTreeMap<ActionKey, Timestamp>,
     /// What this process has done that no list shows.
     pub done: BTreeSet<ActionKey>,
+    /// How often what is tried again has failed.
+    pub tries: BTreeMap<ActionKey, u32>,
     /// What failed and is not tried again as it was.
     pub failed: BTreeMap<ActionKey, Failed>,
     /// What Azure refused to sell.
@@ -62,6 +72,7 @@ impl Default for Memory {
             in_flight: BTreeSet::new(),
             not_before: BTreeMap::new(),
             done: BTreeSet::new(),
+            tries: BTreeMap::new(),
             failed: BTreeMap::new(),
             refusals: Vec::new(),
             recorded: BTreeMap::new(),
@@ -73,6 +84,64 @@ impl Default for Memory {
 }
 
 impl Memory {
+    /// Takes in what became of an action at a time, and returns what is told of it.
+    pub fn take_in(&mut self, action: Action, performed: Performed, now: Timestamp) -> Event {
+        let key = action.key();
+        self.in_flight.remove(&key);
+        match performed {
+            Performed::Done => {
+                self.tries.remove(&key);
+                self.note(&action);
+                Event::Did(action)
+            }
+            Performed::Again { after, because } => {
+                let tries = self.tries.entry(key.clone()).or_default();
+                *tries += 1;
+                if *tries >= TRIES_MAX && !matches!(action.effect, Effect::Evict(_)) {
+                    let failed = Failed { code: GAVE_UP.into(), because: because.into(), then: Then::GiveUp };
+                    return self.fail(action, failed);
+                }
+                if let Some(after) = after {
+                    let until = now.saturating_add(self.wait(after)).unwrap_or(Timestamp::MAX);
+                    self.not_before.insert(key, until);
+                }
+                Event::TriesAgain { action, because }
+            }
+            Performed::Failed { failed, refusal } => {
+                self.refusals.extend(refusal);
+                self.fail(action, failed)
+            }
+        }
+    }
+
+    /// Notes what was done and no list shows.
+    fn note(&mut self, action: &Action) {
+        match &action.effect {
+            Effect::CreateToken => self.has_token = true,
+            Effect::Record(outcome) => {
+                self.recorded.insert(action.change.clone(), outcome.clone());
+            }
+            Effect::PutExtension(_) => {
+                self.done.insert(action.key());
+            }
+            Effect::CreateClaim(_)
+            | Effect::PutInterface(_)
+            | Effect::CreateVm(_)
+            | Effect::DeleteVm(_)
+            | Effect::DeleteInterface(_)
+            | Effect::Patch(_)
+            | Effect::Evict(_)
+            | Effect::DeletePod(_)
+            | Effect::DeleteObject(_) => {}
+        }
+    }
+
+    fn fail(&mut self, action: Action, failed: Failed) -> Event {
+        let because = failed.because.to_string();
+        self.failed.insert(action.key(), failed);
+        Event::Failed { action, because }
+    }
+
     /// Returns a wait of the cloud's clock as it is here.
     #[must_use]
     pub fn wait(&self, wait: SignedDuration) -> SignedDuration {

@@ -22,6 +22,7 @@ pub mod journal;
 pub mod memory;
 pub mod outcome;
 mod pace;
+mod performed;
 pub mod read;
 mod remove;
 pub mod seen;
@@ -31,12 +32,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 pub use action::{Action, ActionKey, Attempt, Effect, Object, ObjectPatch, ObjectRef, PodRef, VmRef};
-pub use consequence::{Consequence, consequence};
+pub use consequence::consequence;
 pub use ended::Ended;
-pub use event::Event;
+pub use event::{Event, News};
 pub use ground::{FINALIZER, vm_name};
 pub use memory::{Failed, Memory, Then};
 pub use outcome::{Outcome, Standing, Wait};
+pub use performed::Performed;
 pub use seen::Seen;
 
 use crate::plan::{Change, ChangeId};

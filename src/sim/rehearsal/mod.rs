@@ -23,7 +23,7 @@ use crate::bootstrap::BootstrapToken;
 use crate::launch::Ready;
 use crate::plan::{ChangeId, ClaimSpecId};
 use crate::review::ApprovedPlan;
-use crate::rollout::{self, Action, Effect, Event, Memory, Next, Seen, Standing};
+use crate::rollout::{self, Action, Effect, Event, Memory, News, Next, Performed, Seen};
 pub use client::Client;
 
 /// How often the world is looked at while nothing happens by itself.
@@ -32,8 +32,8 @@ const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(5);
 /// The least time that goes by between two looks.
 const LOOK_GAP: SignedDuration = SignedDuration::from_secs(1);
 
-/// How often an action is tried before it is given up; evictions are tried on.
-const TRIES_MAX: u32 = 8;
+/// What is said of an answer that got lost.
+const LOST: &str = "the connection was closed before the answer had come";
 
 /// What VMs start with, by claim spec and choice.
 pub type Materials = BTreeMap<(ClaimSpecId, usize), Ready>;
@@ -49,10 +49,9 @@ pub struct Rehearsal<'w> {
     client: Client,
     now: Timestamp,
     pending: Vec<Pending>,
-    tries: BTreeMap<rollout::ActionKey, u32>,
     trouble: Trouble,
     effects: usize,
-    told: BTreeMap<ChangeId, Standing>,
+    news: News,
 }
 
 /// An action that Azure is still carrying out.
@@ -83,13 +82,13 @@ pub enum End {
     TimedOut(Next),
 }
 
-/// What became of an action.
+/// How far an action is once it was sent.
 #[derive(Debug)]
-enum Performed {
-    Done,
+enum Sent {
+    /// It has ended.
+    Ended(Performed),
+    /// Azure carries it out; there it is asked for.
     Begun(String),
-    Again { after: SignedDuration, because: String },
-    Failed { failed: rollout::Failed, refusal: Option<crate::model::Refusal> },
 }
 
 impl<'w> Rehearsal<'w> {
@@ -111,10 +110,9 @@ impl<'w> Rehearsal<'w> {
             client,
             now,
             pending: Vec::new(),
-            tries: BTreeMap::new(),
             trouble: Trouble::default(),
             effects: 0,
-            told: BTreeMap::new(),
+            news: News::default(),
         }
     }
 
@@ -156,7 +154,7 @@ impl<'w> Rehearsal<'w> {
         loop {
             let seen = self.look();
             let next = rollout::next(self.plan, &seen, &self.memory);
-            for event in self.news(&next) {
+            for event in self.news.of(&next) {
                 tell(self.now, &event, &seen);
             }
             if next.is_finished() && self.pending.is_empty() {
@@ -181,90 +179,32 @@ impl<'w> Rehearsal<'w> {
         }
     }
 
-    /// What has changed about where changes stand.
-    fn news(&mut self, next: &Next) -> Vec<Event> {
-        let mut events = Vec::new();
-        for (change, standing) in &next.standings {
-            match (standing, self.told.get(change)) {
-                (standing, Some(told)) if standing == told => continue,
-                (Standing::Waits(wait), Some(Standing::Waits(told))) if wait.what == told.what => {}
-                (Standing::Waits(wait), _) => {
-                    events.push(Event::Waits { change: change.clone(), wait: wait.clone() });
-                }
-                (Standing::Settled(outcome), _) => {
-                    events.push(Event::Settled { change: change.clone(), outcome: outcome.clone() });
-                }
-                (Standing::Acts(_), _) => {}
-            }
-            self.told.insert(change.clone(), standing.clone());
-        }
-        events
-    }
-
     /// Has one side effect; returns whether the process ends now.
     fn act(&mut self, action: &Action, mut tell: impl FnMut(Timestamp, &Event)) -> bool {
         let number = self.effects;
         self.effects += 1;
-        let performed = self.perform(action);
-        let performed = match self.trouble.loses {
-            Some(lost) if lost == number => Performed::Again {
-                after: LOOK_GAP,
-                because: "the connection was closed before the answer had come".to_owned(),
-            },
-            _ => performed,
+        let sent = self.perform(action);
+        let sent = match self.trouble.loses {
+            Some(lost) if lost == number => {
+                // Who does not know whether its token was taken makes another.
+                self.token = self.token.take().filter(|_| action.effect != Effect::CreateToken);
+                Sent::Ended(Performed::later(LOOK_GAP, LOST))
+            }
+            _ => sent,
         };
         if self.trouble.stops_after.is_some_and(|most| self.effects >= most) {
             return true;
         }
-        if let Some(event) = self.take_in(action.clone(), performed) {
-            tell(self.now, &event);
+        match sent {
+            Sent::Ended(performed) => {
+                tell(self.now, &self.memory.take_in(action.clone(), performed, self.now));
+            }
+            Sent::Begun(operation) => {
+                self.memory.in_flight.insert(action.key());
+                self.pending.push(Pending { action: action.clone(), operation });
+            }
         }
         false
-    }
-
-    fn take_in(&mut self, action: Action, performed: Performed) -> Option<Event> {
-        let key = action.key();
-        self.memory.in_flight.remove(&key);
-        match performed {
-            Performed::Begun(operation) => {
-                self.memory.in_flight.insert(key);
-                self.pending.push(Pending { action, operation });
-                None
-            }
-            Performed::Done => {
-                self.tries.remove(&key);
-                if let Effect::Record(outcome) = &action.effect {
-                    self.memory.recorded.insert(action.change.clone(), outcome.clone());
-                }
-                if matches!(action.effect, Effect::PutExtension(_)) {
-                    self.memory.done.insert(key);
-                }
-                self.memory.has_token = self.token.is_some();
-                Some(Event::Did(action))
-            }
-            Performed::Again { after, because } => {
-                let tries = self.tries.entry(key.clone()).or_default();
-                *tries += 1;
-                if *tries >= TRIES_MAX && !matches!(action.effect, Effect::Evict(_)) {
-                    let failed = rollout::Failed {
-                        code: "GaveUp".into(),
-                        because: because.as_str().into(),
-                        then: rollout::Then::GiveUp,
-                    };
-                    self.memory.failed.insert(key, failed);
-                    return Some(Event::Failed { action, because });
-                }
-                let until = self.now.saturating_add(after).unwrap_or(Timestamp::MAX);
-                self.memory.not_before.insert(key, until);
-                Some(Event::TriesAgain { action, because })
-            }
-            Performed::Failed { failed, refusal } => {
-                self.memory.refusals.extend(refusal);
-                let because = failed.because.to_string();
-                self.memory.failed.insert(key, failed);
-                Some(Event::Failed { action, because })
-            }
-        }
     }
 
     /// Lets time go by: until something happens in the world, or it is to be looked at again.
@@ -282,7 +222,7 @@ impl<'w> Rehearsal<'w> {
         let mut events = Vec::new();
         for Pending { action, operation } in pending {
             match self.ended(&action, &operation) {
-                Some(performed) => events.extend(self.take_in(action, performed)),
+                Some(performed) => events.push(self.memory.take_in(action, performed, self.now)),
                 None => self.pending.push(Pending { action, operation }),
             }
         }

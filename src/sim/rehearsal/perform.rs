@@ -7,35 +7,36 @@ use serde_json::{Value, json};
 
 use super::bodies::Made;
 use super::client::{Call, Client};
-use super::{Performed, Rehearsal};
+use super::{LOST, Rehearsal, Sent};
 use crate::arm::fault::{ErrorBody, Received};
 use crate::arm::{Api, Fault, Request, ResourceId, extension};
 use crate::bootstrap::BootstrapToken;
 use crate::plan::{Choice, Create};
 use crate::render::requests;
 use crate::rollout::{
-    Action, Attempt, Consequence, Effect, Failed, Object, ObjectPatch, ObjectRef, PodRef, Then, VmRef,
-    consequence,
+    Action, Attempt, Effect, Object, ObjectPatch, ObjectRef, Performed, PodRef, VmRef, consequence,
 };
 use crate::sim::Answer;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 const SECRETS: &str = "/api/v1/namespaces/kube-system/secrets";
 
+/// It was done.
+const DONE: Sent = Sent::Ended(Performed::Done);
+
 /// The wait where the world says none.
 const RETRY: SignedDuration = SignedDuration::from_secs(5);
 
-fn again(because: impl Into<String>) -> Performed {
-    Performed::Again { after: RETRY, because: because.into() }
+fn again(because: impl Into<String>) -> Sent {
+    Sent::Ended(Performed::later(RETRY, because))
 }
 
-fn given_up(code: &str, because: &str) -> Performed {
-    let failed = Failed { code: code.into(), because: because.into(), then: Then::GiveUp };
-    Performed::Failed { failed, refusal: None }
+fn given_up(code: &str, because: &str) -> Sent {
+    Sent::Ended(Performed::given_up(code, because))
 }
 
 impl Rehearsal<'_> {
-    pub(super) fn perform(&mut self, action: &Action) -> Performed {
+    pub(super) fn perform(&mut self, action: &Action) -> Sent {
         match &action.effect {
             Effect::CreateClaim(_) => match requests::claim(self.plan.spec(), &action.change, self.plan.id())
             {
@@ -68,7 +69,7 @@ impl Rehearsal<'_> {
                 self.delete_object(&path, &pod.uid, pod.grace_seconds)
             }
             Effect::DeleteObject(ObjectRef { object, uid }) => self.delete_object(&path(object), uid, None),
-            Effect::Record(_) => Performed::Done,
+            Effect::Record(_) => DONE,
         }
     }
 
@@ -89,7 +90,7 @@ impl Rehearsal<'_> {
     }
 
     /// A token of numbers that differ from rollout to rollout: nothing in memory is to be guessed by anybody.
-    fn create_token(&mut self) -> Performed {
+    fn create_token(&mut self) -> Sent {
         let digest = crate::model::Digest::of_bytes(format!("{}{}", self.plan.id(), self.now).as_bytes());
         let Ok(token) = BootstrapToken::from_random(digest.base32(52).repeat(2).as_bytes()) else {
             return given_up("NoRandomness", "too few numbers");
@@ -98,7 +99,7 @@ impl Rehearsal<'_> {
         let object = token.object(&labels, self.now).reveal();
         let object: Value = serde_json::from_str(object.reveal()).unwrap_or_default();
         let performed = self.write(Call::post(SECRETS, &object));
-        if matches!(performed, Performed::Done) {
+        if matches!(performed, Sent::Ended(Performed::Done)) {
             self.token = Some(token);
         }
         performed
@@ -110,7 +111,7 @@ impl Rehearsal<'_> {
         attempt: &Attempt,
         (id, api, only_if_absent): (String, Api, bool),
         body: impl Fn(&Made<'_>, &str, &str) -> Value,
-    ) -> Performed {
+    ) -> Sent {
         let Some(create) = self.create(action) else { return given_up("NotInPlan", "no such create") };
         let (spec, execution) = (create.spec.clone(), self.plan.execution());
         let choice = execution.choices(&spec).get(attempt.choice);
@@ -141,32 +142,29 @@ impl Rehearsal<'_> {
     }
 
     /// What follows from the answer to a write: an operation to wait for, or an end.
-    fn begun(&self, answer: Option<Answer>, choice: Option<&Choice>) -> Performed {
+    fn begun(&self, answer: Option<Answer>, choice: Option<&Choice>) -> Sent {
         let Some(answer) = answer else {
-            return again("the connection was closed before the answer had come");
+            return again(LOST);
         };
         match answer.status {
             200..=202 => {
                 let operation = answer.header("Azure-AsyncOperation").or_else(|| answer.header("Location"));
-                operation.map_or(Performed::Done, |link| Performed::Begun(Client::path_of(link)))
+                operation.map_or(DONE, |link| Sent::Begun(Client::path_of(link)))
             }
-            204 => Performed::Done,
+            204 => DONE,
             // What is there already was made by an earlier run, or by this one whose answer got lost.
-            412 => Performed::Done,
+            412 => DONE,
             status => {
                 let retry_after_seconds = answer.header("Retry-After").and_then(|text| text.parse().ok());
                 let fault = Fault::of_answer(Received { status, retry_after_seconds }, Some(&answer.value()));
-                self.refused(&fault, choice)
+                Sent::Ended(self.refused(&fault, choice))
             }
         }
     }
 
     fn refused(&self, fault: &Fault, choice: Option<&Choice>) -> Performed {
         let because = format!("{} ({}): {}", fault.what(), fault.code, fault.message);
-        match consequence(fault, &because, choice, self.now) {
-            Consequence::Again(after) => Performed::Again { after, because },
-            Consequence::Failed { failed, refusal } => Performed::Failed { failed, refusal },
-        }
+        consequence(fault, &because, choice, self.now)
     }
 
     /// Returns how an operation ended, if it has.
@@ -188,7 +186,7 @@ impl Rehearsal<'_> {
             (200, Some(_)) => {
                 Some(self.refused(&Fault::of_operation(ErrorBody::of(&value)), choice.as_ref()))
             }
-            (404, _) => Some(again("the operation is not known any more")),
+            (404, _) => Some(Performed::later(RETRY, "the operation is not known any more")),
             (status, _) => {
                 let received = Received { status, retry_after_seconds: None };
                 Some(self.refused(&Fault::of_answer(received, Some(&value)), choice.as_ref()))
@@ -196,14 +194,14 @@ impl Rehearsal<'_> {
         }
     }
 
-    fn delete_vm(&mut self, vm: &VmRef) -> Performed {
+    fn delete_vm(&mut self, vm: &VmRef) -> Sent {
         let Ok(id) = vm.id.parse::<ResourceId>() else { return given_up("BadId", &vm.id) };
         let read = Request::read(&id, Api::Compute).target();
         let Some(found) = self.client.azure(self.world, self.now, Call::get(&read)) else {
             return again("the VM could not be read");
         };
         if found.status == 404 {
-            return Performed::Done;
+            return DONE;
         }
         let found = found.value();
         if vm.vm_id.is_some() && found["properties"]["vmId"].as_str() != vm.vm_id.as_deref() {
@@ -212,22 +210,22 @@ impl Rehearsal<'_> {
         self.delete_resource(&Request::delete_machine(&id))
     }
 
-    fn delete_resource(&mut self, request: &Request) -> Performed {
+    fn delete_resource(&mut self, request: &Request) -> Sent {
         let target = request.target();
         let answer = self.client.azure(self.world, self.now, Call::delete(&target, None));
         match answer {
-            Some(answer) if answer.status == 404 => Performed::Done,
+            Some(answer) if answer.status == 404 => DONE,
             other => self.begun(other, None),
         }
     }
 
-    fn patch(&mut self, patch: &ObjectPatch) -> Performed {
+    fn patch(&mut self, patch: &ObjectPatch) -> Sent {
         let path = path(&patch.object);
         let path = if patch.is_status { format!("{path}/status") } else { path };
         self.write(Call::patch(&path, &patch.body))
     }
 
-    fn evict(&mut self, pod: &PodRef) -> Performed {
+    fn evict(&mut self, pod: &PodRef) -> Sent {
         let (namespace, name) = (&pod.key.namespace, &pod.key.name);
         let target = format!("/api/v1/namespaces/{namespace}/pods/{name}/eviction");
         let body = json!({
@@ -237,7 +235,7 @@ impl Rehearsal<'_> {
         self.write(Call::post(&target, &body))
     }
 
-    fn delete_object(&mut self, path: &str, uid: &str, grace: Option<i64>) -> Performed {
+    fn delete_object(&mut self, path: &str, uid: &str, grace: Option<i64>) -> Sent {
         let mut body = json!({"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": uid}});
         if let Some(grace) = grace {
             body["gracePeriodSeconds"] = json!(grace);
@@ -246,16 +244,16 @@ impl Rehearsal<'_> {
     }
 
     /// Writes to the API server. What is gone, or another by now, needs no more.
-    fn write(&mut self, call: Call<'_>) -> Performed {
+    fn write(&mut self, call: Call<'_>) -> Sent {
         let answer = self.client.cluster(self.world, self.now, call);
         let said = answer.value();
         // Of a PodDisruptionBudget the cause says which it is.
         let cause = said["details"]["causes"][0]["message"].as_str();
         let message = cause.or(said["message"].as_str()).unwrap_or_default().to_owned();
         match answer.status {
-            200..=299 => Performed::Done,
-            404 | 409 if call.method == "DELETE" || call.target.ends_with("/eviction") => Performed::Done,
-            409 => Performed::Again { after: SignedDuration::ZERO, because: message },
+            200..=299 => DONE,
+            404 | 409 if call.method == "DELETE" || call.target.ends_with("/eviction") => DONE,
+            409 => Sent::Ended(Performed::again(message)),
             429 | 500.. => again(message),
             404 => again(message),
             403 => given_up("Forbidden", &message),
