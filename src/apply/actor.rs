@@ -2,7 +2,6 @@
 //!
 //! A write whose answer got lost is not repeated here: the next look at the world says whether it was carried out.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,13 +15,11 @@ use crate::arm::{Api, Request, ResourceId};
 use crate::azure::Azure;
 use crate::bootstrap::BootstrapToken;
 use crate::cluster::{Deletion, Eviction, Preconditions, ThisPod, WriteGate, Writer};
-use crate::launch::{self, Ready};
-use crate::plan::{Choice, ClaimSpecId};
-use crate::policy::Policy;
+use crate::launch::Materials;
+use crate::plan::Choice;
 use crate::render::requests;
 use crate::review::ApprovedPlan;
 use crate::rollout::{Action, Attempt, Effect, Object, ObjectPatch, ObjectRef, Performed, PodRef, VmRef};
-use crate::snapshot::Snapshot;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 const NODES: &str = "/api/v1/nodes";
@@ -35,25 +32,6 @@ const GATE_WAIT: SignedDuration = SignedDuration::from_secs(2);
 
 /// The longest that Azure may take for one operation, of its clock.
 const OPERATION_WAIT: Duration = Duration::from_secs(30 * 60);
-
-/// What VMs start with, by claim spec and choice; or why that can no longer be made.
-#[derive(Clone, Debug, Default)]
-pub struct Materials(pub BTreeMap<(ClaimSpecId, usize), Result<Ready, String>>);
-
-impl Materials {
-    /// Makes what VMs of a plan start with, as it is now, where it still is as it was planned.
-    #[must_use]
-    pub fn of(snapshot: &Snapshot, policy: &Policy, plan: &ApprovedPlan) -> Self {
-        let mut materials = BTreeMap::new();
-        for (claim, launch) in &plan.execution().launches {
-            for choice in 0..launch.choices.len() {
-                let ready = launch::ready((snapshot, policy), plan.spec(), (claim, choice));
-                materials.insert((claim.clone(), choice), ready.map_err(|why| why.to_string()));
-            }
-        }
-        Self(materials)
-    }
-}
 
 /// Performs actions.
 pub struct Actor {
@@ -174,10 +152,9 @@ impl Actor {
         let Some(create) = self.create(action) else {
             return Performed::given_up("NotInPlan", "the plan has no such create");
         };
-        let ready = match self.materials.0.get(&(create.spec.clone(), attempt.choice)) {
-            Some(Ok(ready)) => ready,
-            Some(Err(why)) => return Performed::given_up("Changed", why.clone()),
-            None => return Performed::given_up("NotInPlan", "the plan has no such choice"),
+        let ready = match self.materials.ready(&create.spec, attempt.choice) {
+            Ok(ready) => ready,
+            Err(why) => return Performed::given_up("Changed", why.to_string()),
         };
         let token = self.token.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(token) = token else { return Performed::again("the bootstrap token is not made yet") };

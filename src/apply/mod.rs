@@ -16,7 +16,7 @@ mod performed;
 mod reader;
 mod token;
 
-pub use actor::{Actor, Materials, Means};
+pub use actor::{Actor, Means};
 pub use book::{Book, NotBegun, recorded};
 pub use carrying::Carrying;
 pub use driver::{Driver, Stop};

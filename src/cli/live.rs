@@ -16,10 +16,9 @@ use super::ui::Ui;
 use super::world;
 use crate::azure::{Azure, Settings as AzureSettings, SetupFault};
 use crate::cluster::{Cluster, Settings};
-use crate::manifests::Source;
-use crate::observe::{Named, Observation, ObserveFault, observe};
-use crate::offline::{self, Laid, Request};
-use crate::snapshot::file::{self, SnapshotFile};
+use crate::observe::{self, Named, ObserveFault, observe};
+use crate::offline::{Laid, Request};
+use crate::snapshot::file::SnapshotFile;
 
 /// Variables that name the subscription, the resource group and the cluster: Azure's, and those of Karpenter.
 const SUBSCRIPTION: [&str; 2] = ["AZURE_SUBSCRIPTION_ID", "ARM_SUBSCRIPTION_ID"];
@@ -73,7 +72,7 @@ impl LiveArguments {
     /// As [`LiveArguments::snapshot`].
     pub(super) fn laid(&self, context: &ContextArguments, options: Request, ui: Ui) -> Result<Laid, Failure> {
         let snapshot = self.snapshot(context, options, ui)?;
-        Ok(Laid { snapshot: Source::new("<live>", file::write(&snapshot)), ..Laid::default() })
+        Ok(observe::laid(&snapshot))
     }
 }
 
@@ -81,15 +80,11 @@ impl AzureArguments {
     fn snapshot_of(&self, connected: &Connected, options: Request, ui: Ui) -> Result<SnapshotFile, Failure> {
         let _progress = Progress::start("reading the cluster and its Azure resources");
         // What happens while it is read comes after the time of its snapshot.
-        let at = Some(world::now());
+        let at = world::now();
         let seen = connected.wait_for(observe(&connected.cluster, &connected.azure, &self.named()));
-        let Observation { sources, listed, azure, gaps, warnings } = seen.map_err(failure)?;
-        warnings.iter().for_each(|warning| ui.aside(&format!("warning: {warning}\n")));
-        let location = options.location.clone();
-        let location =
-            location.or_else(|| azure.as_ref().map(|facts| world::region(&facts.cluster.location)));
-        let request = Request { sources, listed, azure, gaps, location, at, ..options };
-        offline::snapshot(request).map_err(world::failure)
+        let seen = seen.map_err(failure)?;
+        seen.warnings.iter().for_each(|warning| ui.aside(&format!("warning: {warning}\n")));
+        seen.snapshot(options, at).map_err(world::failure)
     }
 
     /// Makes the clients of the cluster and of Azure.
@@ -112,7 +107,7 @@ impl AzureArguments {
     /// As [`LiveArguments::snapshot`], but for the clients.
     pub(super) fn laid_of(&self, connected: &Connected, options: Request, ui: Ui) -> Result<Laid, Failure> {
         let snapshot = self.snapshot_of(connected, options, ui)?;
-        Ok(Laid { snapshot: Source::new("<live>", file::write(&snapshot)), ..Laid::default() })
+        Ok(observe::laid(&snapshot))
     }
 
     /// Returns how the managed cluster is named.

@@ -8,12 +8,10 @@ use super::now;
 use crate::automatic;
 use crate::azure::Azure;
 use crate::cluster::Cluster;
-use crate::manifests::Source;
-use crate::model::{Mode, Region};
+use crate::model::Mode;
 use crate::observe::{Named, Observation, observe};
-use crate::offline::{self, Laid, Planned, Problem, Request, World};
+use crate::offline::{self, Planned, Problem, Request, World};
 use crate::review::{CheckedPlan, RefusedPlan};
-use crate::snapshot::file;
 
 /// What is read, and how it is planned.
 #[derive(Clone)]
@@ -69,15 +67,8 @@ fn planned(asked: Asked, seen: Observation, at: Timestamp) -> Result<Round, Vec<
 
 /// Returns the world that was seen, as `plan --live` does.
 fn world(asked: &Asked, seen: Observation, at: Timestamp) -> Result<World, Vec<Problem>> {
-    let Observation { sources, listed, azure, gaps, warnings: _ } = seen;
-    let location =
-        azure.as_ref().map(|facts| Region::new(facts.cluster.location.replace(' ', "").to_ascii_lowercase()));
     let catalogs = asked.catalogs.clone();
-    let request =
-        Request { sources, listed, azure, gaps, location, at: Some(at), catalogs, ..Request::default() };
-    let snapshot = offline::snapshot(request)?;
-    let laid = Laid { snapshot: Source::new("<live>", file::write(&snapshot)), ..Laid::default() };
-    let catalogs = asked.catalogs.clone();
+    let laid = seen.laid(Request { catalogs: catalogs.clone(), ..Request::default() }, at)?;
     offline::world(Request { laid: Some(laid), catalogs, ..Request::default() })
 }
 

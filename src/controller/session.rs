@@ -14,11 +14,12 @@ use super::resume;
 use super::round::{Asked, Round, round};
 use super::run::{Controller, said, stopped};
 use super::tell::{Made, Teller};
-use crate::apply::{Actor, Book, Carrying, Materials, Means, Reader};
+use crate::apply::{Actor, Book, Carrying, Means, Reader};
 use crate::arm::ResourceId;
 use crate::automatic::status::News;
 use crate::automatic::{self, BackOff, Choosing, InFlight, Next, PodEvents, Rounds, Wants};
 use crate::cluster::{WriteGate, Writer};
+use crate::launch::Materials;
 use crate::model::{ClaimName, Mode};
 use crate::offline::World;
 use crate::plan::{Change, ChangeId, PlanSpec};
@@ -294,7 +295,7 @@ impl<'a> Session<'a> {
             writer: self.writer.clone(),
             gate: self.gate.clone(),
             azure: self.controller.azure.clone(),
-            materials: Materials::of(snapshot, policy, &plan),
+            materials: Materials::of((snapshot, policy), plan.spec()),
         };
         let (adds, removes) = (plan.spec().creates().count(), plan.spec().deletes().count());
         tracing::info!(plan = plan.id(), adds, removes, held = plan.withheld().len(), "carrying out");

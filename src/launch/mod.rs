@@ -21,7 +21,7 @@ pub mod template;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub use template::{NotTheSame, Ready, ready};
+pub use template::{Materials, NotTheSame, Ready, ready};
 
 use crate::bootstrap::{Refusal, refusals};
 use crate::model::SkuName;

@@ -1,6 +1,8 @@
 //! The bootstrap configuration of a choice, made again from what is seen now: it must be the plan's.
 //! Must never return one that nobody reviewed.
 
+use std::collections::BTreeMap;
+
 use super::cluster::refusal;
 use super::ground::Ground;
 use super::{machine, node};
@@ -80,4 +82,33 @@ pub fn ready(
     let node = node::node(&made, &start.cluster.kubernetes_version, Some(&choice.choice));
     let template = Template::build(&start.cluster, &node, &made.whole.spec).map_err(refused)?;
     Ok(Ready { template, ssh_public_key: key.to_owned() })
+}
+
+/// What VMs of a plan start with, by claim spec and choice; or why that can no longer be made.
+#[derive(Clone, Debug, Default)]
+pub struct Materials(pub BTreeMap<(ClaimSpecId, usize), Result<Ready, NotTheSame>>);
+
+impl Materials {
+    /// Makes them of a fresh snapshot and policy.
+    #[must_use]
+    pub fn of((snapshot, policy): (&Snapshot, &Policy), spec: &PlanSpec) -> Self {
+        let launches = spec.execution.iter().flat_map(|execution| &execution.launches);
+        let choices =
+            launches.flat_map(|(claim, launch)| (0..launch.choices.len()).map(move |choice| (claim, choice)));
+        let made = choices.map(|(claim, choice)| {
+            ((claim.clone(), choice), ready((snapshot, policy), spec, (claim, choice)))
+        });
+        Self(made.collect())
+    }
+
+    /// Returns what a VM of a choice starts with.
+    ///
+    /// # Errors
+    /// Why that can no longer be made.
+    pub fn ready(&self, claim: &ClaimSpecId, choice: usize) -> Result<&Ready, &NotTheSame> {
+        match self.0.get(&(claim.clone(), choice)) {
+            Some(made) => made.as_ref(),
+            None => Err(&NotTheSame::NoSuchChoice),
+        }
+    }
 }

@@ -23,7 +23,6 @@ pub mod rehearsed;
 
 use std::collections::BTreeSet;
 
-#[cfg(feature = "live")]
 use jiff::Timestamp;
 
 use crate::arm::ResourceId;
@@ -32,6 +31,9 @@ use crate::azure::Azure;
 #[cfg(feature = "live")]
 use crate::cluster::Cluster;
 use crate::manifests::Source;
+use crate::model::Region;
+use crate::offline::{self, Laid, Problem, Request};
+use crate::snapshot::file::{self, SnapshotFile};
 use crate::snapshot::{AzureFacts, Gap};
 
 pub use ask::{Ask, AskFault};
@@ -51,6 +53,33 @@ pub struct Observation {
     pub gaps: Vec<Gap>,
     /// What the user has to know, a line each.
     pub warnings: Vec<String>,
+}
+
+impl Observation {
+    /// Returns what was seen as a snapshot of this time; `options` say what else it holds.
+    ///
+    /// # Errors
+    /// Objects that are faulty.
+    pub fn snapshot(self, options: Request, at: Timestamp) -> Result<SnapshotFile, Vec<Problem>> {
+        let Self { sources, listed, azure, gaps, warnings: _ } = self;
+        let seen = || azure.as_ref().map(|facts| Region::new(&*facts.cluster.location));
+        let location = options.location.clone().or_else(seen);
+        offline::snapshot(Request { sources, listed, azure, gaps, location, at: Some(at), ..options })
+    }
+
+    /// Returns the same as something to plan from: every plan of a live cluster is one of its snapshot.
+    ///
+    /// # Errors
+    /// As [`Observation::snapshot`].
+    pub fn laid(self, options: Request, at: Timestamp) -> Result<Laid, Vec<Problem>> {
+        Ok(laid(&self.snapshot(options, at)?))
+    }
+}
+
+/// Returns a snapshot of a live cluster as something to plan from.
+#[must_use]
+pub fn laid(snapshot: &SnapshotFile) -> Laid {
+    Laid { snapshot: Source::new("<live>", file::write(snapshot)), ..Laid::default() }
 }
 
 /// A managed cluster's place in Azure.

@@ -4,17 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 use nodeform::catalog::Catalog;
-use nodeform::launch;
-use nodeform::manifests::Source;
+use nodeform::launch::Materials;
 use nodeform::model::{Region, Wishes};
 use nodeform::observe::rehearsed;
-use nodeform::offline::{self, Laid, Request};
+use nodeform::offline::{self, Request};
 use nodeform::plan::ChangeId;
 use nodeform::review::{ApprovedPlan, Now, Terms, approve};
 use nodeform::rollout::Outcome;
-use nodeform::sim::rehearsal::{End, Materials, Rehearsal, Trouble};
+use nodeform::sim::rehearsal::{End, Rehearsal, Trouble};
 use nodeform::sim::{self, Start, World, WorldDocuments};
-use nodeform::snapshot::file;
 use serde_json::Value;
 
 use crate::invariants::Watch;
@@ -82,30 +80,13 @@ impl Stage {
         let begun = BTreeSet::new();
         let now = Now { snapshot: &world.snapshot, policy: &world.policy, begun: &begun };
         let plan = approve(planned.plan, now, Terms::default()).unwrap();
-        let mut materials = Materials::new();
-        for (claim, launch) in &plan.execution().launches {
-            for choice in 0..launch.choices.len() {
-                let found = launch::ready((&world.snapshot, &world.policy), plan.spec(), (claim, choice));
-                materials.insert((claim.clone(), choice), found.unwrap());
-            }
-        }
+        let materials = Materials::of((&world.snapshot, &world.policy), plan.spec());
         Some(Ready { plan, materials })
     }
 
     fn observed(&mut self, wishes: Wishes) -> offline::World {
         let seen = rehearsed::observe(&mut self.world, self.now).unwrap();
-        let location = seen.azure.as_ref().map(|facts| Region::new(&*facts.cluster.location));
-        let request = Request {
-            sources: seen.sources,
-            listed: seen.listed,
-            azure: seen.azure,
-            gaps: seen.gaps,
-            location,
-            at: Some(self.now),
-            ..Request::default()
-        };
-        let snapshot = offline::snapshot(request).unwrap();
-        let laid = Laid { snapshot: Source::new("<live>", file::write(&snapshot)), ..Laid::default() };
+        let laid = seen.laid(Request::default(), self.now).unwrap();
         offline::world(Request { laid: Some(laid), wishes, ..Request::default() }).unwrap()
     }
 

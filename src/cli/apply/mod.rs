@@ -18,10 +18,11 @@ use super::live::Connected;
 use super::rolled::{RolloutOutput, Shown};
 use super::ui::Ui;
 use super::{saved, world};
-use crate::apply::{Actor, Book, Driver, Materials, Means, NotBegun, Reader, Stop};
+use crate::apply::{Actor, Book, Driver, Means, NotBegun, Reader, Stop};
 use crate::arm::ResourceId;
 use crate::cluster::ClusterFailure;
 use crate::cluster::lease::{self, Held};
+use crate::launch::Materials;
 use crate::model::Wishes;
 use crate::offline::{Request, World};
 use crate::plan::{ChangeId, Plan};
@@ -206,7 +207,7 @@ impl Applying<'_> {
             writer,
             gate,
             azure: azure.clone(),
-            materials: Materials::of(&self.world.snapshot, &self.world.policy, plan),
+            materials: Materials::of((&self.world.snapshot, &self.world.policy), plan.spec()),
         };
         let actor = Actor::new(Arc::clone(plan), means);
         let driver = Driver::new(Arc::clone(plan), (reader, actor, book), azure.cloud().clock_speed);

@@ -17,6 +17,7 @@ use super::exit::{Exit, Failure};
 use super::rolled::{RolloutOutput, Shown};
 use super::saved;
 use super::ui::Ui;
+use crate::launch::Materials;
 use crate::offline::World;
 use crate::review::{CheckedPlan, Now, Terms, approve};
 use crate::rollout::{Ended, Event, Seen};
@@ -89,7 +90,7 @@ impl Demo {
         let approved = approve(checked, now, Terms::default())
             .map_err(|faults| Failure::errors(faults.iter().map(ToString::to_string).collect()))?;
         let approved = Arc::new(approved);
-        let materials = stage::materials(world, &approved);
+        let materials = Materials::of((&world.snapshot, &world.policy), approved.spec());
         let mut shown = Shown::new(&approved, RolloutOutput::Human, self.ui);
         let (speed, start) = (self.speed, self.stage.now);
         let mut last = start;

@@ -6,15 +6,11 @@ use serde_json::{Value, json};
 use super::super::exit::Failure;
 use super::super::world as described;
 use crate::catalog::Catalog;
-use crate::launch;
-use crate::manifests::Source;
 use crate::model::Region;
 use crate::observe::rehearsed;
-use crate::offline::{self, Laid, Request, World};
-use crate::review::{ApprovedPlan, CheckedPlan};
-use crate::sim::rehearsal::Materials;
+use crate::offline::{self, Request, World};
+use crate::review::CheckedPlan;
 use crate::sim::{self, Start, WorldDocuments};
-use crate::snapshot::file;
 
 const DOCUMENTS: [&str; 3] = [
     include_str!("../../../examples/demo/cluster.yaml"),
@@ -65,18 +61,7 @@ impl Stage {
         let seen = rehearsed::observe(&mut self.world, self.now);
         let seen =
             seen.map_err(|faults| Failure::errors(faults.iter().map(ToString::to_string).collect()))?;
-        let location = seen.azure.as_ref().map(|facts| Region::new(&*facts.cluster.location));
-        let request = Request {
-            sources: seen.sources,
-            listed: seen.listed,
-            azure: seen.azure,
-            gaps: seen.gaps,
-            location,
-            at: Some(self.now),
-            ..Request::default()
-        };
-        let snapshot = offline::snapshot(request).map_err(described::failure)?;
-        let laid = Laid { snapshot: Source::new("<demo>", file::write(&snapshot)), ..Laid::default() };
+        let laid = seen.laid(Request::default(), self.now).map_err(described::failure)?;
         let world =
             offline::world(Request { laid: Some(laid), ..Request::default() }).map_err(described::failure)?;
         let checked = described::planned(&world)?.plan;
@@ -118,16 +103,4 @@ impl Stage {
         });
         parts.join(", ")
     }
-}
-
-/// What VMs start with.
-pub(super) fn materials(world: &World, plan: &ApprovedPlan) -> Materials {
-    let mut materials = Materials::new();
-    for (claim, launch) in &plan.execution().launches {
-        for choice in 0..launch.choices.len() {
-            let ready = launch::ready((&world.snapshot, &world.policy), plan.spec(), (claim, choice));
-            materials.extend(ready.ok().map(|ready| ((claim.clone(), choice), ready)));
-        }
-    }
-    materials
 }

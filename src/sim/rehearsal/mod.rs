@@ -20,8 +20,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::World;
 use crate::bootstrap::BootstrapToken;
-use crate::launch::Ready;
-use crate::plan::{ChangeId, ClaimSpecId};
+use crate::launch::Materials;
+use crate::plan::ChangeId;
 use crate::review::ApprovedPlan;
 use crate::rollout::{self, Action, Effect, Event, Memory, News, Next, Performed, Seen};
 pub use client::Client;
@@ -34,9 +34,6 @@ const LOOK_GAP: SignedDuration = SignedDuration::from_secs(1);
 
 /// What is said of an answer that got lost.
 const LOST: &str = "the connection was closed before the answer had come";
-
-/// What VMs start with, by claim spec and choice.
-pub type Materials = BTreeMap<(ClaimSpecId, usize), Ready>;
 
 /// A rollout in memory.
 #[derive(Debug)]

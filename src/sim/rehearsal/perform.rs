@@ -119,14 +119,12 @@ impl Rehearsal<'_> {
         let (Some(choice), Some(machine)) = (choice, machine) else {
             return given_up("NotInPlan", "no such choice");
         };
-        let custom_data = match (self.materials.get(&(spec, attempt.choice)), &self.token) {
-            (Some(ready), Some(token)) => {
-                (ready.ssh_public_key.clone(), Some(ready.template.custom_data(token)))
-            }
-            (Some(ready), None) => (ready.ssh_public_key.clone(), None),
-            (None, _) => return given_up("NotInPlan", "what its VM starts with is not known"),
+        let ready = match self.materials.ready(&spec, attempt.choice) {
+            Ok(ready) => ready,
+            Err(why) => return given_up("Changed", &why.to_string()),
         };
-        let (ssh_key, custom_data) = custom_data;
+        let custom_data = self.token.as_ref().map(|token| ready.template.custom_data(token));
+        let ssh_key = ready.ssh_public_key.clone();
         let own = [
             ("nodeform.dev_cluster", execution.cluster.uid.to_string()),
             ("nodeform.dev_item", action.change.to_string()),
