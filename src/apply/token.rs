@@ -9,12 +9,10 @@ use jiff::Timestamp;
 use super::performed::of_cluster;
 use crate::bootstrap::BootstrapToken;
 use crate::cluster::{ClusterFailure, Preconditions, Writer};
+use crate::plan::mark;
 use crate::rollout::Performed;
 
 const SECRETS: &str = "/api/v1/namespaces/kube-system/secrets";
-
-/// The label of the token's Secret: which plan it serves.
-const PLAN: &str = "nodeform.dev/plan";
 
 /// Makes a token of randomness of the machine.
 pub(super) fn make() -> Result<BootstrapToken, String> {
@@ -25,7 +23,7 @@ pub(super) fn make() -> Result<BootstrapToken, String> {
 
 /// Writes the token's Secret.
 pub(super) async fn write(writer: &Writer, token: &BootstrapToken, plan: &str) -> Performed {
-    let labels = BTreeMap::from([(PLAN.to_owned(), plan.to_owned())]);
+    let labels = BTreeMap::from([(mark::PLAN.to_owned(), plan.to_owned())]);
     let object = token.object(&labels, now());
     match writer.create_secret(SECRETS, &object).await {
         Ok(()) => Performed::Done,

@@ -3,6 +3,8 @@
 //! Sources: Kubernetes' well-known labels; Karpenter core v1.14 (`karpenter.sh`); the Azure provider
 //! (`karpenter.azure.com`, `kubernetes.azure.com`).
 
+/// Karpenter's finalizer of NodeClaims and Nodes.
+pub const FINALIZER: &str = "karpenter.sh/termination";
 /// The NodePool that a node belongs to.
 pub const NODE_POOL: &str = "karpenter.sh/nodepool";
 /// How the capacity is bought.

@@ -17,6 +17,7 @@ pub mod file;
 pub mod fleet;
 pub mod held;
 pub mod identity;
+pub mod mark;
 pub mod order;
 pub mod precondition;
 pub mod propose;

@@ -9,6 +9,7 @@ use crate::api::node_claim::{ClaimResources, NodeClaim, NodeClaimSpec};
 use crate::api::template::{NodeClassRef, Operator, Requirement, Taint, TaintEffect};
 use crate::api::text::{DurationText, Quantity, ResourceMap};
 use crate::api::{Kind, KindFacts};
+use crate::model::label;
 use crate::model::{
     Effect, ExpireAfter, Operator as ModelOperator, RequirementEntry, ResourceName, Resources,
     Taint as ModelTaint,
@@ -19,9 +20,6 @@ use super::page::headline::headline;
 use super::page::question;
 use super::view::PlanView;
 use super::words::{count, verb};
-
-/// What keeps a claim until its VM is gone, as in Karpenter.
-pub const FINALIZER: &str = "karpenter.sh/termination";
 
 /// Returns the NodeClaims of the nodes to make, by name.
 #[must_use]
@@ -96,7 +94,7 @@ pub(super) fn claim(create: &Create, spec: &ClaimSpec) -> NodeClaim {
             annotations: text_map(
                 annotations.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect(),
             ),
-            finalizers: Some(vec![FINALIZER.to_owned()]),
+            finalizers: Some(vec![label::FINALIZER.to_owned()]),
             ..ObjectMeta::default()
         },
         spec: NodeClaimSpec {

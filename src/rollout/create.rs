@@ -11,12 +11,12 @@ use super::action::{Action, Effect, VmRef};
 use super::conditions::{INITIALIZED, LAUNCHED, REGISTERED};
 use super::ground::{Ground, act, attempt, let_claim_go, let_node_go, patch_claim, vm_name};
 use super::join;
-use super::journal::{ITEM, LAUNCH, Launching, PLAN};
+use super::journal::{LAUNCH, Launching};
 use super::memory::Then;
 use super::outcome::{Outcome, Standing};
 use super::seen::{Provisioning, SeenClaim, SeenVm};
 use crate::plan::execution::LaunchChoice;
-use crate::plan::{ChangeId, Create};
+use crate::plan::{ChangeId, Create, mark};
 use serde_json::json;
 
 /// How long a VM may take to join: Karpenter's time for registration.
@@ -51,7 +51,7 @@ pub(super) fn create(ground: Ground<'_>, id: &ChangeId, create: &Create) -> Stan
         return coming.without_claim();
     };
     let is = |key: &str, value: &str| claim.annotations.get(key).is_some_and(|text| &**text == value);
-    if !is(PLAN, ground.plan.id()) || !is(ITEM, &id.0) {
+    if !is(mark::PLAN, ground.plan.id()) || !is(mark::ITEM, &id.0) {
         let because = format!("NodeClaim `{}` is there and was not made by this plan", create.claim);
         return Standing::Settled(Outcome::no_longer_holds(because));
     }
@@ -129,7 +129,7 @@ impl Coming<'_> {
                 }
             };
         };
-        if vm.tags.get("nodeform.dev_item").is_none_or(|item| **item != *id.0) {
+        if vm.tags.get(&*mark::tag(mark::ITEM)).is_none_or(|item| **item != *id.0) {
             return self.give_up(claim, "NameTaken");
         }
         let registered = claim.is(REGISTERED);

@@ -6,13 +6,10 @@ use super::action::{Action, Attempt, Effect, Object, ObjectPatch, ObjectRef};
 use super::memory::Memory;
 use super::outcome::Standing;
 use super::seen::{SeenClaim, SeenNode, Whole};
-use crate::model::{ClaimName, NodeName};
+use crate::model::{ClaimName, NodeName, label};
 use crate::plan::{ChangeId, Create, Execution, PlanSpec};
 use crate::review::ApprovedPlan;
 use serde_json::{Value, json};
-
-/// Karpenter's finalizer of NodeClaims and Nodes.
-pub const FINALIZER: &str = "karpenter.sh/termination";
 
 /// What decisions are made from.
 #[derive(Clone, Copy, Debug)]
@@ -124,9 +121,13 @@ pub(super) fn let_node_go(change: &ChangeId, name: &NodeName, node: &SeenNode) -
 }
 
 fn has_finalizer(finalizers: &[Arc<str>]) -> bool {
-    finalizers.iter().any(|finalizer| &**finalizer == FINALIZER)
+    finalizers.iter().any(|finalizer| &**finalizer == label::FINALIZER)
 }
 
 fn without_finalizer(finalizers: &[Arc<str>]) -> Vec<&str> {
-    finalizers.iter().map(|finalizer| &**finalizer).filter(|finalizer| *finalizer != FINALIZER).collect()
+    finalizers
+        .iter()
+        .map(|finalizer| &**finalizer)
+        .filter(|finalizer| *finalizer != label::FINALIZER)
+        .collect()
 }

@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 
 use super::action::Effect;
 use super::conditions::{self, INITIALIZED, LAUNCHED, REGISTERED};
-use super::ground::{FINALIZER, patch_claim, patch_node};
-use super::journal::{ITEM, LAUNCH};
+use super::ground::{patch_claim, patch_node};
+use super::journal::LAUNCH;
 use super::seen::{SeenClaim, SeenNode};
 use crate::model::{ClaimName, NodeName, Taint, label};
+use crate::plan::mark;
 
 /// The taint with which a kubelet starts; Karpenter's.
 const UNREGISTERED: &str = "karpenter.sh/unregistered";
@@ -81,7 +82,7 @@ fn registration(claim: &SeenClaim, node: &SeenNode) -> Value {
     labels.insert(label::REGISTERED, "true");
     // The journal of a launch is the claim's own.
     let annotations: BTreeMap<&str, &str> =
-        texts(&claim.annotations).filter(|(key, _)| ![LAUNCH, ITEM].contains(key)).collect();
+        texts(&claim.annotations).filter(|(key, _)| ![LAUNCH, mark::ITEM].contains(key)).collect();
     let mut taints: Vec<&Taint> = node.taints.iter().filter(|taint| &*taint.key != UNREGISTERED).collect();
     for taint in claim.taints.iter().chain(&claim.startup_taints) {
         if !taints.iter().any(|known| known.key == taint.key && known.effect == taint.effect) {
@@ -89,8 +90,8 @@ fn registration(claim: &SeenClaim, node: &SeenNode) -> Value {
         }
     }
     let mut finalizers: Vec<&str> = node.finalizers.iter().map(|finalizer| &**finalizer).collect();
-    if !finalizers.contains(&FINALIZER) {
-        finalizers.push(FINALIZER);
+    if !finalizers.contains(&label::FINALIZER) {
+        finalizers.push(label::FINALIZER);
     }
     json!({
         "metadata": {"labels": labels, "annotations": annotations, "finalizers": finalizers},

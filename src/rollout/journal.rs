@@ -18,12 +18,6 @@ pub const LAUNCH: &str = "nodeform.dev/launch";
 /// The annotation that says which plan removes the node, and since when.
 pub const REMOVAL: &str = crate::model::label::REMOVAL;
 
-/// The annotation with the plan that made the claim.
-pub const PLAN: &str = "nodeform.dev/plan";
-
-/// The annotation with the change that made the claim.
-pub const ITEM: &str = "nodeform.dev/item";
-
 /// How far a launch has come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -35,13 +35,13 @@ pub use action::{Action, ActionKey, Attempt, Effect, Object, ObjectPatch, Object
 pub use consequence::consequence;
 pub use ended::Ended;
 pub use event::{Event, News};
-pub use ground::{FINALIZER, vm_name};
+pub use ground::vm_name;
 pub use memory::{Failed, Memory, Then};
 pub use outcome::{Outcome, Standing, Wait};
 pub use performed::Performed;
 pub use seen::Seen;
 
-use crate::plan::{Change, ChangeId};
+use crate::plan::{Change, ChangeId, mark};
 use crate::review::ApprovedPlan;
 use ground::Ground;
 
@@ -178,8 +178,8 @@ fn standing(
 pub fn begun(plan_id: &str, seen: &Seen) -> BTreeSet<ChangeId> {
     let claims = seen.claims.iter().flat_map(BTreeMap::values);
     let of_claim = |claim: &seen::SeenClaim| {
-        let is_of_plan = claim.annotations.get(journal::PLAN).is_some_and(|plan| **plan == *plan_id);
-        let create = claim.annotations.get(journal::ITEM).filter(|_| is_of_plan);
+        let is_of_plan = claim.annotations.get(mark::PLAN).is_some_and(|plan| **plan == *plan_id);
+        let create = claim.annotations.get(mark::ITEM).filter(|_| is_of_plan);
         let removal = journal::Removing::of(claim).filter(|removing| *removing.plan == *plan_id);
         create.map(|item| ChangeId(item.clone())).into_iter().chain(removal.map(|removing| removing.change))
     };

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{RequestFault, claim, created};
+use super::{RequestFault, created};
 use crate::arm::{ResourceId, Tags};
 use crate::plan::execution::{Execution, LaunchChoice, Machine};
-use crate::plan::{ChangeId, PlanSpec};
+use crate::plan::{ChangeId, PlanSpec, mark};
 
 /// A try to make the node of a create.
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +57,8 @@ impl<'a> Attempt<'a> {
     pub(super) fn tags(&self, made: &Made<'_>) -> Result<Tags, RequestFault> {
         let machine: BTreeMap<String, String> =
             made.machine.tags.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        let own = claim::own_marks(made.execution, self.change, self.plan);
-        let own = own.into_iter().map(|(key, value)| (key.replace('/', "_"), value)).collect();
+        let own = mark::marks(made.execution, self.change, self.plan);
+        let own = own.into_iter().map(|(key, value)| (mark::tag(key), value)).collect();
         Tags::layered(&[&machine, &own]).map_err(RequestFault::Tags)
     }
 }

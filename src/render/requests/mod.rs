@@ -15,7 +15,7 @@ mod tests;
 
 #[cfg(feature = "live")]
 pub use attempt::Attempt;
-pub use claim::{CLUSTER, FINALIZER, ITEM, PLAN, claim};
+pub use claim::claim;
 #[cfg(feature = "live")]
 pub use machine::{Start, billing, nic, nic_id, vm, vm_id};
 #[cfg(feature = "live")]

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::model::CapacityType;
 use crate::plan::execution::{DiskPlacement, Execution, LaunchChoice, Machine};
+use crate::plan::mark;
 
 /// What a body is made from.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +14,7 @@ pub(super) struct Made<'a> {
     pub(super) machine: &'a Machine,
     /// The name of VM, network interface and disk.
     pub(super) name: &'a str,
-    /// The tags that say which change of which plan made it.
+    /// What says which change of which plan made it.
     pub(super) own: &'a [(&'static str, String)],
 }
 
@@ -21,7 +22,7 @@ impl Made<'_> {
     fn tags(&self) -> Value {
         let mut tags = json!(self.machine.tags);
         for (key, value) in self.own {
-            tags[*key] = json!(value);
+            tags[mark::tag(key)] = json!(value);
         }
         tags
     }

@@ -11,7 +11,7 @@ use super::{LOST, Rehearsal, Sent};
 use crate::arm::fault::{ErrorBody, Received};
 use crate::arm::{Api, Fault, Request, ResourceId, extension};
 use crate::bootstrap::BootstrapToken;
-use crate::plan::{Choice, Create};
+use crate::plan::{Choice, Create, mark};
 use crate::render::requests;
 use crate::rollout::{
     Action, Attempt, Effect, Object, ObjectPatch, ObjectRef, Performed, PodRef, VmRef, consequence,
@@ -95,7 +95,7 @@ impl Rehearsal<'_> {
         let Ok(token) = BootstrapToken::from_random(digest.base32(52).repeat(2).as_bytes()) else {
             return given_up("NoRandomness", "too few numbers");
         };
-        let labels = BTreeMap::from([("nodeform.dev/plan".to_owned(), self.plan.id().to_owned())]);
+        let labels = BTreeMap::from([(mark::PLAN.to_owned(), self.plan.id().to_owned())]);
         let object = token.object(&labels, self.now).reveal();
         let object: Value = serde_json::from_str(object.reveal()).unwrap_or_default();
         let performed = self.write(Call::post(SECRETS, &object));
@@ -125,11 +125,7 @@ impl Rehearsal<'_> {
         };
         let custom_data = self.token.as_ref().map(|token| ready.template.custom_data(token));
         let ssh_key = ready.ssh_public_key.clone();
-        let own = [
-            ("nodeform.dev_cluster", execution.cluster.uid.to_string()),
-            ("nodeform.dev_item", action.change.to_string()),
-            ("nodeform.dev_plan", self.plan.id().to_owned()),
-        ];
+        let own = mark::marks(execution, &action.change, self.plan.id());
         let made = Made { execution, choice, machine, name: &attempt.name, own: &own };
         let body = body(&made, &ssh_key, custom_data.as_ref().map_or("", |data| data.reveal()));
         let target = format!("{id}?api-version={}", api.version());

@@ -1,0 +1,24 @@
+//! What says whose a node is, on everything that is made for it: cluster, change and plan. As annotations of objects and
+//! labels the keys have a slash; Azure's tags have `_` for it.
+
+use super::change::ChangeId;
+use super::execution::Execution;
+
+/// The identity of the cluster.
+pub const CLUSTER: &str = "nodeform.dev/cluster";
+/// The change that made it.
+pub const ITEM: &str = "nodeform.dev/item";
+/// The plan of the change, by its id.
+pub const PLAN: &str = "nodeform.dev/plan";
+
+/// Returns the marks of what a change of a plan makes, by their keys.
+#[must_use]
+pub fn marks(execution: &Execution, change: &ChangeId, plan_id: &str) -> [(&'static str, String); 3] {
+    [(CLUSTER, execution.cluster.uid.to_string()), (ITEM, change.to_string()), (PLAN, plan_id.to_owned())]
+}
+
+/// Returns the tag of a key: Azure takes no slash.
+#[must_use]
+pub fn tag(key: &str) -> String {
+    key.replace('/', "_")
+}
