@@ -43,8 +43,8 @@ impl Files {
     pub(crate) fn write(
         world: &World,
         certificates: &Certificates,
-        address: SocketAddr,
-        speed: u32,
+        (address, speed): (SocketAddr, u32),
+        real: Option<&Path>,
     ) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new()
             .prefix("nodeform-azure-sim-")
@@ -58,7 +58,10 @@ impl Files {
         };
         let ca = write("ca.pem", &certificates.ca_pem)?;
         let environment_file = write("environment.json", &environment(address, &ca, speed))?;
-        let kubeconfig = write("kubeconfig", &kubeconfig(world, certificates, address))?;
+        let kubeconfig = match real {
+            Some(path) => path.to_owned(),
+            None => write("kubeconfig", &kubeconfig(world, certificates, address))?,
+        };
         let env = variables(world, &environment_file, &kubeconfig);
         Ok(Self { announcement: Announcement { environment_file, kubeconfig, env }, _folder: folder })
     }

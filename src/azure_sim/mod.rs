@@ -11,6 +11,7 @@ mod files;
 mod folder;
 mod host;
 mod options;
+mod relay;
 mod serve;
 
 use std::sync::Arc;
@@ -22,16 +23,18 @@ pub use files::{Announcement, Files};
 pub use folder::WorldFolder;
 pub use options::Options;
 
+use crate::cluster::{self, Cluster};
 use crate::sim::{Start, World};
 use certificate::Certificates;
 use host::Host;
+use relay::Relay;
 
 /// A simulator that serves.
 #[derive(Debug)]
 pub struct Simulator {
     /// What a client needs to know; the files it names go with this value.
     pub files: Files,
-    task: tokio::task::JoinHandle<()>,
+    tasks: Vec<tokio::task::JoinHandle<()>>,
 }
 
 impl Simulator {
@@ -49,31 +52,53 @@ impl Simulator {
         };
         let faults = options.faults.as_deref().map(folder::read_faults).transpose()?.unwrap_or_default();
         let certificates = Certificates::new().context("failed to make a certificate")?;
+        let real = match &options.kubeconfig {
+            Some(path) => Some(real_cluster(path).await?),
+            None => None,
+        };
+        let ca_certificate = match &real {
+            Some(cluster) => cluster.ca_certificate().and_then(pem),
+            None => Some(certificates.ca_pem.clone()),
+        };
         let start = Start {
             skus: skus(&folder.settings.location)?,
             settings: folder.settings,
-            manifests: folder.manifests,
+            manifests: if real.is_some() { Vec::new() } else { folder.manifests },
             faults,
             seed: options.seed,
             speed: options.speed,
             time: Timestamp::now(),
-            ca_certificate: Some(certificates.ca_pem.clone()),
+            ca_certificate,
         };
         let world = World::new(start).map_err(|faults| folder::refused("the world", &faults))?;
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", options.port))
             .await
             .with_context(|| format!("failed to listen on port {} of 127.0.0.1", options.port))?;
         let address = listener.local_addr().context("failed to read the address that is listened on")?;
-        let files = Files::write(&world, &certificates, address, options.speed)?;
+        let files =
+            Files::write(&world, &certificates, (address, options.speed), options.kubeconfig.as_deref())?;
+        let token = world.credentials().cluster_token.reveal().to_owned();
         let record = options.record.as_deref().map(host::Recorder::create).transpose()?;
         let host = Arc::new(Host::new(world, record));
-        let task = tokio::spawn(serve::run(listener, certificates.acceptor()?, host));
-        Ok(Self { files, task })
+        let relay = real.map(|real| tokio::spawn(Relay::new(Arc::clone(&host), token, real).run()));
+        let serving = tokio::spawn(serve::run(listener, certificates.acceptor()?, host));
+        Ok(Self { files, tasks: relay.into_iter().chain([serving]).collect() })
     }
 }
 
 impl Drop for Simulator {
     fn drop(&mut self) {
-        self.task.abort();
+        self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
     }
+}
+
+/// Finds the cluster that kubelets are to join.
+async fn real_cluster(kubeconfig: &std::path::Path) -> anyhow::Result<Cluster> {
+    let settings = cluster::Settings { kubeconfig: Some(kubeconfig.to_owned()), context: None };
+    Cluster::of(&settings).await.with_context(|| format!("failed to read `{}`", kubeconfig.display()))
+}
+
+/// The text of a certificate as a kubeconfig has it.
+fn pem(encoded: &str) -> Option<String> {
+    String::from_utf8(data_encoding::BASE64.decode(encoded.as_bytes()).ok()?).ok()
 }

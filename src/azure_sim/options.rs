@@ -25,6 +25,10 @@ pub struct Options {
     /// File to which every exchange with Azure is appended, one JSON line each, without secrets
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// A kubeconfig: kubelets of simulated VMs join that cluster instead of a small one of the simulator's own, and pods
+    /// run there. Of the world only its SimulatedAzure counts then
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
     /// Port to listen on; 0 takes a free one
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub port: u16,

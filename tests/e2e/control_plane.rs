@@ -36,6 +36,8 @@ pub(crate) struct ControlPlane {
     folder: PathBuf,
     programs: Vec<(&'static str, Child)>,
     api: Api,
+    /// Where the API server answers.
+    server: String,
 }
 
 impl ControlPlane {
@@ -59,15 +61,29 @@ impl ControlPlane {
         &self.api
     }
 
+    /// Returns a kubeconfig that trusts the API server's own certificate, as one of a real cluster does.
+    pub(crate) fn kubeconfig(&self) -> String {
+        let certificate =
+            fs::read(self.folder.join("certificates/apiserver.crt")).expect("the API server made it");
+        let ca = data_encoding::BASE64.encode(&certificate);
+        let cluster = format!("{{server: '{}', certificate-authority-data: {ca}}}", self.server);
+        format!(
+            "apiVersion: v1\nkind: Config\nclusters: [{{name: test, cluster: {cluster}}}]\n\
+             users: [{{name: test, user: {{token: {TOKEN}}}}}]\n\
+             contexts: [{{name: test, context: {{cluster: test, user: test}}}}]\ncurrent-context: test\n"
+        )
+    }
+
     fn try_start(program: &Path, folder: PathBuf) -> Result<Self, String> {
         let [etcd, peer, server, proxy] = free_ports();
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, proxy));
-        let mut plane = Self { folder, programs: Vec::new(), api: Api::new(address) };
+        let server_url = format!("https://127.0.0.1:{server}");
+        let mut plane =
+            Self { folder, programs: Vec::new(), api: Api::new(address), server: server_url.clone() };
         plane.write_files(server);
         let run = |name: &str, arguments: &[String]| plane.command(program, name, arguments);
         let mut key = run("key", &["service-account.key".to_owned()]);
         assert!(key.status().is_ok_and(|status| status.success()), "a key can be made");
-        let server_url = format!("https://127.0.0.1:{server}");
         let commands = [
             ("etcd", etcd_flags(etcd, peer)),
             ("kube-apiserver", server_flags(etcd, server)),

@@ -20,6 +20,7 @@ mod counts;
 mod documents;
 mod fields;
 mod http;
+mod live;
 mod round;
 mod stage;
 mod storage;

@@ -1,0 +1,215 @@
+//! Kubelets of simulated VMs against a real API server: the simulator's own small cluster is the shadow in which they boot,
+//! and what they do there is done to the real one.
+//!
+//! ```text
+//!  real: bootstrap tokens ─▶ shadow ─▶ kubelets join ─▶ real: Nodes, their status, what the cloud provider adds
+//!  real: pods with a node ─▶ they run, and are gone once they are deleted
+//! ```
+//!
+//! Must never decide what nodeform decides, nor write anything but what kubelets and AKS's cloud provider write.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+
+use super::host::Host;
+use crate::cluster::{
+    Cluster, ClusterFailure, ClusterFailureKind, Deletion, Preconditions, WriteGate, Writer,
+};
+use crate::sim::{Request, Response};
+
+/// How often both sides are looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+const NODES: &str = "/api/v1/nodes";
+const SECRETS: &str = "/api/v1/namespaces/kube-system/secrets";
+const TOKENS: &str = "fieldSelector=type%3Dbootstrap.kubernetes.io%2Ftoken";
+/// What a kubelet and the cloud provider take off a node.
+const PASSING: [&str; 2] = ["node.kubernetes.io/not-ready", "node.cloudprovider.kubernetes.io/uninitialized"];
+
+/// Both sides.
+pub(super) struct Relay {
+    host: Arc<Host>,
+    token: String,
+    real: Writer,
+    /// Nodes that kubelets have registered, by name, with the status that was sent last.
+    registered: BTreeMap<String, Value>,
+    /// Bootstrap tokens that the shadow has.
+    tokens: BTreeSet<String>,
+}
+
+impl Relay {
+    /// Nothing has been relayed yet. `token` opens the shadow.
+    pub(super) fn new(host: Arc<Host>, token: String, real: Cluster) -> Self {
+        let real = real.writing(&WriteGate::always_open());
+        Self { host, token, real, registered: BTreeMap::new(), tokens: BTreeSet::new() }
+    }
+
+    /// Relays until it is stopped. What the API server refuses is tried again: it may be away for a while.
+    pub(super) async fn run(mut self) {
+        loop {
+            if let Err(error) = self.look().await {
+                tracing::debug!("the API server cannot be played to: {error:#}");
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    async fn look(&mut self) -> anyhow::Result<()> {
+        self.take_tokens().await?;
+        self.give_nodes().await?;
+        self.run_pods().await
+    }
+
+    /// Copies bootstrap tokens to the shadow, where kubelets are asked for them.
+    async fn take_tokens(&mut self) -> anyhow::Result<()> {
+        let mut found = BTreeSet::new();
+        for secret in self.listed(SECRETS, TOKENS).await? {
+            let name = name(&secret);
+            if !self.tokens.contains(&name) {
+                let metadata = json!({"name": name, "namespace": "kube-system"});
+                let copy = json!({
+                    "apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": secret["type"], "data": secret["data"],
+                });
+                self.shadow("POST", SECRETS, &copy)?;
+            }
+            found.insert(name);
+        }
+        for gone in self.tokens.difference(&found) {
+            self.shadow("DELETE", &format!("{SECRETS}/{gone}"), &Value::Null)?;
+        }
+        self.tokens = found;
+        Ok(())
+    }
+
+    /// Registers nodes that have joined, and says how those are that have.
+    async fn give_nodes(&mut self) -> anyhow::Result<()> {
+        let shadow = self.shadow("GET", NODES, &Value::Null)?;
+        let nodes: Vec<&Value> = shadow["items"].as_array().into_iter().flatten().collect();
+        for node in &nodes {
+            let name = name(node);
+            match self.registered.get(&name) {
+                None => self.register(node).await?,
+                Some(sent) if *sent == told(node) => continue,
+                Some(_) => self.tell(&name, node).await?,
+            }
+            self.registered.insert(name, told(node));
+        }
+        let there: BTreeSet<String> = nodes.iter().map(|node| name(node)).collect();
+        let gone: Vec<String> =
+            self.registered.keys().filter(|name| !there.contains(*name)).cloned().collect();
+        for name in gone {
+            // As AKS's cloud provider: a node whose VM is gone goes, once its finalizers let it.
+            self.real.delete(&format!("{NODES}/{name}"), &Preconditions::default(), None).await?;
+            self.registered.remove(&name);
+        }
+        Ok(())
+    }
+
+    async fn register(&self, node: &Value) -> Result<(), ClusterFailure> {
+        let metadata = &node["metadata"];
+        let object = json!({
+            "apiVersion": "v1", "kind": "Node", "spec": node["spec"],
+            "metadata": {
+                "name": metadata["name"], "labels": metadata["labels"], "annotations": metadata["annotations"],
+            },
+        });
+        self.real.create(NODES, &object).await?;
+        let path = format!("{NODES}/{}", name(node));
+        self.real.patch_status(&path, &json!({"status": node["status"]})).await?;
+        Ok(())
+    }
+
+    /// Says what has become of a node: its status, and what the cloud provider knows of it.
+    async fn tell(&self, name: &str, node: &Value) -> Result<(), ClusterFailure> {
+        let path = format!("{NODES}/{name}");
+        // Who took the node's object away meanwhile has the last word.
+        let Some(real) = self.real.cluster().get_optional(&path).await? else { return Ok(()) };
+        let stays = |taint: &&Value| {
+            let key = taint["key"].as_str().unwrap_or_default();
+            !PASSING.contains(&key) || taints(node).any(|kept| kept["key"] == taint["key"])
+        };
+        let left: Vec<&Value> = taints(&real).filter(stays).collect();
+        let patch = json!({
+            "metadata": {"labels": node["metadata"]["labels"], "resourceVersion": real["metadata"]["resourceVersion"]},
+            "spec": {"providerID": node["spec"]["providerID"], "taints": left},
+        });
+        self.real.merge_patch(&path, &patch).await?;
+        self.real.patch_status(&path, &json!({"status": node["status"]})).await?;
+        Ok(())
+    }
+
+    /// Runs the pods that have a node, and lets those go that are deleted.
+    async fn run_pods(&self) -> anyhow::Result<()> {
+        for pod in self.listed("/api/v1/pods", "fieldSelector=spec.nodeName%21%3D").await? {
+            let metadata = &pod["metadata"];
+            let namespace = metadata["namespace"].as_str().unwrap_or("default");
+            let path = format!("/api/v1/namespaces/{namespace}/pods/{}", name(&pod));
+            if metadata["deletionTimestamp"].is_string() {
+                let this = Preconditions {
+                    uid: metadata["uid"].as_str().map(str::to_owned),
+                    ..Preconditions::default()
+                };
+                let (Deletion::Accepted | Deletion::Gone) = self.real.delete(&path, &this, Some(0)).await?;
+            } else if pod["status"]["phase"] == "Pending" {
+                match self.real.patch_status(&path, &running(&pod)).await {
+                    Ok(_) => {}
+                    Err(failure) if failure.kind == ClusterFailureKind::NotFound => {}
+                    Err(failure) => return Err(failure.into()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn listed(&self, path: &str, query: &str) -> anyhow::Result<Vec<Value>> {
+        let listed = self.real.cluster().list(path, query).await?;
+        let mut items = Vec::new();
+        for page in &listed.pages {
+            let page: Value = serde_json::from_slice(page).with_context(|| format!("a page of {path}"))?;
+            items.extend(page["items"].as_array().into_iter().flatten().cloned());
+        }
+        Ok(items)
+    }
+
+    fn shadow(&self, method: &str, path: &str, body: &Value) -> anyhow::Result<Value> {
+        let mut request =
+            Request::new(method, path).header("authorization", &format!("Bearer {}", self.token));
+        if !body.is_null() {
+            request = request.json(body);
+        }
+        match self.host.request(&request) {
+            Response::Answer(answer) => Ok(answer.value()),
+            Response::Lost | Response::Watch(_) => {
+                anyhow::bail!("the simulated cluster does not answer {path}")
+            }
+        }
+    }
+}
+
+fn name(object: &Value) -> String {
+    object["metadata"]["name"].as_str().unwrap_or_default().to_owned()
+}
+
+fn taints(node: &Value) -> impl Iterator<Item = &Value> {
+    node["spec"]["taints"].as_array().into_iter().flatten()
+}
+
+/// What of a node kubelet and cloud provider say.
+fn told(node: &Value) -> Value {
+    json!([node["status"], node["spec"], node["metadata"]["labels"]])
+}
+
+/// The status of a pod whose containers run.
+fn running(pod: &Value) -> Value {
+    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let scheduled = pod["status"]["conditions"].as_array().into_iter().flatten();
+    let scheduled = scheduled.filter(|condition| condition["type"] == "PodScheduled").cloned();
+    let made = ["Initialized", "ContainersReady", "Ready"]
+        .map(|kind| json!({"type": kind, "status": "True", "lastTransitionTime": now}));
+    let conditions: Vec<Value> = scheduled.chain(made).collect();
+    json!({"status": {"phase": "Running", "startTime": now, "conditions": conditions}})
+}
