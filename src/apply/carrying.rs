@@ -55,6 +55,7 @@ impl Carrying {
 
     /// Asks what is next and has it begun; returns where everything stands.
     pub async fn step(&mut self, seen: &Seen, tell: &mut impl FnMut(Event)) -> Next {
+        self.memory.look(seen);
         let next = rollout::next(&self.plan, seen, &self.memory);
         if self.tell_standings(&next, tell) {
             self.write_down(tell).await;

@@ -10,7 +10,7 @@ use super::finding::{Finding, Rule};
 use super::made::Made;
 use super::price::effective_price;
 use super::substitutes::buyable;
-use crate::model::{Node, NodeName, PodKey, PodPlace};
+use crate::model::{MicroUsdPerHour, Node, NodeName, Offering, PodKey, PodPlace};
 use crate::plan::execution::{CHOICES_MAX, Execution, NodeIdentity};
 use crate::plan::{ChangeId, Choice};
 
@@ -94,6 +94,7 @@ fn launch(case: &Case<'_>, execution: &Execution, made: &Made<'_>) -> Vec<String
             (choice, effective_price(case, size, offering).known())
         })
         .collect();
+    let first = first_price(case, made);
     let mut seen = BTreeSet::new();
     for (place, launched) in choices.iter().enumerate() {
         let Choice { size, zone, capacity_type } = &launched.choice;
@@ -108,6 +109,9 @@ fn launch(case: &Case<'_>, execution: &Execution, made: &Made<'_>) -> Vec<String
             Some(price) if *price != launched.price_max => {
                 faults.push(format!("says another price of {title} than it has"));
             }
+            None if place == 0 && first.is_some_and(|price| price != launched.price_max) => {
+                faults.push(format!("says another price of {title} than it has"));
+            }
             None if place > 0 => faults.push(format!("tries {title}, which its claim does not admit")),
             Some(_) | None => {}
         }
@@ -117,6 +121,16 @@ fn launch(case: &Case<'_>, execution: &Execution, made: &Made<'_>) -> Vec<String
         faults.push("tries what is dearer before what is cheaper".to_owned());
     }
     faults
+}
+
+/// What the first choice costs, where it is offered: it is judged by other rules whether it is.
+fn first_price(case: &Case<'_>, made: &Made<'_>) -> Option<Option<MicroUsdPerHour>> {
+    let offered = case.pool(made.pool).and_then(|pool| case.offered_to(pool))?;
+    let size = offered.types.iter().find(|size| size.name == *made.size)?;
+    let is_it =
+        |offering: &&Offering| offering.zone == *made.zone && offering.capacity_type == made.capacity_type;
+    let offering = size.offerings.iter().find(is_it)?;
+    Some(effective_price(case, size, offering).known())
 }
 
 /// Only waiting pods that are placed on the node are meant to go there.

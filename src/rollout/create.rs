@@ -305,8 +305,13 @@ impl Coming<'_> {
                 return ground.world.node_of(&vm_id).map(|(name, node)| let_node_go(id, name, node));
             };
             Some(match vm.state {
-                Provisioning::Deleting => Standing::waits(format!("VM `{name}` to be gone")),
-                Provisioning::Succeeded | Provisioning::Failed | Provisioning::Underway => {
+                Provisioning::Deleting if !ground.memory.lingers(&vm.id, ground.world.at) => {
+                    Standing::waits(format!("VM `{name}` to be gone"))
+                }
+                Provisioning::Deleting
+                | Provisioning::Succeeded
+                | Provisioning::Failed
+                | Provisioning::Underway => {
                     act(id, Effect::DeleteVm(VmRef { id: vm.id.clone(), vm_id: vm.vm_id.clone() }))
                 }
             })

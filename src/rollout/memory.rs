@@ -12,11 +12,15 @@ use super::action::{Action, ActionKey, Effect};
 use super::event::Event;
 use super::outcome::Outcome;
 use super::performed::Performed;
+use super::seen::{Provisioning, Seen};
 use crate::model::{CapacityType, Refusal, RefusedPlace};
 use crate::plan::{ChangeId, Choice};
 
 /// How often an action is tried before it is given up; evictions, which PodDisruptionBudgets hold, are tried on.
 const TRIES_MAX: u32 = 8;
+
+/// How long a VM may be going before it is told to go once more: Azure now and then forgets an operation.
+const GOING: SignedDuration = SignedDuration::from_mins(15);
 
 /// Our code where an action was tried so often.
 const GAVE_UP: &str = "GaveUp";
@@ -40,6 +44,8 @@ pub struct Memory {
     pub recorded: BTreeMap<ChangeId, Outcome>,
     /// Whether this process has made its bootstrap token.
     pub has_token: bool,
+    /// Since when VMs are seen as going, or were told to go, by id in lower case.
+    pub going: BTreeMap<Arc<str>, Timestamp>,
     /// Whether nothing new is to begin.
     pub is_stopping: bool,
     /// By what every wait is divided, at least 1: that of a simulated cloud.
@@ -77,6 +83,7 @@ impl Default for Memory {
             refusals: Vec::new(),
             recorded: BTreeMap::new(),
             has_token: false,
+            going: BTreeMap::new(),
             is_stopping: false,
             clock_speed: 1,
         }
@@ -84,10 +91,32 @@ impl Default for Memory {
 }
 
 impl Memory {
+    /// Notes which VMs go, before it is asked what is next.
+    pub fn look(&mut self, seen: &Seen) {
+        let Some(vms) = &seen.vms else { return };
+        let goes = |id: &Arc<str>| vms.get(id).is_some_and(|vm| vm.state == Provisioning::Deleting);
+        self.going.retain(|id, _| goes(id));
+        for id in vms.keys().filter(|id| goes(id)) {
+            self.going.entry(Arc::clone(id)).or_insert(seen.at);
+        }
+    }
+
+    /// Returns whether a VM has been going for so long that it is told to go once more.
+    #[must_use]
+    pub fn lingers(&self, vm: &str, now: Timestamp) -> bool {
+        let since = self.going.get(vm.to_ascii_lowercase().as_str());
+        since.is_some_and(|since| now.duration_since(*since) >= self.wait(GOING))
+    }
+
     /// Takes in what became of an action at a time, and returns what is told of it.
     pub fn take_in(&mut self, action: Action, performed: Performed, now: Timestamp) -> Event {
         let key = action.key();
         self.in_flight.remove(&key);
+        if let Effect::DeleteVm(vm) = &action.effect
+            && let Some(since) = self.going.get_mut(vm.id.to_ascii_lowercase().as_str())
+        {
+            *since = now;
+        }
         match performed {
             Performed::Done => {
                 self.tries.remove(&key);

@@ -166,7 +166,7 @@ fn standing(
             }
         }
         Change::NoOp(_) => Standing::Settled(Outcome::AlreadySo),
-        Change::Replace(_) | Change::Update(_) | Change::Adopt(_) | Change::Forget(_) => {
+        Change::Update(_) | Change::Adopt(_) | Change::Forget(_) => {
             let because = "this version carries out creates and removals alone";
             Standing::Settled(Outcome::Withheld { because: because.into() })
         }

@@ -139,8 +139,7 @@ impl<'a> Going<'a> {
                 | Precondition::ClassUnchanged { .. }
                 | Precondition::WithinLimits { .. }
                 | Precondition::SameNode { .. }
-                | Precondition::WithoutClaim { .. }
-                | Precondition::ReplacementReady { .. } => None,
+                | Precondition::WithoutClaim { .. } => None,
             };
             if because.is_some() {
                 return because;
@@ -166,10 +165,13 @@ impl<'a> Going<'a> {
         }
         if let Some(vm) = vm {
             return match vm.state {
-                Provisioning::Deleting => {
+                Provisioning::Deleting if !ground.memory.lingers(&vm.id, ground.world.at) => {
                     Standing::waits(format!("VM of node `{}` to be gone", self.delete.target.node))
                 }
-                Provisioning::Succeeded | Provisioning::Failed | Provisioning::Underway => {
+                Provisioning::Deleting
+                | Provisioning::Succeeded
+                | Provisioning::Failed
+                | Provisioning::Underway => {
                     act(id, Effect::DeleteVm(VmRef { id: vm.id.clone(), vm_id: self.identity.vm_id.clone() }))
                 }
             };

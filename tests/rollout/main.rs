@@ -2,5 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by `unwrap`")]
 
 mod invariants;
+mod planted;
 mod scenarios;
+mod seeds;
 mod stage;

@@ -178,3 +178,59 @@ fn a_drain_waits_for_a_budget_and_goes_on() {
     assert!(applied.words().iter().all(|word| word == "done"), "{:?}", applied.words());
     assert_eq!(left["running"], json!(2), "{left}");
 }
+
+#[test]
+fn a_fleet_is_consolidated_once_pods_have_left() {
+    let story = Story::of("", |stage| {
+        scaled(stage, 14);
+        made(stage);
+        scaled(stage, 3);
+    });
+    let (applied, left) = story.holds();
+    assert!(applied.words().iter().all(|word| word == "done"), "{:?}", applied.words());
+    assert_eq!((left["vms"].as_array().unwrap().len(), &left["running"]), (1, &json!(3)), "{left}");
+    let (mut stage, ready) = story.begun();
+    stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    stage.pass(60);
+    settled(&mut stage);
+}
+
+#[test]
+fn a_node_that_was_empty_when_it_was_planned_and_is_not_any_more_stays() {
+    let story = Story::of("", |stage| {
+        made(stage);
+        scaled(stage, 0);
+    });
+    let (mut stage, ready) = story.begun();
+    scaled(&mut stage, 2);
+    let applied = stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    let words = applied.words();
+    assert!(words[0].starts_with("no longer holds: ") && words[0].contains("no longer empty"), "{words:?}");
+    let left = stage.left();
+    assert_eq!((left["vms"].as_array().unwrap().len(), &left["running"]), (1, &json!(2)), "{left}");
+}
+
+#[test]
+fn an_operation_that_never_ends_is_given_up_and_leaves_nothing() {
+    let story = Story::of(&faults("    - {kind: OperationStuck, times: 1}"), |_| {});
+    let (mut stage, ready) = story.begun();
+    stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    stage.pass(1_900);
+    if let Some(ready) = stage.ready(Wishes::default()) {
+        stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    }
+    let left = stage.left();
+    assert_eq!(
+        (left["vms"].as_array().unwrap().len(), left["nics"].as_array().unwrap().len(), &left["running"]),
+        (1, 1, &json!(5)),
+        "{left}"
+    );
+}
+
+#[test]
+fn a_request_that_is_throttled_is_sent_again() {
+    let story = Story::of(&faults("    - {kind: Throttled, when: {method: PUT}, times: 2}"), |_| {});
+    let (applied, left) = story.holds();
+    assert_eq!(applied.words(), ["done"]);
+    assert_eq!(left["running"], json!(5), "{left}");
+}

@@ -84,7 +84,8 @@ impl Stage {
         Some(Ready { plan, materials })
     }
 
-    fn observed(&mut self, wishes: Wishes) -> offline::World {
+    /// Returns the world as `plan --live` sees it.
+    pub(crate) fn observed(&mut self, wishes: Wishes) -> offline::World {
         let seen = rehearsed::observe(&mut self.world, self.now).unwrap();
         let laid = seen.laid(Request::default(), self.now).unwrap();
         offline::world(Request { laid: Some(laid), wishes, ..Request::default() }).unwrap()

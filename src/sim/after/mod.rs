@@ -201,7 +201,7 @@ fn change_in_place(node: &mut Node, change: &Change) {
             node.pool = None;
             node.labels.remove(label::NODE_POOL);
         }
-        Change::Create(_) | Change::Delete(_) | Change::Replace(_) | Change::NoOp(_) => {}
+        Change::Create(_) | Change::Delete(_) | Change::NoOp(_) => {}
     }
 }
 

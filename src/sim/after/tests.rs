@@ -4,7 +4,7 @@ use super::after;
 use crate::model::{NodeStage, PodPlace};
 use crate::plan::tests::world as sample;
 use crate::plan::{
-    Change, Delete, ExistingNode, Forget, OldNew, Plan, PlannedChange, Replace, Step, Update, read, write,
+    Change, Delete, ExistingNode, Forget, OldNew, Plan, PlannedChange, Step, Update, read, write,
 };
 
 #[test]
@@ -35,21 +35,7 @@ fn after_the_plan_nodes_carry_their_pods_and_daemons() {
 /// refuse it: no plan makes such changes yet, and carrying them out is to be known before one does.
 fn plan_of(change: Change, steps: &[Step]) -> Plan {
     let mut plan = sample::example_plan();
-    let id = match &change {
-        Change::Replace(replace) => plan
-            .spec
-            .changes
-            .iter()
-            .find(|(_, planned)| planned.change.create() == Some(&replace.create))
-            .map(|(id, _)| id.clone()),
-        Change::Create(_)
-        | Change::Delete(_)
-        | Change::Update(_)
-        | Change::Adopt(_)
-        | Change::Forget(_)
-        | Change::NoOp(_) => None,
-    };
-    let id = id.unwrap_or_else(|| crate::plan::ChangeId("abcdefghij".into()));
+    let id = crate::plan::ChangeId("abcdefghij".into());
     plan.spec.changes = [(id.clone(), PlannedChange { change, preconditions: Vec::new() })].into();
     let steps = steps.iter().map(|step| (*step, vec![id.clone()])).collect();
     plan.spec.waves = vec![crate::plan::Wave { steps }];
@@ -59,18 +45,6 @@ fn plan_of(change: Change, steps: &[Step]) -> Plan {
 fn target(name: &str) -> ExistingNode {
     let node = sample::node(name, "general");
     ExistingNode { node: node.name, claim: node.claim, pool: node.pool, provider_id: node.provider_id }
-}
-
-#[test]
-fn a_replaced_node_goes_when_the_new_one_is_there() {
-    let (snapshot, ..) = sample::example();
-    let example = sample::example_plan();
-    let (_, create, _) = example.spec.creates().next().expect("a node is made");
-    let delete = Delete { target: target("kept-1"), reason: crate::model::DisruptionReason::Drifted };
-    let change = Change::Replace(Replace { create: create.clone(), delete });
-    let world = after(&snapshot, &plan_of(change, &[Step::Create, Step::Drain, Step::Delete]));
-    let nodes: Vec<&str> = world.nodes.iter().map(|node| node.name.as_str()).collect();
-    assert_eq!(nodes, ["aks-general-6a32amb4as", "aks-general-zzz", "empty-1"]);
 }
 
 #[test]

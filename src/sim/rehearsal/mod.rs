@@ -150,6 +150,7 @@ impl<'w> Rehearsal<'w> {
         let deadline = self.now.saturating_add(patience).unwrap_or(Timestamp::MAX);
         loop {
             let seen = self.look();
+            self.memory.look(&seen);
             let next = rollout::next(self.plan, &seen, &self.memory);
             for event in self.news.of(&next) {
                 tell(self.now, &event, &seen);

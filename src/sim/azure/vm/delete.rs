@@ -32,13 +32,11 @@ pub(crate) fn delete(
     }
     let task = Task::DeleteVm(name.to_owned());
     if machine.state == MachineState::Deleting {
-        let running = azure
-            .operations
-            .values()
-            .find(|operation| operation.ended.is_none() && operation.task == task)
-            .map(|operation| operation.id.clone())
-            .unwrap_or_default();
-        return Ok(operation::announced(azure, call, &running, Answer::empty(202)));
+        let mut running = azure.operations.values().filter(|it| it.ended.is_none() && it.task == task);
+        // One that never ends is given up for another.
+        if let Some(running) = running.find(|it| it.ending != Ending::Never).map(|it| it.id.clone()) {
+            return Ok(operation::announced(azure, call, &running, Answer::empty(202)));
+        }
     }
     let is_forced = call.request.query("forceDeletion").is_some_and(|text| text.eq_ignore_ascii_case("true"));
     let occasion = Occasion::of_delete(call, machine);
