@@ -201,7 +201,6 @@ fn entry(plan: &ApprovedPlan, digest: Digest) -> Entry {
                 changes.change += 1;
                 "update"
             }
-            Change::Replace(_) => "replace",
             Change::Adopt(_) => "adopt",
             Change::Forget(_) => "forget",
             Change::NoOp(_) => continue,

@@ -37,11 +37,9 @@ pub fn left_out(spec: &PlanSpec, choosing: Choosing<'_>) -> BTreeMap<ChangeId, A
                     format!("nodes of pool `{}` failed; the next is tried at {until}", claim.pool)
                 }),
             Change::Delete(delete) => of_delete(spec, id, delete.reason, choosing),
-            Change::Replace(_)
-            | Change::Update(_)
-            | Change::Adopt(_)
-            | Change::Forget(_)
-            | Change::NoOp(_) => Some("this version carries out creates and removals alone".to_owned()),
+            Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
+                Some("this version carries out creates and removals alone".to_owned())
+            }
         };
         left_out.extend(because.map(|because| (id.clone(), because.into())));
     }

@@ -7,7 +7,7 @@ use super::case::Case;
 use super::finding::{Finding, Rule};
 use super::made::Made;
 use crate::model::{Digest, ResourceName, Resources};
-use crate::plan::{Change, Replace};
+use crate::plan::Change;
 
 /// Characters of a claim spec's id.
 const ID_LENGTH: usize = 10;
@@ -36,7 +36,7 @@ fn dangling(case: &Case<'_>) -> Vec<Finding> {
         if !evidence.reasons.contains_key(id) {
             object("has no reason".to_owned());
         }
-        let (Change::Create(create) | Change::Replace(Replace { create, .. })) = &planned.change else {
+        let Change::Create(create) = &planned.change else {
             continue;
         };
         used.insert(&create.spec);

@@ -36,11 +36,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         let is_removal = match &planned.change {
             Change::Delete(delete) => delete.reason == DisruptionReason::Destroyed,
             Change::NoOp(_) => true,
-            Change::Create(_)
-            | Change::Replace(_)
-            | Change::Update(_)
-            | Change::Adopt(_)
-            | Change::Forget(_) => false,
+            Change::Create(_) | Change::Update(_) | Change::Adopt(_) | Change::Forget(_) => false,
         };
         if !is_removal {
             let why = "is made by a plan that is to destroy and do nothing else";

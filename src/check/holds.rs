@@ -23,7 +23,6 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         changed.insert(&target.node);
         let what = match &planned.change {
             Change::Delete(delete) => of_reason(delete.reason),
-            Change::Replace(replace) => of_reason(replace.delete.reason),
             Change::Update(_) => (ChangeClass::Update, None),
             Change::Adopt(_) => (ChangeClass::Adopt, None),
             Change::Forget(_) => (ChangeClass::Forget, None),

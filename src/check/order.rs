@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use crate::model::NodeName;
+use crate::model::{NodeName, PoolName};
 use crate::plan::{Change, ChangeId, Precondition, Step};
 
 /// Returns what is wrong with the waves and with what must hold before each change.
@@ -22,6 +22,9 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
                     object(format!("change `{id}`"), format!("its step {step:?} stands in waves {waves:?}"));
                 }
             }
+        }
+        for pool in planned.preconditions.iter().filter_map(|condition| other_limits(case, condition)) {
+            object(format!("change `{id}`"), format!("is bound by limits that pool `{pool}` does not have"));
         }
         let missing = missing_conditions(&planned.change, &planned.preconditions);
         for what in missing {
@@ -73,7 +76,6 @@ const fn steps(change: &Change) -> &'static [Step] {
     match change {
         Change::Create(_) => &[Step::Create],
         Change::Delete(_) => &[Step::Drain, Step::Delete],
-        Change::Replace(_) => &[Step::Create, Step::Drain, Step::Delete],
         Change::Update(_) => &[Step::Update],
         Change::Adopt(_) => &[Step::Adopt],
         Change::Forget(_) => &[Step::Forget],
@@ -104,12 +106,19 @@ fn too_early<'a>(case: &Case<'a>, when: &When<'a>) -> Vec<(&'a ChangeId, String)
     early
 }
 
+/// Returns the pool whose limits a condition states wrongly.
+fn other_limits<'c>(case: &Case<'_>, condition: &'c Precondition) -> Option<&'c PoolName> {
+    let Precondition::WithinLimits { pool, nodes_max, limits } = condition else { return None };
+    let known = case.policy.pools.get(pool);
+    let is_so = known.is_some_and(|known| known.nodes_max == *nodes_max && known.limits == *limits);
+    (!is_so).then_some(pool)
+}
+
 /// Returns the conditions that a change of this kind must not start without and does not name.
 fn missing_conditions(change: &Change, conditions: &[Precondition]) -> BTreeSet<&'static str> {
     let (create, delete) = match change {
         Change::Create(create) => (Some(create), None),
         Change::Delete(delete) => (None, Some(delete)),
-        Change::Replace(replace) => (Some(&replace.create), Some(&replace.delete)),
         Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => (None, None),
     };
     let holds = |test: &dyn Fn(&Precondition) -> bool| conditions.iter().any(test);

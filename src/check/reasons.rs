@@ -26,7 +26,6 @@ fn fault(case: &Case<'_>, id: &ChangeId, change: &Change, reason: &Reason) -> Op
     let is_right = match change {
         Change::Create(Create { .. }) => return waiting(case, id, reason),
         Change::Delete(delete) => is_of_removal(case, delete, reason),
-        Change::Replace(replace) => is_of_removal(case, &replace.delete, reason),
         Change::Adopt(Adopt { pool: adopting, .. }) => {
             matches!(reason, Reason::WithoutClaim { pool } if pool == adopting)
         }

@@ -120,7 +120,6 @@ fn carries(case: &Case<'_>, node: &Node) -> Option<String> {
 fn targets<'a>(case: &Case<'a>) -> Vec<&'a ExistingNode> {
     let target = |change: &'a Change| match change {
         Change::Delete(delete) => Some(&delete.target),
-        Change::Replace(replace) => Some(&replace.delete.target),
         Change::Update(update) => Some(&update.target),
         Change::Adopt(adopt) => Some(&adopt.target),
         Change::Forget(forget) => Some(&forget.target),

@@ -90,9 +90,7 @@ fn moves_with_others(case: &Case<'_>, change: &Change) -> bool {
             let made = case.made.iter().find(|made| made.create.claim == create.claim);
             made.is_some_and(|made| moving(made).iter().any(|node| case.removed.contains_key(*node)))
         }
-        Change::Replace(_) | Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
-            false
-        }
+        Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => false,
     }
 }
 

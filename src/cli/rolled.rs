@@ -135,11 +135,7 @@ impl Shown {
         changes.fold((0, 0), |(added, removed), change| match change {
             Change::Create(_) => (added + 1, removed),
             Change::Delete(_) => (added, removed + 1),
-            Change::Replace(_)
-            | Change::Update(_)
-            | Change::Adopt(_)
-            | Change::Forget(_)
-            | Change::NoOp(_) => (added, removed),
+            Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => (added, removed),
         })
     }
 

@@ -72,7 +72,6 @@ impl Teller {
                 }
             }
             Change::Delete(_)
-            | Change::Replace(_)
             | Change::Update(_)
             | Change::Adopt(_)
             | Change::Forget(_)
@@ -93,7 +92,6 @@ fn class(change: &Change) -> ChangeClass {
     match change {
         Change::Create(_) => ChangeClass::Create,
         Change::Delete(delete) => ChangeClass::of(delete.reason),
-        Change::Replace(_) => ChangeClass::Replace,
         Change::Update(_) | Change::NoOp(_) => ChangeClass::Update,
         Change::Adopt(_) => ChangeClass::Adopt,
         Change::Forget(_) => ChangeClass::Forget,

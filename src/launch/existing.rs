@@ -76,7 +76,6 @@ const fn unsupported(change: &Change) -> Option<&'static str> {
     match change {
         Change::Adopt(_) => Some("adopting a node is not carried out yet"),
         Change::Forget(_) => Some("letting a node go without deleting it is not carried out yet"),
-        Change::Replace(_) => Some("replacing in one change is not carried out"),
         Change::Create(_) | Change::Delete(_) | Change::Update(_) | Change::NoOp(_) => None,
     }
 }

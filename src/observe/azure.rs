@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Ask, Observation, ObserveFault, Place, classes, images, network};
+use super::{Ask, Observation, ObserveFault, Place, classes, images, network, obstacles};
 use crate::arm::answer::{
     self, Answer, LoadBalancer, Machine, ManagedCluster, NetworkInterface, PowerState, SecurityGroup,
 };
@@ -44,8 +44,10 @@ pub(super) async fn read(
     let named: BTreeSet<Arc<str>> = named.map(Arc::from).chain(facts.subnet.clone()).collect();
     let subnets = network::subnets(&mut reader, &group, named).await;
     let images = images::newest(&mut reader, place.id.subscription(), &facts, &classes).await;
+    let obstacles = obstacles::read(&reader, &cluster, &group).await;
     Ok(AzureFacts {
         ledger: None,
+        obstacles,
         cluster: facts,
         vms: vms.map(|vms| sorted(vms, vm, |vm| &vm.id)),
         interfaces: interfaces.map(|found| sorted(found, interface, |interface| &interface.id)),
@@ -77,6 +79,17 @@ impl<K: Ask> Reader<'_, K> {
                 None
             }
         }
+    }
+
+    /// Lists resources that nothing depends on; nothing where that failed.
+    pub(super) async fn quietly<A: Answer>(&self, request: &Request) -> Option<Vec<A>> {
+        let items = self.azure.all(request).await.ok()?;
+        items.into_iter().map(|item| answer::read::<A>(item).ok()).collect()
+    }
+
+    /// Returns what was seen so far.
+    pub(super) fn seen(&self) -> &Observation {
+        self.seen
     }
 
     /// Reads one resource; nothing where that failed, which is said.

@@ -14,6 +14,9 @@ impl From<ClusterFailure> for ObserveFault {
     }
 }
 
+/// The kinds of CustomResourceDefinitions that carrying plans out writes, sorted.
+const WRITTEN_KINDS: [&str; 2] = ["nodeclaims.karpenter.sh", "nodeplans.nodeform.dev"];
+
 /// Lists the kinds. An API that is not installed has no objects; what cannot be listed is a gap.
 pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<(), ObserveFault> {
     let groups: BTreeSet<&str> = SNAPSHOT_KINDS
@@ -22,6 +25,7 @@ pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<()
         .collect();
     let groups: Vec<&str> = groups.into_iter().collect();
     let served = cluster.served(&groups).await?;
+    seen.missing = WRITTEN_KINDS.into_iter().filter(|kind| served.path(kind).is_none()).collect();
     let mut unread: Vec<(&'static str, String)> = Vec::new();
     for kind in SNAPSHOT_KINDS {
         let Some(path) = served.path(kind.resource) else {

@@ -19,6 +19,7 @@ mod ledger;
 #[cfg(feature = "live")]
 mod locate;
 mod network;
+mod obstacles;
 pub mod rehearsed;
 
 use std::collections::BTreeSet;
@@ -47,6 +48,8 @@ pub struct Observation {
     pub sources: Vec<Source>,
     /// The kinds that were listed, be it without an object, in kubectl's words.
     pub listed: BTreeSet<String>,
+    /// The kinds that carrying plans out writes and that the cluster does not serve, sorted.
+    pub missing: Vec<&'static str>,
     /// What Azure said.
     pub azure: Option<AzureFacts>,
     /// What could not be read, and what follows for plans.
@@ -61,7 +64,7 @@ impl Observation {
     /// # Errors
     /// Objects that are faulty.
     pub fn snapshot(self, options: Request, at: Timestamp) -> Result<SnapshotFile, Vec<Problem>> {
-        let Self { sources, listed, azure, gaps, warnings: _ } = self;
+        let Self { sources, listed, azure, gaps, missing: _, warnings: _ } = self;
         let seen = || azure.as_ref().map(|facts| Region::new(&*facts.cluster.location));
         let location = options.location.clone().or_else(seen);
         offline::snapshot(Request { sources, listed, azure, gaps, location, at: Some(at), ..options })

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::change::{Change, ChangeId, Delete, Replace};
+use super::change::{Change, ChangeId, Delete};
 use super::spec::PlannedChange;
 use crate::model::{NodeName, PodKey, PodPlace};
 use crate::snapshot::Snapshot;
@@ -36,8 +36,7 @@ pub(super) fn warning(snapshot: &Snapshot, changes: &BTreeMap<ChangeId, PlannedC
 
 const fn removed(change: &Change) -> Option<&NodeName> {
     match change {
-        Change::Delete(Delete { target, .. })
-        | Change::Replace(Replace { create: _, delete: Delete { target, .. } }) => Some(&target.node),
+        Change::Delete(Delete { target, .. }) => Some(&target.node),
         Change::Create(_) | Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
             None
         }

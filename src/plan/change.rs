@@ -49,8 +49,6 @@ pub enum Change {
     Create(Create),
     /// Drains a node and deletes its NodeClaim and VM.
     Delete(Delete),
-    /// Makes a node and, once it carries pods, deletes another.
-    Replace(Replace),
     /// Changes labels, annotations and tags of a node in place.
     Update(Update),
     /// Gives a node that has none a NodeClaim.
@@ -147,17 +145,6 @@ pub struct Delete {
     pub reason: DisruptionReason,
 }
 
-/// Makes a node and, once it carries pods, deletes another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Replace {
-    /// The new node.
-    pub create: Create,
-    /// The node that goes.
-    pub delete: Delete,
-}
-
 /// A value before and after; `None` is absent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -226,16 +213,16 @@ impl Change {
     #[must_use]
     pub const fn create(&self) -> Option<&Create> {
         match self {
-            Self::Create(create) | Self::Replace(Replace { create, .. }) => Some(create),
+            Self::Create(create) => Some(create),
             Self::Delete(_) | Self::Update(_) | Self::Adopt(_) | Self::Forget(_) | Self::NoOp(_) => None,
         }
     }
 
-    /// Returns the removal that the change is or ends with, if it does.
+    /// Returns the removal that the change is, if it is one.
     #[must_use]
     pub const fn delete(&self) -> Option<&Delete> {
         match self {
-            Self::Delete(delete) | Self::Replace(Replace { delete, .. }) => Some(delete),
+            Self::Delete(delete) => Some(delete),
             Self::Create(_) | Self::Update(_) | Self::Adopt(_) | Self::Forget(_) | Self::NoOp(_) => None,
         }
     }
@@ -245,7 +232,6 @@ impl Change {
     pub const fn target(&self) -> Option<&ExistingNode> {
         match self {
             Self::Delete(Delete { target, .. })
-            | Self::Replace(Replace { delete: Delete { target, .. }, .. })
             | Self::Update(Update { target, .. })
             | Self::Adopt(Adopt { target, .. })
             | Self::Forget(Forget { target }) => Some(target),

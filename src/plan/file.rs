@@ -1,8 +1,9 @@
 //! The reviewed text: one format for offline and live plans.
 //!
-//! JSON with sorted keys, two spaces and line feeds, so that it diffs well. A file that spells the same
-//! value in another way is refused: what people reviewed is what is read. Fields of `spec` that are not
-//! known are refused, those of `evidence` ignored.
+//! JSON with sorted keys, two spaces and line feeds, so that decisions diff well; last `evidence`, on one line, since
+//! nobody reviews it by line. Both have their digest in the head. A file that spells the same value in another way is
+//! refused: what people reviewed is what is read. Fields of `spec` that are not known are refused, those of `evidence`
+//! ignored.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -17,7 +18,7 @@ use crate::model::written::EXACT_MAX;
 use crate::model::{Digest, Region};
 
 /// The version of the format.
-pub const API_VERSION: &str = "nodeform.dev/v1alpha1";
+pub const API_VERSION: &str = "nodeform.dev/v1alpha2";
 /// The kind of the document.
 pub const KIND: &str = "Plan";
 
@@ -27,14 +28,15 @@ pub const KIND: &str = "Plan";
 #[cfg_attr(feature = "schema", schemars(title = "Plan"))]
 #[serde(rename_all = "camelCase")]
 struct PlanFile<'a> {
-    /// The version of the format: `nodeform.dev/v1alpha1`.
+    /// The version of the format: `nodeform.dev/v1alpha2`.
     api_version: &'static str,
     /// `Plan`.
     kind: &'static str,
     /// SHA-256 of the RFC 8785 form of `spec`.
     digest: Digest,
-    /// The plan in figures: what follows from the rest, for programs that read no further. Files of older versions
-    /// have none.
+    /// SHA-256 of the RFC 8785 form of `evidence`.
+    evidence_digest: Digest,
+    /// The plan in figures: what follows from the rest, for programs that read no further.
     summary: Summary,
     /// Every decision.
     spec: &'a PlanSpec,
@@ -57,8 +59,14 @@ pub enum PlanFileFault {
     /// It is JSON and does not say what it is.
     #[error("it is JSON and no plan: it has no `apiVersion` and `kind`")]
     NoKind,
-    /// It is something else, or of another version.
-    #[error("the document is `{kind}` of `{api_version}`, not `Plan` of `nodeform.dev/v1alpha1`")]
+    /// It is a plan of another version of the format.
+    #[error("it is a plan in the format `{api_version}`, and this version of nodeform reads `{API_VERSION}`")]
+    OtherVersion {
+        /// Its `apiVersion`.
+        api_version: String,
+    },
+    /// It is something else.
+    #[error("the document is `{kind}` of `{api_version}`, not `Plan` of `{API_VERSION}`")]
     OtherKind {
         /// Its `apiVersion`.
         api_version: String,
@@ -87,6 +95,16 @@ pub enum PlanFileFault {
         /// What its `spec` has.
         found: Digest,
     },
+    /// What the plan was made from is not what the digest was taken of.
+    #[error(
+        "what the plan was made from was changed afterwards: the digest of `evidence` is {found}, the file says {stated}"
+    )]
+    EvidenceDiffers {
+        /// What the file says.
+        stated: String,
+        /// What its `evidence` has.
+        found: Digest,
+    },
     /// The figures at its head are not those of the plan.
     #[error("the plan was changed after it was made: `{path}` is not what follows from the rest of the file")]
     SummaryDiffers {
@@ -109,10 +127,15 @@ impl PlanFileFault {
     #[must_use]
     pub const fn is_of_changed_plan(&self) -> bool {
         match self {
-            Self::Empty | Self::NotJson { .. } | Self::NoKind | Self::OtherKind { .. } => false,
+            Self::Empty
+            | Self::NotJson { .. }
+            | Self::NoKind
+            | Self::OtherKind { .. }
+            | Self::OtherVersion { .. } => false,
             Self::Respelt { .. }
             | Self::InexactNumber { .. }
             | Self::DigestDiffers { .. }
+            | Self::EvidenceDiffers { .. }
             | Self::SummaryDiffers { .. }
             | Self::Malformed { .. } => true,
         }
@@ -128,9 +151,11 @@ impl PlanFileFault {
             Self::Respelt { .. }
             | Self::InexactNumber { .. }
             | Self::DigestDiffers { .. }
+            | Self::EvidenceDiffers { .. }
             | Self::SummaryDiffers { .. } => {
                 "make the plan again with `nodeform plan … --out FILE` and have it reviewed"
             }
+            Self::OtherVersion { .. } => "plan again with this version: `nodeform plan … --out FILE`",
             Self::Malformed { .. } => "use the version of nodeform that made the plan, or make it again",
         }
     }
@@ -140,16 +165,27 @@ impl PlanFileFault {
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let Plan { spec, evidence } = plan;
+    let evidence_digest = digest_of(evidence);
     let (digest, summary) = (plan.digest(), Summary::of(plan));
-    let file = PlanFile { api_version: API_VERSION, kind: KIND, digest, summary, spec, evidence };
+    let file =
+        PlanFile { api_version: API_VERSION, kind: KIND, digest, evidence_digest, summary, spec, evidence };
     let value = serde_json::to_value(file).expect("plan values have text keys and no floats");
     spelt(value)
 }
 
-/// Returns the one spelling of a value.
+/// Returns the one spelling of a value: `evidence` last, on one line.
 pub(super) fn spelt(mut value: Value) -> String {
     value.sort_all_objects();
-    let mut text = serde_json::to_string_pretty(&value).expect("a JSON value can be written");
+    let evidence = value.as_object_mut().and_then(|fields| fields.remove("evidence"));
+    let written = "a JSON value can be written";
+    let mut text = serde_json::to_string_pretty(&value).expect(written);
+    if let Some(evidence) = evidence {
+        let open = text.strip_suffix("\n}").unwrap_or("{").len();
+        text.truncate(open);
+        let comma = if open > 1 { "," } else { "" };
+        let evidence = serde_json::to_string(&evidence).expect(written);
+        text.push_str(&format!("{comma}\n  \"evidence\": {evidence}\n}}"));
+    }
     text.push('\n');
     text
 }
@@ -170,6 +206,9 @@ pub fn read(text: &str) -> Result<Plan, PlanFileFault> {
     if api_version.is_empty() && kind.is_empty() {
         return Err(PlanFileFault::NoKind);
     }
+    if kind == KIND && api_version != API_VERSION && api_version.starts_with("nodeform.dev/") {
+        return Err(PlanFileFault::OtherVersion { api_version });
+    }
     if api_version != API_VERSION || kind != KIND {
         return Err(PlanFileFault::OtherKind { api_version, kind });
     }
@@ -180,6 +219,10 @@ pub fn read(text: &str) -> Result<Plan, PlanFileFault> {
     let stated = of("digest");
     if stated != found.to_string() {
         return Err(PlanFileFault::DigestDiffers { stated, found });
+    }
+    let (found, stated) = (digest_of(value.get("evidence").unwrap_or(&Value::Null)), of("evidenceDigest"));
+    if stated != found.to_string() {
+        return Err(PlanFileFault::EvidenceDiffers { stated, found });
     }
     known_top_level(&value)?;
     let spec: PlanSpec = part(&value, "spec")?;
@@ -253,7 +296,7 @@ fn same_spelling(text: &str, value: &Value) -> Result<(), PlanFileFault> {
 
 /// Refuses figures that are not those of the plan: programs read them and nothing else.
 fn same_summary(value: &Value, plan: &Plan) -> Result<(), PlanFileFault> {
-    let Some(stated) = value.get("summary") else { return Ok(()) };
+    let stated = value.get("summary").unwrap_or(&Value::Null);
     let found = serde_json::to_value(Summary::of(plan)).expect("a summary has a JSON form");
     match difference(stated, &found, "summary") {
         Some(path) => Err(PlanFileFault::SummaryDiffers { path }),
@@ -262,7 +305,7 @@ fn same_summary(value: &Value, plan: &Plan) -> Result<(), PlanFileFault> {
 }
 
 fn known_top_level(value: &Value) -> Result<(), PlanFileFault> {
-    let known = ["apiVersion", "digest", "evidence", "kind", "spec", "summary"];
+    let known = ["apiVersion", "digest", "evidence", "evidenceDigest", "kind", "spec", "summary"];
     let unknown = value.as_object().into_iter().flatten().find(|(key, _)| !known.contains(&key.as_str()));
     match unknown {
         Some((key, _)) => {

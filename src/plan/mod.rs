@@ -42,7 +42,7 @@ use crate::solve::{Report, Solution};
 
 pub use change::{
     Adopt, Change, ChangeId, Choice, ClaimSpec, ClaimSpecId, Create, Delete, ExistingNode, Forget, NoOp,
-    OldNew, Replace, Update,
+    OldNew, Update,
 };
 pub use cost::{at_most, of_nodes};
 pub use evidence::{Evidence, HeldChange, NodeShape, Placement};

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::change::{Change, ChangeId, Delete, Replace};
+use super::change::{Change, ChangeId, Delete};
 use super::drains::{Drains, Pace};
 use super::evidence::HeldChange;
 use super::spec::{PlannedChange, Step, Wave};
@@ -73,7 +73,6 @@ const fn parts(change: &Change) -> (Option<Step>, Option<&Delete>) {
     match change {
         Change::Create(_) => (Some(Step::Create), None),
         Change::Delete(delete) => (None, Some(delete)),
-        Change::Replace(Replace { create: _, delete }) => (Some(Step::Create), Some(delete)),
         Change::Update(_) => (Some(Step::Update), None),
         Change::Adopt(_) => (Some(Step::Adopt), None),
         Change::Forget(_) => (Some(Step::Forget), None),

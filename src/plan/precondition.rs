@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{ClaimName, ClassName, Digest, NodeName, PoolName};
+use crate::model::{ClaimName, ClassName, Digest, NodeName, PoolName, Resources};
 
 /// One thing that must still hold.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -38,6 +38,12 @@ pub enum Precondition {
     WithinLimits {
         /// The pool.
         pool: PoolName,
+        /// The most nodes that it may have.
+        #[serde(with = "crate::model::written::optional_natural")]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<crate::model::written::Integer>"))]
+        nodes_max: Option<u64>,
+        /// The most that its nodes may have together.
+        limits: Resources,
     },
     /// The node is the one that was seen: same `providerID`, same time of creation.
     SameNode {
@@ -67,10 +73,5 @@ pub enum Precondition {
     WithoutClaim {
         /// The node.
         node: NodeName,
-    },
-    /// The node that replaces another carries pods.
-    ReplacementReady {
-        /// The NodeClaim of the new node.
-        claim: ClaimName,
     },
 }

@@ -201,7 +201,11 @@ fn propose_creates(
         };
         let mut preconditions = inputs_unchanged(ground.inputs, pool);
         preconditions.push(Precondition::NameFree { claim: claim.clone() });
-        preconditions.push(Precondition::WithinLimits { pool: pool.name.clone() });
+        preconditions.push(Precondition::WithinLimits {
+            pool: pool.name.clone(),
+            nodes_max: pool.nodes_max,
+            limits: pool.limits.clone(),
+        });
         let moved = node.pods.iter().filter(|pod| moving.contains(pod)).count();
         let waiting = node.pods.iter().filter(|pod| !pod.is_placeholder()).count();
         let reason = match (&node.opened_for, waiting) {

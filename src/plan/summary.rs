@@ -37,10 +37,6 @@ impl Counts {
             match &planned.change {
                 Change::Create(_) => counts.add += 1,
                 Change::Delete(_) => counts.destroy += 1,
-                Change::Replace(_) => {
-                    counts.add += 1;
-                    counts.destroy += 1;
-                }
                 Change::Update(_) => counts.change += 1,
                 Change::Adopt(_) => counts.import += 1,
                 Change::Forget(_) => counts.forget += 1,

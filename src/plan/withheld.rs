@@ -83,9 +83,7 @@ fn of(proposal: &Proposal, planned: &PlannedChange, because: &str) -> Option<Hel
         Change::Delete(delete) => (ChangeClass::of(delete.reason), Some(delete.reason)),
         Change::Adopt(_) => (ChangeClass::Adopt, None),
         Change::Forget(_) => (ChangeClass::Forget, None),
-        Change::Update(_) | Change::Create(_) | Change::Replace(_) | Change::NoOp(_) => {
-            (ChangeClass::Update, None)
-        }
+        Change::Update(_) | Change::Create(_) | Change::NoOp(_) => (ChangeClass::Update, None),
     };
     Some(held(target.node.clone(), target.pool.clone(), class, reason))
 }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::CheckedPlan;
-use crate::model::Safety;
-use crate::plan::{ChangeId, Execution, Inputs, Plan, PlanSpec, Precondition};
+use super::room::Room;
+use super::{CheckedPlan, obstacles};
+use crate::model::{PodKey, Safety};
+use crate::plan::{Change, ChangeId, Execution, Inputs, Plan, PlanSpec, Precondition};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -63,21 +64,81 @@ pub enum NotApproved {
         /// When.
         at: Timestamp,
     },
+    /// Kinds that are written are not installed.
+    #[error("the cluster does not serve {}", kinds.join(" and "))]
+    MissingKinds {
+        /// As `nodeplans.nodeform.dev`.
+        kinds: Vec<Arc<str>>,
+    },
+    /// Azure would refuse what is to be done.
+    #[error("the caller may not do this in the resource group of the nodes: {}", actions.join(", "))]
+    MissingActions {
+        /// Azure's actions.
+        actions: Vec<Arc<str>>,
+        /// The id of the resource group.
+        group: Arc<str>,
+    },
+    /// AKS runs Karpenter itself.
+    #[error("AKS provisions nodes of this cluster itself: its node auto-provisioning is `Auto`")]
+    NodeAutoProvisioning {
+        /// The id of the cluster.
+        cluster: Arc<str>,
+    },
+    /// Karpenter is there as well.
+    #[error("Karpenter is up in this cluster: Deployment `{namespace}/{name}`")]
+    Karpenter {
+        /// The Deployment's namespace.
+        namespace: Arc<str>,
+        /// The Deployment's name.
+        name: Arc<str>,
+    },
+    /// The cluster autoscaler would make nodes for the same pods.
+    #[error(
+        "the cluster autoscaler sizes agent pool `{pool}`, which could take pod `{pod}` of the plan as well"
+    )]
+    ClusterAutoscaler {
+        /// The id of the cluster.
+        cluster: Arc<str>,
+        /// The agent pool.
+        pool: Arc<str>,
+        /// The first pod that it could take.
+        pod: PodKey,
+    },
 }
 
 impl NotApproved {
     /// Returns the next thing to do.
     #[must_use]
-    pub const fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> String {
         match self {
-            Self::NotLive | Self::WhatIf => "plan from the cluster: `nodeform plan --live --out plan.json`",
+            Self::NotLive | Self::WhatIf => {
+                "plan from the cluster: `nodeform plan --live --out plan.json`".to_owned()
+            }
             Self::OtherCluster { .. } => {
-                "name the cluster of the plan by `--context`, `-g` and `--cluster-name`"
+                "name the cluster of the plan by `--context`, `-g` and `--cluster-name`".to_owned()
             }
             Self::Suspended => {
                 "go on with `kubectl patch nodefleet NAME --type merge -p '{\"spec\":{\"suspend\":false}}'`"
+                    .to_owned()
             }
-            Self::Expired { .. } => "plan again: `nodeform plan --live --out plan.json`",
+            Self::Expired { .. } => "plan again: `nodeform plan --live --out plan.json`".to_owned(),
+            Self::MissingKinds { .. } => {
+                "install the kinds: `nodeform crds | kubectl apply --server-side -f -`".to_owned()
+            }
+            Self::MissingActions { group, .. } => format!(
+                "give the caller a role with these actions: `az role assignment create --assignee CALLER --role ROLE --scope {group}`"
+            ),
+            Self::NodeAutoProvisioning { cluster } => {
+                format!(
+                    "leave the nodes to one of them: `az aks update --ids {cluster} --node-provisioning-mode Manual`"
+                )
+            }
+            Self::Karpenter { namespace, name } => {
+                format!("stop it: `kubectl scale deployment {name} -n {namespace} --replicas 0`")
+            }
+            Self::ClusterAutoscaler { cluster, pool, .. } => format!(
+                "let the pool keep its size: `az aks nodepool update --ids {cluster}/agentPools/{pool} --disable-cluster-autoscaler`; or give it a taint that the pod does not tolerate"
+            ),
         }
     }
 }
@@ -118,16 +179,26 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
     if is_suspended && now.begun.is_empty() {
         refused.push(NotApproved::Suspended);
     }
+    let obstacles = obstacles::found(&plan, now.snapshot);
+    let obstacle = obstacles.first().map(ToString::to_string);
+    if now.begun.is_empty() {
+        refused.extend(obstacles);
+    }
     if !refused.is_empty() {
         return Err(refused);
     }
     let inputs = Inputs::of(now.policy);
+    let mut room = Room::of(&now);
     let mut withheld: BTreeMap<ChangeId, Arc<str>> = BTreeMap::new();
     for (id, planned) in plan.spec.changes.iter().filter(|(id, _)| !now.begun.contains(*id)) {
         let because = match expired {
             Some(at) => Some(format!("the plan expired at {at} before it was begun")),
             None if is_suspended => Some("NodeFleet says `suspend: true`".to_owned()),
-            None => planned.preconditions.iter().find_map(|condition| broken(condition, &inputs)),
+            None if obstacle.is_some() => obstacle.clone(),
+            None => {
+                let broken = planned.preconditions.iter().find_map(|condition| broken(condition, &inputs));
+                broken.or_else(|| beyond(&plan, (id, &planned.change), &mut room))
+            }
         };
         withheld.extend(because.map(|because| (id.clone(), because.into())));
     }
@@ -152,6 +223,14 @@ pub fn resume(plan: Plan, now: Now<'_>) -> Result<ApprovedPlan, Vec<NotApproved>
     let id = plan.id().into();
     let safety = now.policy.fleet.safety;
     Ok(ApprovedPlan { plan, execution, id, withheld, terms: Terms::default(), safety })
+}
+
+/// Why limits leave no room for a create beside what is there by now and what was let in before it.
+fn beyond(plan: &Plan, (id, change): (&ChangeId, &Change), room: &mut Room<'_>) -> Option<String> {
+    let claim = plan.spec.claims.get(&change.create()?.spec)?;
+    let placement = plan.evidence.placements.get(id)?;
+    let shape = plan.evidence.shapes.get(placement.shape)?;
+    room.take(&claim.pool, &shape.capacity).err()
 }
 
 /// Returns that a plan is of another cluster than the one that was seen, where it is.
@@ -189,8 +268,7 @@ fn broken(condition: &Precondition, inputs: &Inputs) -> Option<String> {
         | Precondition::SameNode { .. }
         | Precondition::NodeEmpty { .. }
         | Precondition::NotProtected { .. }
-        | Precondition::WithoutClaim { .. }
-        | Precondition::ReplacementReady { .. } => None,
+        | Precondition::WithoutClaim { .. } => None,
     }
 }
 

@@ -9,7 +9,9 @@
 
 mod approve;
 pub mod gate;
+mod obstacles;
 pub mod proposal;
+mod room;
 
 pub use approve::{ApprovedPlan, NotApproved, Now, Terms, approve, other_cluster, resume};
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::obstacles::Obstacles;
 use crate::model::{Digest, Node, Refusal};
 
 /// The tag by which Karpenter knows its VMs: the name of the NodePool.
@@ -42,6 +43,9 @@ pub struct AzureFacts {
     /// own can need: `GALLERY/IMAGE`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub images: BTreeMap<Arc<str>, Arc<str>>,
+    /// What stands in the way of carrying plans out.
+    #[serde(default, skip_serializing_if = "crate::model::written::is_default")]
+    pub obstacles: Obstacles,
 }
 
 /// What plans before have left for the next.

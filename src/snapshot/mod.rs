@@ -10,6 +10,7 @@ pub mod coming;
 pub mod difference;
 pub mod file;
 pub mod headroom;
+pub mod obstacles;
 pub mod storage_classes;
 pub mod suppose;
 pub mod system_daemons;

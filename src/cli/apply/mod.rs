@@ -257,7 +257,7 @@ pub(super) fn not_begun(fault: &NotBegun) -> Failure {
 
 fn not_approved(faults: &[NotApproved]) -> Failure {
     let failure = Failure { exit: Exit::Stale, ..Failure::errors(Vec::new()) };
-    faults.iter().fold(failure, |failure, fault| failure.and(&fault.to_string(), Some(fault.hint())))
+    faults.iter().fold(failure, |failure, fault| failure.and(&fault.to_string(), Some(&fault.hint())))
 }
 
 /// What the exit code says of how it ended.

@@ -157,7 +157,7 @@ impl<'a> Fates<'a> {
         for (id, planned) in &plan.spec.changes {
             let Some(target) = planned.change.target() else { continue };
             match &planned.change {
-                Change::Delete(_) | Change::Replace(_) => {
+                Change::Delete(_) => {
                     fates.removed.insert(&target.node);
                 }
                 Change::Update(update) => {

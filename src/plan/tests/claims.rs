@@ -116,7 +116,6 @@ fn a_node_without_a_claim_is_adopted_only_where_others_have_one() {
             Change::Adopt(adopt) => Some(adopt.claim.to_string()),
             Change::Create(_)
             | Change::Delete(_)
-            | Change::Replace(_)
             | Change::Update(_)
             | Change::Forget(_)
             | Change::NoOp(_) => None,

@@ -45,7 +45,15 @@ fn a_file_that_was_touched_is_refused() {
         (text.trim_end().to_owned(), "is not written as nodeform writes it"),
         (text.replace('\n', "\r\n"), "line 1 is not written as nodeform writes it"),
         (text.replace("\"cpu\": 2100", "\"cpu\": 2101"), "the plan was changed after it was made"),
-        (text.replace("nodeform.dev/v1alpha1", "nodeform.dev/v2"), "not `Plan` of `nodeform.dev/v1alpha1`"),
+        (
+            text.replace("nodeform.dev/v1alpha2", "nodeform.dev/v1alpha1"),
+            "in the format `nodeform.dev/v1alpha1`",
+        ),
+        (text.replace("\"kind\": \"Plan\"", "\"kind\": \"Plant\""), "not `Plan` of `nodeform.dev/v1alpha2`"),
+        (
+            text.replacen("\"withoutRequests\":0", "\"withoutRequests\":1", 1),
+            "what the plan was made from was changed",
+        ),
         (text.replace("\"cpu\": 2100", "\"cpu\": 9007199254740993"), "beyond 2^53-1"),
         ("{".to_owned(), "the plan is not JSON"),
         (String::new(), "there is nothing in it"),
@@ -58,15 +66,15 @@ fn a_file_that_was_touched_is_refused() {
 }
 
 #[test]
-fn figures_that_are_not_the_plans_are_refused_and_a_file_without_any_is_read() {
-    let plan = example_plan();
-    let mut value: serde_json::Value = serde_json::from_str(&write(&plan)).expect("is JSON");
+fn figures_that_are_not_the_plans_are_refused() {
+    let mut value: serde_json::Value = serde_json::from_str(&write(&example_plan())).expect("is JSON");
     assert_eq!(value["summary"]["monthlyDelta"], "146.00");
     value["summary"]["destroy"] = serde_json::json!(0);
     let refused = read(&spelt(value.clone())).expect_err("one node goes").to_string();
     assert!(refused.contains("`summary.destroy` is not what follows from the rest of the file"), "{refused}");
     value.as_object_mut().expect("is an object").remove("summary");
-    assert_eq!(read(&spelt(value)), Ok(plan));
+    let refused = read(&spelt(value)).expect_err("the figures are gone").to_string();
+    assert!(refused.contains("`summary` is not what follows from the rest of the file"), "{refused}");
 }
 
 /// Adds a field to one part of the file and writes it as nodeform would, with the digest it then has.
@@ -74,7 +82,9 @@ fn with_field(part: &str) -> Result<Plan, PlanFileFault> {
     let mut value: serde_json::Value = serde_json::from_str(&write(&example_plan())).expect("is JSON");
     let fields = if part.is_empty() { &mut value } else { &mut value[part] };
     fields["surprise"] = serde_json::json!(true);
-    value["digest"] = serde_json::to_value(digest_of(&value["spec"])).expect("has a form");
+    for (digest, part) in [("digest", "spec"), ("evidenceDigest", "evidence")] {
+        value[digest] = serde_json::to_value(digest_of(&value[part])).expect("has a form");
+    }
     read(&spelt(value))
 }
 
@@ -103,6 +113,7 @@ fn what_sizes_share_is_written_once_and_an_offering_without_its_labels_is_refuse
         }
         sizes["types"][0]["offerings"][0]["labels"] = serde_json::json!(99);
     }
+    value["evidenceDigest"] = serde_json::to_value(digest_of(&value["evidence"])).expect("has a form");
     let refused = read(&spelt(value)).expect_err("there are no such labels").to_string();
     assert!(refused.contains("has an offering with labels 99, of which there are none"), "{refused}");
 }

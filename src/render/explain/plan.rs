@@ -124,7 +124,6 @@ fn named<T: ToString>(pods: &[T]) -> String {
 fn removal(view: &PlanView<'_>, node: &NodeName) -> Option<String> {
     let mut deletes = view.plan.spec.changes.iter().filter(|(_, planned)| match &planned.change {
         Change::Delete(delete) => delete.target.node == *node,
-        Change::Replace(replace) => replace.delete.target.node == *node,
         Change::Create(_) | Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
             false
         }

@@ -74,7 +74,7 @@ pub(crate) fn in_place(view: &PlanView<'_>) -> Vec<Line> {
             Change::Update(update) => (&update.target, "  ~ ", "is updated in place"),
             Change::Adopt(adopt) => (&adopt.target, "  i ", "gets a NodeClaim"),
             Change::Forget(forget) => (&forget.target, "  . ", "is no longer managed"),
-            Change::Create(_) | Change::Delete(_) | Change::Replace(_) | Change::NoOp(_) => continue,
+            Change::Create(_) | Change::Delete(_) | Change::NoOp(_) => continue,
         };
         changed.push((&target.node, symbol, what, id));
     }

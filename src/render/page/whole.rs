@@ -43,7 +43,6 @@ fn to_existing(view: &PlanView<'_>, id: &ChangeId, change: &Change) -> Vec<Line>
     let name = existing(view, &target.node);
     let (style, symbol, what) = match change {
         Change::Delete(_) => (Style::Remove, "  - ", "will be destroyed".to_owned()),
-        Change::Replace(_) => (Style::Remove, "+/- ", "must be replaced".to_owned()),
         Change::Update(_) => (Style::Change, "  ~ ", "will be updated in place".to_owned()),
         Change::Adopt(adopt) => {
             (Style::Change, "  i ", format!("will be adopted as NodeClaim `{}`", adopt.claim))

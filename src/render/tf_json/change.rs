@@ -1,5 +1,4 @@
-//! What happens to each node, in Terraform's words. A scan for `delete` finds every node that goes, replaced ones
-//! included.
+//! What happens to each node, in Terraform's words. A scan for `delete` finds every node that goes.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::machine::{self, PROVIDER, TYPE, address, local_name};
 use crate::model::{Node, NodeName, PoolName};
-use crate::plan::{Change as Planned, ChangeId, OldNew, Reason, Update, World};
+use crate::plan::{Change as Planned, OldNew, Update, World};
 use crate::render::view::{NewNodeView, PlanView};
 
 /// A node and what happens to it.
@@ -26,7 +25,6 @@ enum What {
     Keep,
     Create,
     Delete,
-    Replace,
     Update,
     Import,
     Forget,
@@ -38,12 +36,12 @@ enum What {
 pub(super) fn of_plan(view: &PlanView<'_>) -> Vec<Change> {
     let world = &view.plan.evidence.world;
     let changes = &view.plan.spec.changes;
-    let planned: BTreeMap<&NodeName, (&ChangeId, &Planned)> = changes
-        .iter()
-        .filter_map(|(id, planned)| Some((&planned.change.target()?.node, (id, &planned.change))))
+    let planned: BTreeMap<&NodeName, &Planned> = changes
+        .values()
+        .filter_map(|planned| Some((&planned.change.target()?.node, &planned.change)))
         .collect();
     let of = |node: &Node| match planned.get(&node.name) {
-        Some(planned) => of_existing(view, node, *planned),
+        Some(planned) => of_existing(world, node, planned),
         None if node.is_deleting => of_node(node, world, What::Drift),
         None => of_node(node, world, What::Keep),
     };
@@ -72,7 +70,7 @@ fn of_node(node: &Node, world: &World, what: What) -> Change {
     let values = machine::existing(node, world);
     let after = match what {
         What::Delete | What::Forget | What::Drift => None,
-        What::Keep | What::Create | What::Replace | What::Update | What::Import => Some(values.clone()),
+        What::Keep | What::Create | What::Update | What::Import => Some(values.clone()),
     };
     Change {
         pool: node.pool.clone(),
@@ -84,22 +82,11 @@ fn of_node(node: &Node, world: &World, what: What) -> Change {
     }
 }
 
-fn of_existing(view: &PlanView<'_>, node: &Node, (id, planned): (&ChangeId, &Planned)) -> Change {
-    let world = &view.plan.evidence.world;
-    let reason = view.plan.evidence.reasons.get(id);
+fn of_existing(world: &World, node: &Node, planned: &Planned) -> Change {
     match planned {
         // The node's name is no longer among those that its pool has.
         Planned::Delete(_) => {
             Change { reason: Some("delete_because_each_key"), ..of_node(node, world, What::Delete) }
-        }
-        Planned::Replace(_) => {
-            let new = view.new_nodes().find(|new| new.id == id);
-            let reason = match reason {
-                Some(Reason::Asked { .. }) => "replace_by_request",
-                Some(_) | None => "replace_because_cannot_update",
-            };
-            let after = new.map(|new| machine::new(&new, world));
-            Change { after, reason: Some(reason), ..of_node(node, world, What::Replace) }
         }
         Planned::Update(update) => {
             let mut change = of_node(node, world, What::Update);
@@ -160,7 +147,7 @@ impl Change {
 
     /// The change as an entry of `resource_changes`.
     pub(super) fn document(&self) -> Value {
-        let is_new = matches!(self.what, What::Create | What::Replace);
+        let is_new = self.what == What::Create;
         let sensitive = |values: &Option<_>| values.as_ref().map_or(json!(false), |_| machine::sensitive());
         let mut change = json!({
             "actions": self.actions(),
@@ -170,9 +157,6 @@ impl Change {
             "before_sensitive": sensitive(&self.before),
             "after_sensitive": sensitive(&self.after),
         });
-        if self.what == What::Replace {
-            change["replace_paths"] = self.replace_paths();
-        }
         if self.what == What::Import {
             let id = self.before.as_ref().and_then(|values| values.get("id"));
             change["importing"] = json!({"id": id.cloned().unwrap_or_else(|| json!(self.name))});
@@ -190,21 +174,8 @@ impl Change {
             What::Keep | What::Import => &["no-op"],
             What::Create => &["create"],
             What::Delete | What::Drift => &["delete"],
-            What::Replace => &["create", "delete"],
             What::Update => &["update"],
             What::Forget => &["forget"],
         }
-    }
-
-    /// The attributes that differ and that Azure does not change in place.
-    fn replace_paths(&self) -> Value {
-        const FIXED: [&str; 6] =
-            ["name", "size", "zone", "priority", "os_disk", "encryption_at_host_enabled"];
-        let value = |values: &Option<Map<String, Value>>, key: &str| values.as_ref()?.get(key).cloned();
-        let differs = |key: &&str| {
-            let before = value(&self.before, key);
-            before.is_some() && before != value(&self.after, key)
-        };
-        FIXED.into_iter().filter(differs).map(|key| json!([key])).collect()
     }
 }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{PlanView, document, plan_tf_json};
 use crate::model::{MicroUsdPerHour, NodeName};
+use crate::plan::Plan;
 use crate::plan::tests::world as sample;
-use crate::plan::{Change, Plan, Replace};
 
 fn shown(plan: &Plan) -> Value {
     document(&PlanView::new(plan, None))
@@ -42,23 +42,6 @@ fn each_change_has_terraforms_words() {
         ["Standard_D4s_v5", "1", "Regular", "eastus"]
     );
     assert_eq!(after["tags"]["karpenter.sh_nodepool"], "general");
-}
-
-#[test]
-fn a_replaced_node_is_created_before_it_is_destroyed_at_one_address() {
-    let mut plan = sample::example_plan();
-    let (created, create) =
-        plan.spec.creates().next().map(|(id, create, _)| (id.clone(), create.clone())).expect("a create");
-    let (deleted, delete) =
-        plan.spec.deletes().next().map(|(id, delete)| (id.clone(), delete.clone())).expect("a delete");
-    plan.spec.changes.remove(&deleted);
-    plan.spec.changes.get_mut(&created).expect("it is there").change =
-        Change::Replace(Replace { create, delete });
-    let replaced = change(&plan, "empty-1");
-    assert_eq!(replaced["change"]["actions"], json!(["create", "delete"]));
-    assert_eq!(replaced["action_reason"], "replace_because_cannot_update");
-    assert_eq!(replaced["change"]["replace_paths"][0], json!(["name"]));
-    assert_ne!(replaced["change"]["before"]["name"], replaced["change"]["after"]["name"]);
 }
 
 #[test]

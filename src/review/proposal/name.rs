@@ -88,7 +88,6 @@ fn of_change(change: &Change) -> Vec<ChangeClass> {
     match change {
         Change::Create(_) => vec![ChangeClass::Create],
         Change::Delete(delete) => vec![ChangeClass::of(delete.reason)],
-        Change::Replace(replace) => vec![ChangeClass::of(replace.delete.reason)],
         // Who carries plans out does not do these yet.
         Change::Update(_) | Change::Adopt(_) | Change::Forget(_) => vec![ChangeClass::Update],
         Change::NoOp(_) => Vec::new(),

@@ -6,7 +6,7 @@ use super::{
     Content, Derived, DestroyLine, Files, FolderName, Proposal, ProposalFault, branch, class, is_month, read,
     struck,
 };
-use crate::model::{ChangeClass, DisruptionReason};
+use crate::model::{ChangeClass, Digest, DisruptionReason};
 use crate::plan::execution::ClusterIdentity;
 use crate::plan::tests::world::example_plan;
 use crate::plan::{Change, ChangeId, Execution, Plan, file};
@@ -118,6 +118,15 @@ fn files_that_belong_together_are_a_plan_and_removals_may_be_struck() {
     assert_eq!(said(with(&plan, "destroy.yaml", None)), "1 struck");
 }
 
+/// The file as a later version would write it, which knows more to say of what a plan was made from.
+fn newer(text: &str) -> String {
+    let mut file: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    let before = file["evidenceDigest"].as_str().expect("text").to_owned();
+    file["evidence"]["aaa"] = serde_json::json!(1);
+    let after = Digest::of_json(&file["evidence"]).expect("it has a form").to_string();
+    text.replacen("\"evidence\": {", "\"evidence\": {\"aaa\":1,", 1).replacen(&before, &after, 1)
+}
+
 #[test]
 fn any_other_edit_is_a_fault_that_names_it() {
     let plan = example();
@@ -130,10 +139,11 @@ fn any_other_edit_is_a_fault_that_names_it() {
         ("PLAN.md", None, "`PLAN.md` is missing"),
         ("plan.json", None, "`plan.json` is missing"),
         ("plan.json", bytes(&text.replacen("\"scope\": [", "\"scope\": [ ", 1)), "`plan.json` holds no plan"),
+        ("plan.json", bytes(&newer(&text)), "as this version"),
         (
             "plan.json",
-            bytes(&text.replacen("\"evidence\": {", "\"evidence\": {\n    \"aaa\": 1,", 1)),
-            "as this version",
+            bytes(&text.replacen("\"evidence\": {", "\"evidence\": {\"aaa\":1,", 1)),
+            "holds no plan",
         ),
         ("plan.json", Some(Content::Bytes(vec![0xff])), "`plan.json` is not UTF-8 text"),
         ("plan.json", Some(Content::TooLarge), "`plan.json` has more than 16777216 bytes"),

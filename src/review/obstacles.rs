@@ -1,0 +1,100 @@
+//! What refuses a plan before its first write: kinds and rights that are missing, and others who make and remove nodes.
+//!
+//! Decided from what was seen alone. Must never refuse for what is not known.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::approve::NotApproved;
+use crate::model::{LabelKey, Node, Pod, PodKey, Requirements, Taint, label};
+use crate::plan::Plan;
+use crate::snapshot::obstacles::{Obstacles, OtherProvisioner};
+use crate::snapshot::{AzureFacts, Snapshot};
+
+/// The label by which AKS says which agent pool a node is of.
+const AGENT_POOL: &str = "kubernetes.azure.com/agentpool";
+
+/// Returns everything that stands in the way of a plan.
+pub(super) fn found(plan: &Plan, snapshot: &Snapshot) -> Vec<NotApproved> {
+    let Some(facts) = &snapshot.azure else { return Vec::new() };
+    let Obstacles { kinds, actions, others } = &facts.obstacles;
+    let mut found = Vec::new();
+    if !kinds.is_empty() {
+        found.push(NotApproved::MissingKinds { kinds: kinds.clone() });
+    }
+    if !actions.is_empty() {
+        found.push(NotApproved::MissingActions { actions: actions.clone(), group: group(facts).into() });
+    }
+    found.extend(others.iter().filter_map(|other| of_other(plan, snapshot, facts, other)));
+    found
+}
+
+fn of_other(
+    plan: &Plan,
+    snapshot: &Snapshot,
+    facts: &AzureFacts,
+    other: &OtherProvisioner,
+) -> Option<NotApproved> {
+    let cluster = Arc::clone(&facts.cluster.id);
+    match other {
+        OtherProvisioner::NodeAutoProvisioning => Some(NotApproved::NodeAutoProvisioning { cluster }),
+        OtherProvisioner::Karpenter { namespace, name } => {
+            Some(NotApproved::Karpenter { namespace: namespace.clone(), name: name.clone() })
+        }
+        OtherProvisioner::ClusterAutoscaler { pool, labels, taints } => {
+            let pools = Agents::of(snapshot, pool, labels, taints);
+            let pod = planned(plan).find(|pod| pools.could_take(pod))?;
+            let pod = pod.key.clone();
+            Some(NotApproved::ClusterAutoscaler { cluster, pool: pool.clone(), pod })
+        }
+    }
+}
+
+/// The pods that the plan places on new nodes.
+fn planned(plan: &Plan) -> impl Iterator<Item = Pod> {
+    let snapshot = plan.snapshot();
+    let placed: std::collections::BTreeSet<PodKey> =
+        plan.evidence.placements.values().flat_map(|placement| placement.pods.iter().cloned()).collect();
+    snapshot.pods.into_iter().filter(move |pod| placed.contains(&pod.key) && !pod.key.is_placeholder())
+}
+
+/// What nodes of an agent pool are like: as those that are there, else as the managed cluster says.
+struct Agents {
+    labels: Requirements,
+    taints: Vec<Taint>,
+}
+
+impl Agents {
+    fn of(snapshot: &Snapshot, pool: &str, labels: &BTreeMap<LabelKey, Arc<str>>, taints: &[Taint]) -> Self {
+        let is_of_pool = |node: &&Node| node.labels.get(AGENT_POOL).is_some_and(|name| **name == *pool);
+        let (labels, taints) = match snapshot.nodes.iter().find(is_of_pool) {
+            Some(node) => (&node.labels, &node.taints[..]),
+            None => (labels, taints),
+        };
+        let labels = labels.iter().filter(|(key, _)| !may_be_any(key));
+        let labels = labels.map(|(key, value)| (key.as_str(), &**value));
+        Self { labels: Requirements::of_labels(labels), taints: taints.to_vec() }
+    }
+
+    /// Whether kube-scheduler could bind the pod to such a node, room aside.
+    fn could_take(&self, pod: &Pod) -> bool {
+        let spec = &pod.spec;
+        let meets = |wanted: &Requirements| wanted.satisfied_by(&self.labels, may_be_any).is_ok();
+        let is_tolerated = |taint: &Taint| !taint.repels() || taint.is_tolerated(&spec.tolerations);
+        self.taints.iter().all(is_tolerated)
+            && meets(&spec.node_selector)
+            && spec.node_affinity.required.as_ref().is_none_or(|terms| terms.iter().any(meets))
+    }
+}
+
+/// Whether nodes of one agent pool may differ in a label: in their zone.
+fn may_be_any(key: &LabelKey) -> bool {
+    [label::ZONE, label::REGION].contains(&key.as_str())
+}
+
+/// The id of the resource group of the nodes.
+fn group(facts: &AzureFacts) -> String {
+    let cluster = &*facts.cluster.id;
+    let subscription = cluster.split('/').nth(2).unwrap_or_default();
+    format!("/subscriptions/{subscription}/resourceGroups/{}", facts.cluster.node_resource_group)
+}
