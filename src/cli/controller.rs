@@ -5,15 +5,13 @@ use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tokio::net::TcpListener;
-use tracing_subscriber::filter::Targets;
-use tracing_subscriber::layer::SubscriberExt as _;
-use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::context::ContextArguments;
 use super::exit::{Exit, Failure};
 use super::live::{AzureArguments, Connected};
+use super::logs::{self, LogFormat};
 use super::ui::Ui;
 use super::world;
 use crate::apply::Stop;
@@ -21,16 +19,6 @@ use crate::controller::{Controller, Health, Metrics, run as run_controller, serv
 
 /// What is logged where NODEFORM_LOG says nothing.
 const LOG: &str = "nodeform=info";
-
-/// How logs are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum LogFormat {
-    /// A JSON document a line
-    #[default]
-    Json,
-    /// For people
-    Text,
-}
 
 /// Plans again and again, and carries out what the NodeFleet lets happen.
 #[derive(Args, Debug)]
@@ -61,7 +49,7 @@ pub(super) struct ControllerArguments {
 /// # Errors
 /// No credentials, no cluster, a port that is taken, settings that cannot be read.
 pub(super) fn run(arguments: &ControllerArguments, _ui: Ui) -> Result<Exit, Failure> {
-    logs(arguments.log_format)?;
+    logs::begin(logs::said().as_deref().unwrap_or(LOG), arguments.log_format)?;
     let catalogs = world::catalogs(&arguments.catalog)?;
     let connected = arguments.azure.connect(&arguments.context)?;
     let Connected { cluster, azure, runtime } = connected;
@@ -142,34 +130,4 @@ async fn hear(stop: Stop) {
         _ = tokio::signal::ctrl_c() => {}
     }
     stop.ask();
-}
-
-/// Sets up logs. Azure's crates may log what they send: nothing below a warning is heard of them.
-fn logs(format: LogFormat) -> Result<(), Failure> {
-    let said = std::env::var("NODEFORM_LOG").ok().filter(|text| !text.is_empty());
-    let text = said.as_deref().unwrap_or(LOG);
-    let targets: Targets = text.parse().map_err(|error| {
-        Failure::error(format!("NODEFORM_LOG is `{text}`: {error}"))
-            .hint("write it as `nodeform=info` or `nodeform=debug`")
-    })?;
-    let quiet = [
-        "azure_core",
-        "azure_identity",
-        "typespec",
-        "typespec_client_core",
-        "hyper",
-        "reqwest",
-        "rustls",
-        "kube",
-    ];
-    let targets = quiet
-        .iter()
-        .fold(targets, |targets, name| targets.with_target(*name, tracing::level_filters::LevelFilter::WARN));
-    let registry = tracing_subscriber::registry().with(targets);
-    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-    let set = match format {
-        LogFormat::Json => registry.with(layer.json().flatten_event(true)).try_init(),
-        LogFormat::Text => registry.with(layer.with_ansi(false)).try_init(),
-    };
-    set.map_err(|error| Failure::error(format!("logs cannot be set up: {error}")))
 }

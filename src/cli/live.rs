@@ -11,6 +11,7 @@ use clap::Args;
 
 use super::context::ContextArguments;
 use super::exit::Failure;
+use super::logs::{self, LogFormat};
 use super::progress::Progress;
 use super::ui::Ui;
 use super::world;
@@ -92,6 +93,9 @@ impl AzureArguments {
     /// # Errors
     /// Everything that is missing, at once.
     pub(super) fn connect(&self, context: &ContextArguments) -> Result<Connected, Failure> {
+        if let Some(text) = logs::said() {
+            logs::begin(&text, LogFormat::Text)?;
+        }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()

@@ -25,6 +25,8 @@ mod laid;
 #[cfg(feature = "live")]
 mod live;
 #[cfg(feature = "live")]
+mod logs;
+#[cfg(feature = "live")]
 mod merged;
 mod names;
 mod plan;
