@@ -57,7 +57,12 @@ struct Pending {
     action: Action,
     /// Where to ask how far it is.
     operation: String,
+    /// When it began.
+    since: Timestamp,
 }
+
+/// How long an operation is waited for, as by who acts on Azure.
+const OPERATION_WAIT: SignedDuration = SignedDuration::from_mins(30);
 
 /// What is to go wrong, for tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -199,7 +204,7 @@ impl<'w> Rehearsal<'w> {
             }
             Sent::Begun(operation) => {
                 self.memory.in_flight.insert(action.key());
-                self.pending.push(Pending { action: action.clone(), operation });
+                self.pending.push(Pending { action: action.clone(), operation, since: self.now });
             }
         }
         false
@@ -218,10 +223,12 @@ impl<'w> Rehearsal<'w> {
     fn poll(&mut self) -> Vec<Event> {
         let pending = std::mem::take(&mut self.pending);
         let mut events = Vec::new();
-        for Pending { action, operation } in pending {
-            match self.ended(&action, &operation) {
+        for Pending { action, operation, since } in pending {
+            let is_late = self.now.duration_since(since) >= OPERATION_WAIT;
+            let late = || is_late.then(|| Performed::again("the operation has not ended"));
+            match self.ended(&action, &operation).or_else(late) {
                 Some(performed) => events.push(self.memory.take_in(action, performed, self.now)),
-                None => self.pending.push(Pending { action, operation }),
+                None => self.pending.push(Pending { action, operation, since }),
             }
         }
         events
