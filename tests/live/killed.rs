@@ -76,3 +76,43 @@ async fn apply_that_is_killed_goes_on_where_it_was() {
     })
     .await;
 }
+
+const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/karpenter-leader-election";
+
+/// How many writes to Azure a recording holds.
+fn writes(record: &Path) -> usize {
+    let text = std::fs::read_to_string(record).unwrap_or_default();
+    let exchanges = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    exchanges.filter(|it| !["GET", "POST"].iter().any(|read| it["method"] == *read)).count()
+}
+
+#[tokio::test]
+async fn who_loses_the_lease_writes_nothing_more() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = folder.path().join("record.jsonl");
+    let plan = folder.path().join("plan.json").display().to_string();
+    let program = Program::of(WORLD, &["--speed", "4", "--record", &record.display().to_string()]).await;
+    let ran = program.nodeform(&["plan", "--live", "--out", &plan], &[]).await;
+    assert_eq!(ran.code, Some(0), "{}", ran.said);
+    let said = folder.path().join("said");
+    let mut applying = program.started(&["apply", &plan], &said);
+    program.wait_for(|state| state["virtualMachines"].as_array().is_some_and(|vms| !vms.is_empty())).await;
+    let thief = serde_json::json!({"spec": {
+        "holderIdentity": "thief", "renewTime": nodeform::cluster::lease::micro_time(jiff::Timestamp::now()),
+    }});
+    assert_eq!(program.patch(LEASE, &thief).await.0, 200);
+    let ended = applying.wait().await.expect("it ends");
+    let said = std::fs::read_to_string(said).expect("it was written");
+    assert_eq!(ended.code(), Some(1), "{said}");
+    assert!(
+        said.contains("the Lease was lost") && said.contains("hint: run the same command again"),
+        "{said}"
+    );
+    let before = writes(&record);
+    program.wait_for(|state| state["virtualMachines"][0]["state"] != "Creating").await;
+    assert_eq!(writes(&record), before, "nothing was written by who had lost the Lease");
+    let free = serde_json::json!({"spec": {"holderIdentity": ""}});
+    assert_eq!(program.patch(LEASE, &free).await.0, 200);
+    let ran = program.nodeform(&["apply", &plan], &[]).await;
+    assert_eq!(ran.code, Some(0), "{}\n{}", ran.printed, ran.said);
+}

@@ -7,6 +7,7 @@
 
 mod apply;
 mod azure;
+mod canaries;
 mod controller;
 mod joins;
 mod killed;

@@ -221,6 +221,13 @@ impl Program {
         ]
     }
 
+    /// What lets somebody in: the client secret, the token of the kubeconfig, and the head that access tokens share.
+    pub(crate) fn credentials(&self) -> Vec<String> {
+        let client = self.announcement["env"]["AZURE_CLIENT_SECRET"].as_str().expect("a secret").to_owned();
+        let head = self.azure_token.split('.').next().expect("a JWT has three parts").to_owned();
+        vec![client, self.cluster_token.clone(), head]
+    }
+
     /// Runs nodeform with the variables that were announced, and others on top.
     pub(crate) async fn nodeform(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
         let announced = self.announcement["env"].as_object().expect("variables");
