@@ -217,6 +217,12 @@ pub struct Removal {
 }
 
 impl ClusterIdentity {
+    /// Returns whether it is the same cluster; Azure writes ids in capital letters or not.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.uid == other.uid && self.id.eq_ignore_ascii_case(&other.id)
+    }
+
     /// Returns the id of a resource of the group of the nodes; `kind` is such as `Microsoft.Compute/virtualMachines`.
     #[must_use]
     pub fn resource(&self, kind: &str, name: &str) -> String {

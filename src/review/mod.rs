@@ -8,6 +8,7 @@
 //! This module never changes a plan.
 
 mod approve;
+pub mod covers;
 pub mod gate;
 mod obstacles;
 pub mod proposal;

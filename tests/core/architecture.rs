@@ -116,8 +116,11 @@ const FORBIDDEN: &[(&str, &str)] = &[
 const FLOATING: &str = "src/solve/bound/simplex.rs";
 
 /// Narrower than an edge: a module, and a path that it must not use, and why.
-const FORBIDDEN_PATHS: &[(&str, &str, &str)] =
-    &[("check", "plan::order", "the judge shares no reasoning with what it judges")];
+const FORBIDDEN_PATHS: &[(&str, &str, &str)] = &[
+    ("check", "plan::order", "the judge shares no reasoning with what it judges"),
+    ("review", "plan::order", "what covers a plan shares no reasoning with what makes one"),
+    ("review", "plan::propose", "what covers a plan shares no reasoning with what makes one"),
+];
 
 /// Where a solution is made into a plan, each time on the way to the judge (`unjudged` gives it a plan that it
 /// is to refuse). Everybody else asks one of these.

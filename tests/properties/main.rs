@@ -7,6 +7,7 @@ mod seeds;
 #[path = "../support/worlds/mod.rs"]
 mod support;
 
+mod covers;
 mod min_hosts;
 mod more_replicas;
 mod preemption;

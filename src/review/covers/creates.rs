@@ -1,0 +1,168 @@
+//! Creates of two plans: a node of the same pool that says the same, bought in an approved way, at most at the approved price.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::removals::Removals;
+use super::{Fate, Kept, Pair, pairs};
+use crate::model::{LabelKey, MicroUsdPerHour, label};
+use crate::plan::{ChangeId, ClaimSpec, Create};
+
+/// The creates of the fresh plan beside those that were approved.
+#[derive(Debug)]
+pub(super) struct Creates<'a> {
+    pair: Pair<'a>,
+    approved: Vec<Made<'a>>,
+    fresh: Vec<Made<'a>>,
+    /// By the fresh change, the approved one whose place it takes.
+    of: BTreeMap<&'a ChangeId, &'a ChangeId>,
+}
+
+/// A node to make.
+#[derive(Clone, Copy, Debug)]
+struct Made<'a> {
+    id: &'a ChangeId,
+    create: &'a Create,
+    claim: &'a ClaimSpec,
+}
+
+impl<'a> Creates<'a> {
+    pub(super) fn of(pair: Pair<'a>, removals: &Removals<'a>) -> Self {
+        let made = |(id, create, claim)| Made { id, create, claim };
+        let approved: Vec<Made<'a>> = pair.approved.spec.creates().map(made).collect();
+        let fresh: Vec<Made<'a>> = pair.fresh.spec.creates().map(made).collect();
+        let mut creates = Self { pair, approved, fresh, of: BTreeMap::new() };
+        let admits = |one: usize, other: usize| match (creates.fresh.get(one), creates.approved.get(other)) {
+            (Some(fresh), Some(approved)) => creates.differs(approved, fresh).is_none(),
+            _ => false,
+        };
+        let waits = |one: usize, other: usize| match (creates.fresh.get(one), creates.approved.get(other)) {
+            (Some(fresh), Some(approved)) => removals.wait_alike(approved.id, fresh.id),
+            _ => false,
+        };
+        // Of creates that say the same, each takes the place of one that the same removals wait for.
+        let prefers = |one: usize, other: usize| admits(one, other) && waits(one, other);
+        let pairs = pairs::paired((creates.fresh.len(), creates.approved.len()), prefers, admits);
+        let of = pairs.into_iter().zip(&creates.fresh).filter_map(|(pair, fresh)| {
+            let approved = creates.approved.get(pair?)?;
+            Some((fresh.id, approved.id))
+        });
+        creates.of = of.collect();
+        creates
+    }
+
+    /// Returns the approved create whose place a fresh one takes.
+    pub(super) fn approved(&self, fresh: &ChangeId) -> Option<&'a ChangeId> {
+        self.of.get(fresh).copied()
+    }
+
+    /// Returns the fresh create that takes the place of an approved one.
+    pub(super) fn fresh(&self, approved: &ChangeId) -> Option<&'a ChangeId> {
+        self.of.iter().find(|(_, ours)| **ours == approved).map(|(theirs, _)| *theirs)
+    }
+
+    /// Returns the name of an approved create's VM.
+    pub(super) fn vm(&self, approved: &ChangeId) -> &'a str {
+        self.approved.iter().find(|made| made.id == approved).map_or("?", |made| &made.create.vm)
+    }
+
+    /// Returns the fresh creates that nobody approved, with why.
+    pub(super) fn strange(&self) -> BTreeMap<ChangeId, Arc<str>> {
+        let strange = self.fresh.iter().filter(|fresh| !self.of.contains_key(fresh.id));
+        strange.map(|fresh| (fresh.id.clone(), self.why_strange(fresh).into())).collect()
+    }
+
+    fn why_strange(&self, fresh: &Made<'_>) -> String {
+        let pool = &fresh.claim.pool;
+        let of_pool: Vec<&Made<'_>> = self.approved.iter().filter(|made| made.claim.pool == *pool).collect();
+        let faults: Vec<Option<String>> = of_pool.iter().map(|made| self.differs(made, fresh)).collect();
+        match faults.iter().min_by_key(|fault| fault.is_some()) {
+            None => format!("no new node of pool `{pool}` was approved"),
+            Some(None) => format!("more new nodes of pool `{pool}` are needed than were approved"),
+            Some(Some(because)) => because.clone(),
+        }
+    }
+
+    /// Returns what became of an approved create.
+    pub(super) fn fate(&self, id: &ChangeId) -> Fate {
+        let approved = self.approved.iter().find(|made| made.id == id);
+        let Some(approved) = approved else {
+            return Fate::NoLongerHolds("the plan does not say what it is".into());
+        };
+        if let Some(theirs) = self.fresh(id) {
+            let choices = self.choices_left(approved, theirs);
+            let kept = Kept { fresh: theirs.clone(), choices, after: BTreeSet::new(), grace: None };
+            return Fate::Kept(kept);
+        }
+        let pool = &approved.claim.pool;
+        let other =
+            self.fresh.iter().find(|fresh| fresh.claim.pool == *pool && !self.of.contains_key(fresh.id));
+        match other.and_then(|other| self.differs(approved, other)) {
+            Some(because) => {
+                Fate::NoLongerHolds(format!("another node would be needed in its place: {because}").into())
+            }
+            None => Fate::NoLongerNeeded("planned again, its pods have room elsewhere or are gone".into()),
+        }
+    }
+
+    /// The approved choices that the fresh create still lists, by place.
+    fn choices_left(&self, approved: &Made<'_>, fresh: &ChangeId) -> BTreeSet<usize> {
+        let fresh = self.fresh.iter().find(|made| made.id == fresh);
+        let listed = fresh.map_or(&[][..], |made| self.pair.theirs.choices(&made.create.spec));
+        let ours = self.pair.ours.choices(&approved.create.spec).iter().enumerate();
+        let is_left = ours.filter(|(_, ours)| listed.iter().any(|theirs| theirs.choice == ours.choice));
+        is_left.map(|(place, _)| place).collect()
+    }
+
+    /// Returns why a fresh create cannot take the place of an approved one.
+    fn differs(&self, approved: &Made<'_>, fresh: &Made<'_>) -> Option<String> {
+        if let Some(field) = other_field(approved.claim, fresh.claim) {
+            return Some(format!("its NodeClaim would say another `{field}` than was approved"));
+        }
+        let ours = self.pair.ours.choices(&approved.create.spec);
+        let theirs = self.pair.theirs.choices(&fresh.create.spec);
+        if theirs.is_empty() {
+            return Some("nothing says how it is bought".to_owned());
+        }
+        let strange = theirs.iter().find(|theirs| !ours.iter().any(|ours| ours.choice == theirs.choice));
+        if let Some(strange) = strange {
+            let choice = &strange.choice;
+            return Some(format!(
+                "size `{}` in zone `{}`, {}, was not approved for it",
+                choice.size, choice.zone, choice.capacity_type
+            ));
+        }
+        let most = approved.claim.price_max;
+        let is_dear = |price: Option<MicroUsdPerHour>| match (price, most) {
+            (Some(price), Some(most)) => price > most,
+            (None, Some(_)) => true,
+            (Some(_) | None, None) => false,
+        };
+        let is_dear = is_dear(fresh.claim.price_max) || theirs.iter().any(|theirs| is_dear(theirs.price_max));
+        is_dear.then(|| "it would cost more than was approved".to_owned())
+    }
+}
+
+/// Returns the first field in which two claims say something else. What size, zone and capacity type decide is among the
+/// choices.
+fn other_field(approved: &ClaimSpec, fresh: &ClaimSpec) -> Option<&'static str> {
+    let fields = [
+        ("nodepool", approved.pool == fresh.pool),
+        ("nodeClassRef", approved.class == fresh.class),
+        ("labels", own_labels(approved) == own_labels(fresh)),
+        ("annotations", approved.annotations == fresh.annotations),
+        ("taints", approved.taints == fresh.taints),
+        ("startupTaints", approved.startup_taints == fresh.startup_taints),
+        ("expireAfter", approved.expire_after == fresh.expire_after),
+        ("terminationGracePeriod", approved.termination_grace_period == fresh.termination_grace_period),
+    ];
+    fields.into_iter().find(|(_, is_same)| !is_same).map(|(field, _)| field)
+}
+
+/// The labels that no choice decides.
+fn own_labels(claim: &ClaimSpec) -> BTreeMap<&LabelKey, &Arc<str>> {
+    let is_well_known = |key: &LabelKey| {
+        label::WELL_KNOWN.contains(&key.as_str()) || label::WELL_KNOWN_AZURE.contains(&key.as_str())
+    };
+    claim.labels.iter().filter(|(key, _)| !is_well_known(key)).collect()
+}

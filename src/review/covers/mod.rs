@@ -1,0 +1,275 @@
+//! What of an approved plan a second plan still asks for: a pure function of two plans.
+//!
+//! ```text
+//!  approved ─┐            ┌─ of each approved change: kept, gone, no longer needed, no longer holds
+//!            ├─ covers() ─┤
+//!  fresh ────┘            └─ of each other change of the fresh plan: why it is not covered
+//! ```
+//!
+//! Fewer, cheaper and slower is always covered. Reads what both plans say and nothing else, and shares no reasoning with
+//! what makes plans. Must never keep a change that was not approved.
+
+mod creates;
+mod order;
+mod pairs;
+mod removals;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+
+use crate::plan::{Change, ChangeId, Delete, Execution, Plan};
+use creates::Creates;
+use removals::Removals;
+
+/// How many approved removals may no longer hold, as one in so many, before the others are dropped.
+const LOST_ONE_IN: usize = 5;
+
+/// The fewest removals that no longer hold before the others are dropped.
+const LOST_MIN: usize = 2;
+
+/// What of an approved plan a second plan covers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Covered {
+    /// What became of each approved change.
+    pub approved: BTreeMap<ChangeId, Fate>,
+    /// The changes of the fresh plan that nobody approved, each with why.
+    pub strange: BTreeMap<ChangeId, Arc<str>>,
+    /// The changes that are kept, in the order of the fresh plan; no wave removes more nodes than one of the approved plan.
+    pub waves: Vec<Vec<ChangeId>>,
+}
+
+/// What became of an approved change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// The fresh plan asks for it too, or for less.
+    Kept(Kept),
+    /// Its node is no longer there.
+    Gone,
+    /// Nothing asks for it any more.
+    NoLongerNeeded(Arc<str>),
+    /// What it was approved on is not so any more.
+    NoLongerHolds(Arc<str>),
+}
+
+/// What is kept of an approved change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The change of the fresh plan that it stands for.
+    pub fresh: ChangeId,
+    /// Of a create: which of its approved choices the fresh plan still lists, by their places.
+    pub choices: BTreeSet<usize>,
+    /// Of a removal: the approved creates that take its pods by the fresh plan.
+    pub after: BTreeSet<ChangeId>,
+    /// Of a removal: how long its node may drain at most by the fresh plan.
+    pub grace: Option<SignedDuration>,
+}
+
+impl Fate {
+    /// Returns what is kept of the change, if it is.
+    #[must_use]
+    pub const fn kept(&self) -> Option<&Kept> {
+        match self {
+            Self::Kept(kept) => Some(kept),
+            Self::Gone | Self::NoLongerNeeded(_) | Self::NoLongerHolds(_) => None,
+        }
+    }
+}
+
+/// Returns what of an approved plan a fresh plan covers.
+#[must_use]
+pub fn covers(approved: &Plan, fresh: &Plan) -> Covered {
+    let (ours, theirs) = match executions(approved, fresh) {
+        Ok(executions) => executions,
+        Err(because) => return nothing(approved, fresh, because),
+    };
+    let pair = Pair { approved, fresh, ours, theirs };
+    let removals = Removals::of(pair);
+    let creates = Creates::of(pair, &removals);
+    let mut covered = Covered { strange: creates.strange(), ..Covered::default() };
+    let (going, refused) = removals.covered(&creates);
+    covered.strange.extend(refused);
+    let others = same(pair);
+    covered.strange.extend(strange_others(pair, &others));
+    for (id, planned) in &approved.spec.changes {
+        let fate = match &planned.change {
+            Change::Create(_) => creates.fate(id),
+            Change::Delete(delete) => match going.get(id) {
+                Some(kept) => Fate::Kept(kept.clone()),
+                None => stays(fresh, delete, removals.why(id, &covered.strange)),
+            },
+            Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
+                match others.contains(id) {
+                    true => Fate::Kept(Kept::same(id)),
+                    false => Fate::NoLongerNeeded("it is so already, or nothing asks for it any more".into()),
+                }
+            }
+        };
+        covered.approved.insert(id.clone(), fate);
+    }
+    covered.without_needless(pair);
+    covered.waves = order::waves(pair, &covered);
+    covered
+}
+
+impl Covered {
+    /// Returns whether the whole fresh plan is covered.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.strange.is_empty()
+    }
+
+    /// Drops the removals that are kept, and the creates for them, where more than a fifth of those approved and at least
+    /// two no longer hold: the world is not the one that was reviewed. Returns why, where it is so.
+    pub fn drop_if_too_many_are_lost(&mut self, approved: &Plan) -> Option<Arc<str>> {
+        let removals: Vec<&ChangeId> = approved.spec.deletes().map(|(id, _)| id).collect();
+        let is_lost = |id: &&&ChangeId| matches!(self.approved.get(**id), Some(Fate::NoLongerHolds(_)));
+        let (lost, of) = (removals.iter().filter(is_lost).count(), removals.len());
+        if lost < LOST_MIN || lost * LOST_ONE_IN <= of {
+            return None;
+        }
+        let because: Arc<str> =
+            format!("{lost} of the {of} approved removals no longer hold, more than a fifth").into();
+        for id in removals {
+            if let Some(fate) = self.approved.get_mut(id)
+                && matches!(fate, Fate::Kept(_))
+            {
+                *fate = Fate::NoLongerHolds(because.clone());
+            }
+        }
+        let needed_before = approved.spec.execution.as_ref().map(|ours| needed(ours, |_| true));
+        for (id, fate) in &mut self.approved {
+            let Fate::Kept(_) = fate else { continue };
+            let was_for_removals = needed_before.as_ref().is_some_and(|needed| needed.contains(id));
+            if was_for_removals && !is_nominated(approved.spec.execution.as_ref(), id) {
+                *fate = Fate::NoLongerNeeded("the nodes whose pods it takes stay".into());
+            }
+        }
+        let kept = |id: &ChangeId| matches!(self.approved.get(id), Some(Fate::Kept(_)));
+        self.waves.iter_mut().for_each(|wave| wave.retain(kept));
+        self.waves.retain(|wave| !wave.is_empty());
+        Some(because)
+    }
+
+    /// Leaves out the creates that only removals need which are not covered.
+    fn without_needless(&mut self, pair: Pair<'_>) {
+        let Pair { theirs, .. } = pair;
+        let kept: BTreeSet<&ChangeId> =
+            self.approved.values().filter_map(Fate::kept).map(|kept| &kept.fresh).collect();
+        let all = needed(theirs, |_| true);
+        let left = needed(theirs, |removal| kept.contains(removal));
+        let is_needless = |fresh: &ChangeId| {
+            all.contains(fresh) && !left.contains(fresh) && !is_nominated(Some(theirs), fresh)
+        };
+        let needless: Vec<ChangeId> = self
+            .approved
+            .iter()
+            .filter(|(_, fate)| fate.kept().is_some_and(|kept| is_needless(&kept.fresh)))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in needless {
+            let because = "the nodes whose pods it would take stay".into();
+            self.approved.insert(id, Fate::NoLongerNeeded(because));
+        }
+    }
+}
+
+impl Kept {
+    /// A change that is the same in both plans.
+    fn same(id: &ChangeId) -> Self {
+        Self { fresh: id.clone(), choices: BTreeSet::new(), after: BTreeSet::new(), grace: None }
+    }
+}
+
+/// Two plans of one cluster.
+#[derive(Clone, Copy, Debug)]
+struct Pair<'a> {
+    approved: &'a Plan,
+    fresh: &'a Plan,
+    ours: &'a Execution,
+    theirs: &'a Execution,
+}
+
+/// How both plans are carried out, if it is on the same cluster.
+fn executions<'a>(
+    approved: &'a Plan,
+    fresh: &'a Plan,
+) -> Result<(&'a Execution, &'a Execution), &'static str> {
+    match (&approved.spec.execution, &fresh.spec.execution) {
+        (Some(ours), Some(theirs)) if ours.cluster.is_same(&theirs.cluster) => Ok((ours, theirs)),
+        (Some(_), Some(_)) => Err("the plans are of two clusters"),
+        (None, _) => Err("the approved plan was not made from a live cluster"),
+        (Some(_), None) => Err("the second plan says nothing of how it is carried out"),
+    }
+}
+
+/// Nothing is covered. A fresh plan without changes has nothing that could be.
+fn nothing(approved: &Plan, fresh: &Plan, because: &'static str) -> Covered {
+    let because: Arc<str> = because.into();
+    let fate = |(id, planned): (&ChangeId, &crate::plan::PlannedChange)| {
+        let fate = match (planned.change.delete(), fresh.spec.changes.is_empty()) {
+            (Some(delete), true) => stays(fresh, delete, None),
+            (None, true) => Fate::NoLongerNeeded("nothing asks for it any more".into()),
+            (Some(_) | None, false) => Fate::NoLongerHolds(because.clone()),
+        };
+        (id.clone(), fate)
+    };
+    Covered {
+        approved: approved.spec.changes.iter().map(fate).collect(),
+        strange: fresh.spec.changes.keys().map(|id| (id.clone(), because.clone())).collect(),
+        waves: Vec::new(),
+    }
+}
+
+/// What became of an approved removal that the fresh plan does not ask for.
+fn stays(fresh: &Plan, delete: &Delete, refused: Option<Arc<str>>) -> Fate {
+    let evidence = &fresh.evidence;
+    let node = &delete.target.node;
+    let is_it = |known: &crate::model::Node| {
+        known.name == *node || known.claim.is_some() && known.claim == delete.target.claim
+    };
+    if !evidence.world.nodes.iter().any(is_it) {
+        return Fate::Gone;
+    }
+    let held = || evidence.held.iter().find(|held| held.node == *node).map(|held| held.because.as_str());
+    let staying = || {
+        let mut staying = evidence.report.staying.iter();
+        staying.find(|(name, _)| name == node).map(|(_, because)| because.as_str())
+    };
+    let because = refused.or_else(|| held().or_else(staying).map(Arc::from));
+    Fate::NoLongerHolds(because.unwrap_or_else(|| {
+        "planned again, it stays: its pods would not all fit elsewhere, or nothing is saved any more".into()
+    }))
+}
+
+/// The changes of other kinds that are the same in both plans.
+fn same(Pair { approved, fresh, .. }: Pair<'_>) -> BTreeSet<ChangeId> {
+    let is_same = |(id, planned): &(&ChangeId, &crate::plan::PlannedChange)| {
+        fresh.spec.changes.get(*id).is_some_and(|theirs| theirs.change == planned.change)
+    };
+    approved.spec.changes.iter().filter(is_same).map(|(id, _)| id.clone()).collect()
+}
+
+fn strange_others(pair: Pair<'_>, same: &BTreeSet<ChangeId>) -> BTreeMap<ChangeId, Arc<str>> {
+    let changes = pair.fresh.spec.changes.iter();
+    let others = changes.filter(|(id, planned)| match &planned.change {
+        Change::Create(_) | Change::Delete(_) => false,
+        Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => !same.contains(*id),
+    });
+    others.map(|(id, _)| (id.clone(), "it was not approved just so".into())).collect()
+}
+
+/// The creates that removals wait for.
+fn needed(execution: &Execution, counts: impl Fn(&ChangeId) -> bool) -> BTreeSet<ChangeId> {
+    let removals = execution.removals.iter().filter(|(id, _)| counts(id));
+    removals.flat_map(|(_, removal)| removal.after.iter().cloned()).collect()
+}
+
+/// Whether pods wait for a node.
+fn is_nominated(execution: Option<&Execution>, create: &ChangeId) -> bool {
+    execution.and_then(|execution| execution.nominations.get(create)).is_some_and(|pods| !pods.is_empty())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! What becomes of approved changes, and what is said of them: plans that were made of small worlds.
+
+use std::collections::BTreeSet;
+
+use jiff::SignedDuration;
+
+use super::{Covered, Fate, covers};
+use crate::launch::tests::world::{OBJECTS, moving, planned};
+use crate::model::{DisruptionReason, MicroUsdPerHour};
+use crate::plan::{Change, ChangeId, Execution, Plan};
+
+fn execution(plan: &mut Plan) -> &mut Execution {
+    plan.spec.execution.as_mut().expect("it can be carried out")
+}
+
+/// A node comes, takes two pods, and the node goes that they are on.
+fn moved() -> (Plan, ChangeId, ChangeId) {
+    let plan = planned(&moving());
+    let (create, _, _) = plan.spec.creates().next().expect("a node comes");
+    let (delete, _) = plan.spec.deletes().next().expect("a node goes");
+    let ids = (create.clone(), delete.clone());
+    (plan, ids.0, ids.1)
+}
+
+fn said(covered: &Covered, id: &ChangeId) -> String {
+    match &covered.approved[id] {
+        Fate::Kept(_) => "kept".to_owned(),
+        Fate::Gone => "gone".to_owned(),
+        Fate::NoLongerNeeded(because) => format!("no longer needed: {because}"),
+        Fate::NoLongerHolds(because) => format!("no longer holds: {because}"),
+    }
+}
+
+/// The fresh plan differs by this: what is said of the create and of the removal.
+fn differing(differ: impl FnOnce(&mut Plan, &ChangeId, &ChangeId)) -> [String; 2] {
+    let (approved, create, delete) = moved();
+    let mut fresh = approved.clone();
+    differ(&mut fresh, &create, &delete);
+    let covered = covers(&approved, &fresh);
+    [said(&covered, &create), said(&covered, &delete)]
+}
+
+#[test]
+fn the_same_plan_is_kept_with_every_choice() {
+    let (plan, create, delete) = moved();
+    let covered = covers(&plan, &plan);
+    assert!(covered.is_whole(), "{covered:#?}");
+    let made = covered.approved[&create].kept().expect("it is kept");
+    let spec = &plan.spec.changes[&create].change.create().expect("a create").spec;
+    let choices = plan.spec.execution.as_ref().map_or(0, |execution| execution.choices(spec).len());
+    assert_eq!(made.choices, (0..choices).collect());
+    let goes = covered.approved[&delete].kept().expect("it is kept");
+    assert_eq!(goes.after, BTreeSet::from([create.clone()]));
+    assert_eq!(covered.waves, [vec![create, delete]]);
+}
+
+#[test]
+fn what_is_harder_on_pods_than_was_approved_no_longer_holds() {
+    let needless = "no longer needed: the nodes whose pods it would take stay";
+    let shorter = differing(|fresh, _, delete| {
+        execution(fresh).removals.get_mut(delete).expect("a removal").grace =
+            Some(SignedDuration::from_secs(599));
+    });
+    let because = "no longer holds: its pods would have less time to leave than was approved";
+    assert_eq!(shorter, [needless, because]);
+    let longer = differing(|fresh, _, delete| {
+        execution(fresh).removals.get_mut(delete).expect("a removal").grace = None;
+    });
+    assert_eq!(longer, ["kept", "kept"]);
+    let hasty = differing(|fresh, _, delete| {
+        execution(fresh).removals.get_mut(delete).expect("a removal").after.clear();
+    });
+    assert!(hasty[1].starts_with("no longer holds: it would not wait for node `aks-apps-"), "{hasty:?}");
+    let (mut approved, _, delete) = moved();
+    let fresh = approved.clone();
+    if let Change::Delete(delete) = &mut approved.spec.changes.get_mut(&delete).expect("it goes").change {
+        delete.reason = DisruptionReason::Empty;
+    }
+    let because = "no longer holds: it was approved to go without pods, and has some now";
+    assert_eq!(said(&covers(&approved, &fresh), &delete), because);
+}
+
+#[test]
+fn another_vm_of_the_same_name_was_never_approved() {
+    for field in ["vm", "node"] {
+        let [_, delete] = differing(|fresh, _, delete| {
+            let node = execution(fresh).nodes.get_mut(delete).expect("a node");
+            if field == "vm" {
+                node.vm_id = Some("other".into());
+            } else {
+                node.node_uid = Some("other".into());
+            }
+        });
+        assert!(delete.starts_with("no longer holds: "), "{field}: {delete}");
+    }
+    let unknown = differing(|fresh, _, delete| {
+        execution(fresh).nodes.insert(delete.clone(), crate::plan::execution::NodeIdentity::default());
+    });
+    assert!(unknown[1].starts_with("no longer holds: "), "{unknown:?}");
+}
+
+#[test]
+fn a_node_that_costs_more_or_is_bought_in_another_way_takes_no_approved_place() {
+    let dearer = differing(|fresh, _, _| {
+        for claim in fresh.spec.claims.values_mut() {
+            claim.price_max = claim.price_max.map(|price| price + MicroUsdPerHour(1));
+        }
+    });
+    let because = "it would cost more than was approved";
+    assert_eq!(dearer[0], format!("no longer holds: another node would be needed in its place: {because}"));
+    let because = "its pods would go to a new node that nobody approved or that costs more";
+    assert_eq!(dearer[1], format!("no longer holds: {because}"));
+    let cheaper = differing(|fresh, _, _| {
+        for claim in fresh.spec.claims.values_mut() {
+            claim.price_max = claim.price_max.map(|price| price - MicroUsdPerHour(1));
+        }
+        for launch in execution(fresh).launches.values_mut() {
+            launch.choices.truncate(1);
+        }
+    });
+    assert_eq!(cheaper, ["kept", "kept"]);
+    let elsewhere = differing(|fresh, _, _| {
+        for launch in execution(fresh).launches.values_mut() {
+            launch.choices[0].choice.zone = crate::model::Zone::new("westeurope-9");
+        }
+    });
+    assert!(
+        elsewhere[0].contains("in zone `westeurope-9`, on-demand, was not approved for it"),
+        "{elsewhere:?}"
+    );
+    let unknown =
+        differing(|fresh, _, _| fresh.spec.claims.values_mut().for_each(|claim| claim.price_max = None));
+    assert!(unknown[0].contains("it would cost more than was approved"), "{unknown:?}");
+}
+
+#[test]
+fn a_claim_that_says_something_else_is_another_node() {
+    let tainted = differing(|fresh, _, _| {
+        let taint = crate::model::Taint::new("team", "a", crate::model::Effect::NoSchedule);
+        fresh.spec.claims.values_mut().for_each(|claim| claim.taints = vec![taint.clone()]);
+    });
+    assert!(tainted[0].contains("its NodeClaim would say another `taints` than was approved"), "{tainted:?}");
+    let labelled = differing(|fresh, _, _| {
+        let key = crate::model::LabelKey::new("node.kubernetes.io/instance-type");
+        fresh.spec.claims.values_mut().for_each(|claim| drop(claim.labels.insert(key.clone(), "x".into())));
+    });
+    assert_eq!(labelled, ["kept", "kept"], "what a choice decides is compared with the choices");
+}
+
+#[test]
+fn without_a_reason_to_go_a_node_stays_and_its_new_node_is_not_needed() {
+    let (approved, create, delete) = moved();
+    let mut fresh = approved.clone();
+    fresh.spec.changes.clear();
+    let covered = covers(&approved, &fresh);
+    assert_eq!(
+        said(&covered, &create),
+        "no longer needed: planned again, its pods have room elsewhere or are gone"
+    );
+    assert!(said(&covered, &delete).starts_with("no longer holds: planned again, it stays"), "{covered:#?}");
+    let node = fresh.evidence.world.nodes[0].name.clone();
+    fresh.evidence.report.staying.push((node, "its pod `web` fits nowhere else".to_owned()));
+    assert_eq!(said(&covers(&approved, &fresh), &delete), "no longer holds: its pod `web` fits nowhere else");
+    fresh.evidence.world.nodes.clear();
+    assert_eq!(said(&covers(&approved, &fresh), &delete), "gone");
+}
+
+#[test]
+fn what_nobody_approved_is_named_and_not_done() {
+    let (whole, create, delete) = moved();
+    let mut approved = whole.clone();
+    approved.spec.changes.remove(&create);
+    let covered = covers(&approved, &whole);
+    assert_eq!(&*covered.strange[&create], "no new node of pool `apps` was approved");
+    assert!(covered.strange.contains_key(&delete), "it waits for that node: {covered:#?}");
+    let mut approved = whole.clone();
+    approved.spec.changes.remove(&delete);
+    assert_eq!(&*covers(&approved, &whole).strange[&delete], "nobody approved that this very node goes");
+    assert!(covers(&planned(OBJECTS), &planned(OBJECTS)).is_whole());
+}
+
+#[test]
+fn where_two_of_nine_removals_are_lost_the_others_are_dropped_and_of_ten_not() {
+    let lost = |of: usize, lost: usize| {
+        let (mut approved, create, delete) = moved();
+        let removal = approved.spec.changes.remove(&delete).expect("it goes");
+        approved.spec.changes.remove(&create);
+        let id = |number: usize| ChangeId(format!("d{number}").into());
+        (0..of).for_each(|number| drop(approved.spec.changes.insert(id(number), removal.clone())));
+        let mut covered = Covered::default();
+        for number in 0..of {
+            let fate = match number < lost {
+                true => Fate::NoLongerHolds("so".into()),
+                false => Fate::Kept(super::Kept::same(&id(number))),
+            };
+            covered.approved.insert(id(number), fate);
+            covered.waves.push(vec![id(number)]);
+        }
+        let said = covered.drop_if_too_many_are_lost(&approved);
+        (said.map(|said| said.to_string()), covered.waves.len())
+    };
+    assert_eq!(lost(10, 2), (None, 10));
+    assert_eq!(
+        lost(9, 2).0.as_deref(),
+        Some("2 of the 9 approved removals no longer hold, more than a fifth")
+    );
+    assert_eq!(lost(9, 2).1, 0);
+    assert_eq!(lost(1, 1), (None, 1), "one alone drops nothing");
+    assert_eq!(lost(5, 1), (None, 5));
+}
