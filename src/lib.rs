@@ -20,7 +20,7 @@
 //! | [`solve`] | which nodes should exist, where each pod would go, and why |
 //! | [`plan`] | from what is to what should be: changes, reasons, preconditions, waves; the plan file |
 //! | [`check`] | the judge: a second opinion on a plan, sharing no reasoning with the first |
-//! | [`review`] | the stages that a plan passes, and its folder that people review |
+//! | [`review`] | the stages that a plan passes, what a second plan covers of it, and its folder that people review |
 //! | [`rollout`] | when an approved plan is carried out: what may be done next, and what became of each change |
 //! | [`ledger`] | which plans with effects there were, and what became of them, as NodePlan objects |
 //! | [`render`] | values to text |

@@ -71,7 +71,15 @@ pub(super) fn load(region: &Region) -> Result<Catalog, UnknownRegion> {
     let mut sizes = priced_sizes(prices, &zones).expect(WELL_FORMED);
     let replaced = replace_suspicious(&mut sizes);
     let source = format!("embedded price list of {}, region `{region}`", prices_date());
-    Ok(Catalog { disks: disks(), stock: Arc::new(Stock::Sizes(sizes)), region, zones, replaced, source })
+    Ok(Catalog {
+        disks: disks(),
+        stock: Arc::new(Stock::Sizes(sizes)),
+        region,
+        zones,
+        replaced,
+        source,
+        only: None,
+    })
 }
 
 /// Returns the disk tiers of the default catalogue.

@@ -50,7 +50,13 @@ pub struct Catalog {
     disks: disk::DiskPrices,
     replaced: Vec<ReplacedPrice>,
     source: String,
+    /// What may be bought of it at all, where that is narrowed.
+    #[serde(skip)]
+    only: Option<Arc<BTreeSet<Way>>>,
 }
+
+/// A way to have a size: where, and how it is bought.
+pub type Way = (SkuName, Zone, CapacityType);
 
 /// What a catalogue is made of.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -179,12 +185,26 @@ impl Catalog {
 
     fn of_stock(region: Region, stock: Stock, source: String) -> Self {
         let (zones, disks) = (RegionZones::Unknown, disk::DiskPrices::default());
-        Self { region, stock: Arc::new(stock), zones, disks, replaced: Vec::new(), source }
+        Self { region, stock: Arc::new(stock), zones, disks, replaced: Vec::new(), source, only: None }
     }
 
     /// Returns the instance types that nodes of this class may have.
     #[must_use]
     pub fn offered(&self, class: &NodeClass, network: NetworkSetup) -> Offered {
+        let mut offered = self.all_offered(class, network);
+        if let Some(only) = &self.only {
+            for kind in &mut offered.types {
+                let name = &kind.name;
+                for offering in &mut kind.offerings {
+                    let way = (name.clone(), offering.zone.clone(), offering.capacity_type);
+                    offering.is_available &= only.contains(&way);
+                }
+            }
+        }
+        offered
+    }
+
+    fn all_offered(&self, class: &NodeClass, network: NetworkSetup) -> Offered {
         match &*self.stock {
             Stock::Sizes(sizes) => offered::offered(sizes, &self.region, &self.disks, class, network),
             Stock::Types { types, .. } => Offered { types: types.clone(), refused: Vec::new() },
@@ -325,6 +345,13 @@ impl Catalog {
                 by_class.values_mut().flatten().for_each(|kind| kind.withdraw(gone));
             }
         }
+        self
+    }
+
+    /// Returns the catalogue as if nothing could be bought but in these ways. Prices stay known.
+    #[must_use]
+    pub fn with_only(mut self, ways: BTreeSet<Way>) -> Self {
+        self.only = Some(Arc::new(ways));
         self
     }
 

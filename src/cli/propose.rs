@@ -14,7 +14,8 @@ use super::remote::{self, RemoteArguments};
 use super::ui::Ui;
 use super::{saved, world};
 use crate::git::remote::{Addition, Branch, Clone, Heads, Push, RemoteFault, Tip};
-use crate::model::{ChangeClass, PodPlace};
+use crate::model::ChangeClass;
+use crate::offline::again::forget_waiting;
 use crate::offline::{Request, World};
 use crate::plan::{Plan, file};
 use crate::render::proposal::derived;
@@ -163,8 +164,7 @@ fn narrow(world: &mut World, class: ChangeClass) {
     let is_other = |held: &ChangeClass| *held != class && *held != ChangeClass::Create;
     world.policy.fleet.holds.classes.extend(ChangeClass::ALL.into_iter().filter(is_other));
     if class != ChangeClass::Create {
-        let is_kept = |place: &PodPlace| matches!(place, PodPlace::Bound(_));
-        world.snapshot.pods.retain(|pod| is_kept(&pod.place) || pod.key.is_placeholder());
+        forget_waiting(&mut world.snapshot);
     }
 }
 

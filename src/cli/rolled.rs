@@ -115,8 +115,8 @@ impl Shown {
         for (change, outcome) in &ended.outcomes {
             text.push_str(&format!("{}: {outcome}\n", self.object(change)));
         }
-        for change in &ended.open {
-            text.push_str(&format!("{}: not ended\n", self.object(change)));
+        for (change, what) in &ended.open {
+            text.push_str(&format!("{}: waits: {what}\n", self.object(change)));
         }
         let (added, removed) = self.counts(ended);
         let failed = ended.not_done();

@@ -68,7 +68,9 @@ impl Teller {
                 match outcome {
                     Outcome::Done | Outcome::AlreadySo => Some(Made { pool, has_come: true }),
                     Outcome::Failed { .. } => Some(Made { pool, has_come: false }),
-                    Outcome::NoLongerHolds { .. } | Outcome::Withheld { .. } => None,
+                    Outcome::NoLongerNeeded { .. }
+                    | Outcome::NoLongerHolds { .. }
+                    | Outcome::Withheld { .. } => None,
                 }
             }
             Change::Delete(_)

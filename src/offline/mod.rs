@@ -3,6 +3,7 @@
 //! Pure: files come as bytes, time as a value. Nothing is decided here; each step is a call of the module
 //! that decides it.
 
+pub mod again;
 pub mod compare;
 mod held_back;
 mod honoring;

@@ -7,23 +7,14 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::approved::ApprovedPlan;
+use super::left_out::LeftOut;
 use super::room::Room;
 use super::{CheckedPlan, obstacles};
-use crate::model::{PodKey, Safety};
-use crate::plan::{Change, ChangeId, Execution, Inputs, Plan, PlanSpec, Precondition};
+use crate::model::PodKey;
+use crate::plan::{Change, ChangeId, Execution, Inputs, Plan, Precondition};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
-
-/// A plan that may be carried out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApprovedPlan {
-    plan: Plan,
-    execution: Execution,
-    id: Arc<str>,
-    withheld: BTreeMap<ChangeId, Arc<str>>,
-    terms: Terms,
-    safety: Safety,
-}
 
 /// How fast a plan may be carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,7 +180,7 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
     }
     let inputs = Inputs::of(now.policy);
     let mut room = Room::of(&now);
-    let mut withheld: BTreeMap<ChangeId, Arc<str>> = BTreeMap::new();
+    let mut left_out: BTreeMap<ChangeId, LeftOut> = BTreeMap::new();
     for (id, planned) in plan.spec.changes.iter().filter(|(id, _)| !now.begun.contains(*id)) {
         let because = match expired {
             Some(at) => Some(format!("the plan expired at {at} before it was begun")),
@@ -200,11 +191,10 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
                 broken.or_else(|| beyond(&plan, (id, &planned.change), &mut room))
             }
         };
-        withheld.extend(because.map(|because| (id.clone(), because.into())));
+        left_out.extend(because.map(|because| (id.clone(), LeftOut::Withheld(because.into()))));
     }
-    let id = plan.id().into();
     let safety = now.policy.fleet.safety;
-    Ok(ApprovedPlan { plan, execution, id, withheld, terms, safety })
+    Ok(ApprovedPlan::of(plan, execution, left_out, (terms, safety)))
 }
 
 /// Takes a plan up that an earlier process was allowed to carry out: what has begun is finished, and nothing else of it
@@ -213,16 +203,23 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
 /// # Errors
 /// It is of no live cluster, or of another one.
 pub fn resume(plan: Plan, now: Now<'_>) -> Result<ApprovedPlan, Vec<NotApproved>> {
+    let because = "who carried the plan out ended before this was begun";
+    finish(plan, now, &LeftOut::Withheld(because.into()))
+}
+
+/// Takes a plan up of which nothing new begins any more; `left` says why of what has not.
+///
+/// # Errors
+/// It is of no live cluster, or of another one.
+pub fn finish(plan: Plan, now: Now<'_>, left: &LeftOut) -> Result<ApprovedPlan, Vec<NotApproved>> {
     let execution = plan.spec.execution.clone().ok_or_else(|| vec![NotApproved::NotLive])?;
     if let Some(other) = other_cluster(&execution, now.snapshot) {
         return Err(vec![other]);
     }
-    let because: Arc<str> = "who carried the plan out ended before this was begun".into();
-    let left = plan.spec.changes.keys().filter(|id| !now.begun.contains(*id));
-    let withheld = left.map(|id| (id.clone(), Arc::clone(&because))).collect();
-    let id = plan.id().into();
+    let not_begun = plan.spec.changes.keys().filter(|id| !now.begun.contains(*id));
+    let left_out = not_begun.map(|id| (id.clone(), left.clone())).collect();
     let safety = now.policy.fleet.safety;
-    Ok(ApprovedPlan { plan, execution, id, withheld, terms: Terms::default(), safety })
+    Ok(ApprovedPlan::of(plan, execution, left_out, (Terms::default(), safety)))
 }
 
 /// Why limits leave no room for a create beside what is there by now and what was let in before it.
@@ -269,58 +266,5 @@ fn broken(condition: &Precondition, inputs: &Inputs) -> Option<String> {
         | Precondition::NodeEmpty { .. }
         | Precondition::NotProtected { .. }
         | Precondition::WithoutClaim { .. } => None,
-    }
-}
-
-impl ApprovedPlan {
-    /// Returns the plan with these changes left out as well, each with the reason.
-    #[must_use]
-    pub fn withholding(mut self, held: BTreeMap<ChangeId, Arc<str>>) -> Self {
-        for (id, because) in held {
-            self.withheld.entry(id).or_insert(because);
-        }
-        self
-    }
-
-    /// Returns every decision.
-    #[must_use]
-    pub const fn spec(&self) -> &PlanSpec {
-        &self.plan.spec
-    }
-
-    /// Returns the plan, for people.
-    #[must_use]
-    pub const fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// Returns how it is carried out.
-    #[must_use]
-    pub const fn execution(&self) -> &Execution {
-        &self.execution
-    }
-
-    /// Returns the plan's name.
-    #[must_use]
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// Returns the changes that no longer hold, with the reason.
-    #[must_use]
-    pub const fn withheld(&self) -> &BTreeMap<ChangeId, Arc<str>> {
-        &self.withheld
-    }
-
-    /// Returns how many nodes may be drained at once.
-    #[must_use]
-    pub const fn parallelism(&self) -> usize {
-        self.terms.parallelism
-    }
-
-    /// Returns how many nodes with pods a pool may lose within ten minutes.
-    #[must_use]
-    pub const fn safety(&self) -> Safety {
-        self.safety
     }
 }

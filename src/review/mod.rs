@@ -8,13 +8,17 @@
 //! This module never changes a plan.
 
 mod approve;
+mod approved;
 pub mod covers;
 pub mod gate;
+mod left_out;
 mod obstacles;
 pub mod proposal;
 mod room;
 
-pub use approve::{ApprovedPlan, NotApproved, Now, Terms, approve, other_cluster, resume};
+pub use approve::{NotApproved, Now, Terms, approve, finish, other_cluster, resume};
+pub use approved::ApprovedPlan;
+pub use left_out::LeftOut;
 
 use crate::check::{Finding, check};
 use crate::plan::Plan;

@@ -33,6 +33,8 @@ const VM_GONE: &str = "VmGone";
 const VM_FAILED: &str = "ProvisioningFailed";
 /// Our code where every choice left was refused a short while ago.
 const REFUSED: &str = "RefusedBefore";
+/// Our code where a second plan does not list the choice any more.
+const NOT_LISTED: &str = "NoLongerChosen";
 /// Our code where somebody deleted the claim meanwhile.
 const CLAIM_DELETED: &str = "NodeClaimDeleted";
 
@@ -75,7 +77,7 @@ impl Coming<'_> {
         let Self { ground, id, create } = *self;
         match ground.memory.recorded.get(id) {
             Some(outcome) => Standing::Settled(outcome.clone()),
-            None if ground.memory.is_stopping => Standing::waits("nothing new begins"),
+            None if ground.memory.is_stopping => Standing::behind("nothing new begins"),
             None => act(id, Effect::CreateClaim(create.claim.clone())),
         }
     }
@@ -115,6 +117,9 @@ impl Coming<'_> {
                     true => Standing::waits(format!("VM `{name}` to be listed again: its node is Ready")),
                     false => self.next_choice(claim, &journal, VM_GONE),
                 };
+            }
+            if !ground.plan.may_choose(id, journal.choice) {
+                return self.next_choice(claim, &journal, NOT_LISTED);
             }
             if journal.attempt == 1 && ground.memory.is_refused(&choice.choice, ground.world.at) {
                 return self.next_choice(claim, &journal, REFUSED);
@@ -246,7 +251,10 @@ impl Coming<'_> {
     fn next_choice(&self, claim: &SeenClaim, journal: &Launching, code: &str) -> Standing {
         let Self { ground, create, .. } = *self;
         let choices = ground.execution().choices(&create.spec);
-        let is_open = |at: &usize| !ground.memory.is_refused(&choices[*at].choice, ground.world.at);
+        let is_open = |at: &usize| {
+            ground.plan.may_choose(self.id, *at)
+                && !ground.memory.is_refused(&choices[*at].choice, ground.world.at)
+        };
         let next = (journal.choice + 1..choices.len()).find(is_open).unwrap_or(choices.len());
         self.journal(claim, &journal.after(code, next), "try another choice for")
     }

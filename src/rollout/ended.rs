@@ -11,8 +11,8 @@ use crate::plan::ChangeId;
 pub struct Ended {
     /// What became of each change; one that is not here has not ended.
     pub outcomes: BTreeMap<ChangeId, Outcome>,
-    /// The changes that have not ended.
-    pub open: Vec<ChangeId>,
+    /// The changes that have not ended, each with what it waits for.
+    pub open: BTreeMap<ChangeId, String>,
     /// Whether it was stopped.
     pub is_stopped: bool,
 }
@@ -27,7 +27,13 @@ impl Ended {
                 Standing::Settled(outcome) => {
                     ended.outcomes.insert(change.clone(), outcome.clone());
                 }
-                Standing::Acts(_) | Standing::Waits(_) => ended.open.push(change.clone()),
+                Standing::Waits(wait) => {
+                    ended.open.insert(change.clone(), wait.what.clone());
+                }
+                Standing::Acts(actions) => {
+                    let what = actions.first().map(|action| action.effect.to_string());
+                    ended.open.insert(change.clone(), what.unwrap_or_default());
+                }
             }
         }
         ended

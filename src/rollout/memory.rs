@@ -22,6 +22,10 @@ const TRIES_MAX: u32 = 8;
 /// How long a VM may be going before it is told to go once more: Azure now and then forgets an operation.
 const GOING: SignedDuration = SignedDuration::from_mins(15);
 
+/// How often an eviction was refused, every five seconds, until a PodDisruptionBudget counts as one that lets nothing go:
+/// five minutes, in which an evicted pod is up again elsewhere.
+const REFUSED_LONG: u32 = 60;
+
 /// Our code where an action was tried so often.
 const GAVE_UP: &str = "GaveUp";
 
@@ -176,6 +180,13 @@ impl Memory {
     pub fn wait(&self, wait: SignedDuration) -> SignedDuration {
         let speed = i64::from(self.clock_speed.max(1));
         SignedDuration::from_millis((wait.as_millis() / i128::from(speed)).try_into().unwrap_or(i64::MAX))
+    }
+
+    /// Returns whether an action is an eviction that PodDisruptionBudgets have refused for long.
+    #[must_use]
+    pub fn is_refused_for_long(&self, action: &Action) -> bool {
+        let tries = self.tries.get(&action.key()).copied().unwrap_or(0);
+        matches!(action.effect, Effect::Evict(_)) && tries >= REFUSED_LONG
     }
 
     /// Returns whether Azure refused this choice a short while ago.

@@ -37,12 +37,12 @@ pub use ended::Ended;
 pub use event::{Event, News};
 pub use ground::vm_name;
 pub use memory::{Failed, Memory, Then};
-pub use outcome::{Outcome, Standing, Wait};
+pub use outcome::{Outcome, Standing, Wait, WaitsOn};
 pub use performed::Performed;
 pub use seen::Seen;
 
 use crate::plan::{Change, ChangeId, mark};
-use crate::review::ApprovedPlan;
+use crate::review::{ApprovedPlan, LeftOut};
 use ground::Ground;
 
 /// What is next.
@@ -64,6 +64,18 @@ impl Next {
     pub fn is_finished(&self) -> bool {
         !self.blind && self.standings.values().all(|standing| standing.outcome().is_some())
     }
+
+    /// Returns whether all that is left waits for what nobody here can bring about: a freeze, a budget, or
+    /// PodDisruptionBudgets that have let no pod go for long.
+    #[must_use]
+    pub fn only_waits(&self, memory: &Memory) -> bool {
+        let waits = |standing: &Standing| match standing {
+            Standing::Settled(_) => true,
+            Standing::Waits(wait) => wait.on != WaitsOn::World,
+            Standing::Acts(actions) => actions.iter().all(|action| memory.is_refused_for_long(action)),
+        };
+        !self.blind && self.standings.values().all(waits)
+    }
 }
 
 /// Returns what may be done next.
@@ -76,18 +88,16 @@ pub fn next(plan: &ApprovedPlan, seen: &Seen, memory: &Memory) -> Next {
     let mut next = Next::default();
     let mut is_open = true;
     let mut pace = pace::Pace::of(ground);
-    for wave in &plan.spec().waves {
-        let mut ids: Vec<&ChangeId> = Vec::new();
-        for id in wave.steps.values().flatten() {
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
-        }
-        for id in ids {
+    for wave in plan.waves() {
+        for id in wave {
             let standing = heeding(ground, standing(ground, id, is_open, &mut pace, &next.standings));
             next.standings.insert(id.clone(), standing);
         }
-        is_open = next.standings.values().all(|standing| standing.outcome().is_some());
+        // What a freeze or a budget keeps is for another time, and keeps nothing back.
+        let is_over = |(id, standing): (&ChangeId, &Standing)| {
+            standing.outcome().is_some() || plan.left_out().contains_key(id)
+        };
+        is_open = next.standings.iter().all(is_over);
     }
     let is_free = |action: &Action| {
         let key = action.key();
@@ -134,19 +144,19 @@ fn standing(
     pace: &mut pace::Pace<'_>,
     so_far: &BTreeMap<ChangeId, Standing>,
 ) -> Standing {
-    if let Some(because) = ground.plan.withheld().get(id) {
-        return Standing::Settled(Outcome::Withheld { because: because.clone() });
-    }
     let Some(planned) = ground.spec().changes.get(id) else {
         return Standing::Settled(Outcome::no_longer_holds("it is not in the plan"));
     };
+    if let Some(left_out) = ground.plan.left_out().get(id) {
+        return not_begun(ground, id, &planned.change, left_out);
+    }
     match &planned.change {
         Change::Create(create) => {
             let has_begun =
                 ground.world.claims.contains_key(&create.claim) || ground.memory.recorded.contains_key(id);
             match is_open || has_begun {
                 true => create::create(ground, id, create),
-                false => Standing::waits("the wave before"),
+                false => Standing::behind("the wave before"),
             }
         }
         Change::Delete(delete) => {
@@ -170,6 +180,26 @@ fn standing(
             let because = "this version carries out creates and removals alone";
             Standing::Settled(Outcome::Withheld { because: because.into() })
         }
+    }
+}
+
+/// Where a change stands that is left out. What became of it before, or is so already, is said all the same.
+fn not_begun(ground: Ground<'_>, id: &ChangeId, change: &Change, left_out: &LeftOut) -> Standing {
+    if let Some(outcome) = ground.memory.recorded.get(id) {
+        return Standing::Settled(outcome.clone());
+    }
+    match left_out {
+        LeftOut::Withheld(because) => Standing::Settled(Outcome::Withheld { because: because.clone() }),
+        LeftOut::NoLongerNeeded(because) => {
+            Standing::Settled(Outcome::NoLongerNeeded { because: because.clone() })
+        }
+        LeftOut::NoLongerHolds(_) | LeftOut::Waits(_)
+            if change.delete().is_some_and(|delete| remove::is_gone(ground, id, delete)) =>
+        {
+            Standing::Settled(Outcome::AlreadySo)
+        }
+        LeftOut::NoLongerHolds(because) => Standing::Settled(Outcome::no_longer_holds(because.clone())),
+        LeftOut::Waits(because) => Standing::Waits(Wait::held(&**because)),
     }
 }
 

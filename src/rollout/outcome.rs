@@ -16,6 +16,11 @@ pub enum Outcome {
     Done,
     /// It was so already.
     AlreadySo,
+    /// Nothing asks for it any more.
+    NoLongerNeeded {
+        /// Why not.
+        because: Arc<str>,
+    },
     /// What it was made for no longer holds.
     NoLongerHolds {
         /// Why not.
@@ -42,16 +47,17 @@ impl Outcome {
         match self {
             Self::Done => "done",
             Self::AlreadySo => "already so",
+            Self::NoLongerNeeded { .. } => "no longer needed",
             Self::NoLongerHolds { .. } => "no longer holds",
             Self::Failed { .. } => "failed",
             Self::Withheld { .. } => "withheld",
         }
     }
 
-    /// Returns whether the world is as the change wanted it.
+    /// Returns whether the world is as the change wanted it, or needs it no more.
     #[must_use]
     pub const fn is_so(&self) -> bool {
-        matches!(self, Self::Done | Self::AlreadySo)
+        matches!(self, Self::Done | Self::AlreadySo | Self::NoLongerNeeded { .. })
     }
 
     /// Returns why the world is not as the change wanted it.
@@ -59,9 +65,10 @@ impl Outcome {
     pub fn because(&self) -> Option<&str> {
         match self {
             Self::Done | Self::AlreadySo => None,
-            Self::NoLongerHolds { because } | Self::Withheld { because } | Self::Failed { because, .. } => {
-                Some(because)
-            }
+            Self::NoLongerNeeded { because }
+            | Self::NoLongerHolds { because }
+            | Self::Withheld { because }
+            | Self::Failed { because, .. } => Some(because),
         }
     }
 
@@ -88,15 +95,40 @@ pub struct Wait {
     pub what: String,
     /// Until when at most; `None`: as long as it takes.
     pub until: Option<Timestamp>,
+    /// On what.
+    pub on: WaitsOn,
+}
+
+/// On what a change waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitsOn {
+    /// What is under way in the cluster or in Azure, or a time that comes soon.
+    World,
+    /// Another change of the plan.
+    Change,
+    /// A freeze or a budget: nobody here can bring it about.
+    Brake,
+}
+
+impl Wait {
+    /// Waits for as long as somebody keeps it.
+    pub(super) fn held(what: impl Into<String>) -> Self {
+        Self { what: what.into(), until: None, on: WaitsOn::Brake }
+    }
 }
 
 impl Standing {
     pub(super) fn waits(what: impl Into<String>) -> Self {
-        Self::Waits(Wait { what: what.into(), until: None })
+        Self::Waits(Wait { what: what.into(), until: None, on: WaitsOn::World })
+    }
+
+    /// Waits for another change.
+    pub(super) fn behind(what: impl Into<String>) -> Self {
+        Self::Waits(Wait { what: what.into(), until: None, on: WaitsOn::Change })
     }
 
     pub(super) fn waits_until(what: impl Into<String>, until: Timestamp) -> Self {
-        Self::Waits(Wait { what: what.into(), until: Some(until) })
+        Self::Waits(Wait { what: what.into(), until: Some(until), on: WaitsOn::World })
     }
 
     /// Returns what became of it, if it has ended.

@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 
 use super::ground::Ground;
 use super::journal::Removing;
-use super::outcome::Standing;
+use super::outcome::{Standing, WaitsOn};
 use super::remove;
 use crate::model::{NodeName, PoolName};
 use crate::plan::{Change, ChangeId, Delete};
@@ -23,9 +23,25 @@ pub(super) enum Begin {
     /// It may, or has begun.
     Now,
     /// Not yet.
-    Later(String),
+    Later(Later),
     /// Never: what it waits for failed.
     Withheld(String),
+}
+
+/// Why a removal may not begin yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Later {
+    /// Why, for people.
+    pub(super) because: String,
+    /// On what it waits.
+    pub(super) on: WaitsOn,
+}
+
+impl Later {
+    /// It waits for other changes.
+    fn behind(because: impl Into<String>) -> Begin {
+        Begin::Later(Self { because: because.into(), on: WaitsOn::Change })
+    }
 }
 
 /// The removals under way.
@@ -90,19 +106,19 @@ impl<'a> Pace<'a> {
             }
         }
         if let Some(waits) = waits {
-            return Begin::Later(waits);
+            return Later::behind(waits);
         }
         if !is_open {
-            return Begin::Later("the wave before has not ended".to_owned());
+            return Later::behind("the wave before has not ended");
         }
         if ground.memory.is_stopping {
-            return Begin::Later("nothing new begins".to_owned());
+            return Later::behind("nothing new begins");
         }
         if self.draining >= ground.plan.parallelism() {
-            return Begin::Later(format!("{} nodes are being drained", self.draining));
+            return Later::behind(format!("{} nodes are being drained", self.draining));
         }
         match self.breaks(delete) {
-            Some(because) => Begin::Later(because),
+            Some(because) => Begin::Later(Later { because, on: WaitsOn::World }),
             None => Begin::Now,
         }
     }

@@ -9,8 +9,9 @@ use serde_json::json;
 use super::action::{Action, Effect, PodRef, VmRef};
 use super::ground::{Ground, act, let_claim_go, let_node_go, patch_claim, patch_node};
 use super::journal::{REMOVAL, Removing};
-use super::outcome::{Outcome, Standing};
-use super::seen::{Provisioning, SeenClaim, SeenNode, SeenPod};
+use super::outcome::{Outcome, Standing, Wait};
+use super::pace::Later;
+use super::seen::{Provisioning, SeenClaim, SeenNode, SeenPod, SeenVm};
 use crate::model::{ClaimName, DisruptionReason, NodeName, Taint, label};
 use crate::plan::execution::{NodeIdentity, Removal};
 use crate::plan::{ChangeId, Delete, Precondition};
@@ -35,7 +36,7 @@ pub(super) fn remove(
     ground: Ground<'_>,
     id: &ChangeId,
     delete: &Delete,
-    may_begin: &Result<(), String>,
+    may_begin: &Result<(), Later>,
 ) -> Standing {
     let execution = ground.execution();
     let (Some(identity), Some(removal)) = (execution.nodes.get(id), execution.removals.get(id)) else {
@@ -62,7 +63,27 @@ pub(super) fn begun(ground: Ground<'_>, id: &ChangeId, delete: &Delete) -> Optio
     Removing::of(claim).filter(|begun| begun.change == *id).map(|begun| begun.since)
 }
 
+/// Returns whether nothing is left of the node that a removal means.
+pub(super) fn is_gone(ground: Ground<'_>, id: &ChangeId, delete: &Delete) -> bool {
+    let execution = ground.execution();
+    let (Some(identity), Some(removal)) = (execution.nodes.get(id), execution.removals.get(id)) else {
+        return false;
+    };
+    Going { ground, id, delete, identity, removal }.is_gone()
+}
+
 impl<'a> Going<'a> {
+    /// Whether there is neither the Node nor its VM nor its NodeClaim.
+    fn is_gone(&self) -> bool {
+        self.node().is_none() && self.same_vm().is_none() && self.claim().is_none()
+    }
+
+    /// The VM, if it is the one that the plan means.
+    fn same_vm(&self) -> Option<&'a SeenVm> {
+        let vm = self.ground.world.vm(self.identity.vm.as_deref()?)?;
+        (self.identity.vm_id.is_some() && vm.vm_id == self.identity.vm_id).then_some(vm)
+    }
+
     fn claim(&self) -> Option<(&'a ClaimName, &'a SeenClaim)> {
         let found = self.ground.world.claims.get_key_value(self.delete.target.claim.as_ref()?)?;
         self.is_it(self.identity.claim_uid.as_deref(), &found.1.uid).then_some(found)
@@ -79,19 +100,20 @@ impl<'a> Going<'a> {
     }
 
     /// Begins, where all still holds that was approved.
-    fn begin(&self, claim: Option<(&ClaimName, &SeenClaim)>, may_begin: &Result<(), String>) -> Standing {
+    fn begin(&self, claim: Option<(&ClaimName, &SeenClaim)>, may_begin: &Result<(), Later>) -> Standing {
         let Self { ground, id, delete, identity, .. } = *self;
         let name = &delete.target.node;
-        let vm = identity.vm.as_deref().and_then(|vm| ground.world.vm(vm));
-        let same_vm = vm.filter(|vm| identity.vm_id.is_some() && vm.vm_id == identity.vm_id);
-        if self.node().is_none() && same_vm.is_none() && claim.is_none() {
+        if self.is_gone() {
             return Standing::Settled(Outcome::AlreadySo);
         }
-        if let Some(because) = self.no_longer_holds(claim.is_some(), vm.is_some(), same_vm.is_some()) {
+        let vm = identity.vm.as_deref().and_then(|vm| ground.world.vm(vm));
+        let has_same_vm = self.same_vm().is_some();
+        if let Some(because) = self.no_longer_holds(claim.is_some(), vm.is_some(), has_same_vm) {
             return Standing::Settled(Outcome::no_longer_holds(because));
         }
-        if let Err(because) = may_begin {
-            return Standing::waits(format!("node `{name}` to be drained: {because}"));
+        if let Err(Later { because, on }) = may_begin {
+            let what = format!("node `{name}` to be drained: {because}");
+            return Standing::Waits(Wait { what, until: None, on: *on });
         }
         let Some((claim_name, claim)) = claim else {
             return Standing::Settled(Outcome::no_longer_holds(format!("node `{name}` has no NodeClaim")));

@@ -109,6 +109,7 @@ fn of_sizes(sizes: BTreeMap<SkuName, Size>, region: &Region) -> Catalog {
         },
         disks: embedded::disks(),
         replaced: Vec::new(),
+        only: None,
         source: String::new(),
     }
 }

@@ -1,0 +1,232 @@
+//! A plan made again for one that was approved: its new nodes are all that may come, and its nodes all that may go.
+//!
+//! The planner is the same as ever; what it is given is narrowed. Whether the outcome is covered by what was approved is
+//! [`crate::review::covers`]' to say, which shares nothing with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{World, judge, propose};
+use crate::catalog::Way;
+use crate::model::{Holds, MicroUsdPerHour, NodeName, PodPlace, PoolName, Wishes};
+use crate::plan::execution::LaunchChoice;
+use crate::plan::{ChangeId, ClaimSpec, Execution, Plan};
+use crate::review::RefusedPlan;
+use crate::snapshot::Snapshot;
+
+/// What keeps nodes from going for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Brakes {
+    /// Freezes, classes on hold, budgets and PodDisruptionBudgets are heeded.
+    On,
+    /// As if there were none: what could be done then only waits for them.
+    Off,
+}
+
+/// Which pods that wait for a node are seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// All of them.
+    Seen,
+    /// None: what is planned is not for them, and waits for nobody.
+    Unseen,
+}
+
+/// Plans a world again for what is left of an approved plan, and has it judged.
+///
+/// # Errors
+/// The plan that the judge refused: a bug of nodeform.
+pub fn again(world: &World, approved: &Plan, waiting: Waiting, brakes: Brakes) -> Result<Plan, RefusedPlan> {
+    let mut world = narrowed(world, approved);
+    if waiting == Waiting::Unseen {
+        forget_waiting(&mut world.snapshot);
+    }
+    if brakes == Brakes::Off {
+        release(&mut world);
+    }
+    let proposed = propose(&world);
+    let planned = judge(&world, proposed)?;
+    Ok(as_approved(planned.plan.plan().clone(), approved))
+}
+
+/// Leaves out the pods that wait for a node, but for the room that is kept for pods to come.
+pub fn forget_waiting(snapshot: &mut Snapshot) {
+    let is_kept = |place: &PodPlace| matches!(place, PodPlace::Bound(_));
+    snapshot.pods.retain(|pod| is_kept(&pod.place) || pod.key.is_placeholder());
+}
+
+/// Lets nothing come but what may take the place of an approved create, and nothing go but the approved nodes.
+fn narrowed(world: &World, approved: &Plan) -> World {
+    let mut world = world.clone();
+    let goes: BTreeSet<&NodeName> = approved.spec.deletes().map(|(_, delete)| &delete.target.node).collect();
+    for node in world.snapshot.nodes.iter_mut().filter(|node| !goes.contains(&node.name)) {
+        node.is_do_not_disrupt = true;
+    }
+    let ways = approved.spec.execution.as_ref().map(|execution| ways(approved, execution));
+    world.snapshot.catalog = world.snapshot.catalog.with_only(ways.unwrap_or_default());
+    let mut comes: BTreeMap<&PoolName, u64> = BTreeMap::new();
+    approved.spec.creates().for_each(|(_, _, claim)| *comes.entry(&claim.pool).or_default() += 1);
+    for pool in world.policy.pools.values_mut() {
+        let there = world.snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name));
+        let there = u64::try_from(there.count()).unwrap_or(u64::MAX);
+        let most = there.saturating_add(comes.get(&pool.name).copied().unwrap_or(0));
+        pool.nodes_max = Some(pool.nodes_max.map_or(most, |limit| limit.min(most)));
+    }
+    world.targets = approved.spec.targets.iter().cloned().collect();
+    let is_there = |node: &NodeName| world.snapshot.nodes.iter().any(|there| there.name == *node);
+    let of = |asked: &BTreeSet<NodeName>| {
+        asked.iter().filter(|node| goes.contains(node) && is_there(node)).cloned().collect()
+    };
+    let asked = &approved.spec.wishes;
+    let wishes = Wishes { replace: of(&asked.replace), forget: BTreeSet::new(), destroy: asked.destroy };
+    // What can no longer be asked of a node is not asked: it stays.
+    if let Ok(snapshot) = crate::snapshot::wish(world.snapshot.clone(), &wishes) {
+        world.snapshot = snapshot;
+    }
+    world
+}
+
+/// All that may be bought for a create of a plan.
+fn ways(plan: &Plan, execution: &Execution) -> BTreeSet<Way> {
+    let choices = plan.spec.creates().flat_map(|(_, create, _)| execution.choices(&create.spec));
+    choices
+        .map(|LaunchChoice { choice, .. }| (choice.size.clone(), choice.zone.clone(), choice.capacity_type))
+        .collect()
+}
+
+/// Takes away what keeps nodes from going for a while. What their pods ask for themselves stays.
+fn release(world: &mut World) {
+    world.policy.fleet.holds = Holds::default();
+    for pool in world.policy.pools.values_mut() {
+        pool.disruption.budgets.clear();
+    }
+    world.snapshot.budgets.clear();
+}
+
+/// Leaves each create only the choices of an approved one, and has each removal wait for every node like one that it was
+/// approved to wait for: fewer and slower than what was planned.
+fn as_approved(mut fresh: Plan, approved: &Plan) -> Plan {
+    let Some(ours) = &approved.spec.execution else { return fresh };
+    let Some(mut theirs) = fresh.spec.execution.take() else { return fresh };
+    for (id, claim) in &mut fresh.spec.claims {
+        let Some(launch) = theirs.launches.get_mut(id) else { continue };
+        let Some((most, choices)) = like(approved, ours, claim) else { continue };
+        let is_cheap = |price: Option<MicroUsdPerHour>| match (price, most) {
+            (Some(price), Some(most)) => price <= most,
+            (None, Some(_)) => false,
+            (Some(_) | None, None) => true,
+        };
+        let is_approved = |launched: &&LaunchChoice| {
+            let is_listed = choices.iter().any(|choice| choice.choice == launched.choice);
+            is_listed && is_cheap(launched.price_max)
+        };
+        let left: Vec<LaunchChoice> = launch.choices.iter().filter(is_approved).cloned().collect();
+        // Without its first choice it is another node, and whoever compares the plans says which.
+        if left.first().is_none_or(|first| first.choice != claim.primary) {
+            continue;
+        }
+        let prices: Option<Vec<MicroUsdPerHour>> = left.iter().map(|launched| launched.price_max).collect();
+        claim.price_max = prices.and_then(|prices| prices.into_iter().max());
+        launch.choices = left;
+    }
+    let waits = waits(approved, ours, &fresh);
+    for (id, delete) in fresh.spec.deletes() {
+        let Some(removal) = theirs.removals.get_mut(id) else { continue };
+        removal.after.extend(waits.get(&delete.target.node).into_iter().flatten().cloned());
+        removal.after.sort();
+        removal.after.dedup();
+    }
+    fresh.spec.execution = Some(theirs);
+    fresh
+}
+
+/// The highest price and the choices of the approved claim that a fresh one would take the place of: of the same pool, with
+/// its first choice among them, if it can be in the first place.
+fn like<'a>(
+    approved: &'a Plan,
+    ours: &'a Execution,
+    fresh: &ClaimSpec,
+) -> Option<(Option<MicroUsdPerHour>, &'a [LaunchChoice])> {
+    let of_pool = approved.spec.creates().filter(|(_, _, claim)| claim.pool == fresh.pool);
+    let choices = of_pool.map(|(_, create, claim)| (claim, ours.choices(&create.spec)));
+    let place =
+        |choices: &[LaunchChoice]| choices.iter().position(|launched| launched.choice == fresh.primary);
+    let alike = choices.filter_map(|(claim, choices)| Some((place(choices)?, claim.price_max, choices)));
+    alike.min_by_key(|(place, _, _)| *place).map(|(_, most, choices)| (most, choices))
+}
+
+/// By node that goes, the fresh creates like those that its removal was approved to wait for.
+fn waits(approved: &Plan, ours: &Execution, fresh: &Plan) -> BTreeMap<NodeName, BTreeSet<ChangeId>> {
+    let mut waits: BTreeMap<NodeName, BTreeSet<ChangeId>> = BTreeMap::new();
+    for (id, delete) in approved.spec.deletes() {
+        let after = ours.removals.get(id).map_or(&[][..], |removal| &removal.after);
+        let claims = after.iter().filter_map(|create| {
+            let create = approved.spec.changes.get(create)?.change.create()?;
+            Some((approved.spec.claims.get(&create.spec)?, ours.choices(&create.spec)))
+        });
+        for (claim, choices) in claims {
+            let alike = fresh.spec.creates().filter(|(_, _, theirs)| {
+                theirs.pool == claim.pool && choices.iter().any(|ours| ours.choice == theirs.primary)
+            });
+            waits.entry(delete.target.node.clone()).or_default().extend(alike.map(|(id, _, _)| id.clone()));
+        }
+    }
+    waits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Brakes, Waiting, again};
+    use crate::launch::tests::world::{FACTS, OBJECTS, moving, planned, world_of};
+    use crate::plan::Plan;
+    use crate::review::covers::covers;
+
+    fn counts(plan: &Plan) -> (usize, usize) {
+        (plan.spec.creates().count(), plan.spec.deletes().count())
+    }
+
+    #[test]
+    fn in_the_same_world_the_second_plan_is_covered_whole() {
+        for objects in [OBJECTS.to_owned(), moving()] {
+            let approved = planned(&objects);
+            let fresh = again(&world_of(&objects, FACTS), &approved, Waiting::Seen, Brakes::On);
+            let fresh = fresh.expect("the judge accepts it");
+            assert_eq!(counts(&fresh), counts(&approved));
+            let covered = covers(&approved, &fresh);
+            assert!(covered.is_whole(), "{covered:#?}");
+            assert!(covered.approved.values().all(|fate| fate.kept().is_some()), "{covered:#?}");
+        }
+    }
+
+    #[test]
+    fn nothing_comes_but_what_was_approved_however_much_is_asked_for() {
+        let approved = planned(OBJECTS);
+        let pods = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: large}\nspec: {containers: [{name: c, image: i, resources: {requests: {cpu: \"40\"}}}]}\n";
+        let world = world_of(&format!("{OBJECTS}{pods}"), FACTS);
+        let fresh = again(&world, &approved, Waiting::Seen, Brakes::On).expect("the judge accepts it");
+        assert_eq!(counts(&fresh), (1, 0));
+        assert!(covers(&approved, &fresh).is_whole());
+        let unseen = again(&world, &approved, Waiting::Unseen, Brakes::On).expect("the judge accepts it");
+        assert_eq!(counts(&unseen), (0, 0));
+    }
+
+    #[test]
+    fn nothing_goes_but_what_was_approved() {
+        let world = world_of(&moving(), FACTS);
+        let mut approved = planned(&moving());
+        approved.spec.changes.retain(|_, planned| planned.change.delete().is_none());
+        let fresh = again(&world, &approved, Waiting::Seen, Brakes::On).expect("the judge accepts it");
+        assert_eq!(counts(&fresh), (0, 0));
+    }
+
+    #[test]
+    fn what_the_fleet_holds_is_heeded_or_not_as_it_is_asked() {
+        let fleet = "---\napiVersion: nodeform.dev/v1alpha1\nkind: NodeFleet\nmetadata: {name: f}\nspec: {approve: {replace: hold}}\n";
+        let approved = planned(&moving());
+        let world = world_of(&format!("{}{fleet}", moving()), FACTS);
+        let planned = |brakes| again(&world, &approved, Waiting::Seen, brakes).expect("the judge accepts it");
+        let held = planned(Brakes::On);
+        assert_eq!(counts(&held), (0, 0));
+        assert!(held.evidence.held[0].because.contains("hold"), "{:#?}", held.evidence.held);
+        assert_eq!(counts(&planned(Brakes::Off)), (1, 1));
+    }
+}

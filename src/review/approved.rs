@@ -1,0 +1,174 @@
+//! A plan that may be carried out, but for what is left out of it; `approve` alone makes one.
+//!
+//! It can be narrowed further, and never widened.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::approve::Terms;
+use super::covers::{Covered, Fate};
+use super::left_out::LeftOut;
+use crate::model::Safety;
+use crate::plan::{Change, ChangeId, Execution, Plan, PlanSpec};
+
+/// A plan that may be carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovedPlan {
+    plan: Plan,
+    execution: Execution,
+    id: Arc<str>,
+    left_out: BTreeMap<ChangeId, LeftOut>,
+    /// The places of the choices that may be tried, by create; all where it is not said.
+    choices: BTreeMap<ChangeId, BTreeSet<usize>>,
+    waves: Vec<Vec<ChangeId>>,
+    terms: Terms,
+    safety: Safety,
+}
+
+impl ApprovedPlan {
+    pub(super) fn of(
+        plan: Plan,
+        execution: Execution,
+        left_out: BTreeMap<ChangeId, LeftOut>,
+        (terms, safety): (Terms, Safety),
+    ) -> Self {
+        let (id, waves) = (plan.id().into(), waves(&plan.spec));
+        Self { plan, execution, id, left_out, choices: BTreeMap::new(), waves, terms, safety }
+    }
+
+    /// Returns the plan with these changes left out as well, each with the reason.
+    #[must_use]
+    pub fn withholding(self, held: BTreeMap<ChangeId, Arc<str>>) -> Self {
+        let held = held.into_iter().map(|(id, because)| (id, LeftOut::Withheld(because)));
+        self.leaving_out(held.collect())
+    }
+
+    /// Returns the plan with these changes left out as well; what was left out before stays so.
+    #[must_use]
+    pub fn leaving_out(mut self, left_out: BTreeMap<ChangeId, LeftOut>) -> Self {
+        for (id, left) in left_out {
+            self.left_out.entry(id).or_insert(left);
+        }
+        self
+    }
+
+    /// Returns the plan narrowed to what a second plan covers: in the order of that, with no other choices, no less grace,
+    /// and waiting for no fewer nodes than either says. What is neither kept nor left out by then is as it was.
+    #[must_use]
+    pub fn narrowed(mut self, covered: &Covered) -> Self {
+        let mut left_out: BTreeMap<ChangeId, LeftOut> = BTreeMap::new();
+        for (id, fate) in &covered.approved {
+            match fate {
+                Fate::Kept(kept) => {
+                    if let Some(removal) = self.execution.removals.get_mut(id) {
+                        // A node that does not come any more is not waited for: the second plan has other room.
+                        removal.after.retain(|create| {
+                            covered.approved.get(create).is_none_or(|fate| fate.kept().is_some())
+                        });
+                        removal.after.extend(kept.after.iter().cloned());
+                        removal.after.sort();
+                        removal.after.dedup();
+                        // None is without end.
+                        removal.grace = removal.grace.zip(kept.grace).map(|(one, other)| one.max(other));
+                    } else if !kept.choices.is_empty() {
+                        self.choices.insert(id.clone(), kept.choices.clone());
+                    }
+                }
+                // Whether it is gone is seen when its turn comes.
+                Fate::Gone => {}
+                Fate::NoLongerNeeded(because) => {
+                    left_out.insert(id.clone(), LeftOut::NoLongerNeeded(because.clone()));
+                }
+                Fate::NoLongerHolds(because) => {
+                    left_out.insert(id.clone(), LeftOut::NoLongerHolds(because.clone()));
+                }
+            }
+        }
+        let later: BTreeSet<&ChangeId> = covered.waves.iter().flatten().collect();
+        let first: Vec<ChangeId> =
+            self.waves.iter().flatten().filter(|id| !later.contains(id)).cloned().collect();
+        self.waves = vec![first];
+        if let Some((wave, others)) = covered.waves.split_first() {
+            self.waves.iter_mut().for_each(|first| first.extend(wave.iter().cloned()));
+            self.waves.extend(others.iter().cloned());
+        }
+        self.waves.iter_mut().for_each(|wave| creates_first(&self.plan.spec, wave));
+        self.leaving_out(left_out)
+    }
+
+    /// Returns what is done at once, and after which.
+    #[must_use]
+    pub fn waves(&self) -> &[Vec<ChangeId>] {
+        &self.waves
+    }
+
+    /// Returns whether a choice of a create may be tried, by its place.
+    #[must_use]
+    pub fn may_choose(&self, create: &ChangeId, choice: usize) -> bool {
+        self.choices.get(create).is_none_or(|choices| choices.contains(&choice))
+    }
+
+    /// Returns every decision.
+    #[must_use]
+    pub const fn spec(&self) -> &PlanSpec {
+        &self.plan.spec
+    }
+
+    /// Returns the plan, for people.
+    #[must_use]
+    pub const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Returns how it is carried out.
+    #[must_use]
+    pub const fn execution(&self) -> &Execution {
+        &self.execution
+    }
+
+    /// Returns the plan's name.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns the changes that are left out, with the reason.
+    #[must_use]
+    pub const fn left_out(&self) -> &BTreeMap<ChangeId, LeftOut> {
+        &self.left_out
+    }
+
+    /// Returns how many nodes may be drained at once.
+    #[must_use]
+    pub const fn parallelism(&self) -> usize {
+        self.terms.parallelism
+    }
+
+    /// Returns how many nodes with pods a pool may lose within ten minutes.
+    #[must_use]
+    pub const fn safety(&self) -> Safety {
+        self.safety
+    }
+}
+
+/// The waves of a plan, each change once: in the order of the steps, creates before what waits for them.
+fn waves(spec: &PlanSpec) -> Vec<Vec<ChangeId>> {
+    let mut waves = Vec::new();
+    for wave in &spec.waves {
+        let mut ids: Vec<ChangeId> = Vec::new();
+        for id in wave.steps.values().flatten() {
+            if !ids.contains(id) {
+                ids.push(id.clone());
+            }
+        }
+        waves.push(ids);
+    }
+    waves
+}
+
+fn creates_first(spec: &PlanSpec, wave: &mut [ChangeId]) {
+    let is_create = |id: &ChangeId| {
+        spec.changes.get(id).is_some_and(|planned| matches!(planned.change, Change::Create(_)))
+    };
+    wave.sort_by_key(|id| !is_create(id));
+}
