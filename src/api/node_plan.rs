@@ -12,6 +12,9 @@ use super::meta::{Condition, ObjectMeta};
 /// The label of a chunk, and of nothing else: the name of its plan.
 pub const PLAN_LABEL: &str = "nodeform.dev/plan";
 
+/// The annotation of a plan that was merged in Git: its folder, as month and name.
+pub const FOLDER_ANNOTATION: &str = "nodeform.dev/folder";
+
 /// How many bytes of a plan's text a chunk has at most.
 pub const CHUNK_BYTES_MAX: usize = 256 << 10;
 

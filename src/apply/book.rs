@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::api::node_plan::{NodePlanStatus, OutcomeKind, Phase};
+use crate::api::node_plan::{NodePlanStatus, OutcomeKind};
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Writer};
-use crate::ledger::{self, Changes, Entry, Ledger, LedgerFault, PLANS_ONLY, Progress, Refused};
+use crate::ledger::{self, Changes, Entry, Ledger, LedgerFault, PLANS_ONLY, Progress, Recorded, Refused};
 use crate::model::{ChangeClass, Digest, Refusal};
 use crate::plan::{Change, ChangeId, PlanSpec};
 use crate::review::ApprovedPlan;
@@ -73,16 +73,21 @@ pub struct Book {
 }
 
 impl Book {
-    /// Opens the page of a plan, and writes it down where it is new.
+    /// Opens the page of a plan, and writes it down where it is new; `folder` is the one that it was merged in.
     ///
     /// # Errors
     /// The plan is spent, or cannot be written down.
-    pub async fn open(writer: Writer, plan: &ApprovedPlan, at: Timestamp) -> Result<Self, NotBegun> {
+    pub async fn open(
+        writer: Writer,
+        plan: &ApprovedPlan,
+        folder: Option<&str>,
+        at: Timestamp,
+    ) -> Result<Self, NotBegun> {
         let digest = plan.plan().digest();
         let ledger = recorded(writer.cluster()).await?;
         let known = ledger.of_digest(&digest);
         let status = known.and_then(|known| known.status.clone());
-        if let Some(known) = known.filter(|known| known.phase() != Phase::Applying) {
+        if let Some(known) = known.filter(|known| known.is_spent()) {
             return Err(NotBegun::Spent { name: known.name.clone(), phase: format!("{:?}", known.phase()) });
         }
         let name = ledger::name(&digest);
@@ -105,7 +110,7 @@ impl Book {
             book.progress.outcomes.insert(change.to_string(), written(&outcome));
         }
         if known.is_none() {
-            for object in ledger::objects(&entry(plan, digest))? {
+            for object in ledger::objects(&entry(plan, folder, digest))? {
                 match book.writer.create(PLANS, &object).await {
                     Ok(_) => {}
                     // A chunk that an interrupted run wrote.
@@ -121,28 +126,17 @@ impl Book {
     /// Returns what became of changes in an earlier run: those that are not tried again.
     #[must_use]
     pub fn recorded(&self) -> BTreeMap<ChangeId, Outcome> {
-        let known = self.status.iter().filter_map(|status| status.outcomes.as_ref()).flatten();
-        let ended = known.filter_map(|(change, known)| {
-            let because = || known.message.clone().unwrap_or_default().into();
-            let code = || known.code.clone().unwrap_or_else(|| "Failed".to_owned()).into();
-            let outcome = match known.outcome {
-                OutcomeKind::Failed => Outcome::Failed { code: code(), because: because() },
-                OutcomeKind::NoLongerHolds => Outcome::NoLongerHolds { because: because() },
-                OutcomeKind::Done
-                | OutcomeKind::AlreadySo
-                | OutcomeKind::NoLongerNeeded
-                | OutcomeKind::Waiting => {
-                    return None;
-                }
-            };
-            Some((ChangeId(change.as_str().into()), outcome))
-        });
-        ended.collect()
+        self.status.as_ref().map(ended).unwrap_or_default()
     }
 
     /// Notes what became of a change.
     pub fn note(&mut self, change: &ChangeId, outcome: &Outcome) {
         self.progress.outcomes.insert(change.to_string(), written(outcome));
+    }
+
+    /// Notes that the plan was given up: nothing else of it begins.
+    pub const fn withdraw(&mut self) {
+        self.progress.is_withdrawn = true;
     }
 
     /// Notes what Azure refused to sell.
@@ -164,12 +158,44 @@ impl Book {
     }
 }
 
+/// Returns the changes of a plan that ended in an earlier run and are not tried again.
+#[must_use]
+pub fn ended(status: &NodePlanStatus) -> BTreeMap<ChangeId, Outcome> {
+    let known = status.outcomes.iter().flatten();
+    let ended = known.filter_map(|(change, known)| {
+        let because = || known.message.clone().unwrap_or_default().into();
+        let code = || known.code.clone().unwrap_or_else(|| "Failed".to_owned()).into();
+        let outcome = match known.outcome {
+            OutcomeKind::Failed => Outcome::Failed { code: code(), because: because() },
+            OutcomeKind::NoLongerHolds => Outcome::NoLongerHolds { because: because() },
+            OutcomeKind::NoLongerNeeded => Outcome::NoLongerNeeded { because: because() },
+            // Whether it still is so is seen.
+            OutcomeKind::Done | OutcomeKind::AlreadySo | OutcomeKind::Waiting => return None,
+        };
+        Some((ChangeId(change.as_str().into()), outcome))
+    });
+    ended.collect()
+}
+
+/// Reads the text of a plan of the ledger.
+///
+/// # Errors
+/// The API server refuses, or the text is not whole.
+pub async fn text(cluster: &Cluster, plan: &Recorded) -> Result<String, NotBegun> {
+    let chunks = objects(cluster, &ledger::chunks_of(&plan.name)).await?;
+    Ok(ledger::text(plan, &chunks)?)
+}
+
 /// Reads the plans of the ledger.
 ///
 /// # Errors
 /// The API server refuses, or does not know the kind.
 pub async fn recorded(cluster: &Cluster) -> Result<Ledger, NotBegun> {
-    let listed = cluster.list(PLANS, PLANS_ONLY).await?;
+    Ok(ledger::read(&objects(cluster, PLANS_ONLY).await?))
+}
+
+async fn objects(cluster: &Cluster, query: &str) -> Result<Vec<Value>, NotBegun> {
+    let listed = cluster.list(PLANS, query).await?;
     let mut objects: Vec<Value> = Vec::new();
     for page in &listed.pages {
         let page: Value = serde_json::from_slice(page).map_err(|error| {
@@ -180,10 +206,10 @@ pub async fn recorded(cluster: &Cluster) -> Result<Ledger, NotBegun> {
         })?;
         objects.extend(page["items"].as_array().cloned().unwrap_or_default());
     }
-    Ok(ledger::read(&objects))
+    Ok(objects)
 }
 
-fn entry(plan: &ApprovedPlan, digest: Digest) -> Entry {
+fn entry(plan: &ApprovedPlan, folder: Option<&str>, digest: Digest) -> Entry {
     let spec: &PlanSpec = plan.spec();
     let text = serde_json::to_string(spec).unwrap_or_default();
     let mut changes = Changes::default();
@@ -212,6 +238,7 @@ fn entry(plan: &ApprovedPlan, digest: Digest) -> Entry {
         parent: spec.parent,
         cluster: Some(plan.execution().cluster.uid.to_string()),
         expires_at: spec.expires_at,
+        folder: folder.map(str::to_owned),
         changes,
         text,
     }
@@ -221,6 +248,7 @@ fn written(outcome: &Outcome) -> ledger::Outcome {
     match outcome {
         Outcome::Done => ledger::Outcome::Done,
         Outcome::AlreadySo => ledger::Outcome::AlreadySo,
+        Outcome::NoLongerNeeded { because } => ledger::Outcome::NoLongerNeeded { why: because.to_string() },
         Outcome::NoLongerHolds { because } | Outcome::Withheld { because } => {
             ledger::Outcome::NoLongerHolds { why: because.to_string() }
         }

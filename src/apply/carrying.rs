@@ -15,8 +15,11 @@ use super::book::Book;
 use crate::plan::ChangeId;
 use crate::review::ApprovedPlan;
 use crate::rollout::{
-    self, Action, ActionKey, Effect, Ended, Event, Memory, News, Next, Outcome, Performed, Seen,
+    self, Action, ActionKey, Effect, Ended, Event, Memory, News, Next, Outcome, Performed, Seen, Standing,
 };
+
+/// What is said of changes that had not begun when their plan was withdrawn.
+pub const WITHDRAWN: &str = "the plan was withdrawn: its folder is no longer on the branch";
 
 /// A plan that is being carried out.
 pub struct Carrying {
@@ -113,6 +116,33 @@ impl Carrying {
         let has_ended = |change: &ChangeId| self.news.outcome(change).is_some();
         let changes = self.plan.spec().changes.keys();
         changes.filter(|change| !begun.contains(*change) && !has_ended(change)).cloned().collect()
+    }
+
+    /// Whether a change is under way that is to be finished, and can be: PodDisruptionBudgets may hold one for ever.
+    #[must_use]
+    pub fn has_begun(&self, next: &Next, seen: &Seen) -> bool {
+        let is_under_way = |change: &ChangeId| match next.standings.get(change) {
+            Some(Standing::Acts(actions)) => {
+                !actions.iter().all(|action| self.memory.is_refused_for_long(action))
+            }
+            Some(Standing::Waits(_)) => true,
+            Some(Standing::Settled(_)) | None => false,
+        };
+        rollout::begun(self.plan.id(), seen).iter().any(is_under_way)
+    }
+
+    /// Ends it as withdrawn: what has not begun ends, and the plan is spent. What is under way still stays so.
+    pub async fn withdraw(&mut self, ended: &mut Ended, tell: &mut impl FnMut(Event)) {
+        for change in std::mem::take(&mut ended.open).into_keys() {
+            let outcome = Outcome::NoLongerHolds { because: WITHDRAWN.into() };
+            self.book.note(&change, &outcome);
+            tell(self.news.settle(change.clone(), outcome.clone()));
+            ended.outcomes.insert(change, outcome);
+        }
+        // It has ended, though not as it was planned.
+        ended.is_stopped = false;
+        self.book.withdraw();
+        self.write_down(tell).await;
     }
 
     /// Returns the changes that have not ended.

@@ -3,7 +3,7 @@
 //! What is done of a look is `carrying`.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use super::book::Book;
 use super::carrying::Carrying;
 use super::reader::Reader;
 use crate::review::ApprovedPlan;
-use crate::rollout::{Effect, Ended, Event, Next};
+use crate::rollout::{self, Ended, Event, Next, Seen};
 
 /// How often the world is looked at while something is in flight, of the cloud's clock.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
@@ -21,26 +21,55 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// The least time between two looks, so that ends that come close together are seen together.
 const LOOK_GAP: Duration = Duration::from_millis(1000);
 
-/// How far a rollout is to be stopped; shared with whoever hears Ctrl-C.
+/// How far a rollout is to be stopped; shared with whoever hears Ctrl-C, and who looks at the branch of a merged plan.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicU8>);
+pub struct Stop(Arc<Signals>);
+
+#[derive(Debug, Default)]
+struct Signals {
+    asked: AtomicU8,
+    is_withdrawn: AtomicBool,
+    is_held: AtomicBool,
+}
 
 impl Stop {
     /// Asks once more: first nothing new begins, then nothing at all.
     pub fn ask(&self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
+        self.0.asked.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Returns whether nothing new is to begin.
+    /// Says that the plan was withdrawn: nothing new begins, and it is spent.
+    pub fn withdraw(&self) {
+        self.0.is_withdrawn.store(true, Ordering::SeqCst);
+    }
+
+    /// Says whether nothing new is to begin for now.
+    pub fn hold(&self, is_held: bool) {
+        self.0.is_held.store(is_held, Ordering::SeqCst);
+    }
+
+    /// Returns whether nothing new is to begin any more.
     #[must_use]
     pub fn is_asked(&self) -> bool {
-        self.0.load(Ordering::SeqCst) > 0
+        self.0.asked.load(Ordering::SeqCst) > 0 || self.is_withdrawn()
+    }
+
+    /// Returns whether the plan was withdrawn.
+    #[must_use]
+    pub fn is_withdrawn(&self) -> bool {
+        self.0.is_withdrawn.load(Ordering::SeqCst)
+    }
+
+    /// Returns whether nothing new is to begin now.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.0.is_held.load(Ordering::SeqCst) || self.is_asked()
     }
 
     /// Returns whether all is to end at once.
     #[must_use]
     pub fn is_at_once(&self) -> bool {
-        self.0.load(Ordering::SeqCst) > 1
+        self.0.asked.load(Ordering::SeqCst) > 1
     }
 }
 
@@ -52,6 +81,8 @@ pub struct Driver {
     pub reader: Reader,
     /// Whether to stop.
     pub stop: Stop,
+    /// Whether it ends when all that is left waits for a freeze or a budget.
+    pub ends_waiting: bool,
 }
 
 impl Driver {
@@ -62,27 +93,42 @@ impl Driver {
         (reader, actor, book): (Reader, Actor, Book),
         clock_speed: u32,
     ) -> Self {
-        Self { carrying: Carrying::new(plan, (actor, book), clock_speed), reader, stop: Stop::default() }
+        let carrying = Carrying::new(plan, (actor, book), clock_speed);
+        Self { carrying, reader, stop: Stop::default(), ends_waiting: false }
     }
 
     /// Carries the plan out to its end, and says what happens.
     pub async fn run(mut self, mut tell: impl FnMut(Event)) -> Ended {
-        let next = loop {
+        let (next, seen) = loop {
             self.carrying.take_in_ended(&mut tell);
-            self.carrying.stop(self.stop.is_asked());
+            self.carrying.stop(self.stop.is_held());
             let (seen, failures) = self.reader.read(now()).await;
             failures.into_iter().for_each(|because| tell(Event::Blind { because }));
             let next = self.carrying.step(&seen, &mut tell).await;
-            let has_ended = next.is_finished() || self.stop.is_asked() && !has_begun(&next);
-            if has_ended && self.carrying.is_idle() || self.stop.is_at_once() {
-                break next;
+            if self.has_ended(&next, &seen) && self.carrying.is_idle() || self.stop.is_at_once() {
+                break (next, seen);
             }
             self.wait().await;
         };
         if let Err(because) = self.carrying.actor.clean().await {
             tell(Event::Blind { because });
         }
-        Ended::of(&next, self.stop.is_asked() && !next.is_finished())
+        let mut ended = Ended::of(&next, self.stop.is_asked() && !next.is_finished());
+        let begun = rollout::begun(self.carrying.plan.id(), &seen);
+        let is_over = !next.blind && !ended.open.keys().any(|change| begun.contains(change));
+        if self.stop.is_withdrawn() && is_over && !ended.is_so() {
+            self.carrying.withdraw(&mut ended, &mut tell).await;
+        }
+        ended
+    }
+
+    /// Whether nothing is left to do, or to wait for here.
+    fn has_ended(&self, next: &Next, seen: &Seen) -> bool {
+        let memory = &self.carrying.memory;
+        if next.is_finished() || self.ends_waiting && !self.stop.is_held() && next.only_waits(memory) {
+            return true;
+        }
+        self.stop.is_asked() && !next.blind && !self.carrying.has_begun(next, seen)
     }
 
     /// Waits until something has ended or it is time to look again.
@@ -94,11 +140,6 @@ impl Driver {
             () = self.carrying.ended.notified() => tokio::time::sleep(gap).await,
         }
     }
-}
-
-/// Whether a change is under way that is to be finished.
-fn has_begun(next: &Next) -> bool {
-    next.actions.iter().any(|action| !matches!(action.effect, Effect::CreateClaim(_)))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the world is seen at a time")]

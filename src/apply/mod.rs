@@ -17,7 +17,7 @@ mod reader;
 mod token;
 
 pub use actor::{Actor, Means};
-pub use book::{Book, NotBegun, recorded};
-pub use carrying::Carrying;
+pub use book::{Book, NotBegun, ended, recorded, text};
+pub use carrying::{Carrying, WITHDRAWN};
 pub use driver::{Driver, Stop};
 pub use reader::{ReadFailure, Reader};

@@ -17,7 +17,8 @@ pub(super) async fn unfinished(cluster: &Cluster) -> Result<Vec<Plan>, ClusterFa
     let ledger = ledger::read(&items(cluster, PLANS, PLANS_ONLY).await?);
     ledger.faults.iter().for_each(|fault| tracing::warn!(hint = fault.hint(), "{fault}"));
     let mut plans = Vec::new();
-    for recorded in ledger.unfinished() {
+    // What was merged in Git is gone on with by who applies that.
+    for recorded in ledger.unfinished().filter(|plan| plan.folder.is_none()) {
         match text(cluster, recorded).await {
             Ok(text) => match file::read_spec(&text) {
                 Ok(plan) => plans.push(plan),

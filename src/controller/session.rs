@@ -283,7 +283,7 @@ impl<'a> Session<'a> {
     async fn carry(&mut self, world: &World, approved: ApprovedPlan) {
         let World { snapshot, policy, .. } = world;
         let plan = Arc::new(approved);
-        let book = match Book::open(self.writer.clone(), &plan, now()).await {
+        let book = match Book::open(self.writer.clone(), &plan, None, now()).await {
             Ok(book) => book,
             Err(fault) => {
                 tracing::warn!(plan = plan.id(), hint = fault.hint(), "{fault}");
@@ -298,7 +298,7 @@ impl<'a> Session<'a> {
             materials: Materials::of((snapshot, policy), plan.spec()),
         };
         let (adds, removes) = (plan.spec().creates().count(), plan.spec().deletes().count());
-        tracing::info!(plan = plan.id(), adds, removes, held = plan.withheld().len(), "carrying out");
+        tracing::info!(plan = plan.id(), adds, removes, held = plan.left_out().len(), "carrying out");
         let actor = Actor::new(Arc::clone(&plan), means);
         let metrics = Arc::clone(&self.controller.metrics);
         let carrying = Carrying::new(Arc::clone(&plan), (actor, book), self.clock_speed);

@@ -25,7 +25,8 @@ pub fn superfluous(ledger: &Ledger, now: Timestamp) -> Vec<String> {
         if is_needed {
             continue;
         }
-        let goes = (rank >= PLANS_MAX || is_old(plan, now)) && !can_begin(plan, now) && !is_heeded(plan, now);
+        let is_kept = can_begin(plan, now) || is_merged(plan, now) || is_heeded(plan, now);
+        let goes = (rank >= PLANS_MAX || is_old(plan, now)) && !is_kept;
         if goes || chunks > CHUNKS_MAX {
             texts.extend(chunk_names(&plan.name, plan.chunks));
         }
@@ -48,6 +49,12 @@ fn can_begin(plan: &Recorded, now: Timestamp) -> bool {
     plan.expires_at.is_some_and(|expires| expires > now)
 }
 
+/// Its folder may still lie on the branch, or come back to it.
+fn is_merged(plan: &Recorded, now: Timestamp) -> bool {
+    let kept = SignedDuration::from_hours(KEPT_HOURS);
+    plan.folder.is_some() && plan.expires_at.is_some_and(|expires| now.duration_since(expires) <= kept)
+}
+
 fn is_heeded(plan: &Recorded, now: Timestamp) -> bool {
     plan.refusals().iter().any(|refusal| refusal.until > now)
 }
@@ -67,6 +74,7 @@ mod tests {
             parent: number.checked_sub(1).map(|before| Digest::of_bytes(&before.to_be_bytes())),
             cluster: None,
             expires_at: Some(created.parse().unwrap()),
+            folder: None,
             created: Some(created.parse().unwrap()),
             chunks,
             status: Some(NodePlanStatus { phase: Some(Phase::Done), ..NodePlanStatus::default() }),

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::{LedgerFault, name};
 use crate::api::node_plan::{
-    CHUNKS_MAX, NodePlanSpec, NodePlanStatus, PLAN_LABEL, Phase, PlanChunk, PlanRefusal, RefusalPlace,
+    CHUNKS_MAX, FOLDER_ANNOTATION, NodePlanSpec, NodePlanStatus, PLAN_LABEL, Phase, PlanChunk, PlanRefusal,
+    RefusalPlace,
 };
 use crate::model::{CapacityType, Digest, Refusal, RefusedBecause, RefusedPlace, SkuName, Zone};
 
@@ -34,6 +35,8 @@ pub struct Recorded {
     pub cluster: Option<String>,
     /// Until when it might begin.
     pub expires_at: Option<Timestamp>,
+    /// The folder that it was merged in, where it was reviewed in Git.
+    pub folder: Option<String>,
     /// When it was recorded.
     pub created: Option<Timestamp>,
     /// How many chunks its text has.
@@ -47,6 +50,12 @@ impl Recorded {
     #[must_use]
     pub fn phase(&self) -> Phase {
         self.status.as_ref().and_then(|status| status.phase).unwrap_or(Phase::Applying)
+    }
+
+    /// Returns whether it has ended: a digest settles once, and is never carried out again.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.phase() != Phase::Applying
     }
 
     /// Returns what Azure refused while it was carried out. What this version does not know is left out.
@@ -65,6 +74,12 @@ impl Ledger {
         let parents: BTreeSet<Digest> = self.plans.iter().filter_map(|plan| plan.parent).collect();
         let tip = self.plans.iter().rev().find(|plan| !parents.contains(&plan.digest));
         tip.or(self.plans.last())
+    }
+
+    /// Returns the plan of an id: the start of its digest in base32.
+    #[must_use]
+    pub fn of_id(&self, id: &str) -> Option<&Recorded> {
+        self.plans.iter().find(|plan| plan.digest.base32(id.len()) == id)
     }
 
     /// Returns the plan of a digest.
@@ -145,6 +160,7 @@ fn recorded(object: &Value, faults: &mut Vec<LedgerFault>) -> Result<Recorded, L
         parent,
         cluster: spec.cluster,
         expires_at: spec.expires_at.and_then(|time| time.parse().ok()),
+        folder: object["metadata"]["annotations"][FOLDER_ANNOTATION].as_str().map(str::to_owned),
         created: text("/metadata/creationTimestamp").and_then(|time| time.parse().ok()),
         chunks,
         status,

@@ -53,7 +53,10 @@ pub enum Outcome {
     /// Not done yet.
     Waiting,
     /// No longer needed.
-    NoLongerNeeded,
+    NoLongerNeeded {
+        /// Why, for people.
+        why: String,
+    },
     /// Withheld: what it was planned on no longer holds.
     NoLongerHolds {
         /// Why, for people.
@@ -131,15 +134,16 @@ pub fn patch(progress: &Progress, before: Option<&NodePlanStatus>, at: Timestamp
 
 fn outcome_of(outcome: &Outcome) -> ChangeOutcome {
     let plain = |outcome| ChangeOutcome { outcome, code: None, message: None };
+    let said = |outcome, why: &str| {
+        let message = Some(short(why, MESSAGE_LETTERS_MAX)).filter(|message| !message.is_empty());
+        ChangeOutcome { message, ..plain(outcome) }
+    };
     match outcome {
         Outcome::Done => plain(OutcomeKind::Done),
         Outcome::AlreadySo => plain(OutcomeKind::AlreadySo),
         Outcome::Waiting => plain(OutcomeKind::Waiting),
-        Outcome::NoLongerNeeded => plain(OutcomeKind::NoLongerNeeded),
-        Outcome::NoLongerHolds { why } => ChangeOutcome {
-            message: Some(short(why, MESSAGE_LETTERS_MAX)),
-            ..plain(OutcomeKind::NoLongerHolds)
-        },
+        Outcome::NoLongerNeeded { why } => said(OutcomeKind::NoLongerNeeded, why),
+        Outcome::NoLongerHolds { why } => said(OutcomeKind::NoLongerHolds, why),
         Outcome::Failed { code, why } => ChangeOutcome {
             outcome: OutcomeKind::Failed,
             code: Some(short(code, CODE_LETTERS_MAX)),
@@ -244,14 +248,15 @@ mod tests {
 
     #[test]
     fn the_phase_follows_from_the_outcomes() {
+        let needless = || Outcome::NoLongerNeeded { why: "its pods are gone".to_owned() };
         let withheld = Outcome::NoLongerHolds { why: "the node is not empty any more".to_owned() };
         let cases: [(&[Outcome], Phase); 7] = [
             (&[], Phase::Done),
-            (&[Outcome::Done, Outcome::AlreadySo, Outcome::NoLongerNeeded], Phase::Done),
+            (&[Outcome::Done, Outcome::AlreadySo, needless()], Phase::Done),
             (&[Outcome::Done, Outcome::Waiting, failed()], Phase::Applying),
             (&[Outcome::Done, failed()], Phase::Partial),
             (&[Outcome::AlreadySo, withheld.clone()], Phase::Partial),
-            (&[failed(), Outcome::NoLongerNeeded], Phase::Failed),
+            (&[failed(), needless()], Phase::Failed),
             (&[withheld], Phase::Failed),
         ];
         for (outcomes, phase) in cases {
@@ -321,6 +326,7 @@ mod tests {
             parent: None,
             cluster: None,
             expires_at: None,
+            folder: None,
             created: None,
             chunks: 1,
             status: Some(status),

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::LedgerFault;
 use crate::api::node_plan::{
-    CHUNK_BYTES_MAX, CHUNKS_MAX, NodePlan, NodePlanSpec, PLAN_LABEL, PlanChunk, PlannedChanges,
+    CHUNK_BYTES_MAX, CHUNKS_MAX, FOLDER_ANNOTATION, NodePlan, NodePlanSpec, PLAN_LABEL, PlanChunk,
+    PlannedChanges,
 };
 use crate::api::{Kind, meta::ObjectMeta};
 use crate::model::Digest;
@@ -27,6 +28,8 @@ pub struct Entry {
     pub cluster: Option<String>,
     /// Until when it may begin.
     pub expires_at: Option<Timestamp>,
+    /// The folder that it was merged in, where it was reviewed in Git.
+    pub folder: Option<String>,
     /// How much it changes.
     pub changes: Changes,
     /// What it holds, as JSON in any form.
@@ -101,7 +104,9 @@ pub fn objects(entry: &Entry) -> Result<Vec<Value>, LedgerFault> {
         chunks: Some(of),
         chunk: None,
     };
-    objects.push(object(ObjectMeta { name: Some(name), ..ObjectMeta::default() }, spec));
+    let folder = entry.folder.iter().map(|folder| (FOLDER_ANNOTATION.to_owned(), folder.clone()));
+    let annotations = Some(folder.collect()).filter(|folder: &BTreeMap<_, _>| !folder.is_empty());
+    objects.push(object(ObjectMeta { name: Some(name), annotations, ..ObjectMeta::default() }, spec));
     Ok(objects)
 }
 
@@ -157,6 +162,7 @@ mod tests {
             parent: None,
             cluster: Some("uid".to_owned()),
             expires_at: Some("2026-02-03T04:05:06Z".parse().unwrap()),
+            folder: None,
             changes: Changes {
                 add: 2,
                 destroy: 1,

@@ -194,6 +194,7 @@ async fn a_plan_is_recorded_in_chunks_and_what_it_leaves_is_in_the_next_snapshot
         parent: None,
         cluster: Some("uid".to_owned()),
         expires_at: None,
+        folder: None,
         changes: Changes {
             add: 1,
             by_class: BTreeMap::from([("create".to_owned(), 1)]),

@@ -10,6 +10,7 @@ fn listed(content: &Value, parent: Option<Digest>, created: &str) -> Vec<Value> 
         parent,
         cluster: None,
         expires_at: None,
+        folder: None,
         changes: Changes::default(),
         text: content.to_string(),
     };
