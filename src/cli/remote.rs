@@ -107,6 +107,11 @@ impl RemoteArguments {
 }
 
 impl Place {
+    /// Says where a plan's folder is, for the ledger: a folder of another repository or branch is another.
+    pub(super) fn folder(&self, name: &dyn std::fmt::Display) -> String {
+        format!("{} {} {}/{name}", self.address, self.branch.as_str(), self.path)
+    }
+
     /// Opens the clone of the repository.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! `nodeform status`: what the fleet is doing, from objects of the cluster alone.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use serde_json::Value;
 
@@ -7,8 +9,10 @@ use super::context::ContextArguments;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use crate::api::node_fleet::{FleetHold, LastPlan, NodeFleetStatus, PlanInFlight};
+use crate::api::node_plan::{ChangeOutcome, OutcomeKind, Phase};
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Settings};
 use crate::ledger::{self, Ledger, PLANS_ONLY, Recorded};
+use crate::plan::{Change, ChangeId, Plan, file};
 
 const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
 const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
@@ -16,6 +20,9 @@ const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 
 /// How many plans that have ended are listed.
 const ENDED_MAX: usize = 5;
+
+/// How many changes of a plan are listed.
+const CHANGES_MAX: usize = 20;
 
 /// Shows what the fleet is doing: mode, plans in flight, what is held, what stops.
 #[derive(Args, Debug)]
@@ -29,6 +36,8 @@ pub(super) struct StatusArguments {
 struct Found {
     fleets: Vec<Value>,
     ledger: Ledger,
+    /// What the plans that are shown hold, by name, as far as it can be read.
+    plans: BTreeMap<String, Plan>,
     claims: Vec<Value>,
 }
 
@@ -46,7 +55,15 @@ pub(super) fn run(arguments: &StatusArguments, ui: Ui) -> Result<Exit, Failure> 
         let cluster = Cluster::of(&Settings { context, kubeconfig }).await?;
         let fleets = items(&cluster, FLEETS, "").await?;
         let ledger = ledger::read(&items(&cluster, PLANS, PLANS_ONLY).await?);
-        Ok(Found { fleets, ledger, claims: items(&cluster, CLAIMS, "").await? })
+        let mut plans = BTreeMap::new();
+        for recorded in shown(&ledger) {
+            let chunks = items(&cluster, PLANS, &ledger::chunks_of(&recorded.name)).await?;
+            // Without its text the changes are told by their ids.
+            let text = ledger::text(recorded, &chunks).ok();
+            let plan = text.and_then(|text| file::read_spec(&text).ok());
+            plans.extend(plan.map(|plan| (recorded.name.clone(), plan)));
+        }
+        Ok(Found { fleets, ledger, plans, claims: items(&cluster, CLAIMS, "").await? })
     });
     let found = found.map_err(|failure: ClusterFailure| {
         Failure::errors(Vec::new()).and(&failure.what, Some(&failure.hint))
@@ -71,7 +88,7 @@ async fn items(cluster: &Cluster, path: &str, query: &str) -> Result<Vec<Value>,
 }
 
 fn text(found: &Found) -> String {
-    let Found { fleets, ledger, claims } = found;
+    let Found { fleets, ledger, plans, claims } = found;
     let mut lines: Vec<String> = Vec::new();
     if fleets.is_empty() {
         lines.push("There is no NodeFleet: a controller shows plans in its log alone.".to_owned());
@@ -79,13 +96,15 @@ fn text(found: &Found) -> String {
     for fleet in fleets {
         of_fleet(fleet, &mut lines);
     }
-    for plan in ledger.unfinished() {
-        lines.push(format!("Under way: plan `{}`{}", plan.name, counts(plan)));
-    }
-    let unfinished: Vec<&str> = ledger.unfinished().map(|plan| &*plan.name).collect();
-    let ended = ledger.plans.iter().rev().filter(|plan| !unfinished.contains(&&*plan.name));
-    for plan in ended.take(ENDED_MAX) {
-        lines.push(format!("Ended: plan `{}`, {:?}{}", plan.name, plan.phase(), counts(plan)));
+    for plan in shown(ledger) {
+        let of = plan.folder.as_ref().map(|folder| format!(" ({folder})")).unwrap_or_default();
+        lines.push(match plan.phase() {
+            Phase::Applying => format!("Under way: plan `{}`{of}{}", plan.name, counts(plan)),
+            phase @ (Phase::Done | Phase::Partial | Phase::Failed | Phase::Withdrawn) => {
+                format!("Ended: plan `{}`{of}, {phase:?}{}", plan.name, counts(plan))
+            }
+        });
+        by_change(plan, plans.get(&plan.name), &mut lines);
     }
     lines.extend(ledger.faults.iter().map(|fault| format!("warning: {fault}; {}", fault.hint())));
     lines.push(of_claims(claims));
@@ -134,6 +153,51 @@ fn counts(plan: &Recorded) -> String {
     })
 }
 
+/// The plans that are told of: those under way, and the last that ended.
+fn shown(ledger: &Ledger) -> Vec<&Recorded> {
+    let ended = ledger.plans.iter().rev().filter(|plan| plan.phase() != Phase::Applying);
+    ledger.unfinished().chain(ended.take(ENDED_MAX)).collect()
+}
+
+/// Says what became of each change, those first that are not done.
+fn by_change(recorded: &Recorded, plan: Option<&Plan>, lines: &mut Vec<String>) {
+    let outcomes = recorded.status.iter().flat_map(|status| status.outcomes.iter().flatten());
+    let mut outcomes: Vec<(&String, &ChangeOutcome)> = outcomes.collect();
+    outcomes.sort_by_key(|(id, known)| (is_so(known.outcome), (*id).clone()));
+    for (id, ChangeOutcome { outcome, code, message }) in outcomes.iter().take(CHANGES_MAX) {
+        let said: Vec<&str> = code.iter().chain(message).map(String::as_str).collect();
+        let because = if said.is_empty() { String::new() } else { format!(": {}", said.join(": ")) };
+        lines.push(format!("  {}: {}{because}", object(id, plan), word(*outcome)));
+    }
+    if let Some(more) = outcomes.len().checked_sub(CHANGES_MAX).filter(|more| *more > 0) {
+        lines.push(format!("  {more} more"));
+    }
+}
+
+fn object(id: &str, plan: Option<&Plan>) -> String {
+    let planned = plan.and_then(|plan| plan.spec.changes.get(&ChangeId(id.into())));
+    match planned.map(|planned| &planned.change) {
+        Some(Change::Create(create)) => format!("+ node `{}`", create.vm),
+        Some(Change::Delete(delete)) => format!("- node `{}`", delete.target.node),
+        Some(_) | None => format!("~ change `{id}`"),
+    }
+}
+
+const fn is_so(outcome: OutcomeKind) -> bool {
+    matches!(outcome, OutcomeKind::Done | OutcomeKind::AlreadySo)
+}
+
+const fn word(outcome: OutcomeKind) -> &'static str {
+    match outcome {
+        OutcomeKind::Done => "done",
+        OutcomeKind::AlreadySo => "already so",
+        OutcomeKind::Waiting => "waits",
+        OutcomeKind::NoLongerNeeded => "no longer needed",
+        OutcomeKind::NoLongerHolds => "no longer holds",
+        OutcomeKind::Failed => "failed",
+    }
+}
+
 fn of_claims(claims: &[Value]) -> String {
     let is = |claim: &Value, kind: &str| {
         let mut conditions = claim["status"]["conditions"].as_array().into_iter().flatten();
@@ -169,8 +233,8 @@ mod tests {
         });
         let ready = json!({"status": {"conditions": [{"type": "Ready", "status": "True"}]}});
         let leaving = json!({"metadata": {"annotations": {"nodeform.dev/removal": "p/c/t"}}});
-        let found =
-            Found { fleets: vec![fleet], ledger: Ledger::default(), claims: vec![ready, json!({}), leaving] };
+        let claims = vec![ready, json!({}), leaving];
+        let found = Found { fleets: vec![fleet], ledger: Ledger::default(), plans: BTreeMap::new(), claims };
         assert_eq!(
             text(&found),
             "NodeFleet `prod`: mode auto, suspended\nPlan `p1` of 2026-01-01T00:00:00Z: 1 to add, 2 to destroy\n\

@@ -5,7 +5,7 @@
 
 mod arguments;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,6 +15,8 @@ pub(super) use arguments::ApplyArguments;
 use super::exit::{Exit, Failure};
 use super::input::Inputs;
 use super::live::Connected;
+use super::merged::second::planned_again;
+use super::merged::watch::Watch;
 use super::rolled::{RolloutOutput, Shown};
 use super::ui::Ui;
 use super::{saved, world};
@@ -26,8 +28,10 @@ use crate::launch::Materials;
 use crate::model::Wishes;
 use crate::offline::{Request, World};
 use crate::plan::{ChangeId, Plan};
-use crate::review::{ApprovedPlan, CheckedPlan, NotApproved, Now, Terms, approve, other_cluster};
-use crate::rollout::{self, Ended, Event};
+use crate::review::{
+    ApprovedPlan, CheckedPlan, LeftOut, NotApproved, Now, Terms, approve, finish, other_cluster,
+};
+use crate::rollout::{self, Ended, Event, Outcome};
 
 /// Carries a plan out.
 ///
@@ -44,7 +48,8 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
             None => return Ok(Exit::Done),
         },
     };
-    let applying = Applying { arguments, connected: &connected, world, ui };
+    let applying =
+        Applying { arguments, connected: &connected, world, ui, review: None, stop: Stop::default() };
     Ok(exit(&applying.apply(checked, BTreeMap::new())?))
 }
 
@@ -122,6 +127,18 @@ pub(super) struct Applying<'a> {
     pub(super) connected: &'a Connected,
     pub(super) world: World,
     pub(super) ui: Ui,
+    /// Where the plan was merged, if it was reviewed in Git.
+    pub(super) review: Option<Review>,
+    /// Whether to stop.
+    pub(super) stop: Stop,
+}
+
+/// A plan that was merged.
+pub(super) struct Review {
+    /// Its folder on the branch.
+    pub(super) watch: Watch,
+    /// What became of its changes in an earlier run, where there was one.
+    pub(super) before: Option<BTreeMap<ChangeId, Outcome>>,
 }
 
 impl Applying<'_> {
@@ -134,27 +151,60 @@ impl Applying<'_> {
         checked: CheckedPlan,
         mut struck: BTreeMap<ChangeId, Arc<str>>,
     ) -> Result<Ended, Failure> {
-        let plan = checked.plan();
-        let Some(execution) = plan.spec.execution.clone() else {
+        let (reader, begun) = self.looked(checked.plan())?;
+        let World { snapshot, policy, .. } = &self.world;
+        let terms = Terms { parallelism: usize::from(self.arguments.parallelism) };
+        let now = Now { snapshot, policy, begun: &begun };
+        let before = self.review.as_ref().and_then(|review| review.before.as_ref());
+        let approved = match (approve(checked.clone(), now, terms), before) {
+            (Ok(approved), _) => approved,
+            // An earlier run left it waiting: it ends now.
+            (Err(faults), Some(_)) if matches!(*faults, [NotApproved::Expired { .. }]) => {
+                let because = format!("{}, before this was begun", faults[0]);
+                let left = LeftOut::NoLongerHolds(because.into());
+                finish(checked.plan().clone(), now, &left).map_err(|faults| not_approved(&faults))?
+            }
+            (Err(faults), _) => return Err(not_approved(&faults)),
+        };
+        // What has begun is finished: half a removal helps nobody.
+        struck.retain(|id, _| !begun.contains(id));
+        let mut approved = approved.withholding(struck);
+        if self.review.is_some() {
+            let closed = begun.iter().chain(before.iter().flat_map(|before| before.keys())).cloned();
+            approved = planned_again(&self.world, approved, &closed.collect(), self.ui)?;
+        }
+        self.roll_out(reader, Arc::new(approved))
+    }
+
+    /// Finishes what has begun of a plan that was withdrawn.
+    ///
+    /// # Errors
+    /// It is of another cluster, or cannot be gone on with.
+    pub(super) fn finish(self, plan: Plan, because: &str) -> Result<Ended, Failure> {
+        let (reader, begun) = self.looked(&plan)?;
+        let World { snapshot, policy, .. } = &self.world;
+        let now = Now { snapshot, policy, begun: &begun };
+        let left = LeftOut::NoLongerHolds(because.into());
+        let approved = finish(plan, now, &left).map_err(|faults| not_approved(&faults))?;
+        self.stop.withdraw();
+        self.roll_out(reader, Arc::new(approved))
+    }
+
+    /// Looks at the world of a plan: who looks, and which of its changes have begun.
+    fn looked(&self, plan: &Plan) -> Result<(Reader, BTreeSet<ChangeId>), Failure> {
+        let Some(execution) = &plan.spec.execution else {
             return Err(not_approved(&[NotApproved::NotLive]));
         };
         // Before anything is read that only its own cluster has.
-        if let Some(fault) = other_cluster(&execution, &self.world.snapshot) {
+        if let Some(fault) = other_cluster(execution, &self.world.snapshot) {
             return Err(not_approved(&[fault]));
         }
-        let reader = self.reader(&execution)?;
+        let reader = self.reader(execution)?;
         let (seen, failures) = self.connected.wait_for(reader.read(world::now()));
         if !failures.is_empty() {
             return Err(Failure::errors(failures));
         }
-        let begun = rollout::begun(&plan.id(), &seen);
-        let World { snapshot, policy, .. } = &self.world;
-        let terms = Terms { parallelism: usize::from(self.arguments.parallelism) };
-        let now = Now { snapshot, policy, begun: &begun };
-        let approved = approve(checked, now, terms).map_err(|faults| not_approved(&faults))?;
-        // What has begun is finished: half a removal helps nobody.
-        struck.retain(|id, _| !begun.contains(id));
-        self.roll_out(reader, Arc::new(approved.withholding(struck)))
+        Ok((reader, rollout::begun(&plan.id(), &seen)))
     }
 
     fn reader(&self, execution: &crate::plan::Execution) -> Result<Reader, Failure> {
@@ -202,7 +252,9 @@ impl Applying<'_> {
         let Connected { cluster, azure, .. } = self.connected;
         let gate = held.gate().clone();
         let writer = cluster.writing(&gate);
-        let book = Book::open(writer.clone(), plan, world::now()).await.map_err(|fault| not_begun(&fault))?;
+        let folder = self.review.as_ref().map(|review| review.watch.place.folder(&review.watch.name));
+        let book = Book::open(writer.clone(), plan, folder.as_deref(), world::now()).await;
+        let book = book.map_err(|fault| not_begun(&fault))?;
         let means = Means {
             writer,
             gate,
@@ -210,9 +262,14 @@ impl Applying<'_> {
             materials: Materials::of((&self.world.snapshot, &self.world.policy), plan.spec()),
         };
         let actor = Actor::new(Arc::clone(plan), means);
-        let driver = Driver::new(Arc::clone(plan), (reader, actor, book), azure.cloud().clock_speed);
-        let stop = driver.stop.clone();
+        let clock_speed = azure.cloud().clock_speed;
+        let mut driver = Driver::new(Arc::clone(plan), (reader, actor, book), clock_speed);
+        let stop = self.stop.clone();
+        driver.stop = stop.clone();
+        driver.ends_waiting = self.review.is_some();
         let listening = tokio::spawn(listen(stop.clone(), self.ui));
+        let watch = self.review.as_ref().map(|review| review.watch.clone());
+        let watching = watch.map(|watch| tokio::spawn(watch.keep(clock_speed, stop, self.ui)));
         let running = driver.run(|event: Event| shown.event(&event));
         let ended = tokio::select! {
             ended = running => Ok(ended),
@@ -220,6 +277,7 @@ impl Applying<'_> {
                 .hint("run the same command again; it goes on where this one stopped")),
         };
         listening.abort();
+        watching.iter().for_each(tokio::task::JoinHandle::abort);
         ended
     }
 }

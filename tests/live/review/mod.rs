@@ -3,6 +3,9 @@
 mod forge;
 mod hostile;
 mod refused;
+mod second;
+mod slots;
+mod withdrawn;
 
 use serde_json::{Value, json};
 

@@ -1,19 +1,23 @@
 //! `nodeform apply --merged`: carries out what is merged, one plan after the other, each once.
 
+pub(super) mod second;
+pub(super) mod watch;
+mod withdrawn;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::apply::{self, ApplyArguments, Applying};
+use super::apply::{self, ApplyArguments, Applying, Review};
 use super::exit::{Exit, Failure};
 use super::live::Connected;
-use super::remote;
+use super::remote::{self, Place};
 use super::rolled::RolloutOutput;
 use super::ui::Ui;
 use super::world;
 use crate::api::node_plan::Phase;
-use crate::apply::recorded;
+use crate::apply::{Stop, ended, recorded};
 use crate::git::remote::{Clone, PlanEntry, Tip};
 use crate::ledger::Ledger;
 use crate::plan::ChangeId;
@@ -21,6 +25,7 @@ use crate::render::proposal::derived;
 use crate::render::words::count;
 use crate::review::proposal::{self, Files, FolderName, Proposal, ProposalFault, idle_creates};
 use crate::rollout::Ended;
+use watch::Watch;
 
 /// What is said of a removal whose line is gone.
 const STRUCK: &str = "struck in review";
@@ -43,9 +48,21 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
     let entries = clone.plans(&heads.target, &place.path).map_err(|fault| remote::failure(&fault))?;
     let ledger = connected.wait_for(recorded(&connected.cluster));
     let ledger = ledger.map_err(|fault| apply::not_begun(&fault))?;
-    let mut merged = Merged { arguments, connected: &connected, ui, worst: Exit::Done, is_refused: false };
-    let folders = merged.folders((&clone, &heads.target), entries, &ledger)?;
-    if folders.is_empty() && !merged.is_refused {
+    let mut merged = Merged {
+        arguments,
+        connected: &connected,
+        place: &place,
+        ledger: &ledger,
+        ui,
+        worst: Exit::Done,
+        is_refused: false,
+    };
+    let withdrawn = withdrawn::withdrawn(&ledger, &place, &entries);
+    for (folder, plan) in &withdrawn {
+        merged.withdraw(folder, plan)?;
+    }
+    let folders = merged.folders((&clone, &heads.target), entries)?;
+    if folders.is_empty() && withdrawn.is_empty() && !merged.is_refused {
         let (branch, at) = (place.branch.as_str(), heads.target.commit());
         let text = format!("Nothing to apply: no plan waits on branch `{branch}` (commit {at}).\n");
         match arguments.output {
@@ -69,6 +86,8 @@ struct Folder {
 struct Merged<'a> {
     arguments: &'a ApplyArguments,
     connected: &'a Connected,
+    place: &'a Place,
+    ledger: &'a Ledger,
     ui: Ui,
     /// How the plans ended that were begun.
     worst: Exit,
@@ -82,15 +101,22 @@ impl Merged<'_> {
         &mut self,
         (clone, tip): (&Clone, &Tip),
         entries: Vec<PlanEntry>,
-        ledger: &Ledger,
     ) -> Result<Vec<Folder>, Failure> {
-        let now = world::now();
+        let (now, ledger) = (world::now(), self.ledger);
         let (mut folders, mut spent, mut expired) = (Vec::new(), 0_usize, 0_usize);
         for entry in entries {
             let shown = format!("{}/{}", entry.month, entry.name);
             let name = FolderName::parse(&entry.month, &entry.name);
-            if name.as_ref().is_ok_and(|name| is_settled(ledger, &name.id)) {
-                spent += 1;
+            let known = name.as_ref().ok().and_then(|name| ledger.of_id(&name.id));
+            if let Some(known) = known.filter(|known| known.is_spent()) {
+                // Its folder was gone and came back: by a revert of the revert, a cherry-pick, or an old clone.
+                if known.phase() == Phase::Withdrawn
+                    && known.expires_at.is_none_or(|at| !is_long_ago(at, now))
+                {
+                    self.refuse(&shown, &came_back());
+                } else {
+                    spent += 1;
+                }
                 continue;
             }
             let files = clone.files(tip, &entry).map_err(|fault| remote::failure(&fault))?;
@@ -99,9 +125,7 @@ impl Merged<'_> {
                 Ok(Folder { name, proposal })
             });
             match read {
-                Ok(folder) if is_long_over(&folder, now) && !is_begun(ledger, &folder.name.id) => {
-                    expired += 1;
-                }
+                Ok(folder) if is_long_over(&folder, now) && known.is_none() => expired += 1,
                 Ok(folder) => folders.push(folder),
                 Err(fault) => self.refuse(&shown, &broken(&fault)),
             }
@@ -126,25 +150,41 @@ impl Merged<'_> {
         self.ui.aside(&format!("Applying {name}\n"));
         let ended = apply::judged_again(plan).and_then(|checked| {
             let world = apply::observed(self.arguments, self.connected, self.ui)?;
-            let applying =
-                Applying { arguments: self.arguments, connected: self.connected, world, ui: self.ui };
+            let applying = Applying {
+                arguments: self.arguments,
+                connected: self.connected,
+                world,
+                ui: self.ui,
+                review: Some(self.review(&name)),
+                stop: Stop::default(),
+            };
             applying.apply(checked, withheld.clone())
         });
         match ended {
-            Ok(ended) => {
-                if !is_done(&ended, &withheld) {
-                    self.worst = Exit::InPart;
-                }
-                if ended.is_stopped {
-                    return Err(Failure { exit: Exit::InPart, ..Failure::errors(Vec::new()) });
-                }
-                Ok(())
-            }
+            Ok(ended) => self.note(&ended, &withheld),
             Err(failure) if failure.exit == Exit::Stale => {
                 self.refuse(&name.to_string(), &failure);
                 Ok(())
             }
             Err(failure) => Err(failure),
+        }
+    }
+
+    /// Where a plan is on its branch, and what became of it before.
+    fn review(&self, name: &FolderName) -> Review {
+        let known = self.ledger.of_id(&name.id);
+        let before = known.map(|known| known.status.as_ref().map(ended).unwrap_or_default());
+        Review { watch: Watch { place: self.place.clone(), name: name.clone() }, before }
+    }
+
+    /// Notes how a plan ended; after one that was stopped no other begins.
+    fn note(&mut self, ended: &Ended, withheld: &BTreeMap<ChangeId, Arc<str>>) -> Result<(), Failure> {
+        if !is_done(ended, withheld) {
+            self.worst = Exit::InPart;
+        }
+        match ended.is_stopped {
+            true => Err(Failure { exit: Exit::InPart, ..Failure::errors(Vec::new()) }),
+            false => Ok(()),
         }
     }
 
@@ -157,24 +197,18 @@ impl Merged<'_> {
     }
 }
 
-/// Whether the ledger says that the plan of a folder has ended: by its id, so that it need not be read again.
-fn is_settled(ledger: &Ledger, id: &str) -> bool {
-    phase(ledger, id).is_some_and(|phase| phase != Phase::Applying)
+fn is_long_ago(expires_at: Timestamp, now: Timestamp) -> bool {
+    expires_at.checked_add(TOLD_FOR).is_ok_and(|at| at < now)
 }
 
-/// Whether the ledger says that the plan of a folder was begun and has not ended: it is gone on with, however late.
-fn is_begun(ledger: &Ledger, id: &str) -> bool {
-    phase(ledger, id) == Some(Phase::Applying)
-}
-
-fn phase(ledger: &Ledger, id: &str) -> Option<Phase> {
-    let plan = ledger.plans.iter().find(|plan| plan.digest.base32(id.len()) == id);
-    plan.map(crate::ledger::Recorded::phase)
+fn came_back() -> Failure {
+    let what = "it was withdrawn before, by removing its folder from the branch: it is spent";
+    Failure { exit: Exit::Stale, ..Failure::error(what) }
+        .hint("remove the folder, and propose anew with `nodeform propose`")
 }
 
 fn is_long_over(folder: &Folder, now: Timestamp) -> bool {
-    let expires_at = folder.proposal.plan.spec.expires_at;
-    expires_at.and_then(|at| at.checked_add(TOLD_FOR).ok()).is_some_and(|at| at < now)
+    folder.proposal.plan.spec.expires_at.is_some_and(|at| is_long_ago(at, now))
 }
 
 fn broken(fault: &ProposalFault) -> Failure {

@@ -1,0 +1,74 @@
+//! While a merged plan is carried out, its branch is looked at: once its folder is gone nothing new begins.
+
+use std::time::Duration;
+
+use super::super::exit::Failure;
+use super::super::remote::{self, Place};
+use super::super::ui::Ui;
+use crate::apply::Stop;
+use crate::review::proposal::FolderName;
+
+/// How often the branch is looked at, of the cloud's clock.
+const EVERY: Duration = Duration::from_secs(30);
+
+/// How often in a row the branch may not be seen until the rollout stops.
+const UNSEEN_MAX: u32 = 10;
+
+/// A plan's folder on its branch.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct Watch {
+    pub(in crate::cli) place: Place,
+    pub(in crate::cli) name: FolderName,
+}
+
+impl Watch {
+    /// Looks again and again. A branch that cannot be seen may have lost the folder: nothing new begins meanwhile.
+    pub(in crate::cli) async fn keep(self, clock_speed: u32, stop: Stop, ui: Ui) {
+        let mut unseen = 0_u32;
+        loop {
+            tokio::time::sleep(EVERY / clock_speed.max(1)).await;
+            let watch = self.clone();
+            let looked = tokio::task::spawn_blocking(move || watch.is_there()).await;
+            match looked.map_err(|error| error.to_string()).and_then(|looked| looked) {
+                Ok(true) => {
+                    if unseen > 0 {
+                        ui.aside("The branch can be read again: going on.\n");
+                    }
+                    unseen = 0;
+                    stop.hold(false);
+                }
+                Ok(false) => {
+                    let branch = self.place.branch.as_str();
+                    ui.aside(&format!(
+                        "{} is no longer on branch `{branch}`: nothing new begins, and what has begun is finished.\n",
+                        self.name
+                    ));
+                    return stop.withdraw();
+                }
+                Err(because) => {
+                    if unseen == 0 {
+                        ui.aside(&format!("Nothing new begins until the branch can be read: {because}\n"));
+                    }
+                    unseen += 1;
+                    stop.hold(true);
+                    if unseen >= UNSEEN_MAX {
+                        ui.aside("The branch could not be read for long: finishing what has begun.\n");
+                        return stop.ask();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the folder is on the branch.
+    fn is_there(&self) -> Result<bool, String> {
+        let said = |failure: Failure| failure.faults.join("; ");
+        let clone = self.place.open().map_err(said)?;
+        let heads = clone.fetch(&self.place.branch, None);
+        let heads = heads.map_err(|fault| said(remote::failure(&fault)))?;
+        let plans = clone.plans(&heads.target, &self.place.path);
+        let plans = plans.map_err(|fault| said(remote::failure(&fault)))?;
+        let folder = self.name.folder();
+        Ok(plans.iter().any(|plan| plan.month == self.name.month && plan.name == folder))
+    }
+}
