@@ -3,6 +3,7 @@
 
 mod invariants;
 mod planted;
+mod refused;
 mod scenarios;
 mod seeds;
 mod stage;
