@@ -14,7 +14,7 @@ use crate::arm::fault::FaultKind;
 use crate::arm::{Api, Request, ResourceId};
 use crate::azure::Azure;
 use crate::bootstrap::BootstrapToken;
-use crate::cluster::{Deletion, Eviction, Preconditions, ThisPod, WriteGate, Writer};
+use crate::cluster::{ClusterFailureKind, Deletion, Eviction, Preconditions, ThisPod, WriteGate, Writer};
 use crate::launch::Materials;
 use crate::plan::Choice;
 use crate::render::requests;
@@ -82,6 +82,7 @@ impl Actor {
             Effect::DeleteVm(vm) => self.delete_vm(vm).await,
             Effect::DeleteInterface(id) => self.delete_interface(id).await,
             Effect::Patch(patch) => self.patch(patch).await,
+            Effect::Nominate(pod) => self.nominate(pod).await,
             Effect::Evict(pod) => self.evict(pod).await,
             Effect::DeletePod(pod) => self.delete_pod(pod).await,
             Effect::DeleteObject(object) => self.delete_object(object).await,
@@ -228,6 +229,21 @@ impl Actor {
         match wrote {
             Ok(_) => Performed::Done,
             Err(failure) => of_cluster(&failure),
+        }
+    }
+
+    /// Tries once: the node takes its pods whether or not they are told.
+    async fn nominate(&self, pod: &PodRef) -> Performed {
+        let path = format!("/api/v1/namespaces/{}/pods/{}", pod.key.namespace, pod.key.name);
+        match self.writer.patch_status(&path, &pod.nomination()).await {
+            Ok(_) => Performed::Done,
+            // It is gone, or another by now: passed over.
+            Err(failure)
+                if matches!(failure.kind, ClusterFailureKind::NotFound | ClusterFailureKind::Conflict) =>
+            {
+                Performed::Done
+            }
+            Err(failure) => Performed::given_up("NotNominated", failure.what),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::arm::{Request, ResourceId, Tags};
 use crate::azure::Azure;
 use crate::cluster::Cluster;
 use crate::rollout::read::{self, ReadFault};
-use crate::rollout::seen::{Provisioning, Seen, SeenInterface, SeenVm};
+use crate::rollout::seen::{Provisioning, Seen, SeenInterface, SeenPod, SeenVm};
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 const NODES: &str = "/api/v1/nodes";
@@ -44,7 +44,7 @@ impl Reader {
         let (claims, nodes, pods, attached, vms, interfaces) = tokio::join!(
             self.list(CLAIMS, |item| read::claim(item).map(Some)),
             self.list(NODES, |item| read::node(item).map(Some)),
-            self.list(PODS, read::pod),
+            self.list(PODS, |item| Ok(Some((read::pod(item)?, read::waiting(item))))),
             self.list(ATTACHMENTS, read::attachment),
             self.resources(Request::list_machines(&self.group), vm),
             self.resources(Request::list_network_interfaces(&self.group), interface),
@@ -53,10 +53,12 @@ impl Reader {
         let mut seen = Seen { at, ..Seen::default() };
         seen.claims = taken(claims, &mut failures).map(|found| found.into_iter().collect());
         seen.nodes = taken(nodes, &mut failures).map(|found| found.into_iter().collect());
-        seen.pods = taken(pods, &mut failures).map(|mut found| {
-            found.sort();
-            found
-        });
+        if let Some(found) = taken(pods, &mut failures) {
+            let (bound, waiting): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+            let mut bound: Vec<SeenPod> = bound.into_iter().flatten().collect();
+            bound.sort();
+            (seen.pods, seen.waiting) = (Some(bound), Some(waiting.into_iter().flatten().collect()));
+        }
         seen.attached = taken(attached, &mut failures).map(|found| found.into_iter().collect());
         seen.vms = taken(vms, &mut failures);
         seen.interfaces = taken(interfaces, &mut failures);

@@ -156,6 +156,7 @@ fn is_worth_a_line(action: &Action) -> bool {
         | Effect::PutExtension(_)
         | Effect::DeleteInterface(_)
         | Effect::Patch(_)
+        | Effect::Nominate(_)
         | Effect::DeleteObject(_)
         | Effect::Record(_) => false,
     }

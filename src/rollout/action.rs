@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::outcome::Outcome;
 use crate::model::{ClaimName, NodeName, PodKey};
@@ -40,6 +40,8 @@ pub enum Effect {
     DeleteInterface(Arc<str>),
     /// Changes fields of an object, if nobody else did since.
     Patch(ObjectPatch),
+    /// Says on a pod that waits which node it is meant to go to.
+    Nominate(PodRef),
     /// Evicts a pod.
     Evict(PodRef),
     /// Deletes a pod with the grace that is left to its node, whatever PodDisruptionBudgets say.
@@ -112,10 +114,18 @@ pub struct PodRef {
     pub key: PodKey,
     /// Its UID.
     pub uid: Arc<str>,
-    /// Its node.
+    /// Its node; of one that waits, the node that it is meant to go to.
     pub node: NodeName,
     /// The seconds that are left to it; `None`: its own grace.
     pub grace_seconds: Option<i64>,
+}
+
+impl PodRef {
+    /// Returns the patch of its status that says which node it is meant to go to, if it is still this pod.
+    #[must_use]
+    pub fn nomination(&self) -> Value {
+        json!({"metadata": {"uid": self.uid}, "status": {"nominatedNodeName": self.node.as_str()}})
+    }
 }
 
 /// By what an action is known while it is being done, and after it failed.
@@ -137,6 +147,7 @@ impl Action {
             | Effect::DeleteVm(_)
             | Effect::DeleteInterface(_)
             | Effect::Patch(_)
+            | Effect::Nominate(_)
             | Effect::Evict(_)
             | Effect::DeletePod(_)
             | Effect::DeleteObject(_) => format!("{change}: {effect}"),
@@ -185,6 +196,7 @@ impl fmt::Display for Effect {
             Self::DeleteVm(vm) => write!(formatter, "delete VM `{}`", last(&vm.id)),
             Self::DeleteInterface(id) => write!(formatter, "delete NIC `{}`", last(id)),
             Self::Patch(patch) => write!(formatter, "{} {}", patch.what, patch.object),
+            Self::Nominate(pod) => write!(formatter, "nominate node `{}` for pod `{}`", pod.node, pod.key),
             Self::Evict(pod) => write!(formatter, "evict pod `{}`", pod.key),
             Self::DeletePod(pod) => write!(formatter, "delete pod `{}`", pod.key),
             Self::DeleteObject(object) => write!(formatter, "delete {}", object.object),

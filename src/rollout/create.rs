@@ -7,14 +7,15 @@ use std::ops::Range;
 
 use jiff::SignedDuration;
 
-use super::action::{Action, Effect, VmRef};
+use super::action::{Action, Effect, PodRef, VmRef};
 use super::conditions::{INITIALIZED, LAUNCHED, REGISTERED};
 use super::ground::{Ground, act, attempt, let_claim_go, let_node_go, patch_claim, vm_name};
 use super::join;
 use super::journal::{LAUNCH, Launching};
 use super::memory::Then;
 use super::outcome::{Outcome, Standing};
-use super::seen::{Provisioning, SeenClaim, SeenVm};
+use super::seen::{Provisioning, SeenClaim, SeenNode, SeenVm};
+use crate::model::{NodeName, PodKey};
 use crate::plan::execution::LaunchChoice;
 use crate::plan::{ChangeId, Create, mark};
 use serde_json::json;
@@ -194,6 +195,9 @@ impl Coming<'_> {
                 false => self.next_choice(claim, journal, NOT_JOINED),
             };
         };
+        if let Some(standing) = self.nominates(found) {
+            return standing;
+        }
         if let Some(effect) = join::next((name, claim), found, ground.world.at) {
             return act(id, effect);
         }
@@ -212,6 +216,25 @@ impl Coming<'_> {
             });
         }
         Standing::waits_until(format!("node `{}`: {}", found.0, join::lacks(claim, found.1)), deadline)
+    }
+
+    /// Right before a node takes pods, those that wait for it are told: nobody else takes their room then. Each is told once;
+    /// one that is bound, gone or cannot be told is passed over.
+    fn nominates(&self, (name, node): (&NodeName, &SeenNode)) -> Option<Standing> {
+        let Self { ground, id, .. } = *self;
+        let planned = ground.execution().nominations.get(id).filter(|_| join::is_unregistered(node))?;
+        let told = |key: &PodKey| {
+            let uid = ground.world.waiting.get(key)?.clone();
+            let pod = PodRef { key: key.clone(), uid, node: name.clone(), grace_seconds: None };
+            Some(Action { change: id.clone(), effect: Effect::Nominate(pod) })
+        };
+        let has_ended = |action: &Action| {
+            let key = action.key();
+            ground.memory.done.contains(&key) || ground.memory.failed.contains_key(&key)
+        };
+        let actions: Vec<Action> =
+            planned.iter().filter_map(told).filter(|action| !has_ended(action)).collect();
+        (!actions.is_empty()).then_some(Standing::Acts(actions))
     }
 
     /// A node that had joined is gone.

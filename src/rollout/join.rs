@@ -43,6 +43,11 @@ pub(super) fn launched(
     patch_claim((name, claim), "mark as launched", true, body)
 }
 
+/// Whether a node takes no pods yet, for want of being registered.
+pub(super) fn is_unregistered(node: &SeenNode) -> bool {
+    has_taint(node, UNREGISTERED)
+}
+
 /// Returns what is written next while a node joins; nothing where it waits, or is done.
 pub(super) fn next(
     (claim_name, claim): (&ClaimName, &SeenClaim),

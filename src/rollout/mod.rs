@@ -122,11 +122,15 @@ fn once(actions: &mut Vec<Action>) {
     actions.retain(|action| keys.insert(action.key()));
 }
 
-/// Ends a change whose next side effect cannot be had. Attempts at VMs have other ways, which `create` knows.
+/// Ends a change whose next side effect cannot be had. Attempts at VMs have other ways, which `create` knows, and a node
+/// comes whether or not its pods know of it.
 fn heeding(ground: Ground<'_>, standing: Standing) -> Standing {
     let Standing::Acts(actions) = &standing else { return standing };
     let is_attempt = |action: &&Action| {
-        matches!(action.effect, Effect::PutInterface(_) | Effect::CreateVm(_) | Effect::PutExtension(_))
+        matches!(
+            action.effect,
+            Effect::PutInterface(_) | Effect::CreateVm(_) | Effect::PutExtension(_) | Effect::Nominate(_)
+        )
     };
     let failed = actions.iter().filter(|action| !is_attempt(action));
     match failed.filter_map(|action| ground.memory.failed.get(&action.key())).next() {

@@ -235,6 +235,16 @@ pub fn pod(object: &Value) -> Result<Option<SeenPod>, ReadFault> {
     }))
 }
 
+/// Reads a pod that waits for a node, with its UID; nothing of one that has a node, has ended or is being deleted.
+#[must_use]
+pub fn waiting(object: &Value) -> Option<(PodKey, Arc<str>)> {
+    let text = |place: &str| object.pointer(place).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let has_ended = matches!(text("/status/phase"), Some("Succeeded" | "Failed"));
+    let waits = text("/spec/nodeName").is_none() && text("/metadata/deletionTimestamp").is_none();
+    let key = PodKey::new(text("/metadata/namespace").unwrap_or("default"), text("/metadata/name")?);
+    (waits && !has_ended).then_some((key, text("/metadata/uid")?.into()))
+}
+
 /// Reads the node of a VolumeAttachment that is attached.
 ///
 /// # Errors

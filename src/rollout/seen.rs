@@ -22,6 +22,8 @@ pub struct Seen {
     pub nodes: Option<BTreeMap<NodeName, SeenNode>>,
     /// Pods that have a node, sorted.
     pub pods: Option<Vec<SeenPod>>,
+    /// Pods that wait for a node, with their UIDs.
+    pub waiting: Option<BTreeMap<PodKey, Arc<str>>>,
     /// Nodes that volumes are attached to.
     pub attached: Option<BTreeSet<NodeName>>,
     /// VMs of the node resource group, by id in lower case.
@@ -213,6 +215,8 @@ pub struct Whole<'s> {
     pub nodes: &'s BTreeMap<NodeName, SeenNode>,
     /// Pods that have a node.
     pub pods: &'s [SeenPod],
+    /// Pods that wait for a node, with their UIDs.
+    pub waiting: &'s BTreeMap<PodKey, Arc<str>>,
     /// Nodes that volumes are attached to.
     pub attached: &'s BTreeSet<NodeName>,
     /// VMs by id in lower case.
@@ -225,12 +229,13 @@ impl Seen {
     /// Returns all of it, or nothing where a part could not be read.
     #[must_use]
     pub fn whole(&self) -> Option<Whole<'_>> {
-        let Self { at, claims, nodes, pods, attached, vms, interfaces } = self;
+        let Self { at, claims, nodes, pods, waiting, attached, vms, interfaces } = self;
         Some(Whole {
             at: *at,
             claims: claims.as_ref()?,
             nodes: nodes.as_ref()?,
             pods: pods.as_deref()?,
+            waiting: waiting.as_ref()?,
             attached: attached.as_ref()?,
             vms: vms.as_ref()?,
             interfaces: interfaces.as_ref()?,

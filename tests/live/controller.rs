@@ -113,6 +113,10 @@ async fn pods_get_nodes_and_empty_nodes_go_without_a_command() {
     running.scale(5).await;
     running.runs(5).await;
     assert_eq!(running.claims().await.len(), 1, "{}", running.said());
+    let pods = running.listed("/api/v1/namespaces/default/pods").await;
+    let told = pods.iter().filter(|pod| pod["status"]["nominatedNodeName"].is_string());
+    assert!(told.clone().count() > 0, "they were told their node before it took any: {pods:?}");
+    told.for_each(|pod| assert_eq!(pod["status"]["nominatedNodeName"], pod["spec"]["nodeName"], "{pod}"));
     running.scale(0).await;
     running.is_empty().await;
     running.program.wait(async || running.fleet().await["status"]["inFlight"] == json!([])).await;

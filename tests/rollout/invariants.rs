@@ -43,6 +43,12 @@ impl<'p> Watch<'p> {
                 let vms = seen.vms.as_ref().expect("nothing is made on a list that was not read");
                 assert!(!vms.contains_key(id.to_lowercase().as_str()), "a VM is made once: {id}");
             }
+            (Effect::Nominate(pod), Change::Create(_)) => {
+                let node = &seen.nodes.as_ref().expect("it was read")[&pod.node];
+                let is_new = node.taints.iter().any(|taint| &*taint.key == "karpenter.sh/unregistered");
+                assert!(is_new, "pods are told before their node takes any");
+                assert_eq!(seen.waiting.as_ref().expect("it was read").get(&pod.key), Some(&pod.uid));
+            }
             (Effect::DeleteVm(vm), Change::Create(_)) => self.is_own(&vm.id, &action.change, seen),
             (Effect::DeleteVm(vm), Change::Delete(_)) => {
                 let planned =

@@ -143,6 +143,23 @@ fn a_vm_that_never_joins_is_replaced_once_and_then_given_up() {
 }
 
 #[test]
+fn pods_that_wait_are_told_their_node_before_it_takes_any() {
+    let mut stage = Stage::of(WORLD, 7);
+    let ready = stage.ready(Wishes::default()).expect("nodes are to be made");
+    // Of five pods that were planned one is gone by now.
+    scaled(&mut stage, 4);
+    let applied = stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    assert_eq!(applied.words(), ["done"]);
+    let pods = stage.kube("GET", "/api/v1/namespaces/default/pods", &Value::Null);
+    let told: Vec<&Value> = pods["items"].as_array().unwrap().iter().collect();
+    assert_eq!(told.len(), 4);
+    for pod in told {
+        assert_eq!(pod["status"]["nominatedNodeName"], pod["spec"]["nodeName"], "{pod}");
+        assert!(pod["spec"]["nodeName"].is_string(), "{pod}");
+    }
+}
+
+#[test]
 fn a_vm_that_comes_late_after_its_failure_is_not_left_over() {
     let story = Story::of(&faults("    - {kind: LateSuccess, times: 1}"), |_| {});
     let (applied, left) = story.holds();

@@ -26,6 +26,7 @@ impl Rehearsal<'_> {
             at: self.now,
             claims: claims.and_then(all),
             nodes: nodes.and_then(|objects| objects.iter().map(read::node).collect::<Result<_, _>>().ok()),
+            waiting: pods.as_ref().map(|objects| objects.iter().filter_map(read::waiting).collect()),
             pods: pods.and_then(|objects| {
                 let pods = objects.iter().map(read::pod).collect::<Result<Vec<_>, _>>().ok()?;
                 let mut pods: Vec<_> = pods.into_iter().flatten().collect();

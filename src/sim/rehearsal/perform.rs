@@ -63,6 +63,7 @@ impl Rehearsal<'_> {
                 Err(_) => given_up("BadId", id),
             },
             Effect::Patch(patch) => self.patch(patch),
+            Effect::Nominate(pod) => self.nominate(pod),
             Effect::Evict(pod) => self.evict(pod),
             Effect::DeletePod(pod) => {
                 let path = format!("/api/v1/namespaces/{}/pods/{}", pod.key.namespace, pod.key.name);
@@ -217,6 +218,15 @@ impl Rehearsal<'_> {
         let path = path(&patch.object);
         let path = if patch.is_status { format!("{path}/status") } else { path };
         self.write(Call::patch(&path, &patch.body))
+    }
+
+    fn nominate(&mut self, pod: &PodRef) -> Sent {
+        let path = format!("/api/v1/namespaces/{}/pods/{}/status", pod.key.namespace, pod.key.name);
+        match self.write(Call::patch(&path, &pod.nomination())) {
+            // It is gone, or another by now.
+            Sent::Ended(Performed::Again { because, .. }) => given_up("PodChanged", &because),
+            sent @ (Sent::Ended(Performed::Done | Performed::Failed { .. }) | Sent::Begun(_)) => sent,
+        }
     }
 
     fn evict(&mut self, pod: &PodRef) -> Sent {
