@@ -20,6 +20,7 @@ use crate::automatic::status::News;
 use crate::automatic::{self, BackOff, Choosing, InFlight, Next, PodEvents, Rounds, Wants};
 use crate::cluster::{WriteGate, Writer};
 use crate::launch::Materials;
+use crate::manifests::Remark;
 use crate::model::{ClaimName, Mode};
 use crate::offline::World;
 use crate::plan::{Change, ChangeId, PlanSpec};
@@ -74,6 +75,8 @@ pub(super) struct Session<'a> {
     tidied: Option<Instant>,
     /// What was said last of why nothing begins.
     said: Vec<String>,
+    /// NodePools and AKSNodeClasses that are left out, since they are faulty.
+    faulty: Vec<String>,
     is_resumed: bool,
 }
 
@@ -100,6 +103,7 @@ impl<'a> Session<'a> {
             stepped: None,
             tidied: None,
             said: Vec::new(),
+            faulty: Vec::new(),
             is_resumed: false,
         }
     }
@@ -152,7 +156,7 @@ impl<'a> Session<'a> {
         self.news.in_flight = self.flights.listed();
         let Some(fleet) = &found.standing.fleet else { return };
         let mut news = self.news.clone();
-        news.stops.extend(found.standing.because.clone());
+        news.stops.extend(self.faulty.iter().cloned().chain(found.standing.because.clone()));
         let Some(patch) = news.patch(fleet, &found.object, now()) else { return };
         if let Err(failure) = self.writer.patch_status(&format!("{FLEETS}/{}", fleet.name), &patch).await {
             said("the NodeFleet's status cannot be written", &failure);
@@ -208,6 +212,7 @@ impl<'a> Session<'a> {
     async fn of_round(&mut self, round: Round) {
         let Round { at, world, creates, rest, .. } = round;
         self.news.take(rest.plan(), at);
+        self.note_faulty(&world);
         self.controller.metrics.cost(rest.plan());
         let Some(creates) = creates else { return };
         if self.reader.is_none() {
@@ -251,6 +256,14 @@ impl<'a> Session<'a> {
             leave_out_waiting(spec, &mut left_out);
             self.begin(&world, rest, left_out).await;
         }
+    }
+
+    fn note_faulty(&mut self, world: &World) {
+        let faulty = world.faulty.iter().map(|Remark { object, what, .. }| format!("{object}: {what}"));
+        let faulty: Vec<String> = faulty.collect();
+        let is_new = |text: &&String| !self.faulty.contains(text);
+        faulty.iter().filter(is_new).for_each(|text| tracing::warn!("{text}"));
+        self.faulty = faulty;
     }
 
     fn chosen(&self, spec: &PlanSpec, in_flight: &BTreeSet<ChangeId>) -> Chosen {

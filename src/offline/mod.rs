@@ -5,6 +5,7 @@
 
 pub mod again;
 pub mod compare;
+mod faulty;
 mod held_back;
 mod honoring;
 mod instead;
@@ -36,6 +37,7 @@ use crate::snapshot::{
     wish,
 };
 use crate::solve::{Solution, Strategy, Warning};
+use faulty::{Faulty, Sound};
 use network::Network;
 use recorded::Recorded;
 pub use recorded::{Laid, Seen, difference, seen, snapshot};
@@ -105,6 +107,8 @@ pub struct World {
     pub strays: BTreeSet<Arc<str>>,
     /// What looks wrong in the input and keeps nothing from being planned.
     pub remarks: Vec<Remark>,
+    /// Those of them about NodePools and AKSNodeClasses that are left out, since they are faulty.
+    pub faulty: Vec<Remark>,
     /// The places in [`ReadOptions::scale`] whose workloads are missing, where they may be.
     pub unscaled: BTreeSet<usize>,
 }
@@ -149,12 +153,13 @@ fn read_with(
     sources: Vec<Source>,
     options: &ReadOptions,
 ) -> Result<(Objects, Policy), Vec<manifests::Fault>> {
-    with_policy(manifests::read_all(sources, options))
+    with_policy(manifests::read_all(sources, options), Faulty::Refused)
 }
 
 /// Adds the policy that objects say to them, and what is wrong with it to their faults.
 fn with_policy(
     (mut objects, mut faults): (Objects, Vec<manifests::Fault>),
+    faulty: Faulty,
 ) -> Result<(Objects, Policy), Vec<manifests::Fault>> {
     let wire: Vec<(&manifests::OurObject, WireObject<'_>)> = objects
         .ours
@@ -166,18 +171,21 @@ fn with_policy(
         })
         .collect();
     let bare: Vec<WireObject<'_>> = wire.iter().map(|(_, object)| *object).collect();
-    let policy = policy::parse(&bare).unwrap_or_else(|wrong| {
+    let Sound { policy, left_out } = faulty::sound(&bare, faulty).unwrap_or_else(|wrong| {
         for (index, fault) in wrong {
             faults.extend(wire.get(index).map(|(object, _)| located(object, fault)));
         }
-        Policy::default()
+        Sound::default()
     });
     faults.sort();
     if !faults.is_empty() {
         return Err(faults);
     }
     let remarks: Vec<Remark> = wire.iter().flat_map(|(object, wire)| later_fields(object, *wire)).collect();
-    objects.said.remarks.extend(remarks);
+    let left_out = left_out.iter().filter_map(|(index, fault)| Some((wire.get(*index)?.0, fault)));
+    let left_out: Vec<Remark> = left_out.map(|(object, fault)| faulty::remark(object, fault)).collect();
+    objects.said.remarks.extend(remarks.into_iter().chain(left_out.iter().cloned()));
+    objects.said.faulty = left_out;
     Ok((objects, policy))
 }
 
@@ -279,6 +287,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         objects: objects.documents,
         strays: objects.strays,
         remarks: objects.said.remarks.into_iter().chain(remarks).chain(kept).collect(),
+        faulty: objects.said.faulty,
         unscaled: objects.said.unscaled,
     })
 }

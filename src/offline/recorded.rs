@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::faulty::Faulty;
 use super::{Problem, Request, catalog, problems, region, with_policy};
 use crate::catalog::Catalog;
 use crate::manifests::{self, Cover, Fault, Names, Objects, Overlay, ReadOptions, Source};
@@ -84,7 +85,7 @@ pub(super) fn hidden(sources: Vec<Source>, reading: &ReadOptions, names: Names) 
         ),
         None => manifests::read_kept(kept, &reading),
     };
-    together(read, faults, &cover)
+    together(read, faults, &cover, Faulty::Refused)
 }
 
 /// Reads a snapshot with what is laid over it, and hides the names in both.
@@ -123,16 +124,22 @@ pub(super) fn read(laid: Laid, reading: &ReadOptions, names: Names) -> Result<(R
         true => manifests::read_laid(kept, overlay, &reading),
         false => manifests::read_kept(kept, &reading),
     };
-    Ok((together(read, faults, &cover), Recorded { at, location, gaps, azure, stock }))
+    let faulty = Faulty::of(azure.as_ref());
+    Ok((together(read, faults, &cover, faulty), Recorded { at, location, gaps, azure, stock }))
 }
 
 /// Puts faults together: what is wrong with a manifest is found when it is read, and once more in its place.
-fn together((objects, further): (Objects, Vec<Fault>), mut faults: Vec<Fault>, cover: &Cover) -> Read {
+fn together(
+    (objects, further): (Objects, Vec<Fault>),
+    mut faults: Vec<Fault>,
+    cover: &Cover,
+    faulty: Faulty,
+) -> Read {
     faults.extend(further);
     let mut faults: Vec<Fault> = faults.into_iter().map(|fault| cover.fault(fault)).collect();
     faults.sort();
     faults.dedup();
-    with_policy((objects, faults))
+    with_policy((objects, faults), faulty)
 }
 
 /// Returns the catalogue of a snapshot, where it is of the region that is planned for.
@@ -157,7 +164,8 @@ pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
     let cover = Cover::of(names, &[&kept], &BTreeSet::new());
     let kept = cover.kept(kept);
     let read = manifests::read_kept(kept.clone(), &ReadOptions::default());
-    let (objects, policy) = together(read, faults, &cover).map_err(|faults| problems(&faults))?;
+    let faulty = Faulty::of(azure.as_ref());
+    let (objects, policy) = together(read, faults, &cover, faulty).map_err(|faults| problems(&faults))?;
     let stock = if catalogs.is_empty() {
         Stock::embedded()
     } else {
@@ -194,8 +202,9 @@ pub fn seen(source: &Source) -> Result<Seen, Vec<Problem>> {
 
 /// Reads the objects of a snapshot.
 pub(super) fn of_file(file: SnapshotFile) -> Result<Seen, Vec<Fault>> {
-    let SnapshotFile { at, stock, kept, .. } = file;
-    let (objects, _) = with_policy(manifests::read_kept(kept, &ReadOptions::default()))?;
+    let SnapshotFile { at, stock, kept, azure, .. } = file;
+    let faulty = Faulty::of(azure.as_ref());
+    let (objects, _) = with_policy(manifests::read_kept(kept, &ReadOptions::default()), faulty)?;
     Ok(Seen { at, objects, stock })
 }
 

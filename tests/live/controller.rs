@@ -22,13 +22,18 @@ struct Running {
 impl Running {
     /// Starts both, with this mode and number of pods.
     async fn of(mode: &str, replicas: usize) -> Self {
+        Self::with("", mode, (replicas, "20")).await
+    }
+
+    /// The same with more documents, and another speed.
+    async fn with(more: &str, mode: &str, (replicas, speed): (usize, &str)) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let world = WORLD.replace("replicas: 5", &format!("replicas: {replicas}"));
+        let world = WORLD.replace("replicas: 5", &format!("replicas: {replicas}")) + more;
         let fleet = format!(
             "---\napiVersion: nodeform.dev/v1alpha1\nkind: NodeFleet\nmetadata: {{name: demo}}\nspec: {{mode: {mode}}}\n"
         );
         let record = folder.path().join("record.jsonl").display().to_string();
-        let program = Program::of(&(world + &fleet), &["--speed", "20", "--record", &record]).await;
+        let program = Program::of(&(world + &fleet), &["--speed", speed, "--record", &record]).await;
         let controller = controller(&program, folder.path());
         Self { program, controller, folder }
     }
@@ -190,5 +195,20 @@ async fn nodes_of_a_pool_that_is_deleted_stay_and_are_its_own_again_when_it_is_b
     }
     assert_eq!(running.program.kube("POST", POOLS, &pool).await.0, 201);
     running.is_empty().await;
+    running.terminated().await;
+}
+
+#[tokio::test]
+async fn a_faulty_pool_beside_a_good_one_is_said_and_stops_nothing_else() {
+    let faulty = "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: faulty}\nspec: {template: {spec: {\
+                  requirements: [{key: kubernetes.io/arch, operator: Sometimes, values: [amd64]}], \
+                  nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}}}}\n";
+    let mut running = Running::with(faulty, "auto", (5, "20")).await;
+    running.runs(5).await;
+    let said = "NodePool/faulty: `spec.template.spec.requirements[0].operator`";
+    running.program.wait(async || running.fleet().await["status"]["stops"].to_string().contains(said)).await;
+    let path = format!("{POOLS}/faulty");
+    assert_eq!(running.program.kube("DELETE", &path, &Value::Null).await.0, 200);
+    running.program.wait(async || running.fleet().await["status"]["stops"] == json!([])).await;
     running.terminated().await;
 }

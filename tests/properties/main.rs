@@ -588,6 +588,7 @@ fn left_over_and_cost(world: &World, strategy: SolveBy) -> Result<Option<LeftOve
         objects: 0,
         strays: BTreeSet::new(),
         remarks: Vec::new(),
+        faulty: Vec::new(),
         unscaled: BTreeSet::new(),
     };
     let proposed = offline::propose(&input);

@@ -59,14 +59,14 @@ impl Story {
 }
 
 /// Makes the fleet that the world asks for.
-fn made(stage: &mut Stage) {
+pub(crate) fn made(stage: &mut Stage) {
     let ready = stage.ready(Wishes::default()).expect("nodes are to be made");
     let applied = stage.apply(&ready, Trouble::default(), BTreeMap::new());
     assert!(applied.words().iter().all(|word| word == "done"), "{:?}", applied.words());
     stage.pass(60);
 }
 
-fn scaled(stage: &mut Stage, replicas: u32) {
+pub(crate) fn scaled(stage: &mut Stage, replicas: u32) {
     let target = "/apis/apps/v1/namespaces/default/deployments/inflate";
     stage.kube("PATCH", target, &json!({"spec": {"replicas": replicas}}));
     stage.pass(60);
