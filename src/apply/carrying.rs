@@ -204,6 +204,10 @@ impl Carrying {
             if let Event::Settled { change, outcome } = &event {
                 has_ended = true;
                 self.book.note(change, outcome);
+                let planned = self.plan.spec().changes.get(change);
+                if outcome.is_so() && planned.is_some_and(|planned| planned.change.create().is_some()) {
+                    self.memory.recorded.insert(change.clone(), outcome.clone());
+                }
             }
             tell(event);
         }

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 
 use super::back_off::BackOff;
 use super::wants::Wants;
-use crate::model::{ChangeClass, DisruptionReason};
-use crate::plan::{Change, ChangeId, PlanSpec};
+use crate::model::{ChangeClass, ClaimName, DisruptionReason};
+use crate::plan::{Change, ChangeId, Delete, PlanSpec};
 
 /// What is known when it is chosen.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,8 @@ pub struct Choosing<'a> {
     pub back_off: &'a BackOff,
     /// The changes of plans that are in flight.
     pub in_flight: &'a BTreeSet<ChangeId>,
+    /// The NodeClaims whose nodes are being made.
+    pub making: &'a BTreeSet<ClaimName>,
     /// Now.
     pub at: Timestamp,
 }
@@ -36,7 +38,7 @@ pub fn left_out(spec: &PlanSpec, choosing: Choosing<'_>) -> BTreeMap<ChangeId, A
                 .map(|(claim, until)| {
                     format!("nodes of pool `{}` failed; the next is tried at {until}", claim.pool)
                 }),
-            Change::Delete(delete) => of_delete(spec, id, delete.reason, choosing),
+            Change::Delete(delete) => of_delete(spec, id, delete, choosing),
             Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
                 Some("this version carries out creates and removals alone".to_owned())
             }
@@ -48,15 +50,18 @@ pub fn left_out(spec: &PlanSpec, choosing: Choosing<'_>) -> BTreeMap<ChangeId, A
     left_out
 }
 
-fn of_delete(
-    spec: &PlanSpec,
-    id: &ChangeId,
-    reason: DisruptionReason,
-    choosing: Choosing<'_>,
-) -> Option<String> {
-    let Choosing { wants, in_flight, at, .. } = choosing;
+fn of_delete(spec: &PlanSpec, id: &ChangeId, delete: &Delete, choosing: Choosing<'_>) -> Option<String> {
+    let Choosing { wants, in_flight, making, at, .. } = choosing;
+    let reason = delete.reason;
     if in_flight.contains(id) {
         return Some("a plan before removes it".to_owned());
+    }
+    if delete.target.claim.as_ref().is_some_and(|claim| making.contains(claim)) {
+        return Some("a plan before makes it, and ends that first".to_owned());
+    }
+    // Who deletes a node has decided.
+    if reason == DisruptionReason::Deleted {
+        return None;
     }
     if ChangeClass::of(reason) == ChangeClass::DeletePool {
         return Some("the nodes of a pool never go by themselves".to_owned());

@@ -7,11 +7,14 @@
 //!                                                 that wait in vain             Wants: twice, 15 s apart
 //! ```
 //!
+//! Nodes that somebody deletes by hand are a plan of their own ([`by_hand`]), which begins in any round.
+//!
 //! Values in, decisions out; what is done of them is `controller`. Must never let a change begin that no judged plan
 //! holds, nor one of a pool that is gone.
 
 mod back_off;
 mod batch;
+mod by_hand;
 mod chosen;
 mod pod_events;
 mod rounds;
@@ -22,6 +25,7 @@ mod worlds;
 
 pub use back_off::BackOff;
 pub use batch::Batch;
+pub use by_hand::{ByHand, Definition, Waits, by_hand};
 pub use chosen::{Choosing, left_out};
 pub use pod_events::PodEvents;
 pub use rounds::{InFlight, Next, Rounds};

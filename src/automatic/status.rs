@@ -5,10 +5,11 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::by_hand::Waits;
 use super::standing::FleetRef;
 use crate::api::meta::Condition;
 use crate::api::node_fleet::{self as wire, FleetHold, LastPlan, NodeFleetStatus, PlanInFlight};
-use crate::model::Mode;
+use crate::model::{ChangeClass, DisruptionReason, Mode};
 use crate::plan::{Plan, Summary};
 
 /// How many holds are listed at most, and how many letters one line has.
@@ -27,6 +28,8 @@ pub struct News {
     pub in_flight: Vec<PlanInFlight>,
     /// What is held back.
     pub holds: Vec<FleetHold>,
+    /// The nodes that somebody deletes and that wait.
+    pub deletions: Vec<FleetHold>,
     /// Why nothing new begins.
     pub stops: Vec<String>,
 }
@@ -61,12 +64,26 @@ impl News {
         self.holds = held.map(hold).collect();
     }
 
+    /// Takes the nodes that somebody deletes and that wait; returns those of which that is new.
+    pub fn take_deletions(&mut self, waits: &[Waits]) -> Vec<FleetHold> {
+        let hold = |waits: &Waits| FleetHold {
+            node: waits.node.to_string(),
+            class: ChangeClass::of(DisruptionReason::Deleted).to_string(),
+            because: short(&waits.because),
+            until: None,
+        };
+        let next: Vec<FleetHold> = waits.iter().map(hold).collect();
+        let before = std::mem::replace(&mut self.deletions, next.clone());
+        next.into_iter().filter(|hold| !before.contains(hold)).collect()
+    }
+
     /// Returns the merge patch of the NodeFleet's status; nothing where it says that already. `before` is the object as it
     /// is.
     #[must_use]
     pub fn patch(&self, fleet: &FleetRef, before: &Value, at: Timestamp) -> Option<Value> {
         let known: NodeFleetStatus = serde_json::from_value(before["status"].clone()).unwrap_or_default();
-        let Self { mode, plan, in_flight, holds, stops } = self.clone();
+        let Self { mode, plan, in_flight, holds, deletions, stops } = self.clone();
+        let holds = deletions.into_iter().chain(holds).take(HOLDS_MAX).collect();
         let status = NodeFleetStatus {
             observed_generation: Some(fleet.generation),
             conditions: Some(self.conditions(&known, fleet, at)),
@@ -152,5 +169,21 @@ mod tests {
         assert_eq!(of("Ready"), ("False".to_owned(), "1970-01-01T00:01:00Z".to_owned()));
         assert_eq!(of("Stalled").0, "True");
         assert_eq!(of("Reconciling"), ("False".to_owned(), "1970-01-01T00:00:00Z".to_owned()));
+    }
+
+    #[test]
+    fn what_waits_by_hand_is_a_hold_with_what_to_do_and_is_news_once() {
+        let fleet = FleetRef { name: "prod".to_owned(), generation: 2 };
+        let at = Timestamp::from_second(0).unwrap();
+        let mut news = News::default();
+        let waits = [Waits { node: "aks-a".into(), because: "set `suspend: false`".to_owned() }];
+        assert_eq!(news.take_deletions(&waits).len(), 1);
+        assert_eq!(news.take_deletions(&waits), [], "it was said before");
+        let status = news.patch(&fleet, &json!({}), at).unwrap();
+        let holds = status["status"]["holds"].as_array().unwrap();
+        assert_eq!((&holds[0]["node"], &holds[0]["class"]), (&json!("aks-a"), &json!("delete-pool")));
+        assert_eq!(holds[0]["because"], "set `suspend: false`");
+        assert_eq!(news.take_deletions(&[]), []);
+        assert_eq!(news.patch(&fleet, &status, at).unwrap()["status"]["holds"], json!([]));
     }
 }

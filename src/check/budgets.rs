@@ -67,10 +67,10 @@ fn not_ready<'a>(case: &Case<'a>) -> Vec<(&'a NodeName, &'a PoolName)> {
 }
 
 const fn may_be_listed(reason: DisruptionReason) -> bool {
-    use DisruptionReason::{Destroyed, Drifted, Empty, Excess, Expired, Underutilized, Unhealthy};
+    use DisruptionReason::{Deleted, Destroyed, Drifted, Empty, Excess, Expired, Underutilized, Unhealthy};
     match reason {
         Empty | Drifted | Underutilized => true,
-        Expired | Excess | Destroyed | Unhealthy => false,
+        Expired | Excess | Deleted | Destroyed | Unhealthy => false,
     }
 }
 
@@ -99,8 +99,8 @@ fn allowed(case: &Case<'_>, pool: &Pool, reason: DisruptionReason, gone: Option<
         DisruptionReason::Empty | DisruptionReason::Drifted | DisruptionReason::Underutilized => least,
         // Budgets pace what they cannot list, and one node may always go.
         DisruptionReason::Expired | DisruptionReason::Excess => least.max(1),
-        // Whoever asks for all of it to go asks for more than any budget lets go.
-        DisruptionReason::Destroyed => usize::MAX,
+        // Whoever asks for all of it to go, or deletes nodes, asks for more than any budget lets go.
+        DisruptionReason::Destroyed | DisruptionReason::Deleted => usize::MAX,
         DisruptionReason::Unhealthy => at_once(BudgetNodes::Percent(20), joined).max(1),
     };
     if least == usize::MAX { least } else { least.saturating_sub(going) }

@@ -27,7 +27,10 @@ pub(super) fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> 
             is_unhealthy(case, node)
         }
         DisruptionReason::Excess => is_one_too_many(case, pool),
-        DisruptionReason::Empty | DisruptionReason::Underutilized | DisruptionReason::Destroyed => true,
+        DisruptionReason::Empty
+        | DisruptionReason::Underutilized
+        | DisruptionReason::Destroyed
+        | DisruptionReason::Deleted => true,
     };
     if !is_so {
         faults.push(format!("is removed as {called}, which it is not"));

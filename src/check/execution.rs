@@ -13,6 +13,7 @@ use super::substitutes::buyable;
 use crate::model::{MicroUsdPerHour, Node, NodeName, Offering, PodKey, PodPlace};
 use crate::plan::execution::{CHOICES_MAX, Execution, NodeIdentity};
 use crate::plan::{ChangeId, Choice};
+use crate::snapshot::azure::{VmFacts, is_of_claim};
 
 /// Returns what is wrong with how a plan is carried out.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
@@ -187,6 +188,13 @@ fn identity(case: &Case<'_>, said: Option<&NodeIdentity>, node: &NodeName) -> Ve
         let own = node.provider_id.as_ref().map(|id| id.to_ascii_lowercase());
         own == Some(format!("azure://{}", vm.id.to_ascii_lowercase()))
     });
+    // What somebody deletes before its claim names a VM is known by its name.
+    let is_deleted = case.plan.spec.wishes.deleted.contains(&node.name);
+    let is_named = |vm: &&VmFacts| {
+        let claim = node.claim.as_ref().filter(|_| is_deleted);
+        claim.is_some_and(|claim| is_of_claim(&vm.name, &vm.tags, claim))
+    };
+    let vm = vm.or_else(|| facts.vms.iter().flatten().find(is_named));
     let seen = (&node.uid, &node.claim_uid, vm.map(|vm| &vm.id), vm.and_then(|vm| vm.vm_id.as_ref()));
     let is_same = seen == (&said.node_uid, &said.claim_uid, said.vm.as_ref(), said.vm_id.as_ref());
     if is_same {

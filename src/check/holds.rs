@@ -48,7 +48,7 @@ const fn of_reason(reason: DisruptionReason) -> (ChangeClass, Option<DisruptionR
         DisruptionReason::Unhealthy | DisruptionReason::Expired | DisruptionReason::Drifted => {
             ChangeClass::Replace
         }
-        DisruptionReason::Destroyed => ChangeClass::DeletePool,
+        DisruptionReason::Destroyed | DisruptionReason::Deleted => ChangeClass::DeletePool,
     };
     (class, Some(reason))
 }
@@ -58,6 +58,10 @@ fn why(
     pool: &PoolName,
     (class, reason): (ChangeClass, Option<DisruptionReason>),
 ) -> Option<String> {
+    // Who deletes a node has decided.
+    if reason == Some(DisruptionReason::Deleted) {
+        return None;
+    }
     let holds = &case.policy.fleet.holds;
     let has = |classes: &BTreeMap<PoolName, BTreeSet<ChangeClass>>| {
         classes.get(pool).is_some_and(|classes| classes.contains(&class))

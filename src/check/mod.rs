@@ -18,6 +18,7 @@ mod choices;
 mod content;
 mod crowd;
 mod daemons;
+mod deleted;
 mod destroyed;
 mod due;
 mod evictions;
@@ -109,6 +110,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         supposed::findings,
         wishes::findings,
         destroyed::findings,
+        deleted::findings,
         preempted::findings,
         execution::findings,
     ];

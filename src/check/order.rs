@@ -146,9 +146,9 @@ fn missing_conditions(change: &Change, conditions: &[Precondition]) -> BTreeSet<
         }
         let may_be_node_only = delete.reason.is_due();
         let is_it = |node: &NodeName, node_only: bool| node == name && (may_be_node_only || !node_only);
-        if !holds(
-            &|it| matches!(it, Precondition::NotProtected { node, node_only } if is_it(node, *node_only)),
-        ) {
+        let is_deleted = delete.reason == crate::model::DisruptionReason::Deleted;
+        let is_protected = |it: &Precondition| matches!(it, Precondition::NotProtected { node, node_only } if is_it(node, *node_only));
+        if !is_deleted && !holds(&is_protected) {
             missing.insert("notProtected");
         }
         let is_empty = delete.reason == crate::model::DisruptionReason::Empty;

@@ -49,7 +49,8 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         }
     }
     let deletes = case.plan.spec.deletes().map(|(_, delete)| delete);
-    let spared = deletes.filter(|delete| delete.reason != DisruptionReason::Destroyed);
+    let is_asked = |reason| matches!(reason, DisruptionReason::Destroyed | DisruptionReason::Deleted);
+    let spared = deletes.filter(|delete| !is_asked(delete.reason));
     let needs_place: BTreeSet<&NodeName> = spared.map(|delete| &delete.target.node).collect();
     for pod in &case.snapshot.pods {
         if let PodPlace::Bound(node) = &pod.place

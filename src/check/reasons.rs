@@ -90,7 +90,7 @@ const fn is_of(why: DisruptionReason, reason: &Reason) -> bool {
         DisruptionReason::Excess => matches!(reason, Reason::Excess { .. }),
         DisruptionReason::Drifted => matches!(reason, Reason::Drifted { .. }),
         DisruptionReason::Underutilized => matches!(reason, Reason::Underutilized),
-        DisruptionReason::Destroyed => matches!(reason, Reason::Asked { .. }),
+        DisruptionReason::Destroyed | DisruptionReason::Deleted => matches!(reason, Reason::Asked { .. }),
     }
 }
 

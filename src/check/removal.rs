@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use super::{balanced, destroyed, due, held, underused};
+use super::{balanced, deleted, destroyed, due, held, underused};
 use crate::model::{DisruptionReason, Node, NodeName, Pod, Pool};
 use crate::plan::{Change, ExistingNode};
 
@@ -83,10 +83,11 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
             faults.extend(due::faults(case, node, reason));
         }
         DisruptionReason::Destroyed => faults.extend(destroyed::faults(case, node)),
+        DisruptionReason::Deleted => faults.extend(deleted::faults(case, node)),
     }
     // Karpenter lets a daemon that asks not to be disrupted keep its node.
     let is_kept = |pod: &&&Pod| pod.is_daemon && pod.is_protected(case.snapshot.at);
-    let is_bounded = reason == DisruptionReason::Unhealthy
+    let is_bounded = matches!(reason, DisruptionReason::Unhealthy | DisruptionReason::Deleted)
         || reason.is_due() && node.claimed.termination_grace_period.is_some();
     if let Some(pod) = case.running_on(&node.name).iter().find(is_kept).filter(|_| !is_bounded) {
         faults.push(format!("is removed, but pod `{}` there asks not to be disrupted", pod.key));

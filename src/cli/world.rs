@@ -184,8 +184,11 @@ pub(super) fn wishes(replace: &[String], forget: &[String]) -> Result<Wishes, Fa
         }
         nodes
     };
-    let wishes =
-        Wishes { replace: nodes("--replace", replace), forget: nodes("--forget", forget), destroy: false };
+    let wishes = Wishes {
+        replace: nodes("--replace", replace),
+        forget: nodes("--forget", forget),
+        ..Wishes::default()
+    };
     if faults.is_empty() {
         return Ok(wishes);
     }

@@ -9,6 +9,7 @@ use super::now;
 use super::tell::{Made, Teller};
 use crate::api::node_fleet::PlanInFlight;
 use crate::apply::{Carrying, Reader};
+use crate::model::ClaimName;
 use crate::plan::ChangeId;
 use crate::rollout::{self, Seen};
 
@@ -65,6 +66,15 @@ impl Flights {
     /// Returns the changes that have not ended.
     pub(super) fn unsettled(&self) -> BTreeSet<ChangeId> {
         self.flights.iter().flat_map(|flight| flight.carrying.unsettled().cloned()).collect()
+    }
+
+    /// Returns the NodeClaims whose nodes are being made.
+    pub(super) fn making(&self) -> BTreeSet<ClaimName> {
+        let claims = self.flights.iter().flat_map(|Flight { carrying, .. }| {
+            let changes = &carrying.plan.spec().changes;
+            carrying.unsettled().filter_map(|id| Some(changes.get(id)?.change.create()?.claim.clone()))
+        });
+        claims.collect()
     }
 
     /// Drops what has not begun of plans that hold anything but what is wanted.

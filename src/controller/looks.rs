@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::automatic::{self, Standing};
+use crate::automatic::{self, Definition, Standing};
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind};
 
 /// Where NodeFleets are.
@@ -39,6 +39,16 @@ pub(super) async fn waiting(cluster: &Cluster) -> Result<BTreeSet<Arc<str>>, Clu
     };
     let waiting = pods.iter().filter(waits).filter_map(|pod| pod["metadata"]["uid"].as_str());
     Ok(waiting.map(Arc::from).collect())
+}
+
+/// Reads whether the kind NodeClaim stays. Where its definition is not to be found it is served all the same.
+pub(super) async fn definition(cluster: &Cluster) -> Definition {
+    const PATH: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodeclaims.karpenter.sh";
+    match cluster.get_optional(PATH).await {
+        Ok(Some(found)) if found["metadata"]["deletionTimestamp"].is_string() => Definition::Going,
+        Ok(_) => Definition::There,
+        Err(failure) => Definition::Unknown(failure.what),
+    }
 }
 
 /// Lists objects.

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::now;
-use crate::automatic;
+use super::{looks, now};
+use crate::automatic::{self, ByHand, Definition, Waits};
 use crate::azure::Azure;
 use crate::cluster::Cluster;
 use crate::model::Mode;
@@ -32,6 +32,10 @@ pub(super) struct Round {
     pub(super) creates: Option<CheckedPlan>,
     /// All else; in mode `observe` the whole.
     pub(super) rest: CheckedPlan,
+    /// The nodes that somebody deletes and that go, where there are any.
+    pub(super) deleted: Option<CheckedPlan>,
+    /// Those that wait.
+    pub(super) waits: Vec<Waits>,
     /// How long it was planned.
     pub(super) took: Duration,
     /// What was noticed when it was read.
@@ -46,23 +50,52 @@ pub(super) async fn round(asked: Asked) -> Result<Round, Vec<String>> {
     let at = now();
     let seen = observe(&asked.cluster, &asked.azure, &asked.named).await;
     let seen = seen.map_err(|faults| faults.iter().map(|fault| fault.what.clone()).collect::<Vec<_>>())?;
-    let planned = tokio::task::spawn_blocking(move || planned(asked, seen, at)).await;
+    // Behind the objects: a kind that was to go when they were read is to go still.
+    let definition = looks::definition(&asked.cluster).await;
+    let planned = tokio::task::spawn_blocking(move || planned(asked, (seen, definition), at)).await;
     planned.unwrap_or_else(|error| Err(vec![format!("planning ended with a bug of nodeform: {error}")]))
 }
 
-fn planned(asked: Asked, seen: Observation, at: Timestamp) -> Result<Round, Vec<String>> {
+fn planned(
+    asked: Asked,
+    (seen, definition): (Observation, Definition),
+    at: Timestamp,
+) -> Result<Round, Vec<String>> {
     let started = Instant::now();
     let warnings = seen.warnings.clone();
     let world = world(&asked, seen, at).map_err(|problems| said(&problems))?;
+    let (deleted, waits) = by_hand(&world, &definition, asked.mode);
     if asked.mode == Mode::Observe {
         let rest = offline::plan(&world).map_err(|refused| of_judge(&refused))?.plan;
-        return Ok(Round { at, world, creates: None, rest, took: started.elapsed(), warnings });
+        let took = started.elapsed();
+        return Ok(Round { at, world, creates: None, rest, deleted, waits, took, warnings });
     }
     let alone = automatic::creates_alone(&world);
     let Planned { plan: creates, .. } = offline::plan(&alone).map_err(|refused| of_judge(&refused))?;
     let rest = automatic::without_waiting(&world, creates.plan());
     let Planned { plan: rest, .. } = offline::plan(&rest).map_err(|refused| of_judge(&refused))?;
-    Ok(Round { at, world, creates: Some(creates), rest, took: started.elapsed(), warnings })
+    let took = started.elapsed();
+    Ok(Round { at, world, creates: Some(creates), rest, deleted, waits, took, warnings })
+}
+
+/// Plans the nodes that somebody deletes; whatever keeps them keeps nothing else.
+fn by_hand(world: &World, definition: &Definition, mode: Mode) -> (Option<CheckedPlan>, Vec<Waits>) {
+    let ByHand { world: asked, mut waits } = automatic::by_hand(world, definition, mode);
+    let Some(asked) = asked else { return (None, waits) };
+    match offline::plan(&asked) {
+        Ok(Planned { plan, .. }) => {
+            let held = plan.plan().evidence.held.iter();
+            waits.extend(held.map(|held| Waits { node: held.node.clone(), because: held.because.clone() }));
+            let goes = plan.plan().spec.deletes().count() > 0;
+            (goes.then_some(plan), waits)
+        }
+        Err(refused) => {
+            let because = of_judge(&refused).join("; ");
+            let nodes = asked.snapshot.supposed.wishes.deleted.into_iter();
+            waits.extend(nodes.map(|node| Waits { node, because: because.clone() }));
+            (None, waits)
+        }
+    }
 }
 
 /// Returns the world that was seen, as `plan --live` does.

@@ -24,8 +24,10 @@ use crate::manifests::Remark;
 use crate::model::{ClaimName, Mode};
 use crate::offline::World;
 use crate::plan::{Change, ChangeId, PlanSpec};
+use crate::policy::Policy;
 use crate::review::{self, ApprovedPlan, CheckedPlan, NotApproved, Terms};
 use crate::rollout;
+use crate::snapshot::Snapshot;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 
@@ -210,9 +212,12 @@ impl<'a> Session<'a> {
     }
 
     async fn of_round(&mut self, round: Round) {
-        let Round { at, world, creates, rest, .. } = round;
+        let Round { at, world, creates, rest, deleted, waits, .. } = round;
         self.news.take(rest.plan(), at);
         self.note_faulty(&world);
+        for hold in self.news.take_deletions(&waits) {
+            tracing::info!(node = hold.node, "deleted by hand, and waits: {}", hold.because);
+        }
         self.controller.metrics.cost(rest.plan());
         let Some(creates) = creates else { return };
         if self.reader.is_none() {
@@ -233,16 +238,18 @@ impl<'a> Session<'a> {
         }
         let uids = rest.plan().spec.execution.iter().flat_map(|execution| execution.nodes.values());
         self.wants.note(uids.filter_map(|node| node.node_uid.clone()).collect(), at);
+        let deleted = self.begin_deleted(&world, deleted).await;
         let in_flight = self.flights.unsettled();
         let new = self.chosen(&creates.plan().spec, &in_flight);
         if !new.wanted.is_empty() {
             self.news.take(creates.plan(), at);
-            self.flights.keep_only(&BTreeSet::new());
-            self.begin(&world, creates, new.left_out).await;
+            self.flights.keep_only(&deleted);
+            self.begin((&world.snapshot, &world.policy), creates, new.left_out).await;
             return;
         }
         let spec = &rest.plan().spec;
-        let removals: BTreeSet<ChangeId> = spec.deletes().map(|(id, _)| id.clone()).collect();
+        let mut removals: BTreeSet<ChangeId> = spec.deletes().map(|(id, _)| id.clone()).collect();
+        removals.extend(deleted);
         self.flights.keep_only(&removals);
         let mut under_way = in_flight;
         under_way.extend(self.flights.pending());
@@ -254,7 +261,7 @@ impl<'a> Session<'a> {
         if has_removal {
             let mut left_out = new.left_out;
             leave_out_waiting(spec, &mut left_out);
-            self.begin(&world, rest, left_out).await;
+            self.begin((&world.snapshot, &world.policy), rest, left_out).await;
         }
     }
 
@@ -266,20 +273,37 @@ impl<'a> Session<'a> {
         self.faulty = faulty;
     }
 
+    /// Has the nodes drained and removed that somebody deletes; returns those changes.
+    async fn begin_deleted(&mut self, world: &World, plan: Option<CheckedPlan>) -> BTreeSet<ChangeId> {
+        let Some(plan) = plan else { return BTreeSet::new() };
+        let spec = &plan.plan().spec;
+        let deleted = spec.deletes().map(|(id, _)| id.clone()).collect();
+        let new = self.chosen(spec, &self.flights.unsettled());
+        if !new.wanted.is_empty() {
+            self.begin((&world.snapshot, &world.policy), plan, new.left_out).await;
+        }
+        deleted
+    }
+
     fn chosen(&self, spec: &PlanSpec, in_flight: &BTreeSet<ChangeId>) -> Chosen {
         let Self { wants, back_off, .. } = self;
-        let left_out = automatic::left_out(spec, Choosing { wants, back_off, in_flight, at: now() });
+        let making = &self.flights.making();
+        let left_out = automatic::left_out(spec, Choosing { wants, back_off, in_flight, making, at: now() });
         let wanted = spec.changes.keys().filter(|id| !left_out.contains_key(*id)).cloned().collect();
         Chosen { wanted, left_out }
     }
 
     /// Has a plan carried out, but for what is left out.
-    async fn begin(&mut self, world: &World, checked: CheckedPlan, left_out: BTreeMap<ChangeId, Arc<str>>) {
-        let World { snapshot, policy, .. } = world;
+    async fn begin(
+        &mut self,
+        (snapshot, policy): (&Snapshot, &Policy),
+        checked: CheckedPlan,
+        left_out: BTreeMap<ChangeId, Arc<str>>,
+    ) {
         let now = review::Now { snapshot, policy, begun: &BTreeSet::new() };
         let approved = review::approve(checked, now, Terms::default());
         match approved {
-            Ok(approved) => self.carry(world, approved.withholding(left_out)).await,
+            Ok(approved) => self.carry((snapshot, policy), approved.withholding(left_out)).await,
             Err(faults) => self.not_approved(&faults),
         }
     }
@@ -293,8 +317,7 @@ impl<'a> Session<'a> {
         self.news.stops = stops;
     }
 
-    async fn carry(&mut self, world: &World, approved: ApprovedPlan) {
-        let World { snapshot, policy, .. } = world;
+    async fn carry(&mut self, (snapshot, policy): (&Snapshot, &Policy), approved: ApprovedPlan) {
         let plan = Arc::new(approved);
         let book = match Book::open(self.writer.clone(), &plan, None, now()).await {
             Ok(book) => book,
@@ -334,7 +357,7 @@ impl<'a> Session<'a> {
             let begun = rollout::begun(&plan.id(), &seen);
             tracing::info!(plan = plan.id(), begun = begun.len(), "going on with what has begun");
             match review::resume(plan, review::Now { snapshot, policy, begun: &begun }) {
-                Ok(approved) => self.carry(world, approved).await,
+                Ok(approved) => self.carry((snapshot, policy), approved).await,
                 Err(faults) => self.not_approved(&faults),
             }
         }

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::LaunchFault;
-use crate::model::{Node, NodeName, Pod, PodKey, PodPlace};
+use crate::model::{DisruptionReason, Node, NodeName, Pod, PodKey, PodPlace};
 use crate::plan::execution::{NodeIdentity, Removal};
 use crate::plan::{Change, ChangeId, Plan};
+use crate::snapshot::azure::{VmFacts, is_of_claim};
 use crate::snapshot::{AzureFacts, Snapshot};
 
 /// What is known of the nodes that a plan touches.
@@ -31,7 +32,10 @@ pub(super) fn existing(snapshot: &Snapshot, facts: &AzureFacts, plan: &Plan) -> 
         }
         let Some(target) = planned.change.target() else { continue };
         let Some(node) = nodes.get(&target.node) else { continue };
-        match identity(facts, node) {
+        let is_deleted =
+            planned.change.delete().is_some_and(|delete| delete.reason == DisruptionReason::Deleted);
+        let known = if is_deleted { deleted(facts, node) } else { identity(facts, node) };
+        match known {
             Ok(identity) => drop(existing.nodes.insert(id.clone(), identity)),
             Err(why) => faults.push(LaunchFault::of(id, format!("node `{}`", node.name), why)),
         }
@@ -85,14 +89,40 @@ fn identity(facts: &AzureFacts, node: &Node) -> Result<NodeIdentity, &'static st
     if vm.is_none() && node.provider_id.is_some() {
         return Err("its VM was not among those that Azure listed");
     }
+    Ok(with_vm(node, vm))
+}
+
+fn with_vm(node: &Node, vm: Option<&VmFacts>) -> NodeIdentity {
     let mut interfaces = vm.map(|vm| vm.interfaces.clone()).unwrap_or_default();
     interfaces.sort();
-    Ok(NodeIdentity {
+    NodeIdentity {
         node_uid: node.uid.clone(),
         claim_uid: node.claim_uid.clone(),
         vm: vm.map(|vm| vm.id.clone()),
         vm_id: vm.and_then(|vm| vm.vm_id.clone()),
         interfaces,
         os_disk: vm.and_then(|vm| vm.os_disk.clone()),
-    })
+    }
+}
+
+/// A node that somebody deletes may have no VM, or none any more; then what its claim left goes by name and tag.
+fn deleted(facts: &AzureFacts, node: &Node) -> Result<NodeIdentity, &'static str> {
+    let (Some(_), Some(interfaces)) = (&facts.vms, &facts.interfaces) else {
+        return Err("which VMs and network interfaces there are is not known");
+    };
+    let Some(claim) = &node.claim else { return Err("it has no NodeClaim") };
+    let mut left = facts.vms_of(claim);
+    let vm = match (facts.vm_of(node), left.next()) {
+        (Some(vm), _) => Some(vm),
+        (None, left) => left,
+    };
+    if facts.vms_of(claim).any(|other| vm.is_some_and(|vm| vm.id != other.id)) {
+        return Err("several VMs have the name of its NodeClaim: delete those that are not its own");
+    }
+    let mut identity = with_vm(node, vm);
+    let own = interfaces.iter().filter(|nic| is_of_claim(&nic.name, &nic.tags, claim));
+    identity.interfaces.extend(own.map(|nic| nic.id.clone()));
+    identity.interfaces.sort();
+    identity.interfaces.dedup_by(|one, other| one.eq_ignore_ascii_case(other));
+    Ok(identity)
 }

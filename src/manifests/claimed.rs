@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 
 use crate::api::text::DurationText;
-use crate::model::{Claimed, Drift, ExpireAfter, Stamp, Trouble};
+use crate::model::{Claimed, Drift, ExpireAfter, Stamp, Trouble, label};
 
 use super::cursor::Cursor;
 use super::meta::Meta;
@@ -28,6 +28,8 @@ pub fn read(meta: &Meta, spec: Cursor<'_>, status: Option<Cursor<'_>>) -> Claime
         class_stamp: stamp(meta, CLASS_STAMP),
         expire_after: expire_after(spec),
         termination_grace_period: spec.text("terminationGracePeriod").and_then(|text| duration(text)),
+        is_own: meta.annotations.contains_key(label::CLUSTER),
+        is_deleted: meta.is_deleting && !meta.annotations.contains_key(label::REMOVAL),
     }
 }
 

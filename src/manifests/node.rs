@@ -143,7 +143,7 @@ impl NodeObject {
             created: self.meta.created,
             quiet_since: claim.as_ref().and_then(|claim| claim.quiet_since),
             is_consolidatable: claim.as_ref().is_some_and(|claim| claim.is_consolidatable),
-            claimed: claim.as_ref().map(|claim| claim.claimed.clone()).unwrap_or_default(),
+            claimed: claim.as_ref().map(|claim| claim.claimed_with(&self.meta)).unwrap_or_default(),
             troubles: self.troubles,
             claim: claim.map(|claim| ClaimName::new(&*claim.meta.name)),
         }
@@ -210,6 +210,13 @@ impl ClaimObject {
     #[must_use]
     pub fn single(&self, key: &str) -> Option<Arc<str>> {
         self.labels().get(key).cloned()
+    }
+
+    /// Returns what the claim says of its Node: whoever deletes the Node means the claim too.
+    fn claimed_with(&self, node: &Meta) -> Claimed {
+        let is_removed = self.meta.annotations.contains_key(label::REMOVAL);
+        let is_deleted = self.claimed.is_deleted || node.is_deleting && !is_removed;
+        Claimed { is_deleted, ..self.claimed.clone() }
     }
 
     /// Returns what a node of this claim is labelled with: its labels, and what it asks for where there is

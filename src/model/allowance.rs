@@ -162,13 +162,13 @@ impl<'a> Allowance<'a> {
 
     /// Returns how many of so many nodes may go at once for this reason; without any budget all may. What no budget can
     /// list is paced by them, and never held back by them: one node may always go, and of unhealthy ones no more than
-    /// [`UNHEALTHY_MAX`]. They say nothing of nodes that are destroyed on request.
+    /// [`UNHEALTHY_MAX`]. They say nothing of nodes that are destroyed or deleted on request.
     #[must_use]
     pub fn nodes(&self, reason: DisruptionReason, pool_nodes: usize) -> usize {
         if self.hold(reason).is_some() {
             return 0;
         }
-        if reason == DisruptionReason::Destroyed {
+        if matches!(reason, DisruptionReason::Destroyed | DisruptionReason::Deleted) {
             return usize::MAX;
         }
         if reason == DisruptionReason::Unhealthy {

@@ -33,6 +33,12 @@ pub struct Claimed {
     #[serde(with = "super::written::optional_text", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub termination_grace_period: Option<SignedDuration>,
+    /// Whether nodeform made the claim.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub is_own: bool,
+    /// Whether somebody deletes the claim or its Node, and no plan has begun to remove it.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub is_deleted: bool,
 }
 
 /// That a node differs from what its pool or class asks for.

@@ -24,6 +24,8 @@ pub enum DisruptionReason {
     Underutilized,
     /// The user asks for all that is managed to go (`--destroy`); Karpenter has no such reason, and no budget lists it.
     Destroyed,
+    /// Somebody deleted the Node or its NodeClaim (`kubectl delete`); no budget lists it, and nothing holds it back.
+    Deleted,
 }
 
 impl DisruptionReason {
@@ -38,6 +40,7 @@ impl DisruptionReason {
             Self::Excess => "Excess",
             Self::Underutilized => "Underutilized",
             Self::Destroyed => "Destroyed",
+            Self::Deleted => "Deleted",
         }
     }
 
@@ -56,7 +59,10 @@ impl DisruptionReason {
     /// Returns whether a node goes whatever that costs and however long it was quiet: for what it is, or on request.
     #[must_use]
     pub const fn is_due(self) -> bool {
-        matches!(self, Self::Unhealthy | Self::Expired | Self::Drifted | Self::Excess | Self::Destroyed)
+        matches!(
+            self,
+            Self::Unhealthy | Self::Expired | Self::Drifted | Self::Excess | Self::Destroyed | Self::Deleted
+        )
     }
 }
 

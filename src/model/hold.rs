@@ -73,7 +73,7 @@ impl ChangeClass {
             DisruptionReason::Drifted | DisruptionReason::Expired | DisruptionReason::Unhealthy => {
                 Self::Replace
             }
-            DisruptionReason::Destroyed => Self::DeletePool,
+            DisruptionReason::Destroyed | DisruptionReason::Deleted => Self::DeletePool,
         }
     }
 }
@@ -201,7 +201,7 @@ impl Holds {
     }
 
     /// Returns what keeps a node of a pool from going for this reason: of several holds the one that lasts longest.
-    /// Age and sickness are no choice, so that only their class keeps such nodes.
+    /// Age and sickness are no choice, so that only their class keeps such nodes; who deletes a node has decided.
     #[must_use]
     pub fn on_removal(
         &self,
@@ -209,6 +209,9 @@ impl Holds {
         reason: DisruptionReason,
         at: Option<Timestamp>,
     ) -> Option<Hold> {
+        if reason == DisruptionReason::Deleted {
+            return None;
+        }
         let is_meant = |freeze: &Freeze| match &freeze.reasons {
             Some(reasons) => reasons.contains(&reason),
             None => reason.is_chosen(),

@@ -11,6 +11,8 @@ pub const NODE_POOL: &str = "karpenter.sh/nodepool";
 pub const CAPACITY_TYPE: &str = "karpenter.sh/capacity-type";
 /// On a NodeClaim whose node nodeform removes: it goes, whether or not it is deleted yet.
 pub const REMOVAL: &str = "nodeform.dev/removal";
+/// On all that nodeform makes: the identity of the cluster.
+pub const CLUSTER: &str = "nodeform.dev/cluster";
 
 /// Set by Karpenter once a node has joined.
 pub const REGISTERED: &str = "karpenter.sh/registered";

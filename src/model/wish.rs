@@ -19,6 +19,9 @@ pub struct Wishes {
     /// Whether all that is managed goes and nothing is made (`--destroy`), as far as the plan's targets go.
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub destroy: bool,
+    /// Nodes that somebody deletes (`kubectl delete node`, `kubectl delete nodeclaim`), and that go for that alone.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub deleted: BTreeSet<NodeName>,
 }
 
 impl Wishes {
@@ -26,6 +29,12 @@ impl Wishes {
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Returns whether nodes are to go and nothing else is to happen.
+    #[must_use]
+    pub fn only_removes(&self) -> bool {
+        self.destroy || !self.deleted.is_empty()
     }
 }
 

@@ -16,7 +16,7 @@ use super::World;
 /// Returns what `nodeTaintsPolicy: Honor` would save on the workload for which nodes cost most; nothing where it saves
 /// nothing, or more pods would be left over.
 pub(super) fn honoring(world: &World, solution: &Solution) -> Option<Honoring> {
-    let is_whole = world.targets.is_empty() && !world.snapshot.supposed.wishes.destroy;
+    let is_whole = world.targets.is_empty() && !world.snapshot.supposed.wishes.only_removes();
     if world.strategy != Strategy::Cheapest || !is_whole {
         return None;
     }

@@ -16,7 +16,7 @@ type Solve = fn(&World) -> Solution;
 
 /// Returns the next best plan that the judge accepts; nothing where there is none, or where the fleet is what was asked for.
 pub(super) fn instead(world: &World, refused: &RefusedPlan) -> Option<Planned> {
-    if world.strategy != Strategy::Cheapest || world.snapshot.supposed.wishes.destroy {
+    if world.strategy != Strategy::Cheapest || world.snapshot.supposed.wishes.only_removes() {
         return None;
     }
     if let Some(planned) = held_back::without_refused(world, refused) {

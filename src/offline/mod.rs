@@ -378,7 +378,7 @@ pub fn propose(world: &World) -> Proposed {
 /// Adds what any such fleet costs at least, where that is asked for.
 fn bounded(world: &World, mut solution: Solution, mut plan: Plan) -> Proposed {
     // What targets leave out is no fleet of its own.
-    let is_whole = world.targets.is_empty() && !world.snapshot.supposed.wishes.destroy;
+    let is_whole = world.targets.is_empty() && !world.snapshot.supposed.wishes.only_removes();
     if world.proves_bound && is_whole {
         solution.report.bound = crate::solve::bound::bound(&world.snapshot, &world.policy, &solution);
         plan.evidence.report.bound = solution.report.bound;
@@ -413,6 +413,11 @@ pub fn judge(world: &World, proposed: Proposed) -> Result<Planned, RefusedPlan> 
 fn unjudged(world: &World) -> (Solution, Plan) {
     if world.snapshot.supposed.wishes.destroy {
         let solution = crate::solve::destroy(&world.snapshot, &world.policy, &world.targets);
+        let plan = plan_of(world, &solution);
+        return (solution, plan);
+    }
+    if world.snapshot.supposed.wishes.only_removes() {
+        let solution = crate::solve::deleted(&world.snapshot, &world.policy);
         let plan = plan_of(world, &solution);
         return (solution, plan);
     }

@@ -5,7 +5,7 @@ use super::change::ChangeId;
 use super::execution::Execution;
 
 /// The identity of the cluster.
-pub const CLUSTER: &str = "nodeform.dev/cluster";
+pub const CLUSTER: &str = crate::model::label::CLUSTER;
 /// The change that made it.
 pub const ITEM: &str = "nodeform.dev/item";
 /// The plan of the change, by its id.

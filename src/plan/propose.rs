@@ -101,7 +101,7 @@ pub fn propose(ground: Ground<'_>, solution: &Solution) -> Proposal {
     let forgotten = &ground.snapshot.supposed.wishes.forget;
     let leaving: BTreeSet<&NodeName> = solution.target.removed.iter().map(|removal| &removal.node).collect();
     // Nothing is taken over only to be destroyed.
-    let takes_over = !ground.snapshot.supposed.wishes.destroy;
+    let takes_over = !ground.snapshot.supposed.wishes.only_removes();
     if takes_over && ground.snapshot.nodes.iter().any(|node| node.claim.is_some()) {
         let stays = |node: &&Node| {
             !leaving.contains(&node.name) && !node.is_deleting && !forgotten.contains(&node.name)
@@ -273,8 +273,11 @@ fn propose_delete(ground: Ground<'_>, removal: &Removal, node: &Node, proposal: 
     let target = existing(node);
     let is_bounded = node.claimed.termination_grace_period.is_some();
     let node_only = removal.reason == Why::Unhealthy || removal.reason.is_due() && is_bounded;
-    let protected = Precondition::NotProtected { node: node.name.clone(), node_only };
-    let mut preconditions = vec![same_node(node), protected];
+    let mut preconditions = vec![same_node(node)];
+    // Who deletes a node means it, whatever it and its pods ask; the pods are waited for when it is drained.
+    if removal.reason != Why::Deleted {
+        preconditions.push(Precondition::NotProtected { node: node.name.clone(), node_only });
+    }
     let pool = node.pool.as_ref().and_then(|pool| ground.policy.pools.get(pool));
     let digest = pool.and_then(|pool| Some((pool, ground.inputs.pools.get(&pool.name)?)));
     preconditions.extend(
@@ -295,6 +298,7 @@ fn propose_delete(ground: Ground<'_>, removal: &Removal, node: &Node, proposal: 
         Why::Excess => Reason::Excess { what },
         Why::Underutilized => Reason::Underutilized,
         Why::Destroyed => Reason::Asked { by: wish::DESTROY.into() },
+        Why::Deleted => Reason::Asked { by: wish::DELETED.into() },
     };
     let id = identity::target_id("delete", &target);
     let delete = Delete { target, reason: removal.reason };

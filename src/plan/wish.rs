@@ -14,6 +14,9 @@ pub(super) const REPLACE: &str = "`--replace`";
 /// What a plan says for the reason of a node that goes with all others.
 pub(super) const DESTROY: &str = "`--destroy`";
 
+/// What a plan says for the reason of a node that somebody deletes.
+pub(super) const DELETED: &str = "`kubectl delete`";
+
 /// Adds the nodes that are to be forgotten.
 pub(super) fn propose_forgets(ground: Ground<'_>, proposal: &mut Proposal) {
     let Ground { snapshot, policy, .. } = ground;

@@ -11,11 +11,11 @@ use super::action::{Action, Effect, PodRef, VmRef};
 use super::conditions::{INITIALIZED, LAUNCHED, REGISTERED};
 use super::ground::{Ground, act, attempt, let_claim_go, let_node_go, patch_claim, vm_name};
 use super::join;
-use super::journal::{LAUNCH, Launching};
+use super::journal::{LAUNCH, Launching, Removing};
 use super::memory::Then;
 use super::outcome::{Outcome, Standing};
 use super::seen::{Provisioning, SeenClaim, SeenNode, SeenVm};
-use crate::model::{NodeName, PodKey};
+use crate::model::{ClaimName, NodeName, PodKey};
 use crate::plan::execution::LaunchChoice;
 use crate::plan::{ChangeId, Create, mark};
 use serde_json::json;
@@ -50,6 +50,10 @@ struct Coming<'a> {
 /// Returns what is next for a create.
 pub(super) fn create(ground: Ground<'_>, id: &ChangeId, create: &Create) -> Standing {
     let coming = Coming { ground, id, create };
+    // What has come is made no more, whatever becomes of it.
+    if let Some(outcome) = ground.memory.recorded.get(id).filter(|outcome| outcome.is_so()) {
+        return Standing::Settled(outcome.clone());
+    }
     let Some(claim) = ground.world.claims.get(&create.claim) else {
         return coming.without_claim();
     };
@@ -60,15 +64,28 @@ pub(super) fn create(ground: Ground<'_>, id: &ChangeId, create: &Create) -> Stan
     }
     let journal = Launching::of(claim);
     let choices = ground.execution().choices(&create.spec);
-    if claim.deleting_since.is_some()
-        && !ground.memory.recorded.contains_key(id)
-        && journal.choice < choices.len()
-    {
+    let is_given_up = journal.choice >= choices.len();
+    if let Some(outcome) = gone_by(claim, &create.claim).filter(|_| !is_given_up) {
+        return Standing::Settled(outcome);
+    }
+    if claim.deleting_since.is_some() && !ground.memory.recorded.contains_key(id) && !is_given_up {
         return coming.give_up(claim, CLAIM_DELETED);
     }
     match choices.get(journal.choice) {
         Some(choice) => coming.launch(claim, &journal, choice),
         None => coming.retreat(claim, &journal),
+    }
+}
+
+/// How a create ends whose node has joined and is to go by now: whoever removes it drains it first.
+fn gone_by(claim: &SeenClaim, name: &ClaimName) -> Option<Outcome> {
+    let goes = claim.deleting_since.is_some() || Removing::of(claim).is_some();
+    match goes && claim.is(REGISTERED) {
+        true if claim.is(INITIALIZED) => Some(Outcome::Done),
+        true => {
+            Some(Outcome::no_longer_holds(format!("NodeClaim `{name}` is deleted while its node starts")))
+        }
+        false => None,
     }
 }
 

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::obstacles::Obstacles;
-use crate::model::{Digest, Node, Refusal};
+use crate::model::{ClaimName, Digest, Node, Refusal};
 
 /// The tag by which Karpenter knows its VMs: the name of the NodePool.
 pub const KARPENTER_TAG: &str = "karpenter.sh_nodepool";
@@ -219,6 +219,11 @@ impl AzureFacts {
         self.vms.as_deref()?.iter().find(|vm| vm.id.eq_ignore_ascii_case(id))
     }
 
+    /// Returns the VMs that nodeform made for a claim, by their names.
+    pub fn vms_of<'a>(&'a self, claim: &'a ClaimName) -> impl Iterator<Item = &'a VmFacts> {
+        self.vms.iter().flatten().filter(move |vm| is_of_claim(&vm.name, &vm.tags, claim))
+    }
+
     /// Returns whose a node is.
     #[must_use]
     pub fn owner_of(&self, node: &Node) -> Owner {
@@ -236,4 +241,16 @@ impl AzureFacts {
             None => Owner::Unknown,
         }
     }
+}
+
+/// Returns whether nodeform made a resource for a claim: it has its tag, and is named `aks-CLAIM`, with the number of the
+/// attempt after the first.
+#[must_use]
+pub fn is_of_claim(name: &str, tags: &BTreeMap<Arc<str>, Arc<str>>, claim: &ClaimName) -> bool {
+    let rest = name.strip_prefix("aks-").and_then(|name| name.strip_prefix(claim.as_str()));
+    let is_attempt = |rest: &str| {
+        let number = rest.strip_prefix('-').unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    tags.contains_key(OWN_TAG) && rest.is_some_and(|rest| rest.is_empty() || is_attempt(rest))
 }

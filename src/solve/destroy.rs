@@ -40,15 +40,52 @@ pub fn destroy(snapshot: &Snapshot, policy: &Policy, targets: &BTreeSet<Target>)
         }
         removed.push(Removal { node: node.name.clone(), reason: DisruptionReason::Destroyed, what: None });
     }
-    let rest = rest(snapshot, policy, &going);
+    without((snapshot, policy), &going, Removed { removed, staying })
+}
+
+/// Works out what stays of a fleet when the nodes go that somebody deletes. What their pods ask is heeded when they are
+/// drained, and is no reason to keep one.
+#[must_use]
+pub fn deleted(snapshot: &Snapshot, policy: &Policy) -> Solution {
+    let named = &snapshot.supposed.wishes.deleted;
+    let nodes = snapshot.nodes.iter().filter(|node| named.contains(&node.name));
+    let going: BTreeSet<NodeName> = nodes.map(|node| node.name.clone()).collect();
+    let removal =
+        |node: &NodeName| Removal { node: node.clone(), reason: DisruptionReason::Deleted, what: None };
+    let removed = going.iter().map(removal).collect();
+    without((snapshot, policy), &going, Removed { removed, staying: Vec::new() })
+}
+
+/// The nodes that are removed, those that a hold keeps for now among them, and those that stay, with the reason.
+struct Removed {
+    removed: Vec<Removal>,
+    staying: Vec<(NodeName, String)>,
+}
+
+/// Returns the fleet without nodes.
+fn without(
+    (snapshot, policy): (&Snapshot, &Policy),
+    going: &BTreeSet<NodeName>,
+    removed: Removed,
+) -> Solution {
+    let Removed { removed, staying } = removed;
+    let rest = rest(snapshot, policy, going);
     let Solution { target: Fleet { kept, new: _, removed: _ }, report } = rest;
     let gone: BTreeSet<&NodeName> = removed.iter().map(|removal| &removal.node).collect();
     let stays = |node: &&Node| !node.is_deleting && !gone.contains(&node.name);
     let (market, book) = (Market::of(snapshot, policy), PriceBook::new(&policy.fleet.prices));
+    let unplaced = report.unplaced.into_iter().flat_map(|unplaced| unplaced.pods).collect();
+    let (waits_for, because) = match snapshot.supposed.wishes.destroy {
+        true => (Held::DESTROY, "`--destroy` creates no node, and no node that stays takes them"),
+        false => {
+            (Held::DELETE, "their node is deleted, and no node that stays takes them: others are planned")
+        }
+    };
+    let waits = Held { pods: unplaced, waits_for: waits_for.to_owned(), because: because.to_owned() };
     let report = Report {
         cost_after: price::cost(snapshot.nodes.iter().filter(stays), &market, &book),
         cost_before: price::cost(snapshot.nodes_today(), &market, &book),
-        held: left(report.unplaced.into_iter().flat_map(|unplaced| unplaced.pods).collect(), report.held),
+        held: left(waits, report.held),
         staying,
         passed_over: report.passed_over,
         without_requests: report.without_requests,
@@ -66,14 +103,10 @@ fn is_meant(node: &Node, targets: &BTreeSet<Target>) -> bool {
 }
 
 /// Adds the pods that have no node any more to those that wait for something else.
-fn left(mut pods: Vec<crate::model::PodKey>, mut held: Vec<Held>) -> Vec<Held> {
-    pods.sort();
-    if !pods.is_empty() {
-        held.push(Held {
-            pods,
-            waits_for: Held::DESTROY.to_owned(),
-            because: "`--destroy` creates no node, and no node that stays takes them".to_owned(),
-        });
+fn left(mut waits: Held, mut held: Vec<Held>) -> Vec<Held> {
+    waits.pods.sort();
+    if !waits.pods.is_empty() {
+        held.push(waits);
     }
     held
 }

@@ -62,7 +62,7 @@ use crate::snapshot::Snapshot;
 
 pub use crate::model::Strategy;
 pub use apart::Parting;
-pub use destroy::destroy;
+pub use destroy::{deleted, destroy};
 pub use explain::{explain_node, explain_pod, explain_pool, explain_size};
 pub use market::Market;
 pub use preempt::preempted;

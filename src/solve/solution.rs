@@ -392,6 +392,9 @@ impl Held {
     /// What pods wait for whose node goes with all others.
     pub const DESTROY: &str = "`--destroy`";
 
+    /// What pods wait for whose node somebody deletes.
+    pub const DELETE: &str = "`kubectl delete`";
+
     /// What pods wait for whose node cannot be made.
     pub const LAUNCH: &str = "what their node is made of";
 

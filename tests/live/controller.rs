@@ -198,6 +198,58 @@ async fn nodes_of_a_pool_that_is_deleted_stay_and_are_its_own_again_when_it_is_b
     running.terminated().await;
 }
 
+/// The names of its NodeClaims.
+fn names(claims: &[Value]) -> Vec<String> {
+    claims.iter().filter_map(|claim| claim["metadata"]["name"].as_str()).map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn a_node_that_somebody_deletes_is_drained_and_removed_and_its_pods_get_another() {
+    let mut running = Running::of("auto", 5).await;
+    running.runs(5).await;
+    let before = names(&running.claims().await);
+    let node = running.claims().await[0]["status"]["nodeName"].as_str().expect("it has one").to_owned();
+    let path = format!("/api/v1/nodes/{node}");
+    assert_eq!(running.program.kube("DELETE", &path, &Value::Null).await.0, 200);
+    running
+        .program
+        .wait(async || {
+            let claims = names(&running.claims().await);
+            claims.len() == 1 && claims != before
+        })
+        .await;
+    running.runs(5).await;
+    assert_eq!(running.program.kube("GET", &path, &Value::Null).await.0, 404);
+    running.program.wait(async || running.fleet().await["status"]["inFlight"] == json!([])).await;
+    let plans =
+        running.listed("/apis/nodeform.dev/v1alpha1/nodeplans?labelSelector=%21nodeform.dev%2Fplan").await;
+    let classes: Vec<&Value> =
+        plans.iter().filter_map(|plan| plan["spec"]["changes"]["byClass"].get("delete-pool")).collect();
+    assert_eq!(classes, [&json!(1)], "the ledger has it: {plans:?}");
+    running.terminated().await;
+    running.judged();
+}
+
+#[tokio::test]
+async fn a_node_claim_that_somebody_deletes_waits_in_observe_and_goes_in_auto() {
+    let mut running = Running::of("auto", 5).await;
+    running.runs(5).await;
+    running.program.patch(FLEET, &json!({"spec": {"mode": "observe"}})).await;
+    running.program.wait(async || running.fleet().await["status"]["mode"] == "observe").await;
+    running.scale(0).await;
+    running.runs(0).await;
+    let name = names(&running.claims().await).remove(0);
+    running.program.kube("DELETE", &format!("/apis/karpenter.sh/v1/nodeclaims/{name}"), &Value::Null).await;
+    let said = "nothing is done in mode `observe`";
+    running.program.wait(async || running.fleet().await["status"]["holds"].to_string().contains(said)).await;
+    assert_eq!(running.claims().await.len(), 1, "{}", running.said());
+    running.program.patch(FLEET, &json!({"spec": {"mode": "auto"}})).await;
+    running.is_empty().await;
+    running.program.wait(async || running.fleet().await["status"]["holds"] == json!([])).await;
+    running.terminated().await;
+    running.judged();
+}
+
 #[tokio::test]
 async fn a_faulty_pool_beside_a_good_one_is_said_and_stops_nothing_else() {
     let faulty = "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: faulty}\nspec: {template: {spec: {\

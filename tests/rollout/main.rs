@@ -1,6 +1,7 @@
 //! Plans carried out in memory: stopped after each side effect, each answer lost, then gone on with to the same end.
 #![expect(clippy::unwrap_used, reason = "a test fails by `unwrap`")]
 
+mod by_hand;
 mod faulty;
 mod invariants;
 mod planted;

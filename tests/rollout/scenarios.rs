@@ -11,27 +11,37 @@ use crate::stage::{Applied, Ready, Stage};
 const WORLD: &str = include_str!("../live/world.yaml");
 
 /// A story: how the world begins, and what happens before the plan that is looked at.
-struct Story {
+pub(crate) struct Story {
     documents: String,
     /// What is done before, on top of a fleet that was made by a plan.
     prepare: fn(&mut Stage),
-    wishes: Wishes,
+    /// How it is planned.
+    ready: fn(&mut Stage) -> Option<Ready>,
 }
 
 impl Story {
-    fn of(more: &str, prepare: fn(&mut Stage)) -> Self {
-        Self { documents: format!("{WORLD}\n---\n{more}"), prepare, wishes: Wishes::default() }
+    pub(crate) fn of(more: &str, prepare: fn(&mut Stage)) -> Self {
+        Self {
+            documents: format!("{WORLD}\n---\n{more}"),
+            prepare,
+            ready: |stage| stage.ready(Wishes::default()),
+        }
+    }
+
+    /// The same, planned in another way.
+    pub(crate) fn planned(self, ready: fn(&mut Stage) -> Option<Ready>) -> Self {
+        Self { ready, ..self }
     }
 
     fn begun(&self) -> (Stage, Ready) {
         let mut stage = Stage::of(&self.documents, 7);
         (self.prepare)(&mut stage);
-        let ready = stage.ready(self.wishes.clone()).expect("there is something to do");
+        let ready = (self.ready)(&mut stage).expect("there is something to do");
         (stage, ready)
     }
 
     /// Carries it out without trouble, then with each crash and each lost answer; each comes to the same end.
-    fn holds(&self) -> (Applied, Value) {
+    pub(crate) fn holds(&self) -> (Applied, Value) {
         let (begun, ready) = self.begun();
         let mut stage = begun.clone();
         let whole = stage.apply(&ready, Trouble::default(), BTreeMap::new());
@@ -170,7 +180,8 @@ fn a_vm_that_comes_late_after_its_failure_is_not_left_over() {
 
 #[test]
 fn nodes_go_with_their_pods_where_all_is_destroyed() {
-    let story = Story { wishes: Wishes { destroy: true, ..Wishes::default() }, ..Story::of("", made) };
+    let all = Story::of("", made);
+    let story = all.planned(|stage| stage.ready(Wishes { destroy: true, ..Wishes::default() }));
     let (applied, left) = story.holds();
     assert_eq!(applied.words(), ["done"]);
     assert_eq!(

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
+use nodeform::automatic::{self, ByHand, Definition};
 use nodeform::catalog::Catalog;
 use nodeform::launch::Materials;
-use nodeform::model::{Region, Wishes};
+use nodeform::model::{Mode, Region, Wishes};
 use nodeform::observe::rehearsed;
 use nodeform::offline::{self, Request};
 use nodeform::plan::ChangeId;
@@ -73,7 +74,17 @@ impl Stage {
     /// Plans, has the plan judged, and approves it; nothing where there is nothing to do.
     pub(crate) fn ready(&mut self, wishes: Wishes) -> Option<Ready> {
         let world = self.observed(wishes);
-        let planned = offline::plan(&world).unwrap();
+        Self::approved(&world)
+    }
+
+    /// What follows from nodes that somebody deletes.
+    pub(crate) fn by_hand(&mut self, definition: &Definition, mode: Mode) -> ByHand {
+        automatic::by_hand(&self.observed(Wishes::default()), definition, mode)
+    }
+
+    /// Has a world planned, judged and approved.
+    pub(crate) fn approved(world: &offline::World) -> Option<Ready> {
+        let planned = offline::plan(world).unwrap();
         if planned.plan.plan().spec.waves.is_empty() {
             return None;
         }

@@ -298,6 +298,7 @@ const fn in_words(reason: DisruptionReason) -> &'static str {
         DisruptionReason::Excess => "its pool asks for fewer nodes",
         DisruptionReason::Underutilized => "its pods fit elsewhere or on something cheaper",
         DisruptionReason::Destroyed => "it is to be destroyed with all others",
+        DisruptionReason::Deleted => "somebody deletes it",
     }
 }
 

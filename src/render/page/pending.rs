@@ -54,7 +54,7 @@ pub(crate) fn says_all(rule: &str) -> bool {
 /// Says why pods are held back.
 pub(crate) fn held(group: &Held) -> String {
     let Held { waits_for, because, .. } = group;
-    if waits_for == Held::DESTROY {
+    if [Held::DESTROY, Held::DELETE].contains(&waits_for.as_str()) {
         return because.clone();
     }
     format!("held back for {waits_for}: {because}")

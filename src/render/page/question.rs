@@ -33,6 +33,12 @@ pub(crate) fn head(plan: &Plan) -> Vec<Line> {
         let text = format!("Destroy: {all} go and none is created (`--destroy`)");
         lines.push(Line::new(Style::Warning, text));
     }
+    if !plan.spec.wishes.deleted.is_empty() {
+        let text =
+            "Delete: nodes go that somebody deletes, and none is created (`kubectl delete`)".to_owned();
+        lines.push(Line::new(Style::Warning, text));
+        return lines;
+    }
     if !plan.spec.targets.is_empty() {
         let text = format!(
             "Partial: only changes of {} and what they need. `--target` is not for routine use: plan without \

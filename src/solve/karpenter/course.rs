@@ -170,7 +170,8 @@ fn removed(snapshot: &Snapshot, commands: &[Command]) -> Vec<Removal> {
             | DisruptionReason::Drifted
             | DisruptionReason::Empty
             | DisruptionReason::Underutilized
-            | DisruptionReason::Destroyed) => reason,
+            | DisruptionReason::Destroyed
+            | DisruptionReason::Deleted) => reason,
         };
         let said = drift.get(node).filter(|_| reason == DisruptionReason::Drifted);
         let what = said.map(|drift| match &*drift.reason {

@@ -24,9 +24,11 @@ impl Refused {
     /// Adds that a node is not to be removed for a reason. One that carries nothing may be removed for that or for
     /// want of use: both are refused together.
     pub fn removal(&mut self, node: &NodeName, reason: DisruptionReason, because: &str) {
-        use DisruptionReason::{Destroyed, Drifted, Empty, Excess, Expired, Underutilized, Unhealthy};
+        use DisruptionReason::{
+            Deleted, Destroyed, Drifted, Empty, Excess, Expired, Underutilized, Unhealthy,
+        };
         let reasons = match reason {
-            Destroyed | Drifted | Expired | Excess | Unhealthy => vec![reason],
+            Deleted | Destroyed | Drifted | Expired | Excess | Unhealthy => vec![reason],
             Empty | Underutilized => vec![Empty, Underutilized],
         };
         for reason in reasons {

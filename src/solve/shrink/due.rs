@@ -239,7 +239,8 @@ impl Due {
             DisruptionReason::Drifted
             | DisruptionReason::Empty
             | DisruptionReason::Underutilized
-            | DisruptionReason::Destroyed => "it has drifted",
+            | DisruptionReason::Destroyed
+            | DisruptionReason::Deleted => "it has drifted",
         };
         let beside = cause.beside.as_ref().map(|what| format!(", and it is one too many: {what}"));
         let due = format!("{is_due}: {}{}", cause.what, beside.unwrap_or_default());

@@ -1,0 +1,144 @@
+//! Nodes that somebody deletes by hand: the world in which they stay and are asked to go, so that they are planned, judged
+//! and carried out like all others, and those that wait, each with the reason and what to do.
+//!
+//! Must never ask for a node that nodeform did not make, nor for one that goes with its pool or its kind: deleting those
+//! removes no VM.
+
+use std::collections::BTreeSet;
+
+use crate::model::{Mode, Node, NodeName, PodPlace, Target, Wishes};
+use crate::offline::World;
+use crate::snapshot::AzureFacts;
+use crate::snapshot::azure::Owner;
+
+/// Whether the kind NodeClaim stays: NodeClaims that go with it are deleted by nobody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Definition {
+    /// It stays.
+    There,
+    /// Its CustomResourceDefinition is being deleted.
+    Going,
+    /// That could not be read, for this reason.
+    Unknown(String),
+}
+
+/// A node that somebody deletes and that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waits {
+    /// The node; of a NodeClaim without one, the claim's name.
+    pub node: NodeName,
+    /// Why, and what to do.
+    pub because: String,
+}
+
+/// What follows from nodes being deleted by hand.
+#[derive(Clone, Debug, Default)]
+pub struct ByHand {
+    /// The world in which those that go now are asked to; none where none is.
+    pub world: Option<World>,
+    /// The others.
+    pub waits: Vec<Waits>,
+}
+
+/// Returns what follows from the nodes that somebody deletes.
+#[must_use]
+pub fn by_hand(world: &World, definition: &Definition, mode: Mode) -> ByHand {
+    let mut waits = Vec::new();
+    let mut going = BTreeSet::new();
+    let Some(facts) = &world.snapshot.azure else { return ByHand::default() };
+    for node in world.snapshot.nodes.iter().filter(|node| is_ours(facts, node)) {
+        let because = stays(world, node, definition)
+            .or_else(|| not_listed(facts, node).map(str::to_owned))
+            .or_else(|| not_now(world, mode));
+        match because {
+            Some(because) => waits.push(Waits { node: node.name.clone(), because }),
+            None => drop(going.insert(node.name.clone())),
+        }
+    }
+    ByHand { world: (!going.is_empty()).then(|| asked(world, going)), waits }
+}
+
+/// Whether somebody deletes a node that nodeform made. A claim without a VM says itself whose it is.
+fn is_ours(facts: &AzureFacts, node: &Node) -> bool {
+    let is_own = match facts.owner_of(node) {
+        Owner::Own => true,
+        Owner::Unknown => node.claimed.is_own,
+        Owner::Karpenter | Owner::Foreign => false,
+    };
+    is_own && node.claimed.is_deleted && node.claim.is_some()
+}
+
+/// Why it goes with something else, which removes no VM.
+fn stays(world: &World, node: &Node, definition: &Definition) -> Option<String> {
+    const KIND: &str = "CustomResourceDefinition `nodeclaims.karpenter.sh`";
+    match definition {
+        Definition::There => {}
+        Definition::Going => {
+            return Some(format!(
+                "{KIND} is being deleted, which removes no VM: the VM runs on and the finalizer stays; to let the kind go \
+                 all the same, take the finalizer `karpenter.sh/termination` off its NodeClaims"
+            ));
+        }
+        Definition::Unknown(why) => {
+            return Some(format!(
+                "whether {KIND} is being deleted could not be read, and then no VM goes: {why}"
+            ));
+        }
+    }
+    let pool = node.pool.as_ref()?;
+    match world.policy.pools.get(pool) {
+        Some(known) if !known.is_deleting => None,
+        Some(_) => Some(format!(
+            "its NodePool `{pool}` is being deleted, which removes no VM: apply the NodePool again, and the node goes"
+        )),
+        None => Some(format!(
+            "its NodePool `{pool}` is gone or faulty, which removes no VM: apply the NodePool again, and the node goes"
+        )),
+    }
+}
+
+/// Why it is not known whether its VM is there.
+fn not_listed(facts: &AzureFacts, node: &Node) -> Option<&'static str> {
+    if facts.vms.is_none() || facts.interfaces.is_none() {
+        return Some("Azure's VMs and network interfaces could not be listed: it goes once they are");
+    }
+    let is_up = node.uid.is_some() && node.provider_id.is_some() && node.is_ready();
+    let is_missing = is_up && facts.vm_of(node).is_none();
+    is_missing.then_some("Azure did not list its VM though the node is Ready: it goes once the VM is listed")
+}
+
+/// Why nothing goes now.
+fn not_now(world: &World, mode: Mode) -> Option<String> {
+    let fleet = world.policy.fleet.name.as_deref().unwrap_or("NAME");
+    let patch =
+        |field: &str| format!("`kubectl patch nodefleet {fleet} --type merge -p '{{\"spec\":{{{field}}}}}'`");
+    match mode {
+        Mode::Observe => {
+            let patch = patch("\"mode\":\"auto\"");
+            Some(format!("nothing is done in mode `observe`: it is drained and goes after {patch}"))
+        }
+        Mode::Auto if world.policy.fleet.is_suspended => {
+            let patch = patch("\"suspend\":false");
+            Some(format!("NodeFleet says `suspend: true`: it is drained and goes after {patch}"))
+        }
+        Mode::Auto => None,
+    }
+}
+
+/// The world in which these nodes stay and are asked to go. Pods that wait have their nodes by another plan, and what
+/// PodDisruptionBudgets and pods ask is heeded when the nodes are drained.
+fn asked(world: &World, going: BTreeSet<NodeName>) -> World {
+    let mut asked = world.clone();
+    let snapshot = &mut asked.snapshot;
+    for node in snapshot.nodes.iter_mut().filter(|node| going.contains(&node.name)) {
+        node.is_deleting = false;
+        node.is_do_not_disrupt = false;
+    }
+    snapshot.pods.retain(|pod| pod.place != PodPlace::Waiting || pod.key.is_placeholder());
+    snapshot.budgets.clear();
+    snapshot.preemptions.clear();
+    snapshot.supposed.wishes = Wishes { deleted: going.clone(), ..Wishes::default() };
+    asked.targets = going.into_iter().map(Target::Node).collect();
+    asked.proves_bound = false;
+    asked
+}
