@@ -1,11 +1,14 @@
-//! Pools whose new nodes failed: each is tried again later and later, so that a permission that is missing does not fill
-//! the ledger.
+//! What failed is tried again later and later: pools whose new nodes failed at once, so that a permission that is missing
+//! does not fill the ledger, and sizes and images of a pool whose VMs came and never joined.
+//!
+//! A process that starts anew tries each once more.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::model::PoolName;
+use crate::model::{PoolName, SkuName};
 
 /// The wait after the first failure, of the cloud's clock.
 const FIRST: SignedDuration = SignedDuration::from_secs(20);
@@ -16,10 +19,49 @@ const LONGEST: SignedDuration = SignedDuration::from_mins(10);
 /// How often the wait is doubled at most.
 const DOUBLINGS_MAX: u32 = 5;
 
-/// Pools whose new nodes failed.
+/// The waits after VMs that never joined, of the cloud's clock; the last again and again.
+const SILENT: [SignedDuration; 3] =
+    [SignedDuration::from_mins(10), SignedDuration::from_mins(30), SignedDuration::from_mins(60)];
+
+/// After how long without another a VM that never joined is forgotten.
+const FORGOTTEN: SignedDuration = SignedDuration::from_hours(3);
+
+/// What VMs are made of that never joined.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Made {
+    /// Their NodePool.
+    pub pool: PoolName,
+    /// Their size.
+    pub size: SkuName,
+    /// Their image.
+    pub image: Arc<str>,
+}
+
+/// A VM that never joined, the last of its like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeverJoined {
+    /// What it was made of.
+    pub made: Made,
+    /// Its name.
+    pub vm: Arc<str>,
+    /// Until when none of its like is made.
+    pub until: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Silence {
+    vm: Arc<str>,
+    times: usize,
+    until: Timestamp,
+}
+
+/// What failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BackOff {
     failed: BTreeMap<PoolName, (u32, Timestamp)>,
+    silent: BTreeMap<Made, Silence>,
+    /// The VMs that were counted.
+    counted: BTreeSet<Arc<str>>,
     clock_speed: i32,
 }
 
@@ -27,7 +69,7 @@ impl BackOff {
     /// Nothing has failed.
     #[must_use]
     pub fn new(clock_speed: u32) -> Self {
-        Self { failed: BTreeMap::new(), clock_speed: i32::try_from(clock_speed.max(1)).unwrap_or(i32::MAX) }
+        Self { clock_speed: i32::try_from(clock_speed.max(1)).unwrap_or(i32::MAX), ..Self::default() }
     }
 
     /// Notes that a node of a pool came.
@@ -41,8 +83,7 @@ impl BackOff {
             return;
         }
         let times = self.failed.get(pool).map_or(0, |(times, _)| *times);
-        let wait = (FIRST * 2_i32.pow(times.min(DOUBLINGS_MAX))).min(LONGEST) / self.clock_speed.max(1);
-        let until = at.saturating_add(wait).unwrap_or(Timestamp::MAX);
+        let until = self.after(at, (FIRST * 2_i32.pow(times.min(DOUBLINGS_MAX))).min(LONGEST));
         self.failed.insert(pool.clone(), (times.saturating_add(1), until));
     }
 
@@ -50,6 +91,51 @@ impl BackOff {
     #[must_use]
     pub fn until(&self, pool: &PoolName, at: Timestamp) -> Option<Timestamp> {
         self.failed.get(pool).map(|(_, until)| *until).filter(|until| *until > at)
+    }
+
+    /// Notes that a VM came and did not join in time; returns what follows, where that is news. VMs of one like that do so
+    /// within the wait of one before count once.
+    pub fn never_joined(&mut self, made: &Made, vm: &Arc<str>, at: Timestamp) -> Option<NeverJoined> {
+        if !self.counted.insert(vm.clone()) {
+            return None;
+        }
+        let forgotten = FORGOTTEN / self.clock_speed.max(1);
+        let known = self.silent.get(made).filter(|known| at.duration_since(known.until) < forgotten);
+        let (times, last) = known.map_or((0, at), |known| (known.times, known.until));
+        if last > at {
+            return Some(NeverJoined { made: made.clone(), vm: vm.clone(), until: last });
+        }
+        let until = self.after(at, SILENT[times.min(SILENT.len() - 1)]);
+        let silence = Silence { vm: vm.clone(), times: times + 1, until };
+        self.silent.insert(made.clone(), silence);
+        Some(NeverJoined { made: made.clone(), vm: vm.clone(), until })
+    }
+
+    /// Returns what is not made now, since its like never joined.
+    pub fn silent(&self, at: Timestamp) -> impl Iterator<Item = NeverJoined> {
+        let now = self.silent.iter().filter(move |(_, silence)| silence.until > at);
+        now.map(|(made, Silence { vm, until, .. })| NeverJoined {
+            made: made.clone(),
+            vm: vm.clone(),
+            until: *until,
+        })
+    }
+
+    fn after(&self, at: Timestamp, wait: SignedDuration) -> Timestamp {
+        at.saturating_add(wait / self.clock_speed.max(1)).unwrap_or(Timestamp::MAX)
+    }
+}
+
+impl NeverJoined {
+    /// Says what happened, and what to look at.
+    #[must_use]
+    pub fn because(&self) -> String {
+        let Self { made: Made { pool, size, image }, vm, until } = self;
+        format!(
+            "VM `{vm}` (pool `{pool}`, size `{size}`, image `{image}`) did not join within 15 minutes and was removed; \
+             pool, size and image are tried again at {until}; look whether nodes of its subnet reach the API server \
+             (network security group, firewall, DNS), and whether its image starts"
+        )
     }
 }
 
@@ -76,5 +162,30 @@ mod tests {
         assert_eq!(waits, [20, 40, 80, 160, 320, 600, 600]);
         back_off.came(&pool);
         assert_eq!(back_off.until(&pool, at(0)), None);
+    }
+
+    #[test]
+    fn a_like_that_never_joins_waits_ten_thirty_and_then_sixty_minutes_and_others_do_not() {
+        let mut back_off = BackOff::new(1);
+        let made =
+            |size: &str| Made { pool: PoolName::new("web"), size: SkuName::new(size), image: "image".into() };
+        let (mut now, mut waits) = (0, Vec::new());
+        for number in 0..4 {
+            let vm: Arc<str> = format!("vm{number}").into();
+            let found = back_off.never_joined(&made("Standard_D4s_v5"), &vm, at(now)).unwrap();
+            assert_eq!(back_off.never_joined(&made("Standard_D4s_v5"), &vm, at(now)), None, "it is known");
+            let other: Arc<str> = format!("other{number}").into();
+            let other = back_off.never_joined(&made("Standard_D4s_v5"), &other, at(now + 1)).unwrap();
+            assert_eq!(other.until, found.until, "one of the same time counts once");
+            waits.push((found.until.as_second() - now) / 60);
+            let sizes: Vec<SkuName> = back_off.silent(at(now)).map(|silent| silent.made.size).collect();
+            assert_eq!(sizes, [SkuName::new("Standard_D4s_v5")]);
+            now = found.until.as_second() + 900;
+        }
+        assert_eq!(waits, [10, 30, 60, 60]);
+        assert_eq!(back_off.silent(at(now)).count(), 0);
+        let vm: Arc<str> = "late".into();
+        let late = back_off.never_joined(&made("Standard_D4s_v5"), &vm, at(now + 4 * 3600)).unwrap();
+        assert_eq!(late.until, at(now + 4 * 3600 + 600), "what was long ago is forgotten");
     }
 }

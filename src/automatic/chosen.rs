@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::back_off::BackOff;
+use super::back_off::{BackOff, NeverJoined};
 use super::wants::Wants;
 use crate::model::{ChangeClass, ClaimName, DisruptionReason};
-use crate::plan::{Change, ChangeId, Delete, PlanSpec};
+use crate::plan::{Change, ChangeId, ClaimSpec, Delete, PlanSpec};
 
 /// What is known when it is chosen.
 #[derive(Clone, Copy, Debug)]
@@ -31,13 +31,9 @@ pub fn left_out(spec: &PlanSpec, choosing: Choosing<'_>) -> BTreeMap<ChangeId, A
     let mut left_out: BTreeMap<ChangeId, Arc<str>> = BTreeMap::new();
     for (id, planned) in &spec.changes {
         let because = match &planned.change {
-            Change::Create(create) => spec
-                .claims
-                .get(&create.spec)
-                .and_then(|claim| Some((claim, choosing.back_off.until(&claim.pool, choosing.at)?)))
-                .map(|(claim, until)| {
-                    format!("nodes of pool `{}` failed; the next is tried at {until}", claim.pool)
-                }),
+            Change::Create(create) => {
+                spec.claims.get(&create.spec).and_then(|claim| of_create(claim, choosing))
+            }
             Change::Delete(delete) => of_delete(spec, id, delete, choosing),
             Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
                 Some("this version carries out creates and removals alone".to_owned())
@@ -48,6 +44,16 @@ pub fn left_out(spec: &PlanSpec, choosing: Choosing<'_>) -> BTreeMap<ChangeId, A
     let needless = needless(spec, &left_out);
     left_out.extend(needless);
     left_out
+}
+
+fn of_create(claim: &ClaimSpec, Choosing { back_off, at, .. }: Choosing<'_>) -> Option<String> {
+    let ClaimSpec { pool, primary, .. } = claim;
+    if let Some(until) = back_off.until(pool, at) {
+        return Some(format!("nodes of pool `{pool}` failed; the next is tried at {until}"));
+    }
+    let is_alike = |silent: &NeverJoined| silent.made.pool == *pool && silent.made.size == primary.size;
+    let silent = back_off.silent(at).find(is_alike)?;
+    Some(format!("a node of size `{}` never joined; the next is tried at {}", primary.size, silent.until))
 }
 
 fn of_delete(spec: &PlanSpec, id: &ChangeId, delete: &Delete, choosing: Choosing<'_>) -> Option<String> {

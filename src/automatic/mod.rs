@@ -23,7 +23,7 @@ pub mod status;
 mod wants;
 mod worlds;
 
-pub use back_off::BackOff;
+pub use back_off::{BackOff, Made, NeverJoined};
 pub use batch::Batch;
 pub use by_hand::{ByHand, Definition, Waits, by_hand};
 pub use chosen::{Choosing, left_out};

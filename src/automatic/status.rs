@@ -5,6 +5,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::back_off::NeverJoined;
 use super::by_hand::Waits;
 use super::standing::FleetRef;
 use crate::api::meta::Condition;
@@ -30,6 +31,8 @@ pub struct News {
     pub holds: Vec<FleetHold>,
     /// The nodes that somebody deletes and that wait.
     pub deletions: Vec<FleetHold>,
+    /// What is not made, since its like never joined.
+    pub silent: Vec<FleetHold>,
     /// Why nothing new begins.
     pub stops: Vec<String>,
 }
@@ -77,13 +80,24 @@ impl News {
         next.into_iter().filter(|hold| !before.contains(hold)).collect()
     }
 
+    /// Takes what is not made now, since its like never joined.
+    pub fn take_silent(&mut self, silent: impl Iterator<Item = NeverJoined>) {
+        let hold = |silent: NeverJoined| FleetHold {
+            node: silent.vm.to_string(),
+            class: ChangeClass::Create.to_string(),
+            because: short(&silent.because()),
+            until: Some(silent.until.to_string()),
+        };
+        self.silent = silent.map(hold).collect();
+    }
+
     /// Returns the merge patch of the NodeFleet's status; nothing where it says that already. `before` is the object as it
     /// is.
     #[must_use]
     pub fn patch(&self, fleet: &FleetRef, before: &Value, at: Timestamp) -> Option<Value> {
         let known: NodeFleetStatus = serde_json::from_value(before["status"].clone()).unwrap_or_default();
-        let Self { mode, plan, in_flight, holds, deletions, stops } = self.clone();
-        let holds = deletions.into_iter().chain(holds).take(HOLDS_MAX).collect();
+        let Self { mode, plan, in_flight, holds, deletions, silent, stops } = self.clone();
+        let holds = deletions.into_iter().chain(silent).chain(holds).take(HOLDS_MAX).collect();
         let status = NodeFleetStatus {
             observed_generation: Some(fleet.generation),
             conditions: Some(self.conditions(&known, fleet, at)),
@@ -146,6 +160,7 @@ fn short(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::back_off::Made;
     use super::*;
 
     #[test]
@@ -172,18 +187,25 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_by_hand_is_a_hold_with_what_to_do_and_is_news_once() {
+    fn what_waits_by_hand_and_what_never_joined_are_holds_with_what_to_do_and_are_news_once() {
         let fleet = FleetRef { name: "prod".to_owned(), generation: 2 };
         let at = Timestamp::from_second(0).unwrap();
         let mut news = News::default();
         let waits = [Waits { node: "aks-a".into(), because: "set `suspend: false`".to_owned() }];
         assert_eq!(news.take_deletions(&waits).len(), 1);
         assert_eq!(news.take_deletions(&waits), [], "it was said before");
+        let made = Made { pool: "web".into(), size: "Standard_D4s_v5".into(), image: "i".into() };
+        news.take_silent(std::iter::once(NeverJoined { made, vm: "aks-b".into(), until: at }));
         let status = news.patch(&fleet, &json!({}), at).unwrap();
         let holds = status["status"]["holds"].as_array().unwrap();
         assert_eq!((&holds[0]["node"], &holds[0]["class"]), (&json!("aks-a"), &json!("delete-pool")));
         assert_eq!(holds[0]["because"], "set `suspend: false`");
+        assert_eq!(
+            (&holds[1]["node"], &holds[1]["until"]),
+            (&json!("aks-b"), &json!("1970-01-01T00:00:00Z"))
+        );
+        assert!(holds[1]["because"].as_str().unwrap().contains("did not join within 15 minutes"), "{status}");
         assert_eq!(news.take_deletions(&[]), []);
-        assert_eq!(news.patch(&fleet, &status, at).unwrap()["status"]["holds"], json!([]));
+        assert_eq!(news.patch(&fleet, &status, at).unwrap()["status"]["holds"].as_array().unwrap().len(), 1);
     }
 }

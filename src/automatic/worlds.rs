@@ -5,14 +5,24 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{ChangeClass, Holds, PodKey, PodPlace};
+use jiff::Timestamp;
+
+use super::back_off::{BackOff, Made, NeverJoined};
+use crate::model::{ChangeClass, Holds, LabelKey, Operator, PodKey, PodPlace, Requirement, label};
 use crate::offline::World;
 use crate::plan::Plan;
 
-/// Returns the world in which nodes may be made and nothing else may happen.
+/// Returns the world in which nodes may be made and nothing else may happen; none of a pool's sizes whose VMs never
+/// joined a short while ago with the image that they would have again.
 #[must_use]
-pub fn creates_alone(world: &World) -> World {
+pub fn creates_alone(world: &World, back_off: &BackOff, at: Timestamp) -> World {
     let mut alone = world.clone();
+    for NeverJoined { made, .. } in back_off.silent(at).filter(|silent| has_image(world, &silent.made)) {
+        if let Some(pool) = alone.policy.pools.get_mut(&made.pool) {
+            let others = Requirement::new(Operator::NotIn, [made.size.as_str()]);
+            pool.requirements.add(LabelKey::new(label::INSTANCE_TYPE), others);
+        }
+    }
     let others = ChangeClass::ALL.into_iter().filter(|class| *class != ChangeClass::Create);
     alone.policy.fleet.holds = Holds { classes: others.collect(), ..Holds::default() };
     alone
@@ -29,4 +39,14 @@ pub fn without_waiting(world: &World, creates: &Plan) -> World {
         !waits_in_vain || pod.key.is_placeholder()
     });
     rest
+}
+
+/// Whether VMs of a pool would have this image again: of those that classes do not name themselves, the newest is taken.
+fn has_image(world: &World, made: &Made) -> bool {
+    let is_named = !made.image.to_ascii_lowercase().starts_with("/communitygalleries/");
+    let facts = world.snapshot.azure.as_ref();
+    is_named
+        || facts.is_none_or(|facts| {
+            facts.images.is_empty() || facts.images.values().any(|image| *image == made.image)
+        })
 }

@@ -11,7 +11,7 @@ use crate::api::node_fleet::PlanInFlight;
 use crate::apply::{Carrying, Reader};
 use crate::model::ClaimName;
 use crate::plan::ChangeId;
-use crate::rollout::{self, Seen};
+use crate::rollout::{self, Seen, Silent};
 
 /// Why what has not begun of a plan is dropped.
 const REPLACED: &str = "a later plan took the place of what had not begun";
@@ -75,6 +75,12 @@ impl Flights {
             carrying.unsettled().filter_map(|id| Some(changes.get(id)?.change.create()?.claim.clone()))
         });
         claims.collect()
+    }
+
+    /// Returns the VMs that came and did not join in time, as far as their NodeClaims are there.
+    pub(super) fn silent(&self) -> BTreeSet<Silent> {
+        let Some(seen) = &self.seen else { return BTreeSet::new() };
+        self.flights.iter().flat_map(|flight| rollout::silent(&flight.carrying.plan, seen)).collect()
     }
 
     /// Drops what has not begun of plans that hold anything but what is wanted.

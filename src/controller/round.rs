@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::{looks, now};
-use crate::automatic::{self, ByHand, Definition, Waits};
+use crate::automatic::{self, BackOff, ByHand, Definition, Waits};
 use crate::azure::Azure;
 use crate::cluster::Cluster;
 use crate::model::Mode;
 use crate::observe::{Named, Observation, observe};
 use crate::offline::{self, Planned, Problem, Request, World};
+use crate::policy::Policy;
 use crate::review::{CheckedPlan, RefusedPlan};
 
 /// What is read, and how it is planned.
@@ -21,6 +22,14 @@ pub(super) struct Asked {
     pub(super) named: Named,
     pub(super) catalogs: Vec<(String, String)>,
     pub(super) mode: Mode,
+    pub(super) back_off: BackOff,
+}
+
+/// New nodes for pods that wait.
+pub(super) struct Creates {
+    pub(super) plan: CheckedPlan,
+    /// What is asked for, without what is not to be tried now.
+    pub(super) policy: Policy,
 }
 
 /// What a round comes to.
@@ -29,7 +38,7 @@ pub(super) struct Round {
     pub(super) at: Timestamp,
     pub(super) world: World,
     /// New nodes for pods that wait; in mode `observe` there is only the other one.
-    pub(super) creates: Option<CheckedPlan>,
+    pub(super) creates: Option<Creates>,
     /// All else; in mode `observe` the whole.
     pub(super) rest: CheckedPlan,
     /// The nodes that somebody deletes and that go, where there are any.
@@ -70,9 +79,10 @@ fn planned(
         let took = started.elapsed();
         return Ok(Round { at, world, creates: None, rest, deleted, waits, took, warnings });
     }
-    let alone = automatic::creates_alone(&world);
-    let Planned { plan: creates, .. } = offline::plan(&alone).map_err(|refused| of_judge(&refused))?;
-    let rest = automatic::without_waiting(&world, creates.plan());
+    let alone = automatic::creates_alone(&world, &asked.back_off, at);
+    let Planned { plan, .. } = offline::plan(&alone).map_err(|refused| of_judge(&refused))?;
+    let creates = Creates { plan, policy: alone.policy };
+    let rest = automatic::without_waiting(&world, creates.plan.plan());
     let Planned { plan: rest, .. } = offline::plan(&rest).map_err(|refused| of_judge(&refused))?;
     let took = started.elapsed();
     Ok(Round { at, world, creates: Some(creates), rest, deleted, waits, took, warnings })

@@ -11,7 +11,7 @@ use super::flights::Flights;
 use super::looks::{self, FLEETS, FoundFleet};
 use super::now;
 use super::resume;
-use super::round::{Asked, Round, round};
+use super::round::{Asked, Creates, Round, round};
 use super::run::{Controller, said, stopped};
 use super::tell::{Made, Teller};
 use crate::apply::{Actor, Book, Carrying, Means, Reader};
@@ -26,7 +26,7 @@ use crate::offline::World;
 use crate::plan::{Change, ChangeId, PlanSpec};
 use crate::policy::Policy;
 use crate::review::{self, ApprovedPlan, CheckedPlan, NotApproved, Terms};
-use crate::rollout;
+use crate::rollout::{self, Silent};
 use crate::snapshot::Snapshot;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
@@ -156,6 +156,7 @@ impl<'a> Session<'a> {
     /// Writes the NodeFleet's status, where it says something new.
     async fn publish(&mut self, found: &FoundFleet) {
         self.news.in_flight = self.flights.listed();
+        self.news.take_silent(self.back_off.silent(now()));
         let Some(fleet) = &found.standing.fleet else { return };
         let mut news = self.news.clone();
         news.stops.extend(self.faulty.iter().cloned().chain(found.standing.because.clone()));
@@ -181,6 +182,7 @@ impl<'a> Session<'a> {
             named: named.clone(),
             catalogs: catalogs.clone(),
             mode: self.mode,
+            back_off: self.back_off.clone(),
         };
         self.rounds.began(now());
         let woken = Arc::clone(&self.woken);
@@ -240,11 +242,12 @@ impl<'a> Session<'a> {
         self.wants.note(uids.filter_map(|node| node.node_uid.clone()).collect(), at);
         let deleted = self.begin_deleted(&world, deleted).await;
         let in_flight = self.flights.unsettled();
+        let Creates { plan: creates, policy } = creates;
         let new = self.chosen(&creates.plan().spec, &in_flight);
         if !new.wanted.is_empty() {
             self.news.take(creates.plan(), at);
             self.flights.keep_only(&deleted);
-            self.begin((&world.snapshot, &world.policy), creates, new.left_out).await;
+            self.begin((&world.snapshot, &policy), creates, new.left_out).await;
             return;
         }
         let spec = &rest.plan().spec;
@@ -382,6 +385,12 @@ impl<'a> Session<'a> {
         }
         let made = self.flights.step(reader, self.planning.is_some()).await;
         self.stepped = Some(Instant::now());
+        for Silent { claim, vm, pool, size, image } in self.flights.silent() {
+            let like = automatic::Made { pool, size, image };
+            if let Some(silent) = self.back_off.never_joined(&like, &vm, now()) {
+                tracing::warn!(%claim, "{}", silent.because());
+            }
+        }
         for Made { pool, has_come } in made {
             match has_come {
                 true => self.back_off.came(&pool),

@@ -6,6 +6,7 @@ use super::metrics::Metrics;
 use crate::model::{ChangeClass, PoolName};
 use crate::plan::{Change, ChangeId};
 use crate::review::ApprovedPlan;
+use crate::rollout::journal::NOT_JOINED;
 use crate::rollout::{Effect, Event, Outcome};
 
 /// Tells what happens to one plan.
@@ -67,6 +68,8 @@ impl Teller {
                 let pool = self.plan.spec().claims.get(&create.spec)?.pool.clone();
                 match outcome {
                     Outcome::Done | Outcome::AlreadySo => Some(Made { pool, has_come: true }),
+                    // That is heeded by size and image.
+                    Outcome::Failed { code, .. } if &**code == NOT_JOINED => None,
                     Outcome::Failed { .. } => Some(Made { pool, has_come: false }),
                     Outcome::NoLongerNeeded { .. }
                     | Outcome::NoLongerHolds { .. }

@@ -11,7 +11,7 @@ use super::action::{Action, Effect, PodRef, VmRef};
 use super::conditions::{INITIALIZED, LAUNCHED, REGISTERED};
 use super::ground::{Ground, act, attempt, let_claim_go, let_node_go, patch_claim, vm_name};
 use super::join;
-use super::journal::{LAUNCH, Launching, Removing};
+use super::journal::{LAUNCH, Launching, NOT_JOINED, Removing};
 use super::memory::Then;
 use super::outcome::{Outcome, Standing};
 use super::seen::{Provisioning, SeenClaim, SeenNode, SeenVm};
@@ -23,11 +23,9 @@ use serde_json::json;
 /// How long a VM may take to join: Karpenter's time for registration.
 const JOIN_WAIT: SignedDuration = SignedDuration::from_mins(15);
 
-/// How many VMs of a choice may come and not join.
-const SILENT_MAX: u32 = 2;
+/// How many VMs of a create may come and not join, each of another size.
+const SILENT_MAX: usize = 2;
 
-/// Our code where a VM did not join in time.
-const NOT_JOINED: &str = "NotJoined";
 /// Our code where a VM was gone before its node had joined.
 const VM_GONE: &str = "VmGone";
 /// Our code where Azure says no more than that it failed.
@@ -207,9 +205,9 @@ impl Coming<'_> {
             if !is_late {
                 return Standing::waits_until(format!("VM `{}` to join", last(&vm.id)), deadline);
             }
-            return match journal.silent + 1 < SILENT_MAX {
-                true => self.journal(claim, &journal.clone().once_more(), "try again"),
-                false => self.next_choice(claim, journal, NOT_JOINED),
+            return match journal.silent().count() + 1 < SILENT_MAX {
+                true => self.next_choice(claim, journal, NOT_JOINED),
+                false => self.give_up_as(claim, journal, NOT_JOINED),
             };
         };
         if let Some(standing) = self.nominates(found) {
@@ -287,16 +285,22 @@ impl Coming<'_> {
         })
     }
 
-    /// Goes on with the next choice that was not refused.
+    /// Goes on with the next choice that was not refused, and of whose size and image no VM came and did not join.
     fn next_choice(&self, claim: &SeenClaim, journal: &Launching, code: &str) -> Standing {
         let Self { ground, create, .. } = *self;
         let choices = ground.execution().choices(&create.spec);
+        let after = journal.after(code, choices.len());
+        let is_silent = |at: usize| {
+            let mut silent = after.silent().filter_map(|(_, choice)| choices.get(choice));
+            silent.any(|silent| silent.choice.size == choices[at].choice.size)
+        };
         let is_open = |at: &usize| {
             ground.plan.may_choose(self.id, *at)
                 && !ground.memory.is_refused(&choices[*at].choice, ground.world.at)
+                && !is_silent(*at)
         };
         let next = (journal.choice + 1..choices.len()).find(is_open).unwrap_or(choices.len());
-        self.journal(claim, &journal.after(code, next), "try another choice for")
+        self.journal(claim, &Launching { choice: next, ..after }, "try another choice for")
     }
 
     fn give_up(&self, claim: &SeenClaim, code: &str) -> Standing {

@@ -18,6 +18,9 @@ pub const LAUNCH: &str = "nodeform.dev/launch";
 /// The annotation that says which plan removes the node, and since when.
 pub const REMOVAL: &str = crate::model::label::REMOVAL;
 
+/// Our code where a VM did not join in time.
+pub const NOT_JOINED: &str = "NotJoined";
+
 /// How far a launch has come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,9 +29,6 @@ pub struct Launching {
     pub attempt: u32,
     /// Which choice is tried; as many as there are means that none is left.
     pub choice: usize,
-    /// How many VMs of this choice came and did not join.
-    #[serde(default)]
-    pub silent: u32,
     /// Whether the extension for billing was put on the VM of this attempt.
     #[serde(default)]
     pub billed: bool,
@@ -48,7 +48,7 @@ pub struct GivenUp {
 
 impl Default for Launching {
     fn default() -> Self {
-        Self { attempt: 1, choice: 0, silent: 0, billed: false, failed: Vec::new() }
+        Self { attempt: 1, choice: 0, billed: false, failed: Vec::new() }
     }
 }
 
@@ -72,13 +72,15 @@ impl Launching {
     pub fn after(&self, code: &str, choice: usize) -> Self {
         let mut failed = self.failed.clone();
         failed.push(GivenUp { choice: self.choice, code: code.into() });
-        Self { attempt: self.attempt + 1, choice, silent: 0, billed: false, failed }
+        Self { attempt: self.attempt + 1, choice, billed: false, failed }
     }
 
-    /// Returns the next attempt of the same choice, whose VM did not join.
-    #[must_use]
-    pub fn once_more(self) -> Self {
-        Self { attempt: self.attempt + 1, silent: self.silent + 1, billed: false, ..self }
+    /// Returns the choices whose VMs came and did not join, each with the number of its attempt.
+    pub fn silent(&self) -> impl Iterator<Item = (u32, usize)> {
+        let attempts = (1..).zip(&self.failed);
+        attempts
+            .filter(|(_, given_up)| &*given_up.code == NOT_JOINED)
+            .map(|(attempt, given_up)| (attempt, given_up.choice))
     }
 }
 

@@ -26,6 +26,7 @@ mod performed;
 pub mod read;
 mod remove;
 pub mod seen;
+mod silent;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,6 +41,7 @@ pub use memory::{Failed, Memory, Then};
 pub use outcome::{Outcome, Standing, Wait, WaitsOn};
 pub use performed::Performed;
 pub use seen::Seen;
+pub use silent::{Silent, silent};
 
 use crate::plan::{Change, ChangeId, mark};
 use crate::review::{ApprovedPlan, LeftOut};

@@ -251,6 +251,25 @@ async fn a_node_claim_that_somebody_deletes_waits_in_observe_and_goes_in_auto() 
 }
 
 #[tokio::test]
+async fn sizes_whose_vms_never_join_are_explained_and_others_are_taken_meanwhile() {
+    let mut running = Running::with("", "auto", (0, "120")).await;
+    let faults = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "SimulatedFaults",
+        "spec": {"faults": [{"kind": "NeverJoins", "times": 2}]}});
+    assert_eq!(running.program.own("POST", "/sim/faults", &faults).await.1, json!({"added": 1}));
+    running.scale(5).await;
+    let said = "did not join within 15 minutes and was removed";
+    running.program.wait(async || running.fleet().await["status"]["holds"].to_string().contains(said)).await;
+    running.runs(5).await;
+    let state = running.program.own("GET", "/sim/state", &Value::Null).await.1;
+    assert_eq!(state["virtualMachines"].as_array().map(Vec::len), Some(1), "{state}");
+    assert_eq!(running.claims().await.len(), 1, "{}", running.said());
+    let silent = running.said().matches(said).count();
+    assert_eq!(silent, 2, "{}", running.said());
+    running.terminated().await;
+    running.judged();
+}
+
+#[tokio::test]
 async fn a_faulty_pool_beside_a_good_one_is_said_and_stops_nothing_else() {
     let faulty = "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: faulty}\nspec: {template: {spec: {\
                   requirements: [{key: kubernetes.io/arch, operator: Sometimes, values: [amd64]}], \

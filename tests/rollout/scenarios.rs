@@ -143,13 +143,29 @@ fn a_create_fails_without_a_trace_where_no_quota_is_left() {
 }
 
 #[test]
-fn a_vm_that_never_joins_is_replaced_once_and_then_given_up() {
+fn a_vm_that_never_joins_is_replaced_by_one_of_another_size() {
     let story = Story::of(&faults("    - {kind: NeverJoins, times: 1}"), |_| {});
     let (mut stage, ready) = story.begun();
     let applied = stage.apply(&ready, Trouble::default(), BTreeMap::new());
     assert_eq!(applied.words(), ["done"]);
     let left = stage.left();
     assert!(left["vms"][0].as_str().unwrap().ends_with("-2"), "{left}");
+}
+
+#[test]
+fn two_sizes_that_never_join_end_a_create_without_a_trace() {
+    let story = Story::of(&faults("    - {kind: NeverJoins}"), |_| {});
+    let (mut stage, ready) = story.begun();
+    let applied = stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    let words = applied.words();
+    assert!(words[0].starts_with("failed: "), "{words:?}");
+    let sizes: Vec<&str> = words[0].split([' ', ';']).filter(|word| word.starts_with("Standard_")).collect();
+    assert!(sizes.len() == 2 && sizes[0] != sizes[1], "{words:?}");
+    assert_eq!(words[0].matches("NotJoined").count(), 2, "{words:?}");
+    let left = stage.left();
+    for list in ["vms", "nics", "disks", "claims"] {
+        assert_eq!(left[list], json!([]), "{left}");
+    }
 }
 
 #[test]

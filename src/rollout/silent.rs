@@ -1,0 +1,48 @@
+//! VMs that came and did not join in time, as the claims of a plan say it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::ground::vm_name;
+use super::journal::Launching;
+use super::seen::Seen;
+use crate::model::{ClaimName, PoolName, SkuName};
+use crate::review::ApprovedPlan;
+
+/// A VM that came and did not join in time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Silent {
+    /// The NodeClaim that it was made for.
+    pub claim: ClaimName,
+    /// Its name.
+    pub vm: Arc<str>,
+    /// Its NodePool.
+    pub pool: PoolName,
+    /// Its size.
+    pub size: SkuName,
+    /// Its image.
+    pub image: Arc<str>,
+}
+
+/// Returns the VMs of a plan's creates that came and did not join, as long as their NodeClaims are there.
+#[must_use]
+pub fn silent(plan: &ApprovedPlan, seen: &Seen) -> BTreeSet<Silent> {
+    let execution = plan.execution();
+    let mut silent = BTreeSet::new();
+    for (_, create, asked) in plan.spec().creates() {
+        let Some(claim) = seen.claims.as_ref().and_then(|claims| claims.get(&create.claim)) else { continue };
+        let choices = execution.choices(&create.spec);
+        for (attempt, choice) in Launching::of(claim).silent() {
+            let Some(tried) = choices.get(choice) else { continue };
+            let Some(machine) = execution.machines.get(&tried.machine) else { continue };
+            silent.insert(Silent {
+                claim: create.claim.clone(),
+                vm: vm_name(create, attempt),
+                pool: asked.pool.clone(),
+                size: tried.choice.size.clone(),
+                image: machine.image.clone(),
+            });
+        }
+    }
+    silent
+}
