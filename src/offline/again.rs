@@ -77,7 +77,8 @@ fn narrowed(world: &World, approved: &Plan) -> World {
         asked.iter().filter(|node| goes.contains(node) && is_there(node)).cloned().collect()
     };
     let asked = &approved.spec.wishes;
-    let wishes = Wishes { replace: of(&asked.replace), forget: BTreeSet::new(), destroy: asked.destroy };
+    let (replace, deleted) = (of(&asked.replace), of(&asked.deleted));
+    let wishes = Wishes { replace, deleted, forget: BTreeSet::new(), destroy: asked.destroy };
     // What can no longer be asked of a node is not asked: it stays.
     if let Ok(snapshot) = crate::snapshot::wish(world.snapshot.clone(), &wishes) {
         world.snapshot = snapshot;
