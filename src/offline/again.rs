@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_the_fleet_holds_is_heeded_or_not_as_it_is_asked() {
-        let fleet = "---\napiVersion: nodeform.dev/v1alpha1\nkind: NodeFleet\nmetadata: {name: f}\nspec: {approve: {replace: hold}}\n";
+        let fleet = "---\napiVersion: nodeform.dev/v1alpha1\nkind: NodeFleet\nmetadata: {name: f}\nspec: {approve: {replace: hold, move-pods: hold}}\n";
         let approved = planned(&moving());
         let world = world_of(&format!("{}{fleet}", moving()), FACTS);
         let planned = |brakes| again(&world, &approved, Waiting::Seen, brakes).expect("the judge accepts it");

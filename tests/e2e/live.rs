@@ -2,7 +2,7 @@
 //! with `plan --live` and `apply`, then by the controller. Nothing is left over.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -194,7 +194,8 @@ impl Drop for Running {
         let _ = self.0.kill();
         let _ = self.0.wait();
         if thread::panicking() {
-            eprintln!("{}", fs::read_to_string(&self.1).unwrap_or_default());
+            // Written to the stream itself: the log is for whoever reads why the test failed.
+            let _ = io::stderr().write_all(&fs::read(&self.1).unwrap_or_default());
         }
     }
 }

@@ -76,6 +76,7 @@ fn settles(stage: &mut Stage, seed: u64) {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a variable says how many seeds are tried")]
 fn whatever_went_wrong_for_a_while_every_pod_runs_in_the_end_and_nothing_is_left_over() {
     let seeds = std::env::var("NODEFORM_SEEDS").map_or(SEEDS, |text| text.parse().unwrap());
     for seed in 0..seeds {
