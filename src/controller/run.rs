@@ -9,7 +9,7 @@ use super::serve::Health;
 use super::session::{Session, Why};
 use crate::apply::Stop;
 use crate::azure::Azure;
-use crate::cluster::{Cluster, ClusterFailure, lease};
+use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, lease};
 use crate::model::Mode;
 use crate::observe::Named;
 
@@ -47,12 +47,8 @@ pub async fn run(controller: &Controller) {
                 continue;
             }
         };
-        let name = match standing.mode {
-            Mode::Auto => lease::NAME,
-            Mode::Observe => lease::OBSERVE,
-        };
-        let held = match acquired(controller, name).await {
-            Ok(Some(held)) => held,
+        let Leading { held, mode, beside } = match leading(controller, standing.mode).await {
+            Ok(Some(leading)) => leading,
             Ok(None) => continue,
             Err(failure) => {
                 said("the Lease is not ours", &failure);
@@ -60,9 +56,9 @@ pub async fn run(controller: &Controller) {
                 continue;
             }
         };
-        tracing::info!(lease = name, mode = ?standing.mode, "holding the Lease");
+        tracing::info!(?mode, beside = beside.as_ref().map(|beside| &*beside.holder), "holding the Lease");
         controller.health.is_leading(true);
-        let session = Session::new(controller, standing.mode, held.gate().clone());
+        let session = Session::new(controller, (mode, beside), held.gate().clone());
         let why = tokio::select! {
             why = session.run() => why,
             lost = held.lost() => Why::Lost(lost.to_string()),
@@ -79,6 +75,45 @@ pub async fn run(controller: &Controller) {
             said("the Lease could not be let go", &failure);
         }
     }
+}
+
+/// Whoever else holds the Lease, and is none of the replicas.
+#[derive(Clone, Debug)]
+pub(super) struct Beside {
+    /// The namespace of the Lease.
+    pub(super) namespace: String,
+    /// The holder.
+    pub(super) holder: String,
+}
+
+/// What is held, and what is done meanwhile.
+struct Leading {
+    held: lease::Held,
+    mode: Mode,
+    beside: Option<Beside>,
+}
+
+/// Gets the Lease of a mode. Where somebody holds it who is none of the replicas, it is only observed beside them.
+async fn leading(controller: &Controller, mode: Mode) -> Result<Option<Leading>, ClusterFailure> {
+    let name = match mode {
+        Mode::Auto => lease::NAME,
+        Mode::Observe => lease::OBSERVE,
+    };
+    let failure = match acquired(controller, name).await {
+        Ok(held) => return Ok(held.map(|held| Leading { held, mode, beside: None })),
+        Err(failure) => failure,
+    };
+    if mode != Mode::Auto || failure.kind != ClusterFailureKind::LeaseHeld {
+        return Err(failure);
+    }
+    let namespace = lease::namespace(&controller.cluster).await?;
+    let holder = lease::holder(&controller.cluster, &namespace).await?;
+    let Some(holder) = holder.filter(|holder| !lease::are_replicas(&controller.identity, holder)) else {
+        return Err(failure);
+    };
+    let held = acquired(controller, lease::OBSERVE).await?;
+    let beside = Some(Beside { namespace, holder });
+    Ok(held.map(|held| Leading { held, mode: Mode::Observe, beside }))
 }
 
 /// Gets the Lease; nothing where the controller is to end.

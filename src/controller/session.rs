@@ -12,13 +12,13 @@ use super::looks::{self, FLEETS, FoundFleet};
 use super::now;
 use super::resume;
 use super::round::{Asked, Creates, Round, round};
-use super::run::{Controller, said, stopped};
+use super::run::{Beside, Controller, said, stopped};
 use super::tell::{Made, Teller};
 use crate::apply::{Actor, Book, Carrying, Means, Reader};
 use crate::arm::ResourceId;
 use crate::automatic::status::News;
 use crate::automatic::{self, BackOff, Choosing, InFlight, Next, PodEvents, Rounds, Wants};
-use crate::cluster::{WriteGate, Writer};
+use crate::cluster::{WriteGate, Writer, lease};
 use crate::launch::Materials;
 use crate::manifests::Remark;
 use crate::model::{ClaimName, Mode};
@@ -40,6 +40,9 @@ const LOOK_GAP: Duration = Duration::from_secs(1);
 /// How often the NodeFleet and the pods that wait are looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// How long is only observed beside a holder of the Lease before it is tried for again.
+const TRY_AGAIN: Duration = Duration::from_secs(30);
+
 /// How often the ledger is tidied.
 const TIDY: Duration = Duration::from_secs(600);
 
@@ -60,6 +63,9 @@ pub(super) enum Why {
 pub(super) struct Session<'a> {
     controller: &'a Controller,
     mode: Mode,
+    /// Who else holds the Lease: it is observed then, whatever the NodeFleet says.
+    beside: Option<Beside>,
+    began: Instant,
     gate: WriteGate,
     writer: Writer,
     clock_speed: u32,
@@ -83,13 +89,19 @@ pub(super) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(controller: &'a Controller, mode: Mode, gate: WriteGate) -> Self {
+    pub(super) fn new(
+        controller: &'a Controller,
+        (mode, beside): (Mode, Option<Beside>),
+        gate: WriteGate,
+    ) -> Self {
         let clock_speed = controller.azure.cloud().clock_speed.max(1);
         let woken: Arc<Notify> = Arc::default();
         Self {
             writer: controller.cluster.writing(&gate),
             controller,
             mode,
+            beside,
+            began: Instant::now(),
             gate,
             clock_speed,
             reader: None,
@@ -138,8 +150,12 @@ impl<'a> Session<'a> {
 
     /// Looks at the NodeFleet and at the pods that wait, and says how it is.
     async fn look(&mut self) -> Option<Why> {
+        if self.may_lead().await {
+            return Some(Why::OtherMode);
+        }
+        let said_mode = if self.beside.is_some() { Mode::Auto } else { self.mode };
         match looks::standing(&self.controller.cluster).await {
-            Ok(found) if found.standing.mode != self.mode => return Some(Why::OtherMode),
+            Ok(found) if found.standing.mode != said_mode => return Some(Why::OtherMode),
             Ok(found) => {
                 self.controller.health.has_read();
                 self.publish(&found).await;
@@ -153,13 +169,31 @@ impl<'a> Session<'a> {
         None
     }
 
+    /// Whether it is time to try for the Lease that somebody else held: it is free or another's, or its holder may have died.
+    async fn may_lead(&self) -> bool {
+        let Some(Beside { namespace, holder }) = &self.beside else { return false };
+        if self.began.elapsed() >= TRY_AGAIN {
+            return true;
+        }
+        let found = lease::holder(&self.controller.cluster, namespace).await;
+        found.is_ok_and(|found| found.as_ref() != Some(holder))
+    }
+
     /// Writes the NodeFleet's status, where it says something new.
     async fn publish(&mut self, found: &FoundFleet) {
         self.news.in_flight = self.flights.listed();
         self.news.take_silent(self.back_off.silent(now()));
         let Some(fleet) = &found.standing.fleet else { return };
         let mut news = self.news.clone();
+        let beside = self.beside.as_ref().map(|Beside { namespace, holder }| {
+            format!(
+                "`{holder}` holds Lease `{namespace}/{}` and is none of this Deployment's Pods: nothing is done beside it, \
+                 and it goes on once the Lease is free",
+                lease::NAME
+            )
+        });
         news.stops.extend(self.faulty.iter().cloned().chain(found.standing.because.clone()));
+        news.stops.splice(0..0, beside);
         let Some(patch) = news.patch(fleet, &found.object, now()) else { return };
         if let Err(failure) = self.writer.patch_status(&format!("{FLEETS}/{}", fleet.name), &patch).await {
             said("the NodeFleet's status cannot be written", &failure);

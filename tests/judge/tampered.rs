@@ -13,7 +13,8 @@ use nodeform::model::{
     Price, Requirement, ResourceName, SchedulingRule, Trouble, Wishes, label,
 };
 use nodeform::plan::{
-    Change, ChangeId, ClaimSpec, Create, Delete, HeldChange, Inputs, Placement, Plan, Reason, Step, Wave,
+    Change, ChangeId, ClaimSpec, Create, Delete, HeldChange, Inputs, Placement, Plan, Precondition, Reason,
+    Step, Wave,
 };
 use nodeform::review::CheckedPlan;
 use nodeform::solve::{Cost, Held, Slack};
@@ -60,6 +61,13 @@ fn aging() -> (World, Plan) {
 fn findings((world, plan): &(World, Plan)) -> Vec<Finding> {
     let mut plan = plan.clone();
     plan.spec.inputs = Inputs::of(&world.policy);
+    for condition in plan.spec.changes.values_mut().flat_map(|planned| &mut planned.preconditions) {
+        if let Precondition::WithinLimits { pool, nodes_max, limits } = condition
+            && let Some(known) = world.policy.pools.get(pool)
+        {
+            (*nodes_max, *limits) = (known.nodes_max, known.limits.clone());
+        }
+    }
     check(&world.snapshot, &world.policy, &plan)
 }
 

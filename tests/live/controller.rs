@@ -283,3 +283,50 @@ async fn a_faulty_pool_beside_a_good_one_is_said_and_stops_nothing_else() {
     running.program.wait(async || running.fleet().await["status"]["stops"] == json!([])).await;
     running.terminated().await;
 }
+
+#[tokio::test]
+async fn beside_another_holder_of_the_lease_it_observes_and_goes_on_once_the_lease_is_free() {
+    const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+    let fleet = "---\napiVersion: nodeform.dev/v1alpha1\nkind: NodeFleet\nmetadata: {name: demo}\nspec: {mode: auto}\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = folder.path().join("record.jsonl").display().to_string();
+    let program = Program::of(&format!("{WORLD}{fleet}"), &["--speed", "20", "--record", &record]).await;
+    let spec = |holder: &str| {
+        let now = nodeform::cluster::lease::micro_time(jiff::Timestamp::now());
+        json!({"holderIdentity": holder, "leaseDurationSeconds": 15, "acquireTime": now, "renewTime": now})
+    };
+    let lease = json!({
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"name": "karpenter-leader-election", "namespace": "kube-system"}, "spec": spec("karpenter-5c-x_1"),
+    });
+    assert_eq!(program.kube("POST", LEASES, &lease).await.0, 201);
+    let path = format!("{LEASES}/karpenter-leader-election");
+    let controller = controller(&program, folder.path());
+    let mut running = Running { program, controller, folder };
+    let renews = async {
+        loop {
+            let patch = json!({"spec": spec("karpenter-5c-x_1")});
+            assert_eq!(running.program.patch(&path, &patch).await.0, 200);
+            tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        }
+    };
+    let is_said = running.program.wait(async || {
+        let status = running.fleet().await["status"].clone();
+        let stops = status["stops"].to_string();
+        let stalled = status["conditions"].as_array().into_iter().flatten();
+        let mut stalled =
+            stalled.filter(|condition| condition["type"] == "Stalled" && condition["status"] == "True");
+        status["mode"] == "observe"
+            && stalled.next().is_some()
+            && stops.contains("`karpenter-5c-x_1` holds Lease `kube-system/karpenter-leader-election`")
+    });
+    tokio::select! {
+        () = renews => {}
+        () = is_said => {}
+    }
+    assert!(running.claims().await.is_empty(), "{}", running.said());
+    assert_eq!(running.program.patch(&path, &json!({"spec": {"holderIdentity": ""}})).await.0, 200);
+    running.runs(5).await;
+    running.program.wait(async || running.fleet().await["status"]["stops"] == json!([])).await;
+    running.terminated().await;
+}

@@ -18,6 +18,15 @@ pub async fn namespace(cluster: &Cluster) -> Result<String, ClusterFailure> {
     Ok(chosen(&leases).unwrap_or(NAMESPACE).to_owned())
 }
 
+/// Returns who holds the Lease of a namespace, by its own word; nobody where it is not there.
+///
+/// # Errors
+/// The Lease cannot be read.
+pub async fn holder(cluster: &Cluster, namespace: &str) -> Result<Option<String>, ClusterFailure> {
+    let lease = cluster.get_optional(&format!("{}/{NAME}", super::list(namespace))).await?;
+    Ok(lease.map(|lease| Record::of(&lease).holder).filter(|holder| !holder.is_empty()))
+}
+
 /// Chooses where installations left several: one that has a holder, then the one renewed last, by the holders' clocks.
 fn chosen(leases: &[Value]) -> Option<&str> {
     let named = leases.iter().filter(|lease| lease["metadata"]["name"] == NAME);

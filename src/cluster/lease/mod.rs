@@ -9,12 +9,14 @@ mod gate;
 mod hold;
 mod locate;
 mod record;
+mod replicas;
 
 pub use decide::{Candidate, Lost, Now, Other, Step, Terms};
 pub use gate::{GateClosed, WriteGate};
 pub use hold::{Attempt, Held, Settings, acquire, acquire_named, attempt};
-pub use locate::namespace;
+pub use locate::{holder, namespace};
 pub use record::{Record, micro_time};
+pub use replicas::are_replicas;
 
 /// Karpenter's Lease: both are never active at once.
 pub const NAME: &str = "karpenter-leader-election";
