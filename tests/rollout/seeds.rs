@@ -27,7 +27,7 @@ const FAULTS: [&str; 10] = [
 ];
 
 /// How many seeds are tried; another number by `NODEFORM_SEEDS`.
-const SEEDS: u64 = 24;
+const SEEDS: u64 = 10;
 
 /// How many rounds of planning and carrying out it may take until all is as it should be.
 const ROUNDS_MAX: usize = 12;
