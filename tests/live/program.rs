@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-/// How long anything may take here: a minute of this machine is hours of the world's.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long anything may take here, on a machine that is busy with other things: hours of the world's clock.
+const PATIENCE: Duration = Duration::from_secs(240);
 
 pub(crate) struct Program {
     child: Child,
