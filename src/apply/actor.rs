@@ -3,7 +3,6 @@
 //! A write whose answer got lost is not repeated here: the next look at the world says whether it was carried out.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -19,7 +18,9 @@ use crate::launch::Materials;
 use crate::plan::Choice;
 use crate::render::requests;
 use crate::review::ApprovedPlan;
-use crate::rollout::{Action, Attempt, Effect, Object, ObjectPatch, ObjectRef, Performed, PodRef, VmRef};
+use crate::rollout::{
+    Action, Attempt, Effect, OPERATION_WAIT, Object, ObjectPatch, ObjectRef, Performed, PodRef, VmRef,
+};
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 const NODES: &str = "/api/v1/nodes";
@@ -29,9 +30,6 @@ const BLOCKED_WAIT: SignedDuration = SignedDuration::from_secs(5);
 
 /// How long a closed gate is waited for.
 const GATE_WAIT: SignedDuration = SignedDuration::from_secs(2);
-
-/// The longest that Azure may take for one operation, of its clock.
-const OPERATION_WAIT: Duration = Duration::from_secs(30 * 60);
 
 /// Performs actions.
 pub struct Actor {
@@ -183,7 +181,7 @@ impl Actor {
         }
         let ended = async {
             let operation = self.azure.begin(request).await?;
-            self.azure.finish(&operation, OPERATION_WAIT).await
+            self.azure.finish(&operation, OPERATION_WAIT.unsigned_abs()).await
         };
         match ended.await {
             Ok(_) => Performed::Done,

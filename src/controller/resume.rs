@@ -3,8 +3,9 @@
 use super::looks::items;
 use super::now;
 use super::run::said;
+use crate::apply;
 use crate::cluster::{Cluster, ClusterFailure, Preconditions, Writer};
-use crate::ledger::{self, PLANS_ONLY, Recorded};
+use crate::ledger::{self, PLANS_ONLY};
 use crate::plan::{Plan, file};
 
 const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
@@ -19,23 +20,15 @@ pub(super) async fn unfinished(cluster: &Cluster) -> Result<Vec<Plan>, ClusterFa
     let mut plans = Vec::new();
     // What was merged in Git is gone on with by who applies that.
     for recorded in ledger.unfinished().filter(|plan| plan.folder.is_none()) {
-        match text(cluster, recorded).await {
+        match apply::text(cluster, recorded).await {
             Ok(text) => match file::read_spec(&text) {
                 Ok(plan) => plans.push(plan),
                 Err(fault) => tracing::warn!(hint = fault.hint(), "NodePlan `{}`: {fault}", recorded.name),
             },
-            Err(because) => tracing::warn!("{because}"),
+            Err(fault) => tracing::warn!(hint = fault.hint(), "{fault}"),
         }
     }
     Ok(plans)
-}
-
-async fn text(cluster: &Cluster, recorded: &Recorded) -> Result<String, String> {
-    let chunks = items(cluster, PLANS, &ledger::chunks_of(&recorded.name)).await.map_err(|failure| {
-        said("a plan's text cannot be listed", &failure);
-        failure.what
-    })?;
-    ledger::text(recorded, &chunks).map_err(|fault| format!("{fault}; {}", fault.hint()))
 }
 
 /// Lets NodePlans go that nobody asks for any more.

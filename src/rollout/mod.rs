@@ -30,7 +30,7 @@ mod silent;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 pub use action::{Action, ActionKey, Attempt, Effect, Object, ObjectPatch, ObjectRef, PodRef, VmRef};
 pub use consequence::consequence;
@@ -46,6 +46,9 @@ pub use silent::{Silent, silent};
 use crate::plan::{Change, ChangeId, mark};
 use crate::review::{ApprovedPlan, LeftOut};
 use ground::Ground;
+
+/// The longest that Azure may take for one operation, of its clock: then the world says how far it is.
+pub const OPERATION_WAIT: SignedDuration = SignedDuration::from_mins(30);
 
 /// What is next.
 #[derive(Clone, Debug, Default, PartialEq)]

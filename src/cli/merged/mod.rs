@@ -20,6 +20,7 @@ use crate::api::node_plan::Phase;
 use crate::apply::{Stop, ended, recorded};
 use crate::git::remote::{Clone, PlanEntry, Tip};
 use crate::ledger::Ledger;
+use crate::offline::World;
 use crate::plan::ChangeId;
 use crate::render::proposal::derived;
 use crate::render::words::count;
@@ -150,15 +151,7 @@ impl Merged<'_> {
         self.ui.aside(&format!("Applying {name}\n"));
         let ended = apply::judged_again(plan).and_then(|checked| {
             let world = apply::observed(self.arguments, self.connected, self.ui)?;
-            let applying = Applying {
-                arguments: self.arguments,
-                connected: self.connected,
-                world,
-                ui: self.ui,
-                review: Some(self.review(&name)),
-                stop: Stop::default(),
-            };
-            applying.apply(checked, withheld.clone())
+            self.applying(world, Some(self.review(&name))).apply(checked, withheld.clone())
         });
         match ended {
             Ok(ended) => self.note(&ended, &withheld),
@@ -168,6 +161,12 @@ impl Merged<'_> {
             }
             Err(failure) => Err(failure),
         }
+    }
+
+    /// What a plan is carried out with.
+    fn applying(&self, world: World, review: Option<Review>) -> Applying<'_> {
+        let Self { arguments, connected, ui, .. } = *self;
+        Applying { arguments, connected, world, ui, review, stop: Stop::default() }
     }
 
     /// Where a plan is on its branch, and what became of it before.

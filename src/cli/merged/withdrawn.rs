@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::super::apply::{self, Applying};
+use super::super::apply;
 use super::super::exit::Failure;
 use super::super::remote::Place;
 use super::Merged;
-use crate::apply::{Stop, WITHDRAWN};
+use crate::apply::WITHDRAWN;
 use crate::git::remote::PlanEntry;
 use crate::ledger::{Ledger, Recorded};
 use crate::plan::{Plan, file};
@@ -34,15 +34,7 @@ impl Merged<'_> {
         self.ui.aside(&format!("{folder} is no longer on the branch: withdrawn.\n"));
         let plan = self.read_back(recorded)?;
         let world = apply::observed(self.arguments, self.connected, self.ui)?;
-        let applying = Applying {
-            arguments: self.arguments,
-            connected: self.connected,
-            world,
-            ui: self.ui,
-            review: None,
-            stop: Stop::default(),
-        };
-        let ended = applying.finish(plan, WITHDRAWN)?;
+        let ended = self.applying(world, None).finish(plan, WITHDRAWN)?;
         self.note(&ended, &std::collections::BTreeMap::new())
     }
 

@@ -61,9 +61,6 @@ struct Pending {
     since: Timestamp,
 }
 
-/// How long an operation is waited for, as by who acts on Azure.
-const OPERATION_WAIT: SignedDuration = SignedDuration::from_mins(30);
-
 /// What is to go wrong, for tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trouble {
@@ -224,7 +221,7 @@ impl<'w> Rehearsal<'w> {
         let pending = std::mem::take(&mut self.pending);
         let mut events = Vec::new();
         for Pending { action, operation, since } in pending {
-            let is_late = self.now.duration_since(since) >= OPERATION_WAIT;
+            let is_late = self.now.duration_since(since) >= rollout::OPERATION_WAIT;
             let late = || is_late.then(|| Performed::again("the operation has not ended"));
             match self.ended(&action, &operation).or_else(late) {
                 Some(performed) => events.push(self.memory.take_in(action, performed, self.now)),
