@@ -57,14 +57,20 @@ impl News {
         if !is_same || add + destroy > 0 && self.plan.as_ref().is_some_and(|known| known.id != next.id) {
             self.plan = Some(next);
         }
-        let held = plan.evidence.held.iter().take(HOLDS_MAX);
-        let hold = |held: &crate::plan::HeldChange| FleetHold {
+        let held = plan.evidence.held.iter().map(|held| FleetHold {
             node: held.node.to_string(),
             class: held.class.to_string(),
             because: short(&held.because),
             until: held.until.map(|until| until.to_string()),
-        };
-        self.holds = held.map(hold).collect();
+        });
+        // Nodes that would go but for a budget or a pod that must not be disrupted.
+        let staying = plan.evidence.report.staying.iter().map(|(node, because)| FleetHold {
+            node: node.to_string(),
+            class: ChangeClass::MovePods.to_string(),
+            because: short(because),
+            until: None,
+        });
+        self.holds = held.chain(staying).take(HOLDS_MAX).collect();
     }
 
     /// Takes the nodes that somebody deletes and that wait; returns those of which that is new.

@@ -4,13 +4,14 @@
 //! ```text
 //!  real: bootstrap tokens ─▶ shadow ─▶ kubelets join ─▶ real: Nodes, their status, what the cloud provider adds
 //!  real: pods with a node ─▶ they run, and are gone once they are deleted
+//!  real: Leases of nodes, renewed as long as their kubelets live
 //! ```
 //!
 //! Must never decide what nodeform decides, nor write anything but what kubelets and AKS's cloud provider write.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
@@ -23,6 +24,11 @@ use crate::sim::{Request, Response};
 
 /// How often both sides are looked at.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// How often a kubelet renews the Lease of its node, and how long that lasts, in seconds: its defaults.
+const RENEW: Duration = Duration::from_secs(10);
+const LEASE_SECONDS: u32 = 40;
+const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
 
 const NODES: &str = "/api/v1/nodes";
 const SECRETS: &str = "/api/v1/namespaces/kube-system/secrets";
@@ -39,13 +45,25 @@ pub(super) struct Relay {
     registered: BTreeMap<String, Value>,
     /// Bootstrap tokens that the shadow has.
     tokens: BTreeSet<String>,
+    /// When each node's Lease was renewed last.
+    renewed: BTreeMap<String, Instant>,
+    /// Nodes that were there before any kubelet joined: those of AKS's own pools.
+    others: Option<BTreeSet<String>>,
 }
 
 impl Relay {
     /// Nothing has been relayed yet. `token` opens the shadow.
     pub(super) fn new(host: Arc<Host>, token: String, real: Cluster) -> Self {
         let real = real.writing(&WriteGate::always_open());
-        Self { host, token, real, registered: BTreeMap::new(), tokens: BTreeSet::new() }
+        Self {
+            host,
+            token,
+            real,
+            registered: BTreeMap::new(),
+            tokens: BTreeSet::new(),
+            renewed: BTreeMap::new(),
+            others: None,
+        }
     }
 
     /// Relays until it is stopped. What the API server refuses is tried again: it may be away for a while.
@@ -61,6 +79,7 @@ impl Relay {
     async fn look(&mut self) -> anyhow::Result<()> {
         self.take_tokens().await?;
         self.give_nodes().await?;
+        self.renew_leases().await?;
         self.run_pods().await
     }
 
@@ -142,6 +161,50 @@ impl Relay {
         Ok(())
     }
 
+    /// Renews the Leases of the nodes whose kubelets live: without, Kubernetes takes a node for dead.
+    async fn renew_leases(&mut self) -> anyhow::Result<()> {
+        let others = match self.others.take() {
+            Some(others) => others,
+            None => {
+                let there = self.listed(NODES, "").await?;
+                there.iter().map(name).filter(|name| !self.registered.contains_key(name)).collect()
+            }
+        };
+        let live = self.registered.iter().filter(|(_, told)| is_ready(told)).map(|(name, _)| name.clone());
+        let due: Vec<String> = live
+            .chain(others.iter().cloned())
+            .filter(|name| self.renewed.get(name).is_none_or(|renewed| renewed.elapsed() >= RENEW))
+            .collect();
+        self.others = Some(others);
+        for name in due {
+            self.renew_lease(&name).await?;
+            self.renewed.insert(name, Instant::now());
+        }
+        Ok(())
+    }
+
+    async fn renew_lease(&self, node: &str) -> Result<(), ClusterFailure> {
+        let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string();
+        let renewed = json!({"spec": {"renewTime": now}});
+        match self.real.merge_patch(&format!("{LEASES}/{node}"), &renewed).await {
+            Ok(_) => return Ok(()),
+            Err(failure) if failure.kind == ClusterFailureKind::NotFound => {}
+            Err(failure) => return Err(failure),
+        }
+        let Some(real) = self.real.cluster().get_optional(&format!("{NODES}/{node}")).await? else {
+            return Ok(());
+        };
+        // The Lease goes with its node.
+        let owner = json!({"apiVersion": "v1", "kind": "Node", "name": node, "uid": real["metadata"]["uid"]});
+        let lease = json!({
+            "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+            "metadata": {"name": node, "namespace": "kube-node-lease", "ownerReferences": [owner]},
+            "spec": {"holderIdentity": node, "leaseDurationSeconds": LEASE_SECONDS, "renewTime": now},
+        });
+        self.real.create(LEASES, &lease).await?;
+        Ok(())
+    }
+
     /// Runs the pods that have a node, and lets those go that are deleted.
     async fn run_pods(&self) -> anyhow::Result<()> {
         for pod in self.listed("/api/v1/pods", "fieldSelector=spec.nodeName%21%3D").await? {
@@ -196,6 +259,12 @@ fn name(object: &Value) -> String {
 
 fn taints(node: &Value) -> impl Iterator<Item = &Value> {
     node["spec"]["taints"].as_array().into_iter().flatten()
+}
+
+/// Whether a node is Ready, as told.
+fn is_ready(told: &Value) -> bool {
+    let conditions = told[0]["conditions"].as_array().into_iter().flatten();
+    conditions.into_iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
 }
 
 /// What of a node kubelet and cloud provider say.

@@ -38,6 +38,7 @@ pub struct Controller {
 
 /// Runs until it is stopped: nothing new begins then, and the Lease is let go.
 pub async fn run(controller: &Controller) {
+    let mut standby = Standby::default();
     while !controller.stop.is_asked() {
         let standing = match looks::standing(&controller.cluster).await {
             Ok(found) => found.standing,
@@ -47,9 +48,12 @@ pub async fn run(controller: &Controller) {
                 continue;
             }
         };
-        let Leading { held, mode, beside } = match leading(controller, standing.mode).await {
+        let Leading { held, mode, beside } = match leading(controller, standing.mode, &mut standby).await {
             Ok(Some(leading)) => leading,
-            Ok(None) => continue,
+            Ok(None) => {
+                pause(controller).await;
+                continue;
+            }
             Err(failure) => {
                 said("the Lease is not ours", &failure);
                 pause(controller).await;
@@ -86,6 +90,21 @@ pub(super) struct Beside {
     pub(super) holder: String,
 }
 
+/// A replica that does not lead: it says once who does.
+#[derive(Default)]
+struct Standby {
+    leader: String,
+}
+
+impl Standby {
+    fn behind(&mut self, holder: &str) {
+        if self.leader != holder {
+            tracing::info!(leader = holder, "standing by");
+            holder.clone_into(&mut self.leader);
+        }
+    }
+}
+
 /// What is held, and what is done meanwhile.
 struct Leading {
     held: lease::Held,
@@ -93,13 +112,18 @@ struct Leading {
     beside: Option<Beside>,
 }
 
-/// Gets the Lease of a mode. Where somebody holds it who is none of the replicas, it is only observed beside them.
-async fn leading(controller: &Controller, mode: Mode) -> Result<Option<Leading>, ClusterFailure> {
+/// Gets the Lease of a mode; nothing where another replica has it, or where the controller is to end. Where somebody holds it
+/// who is none of the replicas, it is only observed beside them.
+async fn leading(
+    controller: &Controller,
+    mode: Mode,
+    standby: &mut Standby,
+) -> Result<Option<Leading>, ClusterFailure> {
     let name = match mode {
         Mode::Auto => lease::NAME,
         Mode::Observe => lease::OBSERVE,
     };
-    let failure = match acquired(controller, name).await {
+    let failure = match acquired(controller, name, standby).await {
         Ok(held) => return Ok(held.map(|held| Leading { held, mode, beside: None })),
         Err(failure) => failure,
     };
@@ -107,27 +131,39 @@ async fn leading(controller: &Controller, mode: Mode) -> Result<Option<Leading>,
         return Err(failure);
     }
     let namespace = lease::namespace(&controller.cluster).await?;
-    let holder = lease::holder(&controller.cluster, &namespace).await?;
-    let Some(holder) = holder.filter(|holder| !lease::are_replicas(&controller.identity, holder)) else {
-        return Err(failure);
-    };
-    let held = acquired(controller, lease::OBSERVE).await?;
+    // It may have been let go by now.
+    let Some(holder) = lease::holder(&controller.cluster, (&namespace, name)).await? else { return Ok(None) };
+    let held = acquired(controller, lease::OBSERVE, standby).await?;
     let beside = Some(Beside { namespace, holder });
     Ok(held.map(|held| Leading { held, mode: Mode::Observe, beside }))
 }
 
-/// Gets the Lease; nothing where the controller is to end.
+/// Gets a Lease; nothing where another replica has it, or where the controller is to end.
 async fn acquired(
     controller: &Controller,
     name: &'static str,
+    standby: &mut Standby,
 ) -> Result<Option<lease::Held>, ClusterFailure> {
     let namespace = lease::namespace(&controller.cluster).await?;
-    let settings =
-        lease::Settings { identity: controller.identity.clone(), namespace, terms: lease::Terms::default() };
-    let waits = |other: &lease::Other| tracing::info!(holder = other.holder, "waiting for the Lease");
-    tokio::select! {
-        held = lease::acquire_named((&controller.cluster, name), &settings, waits) => held.map(Some),
-        () = stopped(controller) => Ok(None),
+    let settings = lease::Settings {
+        identity: controller.identity.clone(),
+        namespace: namespace.clone(),
+        terms: lease::Terms::default(),
+    };
+    let waits = |other: &lease::Other| standby.behind(&other.holder);
+    let failure = tokio::select! {
+        held = lease::acquire_named((&controller.cluster, name), &settings, waits) => match held {
+            Ok(held) => return Ok(Some(held)),
+            Err(failure) => failure,
+        },
+        () = stopped(controller) => return Ok(None),
+    };
+    if failure.kind != ClusterFailureKind::LeaseHeld {
+        return Err(failure);
+    }
+    match lease::holder(&controller.cluster, (&namespace, name)).await? {
+        Some(holder) if !lease::are_replicas(&controller.identity, &holder) => Err(failure),
+        Some(_) | None => Ok(None),
     }
 }
 

@@ -175,7 +175,7 @@ impl<'a> Session<'a> {
         if self.began.elapsed() >= TRY_AGAIN {
             return true;
         }
-        let found = lease::holder(&self.controller.cluster, namespace).await;
+        let found = lease::holder(&self.controller.cluster, (namespace, lease::NAME)).await;
         found.is_ok_and(|found| found.as_ref() != Some(holder))
     }
 

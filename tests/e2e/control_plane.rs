@@ -1,4 +1,5 @@
-//! A control plane of its own for a test: etcd, the API server and the scheduler, on loopback only.
+//! A control plane of its own for a test: etcd, the API server and the scheduler, on loopback only; as a whole one also the
+//! controller manager, roles, service accounts and an audit log.
 //!
 //! The programs end with this value, also when the test panics; and when the test is killed, since their standard
 //! input ends then.
@@ -19,10 +20,23 @@ const ATTEMPTS_MAX: usize = 3;
 /// The longest that a start may take; on two idle cores it is three seconds.
 const START_WAIT_MAX: Duration = Duration::from_secs(180);
 
+const SERVER: &str = "kube-apiserver";
+
+const AUDIT: &str = "audit.log";
+
 const POLL: Duration = Duration::from_millis(50);
 
 /// Whom the API server takes for an administrator. It listens on loopback, and ends with the test.
 const TOKEN: &str = "test";
+
+/// How much of a control plane there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parts {
+    /// What binds pods; everybody may do everything, and what controllers would do, the test does.
+    Scheduling,
+    /// All of it: each program and each user may do what its roles allow, and every request is in the audit log.
+    Whole,
+}
 
 /// Admission plugins that count on a controller which is not there: service accounts would have to be made, taints
 /// and finalizers taken away; and priorities are given as numbers.
@@ -38,17 +52,21 @@ pub(crate) struct ControlPlane {
     api: Api,
     /// Where the API server answers.
     server: String,
+    address: SocketAddr,
+    program: PathBuf,
+    parts: Parts,
+    server_flags: Vec<String>,
 }
 
 impl ControlPlane {
     /// Starts one, and returns when the API server is ready.
-    pub(crate) fn start(program: &Path) -> Self {
+    pub(crate) fn start(program: &Path, parts: Parts) -> Self {
         let mut faults = Vec::new();
         for _ in 0..ATTEMPTS_MAX {
             let start = STARTS.fetch_add(1, Ordering::Relaxed);
             let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
                 .join(format!("control-plane-{}-{start}", std::process::id()));
-            match Self::try_start(program, folder) {
+            match Self::try_start(program, parts, folder) {
                 Ok(started) => return started,
                 Err(fault) => faults.push(fault),
             }
@@ -61,75 +79,126 @@ impl ControlPlane {
         &self.api
     }
 
-    /// Returns a kubeconfig that trusts the API server's own certificate, as one of a real cluster does.
+    /// Returns another way to the API server: one thread asks by one.
+    pub(crate) fn another_api(&self) -> Api {
+        Api::new(self.address)
+    }
+
+    /// Returns a kubeconfig of the administrator.
     pub(crate) fn kubeconfig(&self) -> String {
+        self.kubeconfig_of(TOKEN)
+    }
+
+    /// Returns the audit log of a whole one.
+    pub(crate) fn audit_log(&self) -> PathBuf {
+        self.folder.join(AUDIT)
+    }
+
+    /// Ends the API server, as if its machine had gone.
+    pub(crate) fn stop_server(&mut self) {
+        let (_, server) = self.programs.iter_mut().find(|(name, _)| *name == SERVER).expect("it was started");
+        let _ = server.kill();
+        let _ = server.wait();
+    }
+
+    /// Starts the API server again, and returns when it is ready.
+    pub(crate) fn start_server(&mut self) {
+        self.programs.retain(|(name, _)| *name != SERVER);
+        self.spawn(SERVER, &self.server_flags.clone());
+        self.wait_until_ready().expect("it is ready again");
+    }
+
+    /// Returns a kubeconfig of whoever has this token. It trusts the API server's own certificate, as one of a real cluster
+    /// does.
+    pub(crate) fn kubeconfig_of(&self, token: &str) -> String {
         let certificate =
             fs::read(self.folder.join("certificates/apiserver.crt")).expect("the API server made it");
         let ca = data_encoding::BASE64.encode(&certificate);
         let cluster = format!("{{server: '{}', certificate-authority-data: {ca}}}", self.server);
         format!(
             "apiVersion: v1\nkind: Config\nclusters: [{{name: test, cluster: {cluster}}}]\n\
-             users: [{{name: test, user: {{token: {TOKEN}}}}}]\n\
+             users: [{{name: test, user: {{token: {token}}}}}]\n\
              contexts: [{{name: test, context: {{cluster: test, user: test}}}}]\ncurrent-context: test\n"
         )
     }
 
-    fn try_start(program: &Path, folder: PathBuf) -> Result<Self, String> {
+    fn try_start(program: &Path, parts: Parts, folder: PathBuf) -> Result<Self, String> {
         let [etcd, peer, server, proxy] = free_ports();
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, proxy));
-        let server_url = format!("https://127.0.0.1:{server}");
-        let mut plane =
-            Self { folder, programs: Vec::new(), api: Api::new(address), server: server_url.clone() };
-        plane.write_files(server);
-        let run = |name: &str, arguments: &[String]| plane.command(program, name, arguments);
-        let mut key = run("key", &["service-account.key".to_owned()]);
+        let mut plane = Self {
+            folder,
+            programs: Vec::new(),
+            api: Api::new(address),
+            server: format!("https://127.0.0.1:{server}"),
+            address,
+            program: program.to_owned(),
+            parts,
+            server_flags: server_flags(etcd, server, parts),
+        };
+        plane.write_files();
+        let mut key = plane.command("key", &["service-account.key".to_owned()]);
         assert!(key.status().is_ok_and(|status| status.success()), "a key can be made");
-        let commands = [
-            ("etcd", etcd_flags(etcd, peer)),
-            ("kube-apiserver", server_flags(etcd, server)),
-            ("proxy", vec![address.to_string(), server_url, TOKEN.to_owned()]),
-            ("kube-scheduler", ["--config=scheduler.yaml", "--secure-port=0"].map(str::to_owned).to_vec()),
-        ];
-        for (name, arguments) in commands {
-            if name == "kube-scheduler" {
-                plane.wait_until_ready()?;
-            }
-            let child = plane.command(program, name, &arguments).stdin(Stdio::piped()).spawn();
-            plane.programs.push((name, child.expect("the program was built for this machine")));
+        plane.spawn("etcd", &etcd_flags(etcd, peer));
+        plane.spawn(SERVER, &plane.server_flags.clone());
+        plane.spawn("proxy", &[address.to_string(), plane.server.clone(), TOKEN.to_owned()]);
+        plane.wait_until_ready()?;
+        plane.spawn("kube-scheduler", &["--config=scheduler.yaml", "--secure-port=0"].map(str::to_owned));
+        if parts == Parts::Whole {
+            plane.spawn("kube-controller-manager", &manager_flags());
         }
         Ok(plane)
     }
 
-    fn write_files(&self, server: u16) {
+    fn spawn(&mut self, name: &'static str, arguments: &[String]) {
+        let child = self.command(name, arguments).spawn();
+        self.programs.push((name, child.expect("the program was built for this machine")));
+    }
+
+    fn write_files(&self) {
         let _ = fs::remove_dir_all(&self.folder);
         fs::create_dir_all(&self.folder).expect("the folder can be made");
         let write = |name: &str, text: String| {
             fs::write(self.folder.join(name), text).expect("the file can be written");
         };
-        write("tokens.csv", format!("{TOKEN},admin,1,\"system:masters\"\n"));
-        let cluster = format!("{{server: 'https://127.0.0.1:{server}', insecure-skip-tls-verify: true}}");
         write(
-            "kubeconfig",
+            "tokens.csv",
             format!(
-                "apiVersion: v1\nkind: Config\nclusters: [{{name: test, cluster: {cluster}}}]\n\
-                 users: [{{name: test, user: {{token: {TOKEN}}}}}]\n\
-                 contexts: [{{name: test, context: {{cluster: test, user: test}}}}]\ncurrent-context: test\n"
+                "{TOKEN},admin,1,\"system:masters\"\nscheduler,system:kube-scheduler,2\n\
+                 manager,system:kube-controller-manager,3\n"
             ),
         );
+        let cluster = format!("{{server: '{}', insecure-skip-tls-verify: true}}", self.server);
+        for name in ["scheduler", "manager"] {
+            let user = if self.parts == Parts::Whole { name } else { TOKEN };
+            write(
+                &format!("{name}.kubeconfig"),
+                format!(
+                    "apiVersion: v1\nkind: Config\nclusters: [{{name: test, cluster: {cluster}}}]\n\
+                     users: [{{name: test, user: {{token: {user}}}}}]\n\
+                     contexts: [{{name: test, context: {{cluster: test, user: test}}}}]\ncurrent-context: test\n"
+                ),
+            );
+        }
         // What cannot be bound is tried again after one second instead of up to ten; nothing else is changed.
         write(
             "scheduler.yaml",
             "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n\
-             clientConnection: {kubeconfig: kubeconfig, qps: 1000, burst: 2000}\n\
+             clientConnection: {kubeconfig: scheduler.kubeconfig, qps: 1000, burst: 2000}\n\
              leaderElection: {leaderElect: false}\n\
              podInitialBackoffSeconds: 1\npodMaxBackoffSeconds: 1\n"
                 .to_owned(),
         );
+        write(
+            "audit-policy.yaml",
+            "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n"
+                .to_owned(),
+        );
     }
 
-    fn command(&self, program: &Path, name: &str, arguments: &[String]) -> Command {
-        let log = File::create(self.folder.join(format!("{name}.log"))).expect("a log can be written");
-        let mut command = Command::new(program);
+    fn command(&self, name: &str, arguments: &[String]) -> Command {
+        let log = File::options().create(true).append(true).open(self.folder.join(format!("{name}.log")));
+        let log = log.expect("a log can be written");
+        let mut command = Command::new(&self.program);
         command.arg(name).args(arguments).current_dir(&self.folder).stdin(Stdio::piped());
         command.stdout(log.try_clone().expect("a file has two handles")).stderr(log);
         command
@@ -185,12 +254,11 @@ fn etcd_flags(port: u16, peer: u16) -> Vec<String> {
     flags
 }
 
-fn server_flags(etcd: u16, port: u16) -> Vec<String> {
+fn server_flags(etcd: u16, port: u16, parts: Parts) -> Vec<String> {
     let mut flags = [
         "--bind-address=127.0.0.1",
         "--cert-dir=certificates",
         "--token-auth-file=tokens.csv",
-        "--authorization-mode=AlwaysAllow",
         "--anonymous-auth=false",
         "--service-account-issuer=https://kubernetes.default.svc",
         "--service-account-key-file=service-account.key",
@@ -205,6 +273,31 @@ fn server_flags(etcd: u16, port: u16) -> Vec<String> {
     .to_vec();
     flags.push(format!("--etcd-servers=http://127.0.0.1:{etcd}"));
     flags.push(format!("--secure-port={port}"));
-    flags.push(format!("--disable-admission-plugins={WITHOUT_PLUGINS}"));
+    match parts {
+        Parts::Scheduling => {
+            flags.push("--authorization-mode=AlwaysAllow".to_owned());
+            flags.push(format!("--disable-admission-plugins={WITHOUT_PLUGINS}"));
+        }
+        Parts::Whole => {
+            flags.push("--authorization-mode=Node,RBAC".to_owned());
+            flags.push("--audit-policy-file=audit-policy.yaml".to_owned());
+            flags.push(format!("--audit-log-path={AUDIT}"));
+        }
+    }
     flags
+}
+
+fn manager_flags() -> Vec<String> {
+    [
+        "--kubeconfig=manager.kubeconfig",
+        "--service-account-private-key-file=service-account.key",
+        "--root-ca-file=certificates/apiserver.crt",
+        "--use-service-account-credentials",
+        "--leader-elect=false",
+        "--secure-port=0",
+        "--kube-api-qps=1000",
+        "--kube-api-burst=2000",
+    ]
+    .map(str::to_owned)
+    .to_vec()
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use nodeform::manifests::fields::table;
 use serde_json::Value;
 
-use crate::control_plane::ControlPlane;
+use crate::control_plane::{ControlPlane, Parts};
 
 /// The groups and versions of the kinds that are read.
 const DOCUMENTS: [&str; 10] = [
@@ -26,7 +26,7 @@ const DOCUMENTS: [&str; 10] = [
 #[test]
 fn the_table_of_field_names_is_what_the_api_server_says() {
     let Some(program) = crate::binary::built() else { return };
-    let plane = ControlPlane::start(&program);
+    let plane = ControlPlane::start(&program, Parts::Scheduling);
     let documents = DOCUMENTS.map(|name| plane.api().get(&format!("/openapi/v3/{name}")));
     let version = plane.api().get("/version");
     let version = version.get("gitVersion").and_then(Value::as_str).expect("a server has a version");

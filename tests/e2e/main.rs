@@ -30,7 +30,7 @@ mod wire;
 use std::env;
 use std::io::{self, Write as _};
 
-use control_plane::ControlPlane;
+use control_plane::{ControlPlane, Parts};
 use counts::Counts;
 use round::{Guidance, Order, play};
 use stage::Stage;
@@ -43,7 +43,7 @@ const ORDERS: [Order; 3] = [Order::AsPlanned, Order::Reversed, Order::LargestFir
 #[test]
 fn the_scheduler_binds_every_pod_that_a_plan_placed() {
     let Some(program) = binary::built() else { return };
-    let plane = ControlPlane::start(&program);
+    let plane = ControlPlane::start(&program, Parts::Scheduling);
     let stage = Stage::new(plane.api());
     let mut stories = stories::all();
     assert!(stories.len() >= WORLDS_MIN, "the worlds are there");

@@ -18,12 +18,15 @@ pub async fn namespace(cluster: &Cluster) -> Result<String, ClusterFailure> {
     Ok(chosen(&leases).unwrap_or(NAMESPACE).to_owned())
 }
 
-/// Returns who holds the Lease of a namespace, by its own word; nobody where it is not there.
+/// Returns who holds a Lease of a namespace, by its own word; nobody where it is not there.
 ///
 /// # Errors
 /// The Lease cannot be read.
-pub async fn holder(cluster: &Cluster, namespace: &str) -> Result<Option<String>, ClusterFailure> {
-    let lease = cluster.get_optional(&format!("{}/{NAME}", super::list(namespace))).await?;
+pub async fn holder(
+    cluster: &Cluster,
+    (namespace, name): (&str, &str),
+) -> Result<Option<String>, ClusterFailure> {
+    let lease = cluster.get_optional(&format!("{}/{name}", super::list(namespace))).await?;
     Ok(lease.map(|lease| Record::of(&lease).holder).filter(|holder| !holder.is_empty()))
 }
 

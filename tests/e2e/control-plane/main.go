@@ -1,12 +1,12 @@
-// Command control-plane is the part of Kubernetes that binds pods, in one binary, for tests:
+// Command control-plane is Kubernetes without nodes, in one binary, for tests:
 //
-//	control-plane etcd|kube-apiserver|kube-scheduler FLAGS
+//	control-plane etcd|kube-apiserver|kube-controller-manager|kube-scheduler FLAGS
 //	control-plane proxy ADDRESS SERVER TOKEN  plain HTTP on loopback to the API server
 //	control-plane key FILE                    makes a key to sign service accounts with
 //
 // One binary, because the programs share most of their packages. Each server runs as a process of its own, and
-// ends when its standard input does: whoever started it is gone then. There is no controller manager and no
-// kubelet; what they would do, the test does.
+// ends when its standard input does: whoever started it is gone then. There is no kubelet;
+// what it would do, the test does.
 package main
 
 import (
@@ -26,6 +26,7 @@ import (
 	"go.etcd.io/etcd/server/v3/etcdmain"
 	"k8s.io/component-base/cli"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 )
 
@@ -47,6 +48,8 @@ func main() {
 		etcdmain.Main(os.Args)
 	case "kube-apiserver":
 		os.Exit(cli.Run(apiserver.NewAPIServerCommand()))
+	case "kube-controller-manager":
+		os.Exit(cli.Run(controllermanager.NewControllerManagerCommand()))
 	case "kube-scheduler":
 		os.Exit(cli.Run(scheduler.NewSchedulerCommand()))
 	case "key":

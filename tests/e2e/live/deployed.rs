@@ -1,0 +1,172 @@
+//! nodeform as its chart installs it: rendered by helm, applied by kubectl, each Pod's process run beside the cluster with
+//! that Pod's variables and a token of its service account bound to that Pod.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use super::bed::{Bed, Eyes, FLEETS, name};
+
+/// Where it is installed.
+const NAMESPACE: &str = "kube-system";
+const SELECTOR: &str = "labelSelector=app.kubernetes.io%2Fname%3Dnodeform";
+
+/// Returns helm and kubectl; without them, says what is left out.
+pub(super) fn tools() -> Option<[PathBuf; 2]> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tools/kubernetes");
+    let tools = ["helm", "kubectl"].map(|tool| folder.join(tool));
+    if tools.iter().all(|tool| tool.is_file()) {
+        return Some(tools);
+    }
+    let missing = format!("there is no helm or kubectl in {}: `.ci/tools` puts them there", folder.display());
+    assert!(std::env::var_os("NODEFORM_REQUIRE_TOOLS").is_none(), "{missing}");
+    // Written to the stream itself: what a test that passes prints is not shown.
+    let _ = writeln!(io::stderr(), "LEFT OUT: the chart in a real cluster: {missing}");
+    None
+}
+
+/// Applies the chart, and returns the Pods of its Deployment once they run.
+pub(super) fn install(bed: &Bed, [helm, kubectl]: &[PathBuf; 2]) -> Vec<Value> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let rendered = Command::new(helm)
+        .args(["template", "nodeform", "charts/nodeform", "--namespace", NAMESPACE])
+        .current_dir(root)
+        .output()
+        .expect("helm starts");
+    assert!(rendered.status.success(), "{}", String::from_utf8_lossy(&rendered.stderr));
+    let file = bed.path("chart.yaml");
+    fs::write(&file, &rendered.stdout).expect("it can be written");
+    // Strictly, by the API server: fields that it does not know are refused.
+    for dry_run in ["--dry-run=server", "--dry-run=none"] {
+        let applied = Command::new(kubectl)
+            .arg("--kubeconfig")
+            .arg(bed.path("kubeconfig"))
+            .args(["apply", "--server-side", "--validate=strict", dry_run, "-f"])
+            .arg(&file)
+            .output()
+            .expect("kubectl starts");
+        let said = String::from_utf8_lossy(&applied.stderr);
+        assert!(applied.status.success() && !said.contains("Warning"), "{dry_run}: {said}");
+    }
+    let eyes = bed.eyes();
+    let pods = || {
+        let mut pods = eyes.items(&format!("/api/v1/namespaces/{NAMESPACE}/pods?{SELECTOR}"));
+        pods.retain(|pod| pod["status"]["phase"] == "Running");
+        pods
+    };
+    eyes.wait("both Pods of the chart run", || pods().len() == 2);
+    pods()
+}
+
+/// The process of one Pod.
+pub(super) struct Controller {
+    pub(super) pod: String,
+    command: Command,
+    child: Option<Child>,
+    log: PathBuf,
+}
+
+impl Controller {
+    /// Prepares the process of a Pod; it is not started.
+    pub(super) fn of(bed: &Bed, pod: &Value) -> Self {
+        let eyes = bed.eyes();
+        let metadata = &pod["metadata"];
+        let pod_name = name(pod);
+        let kubeconfig = bed.path(&format!("{pod_name}.kubeconfig"));
+        let text = bed.plane.kubeconfig_of(&token(&eyes, pod));
+        fs::write(&kubeconfig, text).expect("it can be written");
+        let container = &pod["spec"]["containers"][0];
+        let arguments: Vec<&str> =
+            container["args"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let mut command = bed.command(&arguments);
+        for variable in container["env"].as_array().into_iter().flatten() {
+            let field = variable["valueFrom"]["fieldRef"]["fieldPath"].as_str();
+            let value = match field {
+                Some("metadata.name") => metadata["name"].as_str(),
+                Some("metadata.uid") => metadata["uid"].as_str(),
+                Some(other) => panic!("the kubelet of this test does not know {other}"),
+                None => variable["value"].as_str(),
+            };
+            command.env(variable["name"].as_str().expect("a name"), value.unwrap_or_default());
+        }
+        // Two Pods share one machine here.
+        command.env("METRICS_PORT", "0").env("HEALTH_PROBE_PORT", "0").env("KUBECONFIG", &kubeconfig);
+        let log = bed.path(&format!("{pod_name}.log"));
+        Self { pod: pod_name, command, child: None, log }
+    }
+
+    pub(super) fn start(&mut self) {
+        let log = fs::File::options().create(true).append(true).open(&self.log).expect("it can be written");
+        self.command
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().expect("a file has two handles"))
+            .stderr(log);
+        self.child = Some(self.command.spawn().expect("it starts"));
+    }
+
+    /// Ends it without a chance to do anything.
+    pub(super) fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    /// Sends it a signal, by name.
+    pub(super) fn signal(&self, signal: &str) {
+        let id = self.child.as_ref().expect("it runs").id().to_string();
+        let sent = Command::new("kill").args([&format!("-{signal}"), &id]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "{signal}");
+    }
+
+    /// Ends it in order.
+    pub(super) fn terminate(&mut self) {
+        self.signal("TERM");
+        let ended = self.child.take().expect("it runs").wait().expect("it ends");
+        assert!(ended.success(), "{}", self.said());
+    }
+
+    pub(super) fn said(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+}
+
+impl Drop for Controller {
+    fn drop(&mut self) {
+        self.kill();
+        if thread::panicking() {
+            // Written to the stream itself: the log is for whoever reads why the test failed.
+            let _ = writeln!(io::stderr(), "{}:\n{}", self.pod, self.said());
+        }
+    }
+}
+
+/// A token of the Pod's service account that is good as long as the Pod is there.
+fn token(eyes: &Eyes, pod: &Value) -> String {
+    let account = pod["spec"]["serviceAccountName"].as_str().expect("it has one");
+    let bound = json!({"apiVersion": "v1", "kind": "Pod", "name": pod["metadata"]["name"], "uid": pod["metadata"]["uid"]});
+    let request = json!({
+        "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
+        "spec": {"expirationSeconds": 7200, "boundObjectRef": bound},
+    });
+    let path = format!("/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{account}/token");
+    let answer = eyes.api.create(&path, &request);
+    answer.body["status"]["token"].as_str().unwrap_or_else(|| panic!("{}", answer.why())).to_owned()
+}
+
+/// Sets the mode of the one NodeFleet, which is made where it is not there.
+pub(super) fn set_mode(eyes: &Eyes, mode: &str) {
+    let path = format!("{FLEETS}/main");
+    if eyes.api.ask("GET", &path, None).is_ok_and(|answer| answer.is_done()) {
+        eyes.api.merge(&path, &json!({"spec": {"mode": mode}}));
+    } else {
+        let fleet = json!({
+            "apiVersion": "nodeform.dev/v1alpha1", "kind": "NodeFleet", "metadata": {"name": "main"}, "spec": {"mode": mode},
+        });
+        eyes.make(FLEETS, &fleet);
+    }
+}

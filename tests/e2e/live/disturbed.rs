@@ -1,0 +1,82 @@
+//! What disturbs a controller: it is killed, it is frozen, the API server goes. One after the other.
+
+use std::thread;
+use std::time::Duration;
+
+use super::audit;
+use super::bed::{Bed, CLAIMS};
+use super::deployed::Controller;
+use super::workload::Workload;
+
+/// The Lease while it is carried out.
+const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/karpenter-leader-election";
+
+/// Who holds the Lease, by its place among the controllers.
+fn leader(inflate: &Workload, controllers: &[Controller]) -> Option<usize> {
+    let answer = inflate.eyes.api.ask("GET", LEASE, None).ok()?;
+    let holder = answer.body["spec"]["holderIdentity"].as_str()?.to_owned();
+    controllers.iter().position(|controller| holder.starts_with(&format!("{}_", controller.pod)))
+}
+
+/// The leader is killed five times while nodes come and go, each time at another point, and started again in its Pod.
+pub(super) fn killed_again_and_again(inflate: &Workload, controllers: &mut [Controller]) {
+    let kill = |controllers: &mut [Controller]| {
+        let leader = leader(inflate, controllers).expect("one of them leads");
+        controllers[leader].kill();
+        controllers[leader].start();
+    };
+    let vms = || inflate.eyes.own("sim/state", None)["virtualMachines"].as_array().map_or(0, Vec::len);
+    let leaves = || {
+        inflate
+            .claims()
+            .iter()
+            .any(|claim| claim["metadata"]["annotations"]["nodeform.dev/removal"].is_string())
+    };
+    inflate.scale(5);
+    inflate.eyes.wait("a NodeClaim is there", || !inflate.claims().is_empty());
+    kill(controllers);
+    inflate.eyes.wait("a VM is there", || vms() > 0);
+    kill(controllers);
+    inflate.runs(5);
+    kill(controllers);
+    inflate.has_nodes(1);
+    inflate.scaled(0);
+    inflate.eyes.wait("the node is going", leaves);
+    kill(controllers);
+    inflate.eyes.wait("its VM is gone", || vms() == 0);
+    kill(controllers);
+    inflate.eyes.only_the_system_node_is_left();
+}
+
+/// The leader is frozen past its Lease; the other takes over, and the first writes nothing when it goes on.
+pub(super) fn the_leader_is_frozen(bed: &Bed, inflate: &Workload, controllers: &mut [Controller]) {
+    inflate.eyes.wait("one of them leads", || leader(inflate, controllers).is_some());
+    let frozen = leader(inflate, controllers).expect("one leads");
+    inflate.scale(5);
+    inflate.eyes.wait("a NodeClaim is there", || !inflate.claims().is_empty());
+    controllers[frozen].signal("STOP");
+    inflate
+        .eyes
+        .wait("the other leads", || leader(inflate, controllers).is_some_and(|leader| leader != frozen));
+    let taken = inflate.eyes.api.get(LEASE)["spec"]["acquireTime"].as_str().expect("a time").to_owned();
+    controllers[frozen].signal("CONT");
+    inflate.runs(5);
+    inflate.has_nodes(1);
+    assert_eq!(inflate.eyes.items(CLAIMS).len(), 1, "nothing was made twice");
+    let late: Vec<audit::Asked> = audit::asked(bed)
+        .into_iter()
+        .filter(|asked| asked.pod == controllers[frozen].pod && asked.at > taken)
+        .filter(|asked| asked.is_write() && !asked.is_of_lease())
+        .collect();
+    assert_eq!(late, [], "whoever lost the Lease writes nothing more");
+}
+
+/// The API server is away for longer than the Lease lasts; nothing goes meanwhile, and it goes on afterwards.
+pub(super) fn the_api_server_goes(bed: &mut Bed, inflate: &Workload) {
+    let before = inflate.nodes();
+    bed.plane.stop_server();
+    thread::sleep(Duration::from_secs(20));
+    bed.plane.start_server();
+    inflate.scaled(6);
+    assert!(inflate.nodes().iter().any(|node| before.contains(node)), "the node that was there has stayed");
+}
