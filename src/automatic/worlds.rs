@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::back_off::{BackOff, Made, NeverJoined};
-use crate::model::{ChangeClass, Holds, LabelKey, Operator, PodKey, PodPlace, Requirement, label};
+use crate::model::{ChangeClass, LabelKey, Operator, PodKey, PodPlace, Requirement, label};
 use crate::offline::World;
 use crate::plan::Plan;
 
@@ -24,7 +24,7 @@ pub fn creates_alone(world: &World, back_off: &BackOff, at: Timestamp) -> World 
         }
     }
     let others = ChangeClass::ALL.into_iter().filter(|class| *class != ChangeClass::Create);
-    alone.policy.fleet.holds = Holds { classes: others.collect(), ..Holds::default() };
+    alone.policy.fleet.holds = alone.policy.fleet.holds.of_creates(others);
     alone
 }
 

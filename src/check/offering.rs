@@ -48,6 +48,9 @@ fn faults(case: &Case<'_>, made: &Made<'_>, (pool, size, offering): Bought<'_>) 
     if pool.is_deleting {
         faults.push(format!("pool `{}` is being deleted", pool.name));
     }
+    if let Some(hold) = case.policy.fleet.holds.on_create(&pool.name) {
+        faults.push(format!("no node of pool `{}` may be made: {}", pool.name, hold.because));
+    }
     if !offering.is_available {
         faults.push(format!("size `{}` cannot be had in zone `{}` now", size.name, offering.zone));
     }

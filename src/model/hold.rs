@@ -226,6 +226,29 @@ impl Holds {
         self.longest(pool, class, |freeze| freeze.reasons.is_none(), at)
     }
 
+    /// Returns what keeps nodes of a pool from being made. Freezes do not: they are about what runs.
+    #[must_use]
+    pub fn on_create(&self, pool: &PoolName) -> Option<Hold> {
+        self.longest(pool, ChangeClass::Create, |_| false, None)
+    }
+
+    /// Returns the holds on new nodes alone, with these classes on hold beside them.
+    #[must_use]
+    pub fn of_creates(&self, others: impl IntoIterator<Item = ChangeClass>) -> Self {
+        let held = |classes: &BTreeSet<ChangeClass>| classes.contains(&ChangeClass::Create);
+        let only = |pools: &BTreeMap<PoolName, BTreeSet<ChangeClass>>| -> BTreeMap<_, _> {
+            let pools = pools.iter().filter(|(_, classes)| held(classes));
+            pools.map(|(pool, _)| (pool.clone(), BTreeSet::from([ChangeClass::Create]))).collect()
+        };
+        let own = held(&self.classes).then_some(ChangeClass::Create);
+        Self {
+            freezes: Vec::new(),
+            classes: others.into_iter().chain(own).collect(),
+            pools: only(&self.pools),
+            lifted: only(&self.lifted),
+        }
+    }
+
     fn longest(
         &self,
         pool: &PoolName,

@@ -1,7 +1,6 @@
 //! What a NodeFleet keeps back: its freezes, and the classes of change that it puts on hold.
 //!
-//! Wire to value. A decision that a plan cannot act on yet is refused by name, as is a hold on new nodes: pods that
-//! wait always get theirs.
+//! Wire to value. A decision that a plan cannot act on yet is refused by name.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -115,7 +114,7 @@ fn decided(
     for (class, decision) in decisions {
         let message = match decision {
             None => continue,
-            Some(Decision::Hold) if class != ChangeClass::Create => {
+            Some(Decision::Hold) => {
                 decided.held.insert(class);
                 continue;
             }
@@ -125,19 +124,18 @@ fn decided(
             }
             // As mode `auto` has it.
             Some(Decision::Auto) if HAPPEN_BY_THEMSELVES.contains(&class) => continue,
-            Some(Decision::Hold) => "new nodes are not held back: pods that wait always get theirs",
             Some(Decision::Auto) => "this class never happens by itself",
             Some(Decision::Review) => {
                 "this version does not act on this decision yet: it knows `auto` and `hold` alone"
             }
         };
-        let hint = match class == ChangeClass::Create {
-            true => "take it out; `spec.limits` bounds how many nodes there may be",
-            false => "take it out, or write `hold`",
-        };
         let mut path = at.to_vec();
         path.push(super::Segment::Key(class.as_str().to_owned()));
-        faults.push(Fault { path, message: message.to_owned(), hint: Some(hint.to_owned()) });
+        faults.push(Fault {
+            path,
+            message: message.to_owned(),
+            hint: Some("take it out, or write `hold`".to_owned()),
+        });
     }
     decided
 }

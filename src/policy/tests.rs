@@ -367,7 +367,7 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
     let full = fleet(json!({
         "cluster": {"name": "c", "location": "westeurope"},
         "mode": "review",
-        "approve": {"create": "hold", "replace": "hold", "pools": {"a": {"move-pods": "review"}}},
+        "approve": {"create": "review", "replace": "hold", "pools": {"a": {"move-pods": "review"}}},
         "suspend": true,
         "strategy": "karpenter",
         "prefer": "availability",

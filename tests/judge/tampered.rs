@@ -397,6 +397,13 @@ mod offerings {
     }
 
     #[test]
+    fn a_pool_whose_new_nodes_are_on_hold_is_seen() {
+        let mut case = shop();
+        case.0.policy.fleet.holds.classes.insert(ChangeClass::Create);
+        objects_only(Rule::Offering, &case);
+    }
+
+    #[test]
     fn a_class_that_does_not_exist_is_seen() {
         let mut case = shop();
         case.0.policy.classes.clear();

@@ -69,7 +69,7 @@ pub fn explain_pool(
     let (market, daemons) = (Market::of(snapshot, policy), Daemons::of(snapshot, &Topology::of(snapshot)));
     let book = PriceBook::new(&policy.fleet.prices);
     let supply = Supply::of(policy, &market, &book, &daemons);
-    let offered = refusal(pool, &market);
+    let offered = refusal(policy, pool, &market);
     let types = offered.as_ref().map_or(&[][..], |offered| &offered.types);
     let steps =
         narrowed(pool, types).into_iter().map(|((key, wanted), left)| (format!("`{key}` {wanted}"), left));

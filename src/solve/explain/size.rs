@@ -88,7 +88,7 @@ pub fn explain_size(
         Some(pool) => pool_use(pool, solution, size),
         None => {
             let pool = &policy.pools[name];
-            let what = refusal(pool, &market).err().map(|warning| warning.what);
+            let what = refusal(policy, pool, &market).err().map(|warning| warning.what);
             PoolUse::PoolUnused(what.unwrap_or_default())
         }
     };

@@ -98,7 +98,7 @@ pub(super) fn templates<'m>(
 ) -> Vec<Template<'m>> {
     let mut pools: Vec<&Pool> = store.policy.pools.values().rev().collect();
     pools.sort_by_key(|pool| std::cmp::Reverse(pool.weight));
-    pools.retain(|pool| supply::refusal(pool, store.market).is_ok());
+    pools.retain(|pool| supply::refusal(store.policy, pool, store.market).is_ok());
     let mut made = Vec::new();
     for pool in pools {
         let Some(number) = store.shelves.of_pool(pool) else { continue };

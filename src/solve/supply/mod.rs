@@ -112,7 +112,7 @@ impl<'a> Supply<'a> {
     #[must_use]
     pub fn of(policy: &'a Policy, market: &'a Market, book: &PriceBook<'_>, daemons: &Daemons<'_>) -> Self {
         let pools = policy.pools.values().filter(|pool| pool.replicas.is_none());
-        Self::gathered((policy, pools), (market, book, daemons), refusal)
+        Self::gathered((policy, pools), (market, book, daemons), |pool| refusal(policy, pool, market))
     }
 
     /// Gathers what the pools may be made of that ask for a number of nodes.
@@ -124,20 +124,21 @@ impl<'a> Supply<'a> {
         daemons: &Daemons<'_>,
     ) -> Self {
         let pools = policy.pools.values().filter(|pool| pool.replicas.is_some() && !pool.is_deleting);
+        let stock = |pool: &Pool| held(policy, pool).map_or_else(|| stock(pool, market), Err);
         Self::gathered((policy, pools), (market, book, daemons), stock)
     }
 
     fn gathered(
         (policy, pools): (&'a Policy, impl DoubleEndedIterator<Item = &'a Pool>),
         (market, book, daemons): (&'a Market, &PriceBook<'_>, &Daemons<'_>),
-        stock: impl Fn(&Pool, &'a Market) -> Result<&'a Offered, Warning>,
+        stock: impl Fn(&Pool) -> Result<&'a Offered, Warning>,
     ) -> Self {
         let mut supply = Self { pools: Vec::new(), warnings: Vec::new() };
         let weights: BTreeSet<_> = policy.pools.values().map(|pool| std::cmp::Reverse(pool.weight)).collect();
         let tiers: BTreeMap<u32, usize> =
             weights.into_iter().enumerate().map(|(tier, weight)| (weight.0, tier)).collect();
         for pool in pools.rev() {
-            match stock(pool, market) {
+            match stock(pool) {
                 Err(warning) => supply.warnings.push(warning),
                 Ok(offered) => {
                     let tier = tiers[&pool.weight];
@@ -172,8 +173,18 @@ impl<'a> Supply<'a> {
     }
 }
 
+/// Returns what of the NodeFleet keeps nodes of a pool from being made.
+fn held(policy: &Policy, pool: &Pool) -> Option<Warning> {
+    let hold = policy.fleet.holds.on_create(&pool.name)?;
+    Some(Warning {
+        object: format!("pool `{}`", pool.name),
+        what: format!("{}: no node is made of it", hold.because),
+        hint: Some("take `create: hold` out of the NodeFleet, and waiting pods get their nodes".to_owned()),
+    })
+}
+
 /// Returns what a pool's class is offered, or why nothing is made of the pool.
-pub(super) fn refusal<'a>(pool: &Pool, market: &'a Market) -> Result<&'a Offered, Warning> {
+pub(super) fn refusal<'a>(policy: &Policy, pool: &Pool, market: &'a Market) -> Result<&'a Offered, Warning> {
     let warning = |what: String, hint: &str| {
         let hint = (!hint.is_empty()).then(|| hint.to_owned());
         Err(Warning { object: format!("pool `{}`", pool.name), what, hint })
@@ -185,6 +196,9 @@ pub(super) fn refusal<'a>(pool: &Pool, market: &'a Market) -> Result<&'a Offered
         let what =
             "has as many nodes as `replicas` says: no other is made of it, whatever pods need".to_owned();
         return warning(what, "");
+    }
+    if let Some(held) = held(policy, pool) {
+        return Err(held);
     }
     stock(pool, market)
 }

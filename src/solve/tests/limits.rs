@@ -1,7 +1,7 @@
 //! Limits of pools and of the fleet, weights, and who comes first when there is too little.
 
 use super::world::{PodWith, World, node, on, pod, pool, resources};
-use crate::model::{CapacityType, MicroUsd, Node, Pool, Requirement, label};
+use crate::model::{CapacityType, ChangeClass, MicroUsd, Node, Pool, PoolName, Requirement, label};
 
 fn limited(amounts: &[(&str, &str)]) -> Pool {
     Pool { limits: resources(amounts), ..pool("default") }
@@ -303,4 +303,30 @@ fn whoever_waits_beside_a_spread_under_a_limit_keeps_the_place_of_its_priority()
     assert_eq!(few, [4, 4, 4]);
     assert_eq!((enough[0], many[0]), (4, 4));
     assert!(enough[1] >= 10 && many[1] >= enough[1], "{enough:?}, then {many:?}");
+}
+
+#[test]
+fn no_node_is_made_of_a_pool_whose_new_nodes_are_on_hold() {
+    let mut world = World::of(vec![pool("default"), pool("other")]).pods([pod("web").cpu("1")]);
+    let holds = &mut world.policy.fleet.holds;
+    holds.pools.insert(PoolName::new("other"), [ChangeClass::Create].into());
+    assert!(world.text().starts_with("+ default "), "{}", world.text());
+    world.policy.fleet.holds.classes.insert(ChangeClass::Create);
+    let solution = world.solve();
+    assert_eq!(solution.target.new.len(), 0);
+    let said: Vec<String> = solution
+        .report
+        .warnings
+        .iter()
+        .map(|warning| format!("{}: {}", warning.object, warning.what))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "pool `default`: `approve` of the NodeFleet has `create: hold`: no node is made of it",
+            "pool `other`: `approve` of the NodeFleet has `create: hold`: no node is made of it",
+        ]
+    );
+    world.policy.fleet.holds.lifted.insert(PoolName::new("default"), [ChangeClass::Create].into());
+    assert!(world.text().starts_with("+ default "), "its own word counts first: {}", world.text());
 }
