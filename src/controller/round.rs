@@ -6,10 +6,9 @@ use jiff::Timestamp;
 
 use super::{looks, now};
 use crate::automatic::{self, BackOff, ByHand, Definition, Waits};
-use crate::azure::Azure;
 use crate::cluster::Cluster;
 use crate::model::Mode;
-use crate::observe::{Named, Observation, observe};
+use crate::observe::{Named, Observation, Remembered, observe};
 use crate::offline::{self, Planned, Problem, Request, World};
 use crate::policy::Policy;
 use crate::review::{CheckedPlan, RefusedPlan};
@@ -18,7 +17,7 @@ use crate::review::{CheckedPlan, RefusedPlan};
 #[derive(Clone)]
 pub(super) struct Asked {
     pub(super) cluster: Cluster,
-    pub(super) azure: Azure,
+    pub(super) azure: Remembered,
     pub(super) named: Named,
     pub(super) catalogs: Vec<(String, String)>,
     pub(super) mode: Mode,

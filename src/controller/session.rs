@@ -22,6 +22,7 @@ use crate::cluster::{WriteGate, Writer, lease};
 use crate::launch::Materials;
 use crate::manifests::Remark;
 use crate::model::{ClaimName, Mode};
+use crate::observe::Remembered;
 use crate::offline::World;
 use crate::plan::{Change, ChangeId, PlanSpec};
 use crate::policy::Policy;
@@ -69,6 +70,8 @@ pub(super) struct Session<'a> {
     gate: WriteGate,
     writer: Writer,
     clock_speed: u32,
+    /// Azure, as plans are made of it.
+    remembered: Remembered,
     reader: Option<Reader>,
     flights: Flights,
     rounds: Rounds,
@@ -104,6 +107,7 @@ impl<'a> Session<'a> {
             began: Instant::now(),
             gate,
             clock_speed,
+            remembered: Remembered::new(controller.azure.clone()),
             reader: None,
             flights: Flights::new(Arc::clone(&woken)),
             rounds: Rounds::new(clock_speed),
@@ -209,10 +213,10 @@ impl<'a> Session<'a> {
     }
 
     fn begin_round(&mut self) {
-        let Controller { cluster, azure, named, catalogs, .. } = self.controller;
+        let Controller { cluster, named, catalogs, .. } = self.controller;
         let asked = Asked {
             cluster: cluster.clone(),
-            azure: azure.clone(),
+            azure: self.remembered.clone(),
             named: named.clone(),
             catalogs: catalogs.clone(),
             mode: self.mode,
@@ -419,6 +423,7 @@ impl<'a> Session<'a> {
         }
         let made = self.flights.step(reader, self.planning.is_some()).await;
         self.stepped = Some(Instant::now());
+        self.remembered.wrote();
         for Silent { claim, vm, pool, size, image } in self.flights.silent() {
             let like = automatic::Made { pool, size, image };
             if let Some(silent) = self.back_off.never_joined(&like, &vm, now()) {

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Observation, ObserveFault, Place};
+use super::{Ask, AskFault, Observation, ObserveFault, Place};
 use crate::arm::{Api, Request, ResourceId};
-use crate::azure::{Azure, Failure};
 
 const CLUSTERS: &str = "Microsoft.ContainerService/managedClusters";
 
@@ -22,7 +21,11 @@ pub struct Named {
 }
 
 /// Finds the managed cluster.
-pub(super) async fn place(azure: &Azure, named: &Named, seen: &Observation) -> Result<Place, ObserveFault> {
+pub(super) async fn place(
+    azure: &impl Ask,
+    named: &Named,
+    seen: &Observation,
+) -> Result<Place, ObserveFault> {
     let of_nodes = group_of_nodes(seen);
     let subscription = named
         .subscription
@@ -43,8 +46,8 @@ pub(super) async fn place(azure: &Azure, named: &Named, seen: &Observation) -> R
 }
 
 /// Asks Azure who manages the resource group of the nodes: AKS notes the cluster there.
-async fn manager(azure: &Azure, group: &ResourceId) -> Result<ResourceId, ObserveFault> {
-    let body = azure.get(&Request::read(group, Api::Resources)).await.map_err(|failure| unread(&failure))?;
+async fn manager(azure: &impl Ask, group: &ResourceId) -> Result<ResourceId, ObserveFault> {
+    let body = azure.one(&Request::read(group, Api::Resources)).await.map_err(unread)?;
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Group {
@@ -64,8 +67,8 @@ fn unnamed(what: &str) -> ObserveFault {
 }
 
 /// A call to Azure that failed.
-pub(super) fn unread(failure: &Failure) -> ObserveFault {
-    ObserveFault { what: failure.to_string(), hint: failure.hint() }
+fn unread(fault: AskFault) -> ObserveFault {
+    ObserveFault { what: fault.what, hint: fault.hint }
 }
 
 /// Returns the resource group that most nodes of Azure are in.

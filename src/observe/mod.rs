@@ -21,14 +21,14 @@ mod locate;
 mod network;
 mod obstacles;
 pub mod rehearsed;
+#[cfg(feature = "live")]
+mod remembered;
 
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
 use crate::arm::ResourceId;
-#[cfg(feature = "live")]
-use crate::azure::Azure;
 #[cfg(feature = "live")]
 use crate::cluster::Cluster;
 use crate::manifests::Source;
@@ -40,6 +40,8 @@ use crate::snapshot::{AzureFacts, Gap};
 pub use ask::{Ask, AskFault};
 #[cfg(feature = "live")]
 pub use locate::Named;
+#[cfg(feature = "live")]
+pub use remembered::Remembered;
 
 /// What was seen.
 #[derive(Debug, Default)]
@@ -118,7 +120,7 @@ impl ObserveFault {
 #[cfg(feature = "live")]
 pub async fn observe(
     cluster: &Cluster,
-    azure: &Azure,
+    azure: &impl Ask,
     named: &Named,
 ) -> Result<Observation, Vec<ObserveFault>> {
     let mut seen = Observation::default();
