@@ -144,7 +144,11 @@ async fn acquired(
     name: &'static str,
     standby: &mut Standby,
 ) -> Result<Option<lease::Held>, ClusterFailure> {
-    let namespace = lease::namespace(&controller.cluster).await?;
+    // Karpenter's stands where Karpenter was installed; the other one is nodeform's own.
+    let namespace = match name {
+        lease::OBSERVE => lease::NAMESPACE.to_owned(),
+        _ => lease::namespace(&controller.cluster).await?,
+    };
     let settings = lease::Settings {
         identity: controller.identity.clone(),
         namespace: namespace.clone(),
