@@ -2,6 +2,8 @@
 //!
 //! A body to send, made of values. A status that says what it said before is not written again.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -10,7 +12,7 @@ use super::by_hand::Waits;
 use super::standing::FleetRef;
 use crate::api::meta::Condition;
 use crate::api::node_fleet::{self as wire, FleetHold, LastPlan, NodeFleetStatus, PlanInFlight};
-use crate::model::{ChangeClass, DisruptionReason, Mode};
+use crate::model::{ChangeClass, DisruptionReason, Mode, NodeName};
 use crate::plan::{Plan, Summary};
 
 /// How many holds are listed at most, and how many letters one line has.
@@ -64,7 +66,10 @@ impl News {
             until: held.until.map(|until| until.to_string()),
         });
         // Nodes that would go but for a budget or a pod that must not be disrupted.
-        let staying = plan.evidence.report.staying.iter().map(|(node, because)| FleetHold {
+        let nodes = plan.evidence.world.nodes.iter().filter(|node| node.pool.is_some());
+        let of_pools: BTreeSet<&NodeName> = nodes.map(|node| &node.name).collect();
+        let staying = plan.evidence.report.staying.iter().filter(|(node, _)| of_pools.contains(node));
+        let staying = staying.map(|(node, because)| FleetHold {
             node: node.to_string(),
             class: ChangeClass::MovePods.to_string(),
             because: short(because),

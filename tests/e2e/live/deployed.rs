@@ -30,27 +30,16 @@ pub(super) fn tools() -> Option<[PathBuf; 2]> {
 }
 
 /// Applies the chart, and returns the Pods of its Deployment once they run.
-pub(super) fn install(bed: &Bed, [helm, kubectl]: &[PathBuf; 2]) -> Vec<Value> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let rendered = Command::new(helm)
-        .args(["template", "nodeform", "charts/nodeform", "--namespace", NAMESPACE])
-        .current_dir(root)
+pub(super) fn install(bed: &Bed, tools: &[PathBuf; 2]) -> Vec<Value> {
+    let linted = Command::new(&tools[0])
+        .args(["lint", "--strict", "charts/nodeform", "charts/nodeform-crd"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("helm starts");
-    assert!(rendered.status.success(), "{}", String::from_utf8_lossy(&rendered.stderr));
-    let file = bed.path("chart.yaml");
-    fs::write(&file, &rendered.stdout).expect("it can be written");
+    assert!(linted.status.success(), "{}", String::from_utf8_lossy(&linted.stdout));
     // Strictly, by the API server: fields that it does not know are refused.
-    for dry_run in ["--dry-run=server", "--dry-run=none"] {
-        let applied = Command::new(kubectl)
-            .arg("--kubeconfig")
-            .arg(bed.path("kubeconfig"))
-            .args(["apply", "--server-side", "--validate=strict", dry_run, "-f"])
-            .arg(&file)
-            .output()
-            .expect("kubectl starts");
-        let said = String::from_utf8_lossy(&applied.stderr);
-        assert!(applied.status.success() && !said.contains("Warning"), "{dry_run}: {said}");
+    for dry_run in ["server", "none"] {
+        apply(bed, tools, dry_run);
     }
     let eyes = bed.eyes();
     let pods = || {
@@ -60,6 +49,28 @@ pub(super) fn install(bed: &Bed, [helm, kubectl]: &[PathBuf; 2]) -> Vec<Value> {
     };
     eyes.wait("both Pods of the chart run", || pods().len() == 2);
     pods()
+}
+
+/// Has helm render the chart and kubectl apply it.
+pub(super) fn apply(bed: &Bed, [helm, kubectl]: &[PathBuf; 2], dry_run: &str) {
+    let rendered = Command::new(helm)
+        .args(["template", "nodeform", "charts/nodeform", "--namespace", NAMESPACE])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("helm starts");
+    assert!(rendered.status.success(), "{}", String::from_utf8_lossy(&rendered.stderr));
+    let file = bed.path("chart.yaml");
+    fs::write(&file, &rendered.stdout).expect("it can be written");
+    let applied = Command::new(kubectl)
+        .arg("--kubeconfig")
+        .arg(bed.path("kubeconfig"))
+        .args(["apply", "--server-side", "--force-conflicts", "--validate=strict"])
+        .args([&*format!("--dry-run={dry_run}"), "-f"])
+        .arg(&file)
+        .output()
+        .expect("kubectl starts");
+    let said = String::from_utf8_lossy(&applied.stderr);
+    assert!(applied.status.success() && !said.contains("Warning"), "{dry_run}: {said}");
 }
 
 /// The process of one Pod.

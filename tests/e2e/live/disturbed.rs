@@ -1,11 +1,15 @@
-//! What disturbs a controller: it is killed, it is frozen, the API server goes. One after the other.
+//! What disturbs a controller: it is killed, it is frozen, the API server goes, the NodeFleet goes, a role is narrowed, the
+//! kind NodeClaim goes. One after the other.
 
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use super::audit;
-use super::bed::{Bed, CLAIMS};
-use super::deployed::Controller;
+use super::bed::{Bed, CLAIMS, FLEETS};
+use super::deployed::{self, Controller};
 use super::workload::Workload;
 
 /// The Lease while it is carried out.
@@ -79,4 +83,60 @@ pub(super) fn the_api_server_goes(bed: &mut Bed, inflate: &Workload) {
     bed.plane.start_server();
     inflate.scaled(6);
     assert!(inflate.nodes().iter().any(|node| before.contains(node)), "the node that was there has stayed");
+}
+
+/// The NodeFleet is deleted while a node is coming: nothing more happens until there is one again, and then it goes on.
+pub(super) fn the_fleet_is_deleted(inflate: &Workload) {
+    let eyes = &inflate.eyes;
+    inflate.scale(5);
+    eyes.wait("a NodeClaim is there", || !inflate.claims().is_empty());
+    let deleted = eyes.api.ask("DELETE", &format!("{FLEETS}/main"), None).expect("it answers");
+    assert!(deleted.is_done(), "{}", deleted.why());
+    let observed = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/nodeform-observe";
+    let observes =
+        || eyes.api.get(observed)["spec"]["holderIdentity"].as_str().is_some_and(|holder| !holder.is_empty());
+    eyes.wait("it only observes", observes);
+    deployed::set_mode(eyes, "auto");
+    inflate.runs(5);
+    inflate.has_nodes(1);
+}
+
+/// A kind may no longer be listed: what it would say is unknown, so nothing that depends on it goes until it may be again.
+pub(super) fn a_kind_may_not_be_read(bed: &Bed, inflate: &Workload, tools: &[PathBuf; 2]) {
+    const ROLE: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles/nodeform";
+    let eyes = &inflate.eyes;
+    let mut role = eyes.api.get(ROLE);
+    let rules = role["rules"].as_array_mut().expect("rules");
+    let read =
+        rules.iter_mut().find(|rule| rule["resources"] == json!(["nodepools", "nodeclaims", "nodeoverlays"]));
+    read.expect("what Karpenter's kinds may be read by")["resources"] = json!(["nodepools", "nodeoverlays"]);
+    eyes.api.replace(ROLE, &role);
+    eyes.after_rounds(1);
+    inflate.scaled(0);
+    eyes.after_rounds(4);
+    inflate.has_nodes(1);
+    deployed::apply(bed, tools, "none");
+    eyes.only_the_system_node_is_left();
+}
+
+/// The kind NodeClaim is deleted: no VM goes with it, and it is said why the kind stays.
+pub(super) fn the_kind_goes(inflate: &Workload) {
+    let eyes = &inflate.eyes;
+    inflate.scaled(2);
+    inflate.has_nodes(1);
+    let kind = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodeclaims.karpenter.sh";
+    let deleted = eyes.api.ask("DELETE", kind, None).expect("it answers");
+    assert!(deleted.is_done(), "{}", deleted.why());
+    let says = |fleet: &Value| fleet["status"]["holds"].to_string().contains("which removes no VM");
+    eyes.wait("the NodeFleet says so", || eyes.items(FLEETS).iter().any(says));
+    eyes.after_rounds(3);
+    let claims = eyes.items(CLAIMS);
+    let kept = |claim: &&Value| {
+        claim["metadata"]["deletionTimestamp"].is_string()
+            && claim["metadata"]["finalizers"].as_array().is_some_and(|finalizers| !finalizers.is_empty())
+    };
+    assert_eq!(claims.iter().filter(kept).count(), 1, "{claims:#?}");
+    let state = eyes.own("sim/state", None);
+    assert_eq!(state["virtualMachines"].as_array().map(Vec::len), Some(1));
+    inflate.runs(2);
 }

@@ -51,8 +51,14 @@ fn nodes_come_and_go_in_a_real_cluster_by_hand_and_by_themselves() {
     inflate.scaled(0);
     inflate.eyes.only_the_system_node_is_left();
     clock.ends("the API server is away for 20 s");
-    controllers.iter_mut().for_each(Controller::terminate);
+    disturbed::the_fleet_is_deleted(&inflate);
     audit::nothing_was_forbidden(&bed);
+    clock.ends("the NodeFleet is deleted while a node comes");
+    disturbed::a_kind_may_not_be_read(&bed, &inflate, &tools);
+    clock.ends("NodeClaims may not be listed");
+    disturbed::the_kind_goes(&inflate);
+    clock.ends("the kind NodeClaim is deleted");
+    controllers.iter_mut().for_each(Controller::terminate);
     bed.judge_exchanges();
     clock.ends("it ends; its requests are judged");
 }

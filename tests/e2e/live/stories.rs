@@ -29,24 +29,34 @@ fn a_budget_holds_a_drain_and_lets_go(eyes: Eyes) {
     let work = Workload::new(eyes, "consolidation", &sizes(&[SMALL]));
     work.scaled(6);
     work.has_nodes(2);
-    let list = "/apis/policy/v1/namespaces/consolidation/poddisruptionbudgets";
-    let budget = json!({
-        "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "all-of-them"},
-        "spec": {"minAvailable": 2, "selector": {"matchLabels": {"app": "consolidation"}}},
-    });
-    work.eyes.make(list, &budget);
-    let path = format!("{list}/all-of-them");
+    let budget = two_must_run(&work);
     keep_one_pod_a_node(&work);
     work.scaled(2);
-    let allowed = || work.eyes.api.get(&path)["status"]["disruptionsAllowed"].clone();
-    work.eyes.wait("the budget allows nothing", || allowed() == 0);
+    allows_nothing(&work, &budget);
     let says = |fleet: &Value| fleet["status"]["holds"].to_string().contains("consolidation/all-of-them");
     work.eyes.wait("the NodeFleet says what holds", || work.eyes.items(FLEETS).iter().any(says));
     work.has_nodes(2);
-    work.eyes.api.merge(&path, &json!({"spec": {"minAvailable": 1}}));
+    work.eyes.api.merge(&budget, &json!({"spec": {"minAvailable": 1}}));
     work.eyes.wait("one node holds both", || work.claims().len() == 1);
     work.runs(2);
     work.scaled(0);
+}
+
+/// Makes a PodDisruptionBudget that lets two pods run at least; returns its path.
+fn two_must_run(work: &Workload) -> String {
+    let list = format!("/apis/policy/v1/namespaces/{}/poddisruptionbudgets", work.name);
+    let budget = json!({
+        "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "all-of-them"},
+        "spec": {"minAvailable": 2, "selector": {"matchLabels": {"app": work.name}}},
+    });
+    work.eyes.make(&list, &budget);
+    format!("{list}/all-of-them")
+}
+
+/// Waits until the disruption controller lets no pod go.
+fn allows_nothing(work: &Workload, budget: &str) {
+    let healthy = |status: &Value| status["currentHealthy"] == 2 && status["disruptionsAllowed"] == 0;
+    work.eyes.wait("the budget allows nothing", || healthy(&work.eyes.api.get(budget)["status"]));
 }
 
 /// Has the ReplicaSet keep one pod on each node when there are to be fewer.
@@ -65,9 +75,16 @@ fn a_deleted_node_is_drained_and_its_pods_get_another(eyes: Eyes) {
     let work = Workload::new(eyes, "deleted-node", &sizes(&[SMALL]));
     work.scaled(2);
     work.has_nodes(1);
+    let budget = two_must_run(&work);
+    allows_nothing(&work, &budget);
     let node = work.nodes().remove(0);
     let answer = work.eyes.api.ask("DELETE", &format!("{NODES}/{node}"), None).expect("it answers");
     assert!(answer.is_done(), "{}", answer.why());
+    work.eyes.after_rounds(3);
+    let stays = work.eyes.api.get(&format!("{NODES}/{node}"));
+    assert!(stays["metadata"]["deletionTimestamp"].is_string(), "the budget holds it: {stays}");
+    work.runs(2);
+    work.eyes.api.merge(&budget, &json!({"spec": {"minAvailable": 1}}));
     work.eyes.wait("another node took its place", || {
         let nodes = work.nodes();
         nodes.len() == 1 && nodes[0] != node && work.claims().len() == 1
