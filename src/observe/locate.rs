@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Observation, ObserveFault, Place};
+use super::{KarpenterVariables, Observation, ObserveFault, Place};
 use crate::arm::{Api, Request, ResourceId};
 use crate::azure::{Azure, Failure};
 
@@ -19,6 +19,8 @@ pub struct Named {
     pub resource_group: Option<String>,
     /// The managed cluster.
     pub cluster: Option<String>,
+    /// What Karpenter's variables say of it.
+    pub karpenter: KarpenterVariables,
 }
 
 /// Finds the managed cluster.
