@@ -18,4 +18,5 @@ mod shell;
 mod stories;
 #[path = "../support/structural.rs"]
 mod structural;
+mod terminal;
 mod tools;
