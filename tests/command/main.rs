@@ -8,6 +8,8 @@ mod forms;
 mod generated;
 mod git;
 mod live;
+#[path = "../support/pages.rs"]
+mod pages;
 mod recipes;
 mod reference;
 mod scripts;
