@@ -105,6 +105,35 @@ async fn a_cluster_that_is_not_that_of_the_kubeconfig_is_refused() {
     assert!(ran.said.starts_with(said), "{}", ran.said);
 }
 
+#[tokio::test]
+async fn what_the_cluster_does_not_say_karpenters_variables_say() {
+    const KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEtleU9mVGhlVmFyaWFibGU azureuser";
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("live.json").display().to_string();
+    let silent = WORLD.replacen("westeurope\n", "westeurope\n  cluster: {sshPublicKey: \"\"}\n", 1);
+    // What the cluster says itself is not asked of the variables: here they are of another.
+    let variables =
+        [("SSH_PUBLIC_KEY", KEY), ("NODE_IDENTITIES", "of another"), ("DNS_SERVICE_IP", "1.2.3.4")];
+    for (world, variables, expected) in [
+        (silent.as_str(), &variables[..], Some(KEY)),
+        (silent.as_str(), &[], None),
+        (
+            WORLD,
+            &variables[..],
+            Some("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNpbXVsYXRlZEtleU9mTm9kZXNJblRoaXNXb3JsZDAwMDAw demo"),
+        ),
+    ] {
+        let program = Program::of(world, &[]).await;
+        let ran = program.nodeform(&["snapshot", "--live", "--out", &file], variables).await;
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let snapshot = std::fs::read_to_string(&file).expect("it was saved");
+        let snapshot: Value = serde_json::from_str(&snapshot).expect("JSON");
+        let cluster = &snapshot["azure"]["cluster"];
+        assert_eq!(cluster["sshPublicKey"].as_str(), expected);
+        assert_eq!(cluster["network"]["dnsServiceIp"], "10.0.0.10", "{cluster:#}");
+    }
+}
+
 /// The plan of a live cluster as its file, and where that is.
 async fn saved_plan(program: &Program, folder: &std::path::Path, arguments: &[&str]) -> (String, Value) {
     let file = folder.join("plan.json").display().to_string();
