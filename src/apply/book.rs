@@ -16,7 +16,7 @@ use crate::plan::{Change, ChangeId, PlanSpec};
 use crate::review::ApprovedPlan;
 use crate::rollout::Outcome;
 
-const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
+pub(super) const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
 
 /// Why a plan cannot be begun, as far as the ledger knows.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

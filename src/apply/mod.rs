@@ -14,6 +14,7 @@ mod carrying;
 mod driver;
 mod performed;
 mod reader;
+mod tidy;
 mod token;
 
 pub use actor::{Actor, Means};
@@ -21,3 +22,4 @@ pub use book::{Book, NotBegun, ended, recorded, text};
 pub use carrying::{Carrying, WITHDRAWN};
 pub use driver::{Driver, Stop};
 pub use reader::{ReadFailure, Reader};
+pub use tidy::tidy;

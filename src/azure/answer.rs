@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::failure::{Call, Failure, NotArm};
 use super::transport::looks_like_html;
-use crate::arm::fault::Received;
+use crate::arm::fault::{ErrorBody, Received};
 
 /// An answer.
 #[derive(Clone, Debug)]
@@ -92,8 +92,17 @@ impl Answer {
                 }
             },
         };
+        // Taken for Azure's, a 404 of anybody would mean that the resource is gone.
+        if status == 404 && !body.is_null() && !has_code(&body) {
+            return Err(not_arm(NotArm::NoCode));
+        }
         Ok(Self { status, body, headers })
     }
+}
+
+/// Whether an error has a code, as each of Azure's has.
+fn has_code(body: &Value) -> bool {
+    ErrorBody::of(body).is_some_and(|error| !error.code.is_empty())
 }
 
 /// The origin of a redirect, without path and query.

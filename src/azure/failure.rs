@@ -167,6 +167,9 @@ pub enum NotArm {
         /// And in which column.
         column: usize,
     },
+    /// An error in JSON without the code that each of Azure's has.
+    #[error("the answer is no error of Azure's, which has a code: this is not Azure Resource Manager")]
+    NoCode,
     /// Nothing.
     #[error("the answer has no body")]
     Empty,

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 /// The most times a request is sent again. Invariant S8: at most 8 retries of one operation.
 pub const RETRIES_MAX: u32 = 8;
+/// The most times a request is sent again where nobody answers, or JSON ends early: half a minute bridges a restart, and
+/// what is down or no Azure for longer is told.
+pub const RETRIES_UNANSWERED_MAX: u32 = 5;
 /// The most pages of a list: the largest list, 30,000 VMs of a subscription at 50 a page, is 600.
 pub const PAGES_MAX: u32 = 1000;
 /// The most bytes of an answer, unpacked. The list of sizes of a region has about 12 MiB.

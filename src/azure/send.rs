@@ -71,7 +71,9 @@ impl Azure {
             }
             Failure::Transport { fault, .. } => match &**fault {
                 TransportFault::Unreachable { why: Unreachable::Tls(_), .. } => None,
-                TransportFault::Unreachable { .. } => Some(backoff),
+                TransportFault::Unreachable { .. } => {
+                    (attempt <= limits::RETRIES_UNANSWERED_MAX).then_some(backoff)
+                }
                 TransportFault::Lost { .. } => (!outgoing.method.is_write()).then_some(backoff),
                 TransportFault::TooLarge { .. }
                 | TransportFault::NoIdentityService { .. }
@@ -80,8 +82,12 @@ impl Azure {
                 | TransportFault::BadCertificate
                 | TransportFault::BadRequest(_) => None,
             },
-            Failure::NotArm { what: NotArm::HtmlOfFrontDoor | NotArm::TruncatedJson { .. }, .. } => {
+            Failure::NotArm { what: NotArm::HtmlOfFrontDoor, .. } => {
                 (!outgoing.method.is_write()).then_some(backoff)
+            }
+            Failure::NotArm { what: NotArm::TruncatedJson { .. }, .. } => {
+                let is_safe = !outgoing.method.is_write() && attempt <= limits::RETRIES_UNANSWERED_MAX;
+                is_safe.then_some(backoff)
             }
             Failure::Refused { .. }
             | Failure::NotArm { .. }

@@ -15,9 +15,9 @@ use super::logs::{self, LogFormat};
 use super::progress::Progress;
 use super::ui::Ui;
 use super::world;
-use crate::azure::{Azure, Settings as AzureSettings, SetupFault};
+use crate::azure::{Azure, CloudFault, Settings as AzureSettings, SetupFault};
 use crate::cluster::{Cluster, Settings};
-use crate::observe::{self, Named, ObserveFault, observe};
+use crate::observe::{self, KarpenterVariables, Named, ObserveFault, observe};
 use crate::offline::{Laid, Request};
 use crate::snapshot::file::SnapshotFile;
 
@@ -124,6 +124,7 @@ impl AzureArguments {
             subscription: or(subscription, &SUBSCRIPTION),
             resource_group: or(resource_group, &RESOURCE_GROUP),
             cluster: or(cluster_name, &CLUSTER),
+            karpenter: KarpenterVariables::of(&variable),
         }
     }
 }
@@ -170,7 +171,15 @@ const fn hint(fault: &SetupFault) -> Option<&'static str> {
         SetupFault::SignIn(_) => Some(
             "sign in with `az login`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET of an identity that may read the cluster",
         ),
-        SetupFault::Cloud(_) | SetupFault::Transport(_) => None,
+        SetupFault::Cloud(CloudFault::File { .. }) => Some(
+            "write the file anew, as the SDKs of Azure read it, or unset AZURE_ENVIRONMENT_FILEPATH for Azure's public cloud",
+        ),
+        SetupFault::Cloud(CloudFault::UnknownName(_)) => {
+            Some("set it to one of these, or unset it for Azure's public cloud")
+        }
+        SetupFault::Transport(_) => Some("name a certificate in PEM as `caFile`, or none"),
+        // What to do is part of what is said.
+        SetupFault::Cloud(CloudFault::NameAndFile(_) | CloudFault::OtherAuthority { .. }) => None,
     }
 }
 

@@ -5,6 +5,7 @@
 #[cfg(feature = "live")]
 mod apply;
 mod arguments;
+mod bars;
 mod catalog;
 mod compare;
 mod completions;

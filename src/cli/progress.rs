@@ -15,28 +15,51 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// How often the line is written again, with the seconds that went by.
 const TICK: Duration = Duration::from_millis(250);
 
+/// Takes away what stands on the line.
+const CLEAR: &str = "\r\u{1b}[K";
+
 /// Work that somebody may be waiting for; ends when it is dropped.
 #[derive(Debug)]
 pub(super) struct Progress {
-    what: Arc<Mutex<String>>,
+    told: Arc<Mutex<Told>>,
     watch: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+#[derive(Debug)]
+struct Told {
+    what: String,
+    is_shown: bool,
 }
 
 impl Progress {
     /// Begins with this work.
     pub(super) fn start(what: &str) -> Self {
-        let what = Arc::new(Mutex::new(what.to_owned()));
+        let told = Arc::new(Mutex::new(Told { what: what.to_owned(), is_shown: false }));
         let watch = std::io::stderr().is_terminal().then(|| {
             let (end, ended) = channel();
-            let shown = Arc::clone(&what);
+            let shown = Arc::clone(&told);
             (end, std::thread::spawn(move || show(&shown, &ended)))
         });
-        Self { what, watch }
+        Self { told, watch }
     }
 
     /// Goes on with other work.
     pub(super) fn say(&self, what: String) {
-        *self.what.lock().unwrap_or_else(PoisonError::into_inner) = what;
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).what = what;
+    }
+
+    /// Has something printed above the line, which says this from then on.
+    pub(super) fn above<T>(&self, what: String, print: impl FnOnce() -> T) -> T {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.what = what;
+        if self.watch.is_none() {
+            return print();
+        }
+        eprint!("{CLEAR}");
+        let printed = print();
+        eprint!("{}", told.what);
+        told.is_shown = true;
+        printed
     }
 }
 
@@ -50,16 +73,18 @@ impl Drop for Progress {
     }
 }
 
-fn show(what: &Mutex<String>, ended: &Receiver<()>) {
+fn show(told: &Mutex<Told>, ended: &Receiver<()>) {
+    let lock = || told.lock().unwrap_or_else(PoisonError::into_inner);
     let mut waited = Duration::ZERO;
     let mut wait = PATIENCE;
     while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
         waited += wait;
         wait = TICK;
-        let what = what.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        eprint!("\r{what} ({} s)\u{1b}[K", waited.as_secs());
+        let mut told = lock();
+        eprint!("\r{} ({} s)\u{1b}[K", told.what, waited.as_secs());
+        told.is_shown = true;
     }
-    if wait == TICK {
-        eprint!("\r\u{1b}[K");
+    if lock().is_shown {
+        eprint!("{CLEAR}");
     }
 }

@@ -1,13 +1,17 @@
-//! What is shown of a rollout: a line an event, and a table by change at the end.
+//! What is shown of a rollout: a line an event, on a terminal bars below them, and a table by change at the end.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use clap::ValueEnum;
 
+use super::bars::Tally;
 use super::exit::Failure;
+use super::progress::Progress;
 use super::ui::Ui;
+use crate::arm::Fault;
 use crate::plan::{Change, ChangeId};
 use crate::review::ApprovedPlan;
 use crate::rollout::{Action, Effect, Ended, Event, Outcome};
@@ -27,11 +31,25 @@ pub(super) struct Shown {
     plan: Arc<ApprovedPlan>,
     output: RolloutOutput,
     ui: Ui,
+    tally: Tally,
+    /// The line of bars, for as long as it is shown.
+    bars: Option<Progress>,
 }
+
+/// Columns that the seconds need which stand after the bars.
+const SECONDS_COLUMNS: usize = 10;
 
 impl Shown {
     pub(super) fn new(plan: &Arc<ApprovedPlan>, output: RolloutOutput, ui: Ui) -> Self {
-        Self { plan: Arc::clone(plan), output, ui }
+        let tally = Tally::of(plan.spec());
+        // Logs would be written into the line.
+        #[cfg(feature = "live")]
+        let is_alone = super::logs::said().is_none();
+        #[cfg(not(feature = "live"))]
+        let is_alone = true;
+        let has_bars = output == RolloutOutput::Human && is_alone;
+        let bars = has_bars.then(|| Progress::start(&bars_of(&tally, ui)));
+        Self { plan: Arc::clone(plan), output, ui, tally, bars }
     }
 
     /// Shows what happened. A reader that went away does not end the rollout.
@@ -41,23 +59,36 @@ impl Shown {
             RolloutOutput::Human => self.line(event).map(|line| format!("{line}\n")),
             RolloutOutput::Jsonl => Some(format!("{}\n", self.document(event))),
         };
-        if let Some(text) = text {
-            let _ = self.ui.text(&text);
-        }
+        self.tell(event, text.as_deref());
     }
 
     /// Shows what happened, with the time since the rollout began.
     pub(super) fn event_at(&mut self, since: jiff::SignedDuration, event: &Event) {
-        if let Some(line) = self.line(event) {
-            let seconds = since.as_secs();
-            let _ = self.ui.text(&format!("{:02}:{:02}  {line}\n", seconds / 60, seconds % 60));
-        }
+        let seconds = since.as_secs();
+        let text = self.line(event).map(|line| format!("{:02}:{:02}  {line}\n", seconds / 60, seconds % 60));
+        self.tell(event, text.as_deref());
+    }
+
+    /// Writes a text, where there is one, and moves the bars.
+    fn tell(&mut self, event: &Event, text: Option<&str>) {
+        self.tally.take_in(event);
+        let said = bars_of(&self.tally, self.ui);
+        let print = || text.map(|text| self.ui.text(text));
+        let _ = match &self.bars {
+            Some(bars) => bars.above(said, print),
+            None => print(),
+        };
     }
 
     /// Shows what became of each change.
-    pub(super) fn end(&self, ended: &Ended) -> Result<(), Failure> {
+    pub(super) fn end(&mut self, ended: &Ended) -> Result<(), Failure> {
+        self.bars = None;
         match self.output {
-            RolloutOutput::Human => self.ui.text(&self.table(ended)),
+            RolloutOutput::Human => {
+                self.ui.text(&self.table(ended))?;
+                hints(ended).into_iter().for_each(|hint| self.ui.aside(&format!("hint: {hint}\n")));
+                Ok(())
+            }
             RolloutOutput::Jsonl => self.ui.text(&format!("{}\n", self.summary(ended))),
         }
     }
@@ -144,6 +175,23 @@ impl Shown {
         let failed = ended.not_done();
         json!({"event": "end", "plan": self.plan.id(), "added": added, "destroyed": destroyed, "notDone": failed})
     }
+}
+
+/// What can be done about what failed, each once.
+fn hints(ended: &Ended) -> BTreeSet<&'static str> {
+    let hint = |outcome: &Outcome| match outcome {
+        Outcome::Failed { code, .. } => Fault::hint_of_code(code),
+        Outcome::Done
+        | Outcome::AlreadySo
+        | Outcome::NoLongerNeeded { .. }
+        | Outcome::NoLongerHolds { .. }
+        | Outcome::Withheld { .. } => None,
+    };
+    ended.outcomes.values().filter_map(hint).collect()
+}
+
+fn bars_of(tally: &Tally, ui: Ui) -> String {
+    tally.text(ui.columns().saturating_sub(SECONDS_COLUMNS))
 }
 
 /// Writes to objects of the cluster that follow from others are not told one by one.

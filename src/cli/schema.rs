@@ -6,9 +6,11 @@ use super::ui::Ui;
 use crate::api::Kind;
 
 /// The formats that are not Kubernetes kinds.
-const FORMATS: [(&str, &str); 3] = [
+const FORMATS: [(&str, &str); 5] = [
     ("catalog", include_str!("../../schemas/catalog.json")),
     ("plan", include_str!("../../schemas/plan.json")),
+    ("simulatedazure", include_str!("../../schemas/simulatedazure.json")),
+    ("simulatedfaults", include_str!("../../schemas/simulatedfaults.json")),
     ("snapshot", include_str!("../../schemas/snapshot.json")),
 ];
 

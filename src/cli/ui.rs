@@ -1,7 +1,7 @@
 //! The only place that prints: data to standard output, everything else to standard error.
 #![expect(clippy::print_stderr, reason = "this module is where the program speaks to people")]
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Effects};
@@ -89,7 +89,9 @@ impl Ui {
 
     /// Writes a remark to standard error.
     pub(super) fn aside(self, text: &str) {
-        eprint!("{}", self.named(text));
+        // What is being done may stand on the line.
+        let clear = if io::stderr().is_terminal() { "\r\u{1b}[K" } else { "" };
+        eprint!("{clear}{}", self.named(text));
     }
 
     /// Puts the program's name of the user into the commands of a text.

@@ -2,9 +2,8 @@
 
 use super::looks::items;
 use super::now;
-use super::run::said;
 use crate::apply;
-use crate::cluster::{Cluster, ClusterFailure, Preconditions, Writer};
+use crate::cluster::{Cluster, ClusterFailure, Writer};
 use crate::ledger::{self, PLANS_ONLY};
 use crate::plan::{Plan, file};
 
@@ -33,14 +32,7 @@ pub(super) async fn unfinished(cluster: &Cluster) -> Result<Vec<Plan>, ClusterFa
 
 /// Lets NodePlans go that nobody asks for any more.
 pub(super) async fn tidy(writer: &Writer) {
-    let found = match items(writer.cluster(), PLANS, PLANS_ONLY).await {
-        Ok(found) => found,
-        Err(failure) => return said("NodePlans cannot be listed", &failure),
-    };
-    for name in ledger::superfluous(&ledger::read(&found), now()) {
-        let path = format!("{PLANS}/{name}");
-        if let Err(failure) = writer.delete(&path, &Preconditions::default(), None).await {
-            return said("a NodePlan cannot be deleted", &failure);
-        }
+    if let Err(fault) = apply::tidy(writer, now()).await {
+        tracing::warn!(hint = fault.hint(), "old NodePlans stay: {fault}");
     }
 }

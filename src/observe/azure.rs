@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Ask, Observation, ObserveFault, Place, classes, images, network, obstacles};
+use super::{Ask, KarpenterVariables, Observation, ObserveFault, Place, classes, images, network, obstacles};
 use crate::arm::answer::{
     self, Answer, LoadBalancer, Machine, ManagedCluster, NetworkInterface, PowerState, SecurityGroup,
 };
@@ -13,17 +13,15 @@ use crate::arm::{Api, Image, Request, ResourceId, Tags};
 use crate::snapshot::azure::{AzureFacts, ClusterFacts, InterfaceFacts, NetworkFacts, VmFacts};
 use crate::snapshot::{Gap, GapKind};
 
-/// The user of nodes where the cluster names none.
-const ADMIN: &str = "azureuser";
-
 /// Reads all that planning and its execution need.
 pub(super) async fn read(
     azure: &impl Ask,
-    place: &Place,
+    (place, variables): (&Place, &KarpenterVariables),
     seen: &mut Observation,
 ) -> Result<AzureFacts, Vec<ObserveFault>> {
     let cluster = managed_cluster(azure, place).await.map_err(|fault| vec![fault])?;
     let mut facts = checked(&cluster, place)?;
+    variables.complete(&mut facts)?;
     facts.registry_suffix = azure.registry_suffix().map(Arc::from);
     let group = ResourceId::of_group(place.id.subscription(), &facts.node_resource_group)
         .map_err(|fault| vec![ObserveFault { what: fault.to_string(), hint: None }])?;
@@ -38,7 +36,7 @@ pub(super) async fn read(
     let groups =
         reader.list::<SecurityGroup>("network security groups", &Request::list_security_groups(&group)).await;
     if facts.subnet.is_none() {
-        facts.subnet = network::subnet_of_aks(&mut reader, &group).await;
+        facts.subnet = network::subnet_of_nodes(&mut reader, &group, variables).await?;
     }
     let named = classes.iter().filter_map(|class| class.spec.as_ref()?.vnet_subnet_id.as_deref());
     let named: BTreeSet<Arc<str>> = named.map(Arc::from).chain(facts.subnet.clone()).collect();
@@ -112,6 +110,14 @@ impl<K: Ask> Reader<'_, K> {
         });
         self.seen.warnings.push(format!("{what} could not be read: {why}"));
     }
+
+    /// Adds to the last gap what to do about it.
+    pub(super) fn advise(&mut self, next: &str) {
+        if let Some(warning) = self.seen.warnings.last_mut() {
+            warning.push_str("; ");
+            warning.push_str(next);
+        }
+    }
 }
 
 /// Reads the managed cluster; of one that is not there it is said how to find its name.
@@ -121,7 +127,13 @@ async fn managed_cluster(azure: &impl Ask, place: &Place) -> Result<ManagedClust
         true => ObserveFault::new(fault.what, "list the clusters that there are: `az aks list -o table`"),
         false => ObserveFault { what: fault.what, hint: fault.hint },
     })?;
-    answer::read(body).map_err(|fault| ObserveFault { what: fault.to_string(), hint: None })
+    answer::read(body).map_err(|fault| {
+        let what = format!("`GET {}`: what came is no managed cluster: {fault}", place.id);
+        ObserveFault::new(
+            what,
+            "check ARM_CLOUD or the file of AZURE_ENVIRONMENT_FILEPATH: is this Azure Resource Manager?",
+        )
+    })
 }
 
 /// Refuses a cluster in which nodes cannot be made, every reason at once.
@@ -190,8 +202,12 @@ fn cluster_facts(cluster: &ManagedCluster, group: &str, plugin: &str) -> Cluster
         has_custom_ca: cluster.has_custom_ca,
         kubelet_client_id: kubelet.and_then(|identity| text(&identity.client_id)),
         identities: kubelet.and_then(|identity| text(&identity.resource_id)).into_iter().collect(),
-        admin_user: text(&cluster.admin_username).unwrap_or_else(|| ADMIN.into()),
-        ssh_public_key: cluster.ssh_public_keys.first().map(|key| key.as_str().into()),
+        admin_user: text(&cluster.admin_username).unwrap_or_default(),
+        ssh_public_key: cluster
+            .ssh_public_keys
+            .iter()
+            .find(|key| !key.is_empty())
+            .map(|key| key.as_str().into()),
     }
 }
 

@@ -12,6 +12,9 @@ use crate::arm::request::CommunityImage;
 use crate::launch::image::{Definition, Wanted, definitions};
 use crate::snapshot::azure::ClusterFacts;
 
+/// What to do about an image that is not there.
+const OTHERWISE: &str = "choose another `imageFamily` in the AKSNodeClass where nodes need it";
+
 /// Reads the newest version of each image that these classes can need.
 pub(super) async fn newest(
     reader: &mut Reader<'_, impl Ask>,
@@ -25,13 +28,19 @@ pub(super) async fn newest(
         let image = CommunityImage { gallery, definition: name };
         let request = Request::list_image_versions(subscription, &cluster.location, &image);
         let what = format!("versions of image `{name}`");
-        let Some(versions) = reader.list::<ImageVersion>(&what, &request).await else { continue };
+        let Some(versions) = reader.list::<ImageVersion>(&what, &request).await else {
+            reader.advise(OTHERWISE);
+            continue;
+        };
         let usable = versions.into_iter().filter(|version| !version.exclude_from_latest);
         match usable.max_by(|one, other| (one.published, &one.name).cmp(&(other.published, &other.name))) {
             Some(version) => {
                 newest.insert(definition.key(), definition.version(&version.name));
             }
-            None => reader.gap(&what, &format!("there is none in `{}`", cluster.location)),
+            None => {
+                reader.gap(&what, &format!("there is none in `{}`", cluster.location));
+                reader.advise(OTHERWISE);
+            }
         }
     }
     newest

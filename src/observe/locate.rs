@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Ask, AskFault, Observation, ObserveFault, Place};
+use super::{Ask, AskFault, KarpenterVariables, Observation, ObserveFault, Place};
 use crate::arm::{Api, Request, ResourceId};
 
 const CLUSTERS: &str = "Microsoft.ContainerService/managedClusters";
@@ -18,6 +18,8 @@ pub struct Named {
     pub resource_group: Option<String>,
     /// The managed cluster.
     pub cluster: Option<String>,
+    /// What Karpenter's variables say of it.
+    pub karpenter: KarpenterVariables,
 }
 
 /// Finds the managed cluster.

@@ -12,6 +12,7 @@ mod ask;
 mod azure;
 mod classes;
 mod images;
+mod karpenter;
 #[cfg(feature = "live")]
 mod kinds;
 #[cfg(feature = "live")]
@@ -38,6 +39,7 @@ use crate::snapshot::file::{self, SnapshotFile};
 use crate::snapshot::{AzureFacts, Gap};
 
 pub use ask::{Ask, AskFault};
+pub use karpenter::KarpenterVariables;
 #[cfg(feature = "live")]
 pub use locate::Named;
 #[cfg(feature = "live")]
@@ -127,7 +129,7 @@ pub async fn observe(
     kinds::read(cluster, &mut seen).await.map_err(|fault| vec![fault])?;
     let place = locate::place(azure, named, &seen).await.map_err(|fault| vec![fault])?;
     let ledger = ledger::read(cluster, Timestamp::now(), &mut seen).await;
-    let mut facts = azure::read(azure, &place, &mut seen).await?;
+    let mut facts = azure::read(azure, (&place, &named.karpenter), &mut seen).await?;
     facts.cluster.ca_certificate = cluster.ca_certificate().map(Into::into);
     facts.ledger = ledger;
     seen.azure = Some(facts);

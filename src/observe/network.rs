@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::Ask;
 use super::azure::Reader;
+use super::{Ask, KarpenterVariables, ObserveFault};
 use crate::arm::answer::{Subnet, VirtualNetwork};
 use crate::arm::{Api, Request, ResourceId};
 use crate::snapshot::azure::SubnetFacts;
@@ -12,16 +12,30 @@ use crate::snapshot::azure::SubnetFacts;
 /// The subnet of nodes in a virtual network that AKS made.
 const SUBNET: &str = "aks-subnet";
 
-/// Finds the subnet that AKS made itself, where agent pools name none.
-pub(super) async fn subnet_of_aks(reader: &mut Reader<'_, impl Ask>, group: &ResourceId) -> Option<Arc<str>> {
+/// Finds the subnet of nodes where agent pools name none: the one that AKS made, else the one of Karpenter's variables.
+pub(super) async fn subnet_of_nodes(
+    reader: &mut Reader<'_, impl Ask>,
+    group: &ResourceId,
+    variables: &KarpenterVariables,
+) -> Result<Option<Arc<str>>, Vec<ObserveFault>> {
+    if let Some(found) = subnet_of_aks(reader, group).await {
+        return Ok(Some(found));
+    }
+    let said = variables.subnet().map_err(|fault| vec![fault])?;
+    if said.is_none() {
+        let why = "agent pools name none, AKS made no virtual network, and VNET_SUBNET_ID is not set";
+        reader.gap("the subnet of nodes", why);
+    }
+    Ok(said)
+}
+
+/// Finds the subnet that AKS made itself; nothing where it made none.
+async fn subnet_of_aks(reader: &mut Reader<'_, impl Ask>, group: &ResourceId) -> Option<Arc<str>> {
     let networks =
         reader.list::<VirtualNetwork>("virtual networks", &Request::list_virtual_networks(group)).await?;
     let own: Vec<&VirtualNetwork> = networks.iter().filter(|network| is_of_aks(&network.name)).collect();
     let subnets = own.iter().flat_map(|network| &network.subnets);
     let found = subnets.map(|subnet| &subnet.id).find(|id| id.name() == SUBNET);
-    if found.is_none() {
-        reader.gap("the subnet of nodes", "agent pools name none, and AKS made no virtual network");
-    }
     found.map(|id| id.to_string().into())
 }
 

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Ask, AskFault, Observation, ObserveFault, Place, azure};
+use super::{Ask, AskFault, KarpenterVariables, Observation, ObserveFault, Place, azure};
 use crate::arm::{Request, ResourceId};
 use crate::manifests::Source;
 use crate::manifests::listed::SNAPSHOT_KINDS;
@@ -85,7 +85,8 @@ pub fn observe(world: &mut World, now: Timestamp) -> Result<Observation, Vec<Obs
     let id: ResourceId =
         id.parse().map_err(|_| vec![ObserveFault { what: format!("`{id}` is no id"), hint: None }])?;
     let asked = Asked { world: RefCell::new(world), client: RefCell::new(client), now };
-    let mut facts = done(azure::read(&asked, &Place { id, of_nodes: None }, &mut seen))?;
+    let place = Place { id, of_nodes: None };
+    let mut facts = done(azure::read(&asked, (&place, &KarpenterVariables::default()), &mut seen))?;
     facts.cluster.ca_certificate = Some(CA.into());
     seen.azure = Some(facts);
     Ok(seen)

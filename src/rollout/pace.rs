@@ -3,7 +3,7 @@
 //! The breaker: a pool may lose at most the larger of 10 and 20 % of its nodes that carry pods of workloads within ten
 //! minutes, or what NodeFleet's `safety` says. Empty nodes do not count.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
 
@@ -54,11 +54,15 @@ pub(super) struct Pace<'a> {
     lost: BTreeMap<PoolName, usize>,
     /// How many nodes with pods each pool has.
     full: BTreeMap<PoolName, usize>,
+    /// The nodes with pods of workloads.
+    full_nodes: BTreeSet<&'a NodeName>,
 }
 
 impl<'a> Pace<'a> {
     pub(super) fn of(ground: Ground<'a>) -> Self {
-        let mut pace = Self { ground, draining: 0, lost: BTreeMap::new(), full: BTreeMap::new() };
+        let of_workloads = ground.world.pods.iter().filter(|pod| pod.is_of_workload());
+        let full_nodes = of_workloads.map(|pod| &pod.node).collect();
+        let mut pace = Self { ground, draining: 0, lost: BTreeMap::new(), full: BTreeMap::new(), full_nodes };
         for claim in ground.world.claims.values() {
             let Some(pool) = &claim.pool else { continue };
             let is_full = claim.node.as_ref().is_some_and(|node| pace.is_full(node));
@@ -78,7 +82,7 @@ impl<'a> Pace<'a> {
     }
 
     fn is_full(&self, node: &NodeName) -> bool {
-        self.ground.world.pods_of(node).any(super::seen::SeenPod::is_of_workload)
+        self.full_nodes.contains(node)
     }
 
     /// Whether a removal may begin, given where the changes before it stand.

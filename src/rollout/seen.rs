@@ -261,7 +261,7 @@ impl<'s> Whole<'s> {
     pub fn node_of(&self, vm: &str) -> Option<(&'s NodeName, &'s SeenNode)> {
         self.nodes.iter().find(|(_, node)| {
             let id = node.provider_id.as_deref().and_then(|id| id.strip_prefix("azure://"));
-            id.is_some_and(|id| id.eq_ignore_ascii_case(vm))
+            id.is_some_and(|id| is_same_id(id, vm))
         })
     }
 
@@ -270,4 +270,11 @@ impl<'s> Whole<'s> {
         let node = node.clone();
         self.pods.iter().filter(move |pod| pod.node == node)
     }
+}
+
+/// Whether two ids are of one resource, whatever the case of their letters: looked at from their ends, since ids of one
+/// group begin alike.
+fn is_same_id(one: &str, other: &str) -> bool {
+    let mut from_end = one.bytes().rev().zip(other.bytes().rev());
+    one.len() == other.len() && from_end.all(|(one, other)| one.eq_ignore_ascii_case(&other))
 }

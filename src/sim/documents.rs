@@ -41,3 +41,44 @@ impl WorldDocuments {
 fn own_kind(document: &Value) -> Option<&str> {
     (document.get("apiVersion")?.as_str()? == API_VERSION).then_some(document.get("kind")?.as_str()?)
 }
+
+/// Returns the JSON Schemas of the simulator's own documents, by the names of their files.
+#[cfg(feature = "schema")]
+#[must_use]
+pub fn schemas() -> [(&'static str, Value); 2] {
+    [
+        ("simulatedazure", schema("SimulatedAzure", schemars::schema_for!(SimulatedAzure).to_value())),
+        ("simulatedfaults", schema("SimulatedFaults", schemars::schema_for!(FaultsFile).to_value())),
+    ]
+}
+
+/// A longer list is no default that a person reads. What an object has by default its fields say.
+#[cfg(feature = "schema")]
+const DEFAULT_ENTRIES_MAX: usize = 3;
+
+/// The schema of a document with this `spec`.
+#[cfg(feature = "schema")]
+fn schema(kind: &str, mut spec: Value) -> Value {
+    let take = |spec: &mut Value, field: &str| spec.as_object_mut().and_then(|spec| spec.remove(field));
+    let (version, defs) = (take(&mut spec, "$schema"), take(&mut spec, "$defs"));
+    take(&mut spec, "title");
+    let about = spec["description"].clone();
+    for field in spec["properties"].as_object_mut().into_iter().flat_map(|fields| fields.values_mut()) {
+        let default = &field["default"];
+        if default.as_array().is_some_and(|entries| entries.len() > DEFAULT_ENTRIES_MAX)
+            || default.is_object()
+        {
+            take(field, "default");
+        }
+    }
+    serde_json::json!({
+        "$schema": version, "title": kind, "description": about, "type": "object", "required": ["apiVersion", "kind"],
+        "properties": {
+            "apiVersion": {"const": API_VERSION, "description": "The version of the document."},
+            "kind": {"const": kind, "description": "What the document is."},
+            "metadata": {"type": "object", "description": "A name, where it is to have one; nothing reads it."},
+            "spec": spec,
+        },
+        "$defs": defs,
+    })
+}

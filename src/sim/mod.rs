@@ -32,6 +32,8 @@ mod world;
 pub use after::after;
 pub use cluster::{Watch, WatchEvents};
 pub use documents::WorldDocuments;
+#[cfg(feature = "schema")]
+pub use documents::schemas;
 pub use faults::{FaultKind, FaultRule, FaultsFault, FaultsFile, When};
 pub use http::{Answer, Request, Response};
 pub use record::exchange;

@@ -2,8 +2,8 @@
 //!
 //! A block of `sh` is run in a folder of its page's own that holds `examples/`; a block of `text` after it is
 //! what the block prints, standard error included. `<!-- exit N -->` before a block says another exit code than
-//! 0. Where a page asks a cluster or Azure, a recorded answer is given (`tests/book/bin`). `UPDATE=1` rewrites
-//! what is shown.
+//! 0. Blocks of `bash` need a live cluster, and are run by `tests/live`. Where a page asks a cluster or Azure, a
+//! recorded answer is given (`tests/book/bin`). `UPDATE=1` rewrites what is shown.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stderr,
@@ -14,44 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// A fenced block of a page.
-#[derive(Debug)]
-struct Block {
-    language: String,
-    text: String,
-    /// The lines of its text in the page, from 0.
-    lines: std::ops::Range<usize>,
-    /// The exit code that the line before it names.
-    exit: i32,
-}
-
-fn blocks(page: &str) -> Vec<Block> {
-    let lines: Vec<&str> = page.lines().collect();
-    let mut blocks = Vec::new();
-    let mut at = 0;
-    while at < lines.len() {
-        let Some(language) = lines[at].strip_prefix("```") else {
-            at += 1;
-            continue;
-        };
-        let length = lines[at + 1..].iter().position(|line| *line == "```").expect("every block is closed");
-        let before = lines[..at].iter().rev().find(|line| !line.is_empty()).copied().unwrap_or_default();
-        let exit = before.strip_prefix("<!-- exit ").and_then(|rest| rest.strip_suffix(" -->"));
-        let range = at + 1..at + 1 + length;
-        blocks.push(Block {
-            language: language.to_owned(),
-            text: lines[range.clone()].iter().map(|line| format!("{line}\n")).collect(),
-            exit: exit.map_or(0, |code| code.parse().expect("an exit code is a number")),
-            lines: range,
-        });
-        at += length + 2;
-    }
-    blocks
-}
+use crate::pages::{Block, blocks, copy, root};
 
 /// Every page, by its path in `docs/`.
 fn pages() -> Vec<(String, PathBuf)> {
@@ -70,19 +33,6 @@ fn pages() -> Vec<(String, PathBuf)> {
     found.sort();
     let name = |path: &Path| path.strip_prefix(root().join("docs")).expect("is in it").display().to_string();
     found.into_iter().map(|path| (name(&path), path)).collect()
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("the target folder takes folders");
-    for entry in fs::read_dir(from).expect("the folder is there") {
-        let path = entry.expect("an entry").path();
-        let there = to.join(path.file_name().expect("has a name"));
-        if path.is_dir() {
-            copy(&path, &there);
-        } else {
-            fs::copy(&path, &there).expect("can be copied");
-        }
-    }
 }
 
 /// A folder of the page's own, with the examples in it.

@@ -20,9 +20,8 @@ fn files() -> Vec<(PathBuf, String)> {
     }
     let catalog = schemars::schema_for!(nodeform::render::catalog::CatalogDocument).to_value();
     let snapshot = nodeform::snapshot::file::schema();
-    for (name, schema) in
-        [("catalog", catalog), ("plan", nodeform::plan::file::schema()), ("snapshot", snapshot)]
-    {
+    let formats = [("catalog", catalog), ("plan", nodeform::plan::file::schema()), ("snapshot", snapshot)];
+    for (name, schema) in formats.into_iter().chain(nodeform::sim::schemas()) {
         let schema = serde_json::to_string_pretty(&schema).unwrap() + "\n";
         files.push((Path::new("schemas").join(format!("{name}.json")), schema));
     }
@@ -82,5 +81,41 @@ fn every_field_is_described() {
         let mut silent = Vec::new();
         walk(&crd::schema(kind), "", &mut silent);
         assert!(silent.is_empty(), "{}: {silent:?}", kind.facts().kind);
+    }
+}
+
+/// What the simulator's reader says of a document, and what its schema says.
+fn judged(document: &str) -> (bool, bool) {
+    let document: serde_json::Value = serde_saphyr::from_str(document).unwrap();
+    let name = document["kind"].as_str().unwrap().to_lowercase();
+    let (_, schema) = nodeform::sim::schemas().into_iter().find(|(known, _)| *known == name).unwrap();
+    let is_valid = jsonschema::validator_for(&schema).unwrap().is_valid(&document);
+    (nodeform::sim::WorldDocuments::read(vec![document]).is_ok(), is_valid)
+}
+
+#[test]
+fn the_schemas_of_a_simulated_world_say_what_its_reader_says() {
+    const AZURE: &str = "apiVersion: nodeform.dev/v1alpha1\nkind: SimulatedAzure\n";
+    const FAULTS: &str = "apiVersion: nodeform.dev/v1alpha1\nkind: SimulatedFaults\n";
+    for (name, holds) in [("azure", true), ("faults", true)] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("examples/demo/{name}.yaml"));
+        assert_eq!(judged(&std::fs::read_to_string(path).unwrap()), (holds, holds), "{name}");
+    }
+    let spec = serde_json::to_string(&nodeform::sim::SimulatedAzure::default()).unwrap();
+    for (kind, spec, holds) in [
+        (AZURE, "{}", true),
+        (AZURE, spec.as_str(), true),
+        (AZURE, "{cluster: {powerState: Stopped}, network: {plugin: kubenet}, pageSize: 1}", true),
+        (AZURE, "{locatoin: westeurope}", false),
+        (AZURE, "{cluster: {powerState: Off}}", false),
+        (AZURE, "{network: {plugin: flannel}}", false),
+        (AZURE, "{pageSize: 0}", false),
+        (AZURE, "{durations: {boot: {from: 1}}}", false),
+        (FAULTS, "{faults: [{kind: SpotEviction, when: {nth: 1, pool: a}, seconds: 5}]}", true),
+        (FAULTS, "{faults: [{kind: Rain}]}", false),
+        (FAULTS, "{faults: [{kind: ZoneFull, times: 0}]}", false),
+        (FAULTS, "{faults: [{kind: ZoneFull, when: {zoen: '1'}}]}", false),
+    ] {
+        assert_eq!(judged(&format!("{kind}spec: {spec}\n")), (holds, holds), "{spec}");
     }
 }

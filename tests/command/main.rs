@@ -8,6 +8,8 @@ mod forms;
 mod generated;
 mod git;
 mod live;
+#[path = "../support/pages.rs"]
+mod pages;
 mod recipes;
 mod reference;
 mod scripts;
@@ -18,4 +20,5 @@ mod shell;
 mod stories;
 #[path = "../support/structural.rs"]
 mod structural;
+mod terminal;
 mod tools;

@@ -7,13 +7,18 @@
 
 mod apply;
 mod azure;
+mod bad_input;
+mod book;
 mod canaries;
 mod controller;
 mod joins;
 mod killed;
 mod launch;
 mod lease;
+mod ledger;
 mod obstacles;
+#[path = "../support/pages.rs"]
+mod pages;
 mod plan;
 mod program;
 mod review;

@@ -70,13 +70,7 @@ const OTHER: &str = "11111111-0000-4333-8444-555555555555";
 #[tokio::test]
 async fn what_cannot_be_read_is_told_with_object_cause_and_next_step() {
     let program = started(&[]).await;
-    let told: [Told<'_>; 6] = [
-        (
-            &[],
-            &[("AZURE_CLIENT_SECRET", "wrong")],
-            &["managedClusters/demo", "AADSTS7000215", "hint: the client secret is wrong"],
-        ),
-        (&[], &[("CLUSTER_NAME", "other")], &["managedClusters/other", "404", "hint: "]),
+    let told: [Told<'_>; 4] = [
         (&["--kubeconfig", "/nowhere"], &[], &["/nowhere", "hint: "]),
         (&["--context", "nope"], &[], &["nope", "hint: look at the kubeconfig"]),
         (&["--subscription", OTHER], &[], &[OTHER, "hint: "]),
@@ -109,6 +103,35 @@ async fn a_cluster_that_is_not_that_of_the_kubeconfig_is_refused() {
     let said = "error: cluster `demo` has its nodes in resource group `MC_rg-demo_demo_westeurope`, and those that Kubernetes \
                 lists are in `mc_other_cluster_westeurope`\nhint: ";
     assert!(ran.said.starts_with(said), "{}", ran.said);
+}
+
+#[tokio::test]
+async fn what_the_cluster_does_not_say_karpenters_variables_say() {
+    const KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEtleU9mVGhlVmFyaWFibGU azureuser";
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("live.json").display().to_string();
+    let silent = WORLD.replacen("westeurope\n", "westeurope\n  cluster: {sshPublicKey: \"\"}\n", 1);
+    // What the cluster says itself is not asked of the variables: here they are of another.
+    let variables =
+        [("SSH_PUBLIC_KEY", KEY), ("NODE_IDENTITIES", "of another"), ("DNS_SERVICE_IP", "1.2.3.4")];
+    for (world, variables, expected) in [
+        (silent.as_str(), &variables[..], Some(KEY)),
+        (silent.as_str(), &[], None),
+        (
+            WORLD,
+            &variables[..],
+            Some("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNpbXVsYXRlZEtleU9mTm9kZXNJblRoaXNXb3JsZDAwMDAw demo"),
+        ),
+    ] {
+        let program = Program::of(world, &[]).await;
+        let ran = program.nodeform(&["snapshot", "--live", "--out", &file], variables).await;
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let snapshot = std::fs::read_to_string(&file).expect("it was saved");
+        let snapshot: Value = serde_json::from_str(&snapshot).expect("JSON");
+        let cluster = &snapshot["azure"]["cluster"];
+        assert_eq!(cluster["sshPublicKey"].as_str(), expected);
+        assert_eq!(cluster["network"]["dnsServiceIp"], "10.0.0.10", "{cluster:#}");
+    }
 }
 
 /// The plan of a live cluster as its file, and where that is.

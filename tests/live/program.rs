@@ -202,10 +202,13 @@ impl Program {
         PathBuf::from(self.announcement["environmentFile"].as_str().expect("a path"))
     }
 
+    pub(crate) fn kubeconfig(&self) -> PathBuf {
+        PathBuf::from(self.announcement["kubeconfig"].as_str().expect("a path"))
+    }
+
     /// The cluster, by the kubeconfig that was announced.
     pub(crate) async fn cluster(&self) -> Cluster {
-        let kubeconfig = PathBuf::from(self.announcement["kubeconfig"].as_str().expect("a path"));
-        let settings = Settings { context: None, kubeconfig: Some(kubeconfig) };
+        let settings = Settings { context: None, kubeconfig: Some(self.kubeconfig()) };
         Cluster::of(&settings).await.expect("the kubeconfig can be used")
     }
 
@@ -226,6 +229,13 @@ impl Program {
         let client = self.announcement["env"]["AZURE_CLIENT_SECRET"].as_str().expect("a secret").to_owned();
         let head = self.azure_token.split('.').next().expect("a JWT has three parts").to_owned();
         vec![client, self.cluster_token.clone(), head]
+    }
+
+    /// The variables that were announced.
+    pub(crate) fn variables(&self) -> Vec<(String, String)> {
+        let announced = self.announcement["env"].as_object().expect("variables");
+        let text = |value: &Value| value.as_str().expect("text").to_owned();
+        announced.iter().map(|(name, value)| (name.clone(), text(value))).collect()
     }
 
     /// Runs nodeform with the variables that were announced, and others on top.

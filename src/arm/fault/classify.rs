@@ -19,7 +19,7 @@ const fn rule(codes: &'static [&'static str], text: &'static str, kind: FaultKin
 }
 
 /// Codes under which Azure reports a quota.
-const QUOTA: &[&str] = &["OperationNotAllowed", "QuotaExceeded"];
+pub(super) const QUOTA: &[&str] = &["OperationNotAllowed", "QuotaExceeded"];
 
 /// The first rule that fits any error of the tree wins, so that a cause goes before what wraps it.
 const RULES: &[Rule] = &[

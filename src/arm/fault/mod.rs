@@ -113,6 +113,16 @@ impl Fault {
         classify::fault(error, None, None)
     }
 
+    /// Returns what a person can do about one of Azure's codes, as one sentence; none where it says too little.
+    #[must_use]
+    pub fn hint_of_code(code: &str) -> Option<&'static str> {
+        // Of a node, both are about cores.
+        if classify::QUOTA.iter().any(|known| known.eq_ignore_ascii_case(code)) {
+            return hint::of(FaultKind::RegionQuota);
+        }
+        Self::of_operation(Some(ErrorBody { code: code.to_owned(), ..ErrorBody::default() })).hint()
+    }
+
     /// Returns whether the same request may succeed when it is sent again after a while.
     #[must_use]
     pub const fn is_worth_a_retry(&self) -> bool {

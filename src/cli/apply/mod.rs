@@ -20,7 +20,7 @@ use super::merged::watch::Watch;
 use super::rolled::{RolloutOutput, Shown};
 use super::ui::Ui;
 use super::{saved, world};
-use crate::apply::{Actor, Book, Driver, Means, NotBegun, Reader, Stop};
+use crate::apply::{Actor, Book, Driver, Means, NotBegun, Reader, Stop, tidy};
 use crate::arm::ResourceId;
 use crate::cluster::ClusterFailure;
 use crate::cluster::lease::{self, Held};
@@ -222,6 +222,9 @@ impl Applying<'_> {
         let ended = self.connected.runtime.block_on(async {
             let held = self.lease().await?;
             let ended = self.driven(reader, &plan, &held, &mut shown).await;
+            if ended.is_ok() && !self.stop.is_at_once() {
+                self.tidy(&held).await;
+            }
             if let Err(failure) = held.release().await {
                 self.ui.aside(&format!("warning: the Lease could not be let go: {failure}\n"));
             }
@@ -229,6 +232,14 @@ impl Applying<'_> {
         })?;
         shown.end(&ended)?;
         Ok(ended)
+    }
+
+    /// Lets NodePlans go that nobody asks for any more.
+    async fn tidy(&self, held: &Held) {
+        let writer = self.connected.cluster.writing(held.gate());
+        if let Err(fault) = tidy(&writer, world::now()).await {
+            self.ui.aside(&format!("warning: old NodePlans stay: {fault}\nhint: {}\n", fault.hint()));
+        }
     }
 
     /// Gets the Lease that Karpenter takes too: nobody else writes meanwhile.

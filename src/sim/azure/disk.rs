@@ -33,9 +33,9 @@ pub(crate) fn answer(
 ) -> Result<Answer, ArmError> {
     let name = match rest {
         [] if call.method == "GET" => {
-            let all: Vec<(String, Value)> =
-                azure.disks.iter().map(|(name, disk)| (name.clone(), shown(azure, disk))).collect();
-            return Ok(page::answer(azure, call, stage, all.into_iter()));
+            let azure = &*azure;
+            let all = azure.disks.iter().map(|(name, disk)| (name.clone(), move || shown(azure, disk)));
+            return Ok(page::answer(azure, call, stage, all));
         }
         [name] => (*name).to_owned(),
         _ => return Err(super::route::unknown(call)),

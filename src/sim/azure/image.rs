@@ -40,7 +40,7 @@ pub(crate) fn versions(
     });
     let mut all: Vec<(String, Value)> = all.collect();
     all.sort_by(|left, right| left.0.cmp(&right.0));
-    Ok(page::answer(azure, call, stage, all.into_iter()))
+    Ok(page::answer(azure, call, stage, all.into_iter().map(|(name, value)| (name, move || value))))
 }
 
 /// Whether there is the image that a VM asks for.

@@ -166,7 +166,7 @@ fn one_or_all(
     (name, body, rest): (String, Value, &[&str]),
 ) -> Result<Answer, ArmError> {
     match rest {
-        [] => Ok(page::answer(azure, call, stage, [(name.to_lowercase(), body)].into_iter())),
+        [] => Ok(page::answer(azure, call, stage, [(name.to_lowercase(), move || body)].into_iter())),
         [asked] if *asked == name.to_lowercase() => Ok(Answer::json(200, &body)),
         [_] => Err(ArmError::not_found(&call.resource_type().written, call.segment(7), call.segment(3))),
         _ => Err(super::route::unknown(call)),

@@ -7,12 +7,12 @@ use crate::sim::faults::Occasion;
 use crate::sim::http::{Answer, decoded};
 
 /// Answers a list of named resources, ordered by their lower-case names. The next page begins after the name in the
-/// token.
-pub(crate) fn answer(
+/// token. Each resource says what it shows, and is asked for that if it is on the page.
+pub(crate) fn answer<F: FnOnce() -> Value>(
     azure: &Azure,
     call: &Call<'_>,
     stage: &mut Stage<'_>,
-    all: impl Iterator<Item = (String, Value)>,
+    all: impl Iterator<Item = (String, F)>,
 ) -> Answer {
     let token = call.request.query("$skiptoken").unwrap_or_default();
     let after = data_encoding::BASE64URL_NOPAD
@@ -22,11 +22,12 @@ pub(crate) fn answer(
         .unwrap_or_default();
     let size = usize::try_from(azure.settings.page_size).unwrap_or(usize::MAX);
     let mut rest = all.filter(|(name, _)| token.is_empty() || *name > after);
-    let page: Vec<(String, Value)> = rest.by_ref().take(size).collect();
+    let (names, page): (Vec<String>, Vec<Value>) =
+        rest.by_ref().take(size).map(|(name, shown)| (name, shown())).unzip();
     let has_more = rest.next().is_some();
-    let mut body = json!({"value": page.iter().map(|(_, value)| value).collect::<Vec<_>>()});
+    let mut body = json!({"value": page});
     let is_cut = has_more && stage.faults.cuts_list(&Occasion::of(call), stage.now);
-    if let (Some((last, _)), true, false) = (page.last(), has_more, is_cut) {
+    if let (Some(last), true, false) = (names.last(), has_more, is_cut) {
         body["nextLink"] = json!(call.absolute(&next_target(&call.request.target, last)));
     }
     Answer::json(200, &body)

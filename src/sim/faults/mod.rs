@@ -18,6 +18,7 @@ pub type FaultsFault = SettingsFault;
 
 /// A document of faults: the `spec` of kind `SimulatedFaults`, `apiVersion: nodeform.dev/v1alpha1`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(rename_all = "camelCase", default)]
 pub struct FaultsFile {
     /// The rules; several may act at once.
@@ -26,6 +27,7 @@ pub struct FaultsFile {
 
 /// One fault, and when it acts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct FaultRule {
     /// What goes wrong.
@@ -35,6 +37,7 @@ pub struct FaultRule {
     pub when: When,
     /// How often it acts; without an end where it is not given.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
     pub times: Option<u32>,
     /// How long, in seconds of the simulated clock: what that means depends on the kind.
     #[serde(default)]
@@ -43,6 +46,7 @@ pub struct FaultRule {
 
 /// The faults that there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum FaultKind {
     /// The operation that makes a VM ends with `ZonalAllocationFailed` (`AllocationFailed` without a zone).
     ZoneFull,
@@ -68,6 +72,7 @@ pub enum FaultKind {
 
 /// When a fault acts. All that is given must hold.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(rename_all = "camelCase", default)]
 pub struct When {
     /// The VM's size.
@@ -83,6 +88,7 @@ pub struct When {
     /// The resource's type without its provider, e.g. `virtualMachines`.
     pub resource: Option<String>,
     /// Only at the n-th time that everything else holds, 1 being the first.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
     pub nth: Option<u32>,
     /// Not before so many seconds of the simulated clock have passed.
     pub after_seconds: Option<u32>,

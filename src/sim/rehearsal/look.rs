@@ -1,4 +1,5 @@
-//! What a rollout in memory sees: the lists of the world, read as those of a live cluster are.
+//! What a rollout in memory sees: the objects of its cluster as they are stored, and Azure's resources as it lists them,
+//! since lists go wrong by script.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,35 +9,30 @@ use serde_json::Value;
 use super::Rehearsal;
 use super::client::{Call, Client};
 use crate::arm::{Request, ResourceId};
-use crate::rollout::read;
+use crate::rollout::read::{self, ReadFault};
 use crate::rollout::seen::{Provisioning, Seen, SeenInterface, SeenVm};
 
 impl Rehearsal<'_> {
     /// Looks at the world.
     pub(super) fn look(&mut self) -> Seen {
-        let claims = self.objects("/apis/karpenter.sh/v1/nodeclaims");
-        let nodes = self.objects("/api/v1/nodes");
-        let pods = self.objects("/api/v1/pods");
-        let attachments = self.objects("/apis/storage.k8s.io/v1/volumeattachments");
+        self.world.advance(self.now);
+        let pods = self.world.objects("Pod");
         let group = self.group();
         let vms = group.as_ref().and_then(|group| self.resources(&Request::list_machines(group)));
         let nics = group.as_ref().and_then(|group| self.resources(&Request::list_network_interfaces(group)));
-        let all = |objects: Vec<Value>| objects.iter().map(read::claim).collect::<Result<_, _>>().ok();
         Seen {
             at: self.now,
-            claims: claims.and_then(all),
-            nodes: nodes.and_then(|objects| objects.iter().map(read::node).collect::<Result<_, _>>().ok()),
-            waiting: pods.as_ref().map(|objects| objects.iter().filter_map(read::waiting).collect()),
-            pods: pods.and_then(|objects| {
-                let pods = objects.iter().map(read::pod).collect::<Result<Vec<_>, _>>().ok()?;
+            claims: self.read("NodeClaim", read::claim).map(|claims| claims.into_iter().collect()),
+            nodes: self.read("Node", read::node).map(|nodes| nodes.into_iter().collect()),
+            waiting: pods.map(|objects| objects.iter().filter_map(|pod| read::waiting(pod)).collect()),
+            pods: self.read("Pod", read::pod).map(|pods| {
                 let mut pods: Vec<_> = pods.into_iter().flatten().collect();
                 pods.sort();
-                Some(pods)
+                pods
             }),
-            attached: attachments.and_then(|objects| {
-                let nodes = objects.iter().map(read::attachment).collect::<Result<Vec<_>, _>>().ok()?;
-                Some(nodes.into_iter().flatten().collect())
-            }),
+            attached: self
+                .read("VolumeAttachment", read::attachment)
+                .map(|nodes| nodes.into_iter().flatten().collect()),
             vms: vms.map(|items| items.iter().map(vm).collect()),
             interfaces: nics.map(|items| items.iter().map(interface).collect()),
         }
@@ -49,10 +45,9 @@ impl Rehearsal<'_> {
         ResourceId::of_group(id.subscription(), &cluster.node_resource_group).ok()
     }
 
-    fn objects(&mut self, path: &str) -> Option<Vec<Value>> {
-        let answer = self.client.cluster(self.world, self.now, Call::get(path));
-        let is_whole = answer.status == 200;
-        is_whole.then(|| answer.value()["items"].as_array().cloned().unwrap_or_default())
+    /// Reads all objects of a kind; nothing where one of them cannot be read.
+    fn read<T>(&self, kind: &str, read: impl Fn(&Value) -> Result<T, ReadFault>) -> Option<Vec<T>> {
+        self.world.objects(kind)?.iter().map(|object| read(object).ok()).collect()
     }
 
     /// All pages of a list, or nothing.
@@ -61,8 +56,9 @@ impl Rehearsal<'_> {
         let mut items = Vec::new();
         loop {
             let answer = self.client.azure(self.world, self.now, Call::get(&target))?;
-            let value = answer.value();
-            items.extend(value["value"].as_array().filter(|_| answer.status == 200)?.iter().cloned());
+            let mut value = answer.value();
+            let Value::Array(page) = value["value"].take() else { return None };
+            items.extend(Some(page).filter(|_| answer.status == 200)?);
             match value["nextLink"].as_str() {
                 Some(link) => target = Client::path_of(link),
                 None => return Some(items),

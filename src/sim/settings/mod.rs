@@ -14,6 +14,7 @@ pub(crate) use read::read;
 /// What the simulated Azure is like: the `spec` of a document of kind `SimulatedAzure`,
 /// `apiVersion: nodeform.dev/v1alpha1`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SimulatedAzure {
     /// The region, e.g. `westeurope`.
@@ -48,6 +49,7 @@ pub struct SimulatedAzure {
     /// Actions that the identity may take in the cluster's resource groups, with `*` as in role definitions.
     pub permissions: Vec<String>,
     /// Resources a page of a list, 1 or more.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
     pub page_size: u32,
     /// How long an access token is valid, in seconds.
     pub token_seconds: u32,
@@ -55,6 +57,7 @@ pub struct SimulatedAzure {
 
 /// The managed cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClusterSettings {
     /// The cluster's name.
@@ -66,8 +69,10 @@ pub struct ClusterSettings {
     /// The Kubernetes version, e.g. `1.34.2`.
     pub kubernetes_version: String,
     /// `Running` or `Stopped`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["Running", "Stopped"])))]
     pub power_state: String,
     /// Node auto-provisioning: `Manual` or `Auto`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["Manual", "Auto"])))]
     pub node_provisioning: String,
     /// The name of the administrator of nodes.
     pub admin_username: String,
@@ -77,9 +82,11 @@ pub struct ClusterSettings {
 
 /// The cluster's network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NetworkSettings {
     /// `azure`, `kubenet` or `none`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["azure", "kubenet", "none"])))]
     pub plugin: String,
     /// `overlay`, or none.
     pub plugin_mode: Option<String>,
@@ -103,6 +110,7 @@ pub struct NetworkSettings {
 
 /// An agent pool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AgentPool {
     /// The pool's name.
@@ -127,6 +135,7 @@ pub struct AgentPool {
 
 /// How many VMs fit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct Capacity {
     /// The VM size; any where it is not given.
@@ -144,6 +153,7 @@ pub struct Capacity {
 
 /// An image definition of a community gallery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct Image {
     /// The gallery's public name.
@@ -156,6 +166,7 @@ pub struct Image {
 
 /// A version of an image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ImageVersion {
     /// The version, e.g. `202511.12.0`.
@@ -166,6 +177,7 @@ pub struct ImageVersion {
 
 /// How long things take, in seconds of the simulated clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Durations {
     /// Making a VM; one in twenty takes longer.
@@ -192,6 +204,7 @@ pub struct Durations {
 
 /// A range of seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Seconds {
     /// The shortest.
     pub from: u32,

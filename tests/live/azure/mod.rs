@@ -16,6 +16,6 @@ mod lists;
 mod official;
 mod operations;
 mod sending;
-mod server;
+pub(crate) mod server;
 mod signing_in;
 mod throttling;

@@ -15,30 +15,30 @@ use axum_server::tls_rustls::RustlsConfig;
 use nodeform::azure::{Azure, Settings, SetupFault};
 use serde_json::{Value, json};
 
-pub(super) const TENANT: &str = "11111111-1111-1111-1111-111111111111";
-pub(super) const TOKEN: &str = "canary-access-token";
-pub(super) const CLIENT_SECRET: &str = "canary-client-secret";
+pub(crate) const TENANT: &str = "11111111-1111-1111-1111-111111111111";
+pub(crate) const TOKEN: &str = "canary-access-token";
+pub(crate) const CLIENT_SECRET: &str = "canary-client-secret";
 
 /// A request as it came.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
-    pub(super) method: String,
-    pub(super) path: String,
-    pub(super) query: String,
-    pub(super) headers: BTreeMap<String, String>,
-    pub(super) body: String,
-    pub(super) at: Instant,
+pub(crate) struct Seen {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) query: String,
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) body: String,
+    pub(crate) at: Instant,
 }
 
 impl Seen {
-    pub(super) fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
 }
 
 /// What is answered.
 #[derive(Clone, Debug)]
-pub(super) enum Reply {
+pub(crate) enum Reply {
     /// An answer.
     Answer { status: u16, headers: Vec<(&'static str, String)>, body: String },
     /// The connection ends without one.
@@ -48,19 +48,19 @@ pub(super) enum Reply {
 }
 
 impl Reply {
-    pub(super) fn json(status: u16, body: Value) -> Self {
+    pub(crate) fn json(status: u16, body: Value) -> Self {
         Self::Answer { status, headers: Vec::new(), body: body.to_string() }
     }
 
-    pub(super) fn text(status: u16, body: &str) -> Self {
+    pub(crate) fn text(status: u16, body: &str) -> Self {
         Self::Answer { status, headers: Vec::new(), body: body.to_owned() }
     }
 
-    pub(super) fn error(status: u16, code: &str, message: &str) -> Self {
+    pub(crate) fn error(status: u16, code: &str, message: &str) -> Self {
         Self::json(status, json!({"error": {"code": code, "message": message}}))
     }
 
-    pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         if let Self::Answer { headers, .. } = &mut self {
             headers.push((name, value.into()));
         }
@@ -78,14 +78,14 @@ struct Shared {
 }
 
 /// A server that runs until the test ends.
-pub(super) struct Server {
+pub(crate) struct Server {
     shared: Arc<Shared>,
-    pub(super) address: SocketAddr,
-    pub(super) ca: PathBuf,
+    pub(crate) address: SocketAddr,
+    pub(crate) ca: PathBuf,
 }
 
 impl Server {
-    pub(super) fn start(script: impl Fn(&Seen, usize) -> Reply + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(script: impl Fn(&Seen, usize) -> Reply + Send + Sync + 'static) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let certified =
             rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned(), "localhost".to_owned()]).unwrap();
@@ -108,12 +108,12 @@ impl Server {
         Self { shared, address, ca }
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("https://{}/", self.address)
     }
 
     /// Writes the environment file of this server with a clock of this speed.
-    pub(super) fn environment_file(&self, speed: u32) -> String {
+    pub(crate) fn environment_file(&self, speed: u32) -> String {
         let file = scratch("environment.json");
         let content = json!({
             "name": "AzurePublicCloud", "resourceManagerEndpoint": self.url(), "activeDirectoryEndpoint": self.url(),
@@ -124,7 +124,7 @@ impl Server {
     }
 
     /// The environment of somebody with a client secret.
-    pub(super) fn environment(&self, speed: u32) -> Vec<(String, String)> {
+    pub(crate) fn environment(&self, speed: u32) -> Vec<(String, String)> {
         [
             ("AZURE_ENVIRONMENT_FILEPATH", self.environment_file(speed).as_str()),
             ("AZURE_TENANT_ID", TENANT),
@@ -136,21 +136,21 @@ impl Server {
     }
 
     /// A client of this server, a thousand times as fast as time.
-    pub(super) fn client(&self) -> Azure {
+    pub(crate) fn client(&self) -> Azure {
         client(&self.environment(1000)).unwrap()
     }
 
     /// The requests so far, those for tokens apart.
-    pub(super) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<Seen> {
         self.shared.seen.lock().unwrap().iter().filter(|seen| !is_token(seen)).cloned().collect()
     }
 
-    pub(super) fn token_requests(&self) -> Vec<Seen> {
+    pub(crate) fn token_requests(&self) -> Vec<Seen> {
         self.shared.seen.lock().unwrap().iter().filter(|seen| is_token(seen)).cloned().collect()
     }
 
     /// The requests and answers so far, as lines that `validate_arm.py` reads.
-    pub(super) fn recording(&self) -> String {
+    pub(crate) fn recording(&self) -> String {
         let seen = self.shared.seen.lock().unwrap();
         let answered = self.shared.answered.lock().unwrap();
         let pairs = seen.iter().zip(answered.iter()).filter(|(seen, _)| !is_token(seen));
@@ -158,13 +158,13 @@ impl Server {
     }
 }
 
-pub(super) fn client(environment: &[(String, String)]) -> Result<Azure, SetupFault> {
+pub(crate) fn client(environment: &[(String, String)]) -> Result<Azure, SetupFault> {
     let find = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
     Azure::new(Settings::from_environment(&find, "test-1".to_owned())?)
 }
 
 /// A file of its own for this test.
-pub(super) fn scratch(name: &str) -> PathBuf {
+pub(crate) fn scratch(name: &str) -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{number}-{name}", std::process::id()))
@@ -227,6 +227,6 @@ fn broken(start: String) -> Response {
 }
 
 /// Of scripts that leave tokens to the server: the answer that means so.
-pub(super) fn token_or(seen: &Seen, reply: impl FnOnce() -> Reply) -> Reply {
+pub(crate) fn token_or(seen: &Seen, reply: impl FnOnce() -> Reply) -> Reply {
     if is_token(seen) { Reply::text(599, "") } else { reply() }
 }

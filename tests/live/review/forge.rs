@@ -10,15 +10,16 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use axum_server::tls_rustls::RustlsConfig;
 
-pub(super) const TOKEN: &str = "canary-git-token";
+pub(crate) const TOKEN: &str = "canary-git-token";
 const USER: &str = "nodeform";
 
 /// A request as it came.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
-    pub(super) path: String,
-    pub(super) authorization: Option<String>,
+pub(crate) struct Asked {
+    pub(crate) path: String,
+    pub(crate) authorization: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -28,22 +29,52 @@ struct Served {
 }
 
 /// The server, its repository `nodes`, and the reviewer's clone of it.
-pub(super) struct Forge {
+pub(crate) struct Forge {
     folder: tempfile::TempDir,
     address: String,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Forge {
-    pub(super) async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
+        Self::serving(None)
+    }
+
+    /// A server by TLS, with a certificate of its own.
+    pub(crate) async fn with_tls() -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let names = vec!["127.0.0.1".to_owned()];
+        let certified = rcgen::generate_simple_self_signed(names).expect("a certificate");
+        Self::serving(Some(&certified))
+    }
+
+    /// The certificate that whoever speaks to it has to trust.
+    pub(crate) fn ca(&self) -> PathBuf {
+        self.folder.path().join("ca.pem")
+    }
+
+    fn serving(certified: Option<&rcgen::CertifiedKey<rcgen::KeyPair>>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let asked = Arc::new(Mutex::new(Vec::new()));
         let served = Served { root: folder.path().join("served"), asked: Arc::clone(&asked) };
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let address = format!("http://{}", listener.local_addr().expect("an address"));
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        listener.set_nonblocking(true).expect("it can be set");
+        let scheme = if certified.is_some() { "https" } else { "http" };
+        let address = format!("{scheme}://{}", listener.local_addr().expect("an address"));
         let router = Router::new().fallback(answer).with_state(served);
         let router = router.layer(axum::extract::DefaultBodyLimit::disable());
-        tokio::spawn(async move { axum::serve(listener, router).await });
+        match certified {
+            Some(certified) => {
+                let config = RustlsConfig::from_config(Arc::new(tls(certified)));
+                let server = axum_server::from_tcp_rustls(listener, config).expect("a server");
+                tokio::spawn(server.serve(router.into_make_service()));
+                std::fs::write(folder.path().join("ca.pem"), certified.cert.pem()).expect("it is written");
+            }
+            None => {
+                let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
+                tokio::spawn(async move { axum::serve(listener, router).await });
+            }
+        }
         let forge = Self { folder, address, asked };
         let root = forge.folder.path();
         std::fs::create_dir_all(root.join("served")).expect("it can be made");
@@ -55,16 +86,16 @@ impl Forge {
         forge
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("{}/nodes.git", self.address)
     }
 
     /// An address that leads to another server.
-    pub(super) fn url_that_leads_to(&self, other: &Self) -> String {
+    pub(crate) fn url_that_leads_to(&self, other: &Self) -> String {
         format!("{}/leads/{}/nodes.git", self.address, other.address.trim_start_matches("http://"))
     }
 
-    pub(super) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().expect("it is not poisoned").clone()
     }
 
@@ -73,53 +104,61 @@ impl Forge {
     }
 
     /// Runs git in the reviewer's clone.
-    pub(super) fn git(&self, arguments: &[&str]) -> String {
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
         git(&self.clone(), arguments)
     }
 
-    pub(super) fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.clone().join(path);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("it can be made");
         std::fs::write(path, text).expect("it can be written");
     }
 
-    pub(super) fn read(&self, path: &str) -> String {
+    pub(crate) fn read(&self, path: &str) -> String {
         std::fs::read_to_string(self.clone().join(path)).expect("it is there")
     }
 
     /// The reviewer's files.
-    pub(super) fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.clone().join(path)
     }
 
     /// Commits everything of the reviewer's clone to `main`.
-    pub(super) fn commit(&self, message: &str) {
+    pub(crate) fn commit(&self, message: &str) {
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--message", message]);
         self.git(&["push", "--quiet", "origin", "main"]);
     }
 
     /// Merges a branch by a merge commit.
-    pub(super) fn merge(&self, branch: &str) {
+    pub(crate) fn merge(&self, branch: &str) {
         self.git(&["fetch", "--quiet", "origin"]);
         self.git(&["merge", "--quiet", "--no-ff", "--no-edit", &format!("origin/{branch}")]);
         self.git(&["push", "--quiet", "origin", "main"]);
     }
 
     /// Merges a branch as one new commit.
-    pub(super) fn squash(&self, branch: &str) {
+    pub(crate) fn squash(&self, branch: &str) {
         self.git(&["fetch", "--quiet", "origin"]);
         self.git(&["merge", "--quiet", "--squash", &format!("origin/{branch}")]);
         self.commit("Squashed");
     }
 
     /// The branches of the server, each with its commit.
-    pub(super) fn branches(&self) -> String {
+    pub(crate) fn branches(&self) -> String {
         git(
             &self.folder.path().join("served/nodes.git"),
             &["for-each-ref", "--format=%(refname:short) %(objectname)"],
         )
     }
+}
+
+fn tls(certified: &rcgen::CertifiedKey<rcgen::KeyPair>) -> rustls::ServerConfig {
+    let key = rustls::pki_types::PrivateKeyDer::try_from(certified.signing_key.serialize_der());
+    rustls::ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(vec![certified.cert.der().clone()], key.expect("a key"))
+        .expect("they belong together")
 }
 
 fn git(folder: &Path, arguments: &[&str]) -> String {

@@ -1,6 +1,6 @@
 //! Plans that are proposed on a branch, merged by a reviewer, and carried out once: by a real Git server and real `git`.
 
-mod forge;
+pub(crate) mod forge;
 mod hostile;
 mod refused;
 mod second;

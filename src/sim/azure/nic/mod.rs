@@ -177,9 +177,9 @@ pub(crate) fn answer(
 ) -> Result<Answer, ArmError> {
     let name = match rest {
         [] if call.method == "GET" => {
-            let all: Vec<(String, Value)> =
-                azure.nics.iter().map(|(name, nic)| (name.clone(), nic.shown(azure))).collect();
-            return Ok(page::answer(azure, call, stage, all.into_iter()));
+            let azure = &*azure;
+            let all = azure.nics.iter().map(|(name, nic)| (name.clone(), move || nic.shown(azure)));
+            return Ok(page::answer(azure, call, stage, all));
         }
         [name] => (*name).to_owned(),
         _ => return Err(super::route::unknown(call)),

@@ -77,12 +77,11 @@ pub(crate) fn answer(
 ) -> Result<Answer, ArmError> {
     match (call.method, rest) {
         ("GET", []) => {
-            let all: Vec<(String, Value)> = azure
-                .machines
-                .iter()
-                .map(|(name, machine)| (name.clone(), show::machine(azure, machine, show::With::Nothing)))
-                .collect();
-            Ok(page::answer(azure, call, stage, all.into_iter()))
+            let azure = &*azure;
+            let all = azure.machines.iter().map(|(name, machine)| {
+                (name.clone(), move || show::machine(azure, machine, show::With::Nothing))
+            });
+            Ok(page::answer(azure, call, stage, all))
         }
         ("GET", [name]) => {
             let machine = find(azure, call, name)?;

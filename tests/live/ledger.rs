@@ -1,0 +1,71 @@
+//! What stays of the ledger once a plan is carried out: what somebody may still ask for, and nothing else.
+
+use jiff::{SignedDuration, Timestamp};
+use nodeform::ledger::{Changes, Entry, name, objects};
+use nodeform::model::Digest;
+use serde_json::{Value, json};
+
+use crate::program::Program;
+
+const WORLD: &str = include_str!("world.yaml");
+const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
+
+/// A plan that was written down so many hours ago and has ended, with its chunks.
+struct Past {
+    content: Value,
+    parent: Option<Digest>,
+    hours: i64,
+}
+
+impl Past {
+    fn digest(&self) -> Digest {
+        Digest::of_json(&self.content).expect("it is JSON")
+    }
+
+    /// Its objects as documents of a world.
+    fn documents(&self) -> String {
+        let created = Timestamp::now() - SignedDuration::from_hours(self.hours);
+        let entry = Entry {
+            digest: self.digest(),
+            parent: self.parent,
+            cluster: None,
+            expires_at: Some(created + SignedDuration::from_hours(4)),
+            folder: None,
+            changes: Changes::default(),
+            text: self.content.to_string(),
+        };
+        let objects = objects(&entry).expect("it is small").into_iter().map(|mut object| {
+            object["metadata"]["creationTimestamp"] =
+                json!(created.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+            if object["spec"]["chunks"].is_number() {
+                object["status"] = json!({"phase": "Done"});
+            }
+            format!("---\n{object}\n")
+        });
+        objects.collect()
+    }
+}
+
+#[tokio::test]
+async fn what_ended_more_than_a_week_ago_goes_with_its_text_and_what_is_younger_stays() {
+    let old = Past { content: json!("é".repeat(200_000)), parent: None, hours: 24 * 8 };
+    let young = Past { content: json!(2), parent: Some(old.digest()), hours: 24 * 6 };
+    let world = format!("{WORLD}{}{}", old.documents(), young.documents());
+    let program = Program::of(&world, &["--speed", "60"]).await;
+    let names = async || -> Vec<String> {
+        let (_, listed) = program.kube("GET", PLANS, &Value::Null).await;
+        let items = listed["items"].as_array().expect("a list").iter();
+        items.map(|item| item["metadata"]["name"].as_str().expect("a name").to_owned()).collect()
+    };
+    let there = |names: &[String], digest: Digest| {
+        let of = name(&digest);
+        names.iter().filter(|known| known.starts_with(&of)).count()
+    };
+    let before = names().await;
+    assert_eq!((there(&before, old.digest()), there(&before, young.digest())), (3, 2), "{before:?}");
+    let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
+    assert_eq!((ran.code, ran.said.contains("warning")), (Some(0), false), "{}\n{}", ran.printed, ran.said);
+    let after = names().await;
+    assert_eq!((there(&after, old.digest()), there(&after, young.digest())), (0, 2), "{after:?}");
+    assert_eq!(after.len(), 4, "the plan that was carried out is there with its text: {after:?}");
+}
