@@ -29,13 +29,15 @@ struct Flight {
 pub(super) struct Flights {
     flights: Vec<Flight>,
     seen: Option<Seen>,
+    /// What could not be read at the last look: nothing is done until it can be.
+    pub(super) unread: Vec<String>,
     /// Told when something has ended.
     pub(super) ended: Arc<Notify>,
 }
 
 impl Flights {
     pub(super) fn new(ended: Arc<Notify>) -> Self {
-        Self { flights: Vec::new(), seen: None, ended }
+        Self { flights: Vec::new(), seen: None, unread: Vec::new(), ended }
     }
 
     /// Adds a plan.
@@ -115,9 +117,11 @@ impl Flights {
             carrying.take_in_ended(&mut |event| made.extend(teller.tell(&event)));
         }
         let (seen, failures) = reader.read(now()).await;
-        failures
-            .iter()
-            .for_each(|because| tracing::warn!("nothing is done until this can be read: {because}"));
+        if self.unread != failures {
+            let news = failures.iter().filter(|because| !self.unread.contains(because));
+            news.for_each(|because| tracing::warn!("nothing is done until this can be read: {because}"));
+            self.unread = failures;
+        }
         let mut flying = Vec::new();
         for mut flight in std::mem::take(&mut self.flights) {
             let Flight { carrying, teller, is_superseded, has_stepped } = &mut flight;

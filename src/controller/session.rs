@@ -197,6 +197,8 @@ impl<'a> Session<'a> {
             )
         });
         news.stops.extend(self.faulty.iter().cloned().chain(found.standing.because.clone()));
+        let unread = self.flights.unread.iter().filter(|_| self.flights.len() > 0);
+        news.stops.extend(unread.map(|because| format!("nothing is done until this can be read: {because}")));
         news.stops.splice(0..0, beside);
         let Some(patch) = news.patch(fleet, &found.object, now()) else { return };
         if let Err(failure) = self.writer.patch_status(&format!("{FLEETS}/{}", fleet.name), &patch).await {
@@ -418,7 +420,9 @@ impl<'a> Session<'a> {
         let Some(reader) = self.reader.as_ref().filter(|_| self.flights.len() > 0) else { return };
         let again = LOOK_AGAIN / self.clock_speed;
         let is_due = self.stepped.is_none_or(|stepped| stepped.elapsed() >= again);
-        if !is_due && !is_woken && !self.flights.is_writing() {
+        // Who could not read is in no hurry to fail again.
+        let hurries = (is_woken || self.flights.is_writing()) && self.flights.unread.is_empty();
+        if !is_due && !hurries {
             return;
         }
         let made = self.flights.step(reader, self.planning.is_some()).await;

@@ -17,6 +17,7 @@ mod machine;
 mod node;
 mod stamp;
 pub mod template;
+mod unknown;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -81,6 +82,7 @@ pub fn execution(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Result<Ex
     let (existing, mut faults) = existing::existing(snapshot, facts, plan);
     let Launched { machines, launches, faults: of_claims } = launched(snapshot, policy, facts, plan);
     faults.extend(of_claims);
+    faults.extend(unknown::removals(snapshot, plan).filter(|fault| !fault.changes.is_empty()));
     faults.sort();
     if !faults.is_empty() {
         return Err(faults);

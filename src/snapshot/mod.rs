@@ -74,6 +74,8 @@ pub enum GapKind {
     Unread,
     /// A kind that every cluster has objects of was not asked for.
     Unlisted,
+    /// Kinds of the cluster could not be listed.
+    Unlistable,
     /// It stands for objects that are rendered elsewhere.
     Unrendered,
     /// It was read, and plans do not follow what it asks for yet.
@@ -88,7 +90,7 @@ impl Gap {
         let is_everywhere = |word: &str| Everywhere::ALL.into_iter().any(|kind| kind.short() == word);
         let others: Vec<&str> = words.iter().copied().filter(|word| !is_everywhere(word)).collect();
         (!others.is_empty()).then(|| Self {
-            kind: GapKind::Unread,
+            kind: GapKind::Unlistable,
             what: format!("{} of the cluster", others.join(", ")),
             consequence: "they could not be listed, and are planned as if there were none".to_owned(),
         })
@@ -100,7 +102,7 @@ impl std::fmt::Display for Gap {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { kind, what, consequence } = self;
         let lead = match kind {
-            GapKind::Unread => "Not read",
+            GapKind::Unread | GapKind::Unlistable => "Not read",
             GapKind::Unlisted => "Assumed",
             GapKind::Unrendered => "Not in this plan",
             GapKind::WithoutEffect => "Not planned with",

@@ -1,6 +1,6 @@
 //! The judge sees what is wrong with how a plan is carried out, by its own reasoning.
 
-use super::world::{FACTS, OBJECTS, moving, planned, world_of};
+use super::world::{FACTS, OBJECTS, moving, planned, world_of, world_without};
 use crate::check::{Rule, check};
 use crate::model::{MicroUsdPerHour, Zone};
 use crate::plan::Plan;
@@ -56,5 +56,16 @@ fn each_planted_fault_is_found() {
         let found = check(&world.snapshot, &world.policy, &plan);
         let is_it = |rule: Rule, message: &str| rule == Rule::Execution && message.contains(said);
         assert!(found.iter().any(|finding| is_it(finding.rule, &finding.message)), "{said}: {found:#?}");
+    }
+}
+
+#[test]
+fn removals_while_a_kind_could_not_be_listed_are_found() {
+    let plan = planned(&moving());
+    for kind in ["nodeclaims", "pdb"] {
+        let world = world_without(&[kind], &moving(), FACTS);
+        let found = check(&world.snapshot, &world.policy, &plan);
+        let is_it = |rule: Rule, message: &str| rule == Rule::Gaps && message.contains("while it is unknown");
+        assert!(found.iter().any(|finding| is_it(finding.rule, &finding.message)), "{kind}: {found:#?}");
     }
 }

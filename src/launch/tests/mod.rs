@@ -6,10 +6,11 @@ pub(crate) mod world;
 
 use std::collections::BTreeSet;
 
-use world::{FACTS, OBJECTS, planned, planned_with, policy_of, world_of};
+use world::{FACTS, OBJECTS, planned, planned_with, policy_of, world_of, world_without};
 
 use super::{NotTheSame, ready};
 use crate::model::ChangeClass;
+use crate::offline;
 use crate::plan::Plan;
 use crate::plan::execution::{Execution, LaunchChoice};
 
@@ -80,6 +81,22 @@ fn a_node_that_cannot_be_made_is_withheld_with_its_pods_and_removals_that_wait_f
         held.iter().any(|(class, because)| *class != ChangeClass::Create && *because == waits),
         "{held:#?}"
     );
+}
+
+#[test]
+fn where_a_kind_could_not_be_listed_no_node_goes_and_new_ones_come() {
+    for (kind, said) in
+        [("nodeclaims", "nodeclaims of the cluster"), ("pdb", "no PodDisruptionBudgets in the input")]
+    {
+        let world = world_without(&[kind], &world::moving(), FACTS);
+        let plan = offline::plan(&world).expect("the judge accepts it").plan.plan().clone();
+        assert_eq!(plan.spec.deletes().count(), 0, "{kind}");
+        let held: Vec<&str> = plan.evidence.held.iter().map(|held| &*held.because).collect();
+        let why = format!("{said}: what cannot be listed is unknown, and no node goes until it can be");
+        assert!(held.contains(&&*why), "{held:#?}");
+        let waiting = offline::plan(&world_without(&[kind], OBJECTS, FACTS)).expect("the judge accepts it");
+        assert_eq!(waiting.plan.plan().spec.creates().count(), 1, "{kind}");
+    }
 }
 
 #[test]

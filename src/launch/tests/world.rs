@@ -1,10 +1,11 @@
 //! A small live world: a pool with a class, two waiting pods, and what Azure said.
 
 use crate::manifests::Source;
+use crate::manifests::listed::SNAPSHOT_KINDS;
 use crate::offline::{self, Laid, Request, World};
 use crate::plan::Plan;
 use crate::policy::Policy;
-use crate::snapshot::file;
+use crate::snapshot::{Gap, file};
 
 /// What Kubernetes said.
 pub(crate) const OBJECTS: &str = include_str!("objects.yaml");
@@ -25,10 +26,19 @@ pub(crate) fn moving() -> String {
 }
 
 pub(crate) fn world_of(objects: &str, facts: &str) -> World {
+    world_without(&[], objects, facts)
+}
+
+/// The same where these kinds could not be listed, in kubectl's words.
+pub(crate) fn world_without(unlisted: &[&str], objects: &str, facts: &str) -> World {
     let azure = serde_json::from_str(facts).expect("facts");
     let sources = vec![Source::new("live.yaml", objects.to_owned())];
     let at = Some("2026-11-26T02:00:00Z".parse().expect("a time"));
-    let seen = offline::snapshot(Request { sources, azure: Some(azure), at, ..Request::default() });
+    let words = SNAPSHOT_KINDS.iter().map(|kind| kind.word.to_owned());
+    let listed = words.filter(|word| !unlisted.contains(&word.as_str())).collect();
+    let gaps = Gap::of_kinds(unlisted).into_iter().collect();
+    let azure = Some(azure);
+    let seen = offline::snapshot(Request { sources, listed, gaps, azure, at, ..Request::default() });
     let snapshot = Source::new("<live>", file::write(&seen.expect("it can be read")));
     let laid = Some(Laid { snapshot, ..Laid::default() });
     offline::world(Request { laid, ..Request::default() }).expect("it can be planned")

@@ -1,0 +1,20 @@
+//! Kinds of the cluster that could not be listed: unknown is not empty, so no node goes until they can be.
+//!
+//! Must never hold back a new node: what waits has a reason of its own to be there.
+
+use super::LaunchFault;
+use crate::plan::Plan;
+use crate::snapshot::{GapKind, Snapshot};
+
+/// Returns the removals of a plan as ones that cannot be carried out, where a kind could not be listed.
+pub(super) fn removals(snapshot: &Snapshot, plan: &Plan) -> Option<LaunchFault> {
+    let is_kind = |kind: GapKind| matches!(kind, GapKind::Unlistable | GapKind::Unlisted);
+    let unread: Vec<&str> =
+        snapshot.gaps.iter().filter(|gap| is_kind(gap.kind)).map(|gap| &*gap.what).collect();
+    let changes = plan.spec.deletes().map(|(id, _)| id.clone()).collect();
+    (!unread.is_empty()).then(|| LaunchFault {
+        changes,
+        object: unread.join("; "),
+        why: "what cannot be listed is unknown, and no node goes until it can be".to_owned(),
+    })
+}
