@@ -21,6 +21,8 @@ const ATTEMPTS_MAX: usize = 3;
 const START_WAIT_MAX: Duration = Duration::from_secs(180);
 
 const SERVER: &str = "kube-apiserver";
+const SCHEDULER: &str = "kube-scheduler";
+const MANAGER: &str = "kube-controller-manager";
 
 const AUDIT: &str = "audit.log";
 
@@ -94,18 +96,19 @@ impl ControlPlane {
         self.folder.join(AUDIT)
     }
 
-    /// Ends the API server, as if its machine had gone.
+    /// Ends the API server and what works with it, as if its machine had gone. What is stored stays.
     pub(crate) fn stop_server(&mut self) {
-        let (_, server) = self.programs.iter_mut().find(|(name, _)| *name == SERVER).expect("it was started");
-        let _ = server.kill();
-        let _ = server.wait();
+        let gone = |name: &str| [SERVER, SCHEDULER, MANAGER].contains(&name);
+        for (_, child) in self.programs.iter_mut().filter(|(name, _)| gone(name)) {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        self.programs.retain(|(name, _)| !gone(name));
     }
 
-    /// Starts the API server again, and returns when it is ready.
+    /// Starts them again, and returns when the API server is ready.
     pub(crate) fn start_server(&mut self) {
-        self.programs.retain(|(name, _)| *name != SERVER);
-        self.spawn(SERVER, &self.server_flags.clone());
-        self.wait_until_ready().expect("it is ready again");
+        self.try_serve().expect("it is ready again");
     }
 
     /// Returns a kubeconfig of whoever has this token. It trusts the API server's own certificate, as one of a real cluster
@@ -139,14 +142,19 @@ impl ControlPlane {
         let mut key = plane.command("key", &["service-account.key".to_owned()]);
         assert!(key.status().is_ok_and(|status| status.success()), "a key can be made");
         plane.spawn("etcd", &etcd_flags(etcd, peer));
-        plane.spawn(SERVER, &plane.server_flags.clone());
         plane.spawn("proxy", &[address.to_string(), plane.server.clone(), TOKEN.to_owned()]);
-        plane.wait_until_ready()?;
-        plane.spawn("kube-scheduler", &["--config=scheduler.yaml", "--secure-port=0"].map(str::to_owned));
-        if parts == Parts::Whole {
-            plane.spawn("kube-controller-manager", &manager_flags());
-        }
+        plane.try_serve()?;
         Ok(plane)
+    }
+
+    fn try_serve(&mut self) -> Result<(), String> {
+        self.spawn(SERVER, &self.server_flags.clone());
+        self.wait_until_ready()?;
+        self.spawn(SCHEDULER, &["--config=scheduler.yaml", "--secure-port=0"].map(str::to_owned));
+        if self.parts == Parts::Whole {
+            self.spawn(MANAGER, &manager_flags());
+        }
+        Ok(())
     }
 
     fn spawn(&mut self, name: &'static str, arguments: &[String]) {

@@ -75,7 +75,7 @@ pub(super) fn the_leader_is_frozen(bed: &Bed, inflate: &Workload, controllers: &
     assert_eq!(late, [], "whoever lost the Lease writes nothing more");
 }
 
-/// The API server is away for longer than the Lease lasts; nothing goes meanwhile, and it goes on afterwards.
+/// The control plane is away for longer than the Lease lasts; nothing goes meanwhile, and it goes on afterwards.
 pub(super) fn the_api_server_goes(bed: &mut Bed, inflate: &Workload) {
     let before = inflate.nodes();
     bed.plane.stop_server();

@@ -47,12 +47,13 @@ fn nodes_come_and_go_in_a_real_cluster_by_hand_and_by_themselves() {
     clock.ends("5 x kill -9 of the leader");
     disturbed::the_leader_is_frozen(&bed, &inflate, &mut controllers);
     clock.ends("the leader is frozen past its Lease");
+    // An API server that has just started forbids everything until it has read its roles.
+    audit::nothing_was_forbidden(&bed);
     disturbed::the_api_server_goes(&mut bed, &inflate);
     inflate.scaled(0);
     inflate.eyes.only_the_system_node_is_left();
-    clock.ends("the API server is away for 20 s");
+    clock.ends("the control plane is away for 20 s");
     disturbed::the_fleet_is_deleted(&inflate);
-    audit::nothing_was_forbidden(&bed);
     clock.ends("the NodeFleet is deleted while a node comes");
     disturbed::a_kind_may_not_be_read(&bed, &inflate, &tools);
     clock.ends("NodeClaims may not be listed");
