@@ -27,7 +27,8 @@ use super::fit::{Site, gates, not_yet};
 use super::topology::Topology;
 use victims::{Victims, victims};
 
-/// Returns the world after preemption: preemptors are bound and their victims are Pending.
+/// Returns the world after preemption: preemptors are bound, as kube-scheduler promises them their nodes, and their victims
+/// are Pending.
 #[must_use]
 pub fn preempted(mut snapshot: Snapshot) -> Snapshot {
     // Without nodes, or with all of them to be destroyed, there are no victims.
@@ -42,9 +43,11 @@ pub fn preempted(mut snapshot: Snapshot) -> Snapshot {
         places.extend(victims.iter().map(|victim| (victim, PodPlace::Waiting)));
     }
     for pod in &mut snapshot.pods {
-        if let Some(place) = places.remove(&pod.key) {
-            pod.place = place;
+        let Some(place) = places.remove(&pod.key) else { continue };
+        if let PodPlace::Bound(node) = &place {
+            pod.state.nominated = Some(node.clone());
         }
+        pod.place = place;
     }
     snapshot.preemptions = preemptions;
     snapshot

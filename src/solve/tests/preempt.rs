@@ -167,3 +167,27 @@ fn a_node_stays_for_the_pod_that_it_is_promised_to() {
     assert!(removed(false));
     assert!(!removed(true));
 }
+
+#[test]
+fn a_node_stays_on_which_a_pod_preempts_whatever_it_costs_or_is_due_for() {
+    let tried = |is_preempted: bool, expires: bool| {
+        let room = on("n1", low("room", "3"));
+        let mut world = running(1, [room, pod("web").cpu("1500m")]);
+        world.policy.pools.values_mut().for_each(|pool| {
+            pool.disruption.policy = ConsolidationPolicy::WhenEmptyOrUnderutilized;
+            pool.disruption.consolidate_after = Some(jiff::SignedDuration::ZERO);
+        });
+        if expires {
+            let drift = crate::model::Drift { reason: "ImageDrift".into(), since: None };
+            world.snapshot.nodes[0].claimed.drift = Some(drift);
+        }
+        world.snapshot.pods.sort();
+        if is_preempted {
+            world.snapshot = preempted(world.snapshot);
+        }
+        world.solve().target.removed.iter().map(|removal| removal.reason.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(tried(true, false), Vec::<String>::new());
+    assert_eq!(tried(true, true), Vec::<String>::new());
+    assert_eq!(tried(false, true), ["Drifted"], "nobody is about to come");
+}
