@@ -21,7 +21,9 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     }
     let unplaced = case.plan.evidence.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
     let unplaced = free(case, unplaced.filter_map(|key| case.pods.get(key).copied()));
-    let bought = free(case, on_new_nodes(case));
+    let mut bought = free(case, on_new_nodes(case));
+    // Who has to stand beside others may have no place where those would go alone.
+    bought.retain(|pod| !is_followed(case, pod));
     if unplaced.is_empty() && bought.is_empty() {
         return Vec::new();
     }
@@ -92,6 +94,14 @@ fn is_minded(case: &Case<'_>, pod: &Pod) -> bool {
         let counting = required.filter_map(|constraint| constraint.selector.as_ref());
         let against = spec.anti_affinity.iter().filter_map(|term| term.selector.as_ref());
         counting.chain(against).any(|selector| selector.selects(&pod.spec.labels))
+    })
+}
+
+/// Returns whether others have to stand beside a pod, in whatever namespace they are.
+fn is_followed(case: &Case<'_>, pod: &Pod) -> bool {
+    case.crowd.groups.iter().any(|Group { spec, .. }| {
+        let mut selectors = spec.affinity.iter().filter_map(|term| term.selector.as_ref());
+        selectors.any(|selector| selector.selects(&pod.spec.labels))
     })
 }
 
