@@ -9,7 +9,7 @@ use super::case::{Case, taints_of};
 use super::labels::{Domain, Labels};
 use super::spread::{self, Filter};
 use crate::model::{
-    LabelKey, LabelSelector, Namespace, NodeName, NodeStage, Pod, PodAffinityTerm, Requirement,
+    LabelKey, LabelSelector, Namespace, Node, NodeName, NodeStage, Pod, PodAffinityTerm, Requirement,
     SpreadConstraint, Taint,
 };
 
@@ -30,13 +30,13 @@ impl<'a> Moment<'a> {
     /// Reads the nodes, with the pods that stand there then. Machines that have not come up are no nodes yet.
     pub(super) fn of(case: &'a Case<'a>, pods: impl Fn(&NodeName) -> Vec<&'a Pod>) -> Self {
         let nodes = case.nodes.values().filter(|node| node.stage != NodeStage::Launching);
-        let place = |node: &&'a crate::model::Node| Place {
+        let place = |node: &&'a Node| Place {
             name: &node.name,
             labels: Labels::of_node(node),
             taints: taints_of(node),
             pods: pods(&node.name),
         };
-        Self { case, places: nodes.map(|node| place(node)).collect() }
+        Self { case, places: nodes.map(place).collect() }
     }
 
     /// Returns the same where other pods stand on a node.
@@ -55,7 +55,7 @@ impl<'a> Moment<'a> {
         };
         let apart = pod.spec.anti_affinity.iter().filter(|term| {
             let is_meant = |other: &&Pod| self.means(term, pod, other);
-            self.beside(&term.topology_key, here).any(|place| place.pods.iter().any(|other| is_meant(other)))
+            self.beside(&term.topology_key, here).any(|place| place.pods.iter().any(&is_meant))
         });
         let mut missed: Vec<String> = apart
             .map(|term| format!("keeps away from a pod beside `{node}` by `{}`", term.topology_key))
