@@ -31,6 +31,7 @@ mod holds;
 mod labels;
 mod limits;
 mod made;
+mod moment;
 mod names;
 mod nearness;
 mod offering;

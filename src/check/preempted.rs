@@ -2,13 +2,16 @@
 //!
 //! The judge sees the world after all preemptions, and takes them back from the last to the first. That a pod had room
 //! anyway is said only where it had room beside every pod of its priority or above that waits, wherever the plan puts those.
+//! Its rules between pods are looked at as pods stood when it preempted.
 
 use std::collections::BTreeSet;
 
 use super::case::{Case, Site};
 use super::finding::{Finding, Rule};
 use super::labels::pod_meets;
-use super::{capacity, ports, taints};
+use super::moment::Moment;
+use super::room::is_tied;
+use super::{attached, capacity, ports, taints, volumes};
 use crate::model::{Node, NodeName, Pod, PodKey, PodPlace, Preemption};
 
 /// Returns what is wrong with the preemptions that the plan was made after.
@@ -47,10 +50,20 @@ fn of_one<'a>(
     }
     faults.extend(preemption.victims.iter().filter_map(|victim| of_victim(case, pod, victim)));
     faults.extend(does_not_fit(case, pod, node));
+    // When it preempted, its victims had gone and all who came later were still to come.
+    let moment = || Moment::of(case, |node| before(case, (place, preemption), (node, &[])));
+    if minds(case, pod) {
+        faults.extend(moment().keeps_off(pod, &node.name));
+    }
     if faults.is_empty() {
         faults.extend(is_needless(case, (place, preemption), pod));
     }
     faults
+}
+
+/// Returns whether a pod has rules about others, or others have any about those like it.
+fn minds(case: &Case<'_>, pod: &Pod) -> bool {
+    is_tied(pod) || case.snapshot.pods.iter().any(|other| !other.spec.anti_affinity.is_empty())
 }
 
 fn of_pod(pod: &Pod, node: &NodeName) -> Vec<String> {
@@ -88,11 +101,11 @@ fn of_victim(case: &Case<'_>, pod: &Pod, key: &PodKey) -> Option<String> {
 fn does_not_fit<'a>(case: &Case<'a>, pod: &'a Pod, node: &Node) -> Vec<String> {
     let Some(mut site) = case.existing_site(&node.name, &[]) else { return Vec::new() };
     site.running.retain(|other| other.key != pod.key);
-    misses(site, pod)
+    misses(case, site, pod)
 }
 
-/// Returns why a pod cannot come to a node.
-fn misses<'a>(mut site: Site<'a>, pod: &'a Pod) -> Vec<String> {
+/// Returns why a pod cannot come to a node, whatever others think of that.
+fn misses<'a>(case: &Case<'a>, mut site: Site<'a>, pod: &'a Pod) -> Vec<String> {
     site.pods = vec![pod];
     let mut missed = Vec::new();
     if let Some(taint) = site.taints.iter().find(|taint| taints::keeps_off(taint, &pod.spec)) {
@@ -101,7 +114,14 @@ fn misses<'a>(mut site: Site<'a>, pod: &'a Pod) -> Vec<String> {
     if let Err(why) = pod_meets(&pod.spec, &site.labels) {
         missed.push(format!("does not belong on {}: {why}", site.title));
     }
+    let storage = &case.snapshot.storage;
+    missed.extend(
+        volumes::faults(storage, pod, &site.labels)
+            .into_iter()
+            .map(|why| format!("on {}: {why}", site.title)),
+    );
     let of_site = capacity::of_site(&site).into_iter().chain(ports::of_site(&site));
+    let of_site = of_site.chain(attached::too_many(case, &site));
     missed.extend(of_site.map(|finding| format!("does not fit on {}: {}", site.title, finding.message)));
     missed
 }
@@ -117,11 +137,20 @@ fn is_needless<'a>(case: &Case<'a>, at: (usize, &Preemption), pod: &'a Pod) -> V
             && other.spec.priority >= pod.spec.priority
     };
     let ahead: Vec<&'a Pod> = case.snapshot.pods.iter().filter(is_ahead).collect();
+    // Whom those ahead keep away, or draw, depends on where they go.
+    let minds = minds(case, pod);
+    let is_settled = !minds || !ahead.iter().any(|other| is_tied(other));
+    let lets = |node: &NodeName, back: &[PodKey]| {
+        let moment = || {
+            Moment::of(case, |node| before(case, at, (node, &[]))).with(node, before(case, at, (node, back)))
+        };
+        !minds || is_settled && moment().keeps_off(pod, node).is_empty()
+    };
     let had_room = |node: &NodeName, back: &[PodKey]| {
         let Some(mut site) = case.existing_site(node, &[]) else { return false };
         site.running = before(case, at, (node, back));
         site.running.extend(&ahead);
-        misses(site, pod).is_empty()
+        misses(case, site, pod).is_empty() && lets(node, back)
     };
     let others = case.nodes.values().filter(|node| !node.is_deleting && node.name != own.node);
     let elsewhere = others.filter(|node| had_room(&node.name, &[]));

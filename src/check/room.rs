@@ -1,4 +1,5 @@
-//! Room that nobody uses: no pod that stands for itself goes without a place where a node has room for it.
+//! Room that nobody uses: no pod that stands for itself goes without a place where a node has room for it, and none that
+//! waits gets a new node where one that stays would take it at once.
 //!
 //! Judged are pods that no rule ties to others, and whom no rule of others speaks of: of the rest it depends on the order
 //! in which they come who has a place. Whether a node could have been made for a pod is not judged: that is the search itself.
@@ -10,41 +11,70 @@ use super::crowd::Group;
 use super::finding::{Finding, Rule};
 use super::labels::pod_meets;
 use super::taints::keeps_off;
-use crate::model::{Node, NodeStage, Pod, PodSpec, Resources, Strength};
+use crate::model::{Node, NodeStage, Pod, PodPlace, PodSpec, Resources, Strength};
 
-/// Returns the pods that are said to have no place though a node of the final fleet takes them.
+/// Returns the pods that are said to have no place though a node of the final fleet takes them, and those that nodes are
+/// made for though one takes them that stays.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     if !case.plan.spec.targets.is_empty() || case.snapshot.supposed.wishes.destroy {
         return Vec::new();
     }
     let unplaced = case.plan.evidence.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
-    let unplaced = unplaced.filter_map(|key| case.pods.get(key).copied());
-    let mut by_content: BTreeMap<&PodSpec, &Pod> = BTreeMap::new();
+    let unplaced = free(case, unplaced.filter_map(|key| case.pods.get(key).copied()));
+    let mut bought = free(case, on_new_nodes(case));
+    // Who has to stand beside others may have no place where those would go alone.
+    bought.retain(|pod| !is_followed(case, pod));
+    if unplaced.is_empty() && bought.is_empty() {
+        return Vec::new();
+    }
+    let mut sites = standing(case);
+    let mut found = taken(&sites, &bought, "gets a new node");
+    if !unplaced.is_empty() {
+        sites.extend(case.made.iter().filter_map(|made| case.new_site(made)));
+        found.extend(taken(&sites, &unplaced, "is said to have no place"));
+    }
+    found
+}
+
+/// Returns the pods that wait and get a node that is made for pods.
+fn on_new_nodes<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Pod> {
+    let opened = case.made.iter().filter(|made| made.opened_for.is_some());
+    let pods = opened.flat_map(|made| made.pods).filter_map(|key| case.pods.get(key).copied());
+    pods.filter(|pod| pod.place == PodPlace::Waiting)
+}
+
+/// Returns those of these pods that stand for themselves, one for each content.
+fn free<'a>(case: &Case<'_>, pods: impl Iterator<Item = &'a Pod>) -> Vec<&'a Pod> {
     // Rules that the model has no field for are nobody's here.
     let is_free = |pod: &&Pod| !pod.key.is_placeholder() && !is_tied(pod) && pod.spec.other_rules.is_empty();
-    for pod in unplaced.filter(is_free) {
+    let mut by_content: BTreeMap<&PodSpec, &Pod> = BTreeMap::new();
+    for pod in pods.filter(is_free) {
         by_content.entry(&pod.spec).or_insert(pod);
     }
     by_content.retain(|_, pod| !is_minded(case, pod));
-    if by_content.is_empty() {
-        return Vec::new();
-    }
-    let sites = sites(case);
-    let fault = |pod: &Pod| {
-        let site = sites.iter().find(|site| has_room(site, &site.pods, pod))?;
-        let why = format!("is said to have no place, and {} has room for it", site.title);
-        Some(Finding::new(Rule::Pods, format!("pod `{}`", pod.key), why))
-    };
-    by_content.into_values().filter_map(fault).collect()
+    by_content.into_values().collect()
 }
 
-/// Returns every node that takes pods when all is done.
-fn sites<'a>(case: &Case<'a>) -> Vec<Site<'a>> {
+/// Returns what is wrong with pods that one of these nodes takes.
+fn taken(sites: &[Site<'_>], pods: &[&Pod], what: &str) -> Vec<Finding> {
+    if pods.is_empty() {
+        return Vec::new();
+    }
+    let used: Vec<Resources> = sites.iter().map(|site| used(site, &site.pods)).collect();
+    let fault = |pod: &&Pod| {
+        let (site, _) = sites.iter().zip(&used).find(|(site, used)| takes(site, used, pod))?;
+        let why = format!("{what}, and {} has room for it", site.title);
+        Some(Finding::new(Rule::Pods, format!("pod `{}`", pod.key), why))
+    };
+    pods.iter().filter_map(fault).collect()
+}
+
+/// Returns every node that is there and takes pods when all is done.
+fn standing<'a>(case: &Case<'a>) -> Vec<Site<'a>> {
     let is_up = |node: &Node| case.stays(node) && node.stage == NodeStage::Initialized && node.is_ready();
     let placed = |node: &Node| case.plan.evidence.kept.get(&node.name).map_or(&[][..], Vec::as_slice);
     let standing = case.nodes.values().filter(|node| is_up(node));
-    let standing = standing.filter_map(|node| case.existing_site(&node.name, placed(node)));
-    standing.chain(case.made.iter().filter_map(|made| case.new_site(made))).collect()
+    standing.filter_map(|node| case.existing_site(&node.name, placed(node))).collect()
 }
 
 /// Returns whether a rule ties a pod to other pods, or to what is on a node beside its resources.
@@ -67,11 +97,29 @@ fn is_minded(case: &Case<'_>, pod: &Pod) -> bool {
     })
 }
 
+/// Returns whether others have to stand beside a pod, in whatever namespace they are.
+fn is_followed(case: &Case<'_>, pod: &Pod) -> bool {
+    case.crowd.groups.iter().any(|Group { spec, .. }| {
+        let mut selectors = spec.affinity.iter().filter_map(|term| term.selector.as_ref());
+        selectors.any(|selector| selector.selects(&pod.spec.labels))
+    })
+}
+
 /// Returns whether a node holds a pod beside these, what runs there, and daemonsets.
 pub(super) fn has_room(site: &Site<'_>, pods: &[&Pod], pod: &Pod) -> bool {
+    takes(site, &used(site, pods), pod)
+}
+
+/// Returns what these pods use of a node, with what runs there and daemonsets.
+fn used(site: &Site<'_>, pods: &[&Pod]) -> Resources {
     let mut used = Resources::none();
     pods.iter().chain(&site.running).for_each(|pod| used.add(&pod.spec.requests));
     site.daemons.iter().for_each(|daemon| used.add(&daemon.spec.requests));
+    used
+}
+
+/// Returns whether a node of which so much is used takes a pod.
+fn takes(site: &Site<'_>, used: &Resources, pod: &Pod) -> bool {
     let fits = |name, amount| amount <= 0 || used.get(name) + amount <= site.allocatable.get(name);
     pod.spec.requests.iter().all(|(name, amount)| fits(name, amount))
         && pod.spec.host_ports.is_empty()

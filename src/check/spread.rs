@@ -124,7 +124,7 @@ impl<'a> Rules<'a> {
 }
 
 impl<'a> Filter<'a> {
-    fn of(spec: &'a PodSpec, constraint: &SpreadConstraint) -> Self {
+    pub(super) fn of(spec: &'a PodSpec, constraint: &SpreadConstraint) -> Self {
         let mut keys: Vec<&LabelKey> = required(spec).map(|constraint| &constraint.topology_key).collect();
         keys.sort();
         keys.dedup();

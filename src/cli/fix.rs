@@ -30,7 +30,8 @@ pub(super) fn run(sources: Vec<Source>, output: ValidateOutput, ui: Ui) -> Resul
     let piped = new.iter().find(|source| source.name == STANDARD_INPUT).map(|source| source.bytes.clone());
     let read = offline::read(new);
     let mut faults: Vec<Fault> = upgraded.iter().flat_map(|file| file.refused.clone()).collect();
-    faults.extend(read.as_ref().err().into_iter().flatten().cloned());
+    let others = read.as_ref().err().into_iter().flatten();
+    faults.extend(others.filter(|fault| !is_for_want_of_rewriting(fault, &upgraded)).cloned());
     let written: Vec<&Upgraded> = upgraded.iter().filter(|file| file.text.is_some()).collect();
     for file in written.iter().filter(|file| file.name != STANDARD_INPUT) {
         write(file)?;
@@ -47,6 +48,13 @@ pub(super) fn run(sources: Vec<Source>, output: ValidateOutput, ui: Ui) -> Resul
         say(&valid(objects), &sources, ui)?;
     }
     Ok(Exit::Done)
+}
+
+/// Returns whether a fault only asks for what could not be done with its file.
+fn is_for_want_of_rewriting(fault: &Fault, upgraded: &[Upgraded]) -> bool {
+    let is_refused = |file: &Upgraded| file.name == *fault.file && !file.refused.is_empty();
+    let asks = fault.hint.as_ref().is_some_and(|hint| hint.contains("validate --fix"));
+    asks && upgraded.iter().any(is_refused)
 }
 
 /// Puts the new text in the place of a file.
@@ -79,8 +87,11 @@ fn report(
 ) -> Result<(), Failure> {
     let is_piped = upgraded.iter().any(|file| file.name == STANDARD_INPUT);
     let of = |sorts: &[Sort]| -> Vec<Fault> {
-        let left =
-            |file: &&Upgraded| written.iter().any(|other| other.name == file.name) || file.text.is_none();
+        // Of what could not be rewritten it is only said why.
+        let left = |file: &&Upgraded| {
+            written.iter().any(|other| other.name == file.name)
+                || file.text.is_none() && file.refused.is_empty()
+        };
         upgraded
             .iter()
             .filter(left)

@@ -15,6 +15,7 @@ use super::document::Taker;
 use super::fault::{Fault, Faults};
 use super::fields::Unknown;
 use super::folder::{self, shell_word};
+use super::hooks;
 use super::kept::{self, KeptObject};
 use super::kind::{self, Misspelt, NotUnderstood, Treatment, Why, WorkloadKind};
 use super::live::{self, LivePod, PodObject};
@@ -285,6 +286,10 @@ impl Found {
     fn keep(&mut self, object: Cursor<'_>, kind: &Arc<str>, treatment: Treatment) -> bool {
         let place = Place { file: Arc::clone(object.document.file), line: object.tree.line };
         let has_uid = object.tree.at(&["metadata", "uid"]).is_some();
+        if let Some(note) = hooks::idle(object, kind, treatment) {
+            self.notes.push(note);
+            return false;
+        }
         if treatment == Treatment::Node || has_uid {
             self.made.files.insert(Arc::clone(&place.file));
         }

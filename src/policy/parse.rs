@@ -109,17 +109,21 @@ fn classes(objects: &[WireObject<'_>]) -> BTreeSet<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Says to NodePools that name no class what to write: which class is meant nobody but their author knows, so that
-/// nothing writes it for them.
+/// Says to NodePools that name no class what to write: which of several classes is meant nobody but their author knows, so
+/// that only the one that there is gets written for them.
 fn name_classes(objects: &[WireObject<'_>], faults: &mut [(usize, Fault)]) {
     const REFERENCE: &str = "spec.template.spec.nodeClassRef";
     let (whole, name) = (super::path(REFERENCE), super::path(&format!("{REFERENCE}.name")));
     let present = classes(objects);
     let named: Vec<String> = present.iter().map(|name| format!("`{name}`")).collect();
+    const UNCHOSEN: &str = "; `validate --fix` does not choose a class";
     let (class, which) = match named.as_slice() {
-        [] => (AKS_CLASS, "the class that AKS makes itself".to_owned()),
-        [_] => (present.first().map_or(AKS_CLASS, String::as_str), "the one class of the input".to_owned()),
-        several => ("NAME", format!("NAME being one of {}", several.join(", "))),
+        [] => (AKS_CLASS, format!("the class that AKS makes itself{UNCHOSEN}")),
+        [_] => {
+            let class = present.first().map_or(AKS_CLASS, String::as_str);
+            (class, "the one class of the input; `nodeform validate --fix` writes it".to_owned())
+        }
+        several => ("NAME", format!("NAME being one of {}{UNCHOSEN}", several.join(", "))),
     };
     for (index, fault) in faults {
         let Some(object) = objects.get(*index).filter(|object| object.kind == Kind::NodePool) else {
@@ -135,7 +139,7 @@ fn name_classes(objects: &[WireObject<'_>], faults: &mut [(usize, Fault)]) {
             }
             None | Some(_) => continue,
         };
-        fault.hint = Some(format!("add `{add}`, {which}; `validate --fix` does not choose a class"));
+        fault.hint = Some(format!("add `{add}`, {which}"));
     }
 }
 

@@ -247,11 +247,12 @@ fn a_pool_that_names_no_class_is_told_what_to_write() {
     };
     let whole = "add `nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: ";
     let end = "; `validate --fix` does not choose a class";
-    assert_eq!(said(None, &["gpu"]), [format!("{whole}gpu}}`, the one class of the input{end}")]);
+    let written = "the one class of the input; `nodeform validate --fix` writes it";
+    assert_eq!(said(None, &["gpu"]), [format!("{whole}gpu}}`, {written}")]);
     assert_eq!(said(None, &[]), [format!("{whole}default}}`, the class that AKS makes itself{end}")]);
     assert_eq!(said(None, &["b", "a"]), [format!("{whole}NAME}}`, NAME being one of `a`, `b`{end}")]);
     let nameless = json!({"group": "karpenter.azure.com", "kind": "AKSNodeClass"});
-    assert_eq!(said(Some(nameless), &["gpu"]), [format!("add `name: gpu`, the one class of the input{end}")]);
+    assert_eq!(said(Some(nameless), &["gpu"]), [format!("add `name: gpu`, {written}")]);
 }
 
 #[test]

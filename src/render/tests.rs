@@ -9,7 +9,7 @@ use crate::model::{
     Requirement, ResourceName, Resources, SchedulingRule, SkuName, Workload, label,
 };
 use crate::plan::tests::world as sample;
-use crate::plan::{HeldChange, Plan, read, write};
+use crate::plan::{ChangeId, HeldChange, Plan, Step, Wave, read, write};
 use crate::snapshot::{Assumption, Gap, GapKind};
 use crate::solve::explain::node::NodeFate;
 use crate::solve::explain::{NodeExplanation, PodExplanation, PodOutcome};
@@ -158,6 +158,9 @@ fn what_is_evicted_is_said_by_workload_below_what_goes() {
         group.names = pods.into_iter().map(Into::into).collect();
         plan.evidence.world.pods.push(group);
     }
+    // Where only empty nodes go, nobody is evicted.
+    let of_others = Wave { steps: [(Step::Drain, vec![ChangeId("another".into())])].into() };
+    plan.spec.waves.push(of_others);
     let text = shown(&plan, Detail::Brief).replace("\n      ", " ");
     let expected = "$146/month, 3 pods: empty\nEvicts 3 running pods (2 shop/web, 1 shop/cart).\n";
     assert!(text.contains(expected), "{text}");

@@ -171,7 +171,7 @@ pub(super) fn bare(node: &Node) -> Site<'_> {
 }
 
 /// Returns what the labels of a node are, its name's among them.
-fn labels_of(node: &Node) -> Requirements {
+pub(super) fn labels_of(node: &Node) -> Requirements {
     let mut labels = Requirements::of_labels(node.labels.iter().map(|(key, value)| (key.as_str(), &**value)));
     if labels.get(label::HOSTNAME).is_none() && node.stage != NodeStage::Launching {
         labels.add(LabelKey::new(label::HOSTNAME), crate::model::Requirement::one(node.name.as_str()));

@@ -156,7 +156,11 @@ fn without_surplus(
         let of_rest = looked_again(&rest);
         let Some(other) = surplus::with_rest(scene, without_due, of_rest) else { continue };
         let than = best.as_ref().unwrap_or(solution);
-        if is_better(without_due, &other, than) && !lets_go_of_due(scene, without_due, &other.target) {
+        // Where as many have a place, those have it that would whatever else waited: of more, never fewer.
+        let is_other = || best.is_none() && surplus::places_others(without_due, &other, than);
+        let is_taken =
+            is_better(without_due, &other, than) || !is_worse(without_due, &other, than) && is_other();
+        if is_taken && !lets_go_of_due(scene, without_due, &other.target) {
             best = Some(other);
         }
     }
@@ -193,6 +197,12 @@ fn gains_by_looking(snapshot: &Snapshot, solution: &Solution) -> bool {
 /// Returns whether a fleet leaves fewer pods over than another, the highest priority first, or as many for less.
 pub(super) fn is_better(snapshot: &Snapshot, one: &Solution, other: &Solution) -> bool {
     is_worth_it(snapshot, (one, 0), (other, 0))
+}
+
+/// Returns whether a fleet leaves more pods over than another, the highest priority first.
+fn is_worse(snapshot: &Snapshot, one: &Solution, other: &Solution) -> bool {
+    let [left, left_by_other] = [one, other].map(|solution| caution::unplaced(snapshot, solution));
+    trial::is_worse(&left, &left_by_other)
 }
 
 /// The same, where each costs so much more for what it moves. What is likely to be refused counts as dearer here too.

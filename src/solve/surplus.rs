@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Namespace, PodKey, PodPlace, PodSpec, ResourceName};
+use crate::model::{Namespace, Pod, PodKey, PodPlace, PodSpec, ResourceName};
 use crate::snapshot::Snapshot;
 
 use super::fit::limits::{self, Counter};
@@ -105,6 +105,20 @@ pub(super) fn with_rest(scene: &Scene<'_>, snapshot: &Snapshot, solution: Soluti
     let rest = fleet::without(scene, &between);
     let both = composed::composed(scene, &between, (solution, rest));
     whole::is_right(scene, snapshot, &both).then_some(both)
+}
+
+/// Returns whether two fleets leave out different numbers of pods of some kind.
+pub(super) fn places_others(snapshot: &Snapshot, one: &Solution, other: &Solution) -> bool {
+    let pods: BTreeMap<&PodKey, &Pod> = snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect();
+    let left = |solution: &Solution| {
+        let mut left: BTreeMap<(&Namespace, &PodSpec), usize> = BTreeMap::new();
+        let unplaced = solution.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
+        for pod in unplaced.filter_map(|key| pods.get(key)) {
+            *left.entry((&pod.key.namespace, &*pod.spec)).or_default() += 1;
+        }
+        left
+    };
+    left(one) != left(other)
 }
 
 /// Lists what waits by kind: the highest priority first, and of one those last that have to stand beside others.

@@ -44,9 +44,10 @@ pub struct Upgraded {
 }
 
 /// Words that every source holds that there is something to say about; others are not parsed.
-const WORDS: [&str; 17] = [
-    "karpenter.sh/v1alpha5",
-    "karpenter.sh/v1beta1",
+const WORDS: [&str; 15] = [
+    // Pools of every version: zones and sizes of other clouds in pools and pods are read only beside one of these
+    // labels, and a pool may lack its class.
+    "karpenter.sh/v1",
     "karpenter.azure.com/v1alpha",
     "autoscaling.x-k8s.io/v1alpha1",
     "karpenter.sh/do-not-",
@@ -57,8 +58,6 @@ const WORDS: [&str; 17] = [
     "topology.ebs.csi.aws.com/",
     "topology.k8s.aws/",
     "topology.gke.io/",
-    // Zones and sizes of other clouds in pools and pods: the labels are read only beside one of these.
-    "kind: NodePool",
     // Fields of a class whose letters are not of the right case.
     "AKSNodeClass",
     // Versions of Kubernetes' own kinds that are not served any more.

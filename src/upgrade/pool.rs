@@ -73,11 +73,10 @@ pub(super) fn provisioner(root: &mut Node, job: &mut Job<'_>) -> Wanted {
     wanted
 }
 
-/// Rewrites a NodePool.
-pub(super) fn node_pool(root: &mut Node, job: &mut Job<'_>) -> Option<Wanted> {
+/// Rewrites a NodePool. Where it names no class it gets the one that there is.
+pub(super) fn node_pool(root: &mut Node, only_class: Option<&str>, job: &mut Job<'_>) -> Option<Wanted> {
     super::head(root, "karpenter.sh/v1", "NodePool");
     root.edit_at("metadata.annotations", |map| pods::annotations(map, &["metadata", "annotations"], job));
-    let class = root.at("spec.template.spec.nodeClassRef.name").and_then(Node::scalar).unwrap_or_default();
     let mut kubelet = None;
     for key in ["kubelet", "kubeletConfiguration"] {
         if root.at(&format!("spec.template.spec.{key}")).is_some()
@@ -87,6 +86,10 @@ pub(super) fn node_pool(root: &mut Node, job: &mut Job<'_>) -> Option<Wanted> {
         }
     }
     root.edit_at("spec.template.spec.nodeClassRef", |node| class_reference(node, &TEMPLATE_PATH, job));
+    if let Some(class) = only_class {
+        root.edit_at("spec.template.spec", |template| name_class(template, class, job));
+    }
+    let class = root.at("spec.template.spec.nodeClassRef.name").and_then(Node::scalar).unwrap_or_default();
     root.edit_at("spec", |spec| {
         let mut is_changed = disruption::beta(spec, job);
         is_changed |= template_labels(spec, job, &["spec", "template", "metadata", "labels"]);
@@ -99,6 +102,24 @@ pub(super) fn node_pool(root: &mut Node, job: &mut Job<'_>) -> Option<Wanted> {
 pub(super) fn reference(name: &str) -> Node {
     let text = |key, value| Entry::new(key, Node::text(value));
     Node::map(vec![text("group", "karpenter.azure.com"), text("kind", "AKSNodeClass"), text("name", name)])
+}
+
+/// Writes the one class that there is where a template names none. Returns whether anything changed.
+fn name_class(template: &mut Node, class: &str, job: &mut Job<'_>) -> bool {
+    let at = |key: &'static [&'static str]| [&TEMPLATE_PATH, &["nodeClassRef"][..], key].concat();
+    let message = format!("is missing: it is `{class}`, the one class of the input");
+    match template.get("nodeClassRef") {
+        Some(present) if present.get("name").is_some() => return false,
+        Some(present) => {
+            job.say(Sort::Moved, (present.line, &at(&["name"])), message, None);
+            template.put_at("nodeClassRef", Entry::new("name", Node::text(class)));
+        }
+        None => {
+            job.say(Sort::Moved, (template.line, &at(&[])), message, None);
+            template.put(Entry::new("nodeClassRef", reference(class)));
+        }
+    }
+    true
 }
 
 /// Makes a reference one to an AKSNodeClass, by group instead of version. Returns whether anything changed.

@@ -1,6 +1,6 @@
 //! Files and their documents: finds the objects, has each rewritten, and checks what was written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::kubelet::Kubelet;
@@ -212,11 +212,11 @@ fn objects(root: &mut Node, each: &mut impl FnMut(&mut Node) -> bool) -> bool {
 /// Rewrites the objects of all files: pools first, then the classes that they ask things of.
 pub(super) fn all(files: &mut [File]) {
     let mut wanted: BTreeMap<String, Vec<Kubelet>> = BTreeMap::new();
-    let mut classes: Vec<String> = Vec::new();
+    let mut classes: BTreeSet<String> = BTreeSet::new();
     for file in files.iter_mut() {
         pass(file, |root, _| {
             if sorted(root) == Sorted::Class {
-                classes.push(root.at("metadata.name").and_then(Node::scalar).unwrap_or_default());
+                classes.insert(root.at("metadata.name").and_then(Node::scalar).unwrap_or_default());
             }
             (false, None)
         });
@@ -283,13 +283,13 @@ fn changed(root: &mut Node, rewrite: impl FnOnce(&mut Node)) -> bool {
 fn pool_or_other(
     root: &mut Node,
     job: &mut Job<'_>,
-    classes: &[String],
+    classes: &BTreeSet<String>,
     wanted: &mut BTreeMap<String, Vec<Kubelet>>,
 ) -> (bool, Option<String>) {
     let mut asked = None;
     let is_changed = match sorted(root) {
         Sorted::Provisioner => changed(root, |root| asked = Some(pool::provisioner(root, job))),
-        Sorted::Pool => changed(root, |root| asked = pool::node_pool(root, job)),
+        Sorted::Pool => changed(root, |root| asked = pool::node_pool(root, only(classes), job)),
         Sorted::Claim => changed(root, |root| claim::claim(root, job)),
         Sorted::Class => false,
         Sorted::Buffer => changed(root, |root| super::newer(root, "autoscaling.x-k8s.io/v1beta1", job)),
@@ -303,11 +303,17 @@ fn pool_or_other(
     (is_changed, asked.and_then(|asked| ask(asked, job, classes, wanted)))
 }
 
+/// Returns the one class that there is, where there is one.
+fn only(classes: &BTreeSet<String>) -> Option<&str> {
+    let one = classes.first().filter(|class| classes.len() == 1 && !class.is_empty());
+    one.map(String::as_str)
+}
+
 /// Notes what a pool asks of its class; returns the class as a document where no class of this name is there.
 fn ask(
     asked: Wanted,
     job: &mut Job<'_>,
-    classes: &[String],
+    classes: &BTreeSet<String>,
     wanted: &mut BTreeMap<String, Vec<Kubelet>>,
 ) -> Option<String> {
     let Wanted { class, kubelet, inline } = asked;

@@ -17,13 +17,14 @@ pub fn unexplained(faults: Vec<Fault>, remarks: &[Remark], after: &[Fault]) -> V
     faults.into_iter().filter(|fault| is_left(fault) || !is_explained(fault)).collect()
 }
 
-/// Returns whether a remark is about the field of a fault, about one that it is in, or about one beside it.
+/// Returns whether a remark is about the field of a fault, about one that it is in or that is in it, or about one beside it.
 fn is_beside(remark: &Fault, fault: &Fault) -> bool {
     let parent = |path: &[Segment]| path.split_last().map(|(_, parent)| parent.to_vec());
     let is_same_object = remark.file == fault.file && name(remark) == name(fault);
     let is_within = !remark.path.is_empty() && fault.path.starts_with(&remark.path);
     let is_sibling = remark.path.len() > 1 && parent(&remark.path) == parent(&fault.path);
-    is_same_object && (is_within || is_sibling)
+    let is_around = !fault.path.is_empty() && remark.path.starts_with(&fault.path);
+    is_same_object && (is_within || is_around || is_sibling)
 }
 
 /// Returns whether two faults say the same of the same object; indices may have shifted.
@@ -67,6 +68,7 @@ mod tests {
             fault(&["spec", "ref", "apiVersion"], "is not a known field"),
             fault(&["spec", "ref", "group"], "is missing"),
             fault(&["spec", "ref", "name"], "is missing"),
+            fault(&["spec", "ref"], "is of another cloud"),
             fault(&["spec", "disruption", "expireAfter"], "is not a known field"),
             fault(&["spec", "weight"], "is too large"),
         ];

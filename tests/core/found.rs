@@ -543,3 +543,21 @@ fn more_pods_of_a_lower_priority_take_no_place_from_others_and_have_no_fewer_the
     assert_eq!(few, (9, 3));
     assert!(many.0 == 9 && many.1 >= 3, "{many:?}");
 }
+
+/// Two workloads of one priority under a limit, of which as many have a place in two ways.
+#[test]
+fn more_replicas_take_no_place_from_their_own() {
+    let tied = |app: &str, key: &str| spread(pod(app).label("app", app).priority(1), over_of(key, app));
+    let placed = |db: usize| {
+        let pool = pool("default")
+            .requiring(label::ZONE, Operator::In, &["westeurope-1", "westeurope-2"])
+            .requiring(label::CAPACITY_TYPE, Operator::In, &["on-demand", "spot"])
+            .requiring(label::SKU_FAMILY, Operator::In, &["D"])
+            .limit("cpu", "4");
+        let both = world().pool(pool).pods(tied("api", label::ZONE).times(2));
+        let plan = planned(&both.pods(tied("db", label::CAPACITY_TYPE).times(db)));
+        let pods = plan.evidence.placements.values().flat_map(|placement| &placement.pods);
+        pods.filter(|pod| pod.name.starts_with("db")).count()
+    };
+    assert!(placed(7) >= placed(5), "{} of 7, {} of 5", placed(7), placed(5));
+}

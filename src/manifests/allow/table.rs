@@ -77,6 +77,7 @@ const ANNOTATIONS: (&str, Rule) = (
         "autoscaling.keda.sh/paused",
         "autoscaling.keda.sh/paused-replicas",
         "controller.kubernetes.io/pod-deletion-cost",
+        "helm.sh/hook",
         "karpenter.sh/do-not-disrupt",
         "kubernetes.io/config.mirror",
         "storageclass.beta.kubernetes.io/is-default-class",

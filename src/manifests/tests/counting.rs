@@ -226,3 +226,27 @@ fn cron_jobs_may_be_left_out_of_manifests() {
     let (objects, _) = read_all(vec![Source::new("a.yaml", cron_job("etl"))], &options);
     assert!(objects.pods.is_empty());
 }
+
+#[test]
+fn hooks_of_helm_that_no_install_runs_need_no_node() {
+    let pod = |hook: &str, more: &str| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: t, annotations: {{helm.sh/hook: {hook}}}{more}}}\n\
+             spec: {{containers: [{{name: c}}]}}\n"
+        )
+    };
+    let read = |hook: &str, more: &str| {
+        let read = objects(&pod(hook, more));
+        (read.pods.len(), assumed(&read))
+    };
+    for hook in ["test", "test-success", "'post-delete, pre-delete'"] {
+        let (pods, said) = read(hook, "");
+        assert_eq!(pods, 0, "{hook}");
+        let expected = "`Pod/t` does not run: `helm.sh/hook: ";
+        assert!(said.len() == 1 && said[0].starts_with(expected), "{said:?}");
+    }
+    for hook in ["pre-install", "'pre-install, test'"] {
+        assert_eq!(read(hook, "").0, 1, "{hook}");
+    }
+    assert_eq!(read("test", ", uid: u").0, 1, "it runs");
+}

@@ -42,7 +42,9 @@ pub(crate) fn of_pod(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
         let is_victim = victims.contains(pod);
         is_victim.then(|| format!("  gives way to `{own}` on node `{node}`, whose priority is higher"))
     };
+    let preempts = view.plan.evidence.world.preemptions.iter().any(|preemption| preemption.pod == *pod);
     let promised = promised(view, pod)
+        .filter(|_| !preempts)
         .map(|node| format!("  kube-scheduler has promised it node `{node}` (`status.nominatedNodeName`)"));
     preemptions.filter_map(said).chain(promised).map(|text| Line::new(Style::Plain, text)).collect()
 }

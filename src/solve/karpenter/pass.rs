@@ -301,12 +301,14 @@ impl<'a, 'm> Pass<'a, 'm> {
 
     fn open_of(&mut self, place: usize, waiting: usize, attempt: Attempt<'_>) -> Result<(), No> {
         let template = &self.bench.templates[place];
-        if template.nodes_left.is_some_and(|left| left <= 0) {
-            return Err(No::NodesLimit);
+        if let Some(most) =
+            template.pool.nodes_max.filter(|_| template.nodes_left.is_some_and(|left| left <= 0))
+        {
+            return Err(No::NodesLimit(most));
         }
         let mut kinds = template.within_limits(self.bench.shelf(template));
         if kinds.is_empty() {
-            return Err(No::Limits);
+            return Err(No::Limits(template.exceeded(self.bench.shelf(template), &template.kinds)));
         }
         if self.bench.settings.unnamed == UnnamedFamilies::LeaveOut {
             self.leave_out_unnamed(&mut kinds, place, attempt);
@@ -342,7 +344,7 @@ impl Pass<'_, '_> {
         let claim = self.bench.empty(place, kinds, self.claims.len() + 1);
         let fit = self.bench.fit(&claim, attempt).ok()?;
         let template = &self.bench.templates[place];
-        Some(No::BeyondLimits(template.exceeded(self.bench.shelf(template), fit.kinds())))
+        Some(No::Limits(template.exceeded(self.bench.shelf(template), fit.kinds())))
     }
 
     /// Leaves out the burstable and HPC sizes that neither the pool nor the pod names.

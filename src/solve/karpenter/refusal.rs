@@ -6,6 +6,9 @@ use crate::model::{LabelKey, ResourceName};
 
 use super::topology::{Constraint, Topology};
 
+/// The name of the rule that limits are.
+pub(super) const LIMITS: &str = "limits";
+
 /// Why a pod may not join.
 #[derive(Clone, Debug)]
 pub(super) enum No {
@@ -36,15 +39,23 @@ pub(super) enum No {
     },
     /// Too few distinct values of labels are left.
     Variety(Vec<(LabelKey, u32)>),
-    /// Limits leave no size.
-    Limits,
-    /// Limits leave no size that could hold the pod: of each that leaves too little for all of these, what it leaves and
-    /// the least that would be taken.
-    BeyondLimits(Vec<(ResourceName, i64, i64)>),
-    /// Limits leave no node.
-    NodesLimit,
+    /// Limits leave no size, or none that could hold the pod.
+    Limits(Vec<Exceeded>),
+    /// The limit on nodes, this one, leaves none.
+    NodesLimit(u64),
     /// What is reserved is taken by other claims: a later pass may be luckier.
     Reserved,
+}
+
+/// A limit that sizes exceed.
+#[derive(Clone, Debug)]
+pub(super) struct Exceeded {
+    /// What is limited.
+    pub(super) name: ResourceName,
+    /// What the limit leaves.
+    pub(super) left: i64,
+    /// The least that any of the sizes would take, where it is more than that.
+    pub(super) least: Option<i64>,
 }
 
 impl No {
@@ -53,11 +64,7 @@ impl No {
     pub(super) const fn is_lasting(&self, is_alone: bool) -> bool {
         match self {
             Self::Taints | Self::Labels | Self::Ports | Self::Room => true,
-            Self::Sizes { .. }
-            | Self::Variety(_)
-            | Self::Limits
-            | Self::BeyondLimits(_)
-            | Self::NodesLimit => is_alone,
+            Self::Sizes { .. } | Self::Variety(_) | Self::Limits(_) | Self::NodesLimit(_) => is_alone,
             Self::Volumes | Self::Topology(_) | Self::TopologyDisagrees | Self::Reserved => false,
         }
     }
@@ -75,7 +82,7 @@ impl No {
             Self::Sizes { has_room: false, .. } => "resources",
             Self::Sizes { .. } => "offerings",
             Self::Variety(_) => "minValues",
-            Self::Limits | Self::BeyondLimits(_) | Self::NodesLimit => "limits",
+            Self::Limits(_) | Self::NodesLimit(_) => LIMITS,
             Self::Reserved => "reserved capacity",
         }
     }
@@ -101,22 +108,24 @@ impl No {
                     keys.join(", ")
                 )
             }
-            Self::Limits => "every size that is left exceeds what its limits leave".to_owned(),
-            Self::BeyondLimits(limits) => beyond(limits),
-            Self::NodesLimit => "it is at its node limit".to_owned(),
+            Self::Limits(exceeded) => beyond(exceeded),
+            Self::NodesLimit(most) => format!("it is at its node limit of {most} (`spec.limits.nodes`)"),
             Self::Reserved => "what is reserved is held by other nodes; it is tried again".to_owned(),
         }
     }
 }
 
-fn beyond(limits: &[(ResourceName, i64, i64)]) -> String {
-    let said = limits.iter().map(|(name, left, least)| {
-        format!("its `{name}` limit leaves {}, a node takes {}", name.show(*left), name.show(*least))
+fn beyond(limits: &[Exceeded]) -> String {
+    let said = limits.iter().map(|Exceeded { name, left, least }| {
+        let takes = least.map_or(String::new(), |least| format!(", a node takes {}", name.show(least)));
+        format!("its `{name}` limit leaves {}{takes}", name.show(*left))
     });
-    let said: Vec<String> = said.collect();
-    match said.is_empty() {
-        true => "every size that could hold it exceeds what its limits leave".to_owned(),
-        false => said.join("; "),
+    let said = said.collect::<Vec<String>>().join("; ");
+    let is_each_enough = limits.iter().all(|limit| limit.least.is_none());
+    if is_each_enough {
+        format!("{said}: too little together for every size that could hold it")
+    } else {
+        said
     }
 }
 

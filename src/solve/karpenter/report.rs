@@ -12,6 +12,7 @@ use crate::solve::solution::{Held, Kept, Removal, Target, Unplaced};
 
 use super::desk::Beyond;
 use super::passes::Passed;
+use super::refusal::LIMITS;
 use super::refused::Refused;
 use super::{Ignored, PodError};
 
@@ -27,7 +28,9 @@ pub(super) fn unplaced(passed: &Passed, refused: &Refused, beyond: Beyond) -> Ve
     };
     for PodError { pod, reasons } in &passed.errors {
         let details = reasons.iter().map(|(pool, _, why)| format!("pool `{pool}`: {why}")).collect();
-        match reasons.first() {
+        // A limit is what somebody set: a pool that only lacks that is the one to change.
+        let limited = reasons.iter().find(|(_, rule, _)| *rule == LIMITS);
+        match limited.or(reasons.first()) {
             Some((pool, rule, why)) => add(pod, rule, &format!("pool `{pool}`: {why}"), details),
             None => add(
                 pod,
@@ -44,7 +47,7 @@ pub(super) fn unplaced(passed: &Passed, refused: &Refused, beyond: Beyond) -> Ve
         add(pod, "not scheduled", STUCK, Vec::new());
     }
     for (pod, because) in &beyond {
-        add(pod, "limits", because, Vec::new());
+        add(pod, LIMITS, because, Vec::new());
     }
     for (pod, because) in &refused.pods {
         add(

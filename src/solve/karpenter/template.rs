@@ -15,6 +15,7 @@ use crate::solve::supply::{self, named};
 use super::OverlayGate;
 use super::amounts::{self, Amounts, Columns};
 use super::meeting::Asked;
+use super::refusal::Exceeded;
 use super::shelf::Shelf;
 use super::store::{Memory, Store};
 
@@ -207,14 +208,20 @@ impl Template<'_> {
         kinds
     }
 
-    /// Returns each limit that leaves too little for all of these sizes, with what it leaves and what the least of them
-    /// would take.
-    pub(super) fn exceeded(&self, shelf: &Shelf<'_>, kinds: &Bits) -> Vec<(ResourceName, i64, i64)> {
-        let exceeded = self.left.iter().filter_map(|(name, left)| {
-            let least = kinds.iter().map(|place| shelf.kinds[place].capacity.get(name)).min()?;
-            (least > left).then(|| (name.clone(), left.max(0), least))
-        });
-        exceeded.collect()
+    /// Returns each limit that leaves too little for all of these sizes; where none does, each that does for some of them.
+    pub(super) fn exceeded(&self, shelf: &Shelf<'_>, kinds: &Bits) -> Vec<Exceeded> {
+        let takes = |name| kinds.iter().map(move |place| shelf.kinds[place].capacity.get(name));
+        let limits = |is_for_all: bool| {
+            let exceeded = self.left.iter().filter_map(move |(name, left)| {
+                let (least, most) = (takes(name).min()?, takes(name).max()?);
+                let least = (least > left).then_some(least);
+                let is_meant = least.is_some() || !is_for_all && most > left;
+                is_meant.then(|| Exceeded { name: name.clone(), left: left.max(0), least })
+            });
+            exceeded.collect::<Vec<_>>()
+        };
+        let for_all = limits(true);
+        if for_all.is_empty() { limits(false) } else { for_all }
     }
 
     /// Takes the largest of the sizes that a new claim may become. The number of nodes is not counted down: so

@@ -6,14 +6,18 @@
 //! victims, then those with victims of the lowest priorities, then the first by name; Kubernetes' own tie-breaks are not
 //! copied. A pod with `status.nominatedNodeName` goes to that node.
 //!
-//! Pods of DaemonSets neither preempt nor are victims, and pods that are being deleted are no victims again. Pods with volumes
-//! and pods with required rules between pods get new nodes instead: preemption would have to check all of those rules.
-//! Victims preempt nobody.
+//! Pods of DaemonSets neither preempt nor are victims, and pods that are being deleted are no victims again. Victims preempt
+//! nobody. Volumes and required rules between pods hold for who preempts as well. A pod gets a new node instead where they
+//! depend on what is not settled: on a claim that takes an available volume or is shared and has none, and on others that
+//! wait and have a place as things are, since nobody knows which.
 
+mod disks;
+mod rules;
 mod victims;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::model::eviction::Evictions;
@@ -24,10 +28,14 @@ use super::daemons::Daemons;
 use super::demand::Ask;
 use super::existing;
 use super::fit::{Site, gates, not_yet};
-use super::topology::Topology;
-use victims::{Victims, victims};
+use super::topology::group::GroupKind;
+use super::topology::{Role, Topology};
+use disks::Disks;
+use rules::{Crowd, View};
+use victims::{Victims, Wanted, victims};
 
-/// Returns the world after preemption: preemptors are bound and their victims are Pending.
+/// Returns the world after preemption: preemptors are bound, as kube-scheduler promises them their nodes, and their victims
+/// are Pending.
 #[must_use]
 pub fn preempted(mut snapshot: Snapshot) -> Snapshot {
     // Without nodes, or with all of them to be destroyed, there are no victims.
@@ -42,9 +50,11 @@ pub fn preempted(mut snapshot: Snapshot) -> Snapshot {
         places.extend(victims.iter().map(|victim| (victim, PodPlace::Waiting)));
     }
     for pod in &mut snapshot.pods {
-        if let Some(place) = places.remove(&pod.key) {
-            pod.place = place;
+        let Some(place) = places.remove(&pod.key) else { continue };
+        if let PodPlace::Bound(node) = &place {
+            pod.state.nominated = Some(node.clone());
         }
+        pod.place = place;
     }
     snapshot.preemptions = preemptions;
     snapshot
@@ -78,7 +88,9 @@ fn preemptions(snapshot: &Snapshot) -> Vec<Preemption> {
     let topology = &Topology::of(snapshot);
     let daemons = &Daemons::of(snapshot, topology);
     let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
-    let mut field = Field { topology, daemons, evictions, nodes: Vec::new(), memory: BTreeMap::new() };
+    let (crowd, disks) = (Crowd::of(snapshot, topology), Disks::of(snapshot));
+    let (nodes, seated, memory) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
+    let mut field = Field { topology, daemons, evictions, crowd, disks, nodes, seated, memory };
     field.nodes = field.read(snapshot);
     waiting.into_iter().filter_map(|pod| field.seat(pod)).collect()
 }
@@ -114,7 +126,11 @@ struct Field<'a> {
     topology: &'a Topology,
     daemons: &'a Daemons<'a>,
     evictions: &'a Evictions<'a>,
+    crowd: Crowd<'a>,
+    disks: Disks<'a>,
     nodes: Vec<There<'a>>,
+    /// The groups in which those have a part that wait and fit as things are.
+    seated: BTreeSet<usize>,
     /// What was found out for pods of one content.
     memory: BTreeMap<(usize, &'a Namespace), Memory<'a>>,
 }
@@ -128,6 +144,8 @@ struct Memory<'a> {
     victims: BTreeMap<usize, Option<Victims<'a>>>,
     /// Whether nobody would go for them.
     is_hopeless: bool,
+    /// What their rules see of other pods.
+    views: Option<Rc<[View<'a>]>>,
 }
 
 impl<'a> Field<'a> {
@@ -151,63 +169,73 @@ impl<'a> Field<'a> {
     /// Returns what these pods leave of a node.
     fn site(&self, node: &'a Node, bound: &[&Pod], taken: &[Ask]) -> Site<'a> {
         let mut site = existing::site(node, bound, (self.daemons, self.topology));
+        site.volumes = self.disks.free(node, bound);
         for ask in taken {
             site.room = site.room.minus(&ask.requests);
             site.ports.extend(ask.host_ports.iter().cloned());
+            site.volumes.put(&ask.volumes, 1);
         }
         site
     }
 
     /// Puts a pod where it fits, else where it preempts; returns its victims.
     fn seat(&mut self, pod: &'a Pod) -> Option<Preemption> {
-        let roles = self.topology.roles(pod);
-        let ask = Ask { company: self.topology.on_hosts_of(roles, true), ..Ask::of(&pod.spec) };
+        let ask = self.disks.ask(pod)?;
+        let topology: &'a Topology = self.topology;
+        let roles = topology.roles(pod);
         let content = (Arc::as_ptr(&pod.spec).addr(), &pod.key.namespace);
-        let memory = self.memory.entry(content).or_default();
-        let first = (memory.full..self.nodes.len()).find(|place| self.nodes[*place].site.why(&ask).is_ok());
-        memory.full = first.unwrap_or(self.nodes.len());
-        if let Some(place) = first {
-            let there = &mut self.nodes[place];
-            if there.site.put(&ask, 1).is_ok() {
-                there.taken.push(ask);
-            }
-            self.changed(place);
-            return None;
-        }
-        let may_preempt = !pod.spec.never_preempts
-            && pod.spec.scheduler.is_none()
-            && pod.spec.volumes.is_empty()
-            && roles.is_empty();
-        if !may_preempt || memory.is_hopeless {
-            return None;
-        }
-        let Some((place, victims)) = self.best(pod, &ask, content) else {
-            self.memory.entry(content).or_default().is_hopeless = true;
-            return None;
+        // Pods of one content may have volumes in different places.
+        let is_known = pod.spec.volumes.is_empty();
+        let known = is_known.then(|| self.memory.remove(&content)).flatten();
+        let mut memory = known.unwrap_or_default();
+        let views = Rc::clone(memory.views.get_or_insert_with(|| self.crowd.views(roles).into()));
+        let fits = |There { node, site, .. }: &There<'_>| {
+            site.why(&ask).is_ok() && self.crowd.lets(&views, &node.name, &[])
         };
-        Some(self.preempt(pod, place, &victims))
+        let first = (memory.full..self.nodes.len()).find(|place| fits(&self.nodes[*place]));
+        memory.full = first.unwrap_or(self.nodes.len());
+        let preempts = first.is_none() && !memory.is_hopeless && self.may_preempt(pod, roles);
+        let best = preempts.then(|| self.best(pod, (&ask, &views), &mut memory)).flatten();
+        memory.is_hopeless |= preempts && best.is_none();
+        if is_known {
+            self.memory.insert(content, memory);
+        }
+        if let Some(place) = first {
+            self.put(place, ask, roles);
+            return None;
+        }
+        best.map(|(place, victims)| self.preempt(pod, place, &victims))
+    }
+
+    /// Returns whether a pod may make others go, whoever they are.
+    fn may_preempt(&self, pod: &Pod, roles: &[Role]) -> bool {
+        let is_open = |role: &Role| {
+            let is_shared = matches!(self.topology.groups[role.group].kind, GroupKind::Volume(_));
+            is_shared || self.seated.contains(&role.group)
+        };
+        !pod.spec.never_preempts
+            && pod.spec.scheduler.is_none()
+            && !roles.iter().any(is_open)
+            && !self.disks.takes_any(pod)
     }
 
     /// Returns the node on which a pod preempts, and its victims.
     fn best(
-        &mut self,
+        &self,
         pod: &'a Pod,
-        ask: &Ask,
-        content: (usize, &'a Namespace),
+        wanted: (&Ask, &[View<'_>]),
+        memory: &mut Memory<'a>,
     ) -> Option<(usize, Victims<'a>)> {
-        let mut memory = self.memory.remove(&content).unwrap_or_default();
         for place in 0..self.nodes.len() {
-            memory.victims.entry(place).or_insert_with(|| self.victims_at(place, pod, ask));
+            memory.victims.entry(place).or_insert_with(|| self.victims_at(place, pod, wanted));
         }
         let known = memory.victims.iter().filter_map(|(place, victims)| Some((*place, victims.as_ref()?)));
         let best = known.min_by_key(|(place, victims)| (victims.weight(), *place));
-        let best = best.map(|(place, victims)| (place, victims.clone()));
-        self.memory.insert(content, memory);
-        best
+        best.map(|(place, victims)| (place, victims.clone()))
     }
 
     /// Returns the victims of a pod on a node; nothing where preemption does not help.
-    fn victims_at(&self, place: usize, pod: &Pod, ask: &Ask) -> Option<Victims<'a>> {
+    fn victims_at(&self, place: usize, pod: &Pod, (ask, views): (&Ask, &[View<'_>])) -> Option<Victims<'a>> {
         let There { node, bound, taken, site: _ } = &self.nodes[place];
         // Nobody is evicted for a pod from a node that is not ready for it yet.
         if node.stage != NodeStage::Initialized || !existing::is_open(node, (&ask.alternatives, &ask.stance))
@@ -219,9 +247,26 @@ impl<'a> Field<'a> {
         if lower.is_empty() {
             return None;
         }
-        let bare = self.site(node, &staying, taken);
+        let bare = &self.site(node, &staying, taken);
+        let lets = |beside: &[&Pod]| {
+            let there: Vec<&Pod> = staying.iter().chain(beside).copied().collect();
+            let gone = lower.iter().copied().filter(|pod| !beside.iter().any(|there| there.key == pod.key));
+            let takes = || self.site(node, &there, taken).volumes.why(&ask.volumes).is_ok();
+            (ask.volumes.is_empty() || takes())
+                && (views.is_empty() || self.crowd.lets(views, &node.name, &gone.collect::<Vec<_>>()))
+        };
         bare.why(ask).ok()?;
-        Some(victims((&bare, ask), &lower, self.evictions))
+        lets(&[]).then(|| victims(&Wanted { bare, ask, lets: &lets }, &lower, self.evictions))
+    }
+
+    /// Puts a pod where it fits as things are.
+    fn put(&mut self, place: usize, ask: Ask, roles: &[Role]) {
+        let there = &mut self.nodes[place];
+        if there.site.put(&ask, 1).is_ok() {
+            there.taken.push(ask);
+        }
+        self.seated.extend(roles.iter().map(|role| role.group));
+        self.changed(place);
     }
 
     fn preempt(&mut self, pod: &'a Pod, place: usize, victims: &Victims<'a>) -> Preemption {
@@ -233,8 +278,16 @@ impl<'a> Field<'a> {
         let site = self.site(node, &bound, &taken);
         self.nodes[place] = There { node, bound, taken, site };
         self.changed(place);
-        // Where pods have gone there may be room for others.
-        self.memory.values_mut().for_each(|memory| memory.full = memory.full.min(place));
+        self.crowd.change(&node.name, &keys, pod);
+        for memory in self.memory.values_mut() {
+            // Where pods have gone there may be room for others.
+            memory.full = memory.full.min(place);
+            // Rules between pods are about all nodes.
+            if memory.views.take().is_some_and(|views| !views.is_empty()) {
+                (memory.full, memory.is_hopeless) = (0, false);
+                memory.victims.clear();
+            }
+        }
         let victims = keys.into_iter().cloned().collect();
         Preemption { pod: pod.key.clone(), node: node.name.clone(), victims }
     }

@@ -237,11 +237,11 @@ pub fn open_to_arm64(supply: &Supply<'_>, demands: &[&Demand]) -> Vec<Warning> {
             .map(|shape| shape.pods.len())
             .sum();
         if pods > 0 {
-            let waiting = match pods {
-                1 => "1 waiting pod that it may take never said that it can run there".to_owned(),
-                _ => format!("{pods} waiting pods that it may take never said that they can run there"),
+            let silent = match pods {
+                1 => "1 pod that it may take never said that it can run there".to_owned(),
+                _ => format!("{pods} pods that it may take never said that they can run there"),
             };
-            let what = format!("is open to arm64, and {waiting}");
+            let what = format!("is open to arm64, and {silent}");
             let hint = format!(
                 "if their images are for amd64 only, add the requirement `{}` In [amd64] to the pool",
                 label::ARCH

@@ -306,7 +306,7 @@ fn kept(
         return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
     }
     if let Some(pod) = pods.iter().find(|pod| pod.promised().is_some()) {
-        return Some(empty::promised_to(pod));
+        return Some(empty::promised_to(snapshot, pod));
     }
     pods.iter().find_map(|pod| evictions.why_stays(pod))
 }

@@ -110,14 +110,17 @@ pub(super) fn why_stays(snapshot: &Snapshot, policy: &Policy, standing: &Standin
         return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
     }
     if let Some(pod) = standing.bound.iter().find(|pod| pod.promised().is_some()) {
-        return Some(promised_to(pod));
+        return Some(promised_to(snapshot, pod));
     }
     not_quiet(snapshot.at, standing.node, pool)
 }
 
 /// Says that a pod is about to come.
-pub(super) fn promised_to(pod: &Pod) -> String {
-    format!("kube-scheduler has promised it to pod `{}` (`status.nominatedNodeName`)", pod.key)
+pub(super) fn promised_to(snapshot: &Snapshot, pod: &Pod) -> String {
+    match snapshot.preemptions.iter().any(|preemption| preemption.pod == pod.key) {
+        true => format!("pod `{}` takes the place of pods of a lower priority there", pod.key),
+        false => format!("kube-scheduler has promised it to pod `{}` (`status.nominatedNodeName`)", pod.key),
+    }
 }
 
 /// Returns why a node is not known to have been quiet for as long as its pool asks.

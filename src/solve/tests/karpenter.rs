@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::topology::near;
 use super::world::{PodWith, World, node, on, pod, pool, text};
 use crate::model::{
-    Disruption, DisruptionReason, Drift, InstanceType, LabelKey, Node, NodeName, Operator, PodPlace, Pool,
-    Requirement, Requirements, ResourceName, label,
+    Disruption, DisruptionReason, Drift, Effect, InstanceType, LabelKey, Node, NodeName, Operator, PodPlace,
+    Pool, Requirement, Requirements, ResourceName, Taint, label,
 };
 use crate::solve::karpenter::{self, Refused, Settings, UnnamedFamilies};
 use crate::solve::solution::Solution;
@@ -241,11 +241,28 @@ fn who_is_refused_again_is_not_bound_late_either() {
 }
 
 #[test]
-fn a_limit_that_leaves_no_size_with_the_room_is_named() {
-    let mut owner = open();
-    owner.limits.set(ResourceName::Cpu, 3_000);
-    let waiting = World::of(vec![owner]).pods([pod("three").cpu("3")]);
-    let unplaced = solved(&waiting, &Refused::default()).report.unplaced.remove(0);
-    assert_eq!(unplaced.rule, "limits");
-    assert_eq!(unplaced.because, "pool `default`: its `cpu` limit leaves 3, a node takes 4");
+fn the_limit_that_keeps_a_pod_from_a_new_node_is_named() {
+    let because = |change: fn(&mut Pool), cpu: &str| {
+        let mut owner = open();
+        change(&mut owner);
+        // A pool that would not take it anyway is not the one to change.
+        let mut closed = Pool { name: "closed".into(), weight: 9, ..open() };
+        closed.taints.push(Taint::new("closed", "", Effect::NoSchedule));
+        let waiting = World::of(vec![closed, owner]).pods([pod("web").cpu(cpu)]);
+        let unplaced = solved(&waiting, &Refused::default()).report.unplaced.remove(0);
+        assert_eq!(unplaced.rule, "limits");
+        unplaced.because
+    };
+    assert_eq!(
+        because(|pool| pool.limits.set(ResourceName::Cpu, 3_000), "3"),
+        "pool `default`: its `cpu` limit leaves 3, a node takes 4"
+    );
+    assert_eq!(
+        because(|pool| pool.limits.set(ResourceName::Cpu, 1_000), "500m"),
+        "pool `default`: its `cpu` limit leaves 1, a node takes 2"
+    );
+    assert_eq!(
+        because(|pool| pool.nodes_max = Some(0), "1"),
+        "pool `default`: it is at its node limit of 0 (`spec.limits.nodes`)"
+    );
 }

@@ -1,10 +1,10 @@
 //! Who preempts whom: as kube-scheduler does at once, before anything is bought.
 
 use super::consolidation::budget;
+use super::topology::{near, over};
 use super::world::{PodWith, World, node, on, pod, pool};
 use crate::model::{
-    ConsolidationPolicy, LabelKey, LabelSelector, Node, NodeStage, Pod, PodAffinityTerm, PodKey, PodPlace,
-    Requirements, label,
+    ConsolidationPolicy, LabelKey, LabelSelector, Node, NodeStage, Pod, PodKey, PodPlace, Requirements, label,
 };
 use crate::solve::preempted;
 
@@ -17,7 +17,7 @@ fn running(nodes: usize, pods: impl IntoIterator<Item = Pod>) -> World {
 }
 
 /// Who preempts whom where, one a line.
-fn told(mut world: World) -> String {
+pub(super) fn told(mut world: World) -> String {
     world.snapshot.pods.sort();
     let after = preempted(world.snapshot);
     let line = |preemption: &crate::model::Preemption| {
@@ -27,7 +27,7 @@ fn told(mut world: World) -> String {
     after.preemptions.iter().map(line).collect()
 }
 
-fn low(name: &str, cpu: &str) -> Pod {
+pub(super) fn low(name: &str, cpu: &str) -> Pod {
     pod(name).cpu(cpu).priority(-10)
 }
 
@@ -117,19 +117,81 @@ fn what_is_no_place_for_the_pod_is_left_alone() {
 }
 
 #[test]
-fn daemons_and_what_is_being_deleted_do_not_give_way_and_rules_between_pods_are_left_out() {
+fn daemons_and_what_is_being_deleted_do_not_give_way() {
     let tried = |room: Pod, web: Pod| told(running(1, [on("n1", room), web]));
     let web = || pod("web").cpu("1500m");
     assert_eq!(tried(Pod { is_daemon: true, ..low("room", "3") }, web()), "");
     assert_eq!(tried(Pod { is_terminating: true, ..low("room", "3") }, web()), "");
     assert_eq!(tried(low("room", "3"), Pod { is_daemon: true, ..web() }), "", "told, and not planned");
-    let apart = PodAffinityTerm {
-        topology_key: LabelKey::new(label::HOSTNAME),
-        selector: Some(LabelSelector::default()),
-        namespaces: std::collections::BTreeSet::new(),
-        namespace_selector: None,
+}
+
+fn labelled(pod: Pod, name: &str) -> Pod {
+    pod.spec(|spec| drop(spec.labels.insert(LabelKey::new("app"), name.into())))
+}
+
+fn apart(pod: Pod, key: &str, name: &str) -> Pod {
+    pod.spec(|spec| spec.anti_affinity.push(near(key, name)))
+}
+
+#[test]
+fn who_keeps_away_from_others_preempts_those_alone_that_may_go() {
+    let tried = |key: &str, there: i32| {
+        let db = labelled(pod("db").cpu("100m").priority(there), "db");
+        let web = apart(pod("web").cpu("500m"), key, "db");
+        told(running(
+            2,
+            [on("n1", db), on("n1", low("small", "100m")), on("n2", pod("full").cpu("3500m")), web],
+        ))
     };
-    assert_eq!(tried(low("room", "3"), web().spec(|spec| spec.anti_affinity.push(apart))), "");
+    assert_eq!(tried(label::HOSTNAME, -10), "web on n1: db\n", "there is room, but for that one");
+    assert_eq!(tried(label::HOSTNAME, 0), "", "it stays where it is");
+    // Both nodes are in one zone.
+    assert_eq!(tried(label::ZONE, -10), "web on n1: db\n");
+    let elsewhere = |there: i32| {
+        let db = labelled(pod("db").cpu("100m").priority(there), "db");
+        let web = apart(pod("web").cpu("3"), label::ZONE, "db");
+        told(running(2, [on("n1", low("room", "3500m")), on("n2", db), on("n2", pod("full").cpu("3")), web]))
+    };
+    assert_eq!(elsewhere(-10), "", "nobody goes from another node than the one that it comes to");
+}
+
+#[test]
+fn who_others_keep_away_preempts_no_more_than_who_does() {
+    let shy = |priority: i32| apart(pod("shy").cpu("100m").priority(priority), label::HOSTNAME, "web");
+    let tried =
+        |priority: i32| told(running(1, [on("n1", shy(priority)), labelled(pod("web").cpu("500m"), "web")]));
+    assert_eq!(tried(-10), "web on n1: shy\n");
+    assert_eq!(tried(0), "");
+}
+
+#[test]
+fn who_is_spread_preempts_where_the_spread_lets_it() {
+    let spread = |name: &str, cpu: &str| {
+        labelled(pod(name).cpu(cpu), "web").spec(|spec| spec.spread.push(over(label::HOSTNAME, "web")))
+    };
+    let pods = || [on("n1", low("a", "3")), on("n1", spread("web-1", "500m")), on("n2", low("b", "3"))];
+    let tried = |more: Vec<Pod>| told(running(2, pods().into_iter().chain(more).collect::<Vec<_>>()));
+    assert_eq!(tried(vec![spread("web-2", "2")]), "web-2 on n2: b\n", "the other one has none");
+    let both = tried(vec![spread("web-2", "2"), spread("web-3", "2")]);
+    assert_eq!(both, "web-2 on n2: b\nweb-3 on n1: a\n", "then both have one");
+}
+
+#[test]
+fn who_follows_others_preempts_beside_them() {
+    let follows = |pod: Pod| pod.spec(|spec| spec.affinity.push(near(label::HOSTNAME, "db")));
+    let pods = |db: i32| {
+        let db = labelled(pod("db").cpu("100m").priority(db), "db");
+        [on("n1", low("a", "3")), on("n2", db), on("n2", low("b", "3")), follows(pod("web").cpu("2"))]
+    };
+    assert_eq!(told(running(2, pods(5))), "web on n2: b\n");
+    assert_eq!(told(running(2, pods(-10))), "", "kube-scheduler looks without all who could go");
+}
+
+#[test]
+fn who_waits_beside_others_that_have_a_place_gets_a_new_node() {
+    let web = |name: &str, cpu: &str| apart(labelled(pod(name).cpu(cpu), "web"), label::ZONE, "web");
+    let pods = [on("n1", low("a", "3")), web("one", "100m"), web("two", "2")];
+    assert_eq!(told(running(1, pods)), "", "where the first one goes nobody knows");
 }
 
 #[test]
@@ -166,4 +228,28 @@ fn a_node_stays_for_the_pod_that_it_is_promised_to() {
     };
     assert!(removed(false));
     assert!(!removed(true));
+}
+
+#[test]
+fn a_node_stays_on_which_a_pod_preempts_whatever_it_costs_or_is_due_for() {
+    let tried = |is_preempted: bool, expires: bool| {
+        let room = on("n1", low("room", "3"));
+        let mut world = running(1, [room, pod("web").cpu("1500m")]);
+        world.policy.pools.values_mut().for_each(|pool| {
+            pool.disruption.policy = ConsolidationPolicy::WhenEmptyOrUnderutilized;
+            pool.disruption.consolidate_after = Some(jiff::SignedDuration::ZERO);
+        });
+        if expires {
+            let drift = crate::model::Drift { reason: "ImageDrift".into(), since: None };
+            world.snapshot.nodes[0].claimed.drift = Some(drift);
+        }
+        world.snapshot.pods.sort();
+        if is_preempted {
+            world.snapshot = preempted(world.snapshot);
+        }
+        world.solve().target.removed.iter().map(|removal| removal.reason.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(tried(true, false), Vec::<String>::new());
+    assert_eq!(tried(true, true), Vec::<String>::new());
+    assert_eq!(tried(false, true), ["Drifted"], "nobody is about to come");
 }

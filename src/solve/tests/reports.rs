@@ -259,8 +259,8 @@ fn what_some_size_meets_is_no_slip() {
 fn a_pool_that_is_open_to_arm64_warns_with_the_pods_that_never_said_so() {
     let pods = [pod("a"), pod("b"), pod("c").selects(label::ARCH, "amd64")];
     let text = warnings(&World::of(vec![any_pool("default")]).pods(pods));
-    let expected = "pool `default`: is open to arm64, and 2 waiting pods that it may take never said that they can \
-                    run there";
+    let expected = "pool `default`: is open to arm64, and 2 pods that it may take never said that they can run \
+                    there";
     assert!(text.starts_with(expected), "{text}");
 }
 

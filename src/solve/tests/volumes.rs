@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::preempt::{low, told};
 use super::topology::{over, pods};
 use super::world::{PodWith, World, node, on, pod, pool};
 use crate::catalog::Catalog;
@@ -558,4 +559,24 @@ fn pods_that_share_a_claim_and_are_spread_over_zones_stay_with_its_volume() {
     assert_ne!(solution.target.new[0].zone.as_str(), "0");
     let left: usize = solution.report.unplaced.iter().map(|unplaced| unplaced.pods.len()).sum();
     assert_eq!(left, 2);
+}
+
+#[test]
+fn who_has_volumes_preempts_where_they_are_and_beside_as_many_as_the_node_takes() {
+    let stored = |zone: &str| Storage {
+        claims: ["data", "old"].map(|name| claim(name, Some(name), "disk")).to_vec(),
+        volumes: vec![volume("data", &[zone]), volume("old", &["eastus-1"])],
+        drivers: disks_on([("n1", 1)]),
+        ..Storage::default()
+    };
+    let tried = |zone: &str, cpu: &str, room: Pod| {
+        let world = world(stored(zone)).nodes([node("n1", "Standard_D4s_v5")]);
+        let web = using("web", &[of_claim("data")]).cpu(cpu);
+        told(world.pods([on("n1", room), on("n1", low("small", "100m")), web]))
+    };
+    assert_eq!(tried("eastus-1", "1500m", low("room", "3")), "web on n1: room\n");
+    assert_eq!(tried("eastus-2", "1500m", low("room", "3")), "", "its disk is elsewhere");
+    let old = || using("old", &[of_claim("old")]).priority(-10);
+    assert_eq!(tried("eastus-1", "100m", old()), "web on n1: old\n", "the node takes one disk");
+    assert_eq!(tried("eastus-1", "100m", old().priority(0)), "");
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use granit_parser::{Event, Options, Parser, ScalarStyle, Span};
+use granit_parser::{Event, Options, Parser, ScalarStyle, Span, StructureStyle};
 
 use super::{Entry, Node, Raw, Shape, Style};
 use crate::manifests::scalar::resolve;
@@ -75,9 +75,19 @@ pub(crate) fn read(text: &str, lines_before: usize) -> Result<Document, Unreadab
 
 enum Token {
     Scalar(Value),
-    List,
-    Map,
+    List(StructureStyle),
+    Map(StructureStyle),
     End,
+}
+
+impl Token {
+    /// Returns how a collection is written, where this begins one.
+    const fn style(&self) -> Option<StructureStyle> {
+        match self {
+            Self::List(style) | Self::Map(style) => Some(*style),
+            Self::Scalar(_) | Self::End => None,
+        }
+    }
 }
 
 struct Placed {
@@ -110,8 +120,8 @@ fn token(event: Event<'_>, span: Span) -> Result<Option<Token>, Unreadable> {
         {
             return Err(if anchor > 0 { Unreadable::Anchors } else { Unreadable::Form });
         }
-        Event::SequenceStart(..) => Token::List,
-        Event::MappingStart(..) => Token::Map,
+        Event::SequenceStart(style, ..) => Token::List(style),
+        Event::MappingStart(style, ..) => Token::Map(style),
         Event::SequenceEnd | Event::MappingEnd => Token::End,
         Event::Alias(_) => return Err(Unreadable::Anchors),
         _ => return Ok(None),
@@ -161,9 +171,9 @@ impl Reader<'_> {
     fn next(&mut self) -> Result<Next, Unreadable> {
         let placed = self.events.peek().ok_or(Unreadable::Syntax)?;
         let (start, line) = (placed.start, placed.line + self.lines_before);
-        let is_collection = matches!(placed.token, Token::Map | Token::List);
         let is_empty = matches!(placed.token, Token::Scalar(Value::Null)) && placed.start == placed.end;
-        let is_block = is_collection && !self.text[start..].starts_with(['{', '[']);
+        // The text does not say it: the parser begins a list that is not indented at its first item's value.
+        let is_block = placed.token.style() == Some(StructureStyle::Block);
         Ok(Next { start, line, is_block, is_empty })
     }
 
@@ -171,24 +181,24 @@ impl Reader<'_> {
     fn node(&mut self, column: usize) -> Result<Node, Unreadable> {
         let placed = self.events.next().ok_or(Unreadable::Syntax)?;
         let line = placed.line + self.lines_before;
-        let is_flow = self.text[placed.start..].starts_with(['{', '[']);
+        let is_flow = placed.token.style() == Some(StructureStyle::Flow);
         let (shape, style, end) = match placed.token {
             Token::Scalar(value) => {
                 let end = placed.start + self.text[placed.start..placed.end].trim_end().len();
                 (Shape::Scalar(value), Style::New, end)
             }
-            Token::Map | Token::List if is_flow => {
-                let is_map = matches!(placed.token, Token::Map);
+            Token::Map(_) | Token::List(_) if is_flow => {
+                let is_map = matches!(placed.token, Token::Map(_));
                 let (parts, end) = self.flow(is_map)?;
                 let has_comment = self.comments.iter().any(|at| (placed.start..end).contains(at));
                 let shape = if is_map { Shape::Map(parts) } else { Shape::List(parts) };
                 (shape, Style::Flow { has_comment, step: self.step(placed.start, end) }, end)
             }
-            Token::Map | Token::List => {
-                let is_map = matches!(placed.token, Token::Map);
+            Token::Map(_) | Token::List(_) => {
+                let is_map = matches!(placed.token, Token::Map(_));
                 let own = match is_map || self.text[placed.start..].starts_with('-') {
                     true => placed.start - self.line_start(placed.start),
-                    // The parser begins a list that is not indented at its key: the first dash says where it is.
+                    // The parser begins a list that is not indented behind its first dash, whose line says where it is.
                     false => {
                         let first = self.next()?.start;
                         self.indentation(first)
@@ -215,7 +225,7 @@ impl Reader<'_> {
             Token::Scalar(Value::Text(text) | Value::Decimal(text)) => Arc::clone(text),
             Token::Scalar(Value::Integer(number)) => Arc::from(number.to_string()),
             Token::Scalar(Value::Bool(value)) => Arc::from(value.to_string()),
-            Token::Scalar(_) | Token::List | Token::Map | Token::End => return Err(Unreadable::Form),
+            Token::Scalar(_) | Token::List(_) | Token::Map(_) | Token::End => return Err(Unreadable::Form),
         };
         Ok((key, placed))
     }

@@ -38,6 +38,21 @@ fn items_of_lists_are_rewritten_in_their_place() {
 }
 
 #[test]
+fn lists_that_are_not_indented_stay_so_with_items_in_brackets_too() {
+    let pool = |version: &str, class: &str, category: &str| {
+        format!(
+            "apiVersion: karpenter.sh/{version}\nkind: NodePool\nmetadata: {{name: p}}\nspec:\n  template:\n    \
+             spec:\n      requirements:\n      - {{key: kubernetes.io/arch, operator: In, values: [amd64]}} # one\n      \
+             - {{{category}}}\n      taints:\n      - {{key: a, effect: NoSchedule}}\n      nodeClassRef: {class}\n"
+        )
+    };
+    let old = "key: karpenter.k8s.aws/instance-category, operator: In, values: [c]";
+    let new = "key: karpenter.azure.com/sku-family, operator: In, values: [F]";
+    let class = "{name: c, group: karpenter.azure.com, kind: AKSNodeClass}";
+    assert_eq!(written(&pool("v1beta1", "{name: c}", old)), pool("v1", class, new));
+}
+
+#[test]
 fn json_stays_json() {
     let old = "{\n    \"apiVersion\": \"karpenter.sh/v1beta1\",\n    \"kind\": \"NodePool\",\n    \"metadata\": {\"name\": \"p\"},\n    \"spec\": {\n        \"template\": {\n            \"spec\": {\n                \"requirements\": [],\n                \"nodeClassRef\": {\"name\": \"c\"}\n            }\n        },\n        \"disruption\": {\"expireAfter\": \"24h\", \"consolidationPolicy\": \"WhenUnderutilized\"}\n    }\n}\n";
     let new = written(old);

@@ -1,6 +1,6 @@
 //! Pools of older versions.
 
-use super::{Sort, said, written};
+use super::{Sort, one, said, written};
 
 const GUIDE: &str = include_str!("../../../fixtures/guides/v1alpha5.yaml");
 const EXPECTED: &str = include_str!("../../../fixtures/guides/v1alpha5.expected.yaml");
@@ -153,4 +153,29 @@ spec:
   requirements: []
 ";
     assert_eq!(written(machine), new);
+}
+
+#[test]
+fn a_pool_without_a_class_gets_the_one_that_there_is_and_of_several_none() {
+    let pool = |reference: &str| {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: p\nspec:\n  template:\n    spec:\n      \
+             requirements: [] # any\n{reference}"
+        )
+    };
+    let class = |name: &str| {
+        format!(
+            "---\napiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nmetadata: {{name: {name}}}\n"
+        )
+    };
+    let whole = "      nodeClassRef:\n        group: karpenter.azure.com\n        kind: AKSNodeClass\n        name: gpu\n";
+    let both = pool("") + &class("gpu");
+    assert_eq!(written(&both), pool(whole) + &class("gpu"));
+    let message = "is missing: it is `gpu`, the one class of the input";
+    assert_eq!(said(&both, Sort::Moved), [format!("8 spec.template.spec.nodeClassRef: {message}")]);
+    let nameless = pool(&whole.replace("        name: gpu\n", "")) + &class("gpu");
+    assert_eq!(written(&nameless), pool(whole) + &class("gpu"));
+    for others in [String::new(), class("gpu") + &class("web")] {
+        assert_eq!(one(&(pool("") + &others)).text, None, "{others}");
+    }
 }

@@ -1,4 +1,4 @@
-//! Room that nobody uses: pods that are left out though a node takes them.
+//! Room that nobody uses: pods that are left out, or get a new node, though a node takes them that stays.
 
 use nodeform::check::Rule;
 use nodeform::model::CapacityType;
@@ -46,4 +46,20 @@ fn a_pod_that_no_node_has_room_for_may_be_left_out() {
     let world = one_node().pod(pod("large").cpu("2")).pod(pod("huge").cpu("3"));
     let found = super::findings(super::by_hand(world).keeping("busy", &["large"]).leaving(&["huge"]));
     assert_eq!(found, []);
+}
+
+#[test]
+fn a_pod_that_gets_a_new_node_though_one_that_stays_has_room_is_seen() {
+    let busy = world()
+        .pool(pool("default"))
+        .node(node("busy").size("Standard_D4s_v5"))
+        .pod(pod("old").cpu("500m").on("busy"))
+        .pod(pod("large").cpu("3500m"))
+        .pod(pod("small").cpu("200m"));
+    told_apart(
+        &busy,
+        Rule::Pods,
+        |plan| plan.keeping("busy", &["small"]).making("default", NEW, &["large"]),
+        |plan| plan.making("default", NEW, &["large", "small"]),
+    );
 }

@@ -72,7 +72,7 @@ fn a_zone_without_any_pod_that_is_forgotten() {
 #[test]
 fn a_zone_that_only_a_new_node_has_is_forgotten() {
     let new = ("Standard_D2s_v5", "3", CapacityType::OnDemand);
-    let world = two_zones().pods(spread(over(label::ZONE)).times(5)).pod(pod("other"));
+    let world = two_zones().pods(spread(over(label::ZONE)).times(5)).pod(pod("other").zone("3"));
     let wrong = by_hand(world.clone())
         .keeping("n1", &["web-1", "web-2"])
         .keeping("n2", &["web-3", "web-4", "web-5"])
@@ -216,8 +216,8 @@ fn every_node_is_a_host_of_its_own_also_a_new_one() {
         Rule::Spread,
         |plan| {
             let size = ("Standard_D2s_v5", "1", CapacityType::OnDemand);
-            let plan = plan.keeping("n1", &["web-1"]);
-            plan.making("default", size, &["web-2"]).making("default", size, &["other", "web-3"])
+            let plan = plan.keeping("n1", &["other", "web-1"]);
+            plan.making("default", size, &["web-2"]).making("default", size, &["web-3"])
         },
         |plan| {
             let size = ("Standard_D2s_v5", "1", CapacityType::OnDemand);

@@ -127,7 +127,7 @@ fn a_node_comes_up_where_the_volumes_of_its_pods_are() {
 
 /// What is said where the node of `web`, which nothing ties to a zone, may come up in zone 2 as well.
 fn said_beside(other: PodBuilder) -> Vec<String> {
-    let there = world().node(node("one").zone("1")).node(node("two").zone("2"));
+    let there = world().node(node("one").zone("1").cordoned()).node(node("two").zone("2").cordoned());
     said(there.pod(other.on("one")).pod(web().selecting(label::NODE_POOL, "default")))
 }
 
@@ -166,7 +166,8 @@ fn said_of_sizes(world: World, rule: Rule) -> Vec<String> {
 
 #[test]
 fn a_choice_that_a_limit_leaves_no_room_for_beside_the_other_nodes_is_seen() {
-    let limited = |cpu: &str| world().pool(pool("default").limit("cpu", cpu)).pod(web()).node(node("one"));
+    let limited =
+        |cpu: &str| world().pool(pool("default").limit("cpu", cpu)).pod(web()).node(node("one").cordoned());
     let there = limited("100").snapshot.nodes[0].capacity.get(&ResourceName::Cpu) / 1000;
     let said = said_of_sizes(limited(&(there + 3).to_string()), Rule::PoolLimits);
     assert!(said.len() == 1 && said[0].contains("lists `Standard_D4s_v5`"), "{said:?}");

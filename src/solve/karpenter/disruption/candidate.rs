@@ -1,8 +1,8 @@
 //! Which nodes Karpenter would disrupt at all, and what of them counts.
 //!
 //! Nodes that it does not manage, that are not ready for pods yet, that are going, that ask not to be disrupted or
-//! carry pods that may not be evicted are none. That a node was nominated for a pending pod a moment ago is known to
-//! a running Karpenter only and not looked at.
+//! carry pods that may not be evicted are none, nor are those that kube-scheduler has promised to a pod. That Karpenter
+//! itself nominated a node for a pending pod a moment ago is known to a running one only and not looked at.
 
 use crate::model::{InstanceType, MicroUsdPerHour, Node, NodeStage, Pod, Pool};
 use crate::solve::karpenter::leaving::wants_quiet;
@@ -68,7 +68,9 @@ fn candidate<'a>(scene: &Scene<'a, '_>, class: Class, node: &'a Node) -> Option<
 
 /// Returns whether a pod keeps its node: those of daemonsets and of the node itself may as well.
 fn stays(scene: &Scene<'_, '_>, pod: &Pod) -> bool {
-    (pod.is_protected(scene.snapshot.at) && !pod.is_terminating) || scene.guards.blocks(pod)
+    (pod.is_protected(scene.snapshot.at) && !pod.is_terminating)
+        || pod.promised().is_some()
+        || scene.guards.blocks(pod)
 }
 
 /// Returns whether a pod would be placed elsewhere: one of a StatefulSet also while it is being deleted.
