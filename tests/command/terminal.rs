@@ -1,6 +1,5 @@
 //! What a person at a terminal sees beside lines: bars that move, and are gone when the work is done.
 #![cfg(unix)]
-#![expect(clippy::print_stderr, reason = "tests say what they leave out")]
 
 use std::process::{Command, Stdio};
 
