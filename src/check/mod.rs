@@ -122,3 +122,11 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
     found.dedup();
     found
 }
+
+/// Judges what the cheapest fleet keeps beside all rules: a pod that waits gets no new node where one that stays would take
+/// it at once. This is no part of [`check`], since Karpenter's strategy makes such nodes as Karpenter does.
+#[must_use]
+pub fn needless(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> {
+    let held_to = preferences::held_to(snapshot, policy, plan);
+    room::needless(&Case::of(held_to.as_ref().unwrap_or(snapshot), policy, plan))
+}

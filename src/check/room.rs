@@ -1,5 +1,5 @@
-//! Room that nobody uses: no pod that stands for itself goes without a place where a node has room for it, and none that
-//! waits gets a new node where one that stays would take it at once.
+//! Room that nobody uses: no pod that stands for itself goes without a place where a node has room for it, and of the
+//! cheapest fleet none that waits gets a new node where one that stays would take it at once.
 //!
 //! Judged are pods that no rule ties to others, and whom no rule of others speaks of: of the rest it depends on the order
 //! in which they come who has a place. Whether a node could have been made for a pod is not judged: that is the search itself.
@@ -13,27 +13,35 @@ use super::labels::pod_meets;
 use super::taints::keeps_off;
 use crate::model::{Node, NodeStage, Pod, PodPlace, PodSpec, Resources, Strength};
 
-/// Returns the pods that are said to have no place though a node of the final fleet takes them, and those that nodes are
-/// made for though one takes them that stays.
+/// Returns the pods that are said to have no place though a node of the final fleet takes them.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
-    if !case.plan.spec.targets.is_empty() || case.snapshot.supposed.wishes.destroy {
+    if is_partial(case) {
         return Vec::new();
     }
     let unplaced = case.plan.evidence.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
     let unplaced = free(case, unplaced.filter_map(|key| case.pods.get(key).copied()));
+    let sites = || {
+        let mut sites = standing(case);
+        sites.extend(case.made.iter().filter_map(|made| case.new_site(made)));
+        sites
+    };
+    taken(sites, &unplaced, "is said to have no place")
+}
+
+/// Returns the pods that wait and that nodes are made for though one takes them that stays: kube-scheduler binds them there.
+pub(super) fn needless(case: &Case<'_>) -> Vec<Finding> {
+    if is_partial(case) {
+        return Vec::new();
+    }
     let mut bought = free(case, on_new_nodes(case));
     // Who has to stand beside others may have no place where those would go alone.
     bought.retain(|pod| !is_followed(case, pod));
-    if unplaced.is_empty() && bought.is_empty() {
-        return Vec::new();
-    }
-    let mut sites = standing(case);
-    let mut found = taken(&sites, &bought, "gets a new node");
-    if !unplaced.is_empty() {
-        sites.extend(case.made.iter().filter_map(|made| case.new_site(made)));
-        found.extend(taken(&sites, &unplaced, "is said to have no place"));
-    }
-    found
+    taken(|| standing(case), &bought, "gets a new node")
+}
+
+/// Returns whether a plan is not meant to place all that waits.
+fn is_partial(case: &Case<'_>) -> bool {
+    !case.plan.spec.targets.is_empty() || case.snapshot.supposed.wishes.destroy
 }
 
 /// Returns the pods that wait and get a node that is made for pods.
@@ -56,10 +64,11 @@ fn free<'a>(case: &Case<'_>, pods: impl Iterator<Item = &'a Pod>) -> Vec<&'a Pod
 }
 
 /// Returns what is wrong with pods that one of these nodes takes.
-fn taken(sites: &[Site<'_>], pods: &[&Pod], what: &str) -> Vec<Finding> {
+fn taken<'a>(sites: impl FnOnce() -> Vec<Site<'a>>, pods: &[&Pod], what: &str) -> Vec<Finding> {
     if pods.is_empty() {
         return Vec::new();
     }
+    let sites = sites();
     let used: Vec<Resources> = sites.iter().map(|site| used(site, &site.pods)).collect();
     let fault = |pod: &&Pod| {
         let (site, _) = sites.iter().zip(&used).find(|(site, used)| takes(site, used, pod))?;

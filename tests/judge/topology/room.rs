@@ -1,10 +1,11 @@
 //! Room that nobody uses: pods that are left out, or get a new node, though a node takes them that stays.
 
-use nodeform::check::Rule;
+use nodeform::check::{Rule, needless};
 use nodeform::model::CapacityType;
 
 use super::told_apart;
 use crate::support::build::World;
+use crate::support::by_hand::{ByHand, by_hand};
 use crate::support::{node, pod, pool, world};
 
 /// A size of four cores, as it is bought.
@@ -56,10 +57,12 @@ fn a_pod_that_gets_a_new_node_though_one_that_stays_has_room_is_seen() {
         .pod(pod("old").cpu("500m").on("busy"))
         .pod(pod("large").cpu("3500m"))
         .pod(pod("small").cpu("200m"));
-    told_apart(
-        &busy,
-        Rule::Pods,
-        |plan| plan.keeping("busy", &["small"]).making("default", NEW, &["large"]),
-        |plan| plan.making("default", NEW, &["large", "small"]),
-    );
+    let found = |change: fn(ByHand) -> ByHand| {
+        let (world, plan) = change(by_hand(busy.clone())).planned();
+        needless(&world.snapshot, &world.policy, &plan).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let used = found(|plan| plan.keeping("busy", &["small"]).making("default", NEW, &["large"]));
+    assert_eq!(used, Vec::<String>::new());
+    let bought = found(|plan| plan.making("default", NEW, &["large", "small"]));
+    assert_eq!(bought, ["pods: pod `default/small`: gets a new node, and node `busy` has room for it"]);
 }

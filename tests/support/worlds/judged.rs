@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use nodeform::check::check;
+use nodeform::check::{Finding, check, needless};
 use nodeform::model::Target;
 use nodeform::plan::{Plan, plan, plan_targets};
 use nodeform::solve::{Solution, destroy, solve};
@@ -20,7 +20,8 @@ pub(crate) fn planned(world: &World) -> Plan {
 /// # Errors
 /// The findings, a line for each, when the judge objects.
 pub(crate) fn try_planned(world: &World) -> Result<Plan, String> {
-    try_plan_of(world, &solved(world, &BTreeSet::new()))
+    let plan = try_plan_of(world, &solved(world, &BTreeSet::new()))?;
+    said(&needless(&world.snapshot, &world.policy, &plan)).map(|()| plan)
 }
 
 /// Makes the plan of a fleet.
@@ -59,12 +60,15 @@ pub(crate) fn assert_right(world: &World, plan: &Plan) {
 }
 
 fn judged(world: &World, plan: &Plan) -> Result<(), String> {
-    let found = check(&world.snapshot, &world.policy, plan);
+    said(&check(&world.snapshot, &world.policy, plan))
+}
+
+fn said(found: &[Finding]) -> Result<(), String> {
     if found.is_empty() {
         return Ok(());
     }
     let mut text = "the judge objects to the plan:\n".to_owned();
-    for finding in &found {
+    for finding in found {
         writeln!(text, "  {finding}").expect("text can be written to");
     }
     Err(text)
