@@ -39,7 +39,7 @@ use support::random::{refusing_worlds, roomy_worlds, soft_worlds, worlds};
 use support::stored::stored_worlds;
 
 /// Cases of each property where nobody says another number: together some minutes of one core.
-const CASES: u32 = 32;
+const CASES: u32 = 16;
 
 /// Where the worlds begin of which that many are tried.
 const SEED: u64 = 2026;

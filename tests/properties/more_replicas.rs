@@ -111,7 +111,7 @@ fn placed(world: &World) -> Result<BTreeMap<&'static str, usize>, TestCaseError>
 
 proptest! {
     // Worlds are small, and what is looked for is rare.
-    #![proptest_config(ProptestConfig { cases: config().cases * 4, ..config() })]
+    #![proptest_config(ProptestConfig { cases: config().cases * 8, ..config() })]
 
     #[test]
     fn more_replicas_never_place_fewer_pods(

@@ -35,7 +35,7 @@ fn the_judge_agrees_with_who_preempts_whom() {
     let preempting = Cell::new(0);
     // Nothing is solved here, so that many more worlds can be looked at.
     let config = config();
-    let mut runner = TestRunner::new(ProptestConfig { cases: config.cases * 16, ..config });
+    let mut runner = TestRunner::new(ProptestConfig { cases: config.cases * 32, ..config });
     let outcome = runner.run(&worlds(), |world| {
         let world = after(world);
         preempting.set(preempting.get() + usize::from(!world.snapshot.preemptions.is_empty()));

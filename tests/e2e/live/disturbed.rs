@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::audit;
-use super::bed::{Bed, CLAIMS, FLEETS};
+use super::bed::{Bed, CLAIMS, Clock, FLEETS};
 use super::deployed::{self, Controller};
 use super::workload::Workload;
 
@@ -122,7 +122,14 @@ pub(super) fn a_kind_may_not_be_read(bed: &Bed, inflate: &Workload, tools: &[Pat
 /// The kind NodeClaim is deleted: no VM goes with it, and it is said why the kind stays.
 pub(super) fn the_kind_goes(inflate: &Workload) {
     let eyes = &inflate.eyes;
-    inflate.scaled(2);
+    inflate.scale(1);
+    inflate.waits_for_nodes(1);
+    let mut clock = Clock::start();
+    let has =
+        |list: &str, count: usize| eyes.own("sim/state", None)[list].as_array().map(Vec::len) == Some(count);
+    eyes.wait("something is made in Azure", || has("networkInterfaces", 1));
+    clock.ends("  of it: from one pod that waits in an idle cluster to the first write to Azure");
+    inflate.runs(1);
     inflate.has_nodes(1);
     let kind = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodeclaims.karpenter.sh";
     let deleted = eyes.api.ask("DELETE", kind, None).expect("it answers");
@@ -136,7 +143,6 @@ pub(super) fn the_kind_goes(inflate: &Workload) {
             && claim["metadata"]["finalizers"].as_array().is_some_and(|finalizers| !finalizers.is_empty())
     };
     assert_eq!(claims.iter().filter(kept).count(), 1, "{claims:#?}");
-    let state = eyes.own("sim/state", None);
-    assert_eq!(state["virtualMachines"].as_array().map(Vec::len), Some(1));
-    inflate.runs(2);
+    assert!(has("virtualMachines", 1), "its VM runs on");
+    inflate.runs(1);
 }
