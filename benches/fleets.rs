@@ -8,6 +8,7 @@
     reason = "it measures, and says what it measured"
 )]
 
+mod asked;
 mod charts;
 mod rows;
 mod running;
@@ -23,6 +24,7 @@ use nodeform::model::ExtraCost;
 use nodeform::offline::{self, World};
 use nodeform::solve::{Solution, Solver, Strategy, bound, solve};
 
+use asked::Asked;
 use rows::Rows;
 
 #[global_allocator]
@@ -41,44 +43,43 @@ fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     println!("machine: {cores} cores, {}; medians of {RUNS} runs", rows::processor());
-    let only: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let is_asked = |name: &str| only.is_empty() || only.iter().any(|only| only == name);
-    if only == [LARGE_ALONE] {
+    let asked = Asked::of_arguments();
+    if asked.0 == [LARGE_ALONE] {
         return large_alone();
     }
     let mut figures = Rows::default();
-    if is_asked("diverse_20k_seconds") {
+    if asked.has("diverse_20k_seconds") {
         let (seconds, _) = timed(&worlds::on_types(worlds::diverse_pods(20_000)));
         figures.add("diverse_20k_seconds", seconds, "s");
     }
-    if is_asked("impossible_ratio") {
+    if asked.has("impossible_ratio") {
         figures.add("impossible_ratio", impossible(), "");
     }
-    if is_asked("preference_4k_seconds") {
+    if asked.has("preference_4k_seconds") {
         preferences(&mut figures);
     }
-    if is_asked("consolidate_seconds") {
+    if asked.has("consolidate_seconds") {
         let (seconds, _) = timed(&running::cluster(1000, 30_000));
         figures.add("consolidate_seconds", seconds, "s");
     }
-    if is_asked("consolidated_over_bound_percent") {
+    if asked.has("consolidated_over_bound_percent") {
         let world = running::cluster(1000, 5000);
         let (seconds, solution) = timed(&world);
         let over = over_bound(&world, &solution);
         println!("  1,000 nodes, 5,000 pods: {} nodes in {seconds:.2} s", nodes_after(&solution));
         figures.add("consolidated_over_bound_percent", over, "%");
     }
-    if is_asked("preferring_cluster_seconds") {
+    if asked.has("preferring_cluster_seconds") {
         preferring_cluster(&mut figures);
     }
-    large_rows(&mut figures, &is_asked);
-    if is_asked("thinned_seconds") {
+    large_rows(&mut figures, &asked);
+    if asked.has("thinned_seconds") {
         thinned(&mut figures);
     }
-    if is_asked("large_peak_mib") {
+    if asked.has("large_peak_mib") {
         figures.add("large_peak_mib", large_peak(), "MiB");
     }
-    if is_asked("traces") {
+    if asked.has("traces") {
         traces::table(root, &mut figures);
     }
     let mut worst = f64::MIN;
@@ -88,13 +89,13 @@ fn main() {
         ("over_bound_zone_percent", zone),
         ("over_bound_300_percent", small),
     ];
-    for (name, make) in all.into_iter().filter(|(name, _)| is_asked(name)) {
+    for (name, make) in all.into_iter().filter(|(name, _)| asked.has(name)) {
         let measured: Vec<Measured> = make(root).into_iter().map(measured).collect();
         let over = measured.iter().map(|world| world.over_bound).fold(f64::MIN, f64::max);
         worst = measured.iter().map(|world| world.over_karpenter).fold(worst, f64::max);
         figures.add(name, over, "%");
     }
-    if only.is_empty() {
+    if asked.0.is_empty() {
         figures.add("over_karpenter_worst_percent", worst, "%");
     }
     figures.write(root);
@@ -111,8 +112,8 @@ fn preferring_cluster(figures: &mut Rows) {
 }
 
 /// Measures the large cluster: planned from nothing, judged, and planned again.
-fn large_rows(figures: &mut Rows, is_asked: &dyn Fn(&str) -> bool) {
-    if is_asked("large_seconds") {
+fn large_rows(figures: &mut Rows, asked: &Asked) {
+    if asked.has("large_seconds") {
         let world = large();
         let (seconds, solution) = timed(&world);
         println!(
@@ -122,10 +123,10 @@ fn large_rows(figures: &mut Rows, is_asked: &dyn Fn(&str) -> bool) {
         );
         figures.add("large_seconds", seconds, "s");
     }
-    if is_asked("large_judged_seconds") {
+    if asked.has("large_judged_seconds") {
         figures.add("large_judged_seconds", judged(&large()), "s");
     }
-    if is_asked("replan_seconds") {
+    if asked.has("replan_seconds") {
         figures.add("replan_seconds", replanned(large()), "s");
     }
 }

@@ -8,6 +8,7 @@
     reason = "it measures, and says what it measured"
 )]
 
+mod asked;
 mod rows;
 
 use std::collections::BTreeSet;
@@ -29,6 +30,7 @@ use nodeform::sim::rehearsal::{End, Rehearsal};
 use nodeform::sim::{Start, World, WorldDocuments};
 use serde_json::{Value, json};
 
+use asked::Asked;
 use rows::Rows;
 
 #[global_allocator]
@@ -47,16 +49,15 @@ fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     println!("machine: {cores} cores, {}", rows::processor());
-    let only: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let is_asked = |name: &str| only.is_empty() || only.iter().any(|only| only == name);
+    let asked = Asked::of_arguments();
     let mut figures = Rows::default();
-    if is_asked("observe_1000_seconds") {
+    if asked.has("observe_1000_seconds") {
         observe(&mut figures);
     }
-    if is_asked("apply_1000_cpu_seconds") {
+    if asked.has("apply_1000_cpu_seconds") {
         apply(&mut figures);
     }
-    if is_asked("demo_seconds") {
+    if asked.has("demo_seconds") {
         let start = Instant::now();
         let demo = Command::new(env!("CARGO_BIN_EXE_nodeform")).arg("demo").stdout(Stdio::null()).status();
         assert!(demo.is_ok_and(|status| status.success()), "the demo comes to its end");

@@ -151,14 +151,9 @@ fn of_too_many_full_nodes_one_is_said_to_stay_whatever_else_it_is_due_for() {
 #[test]
 fn what_cannot_be_made_is_said() {
     let own = Pool { nodes_max: Some(1), ..fixed(3) };
-    let solution = World::of(vec![own]).solve();
-    assert_eq!(solution.target.new.len(), 1);
-    let said: Vec<String> = solution
-        .report
-        .warnings
-        .iter()
-        .map(|warning| format!("{}: {}", warning.object, warning.what))
-        .collect();
+    let world = World::of(vec![own]);
+    assert_eq!(world.solve().target.new.len(), 1);
+    let said = world.warnings();
     let expected = "pool `fixed`: asks for 3 nodes (`replicas`), and 2 of them cannot be made";
     assert!(said.iter().any(|said| said.starts_with(expected)), "{said:?}");
 }

@@ -328,6 +328,12 @@ impl World {
         solve(&self.snapshot, &self.policy)
     }
 
+    /// Solves and returns what the user is warned of.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let warnings = self.solve().report.warnings.into_iter();
+        warnings.map(|warning| format!("{}: {}", warning.object, warning.what)).collect()
+    }
+
     /// Solves and writes what comes out, one line a fact.
     pub(super) fn text(&self) -> String {
         text(&self.solve())
