@@ -1,6 +1,5 @@
 //! More replicas never place fewer pods: worlds of pods that differ in nothing but spread, affinity and anti-affinity, under
-//! limits of pools and of the fleet on CPU. Limits on the number of nodes are left out: a node may be of any size then, so
-//! that two ways to fill the last one differ in more than who comes first.
+//! limits of pools and of the fleet on CPU and on the number of nodes.
 
 use std::collections::BTreeMap;
 
@@ -75,24 +74,29 @@ fn pools() -> impl Strategy<Value = Vec<PoolBuilder>> {
         &["westeurope-1", "westeurope-2", "westeurope-3"],
     ];
     let bought: [&'static [&'static str]; 2] = [&["on-demand"], &["on-demand", "spot"]];
-    let one = (limit, select(zones.to_vec()), select(bought.to_vec()), select(&[0_u32, 10][..]));
+    let nodes = proptest::option::weighted(0.25, select(&["1", "2", "3", "5"][..]));
+    let one = (limit, nodes, select(zones.to_vec()), select(bought.to_vec()), select(&[0_u32, 10][..]));
     vec(one, 1..=2).prop_map(|pools| {
         let made = pools.into_iter().zip(["default", "light"]);
-        made.map(|((limit, zones, bought, weight), name)| {
+        made.map(|((limit, nodes, zones, bought, weight), name)| {
             let pool = pool(name)
                 .weight(weight)
                 .requiring(label::ZONE, Operator::In, zones)
                 .requiring(label::CAPACITY_TYPE, Operator::In, bought)
                 .requiring(label::SKU_FAMILY, Operator::In, &["D"]);
-            pool.limit("cpu", limit)
+            let limited = pool.limit("cpu", limit);
+            nodes.into_iter().fold(limited, |pool, nodes| pool.limit("nodes", nodes))
         })
         .collect()
     })
 }
 
-fn limited(pools: Vec<PoolBuilder>, fleet: Option<i64>) -> World {
+fn limited(pools: Vec<PoolBuilder>, cores: Option<i64>, nodes: Option<u64>) -> World {
     let built = pools.into_iter().fold(world(), World::pool);
-    built.fleet(|it| it.limits.cpu_milli = fleet.map(|cores| cores * 1000))
+    built.fleet(|it| {
+        it.limits.cpu_milli = cores.map(|cores| cores * 1000);
+        it.limits.nodes = nodes;
+    })
 }
 
 fn with(world: &World, workloads: &[Workload]) -> World {
@@ -115,12 +119,14 @@ proptest! {
 
     #[test]
     fn more_replicas_never_place_fewer_pods(
-        (pools, fleet) in (pools(), proptest::option::weighted(0.2, 3..20_i64)),
+        pools in pools(),
+        cores in proptest::option::weighted(0.2, 3..20_i64),
+        nodes in proptest::option::weighted(0.15, 1..6_u64),
         workloads in workloads(),
         which in proptest::prelude::any::<Index>(),
         more in prop_oneof![1..6_usize, 6..40_usize],
     ) {
-        let world = limited(pools, fleet);
+        let world = limited(pools, cores, nodes);
         let which = which.index(workloads.len());
         let mut raised = workloads.clone();
         raised[which].replicas += more;
@@ -133,6 +139,30 @@ proptest! {
                 counted.map(|workload| placed[workload.app]).sum()
             };
             prop_assert!(total(&after) >= total(&before), "of {priority} and above: {before:?}, then {after:?}");
+        }
+    }
+}
+
+#[test]
+fn one_more_beside_others_takes_no_place_where_a_limit_leaves_one_node() {
+    let pool = pool("default")
+        .requiring(label::ZONE, Operator::In, &["westeurope-1", "westeurope-2"])
+        .requiring(label::CAPACITY_TYPE, Operator::In, &["on-demand", "spot"])
+        .requiring(label::SKU_FAMILY, Operator::In, &["D"])
+        .limit("cpu", "4");
+    let world = limited(vec![pool], None, None);
+    for skew in [1, 2] {
+        let spread =
+            Tie::Spread { key: label::ZONE, app: "api", skew, domains: None, policies: (true, false) };
+        let api = Workload { app: "api", ties: vec![spread], priority: 0, replicas: 2 };
+        let beside = Tie::Beside { key: label::CAPACITY_TYPE, app: "api" };
+        let mut last = 0;
+        for replicas in 0..12 {
+            let db = Workload { app: "db", ties: vec![beside.clone()], priority: 0, replicas };
+            let placed = placed(&with(&world, &[api.clone(), db])).expect("is judged right");
+            let total: usize = placed.values().sum();
+            assert!(total >= last, "skew {skew}, {replicas} of db: {placed:?} after {last}");
+            last = total;
         }
     }
 }
