@@ -147,6 +147,10 @@ pub struct NodePlanStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 1_000, "x-kubernetes-list-type" = "atomic")))]
     pub refusals: Option<Vec<PlanRefusal>>,
+    /// VMs that came and did not join in time. No more of their like are made for a while.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 1_000, "x-kubernetes-list-type" = "atomic")))]
+    pub never_joined: Option<Vec<SilentVm>>,
     /// `Ready`, `Reconciling`, `Stalled`, as kstatus reads them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
@@ -262,6 +266,28 @@ pub struct PlanRefusal {
     /// When it is forgotten, in RFC 3339.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub until: String,
+}
+
+/// A VM that came and did not join in time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SilentVm {
+    /// When that was clear, in RFC 3339.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
+    pub at: String,
+    /// Its name.
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 128)))]
+    pub vm: String,
+    /// Its NodePool.
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 253)))]
+    pub pool: String,
+    /// Its VM size.
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 128)))]
+    pub size: String,
+    /// The id of its image.
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 1_024)))]
+    pub image: String,
 }
 
 /// Where Azure refused.

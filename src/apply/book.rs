@@ -10,11 +10,13 @@ use serde_json::Value;
 
 use crate::api::node_plan::{NodePlanStatus, OutcomeKind};
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Writer};
-use crate::ledger::{self, Changes, Entry, Ledger, LedgerFault, PLANS_ONLY, Progress, Recorded, Refused};
+use crate::ledger::{
+    self, Changes, Entry, Ledger, LedgerFault, NeverJoined, PLANS_ONLY, Progress, Recorded, Refused,
+};
 use crate::model::{ChangeClass, Digest, Refusal};
 use crate::plan::{Change, ChangeId, PlanSpec};
 use crate::review::ApprovedPlan;
-use crate::rollout::Outcome;
+use crate::rollout::{Outcome, Silent};
 
 pub(super) const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
 
@@ -92,12 +94,15 @@ impl Book {
         }
         let name = ledger::name(&digest);
         let started_at = status.as_ref().and_then(|status| status.started_at.as_deref()?.parse().ok());
+        // What an earlier run was told counts on.
+        let refusals = known.map(Recorded::refusals).unwrap_or_default();
         let mut book = Self {
             progress: Progress {
                 started_at: started_at.unwrap_or(at),
                 outcomes: BTreeMap::new(),
                 is_withdrawn: false,
-                refusals: Vec::new(),
+                refusals: refusals.into_iter().map(|refusal| Refused { refusal, code: None }).collect(),
+                never_joined: known.map(Recorded::never_joined).unwrap_or_default(),
             },
             writer,
             name,
@@ -141,9 +146,24 @@ impl Book {
 
     /// Notes what Azure refused to sell.
     pub fn note_refusals(&mut self, refusals: &[Refusal]) {
-        let known: Vec<Refused> =
-            refusals.iter().map(|refusal| Refused { refusal: refusal.clone(), code: None }).collect();
-        self.progress.refusals = known;
+        for refusal in refusals {
+            let known = &mut self.progress.refusals;
+            if !known.iter().any(|known| known.refusal == *refusal) {
+                known.push(Refused { refusal: refusal.clone(), code: None });
+            }
+        }
+    }
+
+    /// Notes VMs that came and did not join; returns whether one is news.
+    pub fn note_silent(&mut self, silent: impl IntoIterator<Item = Silent>, at: Timestamp) -> bool {
+        let known = &mut self.progress.never_joined;
+        let before = known.len();
+        for Silent { claim: _, vm, pool, size, image } in silent {
+            if !known.iter().any(|known| known.vm == vm) {
+                known.push(NeverJoined { at, vm, pool, size, image });
+            }
+        }
+        known.len() > before
     }
 
     /// Writes what is noted.

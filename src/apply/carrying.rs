@@ -60,7 +60,8 @@ impl Carrying {
     pub async fn step(&mut self, seen: &Seen, tell: &mut impl FnMut(Event)) -> Next {
         self.memory.look(seen);
         let next = rollout::next(&self.plan, seen, &self.memory);
-        if self.tell_standings(&next, tell) {
+        let is_silent = self.book.note_silent(rollout::silent(&self.plan, seen), seen.at);
+        if self.tell_standings(&next, tell) | is_silent {
             self.write_down(tell).await;
         }
         let actions: Vec<Action> =

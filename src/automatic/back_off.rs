@@ -1,7 +1,7 @@
 //! What failed is tried again later and later: pools whose new nodes failed at once, so that a permission that is missing
 //! does not fill the ledger, and sizes and images of a pool whose VMs came and never joined.
 //!
-//! A process that starts anew tries each once more.
+//! A process that starts anew tries pools once more; which VMs never joined it reads from the ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

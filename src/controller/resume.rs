@@ -4,16 +4,24 @@ use super::looks::items;
 use super::now;
 use crate::apply;
 use crate::cluster::{Cluster, ClusterFailure, Writer};
-use crate::ledger::{self, PLANS_ONLY};
+use crate::ledger::{self, NeverJoined, PLANS_ONLY};
 use crate::plan::{Plan, file};
 
 const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
 
-/// Returns the plans that were not ended, the oldest first. One that cannot be read back is said and left alone.
+/// What earlier processes left.
+pub(super) struct Left {
+    /// The plans that were not ended, the oldest first.
+    pub(super) plans: Vec<Plan>,
+    /// The VMs that came and did not join, the first one first.
+    pub(super) never_joined: Vec<NeverJoined>,
+}
+
+/// Returns what earlier processes left. A plan that cannot be read back is said and left alone.
 ///
 /// # Errors
 /// NodePlans cannot be listed: what has begun is not known.
-pub(super) async fn unfinished(cluster: &Cluster) -> Result<Vec<Plan>, ClusterFailure> {
+pub(super) async fn left(cluster: &Cluster) -> Result<Left, ClusterFailure> {
     let ledger = ledger::read(&items(cluster, PLANS, PLANS_ONLY).await?);
     ledger.faults.iter().for_each(|fault| tracing::warn!(hint = fault.hint(), "{fault}"));
     let mut plans = Vec::new();
@@ -27,7 +35,7 @@ pub(super) async fn unfinished(cluster: &Cluster) -> Result<Vec<Plan>, ClusterFa
             Err(fault) => tracing::warn!(hint = fault.hint(), "{fault}"),
         }
     }
-    Ok(plans)
+    Ok(Left { plans, never_joined: ledger.never_joined() })
 }
 
 /// Lets NodePlans go that nobody asks for any more.

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use super::flights::Flights;
 use super::looks::{self, FLEETS, FoundFleet};
 use super::now;
-use super::resume;
+use super::resume::{self, Left};
 use super::round::{Asked, Creates, Round, round};
 use super::run::{Beside, Controller, said, stopped};
 use super::tell::{Made, Teller};
@@ -20,6 +20,7 @@ use crate::automatic::status::News;
 use crate::automatic::{self, BackOff, Choosing, InFlight, Next, PodEvents, Rounds, Wants};
 use crate::cluster::{WriteGate, Writer, lease};
 use crate::launch::Materials;
+use crate::ledger::NeverJoined;
 use crate::manifests::Remark;
 use crate::model::{ClaimName, Mode};
 use crate::observe::Remembered;
@@ -387,13 +388,16 @@ impl<'a> Session<'a> {
     /// Goes on with what an earlier process has begun.
     async fn resume(&mut self, world: &World) {
         let Some(reader) = &self.reader else { return };
-        let plans = match resume::unfinished(&self.controller.cluster).await {
-            Ok(plans) => plans,
+        let Left { plans, never_joined } = match resume::left(&self.controller.cluster).await {
+            Ok(left) => left,
             Err(failure) => return said("NodePlans cannot be listed", &failure),
         };
         let (seen, failures) = reader.read(now()).await;
         if !failures.is_empty() {
             return failures.iter().for_each(|because| tracing::warn!("{because}"));
+        }
+        for NeverJoined { at, vm, pool, size, image } in never_joined {
+            self.back_off.never_joined(&automatic::Made { pool, size, image }, &vm, at);
         }
         let World { snapshot, policy, .. } = world;
         for plan in plans {

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{LedgerFault, name};
+use super::{LedgerFault, NeverJoined, name};
 use crate::api::node_plan::{
     CHUNKS_MAX, FOLDER_ANNOTATION, NodePlanSpec, NodePlanStatus, PLAN_LABEL, Phase, PlanChunk, PlanRefusal,
-    RefusalPlace,
+    RefusalPlace, SilentVm,
 };
-use crate::model::{CapacityType, Digest, Refusal, RefusedBecause, RefusedPlace, SkuName, Zone};
+use crate::model::{CapacityType, Digest, PoolName, Refusal, RefusedBecause, RefusedPlace, SkuName, Zone};
 
 /// What was recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,6 +64,25 @@ impl Recorded {
         let refusals = self.status.iter().flat_map(|status| status.refusals.iter().flatten());
         refusals.filter_map(refusal).collect()
     }
+
+    /// Returns the VMs that came and did not join while it was carried out, the first one first.
+    #[must_use]
+    pub fn never_joined(&self) -> Vec<NeverJoined> {
+        let wire = self.status.iter().flat_map(|status| status.never_joined.iter().flatten());
+        let mut read: Vec<NeverJoined> = wire
+            .filter_map(|SilentVm { at, vm, pool, size, image }| {
+                Some(NeverJoined {
+                    at: at.parse().ok()?,
+                    vm: vm.as_str().into(),
+                    pool: PoolName::new(pool.as_str()),
+                    size: SkuName::new(size.as_str()),
+                    image: image.as_str().into(),
+                })
+            })
+            .collect();
+        read.sort();
+        read
+    }
 }
 
 impl Ledger {
@@ -91,6 +110,14 @@ impl Ledger {
     /// Returns the plans that are being carried out or were interrupted.
     pub fn unfinished(&self) -> impl Iterator<Item = &Recorded> {
         self.plans.iter().filter(|plan| plan.phase() == Phase::Applying)
+    }
+
+    /// Returns the VMs of all plans that came and did not join, the first one first: what whoever starts anew knows.
+    #[must_use]
+    pub fn never_joined(&self) -> Vec<NeverJoined> {
+        let mut all: Vec<NeverJoined> = self.plans.iter().flat_map(Recorded::never_joined).collect();
+        all.sort();
+        all
     }
 
     /// Returns what Azure refused and what still counts at a time, sorted; of equal ones the last that ends.

@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -10,9 +11,9 @@ use serde_json::{Value, json};
 use super::write::count;
 use crate::api::meta::Condition;
 use crate::api::node_plan::{
-    ChangeOutcome, NodePlanStatus, OutcomeCounts, OutcomeKind, Phase, PlanRefusal, RefusalPlace,
+    ChangeOutcome, NodePlanStatus, OutcomeCounts, OutcomeKind, Phase, PlanRefusal, RefusalPlace, SilentVm,
 };
-use crate::model::{Refusal, RefusedPlace};
+use crate::model::{PoolName, Refusal, RefusedPlace, SkuName};
 
 /// How many letters a message has at most, and a code: a status has to stay below etcd's 1.5 MiB.
 const MESSAGE_LETTERS_MAX: usize = 512;
@@ -20,6 +21,9 @@ const CODE_LETTERS_MAX: usize = 128;
 
 /// How many refusals are kept: those that end last.
 const REFUSALS_MAX: usize = 1_000;
+
+/// How many VMs that did not join are kept: the last ones.
+const SILENT_MAX: usize = 1_000;
 
 /// How far a plan is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +36,23 @@ pub struct Progress {
     pub is_withdrawn: bool,
     /// What Azure refused.
     pub refusals: Vec<Refused>,
+    /// VMs that came and did not join in time.
+    pub never_joined: Vec<NeverJoined>,
+}
+
+/// A VM that came and did not join in time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NeverJoined {
+    /// When that was clear.
+    pub at: Timestamp,
+    /// Its name.
+    pub vm: Arc<str>,
+    /// Its NodePool.
+    pub pool: PoolName,
+    /// Its size.
+    pub size: SkuName,
+    /// The id of its image.
+    pub image: Arc<str>,
 }
 
 /// What Azure refused, with its code.
@@ -123,6 +144,7 @@ pub fn patch(progress: &Progress, before: Option<&NodePlanStatus>, at: Timestamp
         counts: Some(progress.counts()),
         outcomes: Some(outcomes.collect()),
         refusals: Some(refusals(&progress.refusals)),
+        never_joined: Some(silent(&progress.never_joined)),
         conditions: Some(conditions(progress, known, at)),
     };
     let mut patch = json!({ "status": status });
@@ -160,6 +182,20 @@ fn refusals(refused: &[Refused]) -> Vec<PlanRefusal> {
     wire.sort();
     wire.dedup();
     wire
+}
+
+fn silent(never_joined: &[NeverJoined]) -> Vec<SilentVm> {
+    let mut sorted: Vec<&NeverJoined> = never_joined.iter().collect();
+    sorted.sort();
+    let last = sorted.into_iter().rev().take(SILENT_MAX).rev();
+    let wire = last.map(|NeverJoined { at, vm, pool, size, image }| SilentVm {
+        at: at.to_string(),
+        vm: vm.to_string(),
+        pool: pool.to_string(),
+        size: size.to_string(),
+        image: image.to_string(),
+    });
+    wire.collect()
 }
 
 fn wire_refusal(Refused { refusal, code }: &Refused) -> PlanRefusal {
@@ -229,7 +265,7 @@ fn short(text: &str, letters_max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{RefusedBecause, SkuName};
+    use crate::model::RefusedBecause;
 
     fn progress(outcomes: &[Outcome]) -> Progress {
         let named =
@@ -239,6 +275,7 @@ mod tests {
             outcomes: named.collect(),
             is_withdrawn: false,
             refusals: Vec::new(),
+            never_joined: Vec::new(),
         }
     }
 
@@ -317,7 +354,16 @@ mod tests {
             refusal: refusal("2026-01-01T01:00:00Z"),
             code: Some("OperationNotAllowed".to_owned()),
         };
-        let progress = Progress { refusals: vec![refused.clone(), refused], ..progress(&[]) };
+        let silent = |at: &str| NeverJoined {
+            at: at.parse().unwrap(),
+            vm: "aks-web-abc".into(),
+            pool: PoolName::new("web"),
+            size: SkuName::new("Standard_D4s_v5"),
+            image: "/CommunityGalleries/x/images/y/versions/1".into(),
+        };
+        let never_joined = vec![silent("2026-01-01T00:50:00Z"), silent("2026-01-01T00:20:00Z")];
+        let refusals = vec![refused.clone(), refused];
+        let progress = Progress { refusals, never_joined, ..progress(&[]) };
         let patch = patch(&progress, None, "2026-01-01T00:00:00Z".parse().unwrap());
         let status: NodePlanStatus = serde_json::from_value(patch["status"].clone()).unwrap();
         let recorded = crate::ledger::Recorded {
@@ -332,5 +378,6 @@ mod tests {
             status: Some(status),
         };
         assert_eq!(recorded.refusals(), [refusal("2026-01-01T01:00:00Z")]);
+        assert_eq!(recorded.never_joined(), [silent("2026-01-01T00:20:00Z"), silent("2026-01-01T00:50:00Z")]);
     }
 }

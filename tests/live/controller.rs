@@ -270,6 +270,32 @@ async fn sizes_whose_vms_never_join_are_explained_and_others_are_taken_meanwhile
 }
 
 #[tokio::test]
+async fn a_size_whose_vm_never_joined_is_left_alone_by_a_controller_that_starts_anew() {
+    let mut running = Running::with("", "auto", (0, "40")).await;
+    let faults = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "SimulatedFaults",
+        "spec": {"faults": [{"kind": "NeverJoins", "times": 1}]}});
+    assert_eq!(running.program.own("POST", "/sim/faults", &faults).await.1, json!({"added": 1}));
+    running.scale(5).await;
+    running.runs(5).await;
+    let held = async |running: &Running| {
+        let holds = running.fleet().await["status"]["holds"].clone();
+        let holds = holds.as_array().into_iter().flatten();
+        holds.filter(|hold| hold["because"].to_string().contains("did not join")).cloned().collect::<Vec<_>>()
+    };
+    let before = held(&running).await;
+    assert_eq!(before.len(), 1, "{}", running.said());
+    running.terminated().await;
+    // Its plan has ended and its NodeClaim has another VM: only the ledger says it.
+    running.program.patch(&format!("{FLEET}/status"), &json!({"status": {"holds": []}})).await;
+    running.controller = controller(&running.program, running.folder.path());
+    running.program.wait(async || !held(&running).await.is_empty()).await;
+    let after = held(&running).await;
+    assert_eq!(after[0]["node"], before[0]["node"]);
+    running.terminated().await;
+    running.judged();
+}
+
+#[tokio::test]
 async fn a_faulty_pool_beside_a_good_one_is_said_and_stops_nothing_else() {
     let faulty = "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: faulty}\nspec: {template: {spec: {\
                   requirements: [{key: kubernetes.io/arch, operator: Sometimes, values: [amd64]}], \
