@@ -178,6 +178,10 @@ impl FolderPath {
         if parts.iter().any(is_bad) {
             return Err(refused("a part of it is no name of a folder"));
         }
+        // Who looks into the folder writes its name on a command line.
+        if parts.iter().any(|part| part.starts_with('-')) {
+            return Err(refused("it looks like an option"));
+        }
         Ok(Self(parts))
     }
 

@@ -126,9 +126,9 @@ impl RemoteFault {
                 "look at the address, and whether the token of NODEFORM_GIT_TOKEN may read the repository",
             ),
             Self::Redirects { .. } => Some("name the address that it leads to"),
-            Self::NoBranch { .. } => {
-                Some("name a branch that is there by `--git-branch`, or push a first commit to it")
-            }
+            Self::NoBranch { .. } => Some(
+                "name a branch that is there by `--git-branch`, or push a first commit to it; an address that shows a sign-in page has no branch either: then look whether a Git server answers there",
+            ),
             Self::Moved { .. } => Some("run the same command again"),
             Self::Declined { .. } => {
                 Some("let the token's user write to branches below `nodeform/`: nothing else is written")

@@ -1,7 +1,7 @@
 //! The plans of a branch: their folders, and the files of one. Links are not followed, and what is too large is not read.
 
 use gix::ObjectId;
-use gix::bstr::ByteSlice as _;
+use gix::bstr::{BString, ByteSlice as _};
 use gix::objs::tree::EntryKind;
 
 use super::super::fault::GitFault;
@@ -16,7 +16,7 @@ use crate::review::proposal::{Content, DESTROYS, FILE_BYTES_MAX, MARKDOWN, PLAN,
 pub struct PlanEntry {
     /// The month's folder.
     pub month: String,
-    /// The name; what is no UTF-8 is replaced.
+    /// The name; what is no UTF-8, and what a terminal would obey, is replaced.
     pub name: String,
     /// Whether it is a folder.
     pub is_folder: bool,
@@ -25,6 +25,12 @@ pub struct PlanEntry {
 
 /// A file of a plan's folder, or what stands in the place of one.
 pub type PlanFile = (String, Content);
+
+/// A name as it may be shown. No plan has one in which something is replaced.
+fn plain(name: &BString) -> String {
+    let letters = name.chars();
+    letters.map(|letter| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter }).collect()
+}
 
 impl Clone {
     /// Lists what lies in the folders of months, in order of names. What lies beside them is somebody else's.
@@ -51,7 +57,7 @@ impl Clone {
             let entries = objects.folder(&format!("{path}/{month}"), id)?;
             plans.extend(entries.into_iter().map(|Entry { name, kind, id }| PlanEntry {
                 month: month.to_owned(),
-                name: name.to_str_lossy().into_owned(),
+                name: plain(&name),
                 is_folder: kind == EntryKind::Tree,
                 id,
             }));
@@ -72,7 +78,7 @@ impl Clone {
         }
         let mut files = Vec::new();
         for Entry { name, kind, id } in objects.folder(&place, *id)? {
-            let name = name.to_str_lossy().into_owned();
+            let name = plain(&name);
             let content = match kind {
                 EntryKind::Blob | EntryKind::BlobExecutable => self.content(objects, (&place, &name), id)?,
                 EntryKind::Tree | EntryKind::Link | EntryKind::Commit => Content::NoFile,

@@ -26,7 +26,7 @@ pub enum ProposalFault {
         name: String,
     },
     /// A file is too large to be looked at.
-    #[error("`{file}` has more than {most} bytes")]
+    #[error("`{file}` has more than {} MiB", most >> 20)]
     TooLarge {
         /// The file.
         file: String,

@@ -146,7 +146,7 @@ fn any_other_edit_is_a_fault_that_names_it() {
             "holds no plan",
         ),
         ("plan.json", Some(Content::Bytes(vec![0xff])), "`plan.json` is not UTF-8 text"),
-        ("plan.json", Some(Content::TooLarge), "`plan.json` has more than 16777216 bytes"),
+        ("plan.json", Some(Content::TooLarge), "`plan.json` has more than 16 MiB"),
         ("PLAN.md", Some(Content::NoFile), "`PLAN.md` is no plain file"),
         ("create.yaml", bytes(""), "`create.yaml` is no file of a plan"),
         ("destroy.yaml", bytes(&format!("{line}{line}")), "line 2 of `destroy.yaml`"),

@@ -95,6 +95,11 @@ impl Forge {
         format!("{}/leads/{}/nodes.git", self.address, other.address.trim_start_matches("http://"))
     }
 
+    /// An address at which the server answers anything with this status and an HTML page.
+    pub(crate) fn url_that_answers(&self, status: u16) -> String {
+        format!("{}/answers/{status}/nodes.git", self.address)
+    }
+
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().expect("it is not poisoned").clone()
     }
@@ -106,6 +111,16 @@ impl Forge {
     /// Runs git in the reviewer's clone.
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         git(&self.clone(), arguments)
+    }
+
+    /// Runs a shell's script in the reviewer's clone.
+    pub(crate) fn script(&self, script: &str) {
+        let mut command = Command::new("sh");
+        command.args(["-ec", script]).current_dir(self.clone()).stdin(Stdio::null());
+        let identity = ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"];
+        command.envs(identity.map(|name| (name, "r@example.com"))).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        let ran = command.output().expect("a shell");
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     }
 
     pub(crate) fn write(&self, path: &str, text: &str) {
@@ -185,6 +200,13 @@ async fn answer(
     if let Some(other) = uri.path().strip_prefix("/leads/") {
         let query = uri.query().unwrap_or_default();
         return (StatusCode::FOUND, [("location", format!("http://{other}?{query}"))]).into_response();
+    }
+    if let Some(rest) = uri.path().strip_prefix("/answers/") {
+        let status = rest.split('/').next().and_then(|status| status.parse().ok()).expect("a status");
+        let page =
+            "<!DOCTYPE html><html><title>Sign in</title><body><form action=/login></form></body></html>";
+        let status = StatusCode::from_u16(status).expect("a status");
+        return (status, [("content-type", "text/html")], page).into_response();
     }
     let pair = data_encoding::BASE64.encode(format!("{USER}:{TOKEN}").as_bytes());
     if authorization != Some(format!("Basic {pair}")) {

@@ -5,6 +5,7 @@ mod hostile;
 mod refused;
 mod second;
 mod slots;
+mod strange;
 mod withdrawn;
 
 use serde_json::{Value, json};
