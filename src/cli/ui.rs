@@ -87,11 +87,12 @@ impl Ui {
         self.aside(&failure.to_string());
     }
 
-    /// Writes a remark to standard error.
+    /// Writes a remark to standard error. Names of files and objects are others' words: what a terminal would obey in them
+    /// becomes a space.
     pub(super) fn aside(self, text: &str) {
         // What is being done may stand on the line.
         let clear = if io::stderr().is_terminal() { "\r\u{1b}[K" } else { "" };
-        eprint!("{clear}{}", self.named(text));
+        eprint!("{clear}{}", harmless(&self.named(text)));
     }
 
     /// Puts the program's name of the user into the commands of a text.
@@ -99,6 +100,12 @@ impl Ui {
         let (named, piped) = (format!("`{} ", self.name), format!("| {} ", self.name));
         text.replace("`nodeform ", &named).replace("| nodeform ", &piped)
     }
+}
+
+/// Returns a text of several lines without what a terminal would obey.
+pub(super) fn harmless(text: &str) -> String {
+    let is_obeyed = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    text.replace(is_obeyed, " ")
 }
 
 fn ansi(style: Style) -> anstyle::Style {

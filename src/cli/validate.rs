@@ -5,7 +5,7 @@ pub(super) use super::arguments::ValidateOutput;
 use super::exit::{Exit, Failure};
 use super::fix;
 use super::input::{Inputs, listed};
-use super::ui::Ui;
+use super::ui::{Ui, harmless};
 use crate::manifests::operated::by_kind;
 use crate::manifests::{Fault, NO_OBJECT, Objects, Remark, Renders, path_text};
 use crate::offline;
@@ -193,7 +193,7 @@ pub(super) fn annotations(level: &str, faults: &[Fault]) -> String {
 }
 
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    harmless(text).replace('%', "%25").replace('\n', "%0A")
 }
 
 /// Writes a fault as GitHub Actions reads it; its escapes are the workflow commands' own.

@@ -742,3 +742,29 @@ spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minRe
     let said = String::from_utf8_lossy(&github.stdout).into_owned();
     assert!(said.starts_with("::warning::") && said.lines().count() == 2, "{said}");
 }
+
+#[test]
+fn names_that_a_terminal_would_obey_are_printed_harmless() {
+    let folder = empty_folder("obeyed");
+    let pool =
+        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: \"x\\e[31m\"}\nspec: {foo: 1}\n";
+    std::fs::write(folder.join("a\u{1b}[2J\r::error::b.yaml"), pool).expect("it is written");
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: d}\n\
+               spec: {nodeName: \"\\e]0;me\\a\", containers: [{name: c, image: i}]}\n";
+    std::fs::write(folder.join("pod.yaml"), pod).expect("it is written");
+    for arguments in [
+        &["plan", "."][..],
+        &["validate", "."],
+        &["validate", ".", "-o", "github"],
+        &["validate", "--fix", "."],
+    ] {
+        let ran = start(arguments, &folder, "");
+        let said = aside(&ran) + &out(&ran);
+        assert!(said.contains("b.yaml"), "{arguments:?}: {said}");
+        let obeyed = |letter: char| letter.is_control() && letter != '\n';
+        assert!(!said.contains(obeyed), "{arguments:?}: {said:?}");
+    }
+    let ran = start(&["plan", "pod.yaml"], &folder, "");
+    let said = aside(&ran) + &out(&ran);
+    assert!(!said.contains(|letter: char| letter.is_control() && letter != '\n'), "{said:?}");
+}
