@@ -1,6 +1,7 @@
 //! Rows of figures: printed, and kept in `target/figures.json` as name, value and unit.
 
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ pub(crate) struct Rows(Vec<Value>);
 impl Rows {
     /// Prints a figure and keeps it.
     pub(crate) fn add(&mut self, name: &str, value: f64, unit: &str) {
-        println!("{name:<32} {value:>14.4} {unit}");
+        let _ = writeln!(io::stdout(), "{name:<32} {value:>14.4} {unit}");
         self.0.push(json!({"name": name, "value": value, "unit": unit}));
     }
 
@@ -26,7 +27,7 @@ impl Rows {
         rows.extend(self.0);
         fs::create_dir_all(root.join("target")).expect("the target folder can be made");
         fs::write(&file, format!("{:#}\n", Value::from(rows))).expect("the figures can be written");
-        println!("written to {}", file.display());
+        let _ = writeln!(io::stdout(), "written to {}", file.display());
     }
 }
 

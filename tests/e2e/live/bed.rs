@@ -134,10 +134,13 @@ impl Clock {
         Self(Instant::now())
     }
 
-    pub(super) fn ends(&mut self, part: &str) {
+    /// Says it of a part that ends here; returns its seconds.
+    pub(super) fn ends(&mut self, part: &str) -> f64 {
+        let seconds = self.0.elapsed().as_secs_f64();
         // Written to the stream itself: what a test that passes prints is not shown.
-        let _ = writeln!(io::stderr(), "{:6.1} s  {part}", self.0.elapsed().as_secs_f64());
+        let _ = writeln!(io::stderr(), "{:6.1} s  {part}", seconds);
         self.0 = Instant::now();
+        seconds
     }
 }
 

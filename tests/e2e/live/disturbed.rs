@@ -120,7 +120,9 @@ pub(super) fn a_kind_may_not_be_read(bed: &Bed, inflate: &Workload, tools: &[Pat
 }
 
 /// The kind NodeClaim is deleted: no VM goes with it, and it is said why the kind stays.
-pub(super) fn the_kind_goes(inflate: &Workload) {
+///
+/// Returns how many seconds it is from a pod that waits to the first write to Azure.
+pub(super) fn the_kind_goes(inflate: &Workload) -> f64 {
     let eyes = &inflate.eyes;
     inflate.scale(1);
     inflate.waits_for_nodes(1);
@@ -128,7 +130,8 @@ pub(super) fn the_kind_goes(inflate: &Workload) {
     let has =
         |list: &str, count: usize| eyes.own("sim/state", None)[list].as_array().map(Vec::len) == Some(count);
     eyes.wait("something is made in Azure", || has("networkInterfaces", 1));
-    clock.ends("  of it: from one pod that waits in an idle cluster to the first write to Azure");
+    let seconds =
+        clock.ends("  of it: from one pod that waits in an idle cluster to the first write to Azure");
     inflate.runs(1);
     inflate.has_nodes(1);
     let kind = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodeclaims.karpenter.sh";
@@ -145,4 +148,5 @@ pub(super) fn the_kind_goes(inflate: &Workload) {
     assert_eq!(claims.iter().filter(kept).count(), 1, "{claims:#?}");
     assert!(has("virtualMachines", 1), "its VM runs on");
     inflate.runs(1);
+    seconds
 }

@@ -1,17 +1,24 @@
 //! nodeform against a whole control plane, with a simulated Azure whose kubelets join that cluster: by hand with `plan --live`
 //! and `apply`, then by the controller as its chart installs it. Nothing is left over, and nothing is forbidden to it.
+//!
+//! How long it takes is not asserted: it is written to `target/figures.json`, as benches do.
 
 mod audit;
 mod bed;
 mod deployed;
 mod disturbed;
+#[path = "../../../benches/rows.rs"]
+#[expect(dead_code, reason = "each program uses a part of it")]
+mod rows;
 mod stories;
 mod workload;
 
+use std::path::Path;
 use std::thread;
 
 use bed::{Bed, CLAIMS, Clock, FLEETS, NODES, names};
 use deployed::Controller;
+use rows::Rows;
 use workload::{Workload, one_of};
 
 use super::binary;
@@ -36,12 +43,12 @@ fn nodes_come_and_go_in_a_real_cluster_by_hand_and_by_themselves() {
     deployed::set_mode(&inflate.eyes, "auto");
     inflate.runs(5);
     assert_eq!(audit::pods_told(&bed, "inflate"), 5, "each pod was told its node before it took any");
-    clock.ends("inflate 0 to 5 by itself");
+    let mut inflated = clock.ends("inflate 0 to 5 by itself");
     beside_each_other(&bed);
     clock.ends("four stories beside each other");
     inflate.scaled(0);
     inflate.eyes.only_the_system_node_is_left();
-    clock.ends("inflate 5 to 0 by itself");
+    inflated += clock.ends("inflate 5 to 0 by itself");
 
     disturbed::killed_again_and_again(&inflate, &mut controllers);
     clock.ends("5 x kill -9 of the leader");
@@ -57,11 +64,15 @@ fn nodes_come_and_go_in_a_real_cluster_by_hand_and_by_themselves() {
     clock.ends("the NodeFleet is deleted while a node comes");
     disturbed::a_kind_may_not_be_read(&bed, &inflate, &tools);
     clock.ends("NodeClaims may not be listed");
-    disturbed::the_kind_goes(&inflate);
+    let first_write = disturbed::the_kind_goes(&inflate);
     clock.ends("the kind NodeClaim is deleted");
     controllers.iter_mut().for_each(Controller::terminate);
     bed.judge_exchanges();
     clock.ends("it ends; its requests are judged");
+    let mut figures = Rows::default();
+    figures.add("inflate_seconds", inflated, "s");
+    figures.add("pod_to_write_seconds", first_write, "s");
+    figures.write(Path::new(env!("CARGO_MANIFEST_DIR")));
 }
 
 /// All of them under one controller.
