@@ -43,9 +43,30 @@ pub struct ByHand {
 /// Returns what follows from the nodes that somebody deletes.
 #[must_use]
 pub fn by_hand(world: &World, definition: &Definition, mode: Mode) -> ByHand {
+    let (going, waits) = sorted(world, definition, mode);
+    ByHand { world: (!going.is_empty()).then(|| asked(world, going)), waits }
+}
+
+/// Returns the world in which nodes go that `--destroy` names though somebody deletes them already: without a controller
+/// nobody else drains them. Where others are named too, or one has to wait, the world stays as it is.
+#[must_use]
+pub fn by_name(world: World) -> World {
+    let named = world.targets.iter().map(|target| match target {
+        Target::Node(node) => Some(node.clone()),
+        Target::NodePool(_) => None,
+    });
+    let named: Option<BTreeSet<NodeName>> = named.collect();
+    let named = named.filter(|named| world.snapshot.supposed.wishes.destroy && !named.is_empty());
+    let Some(named) = named else { return world };
+    let (going, _) = sorted(&world, &Definition::There, Mode::Auto);
+    if named.is_subset(&going) { asked(&world, named) } else { world }
+}
+
+/// Returns the nodes that somebody deletes: those that go, and those that wait.
+fn sorted(world: &World, definition: &Definition, mode: Mode) -> (BTreeSet<NodeName>, Vec<Waits>) {
     let mut waits = Vec::new();
     let mut going = BTreeSet::new();
-    let Some(facts) = &world.snapshot.azure else { return ByHand::default() };
+    let Some(facts) = &world.snapshot.azure else { return (going, waits) };
     for node in world.snapshot.nodes.iter().filter(|node| is_ours(facts, node)) {
         let because = stays(world, node, definition)
             .or_else(|| not_listed(facts, node).map(str::to_owned))
@@ -55,7 +76,7 @@ pub fn by_hand(world: &World, definition: &Definition, mode: Mode) -> ByHand {
             None => drop(going.insert(node.name.clone())),
         }
     }
-    ByHand { world: (!going.is_empty()).then(|| asked(world, going)), waits }
+    (going, waits)
 }
 
 /// Whether somebody deletes a node that nodeform made. A claim without a VM says itself whose it is.

@@ -25,7 +25,7 @@ mod worlds;
 
 pub use back_off::{BackOff, Made, NeverJoined};
 pub use batch::Batch;
-pub use by_hand::{ByHand, Definition, Waits, by_hand};
+pub use by_hand::{ByHand, Definition, Waits, by_hand, by_name};
 pub use chosen::{Choosing, left_out};
 pub use pod_events::PodEvents;
 pub use rounds::{InFlight, Next, Rounds};

@@ -11,6 +11,7 @@ use super::exit::{Exit, Failure};
 use super::input::{Sides, real};
 use super::ui::Ui;
 use super::{saved, world};
+use crate::automatic;
 use crate::manifests::Names;
 use crate::manifests::listed::CLUSTER_KINDS;
 use crate::model::{Target, Wishes};
@@ -59,7 +60,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         Request { targets, wishes, laid, names, strategy, proves_bound, valid_for, ..world::options(from)? };
     let Compared { planned, patches, strays } = match before {
         None => {
-            let world = world::inhabited(after, options.clone())?;
+            let world = automatic::by_name(world::inhabited(after, options.clone())?);
             let planned = if asks_for_both { both(&world, ui) } else { world::planned(&world) };
             Compared { planned: planned?, patches: Vec::new(), strays: world.strays }
         }

@@ -89,3 +89,37 @@ fn running(state: &Value) -> usize {
     })
     .count()
 }
+
+#[tokio::test]
+async fn a_node_that_somebody_deletes_where_no_controller_runs_goes_when_it_is_named() {
+    let record = tempfile::NamedTempFile::new().expect("a file");
+    let program = started(&record.path().display().to_string()).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = folder.path().join("plan.json").display().to_string();
+    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
+    let node = there(&program).await["nodes"][0].as_str().map(|node| format!("aks-{node}")).expect("a node");
+    assert_eq!(program.kube("DELETE", &format!("/api/v1/nodes/{node}"), &Value::Null).await.0, 200);
+    let ran = program.nodeform(&["plan", "--live"], &[]).await;
+    let way_out = format!("nodeform plan --live --destroy --target node/{node}");
+    let line = ran.printed.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    assert!(line.contains(&format!("1 node is leaving already: `{node}`")), "{}", ran.printed);
+    assert!(line.contains(&way_out), "{}", ran.printed);
+    let target = format!("node/{node}");
+    let ran =
+        program.nodeform(&["plan", "--live", "--destroy", "--target", &target, "--out", &plan], &[]).await;
+    done(&ran);
+    assert!(ran.printed.starts_with("Plan: 0 to add, 0 to change, 1 to destroy."), "{}", ran.printed);
+    let ran = program.nodeform(&["apply", &plan], &[]).await;
+    done(&ran);
+    assert!(ran.printed.ends_with("Nodes: 0 added, 1 destroyed, 0 not done.\n"), "{}", ran.printed);
+    assert_eq!(there(&program).await, json!({"claims": [], "nodes": [], "vms": [], "nics": []}));
+
+    // The other way: apply makes the plan itself.
+    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
+    let claim = there(&program).await["claims"][0].as_str().map(str::to_owned).expect("a claim");
+    let path = format!("/apis/karpenter.sh/v1/nodeclaims/{claim}");
+    assert_eq!(program.kube("DELETE", &path, &Value::Null).await.0, 200);
+    let target = format!("node/aks-{claim}");
+    done(&program.nodeform(&["apply", "--destroy", "--target", &target, "--auto-approve"], &[]).await);
+    assert_eq!(there(&program).await, json!({"claims": [], "nodes": [], "vms": [], "nics": []}));
+}

@@ -22,6 +22,7 @@ use super::ui::Ui;
 use super::{saved, world};
 use crate::apply::{Actor, Book, Driver, Means, NotBegun, Reader, Stop, tidy};
 use crate::arm::ResourceId;
+use crate::automatic;
 use crate::cluster::ClusterFailure;
 use crate::cluster::lease::{self, Held};
 use crate::launch::Materials;
@@ -75,7 +76,7 @@ pub(super) fn judged_again(plan: Plan) -> Result<CheckedPlan, Failure> {
 
 /// Makes a plan, shows it and has it confirmed; nothing where there is nothing to do.
 fn proposed(arguments: &ApplyArguments, world: &World, ui: Ui) -> Result<Option<CheckedPlan>, Failure> {
-    let checked = world::planned(world)?.plan;
+    let checked = world::planned(&automatic::by_name(world.clone()))?.plan;
     let plan = checked.plan();
     if arguments.output == RolloutOutput::Human {
         saved::print((plan, &[]), None, (super::arguments::PlanOutput::Human, false), ui)?;

@@ -23,7 +23,14 @@ pub(crate) fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
     let leaving: Vec<&NodeName> = leaving.map(|node| &node.name).collect();
     let leaving = (!leaving.is_empty()).then(|| {
         let is = verb(leaving.len(), "is", "are");
-        format!("  {} {is} leaving already: {}", count(leaving.len(), "node"), some(&leaving, names))
+        let who = some(&leaving, names);
+        // Offline nobody knows whether somebody drains them, and nothing could be done about it.
+        let way_out = view.plan.spec.execution.as_ref().and(leaving.first()).map_or(String::new(), |node| {
+            format!(
+                " (what no controller drains goes by `nodeform plan --live --destroy --target node/{node}`)"
+            )
+        });
+        format!("  {} {is} leaving already: {who}{way_out}", count(leaving.len(), "node"))
     });
     let held = held.into_iter().map(|((because, class, reason), nodes)| {
         let (all, who) = (count(nodes.len(), "node"), some(&nodes, names));

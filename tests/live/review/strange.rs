@@ -25,7 +25,7 @@ fn commit(forge: &Forge, name: &str, inner: &str) {
 #[tokio::test]
 async fn strange_trees_are_refused_by_name_and_the_good_plan_beside_them_is_carried_out() {
     let stage = Stage::start().await;
-    let plan = |body: &str| {
+    let holding = |body: &str| {
         format!(
             "plan=$({body} | git hash-object -w --stdin)
             inner=$(printf '100644 blob %s\\tPLAN.md\\n100644 blob %s\\tplan.json\\n' $blob $plan | git mktree)"
@@ -35,8 +35,8 @@ async fn strange_trees_are_refused_by_name_and_the_good_plan_beside_them_is_carr
         format!("inner=$(printf '{mode} {kind} %s\\t{name}\\n' {object} | git mktree --missing)")
     };
     let cases = [
-        ("deep JSON", plan("head -c 200000 /dev/zero | tr '\\0' '['"), "create-aaaaaaaaaa", "plan.json"),
-        ("a large file", plan("head -c 268435456 /dev/zero"), "create-aaaaaaaaaa", "has more than 16 MiB"),
+        ("deep JSON", holding("head -c 200000 /dev/zero | tr '\\0' '['"), "create-aaaaaaaaaa", "plan.json"),
+        ("a large file", holding("head -c 268435456 /dev/zero"), "create-aaaaaaaaaa", "has more than 16 MiB"),
         (
             "a submodule",
             entry("160000", "commit", "1111111111111111111111111111111111111111", "plan.json"),
@@ -52,7 +52,7 @@ async fn strange_trees_are_refused_by_name_and_the_good_plan_beside_them_is_carr
         ("a way up", entry("100644", "blob", "$blob", ".."), "create-aaaaaaaaaa", "create-aaaaaaaaaa"),
         (
             "a terminal's code",
-            plan("echo '{}'"),
+            holding("echo '{}'"),
             "create-$(printf \"\\033\")[2Ja",
             "is no name of a plan's folder",
         ),
