@@ -1,5 +1,5 @@
 //! The budgets by which Azure throttles: which ones a request draws from, how much they hold, how fast they fill.
-//! Must never count: that is `azure::budget`.
+//! Must never count: that is [`Buckets`](super::Buckets).
 
 use super::request::{Method, Request};
 

@@ -12,6 +12,7 @@
 pub mod answer;
 pub mod api_version;
 pub mod bucket;
+mod buckets;
 #[cfg(feature = "live")]
 pub mod complete;
 pub mod extension;
@@ -32,6 +33,7 @@ pub mod tags;
 pub use crate::model::SecretJson as Body;
 pub use api_version::Api;
 pub use bucket::{Bucket, BucketKey};
+pub use buckets::Buckets;
 pub use extension::BillingExtension;
 pub use fault::{Block, Blocked, Fault};
 pub use machine::{BuyAs, Image, Machine, OsDisk, OsLogin, Placement, SecurityProfile};

@@ -27,8 +27,6 @@ pub const BACKOFF_MAX: Duration = Duration::from_secs(30);
 pub const POLL_DEFAULT: Duration = Duration::from_secs(5);
 /// The longest that Azure may ask to wait between two polls; longer ones are cut.
 pub const POLL_MAX: Duration = Duration::from_secs(60);
-/// Entries of the budget of each resource that are kept before full ones are dropped.
-pub const BUDGET_ENTRIES_MAX: usize = 4096;
 /// Retries of a token's request, within [`TOKEN_RETRY_TIME_MAX`].
 pub const TOKEN_RETRIES_MAX: u32 = 4;
 /// How long a token's request is repeated.

@@ -15,10 +15,12 @@ mod look;
 mod perform;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::World;
+use crate::arm::{Buckets, bucket};
 use crate::bootstrap::BootstrapToken;
 use crate::launch::Materials;
 use crate::plan::ChangeId;
@@ -31,6 +33,9 @@ const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(5);
 
 /// The least time that goes by between two looks.
 const LOOK_GAP: SignedDuration = SignedDuration::from_secs(1);
+
+/// For so many changes a second more goes by between two looks.
+const CHANGES_A_SECOND: i32 = 400;
 
 /// What is said of an answer that got lost.
 const LOST: &str = "the connection was closed before the answer had come";
@@ -49,6 +54,10 @@ pub struct Rehearsal<'w> {
     trouble: Trouble,
     effects: usize,
     news: News,
+    /// What is left of Azure's budgets.
+    buckets: Buckets,
+    /// Since when they are counted.
+    began: Timestamp,
 }
 
 /// An action that Azure is still carrying out.
@@ -112,6 +121,8 @@ impl<'w> Rehearsal<'w> {
             trouble: Trouble::default(),
             effects: 0,
             news: News::default(),
+            buckets: Buckets::default(),
+            began: now,
         }
     }
 
@@ -164,14 +175,19 @@ impl<'w> Rehearsal<'w> {
             if self.now >= deadline {
                 return End::TimedOut(next);
             }
+            let mut is_held = false;
             for action in &next.actions {
+                if !self.may_send(action) {
+                    is_held = true;
+                    continue;
+                }
                 tell(self.now, &Event::Began(action.clone()), &seen);
                 let stops = self.act(action, |now, event| tell(now, event, &seen));
                 if stops {
                     return End::Stopped;
                 }
             }
-            self.pass_time(&next);
+            self.pass_time(&next, is_held);
             let ended = self.poll();
             for event in ended {
                 tell(self.now, &event, &seen);
@@ -207,9 +223,30 @@ impl<'w> Rehearsal<'w> {
         false
     }
 
-    /// Lets time go by: until something happens in the world, or it is to be looked at again.
-    fn pass_time(&mut self, next: &Next) {
-        let soonest = self.now.saturating_add(LOOK_GAP).unwrap_or(Timestamp::MAX);
+    /// Takes from the budgets what an action sends to Azure, where they hold enough.
+    fn may_send(&mut self, action: &Action) -> bool {
+        let Some(request) = self.request(action) else { return true };
+        let keys = bucket::of(&request);
+        let now = Duration::try_from(self.now.duration_since(self.began)).unwrap_or_default();
+        let is_due = self.buckets.are_due(&keys, now);
+        if is_due {
+            self.buckets.take(&keys, now);
+        }
+        is_due
+    }
+
+    /// Lets time go by: until something happens in the world, or it is to be looked at again; soon where budgets held
+    /// something back.
+    fn pass_time(&mut self, next: &Next, is_held: bool) {
+        // A large world takes its time to be read.
+        let changes = i32::try_from(self.plan.spec().changes.len()).unwrap_or(i32::MAX);
+        let gap = LOOK_GAP * (1 + changes / CHANGES_A_SECOND);
+        let soonest = self.now.saturating_add(gap).unwrap_or(Timestamp::MAX);
+        if is_held {
+            self.now = soonest;
+            self.world.advance(self.now);
+            return;
+        }
         let latest = self.now.saturating_add(LOOK_AGAIN).unwrap_or(Timestamp::MAX);
         let event = self.world.next_event().into_iter().chain(next.wake).min().unwrap_or(latest);
         self.now = event.clamp(soonest, latest);

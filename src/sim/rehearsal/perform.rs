@@ -9,7 +9,7 @@ use super::bodies::Made;
 use super::client::{Call, Client};
 use super::{LOST, Rehearsal, Sent};
 use crate::arm::fault::{ErrorBody, Received};
-use crate::arm::{Api, Fault, Request, ResourceId, extension};
+use crate::arm::{Api, Fault, Method, Request, ResourceId, extension};
 use crate::bootstrap::BootstrapToken;
 use crate::plan::{Choice, Create, mark};
 use crate::render::requests;
@@ -84,6 +84,32 @@ impl Rehearsal<'_> {
 
     fn resource(&self, kind: &str, name: &str) -> String {
         self.plan.execution().cluster.resource(kind, name)
+    }
+
+    /// The request that an action sends to Azure, as far as budgets ask.
+    pub(super) fn request(&self, action: &Action) -> Option<Request> {
+        const VMS: &str = "Microsoft.Compute/virtualMachines";
+        let (method, path) = match &action.effect {
+            Effect::PutInterface(attempt) => {
+                (Method::Put, self.resource("Microsoft.Network/networkInterfaces", &attempt.name))
+            }
+            Effect::CreateVm(attempt) => (Method::Put, self.resource(VMS, &attempt.name)),
+            Effect::PutExtension(attempt) => {
+                let vm = self.resource(VMS, &attempt.name);
+                (Method::Put, format!("{vm}/extensions/{}", extension::BILLING_EXTENSION))
+            }
+            Effect::DeleteVm(vm) => (Method::Delete, vm.id.to_string()),
+            Effect::DeleteInterface(id) => (Method::Delete, id.to_string()),
+            Effect::CreateClaim(_)
+            | Effect::CreateToken
+            | Effect::Patch(_)
+            | Effect::Nominate(_)
+            | Effect::Evict(_)
+            | Effect::DeletePod(_)
+            | Effect::DeleteObject(_)
+            | Effect::Record(_) => return None,
+        };
+        Some(Request { method, path, query: Vec::new(), body: None, only_if_absent: false })
     }
 
     fn create(&self, action: &Action) -> Option<&Create> {

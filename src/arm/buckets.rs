@@ -1,0 +1,126 @@
+//! How much is left of the budgets by which Azure throttles, counted by who sends, so that Azure never has to.
+//!
+//! Each bucket is a leaky bucket in whole nanoseconds (the generic cell rate algorithm): it holds one number, the time at
+//! which it is full again. A bucket that Azure closed (`Retry-After`) lets nothing through before that time. Times are
+//! counted from any one moment. Must never wait: who sends does.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::bucket::BucketKey;
+
+/// Entries that are kept before full ones are dropped.
+const BUDGET_ENTRIES_MAX: usize = 4096;
+
+/// How full the buckets are.
+#[derive(Debug, Default)]
+pub struct Buckets {
+    states: BTreeMap<BucketKey, State>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    full_at: Duration,
+    closed_until: Duration,
+}
+
+impl Buckets {
+    /// Takes one from each and returns when the last of them is due.
+    pub fn take(&mut self, keys: &[BucketKey], now: Duration) -> Duration {
+        if self.states.len() > BUDGET_ENTRIES_MAX {
+            self.states.retain(|_, state| state.full_at > now || state.closed_until > now);
+        }
+        keys.iter().map(|key| self.take_one(key, now)).max().unwrap_or(now)
+    }
+
+    fn take_one(&mut self, key: &BucketKey, now: Duration) -> Duration {
+        let (each, allowance) = (each(key), key.allowance());
+        let state = self.states.entry(key.clone()).or_default();
+        state.full_at = state.full_at.max(now) + each;
+        // What is missing to a full bucket must not be more than it holds.
+        state.full_at.saturating_sub(each.saturating_mul(allowance.capacity))
+    }
+
+    /// Returns whether one may be taken from each now.
+    #[must_use]
+    pub fn are_due(&self, keys: &[BucketKey], now: Duration) -> bool {
+        keys.iter().all(|key| {
+            let State { full_at, closed_until } = self.states.get(key).copied().unwrap_or_default();
+            let others = key.allowance().capacity.saturating_sub(1);
+            full_at.max(now).saturating_sub(each(key).saturating_mul(others)) <= now && closed_until <= now
+        })
+    }
+
+    /// Lets nothing through these before a time.
+    pub fn close(&mut self, keys: &[BucketKey], until: Duration) {
+        for key in keys {
+            let state = self.states.entry(key.clone()).or_default();
+            state.closed_until = state.closed_until.max(until);
+        }
+    }
+
+    /// Returns until when one of these lets nothing through.
+    #[must_use]
+    pub fn closed_until(&self, keys: &[BucketKey]) -> Duration {
+        let states = keys.iter().filter_map(|key| self.states.get(key));
+        states.map(|state| state.closed_until).max().unwrap_or_default()
+    }
+}
+
+/// The time in which one comes back.
+fn each(key: &BucketKey) -> Duration {
+    Duration::from_secs(60) / key.allowance().refill_per_minute.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arm::Bucket;
+
+    /// Milliseconds after `now` until it is due; negative: it was due before.
+    fn due(buckets: &mut Buckets, keys: &[BucketKey], now: u64) -> i128 {
+        let due = buckets.take(keys, Duration::from_secs(now)).as_millis();
+        i128::try_from(due).unwrap() - i128::from(now) * 1000
+    }
+
+    #[test]
+    fn a_bucket_lets_its_capacity_through_and_then_its_refill() {
+        let mut buckets = Buckets::default();
+        let keys = [BucketKey::whole(Bucket::ArmWrites)];
+        for _ in 0..200 {
+            assert!(due(&mut buckets, &keys, 1000) <= 0);
+        }
+        // 10 a second come back.
+        let waits: Vec<i128> = (0..3).map(|_| due(&mut buckets, &keys, 1000)).collect();
+        assert_eq!(waits, [100, 200, 300]);
+        assert!(!buckets.are_due(&keys, Duration::from_secs(1000)));
+        assert!(due(&mut buckets, &keys, 1100) <= 0);
+    }
+
+    #[test]
+    fn one_resource_waits_without_the_others() {
+        let mut buckets = Buckets::default();
+        let of = |resource: &str| {
+            [
+                BucketKey::whole(Bucket::ComputeLowCostGet),
+                BucketKey { bucket: Bucket::ComputeLowCostGet, resource: Some(resource.to_owned()) },
+            ]
+        };
+        for _ in 0..36 {
+            assert!(due(&mut buckets, &of("/a"), 1000) <= 0);
+        }
+        assert_eq!(due(&mut buckets, &of("/a"), 1000), 5000);
+        assert!(due(&mut buckets, &of("/b"), 1000) <= 0);
+    }
+
+    #[test]
+    fn full_buckets_of_resources_are_forgotten() {
+        let mut buckets = Buckets::default();
+        for n in 0..=u64::try_from(BUDGET_ENTRIES_MAX).unwrap() {
+            let key = BucketKey { bucket: Bucket::ComputePutVm, resource: Some(n.to_string()) };
+            due(&mut buckets, &[key], 0);
+        }
+        due(&mut buckets, &[BucketKey::whole(Bucket::ArmReads)], 3600);
+        assert_eq!(buckets.states.len(), 1);
+    }
+}
