@@ -263,7 +263,8 @@ impl Search<'_> {
         match places {
             [] => {}
             [place] => {
-                self.counts[*place] = self.most(*place, self.kinds[*place].pods.len().saturating_sub(1))
+                let most = self.kinds[*place].pods.len().saturating_sub(1);
+                self.counts[*place] = self.most(*place, most);
             }
             _ => {
                 let (first, second) = places.split_at(places.len() / 2);

@@ -158,7 +158,7 @@ fn one_more_beside_others_takes_no_place_where_a_limit_leaves_one_node() {
         let beside = Tie::Beside { key: label::CAPACITY_TYPE, app: "api" };
         let mut last = 0;
         for replicas in 0..12 {
-            let db = Workload { app: "db", ties: vec![beside.clone()], priority: 0, replicas };
+            let db = Workload { app: "db", ties: vec![beside], priority: 0, replicas };
             let placed = placed(&with(&world, &[api.clone(), db])).expect("is judged right");
             let total: usize = placed.values().sum();
             assert!(total >= last, "skew {skew}, {replicas} of db: {placed:?} after {last}");
