@@ -106,7 +106,9 @@ impl<'a> Pace<'a> {
                 Some(Some(outcome)) => {
                     return Begin::Withheld(format!("{name}, which was to take its pods: {outcome}"));
                 }
-                Some(None) | None => waits = waits.or(Some(format!("{name} takes its pods"))),
+                Some(None) | None => {
+                    waits = waits.or(Some(format!("{name} comes first, and takes its pods")));
+                }
             }
         }
         if let Some(waits) = waits {

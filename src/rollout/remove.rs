@@ -112,7 +112,7 @@ impl<'a> Going<'a> {
             return Standing::Settled(Outcome::no_longer_holds(because));
         }
         if let Err(Later { because, on }) = may_begin {
-            let what = format!("node `{name}` to be drained: {because}");
+            let what = format!("its turn: {because}");
             return Standing::Waits(Wait { what, until: None, on: *on });
         }
         let Some((claim_name, claim)) = claim else {
