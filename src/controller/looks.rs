@@ -1,12 +1,10 @@
 //! What is looked at between rounds: the NodeFleets, and the pods that wait.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use serde_json::Value;
 
-use crate::automatic::{self, Definition, Standing};
+use crate::automatic::{self, Definition, Standing, WaitingPod};
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind};
+use crate::model::PodKey;
 
 /// Where NodeFleets are.
 pub(super) const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
@@ -29,16 +27,23 @@ pub(super) async fn standing(cluster: &Cluster) -> Result<FoundFleet, ClusterFai
     Ok(FoundFleet { standing, object: fleets.into_iter().next().unwrap_or_default() })
 }
 
-/// Returns the UIDs of the pods that kube-scheduler could not place.
-pub(super) async fn waiting(cluster: &Cluster) -> Result<BTreeSet<Arc<str>>, ClusterFailure> {
+/// Returns the pods that kube-scheduler could not place.
+pub(super) async fn waiting(cluster: &Cluster) -> Result<Vec<WaitingPod>, ClusterFailure> {
     let pods = items(cluster, "/api/v1/pods", "fieldSelector=spec.nodeName%3D").await?;
     let waits = |pod: &&Value| {
         let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
         let mut conditions = conditions.filter(|condition| condition["type"] == "PodScheduled");
         conditions.any(|condition| condition["status"] == "False" && condition["reason"] == "Unschedulable")
     };
-    let waiting = pods.iter().filter(waits).filter_map(|pod| pod["metadata"]["uid"].as_str());
-    Ok(waiting.map(Arc::from).collect())
+    let waiting = pods.iter().filter(waits).filter_map(|pod| {
+        let text = |field: &str| pod["metadata"][field].as_str();
+        Some(WaitingPod {
+            uid: text("uid")?.into(),
+            key: PodKey::new(text("namespace")?, text("name")?),
+            created: text("creationTimestamp").and_then(|time| time.parse().ok()),
+        })
+    });
+    Ok(waiting.collect())
 }
 
 /// Reads whether the kind NodeClaim stays. Where its definition is not to be found it is served all the same.

@@ -1,14 +1,19 @@
 //! What is counted, as Prometheus reads it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+use jiff::SignedDuration;
 
 use crate::plan::Plan;
 
 /// The upper bounds of the histogram of planning, in milliseconds.
 const BOUNDS: [u64; 10] = [10, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000];
+
+/// How many starts of pods quantiles are taken of: the last ones.
+const STARTS_MAX: usize = 1_000;
 
 /// Micro-dollars in a dollar.
 const DOLLAR: i64 = 1_000_000;
@@ -27,6 +32,10 @@ struct Counted {
     changes: BTreeMap<(&'static str, &'static str), u64>,
     created: u64,
     terminated: u64,
+    /// How long the last pods took to start, in milliseconds.
+    started: VecDeque<u64>,
+    starts: u64,
+    started_milliseconds: u64,
 }
 
 impl Metrics {
@@ -62,6 +71,21 @@ impl Metrics {
     /// Counts a change that has ended.
     pub fn change(&self, class: &'static str, outcome: &'static str) {
         self.with(|counted| *counted.changes.entry((class, outcome)).or_default() += 1);
+    }
+
+    /// Notes how long pods took from their creation until they ran.
+    pub fn started(&self, took: &[SignedDuration]) {
+        self.with(|counted| {
+            for took in took {
+                let took = u64::try_from(took.as_millis()).unwrap_or(0);
+                counted.starts += 1;
+                counted.started_milliseconds = counted.started_milliseconds.saturating_add(took);
+                counted.started.push_back(took);
+                if counted.started.len() > STARTS_MAX {
+                    counted.started.pop_front();
+                }
+            }
+        });
     }
 
     /// Counts a NodeClaim that was made.
@@ -106,6 +130,13 @@ impl Metrics {
         lines.push(format!("_sum {}", seconds(counted.planned_milliseconds)));
         lines.push(format!("_count {}", counted.plans));
         family("nodeform_plan_duration_seconds", "histogram", "How long a round was planned.", lines);
+        let mut lines = quantiles(&counted.started)
+            .map(|(quantile, took)| format!("{{quantile=\"{quantile}\"}} {}", seconds(took)))
+            .collect::<Vec<_>>();
+        lines.push(format!("_sum {}", seconds(counted.started_milliseconds)));
+        lines.push(format!("_count {}", counted.starts));
+        let help = "How long pods that waited took from their creation until they ran.";
+        family("karpenter_pods_startup_duration_seconds", "summary", help, lines);
         let changes = counted.changes.iter().map(|((class, outcome), count)| {
             format!("{{class=\"{class}\",outcome=\"{}\"}} {count}", outcome.replace(' ', "-"))
         });
@@ -121,6 +152,16 @@ impl Metrics {
     }
 }
 
+/// The quantiles that Karpenter names, of the last pods.
+fn quantiles(started: &VecDeque<u64>) -> impl Iterator<Item = (&'static str, u64)> {
+    const QUANTILES: [(&str, usize); 5] = [("0", 0), ("0.5", 50), ("0.9", 90), ("0.99", 99), ("1", 100)];
+    let mut sorted: Vec<u64> = started.iter().copied().collect();
+    sorted.sort_unstable();
+    let last = sorted.len().checked_sub(1);
+    let of = last.map(|last| QUANTILES.map(|(name, percent)| (name, sorted[(last * percent).div_ceil(100)])));
+    of.into_iter().flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +173,7 @@ mod tests {
         metrics.change("create", "done");
         metrics.change("remove-empty", "no longer holds");
         metrics.claim_created();
+        metrics.started(&[40_000, 10_000, 20_000, 30_500].map(SignedDuration::from_millis));
         let text = metrics.text();
         for line in [
             "nodeform_plan_duration_seconds_bucket{le=\"1.000\"} 0",
@@ -140,6 +182,12 @@ mod tests {
             "nodeform_changes_total{class=\"remove-empty\",outcome=\"no-longer-holds\"} 1",
             "karpenter_nodeclaims_created_total 1",
             "karpenter_nodeclaims_terminated_total 0",
+            "# TYPE karpenter_pods_startup_duration_seconds summary",
+            "karpenter_pods_startup_duration_seconds{quantile=\"0\"} 10.000",
+            "karpenter_pods_startup_duration_seconds{quantile=\"0.5\"} 30.500",
+            "karpenter_pods_startup_duration_seconds{quantile=\"1\"} 40.000",
+            "karpenter_pods_startup_duration_seconds_sum 100.500",
+            "karpenter_pods_startup_duration_seconds_count 4",
         ] {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");
         }

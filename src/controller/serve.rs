@@ -6,11 +6,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
 use super::metrics::Metrics;
+
+/// What is served. Prometheus refuses metrics that do not say so.
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// What the probes ask.
 #[derive(Debug, Default)]
@@ -71,6 +75,7 @@ where
             let (status, text) =
                 answer(request.uri().path()).unwrap_or_else(|| (404, "there is nothing here\n".to_owned()));
             let mut response = hyper::Response::new(Full::new(Bytes::from(text)));
+            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(TEXT));
             *response.status_mut() =
                 hyper::StatusCode::from_u16(status).unwrap_or(hyper::StatusCode::INTERNAL_SERVER_ERROR);
             async move { Ok::<_, Infallible>(response) }

@@ -17,7 +17,7 @@ use super::tell::{Made, Teller};
 use crate::apply::{Actor, Book, Carrying, Means, Reader};
 use crate::arm::ResourceId;
 use crate::automatic::status::News;
-use crate::automatic::{self, BackOff, Choosing, InFlight, Next, PodEvents, Rounds, Wants};
+use crate::automatic::{self, BackOff, Choosing, InFlight, Next, PodEvents, Rounds, Startups, Wants};
 use crate::cluster::{WriteGate, Writer, lease};
 use crate::launch::Materials;
 use crate::ledger::NeverJoined;
@@ -79,6 +79,7 @@ pub(super) struct Session<'a> {
     wants: Wants,
     back_off: BackOff,
     pod_events: PodEvents,
+    startups: Startups,
     news: News,
     planning: Option<JoinHandle<Result<Round, Vec<String>>>>,
     woken: Arc<Notify>,
@@ -115,6 +116,7 @@ impl<'a> Session<'a> {
             wants: Wants::new(clock_speed),
             back_off: BackOff::new(clock_speed),
             pod_events: PodEvents::default(),
+            startups: Startups::default(),
             news: News { mode, ..News::default() },
             planning: None,
             woken,
@@ -168,7 +170,10 @@ impl<'a> Session<'a> {
             Err(failure) => said("NodeFleets cannot be listed", &failure),
         }
         match looks::waiting(&self.controller.cluster).await {
-            Ok(waiting) => self.rounds.saw(waiting, now()),
+            Ok(waiting) => {
+                self.startups.saw(&waiting);
+                self.rounds.saw(waiting.into_iter().map(|pod| pod.uid).collect(), now());
+            }
             Err(failure) => said("pods cannot be listed", &failure),
         }
         None
@@ -262,6 +267,7 @@ impl<'a> Session<'a> {
             tracing::info!(node = hold.node, "deleted by hand, and waits: {}", hold.because);
         }
         self.controller.metrics.cost(rest.plan());
+        self.controller.metrics.started(&self.startups.note(&world.snapshot.pods, at));
         let Some(creates) = creates else { return };
         if self.reader.is_none() {
             self.reader = reader(self.controller, &world);

@@ -139,6 +139,49 @@ async fn pods_get_nodes_and_empty_nodes_go_without_a_command() {
     running.judged();
 }
 
+/// What is served on a port of this machine.
+async fn served(port: u16, path: &str) -> String {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let answer = reqwest::get(format!("http://127.0.0.1:{port}{path}")).await.expect("it answers");
+    assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    answer.text().await.expect("text")
+}
+
+#[tokio::test]
+async fn what_happens_is_counted_and_served_as_prometheus_and_kubelets_ask_for_it() {
+    let mut running = Running::of("auto", 0).await;
+    running.program.wait(async || running.fleet().await["status"]["plan"] != Value::Null).await;
+    running.terminated().await;
+    let free = || {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        listener.local_addr().expect("an address").port()
+    };
+    let (metrics, health) = (free(), free());
+    let (metrics_text, health_text) = (metrics.to_string(), health.to_string());
+    let arguments = ["controller", "--metrics-port", &metrics_text, "--health-probe-port", &health_text];
+    running.controller = running.program.started(&arguments, &log(running.folder.path()));
+    running.scale(5).await;
+    running.runs(5).await;
+    let counted = "karpenter_pods_startup_duration_seconds_count 5";
+    running
+        .program
+        .wait(async || served(metrics, "/metrics").await.lines().any(|line| line == counted))
+        .await;
+    let text = served(metrics, "/metrics").await;
+    for line in [
+        "karpenter_nodeclaims_created_total 1",
+        "nodeform_changes_total{class=\"create\",outcome=\"done\"} 1",
+        "# TYPE nodeform_plan_duration_seconds histogram",
+        "# TYPE nodeform_fleet_cost_usd_per_hour gauge",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    for path in ["/healthz", "/readyz"] {
+        assert_eq!(served(health, path).await.trim(), "ok", "{path}");
+    }
+    running.terminated().await;
+}
+
 #[tokio::test]
 async fn observe_writes_nothing_but_its_lease_and_the_status_of_the_fleet() {
     let mut running = Running::of("observe", 5).await;

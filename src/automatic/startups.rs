@@ -1,0 +1,92 @@
+//! How long pods that waited took from their creation until they ran, as readings of the cluster tell it.
+//!
+//! Nothing is watched: that a pod runs is known when the next reading says so. Must never count a pod twice.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::model::{Pod, PodKey, PodPlace};
+
+/// A pod that kube-scheduler could not place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingPod {
+    /// Its UID.
+    pub uid: Arc<str>,
+    /// Its namespace and name.
+    pub key: PodKey,
+    /// When it was made.
+    pub created: Option<Timestamp>,
+}
+
+/// The pods that were seen to wait and not yet to run, with when they were made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Startups {
+    waited: BTreeMap<PodKey, Timestamp>,
+}
+
+impl Startups {
+    /// Notes the pods that wait.
+    pub fn saw(&mut self, waiting: &[WaitingPod]) {
+        let known = waiting.iter().filter_map(|pod| Some((pod.key.clone(), pod.created?)));
+        self.waited.extend(known);
+    }
+
+    /// Notes the pods of a reading, and returns how long each took that runs by now. What is gone is forgotten.
+    pub fn note(&mut self, pods: &[Pod], at: Timestamp) -> Vec<SignedDuration> {
+        let mut left = BTreeMap::new();
+        let mut took = Vec::new();
+        for pod in pods {
+            let Some(created) = self.waited.remove(&pod.key) else { continue };
+            let has_node = matches!(pod.place, PodPlace::Bound(_)) && pod.promised().is_none();
+            match has_node && !pod.state.is_unready {
+                true => took.push(at.duration_since(created).max(SignedDuration::ZERO)),
+                false => drop(left.insert(pod.key.clone(), created)),
+            }
+        }
+        self.waited = left;
+        took
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{NodeName, PodState};
+
+    fn pod(name: &str, node: Option<&str>, is_unready: bool) -> Pod {
+        Pod {
+            key: PodKey::new("default", name),
+            workload: None,
+            spec: Arc::default(),
+            place: node.map_or(PodPlace::Waiting, |node| PodPlace::Bound(NodeName::new(node))),
+            is_daemon: false,
+            is_do_not_disrupt: false,
+            is_terminating: false,
+            state: PodState { is_unready, ..PodState::default() },
+        }
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn a_pod_that_waited_counts_once_when_it_runs_and_others_do_not() {
+        let mut startups = Startups::default();
+        let waiting = |name: &str| WaitingPod {
+            uid: name.into(),
+            key: PodKey::new("default", name),
+            created: Some(at(100)),
+        };
+        startups.saw(&[waiting("early"), waiting("late"), waiting("gone")]);
+        let others = || pod("never-waited", Some("n"), false);
+        let first = [pod("early", Some("n"), false), pod("late", Some("n"), true), others()];
+        assert_eq!(startups.note(&first, at(130)), [SignedDuration::from_secs(30)]);
+        let second = [pod("early", Some("n"), false), pod("late", Some("n"), false), others()];
+        assert_eq!(startups.note(&second, at(145)), [SignedDuration::from_secs(45)]);
+        assert_eq!(startups, Startups::default(), "what is gone is forgotten");
+        assert_eq!(startups.note(&second, at(150)), []);
+    }
+}
