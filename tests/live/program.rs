@@ -259,12 +259,24 @@ impl Program {
 
     /// Starts nodeform and leaves it running; its standard error goes to a file.
     pub(crate) fn started(&self, arguments: &[&str], said: &std::path::Path) -> Child {
+        self.started_with(arguments, &[], said)
+    }
+
+    /// The same with other variables on top.
+    pub(crate) fn started_with(
+        &self,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+        said: &std::path::Path,
+    ) -> Child {
         let announced = self.announcement["env"].as_object().expect("variables");
         let announced = announced.iter().map(|(name, value)| (name.as_str(), value.as_str().expect("text")));
         Command::new(env!("CARGO_BIN_EXE_nodeform"))
             .args(arguments)
             .env_clear()
             .envs(announced)
+            .env("XDG_STATE_HOME", self.world.path())
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(std::fs::OpenOptions::new().create(true).append(true).open(said).expect("a file"))

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -26,6 +27,8 @@ pub(crate) struct Asked {
 struct Served {
     root: PathBuf,
     asked: Arc<Mutex<Vec<Asked>>>,
+    /// Whether what is pushed is taken and never answered.
+    is_mute: Arc<AtomicBool>,
 }
 
 /// The server, its repository `nodes`, and the reviewer's clone of it.
@@ -33,6 +36,7 @@ pub(crate) struct Forge {
     folder: tempfile::TempDir,
     address: String,
     asked: Arc<Mutex<Vec<Asked>>>,
+    is_mute: Arc<AtomicBool>,
 }
 
 impl Forge {
@@ -56,7 +60,9 @@ impl Forge {
     fn serving(certified: Option<&rcgen::CertifiedKey<rcgen::KeyPair>>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let served = Served { root: folder.path().join("served"), asked: Arc::clone(&asked) };
+        let is_mute = Arc::new(AtomicBool::new(false));
+        let root = folder.path().join("served");
+        let served = Served { root, asked: Arc::clone(&asked), is_mute: Arc::clone(&is_mute) };
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         listener.set_nonblocking(true).expect("it can be set");
         let scheme = if certified.is_some() { "https" } else { "http" };
@@ -75,7 +81,7 @@ impl Forge {
                 tokio::spawn(async move { axum::serve(listener, router).await });
             }
         }
-        let forge = Self { folder, address, asked };
+        let forge = Self { folder, address, asked, is_mute };
         let root = forge.folder.path();
         std::fs::create_dir_all(root.join("served")).expect("it can be made");
         git(root, &["init", "--quiet", "--bare", "--initial-branch=main", "served/nodes.git"]);
@@ -159,6 +165,21 @@ impl Forge {
         self.commit("Squashed");
     }
 
+    /// Has what is pushed be taken and never answered, or answered again.
+    pub(crate) fn mute(&self, is_mute: bool) {
+        self.is_mute.store(is_mute, Ordering::SeqCst);
+    }
+
+    /// Merges a branch by putting its commits on top of `main`.
+    pub(crate) fn rebase(&self, branch: &str) {
+        self.git(&["fetch", "--quiet", "origin"]);
+        self.git(&["checkout", "--quiet", "-B", "rebased", &format!("origin/{branch}")]);
+        self.git(&["rebase", "--quiet", "main"]);
+        self.git(&["checkout", "--quiet", "main"]);
+        self.git(&["merge", "--quiet", "--ff-only", "rebased"]);
+        self.git(&["push", "--quiet", "origin", "main"]);
+    }
+
     /// The branches of the server, each with its commit.
     pub(crate) fn branches(&self) -> String {
         git(
@@ -225,7 +246,11 @@ async fn answer(
         ("HTTP_CONTENT_ENCODING", header("content-encoding").unwrap_or_default()),
         ("GIT_PROTOCOL", header("git-protocol").unwrap_or_default()),
     ];
+    let is_push = method == Method::POST && uri.path().ends_with("/git-receive-pack");
     let ran = tokio::task::spawn_blocking(move || backend(&variables, &body)).await;
+    if is_push && served.is_mute.load(Ordering::SeqCst) {
+        std::future::pending::<()>().await;
+    }
     ran.expect("the backend ran")
 }
 

@@ -2,10 +2,12 @@
 
 pub(crate) mod forge;
 mod hostile;
+mod interrupted;
 mod refused;
 mod second;
 mod slots;
 mod strange;
+mod struck;
 mod withdrawn;
 
 use serde_json::{Value, json};
@@ -41,6 +43,18 @@ impl Stage {
 
     async fn run_on(&self, url: &str, arguments: &[&str]) -> Ran {
         self.run_with(url, arguments, &[("NODEFORM_GIT_TOKEN", TOKEN)]).await
+    }
+
+    /// Starts nodeform on the cluster and the repository and leaves it running.
+    fn started(&self, arguments: &[&str]) -> tokio::process::Child {
+        let url = self.forge.url();
+        let repository = ["--git-repository", url.as_str(), "--allow-http"];
+        let arguments: Vec<&str> = arguments.iter().chain(&repository).copied().collect();
+        let path = std::env::var("PATH").expect("a path");
+        let cache = self.cache.path().display().to_string();
+        let variables =
+            [("PATH", path.as_str()), ("XDG_CACHE_HOME", cache.as_str()), ("NODEFORM_GIT_TOKEN", TOKEN)];
+        self.program.started_with(&arguments, &variables, &self.cache.path().join("said"))
     }
 
     async fn run_with(&self, url: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {

@@ -2,7 +2,7 @@
 //! done of it, and a good plan beside it is carried out.
 
 use super::forge::{Forge, TOKEN};
-use super::{CREATE, Stage, done, running};
+use super::{CREATE, Stage, running};
 
 /// Commits a tree to the target branch in which a plan's folder holds what a script makes: `$inner` is its tree.
 fn commit(forge: &Forge, name: &str, inner: &str) {

@@ -1,0 +1,78 @@
+//! `propose` and `apply --merged` are killed right after each of their writes that others see: a push, and each write of the
+//! ledger. Run again, nothing happens twice and nothing is left out.
+
+use serde_json::Value;
+use tokio::task::{JoinSet, LocalSet};
+
+use super::{CREATE, Stage, done, running};
+
+const LEDGER: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
+
+#[tokio::test]
+async fn killed_after_its_push_a_proposal_stands_once() {
+    let stage = Stage::start().await;
+    stage.forge.mute(true);
+    let mut proposing = stage.started(&["propose", "--live", "--class", "create"]);
+    stage.program.wait(async || stage.forge.branches().contains(CREATE)).await;
+    proposing.kill().await.expect("it can be killed");
+    stage.forge.mute(false);
+    let before = stage.forge.branches();
+    let again = stage.run(&["propose", "--live", "--class", "create"]).await;
+    done(&again);
+    assert!(again.printed.starts_with("Nothing to propose: "), "{again:?}");
+    assert_eq!(stage.forge.branches(), before);
+    stage.forge.merge(CREATE);
+    done(&stage.apply().await);
+    stage.program.wait_for(|state| running(state) == 5).await;
+    assert_eq!(stage.machines().await, (1, 1));
+}
+
+/// How far the ledger of a plan is: nothing, its text, the plan, its first status, an outcome.
+fn reached(plans: &[Value]) -> usize {
+    let is_chunk = |plan: &&Value| plan["metadata"]["labels"].get("nodeform.dev/plan").is_some();
+    let plan = plans.iter().find(|plan| !is_chunk(plan));
+    let Some(plan) = plan else { return usize::from(plans.iter().any(|plan| is_chunk(&plan))) };
+    match (&plan["status"]["phase"], &plan["status"]["counts"]["done"]) {
+        (Value::Null, _) => 2,
+        (_, done) if done.as_u64().unwrap_or(0) > 0 => 4,
+        _ => 3,
+    }
+}
+
+/// Kills `apply --merged` as soon as the ledger is so far, and runs it again.
+async fn killed_at(point: usize) {
+    let stage = Stage::start().await;
+    stage.propose(&["--class", "create"]).await;
+    stage.forge.merge(CREATE);
+    let ledger = async || {
+        let (_, plans) = stage.program.kube("GET", LEDGER, &Value::Null).await;
+        reached(plans["items"].as_array().map_or(&[][..], Vec::as_slice))
+    };
+    let mut applying = stage.started(&["apply", "--merged"]);
+    while ledger().await < point && applying.try_wait().expect("it can be asked").is_none() {}
+    applying.kill().await.expect("it can be killed");
+    let ran = stage.apply().await;
+    done(&ran);
+    stage.program.wait_for(|state| running(state) == 5).await;
+    assert_eq!(stage.machines().await, (1, 1), "killed at {point}: {ran:?}");
+    assert_eq!(ledger().await, 4, "killed at {point}: {ran:?}");
+    let spent = stage.apply().await;
+    done(&spent);
+    assert!(spent.said.contains("spent: carried out before"), "killed at {point}: {spent:?}");
+    assert_eq!(stage.machines().await, (1, 1), "killed at {point}");
+}
+
+#[tokio::test]
+async fn killed_after_each_write_of_the_ledger_a_merged_plan_is_carried_out_once() {
+    let all = LocalSet::new();
+    all.run_until(async {
+        let mut stages = JoinSet::new();
+        for point in 1..=4 {
+            stages.spawn_local(killed_at(point));
+        }
+        while let Some(ended) = stages.join_next().await {
+            ended.expect("every plan comes to its end");
+        }
+    })
+    .await;
+}

@@ -1,0 +1,56 @@
+//! A reviewer strikes some of a plan's removals on its branch, and merges it in each way that forges have.
+
+use super::slots::SLOTS;
+use super::{Stage, done};
+
+const EMPTY: &str = "nodeform/demo/remove-empty";
+
+#[tokio::test]
+async fn two_of_five_removals_are_struck_on_the_branch_and_the_other_three_are_carried_out() {
+    let stage = Stage::of_slots().await;
+    stage.fill().await;
+    for slot in SLOTS {
+        stage.end_pod(&format!("big-{slot}")).await;
+    }
+    stage.runs(1).await;
+    let folder = stage.propose(&["--class", "remove-empty"]).await;
+    let list = format!("{folder}/destroy.yaml");
+    stage.forge.git(&["fetch", "--quiet", "origin"]);
+    stage.forge.git(&["checkout", "--quiet", "-B", "review", &format!("origin/{EMPTY}")]);
+    let text = stage.forge.read(&list);
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("- node/")).collect();
+    assert_eq!(lines.len(), 5, "{text}");
+    let struck = [lines[1], lines[3]];
+    let kept: String =
+        text.lines().filter(|line| !struck.contains(line)).map(|line| format!("{line}\n")).collect();
+    stage.forge.write(&list, &kept);
+    stage.forge.git(&["commit", "--quiet", "--all", "--message", "Keep two"]);
+    stage.forge.git(&["push", "--quiet", "origin", &format!("review:{EMPTY}")]);
+    stage.forge.git(&["checkout", "--quiet", "main"]);
+    stage.forge.rebase(EMPTY);
+    let local = stage.forge.path(&folder).display().to_string();
+    let verified = stage.program.nodeform(&["verify", &local], &[]).await;
+    done(&verified);
+    assert!(verified.printed.ends_with("2 of 5 removals struck.\n"), "{}", verified.printed);
+    let applied = stage.apply().await;
+    done(&applied);
+    assert!(applied.printed.contains("Nodes: 0 added, 3 destroyed"), "{}", applied.printed);
+    assert_eq!(stage.machines().await, (3, 3));
+    for line in struck {
+        let node = line.trim_start_matches("- node/").split_whitespace().next().expect("a name");
+        let (status, _) =
+            stage.program.kube("GET", &format!("/api/v1/nodes/{node}"), &serde_json::Value::Null).await;
+        assert_eq!(status, 200, "{node} stays");
+        assert!(applied.printed.contains(&format!("node `{node}`: ")), "{}", applied.printed);
+    }
+    // As it goes, and in the table at the end.
+    assert_eq!(applied.printed.matches("struck in review").count(), 4, "{}", applied.printed);
+
+    // What was struck is proposed anew, and merged as one commit.
+    stage.propose(&["--class", "remove-empty"]).await;
+    stage.forge.squash(EMPTY);
+    let applied = stage.apply().await;
+    done(&applied);
+    assert!(applied.printed.contains("Nodes: 0 added, 2 destroyed"), "{}", applied.printed);
+    assert_eq!(stage.machines().await, (1, 1));
+}
