@@ -231,25 +231,6 @@ impl Search<'_> {
             self.counts = all;
         } else {
             self.add(places, true);
-            self.exchange(places);
-        }
-    }
-
-    /// Takes one fewer of a kind where that makes room for two or more of another: those that came first took it.
-    fn exchange(&mut self, places: &[usize]) {
-        for taker in places.iter().copied() {
-            for giver in places.iter().copied().filter(|giver| *giver != taker) {
-                let before = self.counts[taker];
-                let all = self.kinds[taker].pods.len();
-                if self.counts[giver] == 0 || all < before + 2 {
-                    continue;
-                }
-                self.counts[giver] -= 1;
-                match self.holds_with(taker, before + 2) {
-                    true => self.counts[taker] = self.most(taker, all),
-                    false => self.counts[giver] += 1,
-                }
-            }
         }
     }
 
@@ -262,10 +243,7 @@ impl Search<'_> {
         }
         match places {
             [] => {}
-            [place] => {
-                let most = self.kinds[*place].pods.len().saturating_sub(1);
-                self.counts[*place] = self.most(*place, most);
-            }
+            [place] => self.counts[*place] = self.most(*place),
             _ => {
                 let (first, second) = places.split_at(places.len() / 2);
                 self.add(first, false);
@@ -281,10 +259,15 @@ impl Search<'_> {
         counts
     }
 
-    /// Returns how many pods of a kind have a place beside what is counted, of so many at most. The same numbers are tried
-    /// however many wait, so that of more never fewer have a place.
-    fn most(&self, place: usize, most: usize) -> usize {
-        let holds = |count: usize| count <= most && self.holds_with(place, count);
+    /// Returns how many pods of a kind, of which not all have a place, have one beside what is counted. The same numbers are
+    /// tried however many wait, so that of more never fewer have a place.
+    fn most(&self, place: usize) -> usize {
+        let most = self.kinds[place].pods.len().saturating_sub(1);
+        let holds = |count: usize| {
+            let mut counts = self.counts.clone();
+            counts[place] = count;
+            count <= most && (self.holds(&counts) || self.is_hard && self.holds_on_looking_again(&counts))
+        };
         let (mut sure, mut next) = (0, GROWTH);
         while holds(next) {
             (sure, next) = (next, next.saturating_mul(GROWTH));
@@ -297,13 +280,6 @@ impl Search<'_> {
             width /= 2;
         }
         found
-    }
-
-    /// Returns whether so many pods of a kind have a place beside what is counted of others.
-    fn holds_with(&self, place: usize, count: usize) -> bool {
-        let mut counts = self.counts.clone();
-        counts[place] = count;
-        self.holds(&counts) || self.is_hard && self.holds_on_looking_again(&counts)
     }
 
     /// Returns whether so many pods of each kind all have a place together.

@@ -142,27 +142,3 @@ proptest! {
         }
     }
 }
-
-#[test]
-fn one_more_beside_others_takes_no_place_where_a_limit_leaves_one_node() {
-    let pool = pool("default")
-        .requiring(label::ZONE, Operator::In, &["westeurope-1", "westeurope-2"])
-        .requiring(label::CAPACITY_TYPE, Operator::In, &["on-demand", "spot"])
-        .requiring(label::SKU_FAMILY, Operator::In, &["D"])
-        .limit("cpu", "4");
-    let world = limited(vec![pool], None, None);
-    for skew in [1, 2] {
-        let spread =
-            Tie::Spread { key: label::ZONE, app: "api", skew, domains: None, policies: (true, false) };
-        let api = Workload { app: "api", ties: vec![spread], priority: 0, replicas: 2 };
-        let beside = Tie::Beside { key: label::CAPACITY_TYPE, app: "api" };
-        let mut last = 0;
-        for replicas in 0..12 {
-            let db = Workload { app: "db", ties: vec![beside], priority: 0, replicas };
-            let placed = placed(&with(&world, &[api.clone(), db])).expect("is judged right");
-            let total: usize = placed.values().sum();
-            assert!(total >= last, "skew {skew}, {replicas} of db: {placed:?} after {last}");
-            last = total;
-        }
-    }
-}
