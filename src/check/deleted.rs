@@ -7,11 +7,14 @@ use super::case::Case;
 use super::finding::{Finding, Rule};
 use crate::model::{DisruptionReason, Node};
 use crate::plan::Change;
-use crate::snapshot::azure::OWN_TAG;
+use crate::snapshot::azure::{OWN_TAG, VmFacts, is_of_claim};
 
 /// Returns why a node may not be removed for this reason.
 pub(super) fn faults(case: &Case<'_>, node: &Node) -> Vec<String> {
     let mut faults = Vec::new();
+    if node.is_deleting {
+        return left_over(case, node);
+    }
     if !case.plan.spec.wishes.deleted.contains(&node.name) {
         faults.push("is removed as deleted, and the plan is not asked for that".to_owned());
     }
@@ -25,6 +28,32 @@ pub(super) fn faults(case: &Case<'_>, node: &Node) -> Vec<String> {
         faults.push("is removed as deleted, but its pool is being deleted, which removes no VM".to_owned());
     }
     faults.extend(foreign(case, node));
+    faults
+}
+
+/// Why something of a node that is being deleted is more than what its VM left behind: nothing is drained then, so there
+/// must be none, and every VM and network interface must have been seen.
+fn left_over(case: &Case<'_>, node: &Node) -> Vec<String> {
+    let mut faults = Vec::new();
+    if !node.claimed.is_own || !node.claimed.is_deleted || node.claim.is_none() {
+        faults.push("is tidied up, but is no node of nodeform that somebody deletes".to_owned());
+    }
+    let Some(facts) = &case.snapshot.azure else { return faults };
+    let (Some(vms), Some(_)) = (&facts.vms, &facts.interfaces) else {
+        faults.push("is tidied up, and which VMs there are is not known".to_owned());
+        return faults;
+    };
+    let id = node.provider_id.as_ref().map(|id| id.to_ascii_lowercase());
+    let is_its_vm = |vm: &VmFacts| {
+        let is_named = node.claim.as_ref().is_some_and(|claim| is_of_claim(&vm.name, &vm.tags, claim));
+        is_named || id == Some(format!("azure://{}", vm.id.to_ascii_lowercase()))
+    };
+    if vms.iter().any(is_its_vm) {
+        faults.push("is tidied up, but its VM is there".to_owned());
+    }
+    if node.uid.is_some() && !node.troubles.iter().any(|trouble| &*trouble.kind == "Ready") {
+        faults.push("is tidied up as without a VM, but is Ready".to_owned());
+    }
     faults
 }
 

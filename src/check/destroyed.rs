@@ -34,7 +34,10 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, planned) in &case.plan.spec.changes {
         let is_removal = match &planned.change {
-            Change::Delete(delete) => delete.reason == DisruptionReason::Destroyed,
+            Change::Delete(delete) => {
+                let is_left_over = case.nodes.get(&delete.target.node).is_some_and(|node| node.is_deleting);
+                delete.reason == DisruptionReason::Destroyed || is_left_over
+            }
             Change::NoOp(_) => true,
             Change::Create(_) | Change::Update(_) | Change::Adopt(_) | Change::Forget(_) => false,
         };

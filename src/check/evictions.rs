@@ -113,13 +113,14 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns the nodes that each wave drains.
+/// Returns the nodes that each wave drains; those that are going already are counted as such.
 fn drained<'a>(case: &Case<'a>) -> Vec<BTreeSet<&'a NodeName>> {
     let changes = &case.plan.spec.changes;
     let waves = case.plan.spec.waves.iter().map(|wave| {
         let ids = wave.steps.get(&Step::Drain).into_iter().flatten();
         let targets = ids.filter_map(|id| changes.get(id)?.change.target());
-        targets.map(|target| &target.node).collect()
+        let is_going = |node: &NodeName| case.nodes.get(node).is_some_and(|node| node.is_deleting);
+        targets.map(|target| &target.node).filter(|node| !is_going(node)).collect()
     });
     waves.collect()
 }

@@ -166,7 +166,8 @@ fn removal(
         return vec!["is removed, and nothing says how".to_owned()];
     };
     let mut faults = Vec::new();
-    let wanted = comes.get(node).cloned().unwrap_or_default();
+    let is_left_over = case.nodes.get(node).is_some_and(|node| node.is_deleting);
+    let wanted = comes.get(node).filter(|_| !is_left_over).cloned().unwrap_or_default();
     if removal.after.iter().collect::<BTreeSet<_>>() != wanted || !removal.after.is_sorted() {
         faults.push("does not wait for just those new nodes that take its pods".to_owned());
     }

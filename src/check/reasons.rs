@@ -53,7 +53,10 @@ fn waiting(case: &Case<'_>, id: &ChangeId, reason: &Reason) -> Option<String> {
         return Some(format!("is said to be made for {pods} pods, {placed} are placed on it"));
     }
     let moves = |key: &&PodKey| match case.pods.get(*key).map(|pod| &pod.place) {
-        Some(PodPlace::Bound(node)) => case.removed.contains_key(node),
+        // Pods of a node that is going already wait for another anyway.
+        Some(PodPlace::Bound(node)) => {
+            case.removed.contains_key(node) && case.nodes.get(node).is_some_and(|node| !node.is_deleting)
+        }
         Some(PodPlace::Waiting) | None => false,
     };
     let moving = placement.pods.iter().filter(moves).count();

@@ -49,6 +49,8 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
     let pool = node.pool.as_ref();
     match pool.map(|name| (name, case.pool(name))) {
         None => faults.push("is removed, but belongs to no pool: it is not ours".to_owned()),
+        // Budgets and quiet time say nothing of what goes on request, and whose it is NodeClaim and tags say.
+        Some((_, None)) if is_known_without_pool(node, reason) => {}
         Some((name, None)) => {
             faults.push(format!(
                 "is removed, but its pool `{name}` is not known: what it allows is not either"
@@ -60,10 +62,11 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
             .push(format!("is removed to save money, but pool `{name}` asks for a fixed number of nodes")),
         Some((_, Some(pool))) => faults.extend(not_quiet(case, node, pool)),
     }
-    if node.is_do_not_disrupt {
+    let is_left_over = reason == DisruptionReason::Deleted && node.is_deleting;
+    if node.is_do_not_disrupt && !is_left_over {
         faults.push("is removed, but asks not to be disrupted".to_owned());
     }
-    if node.is_deleting {
+    if node.is_deleting && !is_left_over {
         faults.push("is removed, but is being deleted already".to_owned());
     }
     match reason {
@@ -93,6 +96,12 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
         faults.push(format!("is removed, but pod `{}` there asks not to be disrupted", pod.key));
     }
     faults
+}
+
+/// Whether a node may go though its pool is gone: on request, where its NodeClaim says that nodeform made it.
+fn is_known_without_pool(node: &Node, reason: DisruptionReason) -> bool {
+    let is_asked = matches!(reason, DisruptionReason::Destroyed | DisruptionReason::Deleted);
+    is_asked && node.claimed.is_own && node.claim.is_some()
 }
 
 fn not_quiet(case: &Case<'_>, node: &Node, pool: &Pool) -> Option<String> {

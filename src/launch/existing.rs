@@ -41,7 +41,9 @@ pub(super) fn existing(snapshot: &Snapshot, facts: &AzureFacts, plan: &Plan) -> 
         }
         if planned.change.delete().is_some() {
             let grace = node.claimed.termination_grace_period;
-            let after = comes_to.get(&node.name).into_iter().flatten().map(|id| (*id).clone()).collect();
+            // Nothing runs any more on what is left of a node, so that nothing waits for other nodes.
+            let takers = comes_to.get(&node.name).filter(|_| !node.is_deleting);
+            let after = takers.into_iter().flatten().map(|id| (*id).clone()).collect();
             existing.removals.insert(id.clone(), Removal { grace, after });
         }
     }

@@ -56,6 +56,12 @@ impl DisruptionReason {
         self.is_budgeted() || matches!(self, Self::Excess | Self::Destroyed)
     }
 
+    /// Returns whether a node goes because somebody asks for it: then no budget is asked.
+    #[must_use]
+    pub const fn is_asked(self) -> bool {
+        matches!(self, Self::Destroyed | Self::Deleted)
+    }
+
     /// Returns whether a node goes whatever that costs and however long it was quiet: for what it is, or on request.
     #[must_use]
     pub const fn is_due(self) -> bool {

@@ -49,7 +49,8 @@ pub(super) fn take_refusals(snapshot: &mut Snapshot) {
 pub(super) fn keep_others(snapshot: &mut Snapshot) -> Vec<Remark> {
     let Some(facts) = snapshot.azure.clone() else { return Vec::new() };
     let mut kept: BTreeMap<&'static str, Vec<NodeName>> = BTreeMap::new();
-    let managed = snapshot.nodes.iter_mut().filter(|node| node.pool.is_some() && !is_coming(node));
+    let is_kept = |node: &Node| node.pool.is_some() && !is_coming(node) && !facts.has_lost_vm(node);
+    let managed = snapshot.nodes.iter_mut().filter(|node| is_kept(node));
     for node in managed {
         if let Some(why) = why_kept(&facts, node) {
             node.is_do_not_disrupt = true;
@@ -92,7 +93,9 @@ fn remark(why: &str, nodes: &[NodeName]) -> Remark {
 pub(super) fn launched(world: &World, solution: &Solution) -> Plan {
     let World { snapshot, policy, targets, valid_for, .. } = world;
     let mut plan = crate::plan::plan_targets(snapshot, policy, solution, targets);
-    let is_live = snapshot.azure.is_some() && !plan.spec.scope.is_empty() && plan.spec.what_if.is_nothing();
+    // Without any pool, nodes of those that are gone may still go.
+    let is_of_pools = !plan.spec.scope.is_empty() || !plan.spec.changes.is_empty();
+    let is_live = snapshot.azure.is_some() && is_of_pools && plan.spec.what_if.is_nothing();
     let Some(valid_for) = valid_for.filter(|_| is_live) else { return plan };
     let mut refused: BTreeMap<ChangeId, String> = BTreeMap::new();
     loop {

@@ -43,8 +43,9 @@ impl<'a> Drains<'a> {
         }
         let mut leaving = Counts::new();
         for node in snapshot.nodes.iter().filter(|node| node.is_deleting) {
-            for (place, count) in by_node.get(&node.name).into_iter().flatten() {
-                *leaving.entry(*place).or_default() += count;
+            // Where the plan ends what has begun, that evicts no more.
+            for (place, count) in by_node.remove(&node.name).into_iter().flatten() {
+                *leaving.entry(place).or_default() += count;
             }
         }
         Self { evictions, by_node, leaving }

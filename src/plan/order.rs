@@ -54,10 +54,17 @@ pub fn order(snapshot: &Snapshot, policy: &Policy, changes: &BTreeMap<ChangeId, 
         }
     }
     let mut queues = Vec::new();
+    let mut unpaced = Vec::new();
     for (pool, waiting) in removals {
+        // Without its pool no budget is known, and none says anything of what goes on request.
+        let is_unpaced = |delete: &Delete| {
+            delete.reason.is_asked() && pool.as_ref().is_some_and(|pool| !policy.pools.contains_key(pool))
+        };
+        let (without_pool, waiting) = waiting.into_iter().partition(|(_, delete)| is_unpaced(delete));
+        unpaced.extend(held_by_fleet(snapshot, policy, without_pool, &mut order));
         queues.extend(admit(snapshot, policy, (pool, waiting), &mut order));
     }
-    let going = spread(queues, &Drains::of(snapshot), &mut order);
+    let going = spread((queues, unpaced), &Drains::of(snapshot), &mut order);
     // What is made belongs to the first wave together with a replaced node's removal or not at all.
     for ids in first.steps.values_mut() {
         ids.retain(|id| !order.held_changes.contains(id));
@@ -78,6 +85,25 @@ const fn parts(change: &Change) -> (Option<Step>, Option<&Delete>) {
         Change::Forget(_) => (Some(Step::Forget), None),
         Change::NoOp(_) => (None, None),
     }
+}
+
+/// Sets aside what the fleet holds of removals whose pool is gone, and returns the rest.
+fn held_by_fleet(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    removals: Vec<(ChangeId, Delete)>,
+    order: &mut Order,
+) -> Vec<(ChangeId, Delete)> {
+    let mut going = Vec::new();
+    for (id, delete) in removals {
+        let holds = &policy.fleet.holds;
+        let pool = delete.target.pool.as_ref();
+        match pool.and_then(|pool| holds.on_removal(pool, delete.reason, snapshot.at)) {
+            Some(hold) => set_aside((id, delete), hold, order),
+            None => going.push((id, delete)),
+        }
+    }
+    going
 }
 
 /// Sets aside what may never go, and returns the queue of the rest.
@@ -149,11 +175,16 @@ fn set_aside((id, delete): (ChangeId, Delete), Hold { because, until }: Hold, or
 
 /// Spreads the removals over waves. What no wave can take is set aside: where a pool shrinks, a percentage of it may
 /// come to no more than its nodes that are not ready.
-fn spread(mut queues: Vec<Queue<'_>>, drains: &Drains<'_>, order: &mut Order) -> Vec<Vec<ChangeId>> {
+fn spread(
+    (mut queues, mut unpaced): (Vec<Queue<'_>>, Vec<(ChangeId, Delete)>),
+    drains: &Drains<'_>,
+    order: &mut Order,
+) -> Vec<Vec<ChangeId>> {
     let mut waves = Vec::new();
     loop {
         let pace = &mut drains.wave(waves.is_empty());
-        let going: BTreeSet<ChangeId> = queues.iter_mut().flat_map(|queue| queue.next(pace)).collect();
+        let mut going: BTreeSet<ChangeId> = queues.iter_mut().flat_map(|queue| queue.next(pace)).collect();
+        going.extend(unpaced.extract_if(.., |(_, it)| pace.take(&it.target.node)).map(|(id, _)| id));
         if going.is_empty() {
             break;
         }

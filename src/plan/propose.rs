@@ -97,6 +97,7 @@ pub fn propose(ground: Ground<'_>, solution: &Solution) -> Proposal {
             propose_delete(ground, removal, node, &mut proposal);
         }
     }
+    propose_leftovers(ground, &mut proposal);
     wish::propose_forgets(ground, &mut proposal);
     let forgotten = &ground.snapshot.supposed.wishes.forget;
     let leaving: BTreeSet<&NodeName> = solution.target.removed.iter().map(|removal| &removal.node).collect();
@@ -298,11 +299,24 @@ fn propose_delete(ground: Ground<'_>, removal: &Removal, node: &Node, proposal: 
         Why::Excess => Reason::Excess { what },
         Why::Underutilized => Reason::Underutilized,
         Why::Destroyed => Reason::Asked { by: wish::DESTROY.into() },
+        Why::Deleted if node.is_deleting => Reason::Asked { by: wish::LOST.into() },
         Why::Deleted => Reason::Asked { by: wish::DELETED.into() },
     };
     let id = identity::target_id("delete", &target);
     let delete = Delete { target, reason: removal.reason };
     proposal.add(id, Change::Delete(delete), reason, preconditions);
+}
+
+/// What is left of nodes whose VM is gone goes too: nobody drains them any more, and their finalizers would keep them.
+fn propose_leftovers(ground: Ground<'_>, proposal: &mut Proposal) {
+    let Some(facts) = &ground.snapshot.azure else { return };
+    if !ground.snapshot.supposed.wishes.deleted.is_empty() {
+        return;
+    }
+    for node in ground.snapshot.nodes.iter().filter(|node| node.is_deleting && facts.has_lost_vm(node)) {
+        let (name, reason) = (node.name.clone(), crate::model::DisruptionReason::Deleted);
+        propose_delete(ground, &Removal { node: name, reason, what: None }, node, proposal);
+    }
 }
 
 /// A node with a pool's label and a VM, but without a NodeClaim where others have one, is adopted: it was

@@ -203,7 +203,7 @@ fn not_begun(ground: Ground<'_>, id: &ChangeId, change: &Change, left_out: &Left
             Standing::Settled(Outcome::NoLongerNeeded { because: because.clone() })
         }
         LeftOut::NoLongerHolds(_) | LeftOut::Waits(_)
-            if change.delete().is_some_and(|delete| remove::is_gone(ground, id, delete)) =>
+            if change.delete().is_some_and(|delete| remove::has_no_vm(ground, id, delete)) =>
         {
             Standing::Settled(Outcome::AlreadySo)
         }

@@ -63,19 +63,25 @@ pub(super) fn begun(ground: Ground<'_>, id: &ChangeId, delete: &Delete) -> Optio
     Removing::of(claim).filter(|begun| begun.change == *id).map(|begun| begun.since)
 }
 
-/// Returns whether nothing is left of the node that a removal means.
-pub(super) fn is_gone(ground: Ground<'_>, id: &ChangeId, delete: &Delete) -> bool {
+/// Returns whether the VM of the node that a removal means is gone, and the node with it or on its way out: what was
+/// approved is so, and what is left of it the next plan tidies up.
+pub(super) fn has_no_vm(ground: Ground<'_>, id: &ChangeId, delete: &Delete) -> bool {
     let execution = ground.execution();
     let (Some(identity), Some(removal)) = (execution.nodes.get(id), execution.removals.get(id)) else {
         return false;
     };
-    Going { ground, id, delete, identity, removal }.is_gone()
+    Going { ground, id, delete, identity, removal }.has_no_vm()
 }
 
 impl<'a> Going<'a> {
     /// Whether there is neither the Node nor its VM nor its NodeClaim.
     fn is_gone(&self) -> bool {
         self.node().is_none() && self.same_vm().is_none() && self.claim().is_none()
+    }
+
+    fn has_no_vm(&self) -> bool {
+        let is_leaving = self.node().is_none_or(|(_, node)| node.is_deleting && !node.is_ready);
+        self.is_gone() || self.identity.vm_id.is_some() && self.same_vm().is_none() && is_leaving
     }
 
     /// The VM, if it is the one that the plan means.

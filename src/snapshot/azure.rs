@@ -224,6 +224,18 @@ impl AzureFacts {
         self.vms.iter().flatten().filter(move |vm| is_of_claim(&vm.name, &vm.tags, claim))
     }
 
+    /// Returns whether a node that nodeform made is on its way out and has no VM any more: what is left of it is objects,
+    /// and perhaps a network interface. What was not listed to its end, and a Node that is Ready, says nothing.
+    #[must_use]
+    pub fn has_lost_vm(&self, node: &Node) -> bool {
+        let Some(claim) = node.claim.as_ref().filter(|_| node.claimed.is_own) else { return false };
+        let is_listed = self.vms.is_some() && self.interfaces.is_some();
+        let is_up = node.uid.is_some() && node.is_ready();
+        let is_there = self.vm_of(node).is_some() || self.vms_of(claim).next().is_some();
+        let is_foreign = self.owner_of(node) == Owner::Foreign;
+        node.claimed.is_deleted && is_listed && !is_up && !is_there && !is_foreign
+    }
+
     /// Returns whose a node is.
     #[must_use]
     pub fn owner_of(&self, node: &Node) -> Owner {

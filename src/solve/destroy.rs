@@ -152,6 +152,8 @@ impl<'a> Kept<'a> {
         let Self { snapshot, policy, evictions, bound, has_claims } = self;
         let pool = node.pool.as_ref()?;
         match policy.pools.get(pool) {
+            // Its NodeClaim says that nodeform made it.
+            None if node.claimed.is_own && node.claim.is_some() => {}
             None => {
                 return Some(format!(
                     "its pool `{pool}` is not in the input, so that it is not known whose it is"

@@ -19,7 +19,8 @@ pub(crate) fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
     for (node, because) in &evidence.report.staying {
         staying.entry(because).or_default().push(node);
     }
-    let leaving = evidence.world.nodes.iter().filter(|node| node.is_deleting);
+    let goes = |node: &NodeName| view.plan.spec.deletes().any(|(_, delete)| delete.target.node == *node);
+    let leaving = evidence.world.nodes.iter().filter(|node| node.is_deleting && !goes(&node.name));
     let leaving: Vec<&NodeName> = leaving.map(|node| &node.name).collect();
     let leaving = (!leaving.is_empty()).then(|| {
         let is = verb(leaving.len(), "is", "are");

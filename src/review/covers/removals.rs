@@ -33,7 +33,12 @@ impl<'a> Removals<'a> {
         }
         let mut removals = Self { pair, of: BTreeMap::new(), refused: BTreeMap::new() };
         for (id, delete) in pair.fresh.spec.deletes() {
-            let identity = pair.theirs.nodes.get(id).and_then(identity);
+            // What a VM that is gone left behind is tidied up by the next plan, and disturbs nobody.
+            let known = pair.theirs.nodes.get(id);
+            if delete.reason == DisruptionReason::Deleted && known.is_some_and(|node| node.vm_id.is_none()) {
+                continue;
+            }
+            let identity = known.and_then(identity);
             match identity.and_then(|identity| approved.remove(&identity)) {
                 None => {
                     removals.refused.insert(id, "nobody approved that this very node goes".into());

@@ -127,3 +127,32 @@ async fn a_budget_that_lets_no_pod_go_holds_a_removal_and_the_next_run_goes_on()
     done(&stage.apply().await);
     assert_eq!(stage.machines().await, (1, 1));
 }
+
+#[tokio::test]
+async fn an_approved_removal_whose_vm_went_meanwhile_is_already_so() {
+    let stage = Stage::of_slots().await;
+    stage.fill_of(&["a"]).await;
+    stage.end_pod("big-a").await;
+    stage.runs(1).await;
+    let folder = stage.propose(&["--class", "remove-empty"]).await;
+    stage.forge.merge(EMPTY);
+    let plan: Value = serde_json::from_str(&stage.forge.read(&format!("{folder}/plan.json"))).expect("JSON");
+    let nodes = plan["spec"]["execution"]["nodes"].as_object().expect("an object");
+    let vm = nodes.values().next().expect("one")["vm"].as_str().expect("an id").to_owned();
+    let (status, answer) = stage.program.arm("DELETE", &format!("{vm}?api-version=2024-07-01"), None).await;
+    assert_eq!(status, 202, "{answer}");
+    let leaves = |node: &Value| node["metadata"]["deletionTimestamp"] != Value::Null;
+    stage
+        .program
+        .wait(async || {
+            let (_, nodes) = stage.program.kube("GET", "/api/v1/nodes", &Value::Null).await;
+            nodes["items"].as_array().is_some_and(|nodes| nodes.iter().any(leaves))
+        })
+        .await;
+    let applied = stage.apply().await;
+    done(&applied);
+    assert_eq!(lines(&applied.printed, ": already so"), 2, "{applied:?}");
+    // What is left of it goes with the next plan.
+    done(&stage.program.nodeform(&["apply", "--auto-approve"], &[]).await);
+    assert_eq!(stage.machines().await, (1, 1));
+}
