@@ -46,6 +46,7 @@ mod schema;
 mod snapshot;
 #[cfg(feature = "live")]
 mod status;
+mod targets;
 mod ui;
 mod validate;
 mod version;

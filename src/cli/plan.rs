@@ -1,6 +1,5 @@
 //! `nodeform plan`: reads, plans, has the plan judged, and prints it.
 
-use std::collections::BTreeSet;
 use std::time::Instant;
 
 use jiff::SignedDuration;
@@ -10,11 +9,11 @@ use super::compare::{self, Compared};
 use super::exit::{Exit, Failure};
 use super::input::{Sides, real};
 use super::ui::Ui;
-use super::{saved, world};
+use super::{saved, targets, world};
 use crate::automatic;
 use crate::manifests::Names;
 use crate::manifests::listed::CLUSTER_KINDS;
-use crate::model::{Target, Wishes};
+use crate::model::Wishes;
 use crate::offline::{Planned, Request, World};
 use crate::plan::Plan;
 use crate::solve::Strategy;
@@ -73,8 +72,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     // The text of manifests is full of names.
     let patches = if names == Names::Show { patches } else { Vec::new() };
     passed_by.say(&strays, ui);
-    known(planned.plan.plan(), &options.targets)?;
-    managed(planned.plan.plan(), &options.targets)?;
+    targets::meant(planned.plan.plan(), &options.targets)?;
     fulfilled(planned.plan.plan())?;
     expiring(planned.plan.plan(), valid_for)?;
     let plan = planned.plan.plan();
@@ -179,29 +177,4 @@ fn expiring(plan: &Plan, valid_for: Option<SignedDuration>) -> Result<(), Failur
 fn fulfilled(plan: &Plan) -> Result<(), Failure> {
     let unfulfilled = crate::plan::wish::unfulfilled(plan);
     if unfulfilled.is_empty() { Ok(()) } else { Err(Failure::errors(unfulfilled)) }
-}
-
-/// Refuses targets that name nothing: an empty plan would look as if there were nothing to do.
-fn known(plan: &Plan, targets: &BTreeSet<Target>) -> Result<(), Failure> {
-    let unknown = crate::plan::target::unknown(plan, targets);
-    if unknown.is_empty() {
-        return Ok(());
-    }
-    let faults =
-        unknown.iter().map(|target| format!("`--target {target}` is neither in the input nor in the plan"));
-    Err(Failure::errors(faults.collect())
-        .hint("`nodeform plan … --all` names the pools and nodes; new nodes by VM or NodeClaim"))
-}
-
-/// Refuses to destroy nodes that are not nodeform's: a plan that leaves them be would look as if they were gone already.
-fn managed(plan: &Plan, targets: &BTreeSet<Target>) -> Result<(), Failure> {
-    let foreign = crate::plan::target::foreign(plan, targets);
-    if foreign.is_empty() {
-        return Ok(());
-    }
-    let faults = foreign.iter().map(|node| {
-        format!("`--destroy --target node/{node}`: it belongs to no NodePool, and nodes of others are never removed")
-    });
-    Err(Failure::errors(faults.collect())
-        .hint("nodes of agent pools go by AKS: `az aks nodepool scale` or `az aks nodepool delete-machines`"))
 }

@@ -143,12 +143,21 @@ pub fn foreign(plan: &super::Plan, targets: &BTreeSet<Target>) -> Vec<NodeName> 
 /// Returns the targets that name nothing: no pool and no node of the input, and no node of the plan.
 #[must_use]
 pub fn unknown<'t>(plan: &super::Plan, targets: &'t BTreeSet<Target>) -> Vec<&'t Target> {
+    let known = names(plan);
+    targets.iter().filter(|target| !known.contains(target)).collect()
+}
+
+/// Returns all that a target of a plan can name: pools, those that are gone and have nodes too, nodes, and the nodes that
+/// the plan makes.
+#[must_use]
+pub fn names(plan: &super::Plan) -> BTreeSet<Target> {
     let world = &plan.evidence.world;
     let mut known: BTreeSet<Target> =
         world.pools.iter().map(|pool| Target::NodePool(pool.name.clone())).collect();
     known.extend(world.nodes.iter().map(|node| Target::Node(node.name.clone())));
+    known.extend(world.nodes.iter().filter_map(|node| node.pool.clone()).map(Target::NodePool));
     for (_, create, _) in plan.spec.creates() {
         known.extend([create.claim.as_str(), &create.vm].map(|name| Target::Node(NodeName::new(name))));
     }
-    targets.iter().filter(|target| !known.contains(target)).collect()
+    known
 }

@@ -123,3 +123,118 @@ async fn a_node_that_somebody_deletes_where_no_controller_runs_goes_when_it_is_n
     done(&program.nodeform(&["apply", "--destroy", "--target", &target, "--auto-approve"], &[]).await);
     assert_eq!(there(&program).await, json!({"claims": [], "nodes": [], "vms": [], "nics": []}));
 }
+
+/// Deletes the only VM, as somebody does who does not know nodeform, and waits until its node is on its way out.
+async fn without_its_vm(program: &Program) {
+    let (_, claims) = program.kube("GET", "/apis/karpenter.sh/v1/nodeclaims", &Value::Null).await;
+    let vm = claims["items"][0]["status"]["providerID"].as_str().expect("an id");
+    let vm = vm.trim_start_matches("azure://");
+    let (status, answer) = program.arm("DELETE", &format!("{vm}?api-version=2024-07-01"), None).await;
+    assert_eq!(status, 202, "{answer}");
+    let leaves = |node: &Value| node["metadata"]["deletionTimestamp"] != Value::Null;
+    program
+        .wait(async || {
+            let (_, nodes) = program.kube("GET", "/api/v1/nodes", &Value::Null).await;
+            nodes["items"].as_array().is_some_and(|nodes| nodes.iter().any(leaves))
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn what_is_left_of_a_node_whose_vm_is_gone_goes_with_the_next_apply() {
+    let record = tempfile::NamedTempFile::new().expect("a file");
+    let program = started(&record.path().display().to_string()).await;
+    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
+    program.wait_for(|state| running(state) == 5).await;
+    let before = there(&program).await["claims"][0].clone();
+    without_its_vm(&program).await;
+    let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
+    done(&ran);
+    assert!(ran.printed.contains("Plan: 1 to add, 0 to change, 1 to destroy."), "{}", ran.printed);
+    assert!(ran.printed.ends_with("Nodes: 1 added, 1 destroyed, 0 not done.\n"), "{}", ran.printed);
+    program.wait_for(|state| running(state) == 5).await;
+    let found = there(&program).await;
+    assert_eq!(found["claims"].as_array().map(Vec::len), Some(1), "{found}");
+    assert_ne!(found["claims"][0], before);
+    assert!(["nodes", "vms", "nics"].iter().all(|kind| found[*kind] == found["claims"]), "{found}");
+    no_changes(&program).await;
+
+    // By its name alone.
+    assert_eq!(program.patch(INFLATE, &json!({"spec": {"replicas": 0}})).await.0, 200);
+    program.wait_for(|state| running(state) == 0).await;
+    let node = format!("node/aks-{}", found["claims"][0].as_str().expect("a name"));
+    without_its_vm(&program).await;
+    done(&program.nodeform(&["apply", "--destroy", "--target", &node, "--auto-approve"], &[]).await);
+    assert_eq!(there(&program).await, json!({"claims": [], "nodes": [], "vms": [], "nics": []}));
+    no_changes(&program).await;
+}
+
+async fn deleted(program: &Program, path: &str) {
+    let (status, answer) = program.kube("DELETE", path, &Value::Null).await;
+    assert_eq!(status, 200, "{answer}");
+}
+
+#[tokio::test]
+async fn nodes_of_a_pool_that_is_gone_are_destroyed_on_request() {
+    let record = tempfile::NamedTempFile::new().expect("a file");
+    let program = started(&record.path().display().to_string()).await;
+    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
+    program.wait_for(|state| running(state) == 5).await;
+    deleted(&program, "/apis/karpenter.sh/v1/nodepools/general-purpose").await;
+    no_changes_of_nodes(&program).await;
+    let target = "nodepool/general-purpose";
+    let ran = program.nodeform(&["apply", "--destroy", "--target", target, "--auto-approve"], &[]).await;
+    done(&ran);
+    assert!(ran.printed.ends_with("Nodes: 0 added, 1 destroyed, 0 not done.\n"), "{}", ran.printed);
+    assert_eq!(there(&program).await, json!({"claims": [], "nodes": [], "vms": [], "nics": []}));
+}
+
+/// Nobody asked, and nothing goes.
+async fn no_changes_of_nodes(program: &Program) {
+    let ran = program.nodeform(&["plan", "--live", "--detailed-exitcode"], &[]).await;
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+}
+
+#[tokio::test]
+async fn a_target_that_names_nothing_is_refused_with_the_name_that_may_be_meant() {
+    let program = Program::of(WORLD, &["--speed", "60"]).await;
+    for arguments in [
+        &["apply", "--auto-approve", "--target", "nodepool/general-purpos"][..],
+        &["apply", "--auto-approve", "--destroy", "--target", "nodepool/general-purpos"],
+        &["plan", "--live", "--target", "nodepool/general-purpos"],
+    ] {
+        let ran = program.nodeform(arguments, &[]).await;
+        assert_eq!((ran.code, &*ran.printed), (Some(1), ""), "{ran:?}");
+        assert!(
+            ran.said.contains("`--target nodepool/general-purpos` is neither in the input nor in the plan"),
+            "{}",
+            ran.said
+        );
+        assert!(ran.said.contains("hint: did you mean `nodepool/general-purpose`?"), "{}", ran.said);
+    }
+    let node = ["apply", "--auto-approve", "--destroy", "--target", "node/aks-system-12345678-vmss000001"];
+    let ran = program.nodeform(&node, &[]).await;
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.said.contains("did you mean `node/aks-system-12345678-vmss000000`?"), "{}", ran.said);
+}
+
+#[tokio::test]
+async fn to_destroy_what_a_budget_keeps_is_done_in_part() {
+    let record = tempfile::NamedTempFile::new().expect("a file");
+    let program = started(&record.path().display().to_string()).await;
+    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
+    program.wait_for(|state| running(state) == 5).await;
+    let budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+    let budget = json!({
+        "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"maxUnavailable": 0, "selector": {"matchLabels": {"app": "inflate"}}},
+    });
+    assert_eq!(program.kube("POST", budgets, &budget).await.0, 201);
+    let destroy = ["apply", "--destroy", "--auto-approve"];
+    let ran = program.nodeform(&destroy, &[]).await;
+    assert_eq!(ran.code, Some(5), "{ran:?}");
+    assert!(ran.printed.contains("PodDisruptionBudget `default/web`"), "{}", ran.printed);
+    deleted(&program, &format!("{budgets}/web")).await;
+    done(&program.nodeform(&destroy, &[]).await);
+    assert_eq!(there(&program).await, json!({"claims": [], "nodes": [], "vms": [], "nics": []}));
+}

@@ -19,7 +19,7 @@ use super::merged::second::planned_again;
 use super::merged::watch::Watch;
 use super::rolled::{RolloutOutput, Shown};
 use super::ui::Ui;
-use super::{saved, world};
+use super::{saved, targets, world};
 use crate::apply::{Actor, Book, Driver, Means, NotBegun, Reader, Stop, tidy};
 use crate::arm::ResourceId;
 use crate::automatic;
@@ -28,7 +28,7 @@ use crate::cluster::lease::{self, Held};
 use crate::launch::Materials;
 use crate::model::Wishes;
 use crate::offline::{Request, World};
-use crate::plan::{ChangeId, Plan};
+use crate::plan::{ChangeId, Evidence, Plan};
 use crate::review::{
     ApprovedPlan, CheckedPlan, LeftOut, NotApproved, Now, Terms, approve, finish, other_cluster,
 };
@@ -44,14 +44,26 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
     let world = observed(arguments, &connected, ui)?;
     let checked = match saved_plan {
         Some(plan) => judged_again(plan)?,
-        None => match proposed(arguments, &world, ui)? {
-            Some(checked) => checked,
-            None => return Ok(Exit::Done),
-        },
+        None => {
+            let checked = proposed(arguments, &world, ui)?;
+            if checked.plan().spec.waves.is_empty() {
+                return Ok(left_over(checked.plan()).unwrap_or(Exit::Done));
+            }
+            checked
+        }
     };
+    let left_over = left_over(checked.plan());
     let applying =
         Applying { arguments, connected: &connected, world, ui, review: None, stop: Stop::default() };
-    Ok(exit(&applying.apply(checked, BTreeMap::new())?))
+    let ended = exit(&applying.apply(checked, BTreeMap::new())?);
+    Ok(if ended == Exit::Done { left_over.unwrap_or(ended) } else { ended })
+}
+
+/// How a plan ends at best that was to destroy: what had to go and stays is not done.
+fn left_over(plan: &Plan) -> Option<Exit> {
+    let Evidence { held, report, .. } = &plan.evidence;
+    let stays = !held.is_empty() || !report.staying.is_empty();
+    (plan.spec.wishes.destroy && stays).then_some(Exit::InPart)
 }
 
 /// Reads the cluster, as `plan --live` does.
@@ -74,15 +86,16 @@ pub(super) fn judged_again(plan: Plan) -> Result<CheckedPlan, Failure> {
     })
 }
 
-/// Makes a plan, shows it and has it confirmed; nothing where there is nothing to do.
-fn proposed(arguments: &ApplyArguments, world: &World, ui: Ui) -> Result<Option<CheckedPlan>, Failure> {
+/// Makes a plan, shows it, and has it confirmed where there is something to do.
+fn proposed(arguments: &ApplyArguments, world: &World, ui: Ui) -> Result<CheckedPlan, Failure> {
     let checked = world::planned(&automatic::by_name(world.clone()))?.plan;
     let plan = checked.plan();
+    targets::meant(plan, &world.targets)?;
     if arguments.output == RolloutOutput::Human {
         saved::print((plan, &[]), None, (super::arguments::PlanOutput::Human, false), ui)?;
     }
     if plan.spec.waves.is_empty() {
-        return Ok(None);
+        return Ok(checked);
     }
     if !arguments.auto_approve && !confirmed(ui)? {
         return Err(Failure::error("the plan was not carried out: only `yes` is taken for an answer"));
@@ -92,7 +105,7 @@ fn proposed(arguments: &ApplyArguments, world: &World, ui: Ui) -> Result<Option<
         "Saved to `{0}`; go on with `nodeform apply {0}`, should this be interrupted.\n",
         path.display()
     ));
-    Ok(Some(checked))
+    Ok(checked)
 }
 
 /// Asks whoever sits at the terminal.
