@@ -152,16 +152,26 @@ fn valid_for(arguments: &PlanArguments) -> Result<Option<SignedDuration>, Failur
     Ok(None)
 }
 
-/// Reads how long something lasts.
+/// The longest that a plan is good for: what it was made from is another world by then.
+#[cfg(feature = "live")]
+const VALID_FOR_MAX: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// Reads for how long a plan is good; a day is 24 hours.
 ///
 /// # Errors
-/// It is no duration, or none that lasts.
+/// It is no duration, none that lasts, or one that lasts too long.
 #[cfg(feature = "live")]
 pub(super) fn duration(flag: &str, text: &str) -> Result<SignedDuration, Failure> {
-    let read = text.parse::<SignedDuration>().ok().filter(SignedDuration::is_positive);
-    read.ok_or_else(|| {
-        Failure::error(format!("`{flag} {text}` is no duration")).hint("write it as `30m` or `8h`")
-    })
+    const WAYS: &str = "write it as `30m`, `8h` or `7d`, at most `30d`";
+    let read = text.parse::<jiff::Span>().ok();
+    let read = read.and_then(|span| span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).ok());
+    match read {
+        Some(read) if read > VALID_FOR_MAX => {
+            Err(Failure::error(format!("`{flag} {text}` is longer than 30 days")).hint(WAYS))
+        }
+        Some(read) if read.is_positive() => Ok(read),
+        Some(_) | None => Err(Failure::error(format!("`{flag} {text}` is no duration")).hint(WAYS)),
+    }
 }
 
 /// Refuses an end for a plan that has none.
