@@ -22,6 +22,7 @@ mod http;
 mod json;
 mod load;
 mod play;
+mod possible;
 mod record;
 pub mod rehearsal;
 mod sensitive;

@@ -13,6 +13,7 @@ use super::faults::{Faults, FaultsFile, Occasion};
 use super::http::{Answer, Request, Response};
 use super::load;
 use super::play::{Play, Scene};
+use super::possible::Known;
 use super::sensitive::Sensitive;
 use super::settings::{SettingsFault, SimulatedAzure};
 use super::state;
@@ -111,7 +112,10 @@ impl World {
             is_settling: false,
         };
         world.add_faults(&start.faults);
-        let faults = load::manifests(&mut world.cluster.store, start.manifests, start.time);
+        let mut faults = load::manifests(&mut world.cluster.store, start.manifests, start.time);
+        let known = Known::of(&world.azure, &world.cluster.store);
+        faults.extend(known.impossible_settings(&world.azure.settings));
+        faults.extend(known.impossible_faults(&start.faults));
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -213,7 +217,12 @@ impl World {
                 let body = serde_json::from_slice::<Value>(&request.body).unwrap_or(Value::Null);
                 // A whole document, or its `spec` alone.
                 let spec = body.get("spec").unwrap_or(&body);
-                match FaultsFile::read(spec) {
+                let known = Known::of(&self.azure, &self.cluster.store);
+                let read = FaultsFile::read(spec).and_then(|file| {
+                    let faults = known.impossible_faults(&file);
+                    if faults.is_empty() { Ok(file) } else { Err(faults) }
+                });
+                match read {
                     Ok(file) => {
                         self.add_faults(&file);
                         Answer::json(200, &json!({"added": file.faults.len()}))

@@ -89,6 +89,11 @@ impl Azure {
         }
     }
 
+    /// The VM sizes of the SKU list, by name.
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = &Sku> {
+        self.skus.values()
+    }
+
     /// Answers a request.
     pub(crate) fn request(&mut self, request: &Request, mut stage: Stage<'_>) -> Response {
         self.requests += 1;

@@ -1,6 +1,8 @@
 //! The ten faults.
 
-use nodeform::sim::{FaultKind, FaultRule, FaultsFile, Request, Response, When};
+use nodeform::sim::{
+    FaultKind, FaultRule, FaultsFile, Request, Response, SimulatedAzure, Start, When, World,
+};
 use serde_json::json;
 
 use crate::sim::bodies::{self, Vm};
@@ -222,4 +224,55 @@ fn a_document_of_faults_is_read_whole_or_refused_with_all_that_is_wrong() {
     let unknown =
         FaultsFile::read(&json!({"faults": [{"kind": "Zonefull"}]})).expect_err("there is no such kind");
     assert!(unknown[0].to_string().starts_with("spec.faults: unknown variant `Zonefull`"), "{}", unknown[0]);
+}
+
+#[test]
+fn rules_and_settings_that_name_what_the_world_does_not_have_are_refused_all_at_once() {
+    let pool =
+        json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "general-purpose"}});
+    let rules = json!({"faults": [
+        {"kind": "ZoneFull", "when": {"zone": "southcentralus-1"}},
+        {"kind": "ZoneFull", "when": {"zone": "9", "size": "Standard_D4s_v33"}},
+        {"kind": "Throttled", "when": {"method": "put", "resource": "virtualMachine"}},
+        {"kind": "AnswerLost", "when": {"pool": "general-purpos", "afterSeconds": 60, "untilSeconds": 60}},
+        {"kind": "ZoneFull", "when": {"zone": "1", "size": "standard_d4s_v3", "method": "PUT", "resource": "virtualMachines"}},
+    ]});
+    let file = FaultsFile::read(&rules).expect("its form is right");
+    let settings = SimulatedAzure::read(&json!({
+        "location": "southcentralus", "quotas": {"standardDSv33Family": 10, "cores": 20},
+        "durations": {"boot": {"from": 3, "to": 2}},
+        "capacity": [{"size": "Standard_D4s_v3", "zone": "4", "priority": "spott", "vms": 1}],
+    }));
+    let start = Start {
+        settings: settings.expect("its form is right"),
+        skus: crate::sim::client::skus(),
+        manifests: vec![pool.clone()],
+        faults: file.clone(),
+        ..Start::default()
+    };
+    let told: Vec<String> =
+        World::new(start).expect_err("eleven are impossible").iter().map(ToString::to_string).collect();
+    let of_rules = [
+        "spec.faults[0].when.zone: `southcentralus-1` is a zone of nodes, and Azure's is wanted: did you mean `1`?",
+        "spec.faults[1].when.size: `Standard_D4s_v33` is no size in `southcentralus`; did you mean `Standard_D4s_v3`?",
+        "spec.faults[1].when.zone: `9` is no zone of `southcentralus`, which has `1`, `2`, `3`",
+        "spec.faults[2].when.method: `put` is no method of ARM; did you mean `PUT`?",
+        "spec.faults[2].when.resource: `virtualMachine` is no type that the simulated Azure has; did you mean `virtualMachines`?",
+        "spec.faults[3].when.pool: `general-purpos` is no NodePool of the world; did you mean `general-purpose`?",
+        "spec.faults[3].when.untilSeconds: must be more than `afterSeconds`, 60: it never acts else",
+    ];
+    let of_settings = [
+        "spec.capacity[0].zone: `4` is no zone of `southcentralus`, which has `1`, `2`, `3`",
+        "spec.capacity[0].priority: `spott` is no priority; did you mean `Spot`?",
+        "spec.quotas.standardDSv33Family: `standardDSv33Family` is no family of the SKU list; did you mean `standardDSv3Family`?",
+        "spec.durations.boot: `from`, 3, must not be more than `to`, 2",
+    ];
+    assert_eq!(told, [&of_settings[..], &of_rules[..]].concat());
+
+    // Faults that are added later are looked at alike.
+    let mut client = Client::with(crate::sim::client::settings(), vec![pool], Vec::new());
+    let request = Request::new("POST", "/sim/faults").json(&rules);
+    let answer = client.send(&request);
+    assert_eq!(answer.status, 400);
+    assert_eq!(answer.value()["faults"], json!(of_rules));
 }
