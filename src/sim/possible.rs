@@ -7,7 +7,7 @@ use super::azure::Azure;
 use super::cluster::Store;
 use super::faults::{FaultRule, FaultsFile, When};
 use super::json::text;
-use super::settings::{Durations, Seconds, SettingsFault, SimulatedAzure};
+use super::settings::{Durations, Seconds, SettingsFault, SimulatedAzure, nearest};
 
 /// The methods that ARM takes.
 const METHODS: [&str; 6] = ["GET", "PUT", "PATCH", "POST", "DELETE", "HEAD"];
@@ -158,8 +158,8 @@ fn unless_exactly(name: &str, known: &[&str], what: &str) -> Option<String> {
 }
 
 fn said(name: &str, known: &[impl AsRef<str>], what: &str) -> String {
-    let near = crate::api::nearest::did_you_mean(name, known.iter().map(AsRef::as_ref));
-    let near = near.map_or(String::new(), |near| format!("; {near}"));
+    let near = nearest(name, known.iter().map(AsRef::as_ref));
+    let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     format!("`{name}` is {what}{near}")
 }
 

@@ -242,13 +242,13 @@ async fn to_destroy_what_a_budget_keeps_is_done_in_part() {
 #[tokio::test]
 async fn how_long_a_plan_is_good_may_be_days_and_no_years() {
     let program = Program::of(WORLD, &["--speed", "60"]).await;
-    let plan =
+    let good_for =
         async |valid_for: &str| program.nodeform(&["plan", "--live", "--valid-for", valid_for], &[]).await;
     for good in ["7d", "7 days", "30d", "90m"] {
-        done(&plan(good).await);
+        done(&good_for(good).await);
     }
     for long in ["80000000h", "400d", "31d", "720h 1s"] {
-        let ran = plan(long).await;
+        let ran = good_for(long).await;
         assert_eq!(ran.code, Some(1), "{ran:?}");
         let said = format!("error: `--valid-for {long}` is longer than 30 days\nhint: write it as `30m`");
         assert!(ran.said.contains(&said), "{}", ran.said);

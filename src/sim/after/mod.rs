@@ -165,6 +165,7 @@ fn joined(create: &Create, claim: &ClaimSpec, shape: &NodeShape, seen: &Snapshot
             .annotations
             .get(label::DO_NOT_DISRUPT)
             .is_some_and(|value| &**value == "true"),
+        kept_because: None,
         is_deleting: false,
         created: seen.at,
         quiet_since: seen.at,

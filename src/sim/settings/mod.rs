@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use read::SettingsFault;
-pub(crate) use read::read;
+pub(crate) use read::{nearest, read};
 
 /// What the simulated Azure is like: the `spec` of a document of kind `SimulatedAzure`,
 /// `apiVersion: nodeform.dev/v1alpha1`.

@@ -148,14 +148,17 @@ fn unknown(path: &str, given: &Value, known: &Value, faults: &mut Vec<SettingsFa
 }
 
 fn unknown_field<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> String {
-    let nearest = known
-        .map(|other| (strsim::damerau_levenshtein(name, other), other))
-        .min()
-        .filter(|(distance, _)| *distance <= 3);
-    match nearest {
-        Some((_, nearest)) => format!("unknown field; did you mean `{nearest}`?"),
+    match nearest(name, known.map(String::as_str)) {
+        Some(nearest) => format!("unknown field; did you mean `{nearest}`?"),
         None => "unknown field".to_owned(),
     }
+}
+
+/// The known name that a name is probably meant to be; nothing where none is near.
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let far = |other: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase());
+    let nearest = known.map(|other| (far(other), other)).min().filter(|(distance, _)| *distance <= 3);
+    nearest.map(|(_, nearest)| nearest)
 }
 
 fn fault(path: &str, message: String) -> SettingsFault {
