@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use nodeform::automatic::Definition;
-use nodeform::model::Mode;
+use nodeform::model::{Mode, Trouble, Wishes};
 use nodeform::offline::{self, World};
+use nodeform::review::CheckedPlan;
 use serde_json::{Value, json};
 
 use crate::scenarios::{Story, made};
@@ -141,4 +142,46 @@ fn the_judge_refuses_to_remove_as_deleted_what_nobody_deletes_or_nodeform_did_no
     assert!(said.contains("is removed as deleted, and nodeform did not make it"), "{said}");
     let said = refused(|world| world.policy.pools.values_mut().for_each(|pool| pool.is_deleting = true));
     assert!(said.contains("its pool is being deleted, which removes no VM"), "{said}");
+}
+
+#[test]
+fn the_judge_refuses_to_tidy_up_a_node_whose_vm_is_there_or_may_be() {
+    let mut stage = Stage::of(WORLD, 7);
+    delete_node(&mut stage);
+    let seen = stage.observed(Wishes::default());
+    let with = |vms: bool, change: fn(&mut World)| {
+        let mut world = seen.clone();
+        let facts = Arc::make_mut(world.snapshot.azure.as_mut().unwrap());
+        facts.vms.iter_mut().flatten().for_each(|vm| vm.name = format!("not-{}", vm.name).into());
+        if !vms {
+            facts.vms = Some(Vec::new());
+        }
+        for node in world.snapshot.nodes.iter_mut().filter(|node| node.claimed.is_deleted) {
+            let (kind, status) = ("Ready".into(), "Unknown".into());
+            node.troubles.push(Trouble { kind, status, since: None });
+        }
+        change(&mut world);
+        world
+    };
+    let plan = offline::plan(&with(false, |_| {})).expect("the judge accepts it").plan.plan().clone();
+    assert_eq!(plan.spec.deletes().count(), 1);
+    let refused = |world: &World| {
+        let refused = CheckedPlan::judged(&world.snapshot, &world.policy, plan.clone());
+        let refused = refused.expect_err("the judge refuses it");
+        refused.findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    };
+    let said = refused(&with(true, |_| {}));
+    assert!(said.contains("is tidied up, but its VM is there"), "{said}");
+    let said = refused(&with(false, |world| {
+        Arc::make_mut(world.snapshot.azure.as_mut().unwrap()).vms = None;
+    }));
+    assert!(said.contains("is tidied up, and which VMs there are is not known"), "{said}");
+    let said = refused(&with(false, |world| {
+        world.snapshot.nodes.iter_mut().for_each(|node| node.troubles.clear());
+    }));
+    assert!(said.contains("is tidied up as without a VM, but is Ready"), "{said}");
+    let said = refused(&with(false, |world| {
+        world.snapshot.nodes.iter_mut().for_each(|node| node.claimed.is_own = false);
+    }));
+    assert!(said.contains("is no node of nodeform that somebody deletes"), "{said}");
 }
