@@ -154,6 +154,7 @@ fn asked(world: &World, going: BTreeSet<NodeName>) -> World {
     for node in snapshot.nodes.iter_mut().filter(|node| going.contains(&node.name)) {
         node.is_deleting = false;
         node.is_do_not_disrupt = false;
+        node.kept_because = None;
     }
     snapshot.pods.retain(|pod| pod.place != PodPlace::Waiting || pod.key.is_placeholder());
     snapshot.budgets.clear();

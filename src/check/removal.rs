@@ -64,7 +64,10 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
     }
     let is_left_over = reason == DisruptionReason::Deleted && node.is_deleting;
     if node.is_do_not_disrupt && !is_left_over {
-        faults.push("is removed, but asks not to be disrupted".to_owned());
+        faults.push(match &node.kept_because {
+            Some(because) => format!("is removed, but has to stay: {because}"),
+            None => "is removed, but asks not to be disrupted".to_owned(),
+        });
     }
     if node.is_deleting && !is_left_over {
         faults.push("is removed, but is being deleted already".to_owned());

@@ -139,6 +139,7 @@ impl NodeObject {
             is_unschedulable: self.is_unschedulable,
             is_do_not_disrupt: is_do_not_disrupt(&self.meta)
                 || claim.as_ref().is_some_and(|claim| is_do_not_disrupt(&claim.meta)),
+            kept_because: None,
             is_deleting: self.meta.is_deleting || claim.as_ref().is_some_and(|claim| goes(&claim.meta)),
             created: self.meta.created,
             quiet_since: claim.as_ref().and_then(|claim| claim.quiet_since),
@@ -257,6 +258,7 @@ impl ClaimObject {
             allocatable,
             is_unschedulable: false,
             is_do_not_disrupt: is_do_not_disrupt(&self.meta),
+            kept_because: None,
             is_deleting: goes(&self.meta),
             created: self.meta.created,
             quiet_since: None,

@@ -60,9 +60,12 @@ pub struct Node {
     /// Whether it is cordoned.
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub is_unschedulable: bool,
-    /// Whether it asks not to be disrupted.
+    /// Whether it asks not to be disrupted, or is treated so.
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub is_do_not_disrupt: bool,
+    /// Why it is treated as if it asked not to be disrupted; none where it asks itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_because: Option<Arc<str>>,
     /// Whether it, or its claim, is being deleted.
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub is_deleting: bool,
@@ -114,6 +117,7 @@ impl Node {
                 .annotations
                 .get(label::DO_NOT_DISRUPT)
                 .is_some_and(|value| &**value == "true"),
+            kept_because: None,
             is_deleting: false,
             created: at,
             quiet_since: at,
@@ -126,6 +130,21 @@ impl Node {
             troubles: Vec::new(),
             name,
         }
+    }
+
+    /// Has it treated as if it asked not to be disrupted, for this reason. What it asks itself is the better reason.
+    pub fn keep(&mut self, because: impl Into<Arc<str>>) {
+        if !self.is_do_not_disrupt {
+            self.kept_because = Some(because.into());
+        }
+        self.is_do_not_disrupt = true;
+    }
+
+    /// Returns why it may not be disrupted, if it may not.
+    #[must_use]
+    pub fn why_kept(&self) -> Option<&str> {
+        const ASKS: &str = "it asks not to be disrupted (`karpenter.sh/do-not-disrupt`)";
+        self.is_do_not_disrupt.then(|| self.kept_because.as_deref().unwrap_or(ASKS))
     }
 
     /// Returns whether the node says that it takes pods: it has no trouble with `Ready`.

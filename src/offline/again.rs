@@ -59,7 +59,7 @@ fn narrowed(world: &World, approved: &Plan) -> World {
     let mut world = world.clone();
     let goes: BTreeSet<&NodeName> = approved.spec.deletes().map(|(_, delete)| &delete.target.node).collect();
     for node in world.snapshot.nodes.iter_mut().filter(|node| !goes.contains(&node.name)) {
-        node.is_do_not_disrupt = true;
+        node.keep("that it goes was not approved");
     }
     let ways = approved.spec.execution.as_ref().map(|execution| ways(approved, execution));
     world.snapshot.catalog = world.snapshot.catalog.with_only(ways.unwrap_or_default());

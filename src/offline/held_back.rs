@@ -97,8 +97,10 @@ impl Refused {
             let rules = &mut Arc::make_mut(&mut pod.spec).other_rules;
             rules.insert(SchedulingRule::ResourceClaims, Strength::Required);
         }
-        for node in copy.nodes.iter_mut().filter(|node| self.nodes.contains_key(&node.name)) {
-            node.is_do_not_disrupt = true;
+        for node in &mut copy.nodes {
+            if let Some(because) = self.nodes.get(&node.name) {
+                node.keep(&**because);
+            }
         }
         copy
     }

@@ -53,7 +53,7 @@ pub(super) fn keep_others(snapshot: &mut Snapshot) -> Vec<Remark> {
     let managed = snapshot.nodes.iter_mut().filter(|node| is_kept(node));
     for node in managed {
         if let Some(why) = why_kept(&facts, node) {
-            node.is_do_not_disrupt = true;
+            node.keep(why);
             kept.entry(why).or_default().push(node.name.clone());
         }
     }
@@ -68,13 +68,9 @@ fn is_coming(node: &Node) -> bool {
 fn why_kept(facts: &AzureFacts, node: &Node) -> Option<&'static str> {
     match facts.owner_of(node) {
         Owner::Own => None,
-        Owner::Karpenter => {
-            Some("Karpenter made it, and nodeform cannot adopt it yet: no change is planned to it")
-        }
-        Owner::Foreign => {
-            Some("its VM has neither nodeform's nor Karpenter's tags: no change is planned to it")
-        }
-        Owner::Unknown => Some("its VM was not among those that Azure listed: no change is planned to it"),
+        Owner::Karpenter => Some("Karpenter made it, and nodeform cannot adopt it yet"),
+        Owner::Foreign => Some("its VM has neither nodeform's nor Karpenter's tags"),
+        Owner::Unknown => Some("its VM was not among those that Azure listed"),
     }
 }
 
@@ -85,7 +81,8 @@ fn remark(why: &str, nodes: &[NodeName]) -> Remark {
         shown.push(format!("{} more", nodes.len() - SHOWN_MAX));
     }
     let object = if nodes.len() == 1 { "node" } else { "nodes" };
-    Remark { object: format!("{object} {}", shown.join(", ")), what: why.to_owned(), hint: None }
+    let what = format!("{why}: no change is planned to it");
+    Remark { object: format!("{object} {}", shown.join(", ")), what, hint: None }
 }
 
 /// Makes a plan of a fleet; of a live cluster, with how it is carried out. Changes that cannot be carried out are left out,

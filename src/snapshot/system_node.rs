@@ -77,6 +77,7 @@ pub fn node() -> Node {
         allocatable: Resources::none(),
         is_unschedulable: false,
         is_do_not_disrupt: false,
+        kept_because: None,
         is_deleting: false,
         created: None,
         quiet_since: None,

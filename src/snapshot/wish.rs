@@ -34,7 +34,7 @@ pub fn wish(mut snapshot: Snapshot, wishes: &Wishes) -> Result<Snapshot, Vec<(St
         }
         match flag == "--replace" {
             true => node.claimed.drift = Some(Drift::asked()),
-            false => node.is_do_not_disrupt = true,
+            false => node.keep("it is to be forgotten (`--forget`)"),
         }
     }
     snapshot.supposed.wishes = wishes.clone();

@@ -115,7 +115,7 @@ fn left(mut waits: Held, mut held: Vec<Held>) -> Vec<Held> {
 fn rest(snapshot: &Snapshot, policy: &Policy, going: &BTreeSet<NodeName>) -> Solution {
     let mut world = trial::marked(snapshot, going).into_owned();
     // What stays is not moved about.
-    world.nodes.iter_mut().for_each(|node| node.is_do_not_disrupt = true);
+    world.nodes.iter_mut().for_each(|node| node.keep("what stays is not moved about"));
     let mut policy = policy.clone();
     for pool in policy.pools.values_mut() {
         pool.replicas = None;
@@ -170,8 +170,8 @@ impl<'a> Kept<'a> {
         if let Some(unknown) = empty::unknown(node, *has_claims, !bound.is_empty()) {
             return Some(unknown);
         }
-        if node.is_do_not_disrupt {
-            return Some("it asks not to be disrupted (`karpenter.sh/do-not-disrupt`)".to_owned());
+        if let Some(why) = node.why_kept() {
+            return Some(why.to_owned());
         }
         if node.claimed.termination_grace_period.is_some() {
             return None;

@@ -37,8 +37,10 @@ pub(super) fn solve(snapshot: &Snapshot, solved: impl Fn(&Snapshot) -> Solution)
         }
         staying.extend(endless);
         let mut world = snapshot.clone();
-        for node in world.nodes.iter_mut().filter(|node| staying.contains_key(&node.name)) {
-            node.is_do_not_disrupt = true;
+        for node in &mut world.nodes {
+            if let Some(because) = staying.get(&node.name) {
+                node.keep(&**because);
+            }
         }
         solution = solved(&world);
     }

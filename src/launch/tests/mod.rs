@@ -6,7 +6,7 @@ pub(crate) mod world;
 
 use std::collections::BTreeSet;
 
-use world::{FACTS, OBJECTS, planned, planned_with, policy_of, world_of, world_without};
+use world::{FACTS, OBJECTS, moving, planned, planned_with, policy_of, world_of, world_without};
 
 use super::{NotTheSame, ready};
 use crate::model::ChangeClass;
@@ -162,4 +162,17 @@ fn a_choice_is_launched_only_by_what_was_planned() {
     let image = FACTS.replace("versions/202511.12.0", "versions/202512.01.0");
     assert!(now(OBJECTS, &image).is_ok(), "the plan says which image");
     assert!(policy_of(OBJECTS).whole_classes.contains_key("default"));
+}
+
+#[test]
+fn why_a_node_stays_that_nodeform_may_not_touch_is_said_as_it_is() {
+    let said = |facts: &str| {
+        let plan = planned_with(&moving(), facts);
+        assert_eq!(plan.spec.deletes().count(), 0);
+        plan.evidence.report.staying.iter().map(|(_, why)| why.clone()).collect::<Vec<_>>().join("; ")
+    };
+    let karpenters = FACTS.replace("nodeform.dev_cluster", "somebody");
+    let karpenters = said(&karpenters);
+    assert!(karpenters.contains("Karpenter made it, and nodeform cannot adopt it yet"), "{karpenters}");
+    assert!(!karpenters.contains("do-not-disrupt"), "{karpenters}");
 }

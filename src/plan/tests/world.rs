@@ -200,6 +200,7 @@ pub(crate) fn node(name: &str, pool: &str) -> Node {
         allocatable: resources(3600, 12, PODS_MAX),
         is_unschedulable: false,
         is_do_not_disrupt: false,
+        kept_because: None,
         is_deleting: false,
         created: None,
         quiet_since: None,

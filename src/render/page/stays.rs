@@ -61,7 +61,10 @@ pub(crate) fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
 
 /// Says of several nodes what is said of each.
 fn of_several(because: &str) -> String {
-    const FORMS: [(&str, &str); 7] = [
+    const FORMS: [(&str, &str); 10] = [
+        ("Karpenter made it", "Karpenter made them"),
+        ("its VM has ", "their VMs have "),
+        ("its VM was ", "their VMs were "),
         ("it is one too many", "they are too many"),
         ("it is ", "they are "),
         ("it has ", "they have "),
@@ -72,7 +75,8 @@ fn of_several(because: &str) -> String {
     ];
     let form = FORMS.into_iter().find_map(|(one, many)| Some((many, because.strip_prefix(one)?)));
     let text = form.map_or_else(|| because.to_owned(), |(many, rest)| format!("{many}{rest}"));
-    const INSIDE: [(&str, &str); 6] = [
+    const INSIDE: [(&str, &str); 7] = [
+        ("cannot adopt it yet", "cannot adopt them yet"),
         ("; it is ", "; they are "),
         (": adopt it first", ": adopt them first"),
         (": its NodeClaim says", ": their NodeClaims say"),

@@ -285,8 +285,8 @@ fn kept(
     pods: &[&Pod],
     reason: DisruptionReason,
 ) -> Option<String> {
-    if node.is_do_not_disrupt {
-        return Some("it asks not to be disrupted (`karpenter.sh/do-not-disrupt`)".to_owned());
+    if let Some(why) = node.why_kept() {
+        return Some(why.to_owned());
     }
     let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
     let has_pods = snapshot.knows_running_pods();

@@ -87,7 +87,7 @@ fn without_pods() -> String {
 
 /// Returns why a node is not removed, for the sake of its own and its pool's settings.
 pub(super) fn why_stays(snapshot: &Snapshot, policy: &Policy, standing: &Standing<'_>) -> Option<String> {
-    let Node { pool, stage, is_do_not_disrupt, .. } = standing.node;
+    let Node { pool, stage, .. } = standing.node;
     let Some(name) = pool else {
         return Some("not managed by a NodePool; never removed".to_owned());
     };
@@ -100,8 +100,8 @@ pub(super) fn why_stays(snapshot: &Snapshot, policy: &Policy, standing: &Standin
     if pool.replicas.is_some() {
         return Some(format!("its pool `{name}` is static (`replicas`)"));
     }
-    if *is_do_not_disrupt {
-        return Some("it asks not to be disrupted (`karpenter.sh/do-not-disrupt`)".to_owned());
+    if let Some(why) = standing.node.why_kept() {
+        return Some(why.to_owned());
     }
     if *stage != NodeStage::Initialized {
         return Some("it is not initialized yet".to_owned());

@@ -256,6 +256,7 @@ pub(super) fn node(name: &str, size: &str) -> Node {
         allocatable: kind.allocatable,
         is_unschedulable: false,
         is_do_not_disrupt: false,
+        kept_because: None,
         is_deleting: false,
         created: None,
         quiet_since: None,

@@ -138,6 +138,7 @@ pub(crate) fn node(name: &str) -> NodeBuilder {
             allocatable: Resources::none(),
             is_unschedulable: false,
             is_do_not_disrupt: false,
+            kept_because: None,
             is_deleting: false,
             created: None,
             quiet_since: None,
