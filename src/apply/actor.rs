@@ -19,7 +19,7 @@ use crate::plan::Choice;
 use crate::render::requests;
 use crate::review::ApprovedPlan;
 use crate::rollout::{
-    Action, Attempt, Effect, OPERATION_WAIT, Object, ObjectPatch, ObjectRef, Performed, PodRef, VmRef,
+    Action, Attempt, Effect, OPERATION_WAIT, Object, ObjectPatch, ObjectRef, Performed, PodRef, TagRef, VmRef,
 };
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
@@ -79,6 +79,7 @@ impl Actor {
             },
             Effect::DeleteVm(vm) => self.delete_vm(vm).await,
             Effect::DeleteInterface(id) => self.delete_interface(id).await,
+            Effect::Tag(tag) => self.tag(tag).await,
             Effect::Patch(patch) => self.patch(patch).await,
             Effect::Nominate(pod) => self.nominate(pod).await,
             Effect::Evict(pod) => self.evict(pod).await,
@@ -215,6 +216,18 @@ impl Actor {
         match id.parse::<ResourceId>() {
             Ok(id) => self.gone(&Request::delete_network_interface(&id)).await,
             Err(_) => Performed::given_up("BadId", format!("`{id}` is no id of a NIC")),
+        }
+    }
+
+    /// Sets tags. Where a cloud has no billing extension there is none to tag.
+    async fn tag(&self, tag: &TagRef) -> Performed {
+        if tag.id.contains("/extensions/") && !self.azure.cloud().has_billing_extension() {
+            return Performed::Done;
+        }
+        match requests::tags(tag.id.as_ref(), &tag.tags) {
+            Ok(request) if tag.id.contains("/extensions/") => self.gone(&request).await,
+            Ok(request) => self.to_its_end(&request, None).await,
+            Err(_) => Performed::given_up("BadId", format!("`{}` is no id of a resource", tag.id)),
         }
     }
 

@@ -59,6 +59,7 @@ mod tally;
 mod tied;
 mod totals;
 mod underused;
+mod updates;
 mod variety;
 mod volumes;
 mod weight;
@@ -112,6 +113,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         wishes::findings,
         destroyed::findings,
         deleted::findings,
+        updates::findings,
         preempted::findings,
         execution::findings,
     ];

@@ -203,6 +203,7 @@ fn is_worth_a_line(action: &Action) -> bool {
         | Effect::PutInterface(_)
         | Effect::PutExtension(_)
         | Effect::DeleteInterface(_)
+        | Effect::Tag(_)
         | Effect::Patch(_)
         | Effect::Nominate(_)
         | Effect::DeleteObject(_)

@@ -28,6 +28,7 @@ mod storage;
 pub mod strategies;
 pub mod summary;
 pub mod target;
+mod update;
 pub mod wish;
 mod withheld;
 pub mod world;

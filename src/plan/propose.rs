@@ -12,7 +12,7 @@ use super::identity::{self, Lineage};
 use super::precondition::Precondition;
 use super::reason::Reason;
 use super::spec::{Inputs, PlannedChange};
-use super::wish;
+use super::{update, wish};
 use crate::model::{
     ChangeClass, ClassName, Drift, Hold, InstanceType, LabelKey, NetworkSetup, Node, NodeName, Pod, PodKey,
     PodPlace, Pool, PoolName, Requirement, Requirements, SkuName, label,
@@ -103,6 +103,9 @@ pub fn propose(ground: Ground<'_>, solution: &Solution) -> Proposal {
     let leaving: BTreeSet<&NodeName> = solution.target.removed.iter().map(|removal| &removal.node).collect();
     // Nothing is taken over only to be destroyed.
     let takes_over = !ground.snapshot.supposed.wishes.only_removes();
+    if takes_over {
+        update::propose_updates(ground, &leaving, &mut proposal);
+    }
     if takes_over && ground.snapshot.nodes.iter().any(|node| node.claim.is_some()) {
         let stays = |node: &&Node| {
             !leaving.contains(&node.name) && !node.is_deleting && !forgotten.contains(&node.name)

@@ -3,6 +3,7 @@
 //! An action is complete: whoever performs it decides nothing. Two looks at the same world ask for actions with the
 //! same keys, so that what is being done is not begun again.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -38,6 +39,8 @@ pub enum Effect {
     DeleteVm(VmRef),
     /// Deletes a network interface.
     DeleteInterface(Arc<str>),
+    /// Sets tags of a resource; others stay.
+    Tag(TagRef),
     /// Changes fields of an object, if nobody else did since.
     Patch(ObjectPatch),
     /// Says on a pod that waits which node it is meant to go to.
@@ -74,6 +77,15 @@ pub struct VmRef {
     pub id: Arc<str>,
     /// What no other VM ever has; `None` where Azure has not given it yet.
     pub vm_id: Option<Arc<str>>,
+}
+
+/// Tags that a resource of Azure gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagRef {
+    /// Its id.
+    pub id: Arc<str>,
+    /// The tags, by name.
+    pub tags: BTreeMap<Arc<str>, Arc<str>>,
 }
 
 /// A kind of object that a rollout writes.
@@ -146,6 +158,7 @@ impl Action {
             | Effect::PutExtension(_)
             | Effect::DeleteVm(_)
             | Effect::DeleteInterface(_)
+            | Effect::Tag(_)
             | Effect::Patch(_)
             | Effect::Nominate(_)
             | Effect::Evict(_)
@@ -165,6 +178,7 @@ impl Action {
                 | Effect::PutExtension(_)
                 | Effect::DeleteVm(_)
                 | Effect::DeleteInterface(_)
+                | Effect::Tag(_)
         )
     }
 }
@@ -195,6 +209,10 @@ impl fmt::Display for Effect {
             }
             Self::DeleteVm(vm) => write!(formatter, "delete VM `{}`", last(&vm.id)),
             Self::DeleteInterface(id) => write!(formatter, "delete NIC `{}`", last(id)),
+            Self::Tag(tag) => {
+                let kind = tag.id.rsplit('/').nth(1).unwrap_or_default();
+                write!(formatter, "set tags of `{kind}/{}`", last(&tag.id))
+            }
             Self::Patch(patch) => write!(formatter, "{} {}", patch.what, patch.object),
             Self::Nominate(pod) => write!(formatter, "nominate node `{}` for pod `{}`", pod.node, pod.key),
             Self::Evict(pod) => write!(formatter, "evict pod `{}`", pod.key),

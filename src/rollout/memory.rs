@@ -154,7 +154,7 @@ impl Memory {
             Effect::Record(outcome) => {
                 self.recorded.insert(action.change.clone(), outcome.clone());
             }
-            Effect::PutExtension(_) | Effect::Nominate(_) => {
+            Effect::PutExtension(_) | Effect::Tag(_) | Effect::Nominate(_) => {
                 self.done.insert(action.key());
             }
             Effect::CreateClaim(_)

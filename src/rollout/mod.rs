@@ -27,12 +27,13 @@ pub mod read;
 mod remove;
 pub mod seen;
 mod silent;
+mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use action::{Action, ActionKey, Attempt, Effect, Object, ObjectPatch, ObjectRef, PodRef, VmRef};
+pub use action::{Action, ActionKey, Attempt, Effect, Object, ObjectPatch, ObjectRef, PodRef, TagRef, VmRef};
 pub use consequence::consequence;
 pub use ended::Ended;
 pub use event::{Event, News};
@@ -185,8 +186,12 @@ fn standing(
             }
         }
         Change::NoOp(_) => Standing::Settled(Outcome::AlreadySo),
-        Change::Update(_) | Change::Adopt(_) | Change::Forget(_) => {
-            let because = "this version carries out creates and removals alone";
+        Change::Update(change) => match is_open {
+            true => update::update(ground, id, change),
+            false => Standing::behind("the wave before"),
+        },
+        Change::Adopt(_) | Change::Forget(_) => {
+            let because = "this version neither adopts nodes nor lets them go";
             Standing::Settled(Outcome::Withheld { because: because.into() })
         }
     }

@@ -259,3 +259,50 @@ async fn how_long_a_plan_is_good_may_be_days_and_no_years() {
         assert!(ran.said.contains("is no duration\nhint: write it as `30m`"), "{}", ran.said);
     }
 }
+
+#[tokio::test]
+async fn tags_of_a_class_come_to_vms_that_run_and_those_of_others_stay() {
+    let record = tempfile::NamedTempFile::new().expect("a file");
+    let program = started(&record.path().display().to_string()).await;
+    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
+    program.wait_for(|state| running(state) == 5).await;
+    let before = there(&program).await;
+    let (_, claims) = program.kube("GET", "/apis/karpenter.sh/v1/nodeclaims", &Value::Null).await;
+    let vm = claims["items"][0]["status"]["providerID"].as_str().expect("an id");
+    let vm = vm.trim_start_matches("azure://").to_owned();
+    let nic = vm.replace("Microsoft.Compute/virtualMachines", "Microsoft.Network/networkInterfaces");
+    let tags_of =
+        |id: &str| format!("{id}/providers/Microsoft.Resources/tags/default?api-version=2024-07-01");
+    let foreign = json!({"operation": "Merge", "properties": {"tags": {"costs": "42", "Team": "old"}}});
+    assert_eq!(program.arm("PATCH", &tags_of(&vm), Some(&foreign)).await.0, 200);
+    no_changes(&program).await;
+    let class = "/apis/karpenter.azure.com/v1beta1/aksnodeclasses/default";
+    let tags = json!({"spec": {"tags": {"team": "web", "example.com/stage": "live"}}});
+    assert_eq!(program.patch(class, &tags).await.0, 200);
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = folder.path().join("plan.json").display().to_string();
+    let ran = program.nodeform(&["plan", "--live", "--out", &plan], &[]).await;
+    done(&ran);
+    assert!(ran.printed.starts_with("Plan: 0 to add, 1 to change, 0 to destroy."), "{}", ran.printed);
+    let shown = program.nodeform(&["show", &plan, "--requests"], &[]).await;
+    done(&shown);
+    assert_eq!(shown.printed.matches("PATCH /subscriptions/").count(), 4, "{}", shown.printed);
+    assert!(shown.printed.contains("\"example.com_stage\": \"live\""), "{}", shown.printed);
+    let whole = program.nodeform(&["show", &plan, "--all"], &[]).await;
+    assert!(whole.printed.contains("~ tag `Team`: `old` → `web`"), "{}", whole.printed);
+    let ran = program.nodeform(&["apply", &plan], &[]).await;
+    done(&ran);
+    assert!(ran.printed.ends_with("Nodes: 0 added, 0 destroyed, 0 not done.\n"), "{}", ran.printed);
+    assert_eq!(there(&program).await, before);
+    for id in [&vm, &nic] {
+        let (_, found) = program.arm("GET", &tags_of(id), None).await;
+        let tags = &found["properties"]["tags"];
+        let team = tags.get("Team").or(tags.get("team"));
+        assert_eq!((team, &tags["example.com_stage"]), (Some(&json!("web")), &json!("live")), "{found}");
+    }
+    let (_, found) = program.arm("GET", &tags_of(&vm), None).await;
+    assert_eq!(found["properties"]["tags"]["costs"], "42", "{found}");
+    no_changes(&program).await;
+    crate::specifications::judge(record.path());
+}

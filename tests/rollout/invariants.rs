@@ -63,6 +63,17 @@ impl<'p> Watch<'p> {
                 self.waits_for_creates(&action.change, seen);
                 self.evicted.insert(pod.uid.to_string());
             }
+            (Effect::Tag(tag), Change::Update(update)) => {
+                let planned = &self.plan.execution().nodes[&action.change];
+                let vm = planned.vm.as_deref().expect("the plan says which VM");
+                let is_of_node = tag.id.starts_with(vm)
+                    || planned.interfaces.contains(&tag.id)
+                    || planned.os_disk.as_ref() == Some(&tag.id);
+                assert!(is_of_node, "tags are set on what the node has alone: {}", tag.id);
+                let wanted = update.tags.iter().map(|(name, it)| (name, it.new.as_ref()));
+                assert!(wanted.eq(tag.tags.iter().map(|(name, value)| (name, Some(value)))));
+            }
+            (Effect::Record(_), Change::Update(_)) => {}
             (_, Change::Create(_) | Change::Delete(_)) => {}
             other => panic!("{other:?} is carried out"),
         }

@@ -9,3 +9,4 @@ mod refused;
 mod scenarios;
 mod seeds;
 mod stage;
+mod updates;

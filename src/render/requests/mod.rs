@@ -21,7 +21,10 @@ pub use machine::{Start, billing, nic, nic_id, vm, vm_id};
 #[cfg(feature = "live")]
 pub use show::requests_text;
 
-use crate::arm::{ResourceIdFault, TagsFault};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::arm::{Request, ResourceIdFault, Tags, TagsFault};
 use crate::plan::{ChangeId, ClaimSpec, Create, PlanSpec};
 
 /// Why a request cannot be built.
@@ -42,6 +45,15 @@ pub enum RequestFault {
     /// Azure would refuse the tags.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Tags(Vec<TagsFault>),
+}
+
+/// Returns the request by which a resource gets tags; those that are not named stay.
+///
+/// # Errors
+/// The id is none.
+pub fn tags(id: &str, tags: &BTreeMap<Arc<str>, Arc<str>>) -> Result<Request, RequestFault> {
+    let tags = tags.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    Ok(Request::merge_tags(&id.parse()?, &Tags::of_answer(tags)))
 }
 
 /// The create of a change, and what its NodeClaim asks for.

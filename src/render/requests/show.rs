@@ -1,11 +1,14 @@
 //! Every request of a live plan, for people.
 
-use super::{Attempt, RequestFault, billing, claim, machine, nic};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Attempt, RequestFault, billing, claim, machine, nic, tags};
 use crate::arm::Request;
-use crate::plan::Plan;
+use crate::plan::{Change, Plan};
 
 /// Writes the requests by which a plan is carried out, as they are sent at the first attempt: for each node to make its
-/// NodeClaim, NIC, VM and billing extension, for each to delete its VM. Secrets are not shown.
+/// NodeClaim, NIC, VM and billing extension, for each to change its tags, for each to delete its VM. Secrets are not shown.
 ///
 /// # Errors
 /// The plan is not of a live cluster.
@@ -22,6 +25,20 @@ pub fn requests_text(plan: &Plan) -> Result<String, RequestFault> {
         text.push_str(&format!("{claim:#}\n\n"));
         for request in [nic(&attempt)?, machine::vm_shown(&attempt)?, billing(&attempt)?] {
             text.push_str(&shown(&request));
+        }
+    }
+    for (change, planned) in &plan.spec.changes {
+        let Change::Update(update) = &planned.change else { continue };
+        let Some(node) = execution.nodes.get(change) else { continue };
+        let Some(vm) = &node.vm else { continue };
+        text.push_str(&format!("# node {} gets tags; others stay\n\n", update.target.node));
+        let wanted = update.tags.iter().filter_map(|(name, it)| Some((name.clone(), it.new.clone()?)));
+        let wanted: BTreeMap<Arc<str>, Arc<str>> = wanted.collect();
+        let extension = format!("{vm}/extensions/{}", crate::arm::extension::BILLING_EXTENSION);
+        let disk = node.os_disk.iter().filter(|disk| disk.starts_with('/'));
+        let interfaces = node.interfaces.iter().map(|id| &**id);
+        for id in interfaces.chain([&*extension]).chain(disk.map(|id| &**id)).chain([&**vm]) {
+            text.push_str(&shown(&tags(id, &wanted)?));
         }
     }
     for (change, delete) in plan.spec.deletes() {

@@ -14,7 +14,7 @@ use crate::bootstrap::BootstrapToken;
 use crate::plan::{Choice, Create, mark};
 use crate::render::requests;
 use crate::rollout::{
-    Action, Attempt, Effect, Object, ObjectPatch, ObjectRef, Performed, PodRef, VmRef, consequence,
+    Action, Attempt, Effect, Object, ObjectPatch, ObjectRef, Performed, PodRef, TagRef, VmRef, consequence,
 };
 use crate::sim::Answer;
 
@@ -62,6 +62,7 @@ impl Rehearsal<'_> {
                 Ok(id) => self.delete_resource(&Request::delete_network_interface(&id)),
                 Err(_) => given_up("BadId", id),
             },
+            Effect::Tag(tag) => self.tag(tag),
             Effect::Patch(patch) => self.patch(patch),
             Effect::Nominate(pod) => self.nominate(pod),
             Effect::Evict(pod) => self.evict(pod),
@@ -100,6 +101,9 @@ impl Rehearsal<'_> {
             }
             Effect::DeleteVm(vm) => (Method::Delete, vm.id.to_string()),
             Effect::DeleteInterface(id) => (Method::Delete, id.to_string()),
+            Effect::Tag(tag) => {
+                (Method::Patch, format!("{}/providers/Microsoft.Resources/tags/default", tag.id))
+            }
             Effect::CreateClaim(_)
             | Effect::CreateToken
             | Effect::Patch(_)
@@ -236,6 +240,20 @@ impl Rehearsal<'_> {
         let answer = self.client.azure(self.world, self.now, Call::delete(&target, None));
         match answer {
             Some(answer) if answer.status == 404 => DONE,
+            other => self.begun(other, None),
+        }
+    }
+
+    fn tag(&mut self, tag: &TagRef) -> Sent {
+        let target = format!(
+            "{}/providers/Microsoft.Resources/tags/default?api-version={}",
+            tag.id,
+            Api::Tags.version()
+        );
+        let body = json!({"operation": "Merge", "properties": {"tags": tag.tags}});
+        let answer = self.client.azure(self.world, self.now, Call::patch(&target, &body));
+        match answer {
+            Some(answer) if answer.status == 404 && tag.id.contains("/extensions/") => DONE,
             other => self.begun(other, None),
         }
     }

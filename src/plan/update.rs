@@ -1,0 +1,86 @@
+//! Nodes that change in place: tags of the VM that differ from what a new node of its pool would have.
+//!
+//! Tags are the one part of a class that is no drift, so that nothing else would ever bring them to a node that runs.
+//! Only what the class and Karpenter name is compared: tags that others set stay, and so do those of a class that it no
+//! longer names, since nobody knows any more whose they are. Must never touch the tags by which nodeform knows its VMs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::change::{Change, OldNew, Update};
+use super::evidence::HeldChange;
+use super::identity;
+use super::propose::{Ground, Proposal, existing, same_node};
+use super::reason::Reason;
+use crate::model::{ChangeClass, Hold, Node, NodeClass as Class, NodeName, PoolName};
+use crate::snapshot::AzureFacts;
+use crate::snapshot::azure::{Owner, VmFacts};
+
+/// How the names of nodeform's own tags begin.
+const OWN: &str = "nodeform.dev_";
+
+/// Adds the updates of nodes that stay.
+pub(super) fn propose_updates(ground: Ground<'_>, leaving: &BTreeSet<&NodeName>, proposal: &mut Proposal) {
+    let Ground { snapshot, policy, .. } = ground;
+    let Some(facts) = &snapshot.azure else { return };
+    let forgotten = &snapshot.supposed.wishes.forget;
+    let stays =
+        |node: &&Node| !node.is_deleting && !leaving.contains(&node.name) && !forgotten.contains(&node.name);
+    for node in snapshot.nodes.iter().filter(stays) {
+        let pool = node.pool.as_ref().and_then(|pool| policy.pools.get(pool));
+        let class = node.class.as_ref().and_then(|class| policy.classes.get(class));
+        let (Some(pool), Some(class), Some(_), Some(vm)) = (pool, class, &node.claim, vm_of(facts, node))
+        else {
+            continue;
+        };
+        let tags = differing(vm, &wanted(facts, &pool.name, class));
+        if tags.is_empty() {
+            continue;
+        }
+        let target = existing(node);
+        let hold = policy.fleet.holds.on_change(&pool.name, ChangeClass::Update, snapshot.at);
+        if let Some(Hold { because, until }) = hold {
+            let (node, pool) = (target.node, target.pool);
+            let class = ChangeClass::Update;
+            proposal.held.push(HeldChange { node, pool, class, reason: None, because, until });
+            continue;
+        }
+        let id = identity::target_id("update", &target);
+        let reason = Reason::Asked { by: format!("AKSNodeClass `{}`", class.name).into() };
+        let update = Update { target, labels: BTreeMap::new(), annotations: BTreeMap::new(), tags };
+        proposal.add(id, Change::Update(update), reason, vec![same_node(node)]);
+    }
+}
+
+/// The VM of a node that nodeform made, where nothing is being done to it.
+fn vm_of<'f>(facts: &'f AzureFacts, node: &Node) -> Option<&'f VmFacts> {
+    let vm = facts.vm_of(node).filter(|_| facts.owner_of(node) == Owner::Own)?;
+    (vm.provisioning_state.as_deref() == Some("Succeeded")).then_some(vm)
+}
+
+/// The tags of a new node: the class's under Karpenter's, by which nodes and the bill are known.
+fn wanted(facts: &AzureFacts, pool: &PoolName, class: &Class) -> BTreeMap<String, (Arc<str>, Arc<str>)> {
+    let own = [
+        ("karpenter.azure.com_cluster", facts.cluster.name.clone()),
+        ("karpenter.sh_nodepool", Arc::from(pool.as_str())),
+        ("compute.aks.billing", Arc::from("linux")),
+    ];
+    let own = own.map(|(name, value)| (name.to_owned(), value));
+    let of_class = class.tags.iter().map(|(name, value)| (name.replace('/', "_"), value.clone()));
+    let tags = of_class.chain(own).map(|(name, value)| (name.to_ascii_lowercase(), (name.into(), value)));
+    tags.filter(|(name, _)| !name.starts_with(OWN)).collect()
+}
+
+/// What of these a VM has otherwise; names that differ in casing are the same tag, which keeps its own.
+fn differing(vm: &VmFacts, wanted: &BTreeMap<String, (Arc<str>, Arc<str>)>) -> BTreeMap<Arc<str>, OldNew> {
+    let has: BTreeMap<String, (&Arc<str>, &Arc<str>)> =
+        vm.tags.iter().map(|(name, value)| (name.to_ascii_lowercase(), (name, value))).collect();
+    let differs = wanted.iter().filter_map(|(key, (name, value))| match has.get(key) {
+        Some((_, old)) if *old == value => None,
+        Some((name, old)) => {
+            Some(((*name).clone(), OldNew { old: Some((*old).clone()), new: Some(value.clone()) }))
+        }
+        None => Some((name.clone(), OldNew { old: None, new: Some(value.clone()) })),
+    });
+    differs.collect()
+}
