@@ -20,7 +20,8 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut changed = BTreeSet::new();
     for planned in case.plan.spec.changes.values() {
         let Some(target) = planned.change.target() else { continue };
-        changed.insert(&target.node);
+        // A node whose removal is held may change in place.
+        changed.insert((&target.node, matches!(planned.change, Change::Update(_))));
         let what = match &planned.change {
             Change::Delete(delete) => of_reason(delete.reason),
             Change::Update(_) => (ChangeClass::Update, None),
@@ -31,9 +32,9 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         let pool = case.nodes.get(&target.node).and_then(|node| node.pool.as_ref());
         found.extend(pool.and_then(|pool| why(case, pool, what)).map(|why| object(&target.node, why)));
     }
-    let held = case.plan.evidence.held.iter().map(|held| &held.node);
-    let carried_out = held.filter(|node| changed.contains(node));
-    found.extend(carried_out.map(|node| object(node, "is changed, but is listed as held".to_owned())));
+    let held = case.plan.evidence.held.iter();
+    let carried_out = held.filter(|held| changed.contains(&(&held.node, held.class == ChangeClass::Update)));
+    found.extend(carried_out.map(|held| object(&held.node, "is changed, but is listed as held".to_owned())));
     found
 }
 

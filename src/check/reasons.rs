@@ -93,7 +93,8 @@ const fn is_of(why: DisruptionReason, reason: &Reason) -> bool {
         DisruptionReason::Excess => matches!(reason, Reason::Excess { .. }),
         DisruptionReason::Drifted => matches!(reason, Reason::Drifted { .. }),
         DisruptionReason::Underutilized => matches!(reason, Reason::Underutilized),
-        DisruptionReason::Destroyed | DisruptionReason::Deleted => matches!(reason, Reason::Asked { .. }),
+        DisruptionReason::Deleted => matches!(reason, Reason::Asked { .. } | Reason::VmGone),
+        DisruptionReason::Destroyed => matches!(reason, Reason::Asked { .. }),
     }
 }
 

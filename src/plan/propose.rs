@@ -302,7 +302,7 @@ fn propose_delete(ground: Ground<'_>, removal: &Removal, node: &Node, proposal: 
         Why::Excess => Reason::Excess { what },
         Why::Underutilized => Reason::Underutilized,
         Why::Destroyed => Reason::Asked { by: wish::DESTROY.into() },
-        Why::Deleted if node.is_deleting => Reason::Asked { by: wish::LOST.into() },
+        Why::Deleted if node.is_deleting => Reason::VmGone,
         Why::Deleted => Reason::Asked { by: wish::DELETED.into() },
     };
     let id = identity::target_id("delete", &target);

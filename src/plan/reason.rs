@@ -68,6 +68,8 @@ pub enum Reason {
         /// The pool.
         pool: PoolName,
     },
+    /// Its VM is gone, and what is left of it goes too.
+    VmGone,
     /// Somebody asked for it.
     Asked {
         /// Who or what.
@@ -123,6 +125,7 @@ impl fmt::Display for Reason {
             Self::WithoutClaim { pool } => {
                 write!(formatter, "it has the label of pool `{pool}` and no NodeClaim")
             }
+            Self::VmGone => formatter.write_str("its VM is gone"),
             Self::Asked { by } => write!(formatter, "asked for by {by}"),
         }
     }

@@ -17,9 +17,6 @@ pub(super) const DESTROY: &str = "`--destroy`";
 /// What a plan says for the reason of a node that somebody deletes.
 pub(super) const DELETED: &str = "`kubectl delete`";
 
-/// What a plan says for the reason of what is left of a node.
-pub(super) const LOST: &str = "whoever deleted its VM, which is gone";
-
 /// Adds the nodes that are to be forgotten.
 pub(super) fn propose_forgets(ground: Ground<'_>, proposal: &mut Proposal) {
     let Ground { snapshot, policy, .. } = ground;

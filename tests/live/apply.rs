@@ -151,6 +151,7 @@ async fn what_is_left_of_a_node_whose_vm_is_gone_goes_with_the_next_apply() {
     let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
     done(&ran);
     assert!(ran.printed.contains("Plan: 1 to add, 0 to change, 1 to destroy."), "{}", ran.printed);
+    assert!(ran.printed.contains("its VM is gone"), "{}", ran.printed);
     assert!(ran.printed.ends_with("Nodes: 1 added, 1 destroyed, 0 not done.\n"), "{}", ran.printed);
     program.wait_for(|state| running(state) == 5).await;
     let found = there(&program).await;

@@ -176,3 +176,20 @@ fn why_a_node_stays_that_nodeform_may_not_touch_is_said_as_it_is() {
     assert!(karpenters.contains("Karpenter made it, and nodeform cannot adopt it yet"), "{karpenters}");
     assert!(!karpenters.contains("do-not-disrupt"), "{karpenters}");
 }
+
+#[test]
+fn a_node_whose_removal_is_held_may_get_tags_and_a_hold_on_updates_keeps_them_off() {
+    let facts = FACTS.replace(", \"team_name\": \"a\"", "");
+    let held = |classes: &str| {
+        let fleet = format!(
+            "---\napiVersion: nodeform.dev/v1alpha1\nkind: NodeFleet\nmetadata: {{name: f}}\nspec: {{approve: {{{classes}}}}}\n"
+        );
+        let plan = planned_with(&format!("{}{fleet}", moving()), &facts);
+        let changes = plan.spec.changes.values().filter(|planned| planned.change.target().is_some());
+        (changes.count(), plan.evidence.held.iter().map(|held| held.class).collect::<Vec<_>>())
+    };
+    let all = "replace: hold, move-pods: hold";
+    assert_eq!(held(all), (1, vec![ChangeClass::Replace]));
+    let (changes, classes) = held(&format!("{all}, update: hold"));
+    assert_eq!((changes, classes.contains(&ChangeClass::Update)), (0, true), "{classes:?}");
+}
