@@ -48,6 +48,27 @@ pub struct NeverJoined {
     pub until: Timestamp,
 }
 
+/// A node that could not be made, the last of its pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotMade {
+    /// Its NodePool.
+    pub pool: PoolName,
+    /// Its VM.
+    pub vm: Arc<str>,
+    /// What happened, with Azure's code.
+    pub what: Arc<str>,
+    /// Until when none of the pool is made.
+    pub until: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Failed {
+    times: u32,
+    vm: Arc<str>,
+    what: Arc<str>,
+    until: Timestamp,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Silence {
     vm: Arc<str>,
@@ -58,7 +79,7 @@ struct Silence {
 /// What failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BackOff {
-    failed: BTreeMap<PoolName, (u32, Timestamp)>,
+    failed: BTreeMap<PoolName, Failed>,
     silent: BTreeMap<Made, Silence>,
     /// The VMs that were counted.
     counted: BTreeSet<Arc<str>>,
@@ -78,19 +99,32 @@ impl BackOff {
     }
 
     /// Notes that a node of a pool failed; those that fail within the wait of one before count once.
-    pub fn failed(&mut self, pool: &PoolName, at: Timestamp) {
+    pub fn failed(&mut self, pool: &PoolName, (vm, what): (&Arc<str>, &Arc<str>), at: Timestamp) {
         if self.until(pool, at).is_some() {
             return;
         }
-        let times = self.failed.get(pool).map_or(0, |(times, _)| *times);
+        let times = self.failed.get(pool).map_or(0, |failed| failed.times);
         let until = self.after(at, (FIRST * 2_i32.pow(times.min(DOUBLINGS_MAX))).min(LONGEST));
-        self.failed.insert(pool.clone(), (times.saturating_add(1), until));
+        let failed = Failed { times: times.saturating_add(1), vm: vm.clone(), what: what.clone(), until };
+        self.failed.insert(pool.clone(), failed);
     }
 
     /// Returns until when no node of a pool is made.
     #[must_use]
     pub fn until(&self, pool: &PoolName, at: Timestamp) -> Option<Timestamp> {
-        self.failed.get(pool).map(|(_, until)| *until).filter(|until| *until > at)
+        self.failed.get(pool).map(|failed| failed.until).filter(|until| *until > at)
+    }
+
+    /// Returns what could not be made and has not come since. It is told while it is tried again too, and no longer than
+    /// [`LONGEST`] after: nothing may ask for it any more.
+    pub fn not_made(&self, at: Timestamp) -> impl Iterator<Item = NotMade> {
+        let told = self.failed.iter().filter(move |(_, failed)| self.after(failed.until, LONGEST) > at);
+        told.map(|(pool, Failed { vm, what, until, .. })| NotMade {
+            pool: pool.clone(),
+            vm: vm.clone(),
+            what: what.clone(),
+            until: *until,
+        })
     }
 
     /// Notes that a VM came and did not join in time; returns what follows, where that is news. VMs of one like that do so
@@ -126,6 +160,15 @@ impl BackOff {
     }
 }
 
+impl NotMade {
+    /// Says what happened, and when it is tried again.
+    #[must_use]
+    pub fn because(&self) -> String {
+        let Self { pool, what, until, .. } = self;
+        format!("nodes of pool `{pool}` are tried again at {until}; this one could not be made: {what}")
+    }
+}
+
 impl NeverJoined {
     /// Says what happened, and what to look at.
     #[must_use]
@@ -153,15 +196,19 @@ mod tests {
         let mut now = 0;
         let mut waits = Vec::new();
         for _ in 0..7 {
-            back_off.failed(&pool, at(now));
-            back_off.failed(&pool, at(now));
+            let failed = ("vm".into(), "AuthorizationFailed".into());
+            back_off.failed(&pool, (&failed.0, &failed.1), at(now));
+            back_off.failed(&pool, (&failed.0, &failed.1), at(now));
             let until = back_off.until(&pool, at(now)).unwrap().as_second();
             waits.push(until - now);
             now = until;
         }
         assert_eq!(waits, [20, 40, 80, 160, 320, 600, 600]);
+        let told: Vec<Arc<str>> = back_off.not_made(at(now + 30)).map(|failed| failed.what).collect();
+        assert_eq!(told, ["AuthorizationFailed".into()], "it is told while it is tried again");
+        assert_eq!(back_off.not_made(at(now + 600)).count(), 0);
         back_off.came(&pool);
-        assert_eq!(back_off.until(&pool, at(0)), None);
+        assert_eq!((back_off.until(&pool, at(0)), back_off.not_made(at(0)).count()), (None, 0));
     }
 
     #[test]

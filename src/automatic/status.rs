@@ -7,17 +7,21 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::back_off::NeverJoined;
+use super::back_off::{NeverJoined, NotMade};
 use super::by_hand::Waits;
 use super::standing::FleetRef;
 use crate::api::meta::Condition;
-use crate::api::node_fleet::{self as wire, FleetHold, LastPlan, NodeFleetStatus, PlanInFlight};
+use crate::api::node_fleet::{
+    self as wire, FleetHold, FleetWaiting, LastPlan, NodeFleetStatus, PlanInFlight,
+};
 use crate::model::{ChangeClass, DisruptionReason, Mode, NodeName};
+use crate::plan::summary::pending;
 use crate::plan::{Plan, Summary};
 
 /// How many holds are listed at most, and how many letters one line has.
 const HOLDS_MAX: usize = 100;
 const STOPS_MAX: usize = 20;
+const WAITING_MAX: usize = 10;
 const LETTERS_MAX: usize = 512;
 
 /// What there is to say.
@@ -35,14 +39,20 @@ pub struct News {
     pub deletions: Vec<FleetHold>,
     /// What is not made, since its like never joined.
     pub silent: Vec<FleetHold>,
+    /// What could not be made a short while ago.
+    pub failed: Vec<FleetHold>,
+    /// Pods that get no node, by reason.
+    pub waiting: Vec<FleetWaiting>,
     /// Why nothing new begins.
     pub stops: Vec<String>,
 }
 
 impl News {
-    /// Takes the figures and the holds of a plan; the time of one that says the same stays.
-    pub fn take(&mut self, plan: &Plan, at: Timestamp) {
-        let Summary { add, destroy, pending, monthly_before, monthly_after, .. } = Summary::of(plan);
+    /// Takes the figures and the holds of a plan; the time of one that says the same stays. The pods that get no node are
+    /// those of the plan that had all that wait before it.
+    pub fn take(&mut self, plan: &Plan, with_waiting: &Plan, at: Timestamp) {
+        let Summary { add, destroy, monthly_before, monthly_after, .. } = Summary::of(plan);
+        let pending = pending(with_waiting).len();
         let next = LastPlan {
             id: plan.id(),
             seen_at: at.to_string(),
@@ -78,6 +88,26 @@ impl News {
         self.holds = held.chain(staying).take(HOLDS_MAX).collect();
     }
 
+    /// Takes the pods that get no node; returns those of which that is new.
+    pub fn take_waiting(&mut self, waiting: Vec<FleetWaiting>) -> Vec<FleetWaiting> {
+        let next = waiting.into_iter().take(WAITING_MAX);
+        let next: Vec<FleetWaiting> =
+            next.map(|waiting| FleetWaiting { because: short(&waiting.because), ..waiting }).collect();
+        let before = std::mem::replace(&mut self.waiting, next.clone());
+        next.into_iter().filter(|waiting| !before.contains(waiting)).collect()
+    }
+
+    /// Takes what could not be made a short while ago.
+    pub fn take_failed(&mut self, failed: impl Iterator<Item = NotMade>) {
+        let hold = |failed: NotMade| FleetHold {
+            node: failed.vm.to_string(),
+            class: ChangeClass::Create.to_string(),
+            because: short(&failed.because()),
+            until: Some(failed.until.to_string()),
+        };
+        self.failed = failed.map(hold).collect();
+    }
+
     /// Takes the nodes that somebody deletes and that wait; returns those of which that is new.
     pub fn take_deletions(&mut self, waits: &[Waits]) -> Vec<FleetHold> {
         let hold = |waits: &Waits| FleetHold {
@@ -107,8 +137,8 @@ impl News {
     #[must_use]
     pub fn patch(&self, fleet: &FleetRef, before: &Value, at: Timestamp) -> Option<Value> {
         let known: NodeFleetStatus = serde_json::from_value(before["status"].clone()).unwrap_or_default();
-        let Self { mode, plan, in_flight, holds, deletions, silent, stops } = self.clone();
-        let holds = deletions.into_iter().chain(silent).chain(holds).take(HOLDS_MAX).collect();
+        let Self { mode, plan, in_flight, holds, deletions, silent, failed, waiting, stops } = self.clone();
+        let holds = deletions.into_iter().chain(failed).chain(silent).chain(holds).take(HOLDS_MAX).collect();
         let status = NodeFleetStatus {
             observed_generation: Some(fleet.generation),
             conditions: Some(self.conditions(&known, fleet, at)),
@@ -119,6 +149,7 @@ impl News {
             plan: plan.or_else(|| known.plan.clone()),
             in_flight: Some(in_flight),
             holds: Some(holds),
+            waiting: Some(waiting),
             stops: Some(stops.iter().take(STOPS_MAX).map(|stop| short(stop)).collect()),
             last_applied_revision: known.last_applied_revision.clone(),
             last_handled_reconcile_at: known.last_handled_reconcile_at.clone(),
@@ -198,6 +229,20 @@ mod tests {
     }
 
     #[test]
+    fn pods_that_get_no_node_are_told_with_the_reason_and_are_news_once() {
+        let at = Timestamp::from_second(0).unwrap();
+        let mut news = News::default();
+        let waiting = FleetWaiting { pods: 3, example: "web/a".to_owned(), because: "cpu".to_owned() };
+        assert_eq!(news.take_waiting(vec![waiting.clone()]), [waiting.clone()]);
+        assert_eq!(news.take_waiting(vec![waiting.clone()]), [], "it was said before");
+        let fleet = FleetRef { name: "prod".to_owned(), generation: 2 };
+        let status = news.patch(&fleet, &json!({}), at).unwrap();
+        assert_eq!(status["status"]["waiting"], json!([{"pods": 3, "example": "web/a", "because": "cpu"}]));
+        let more = FleetWaiting { pods: 4, ..waiting };
+        assert_eq!(news.take_waiting(vec![more.clone()]), [more], "another number is news");
+    }
+
+    #[test]
     fn what_waits_by_hand_and_what_never_joined_are_holds_with_what_to_do_and_are_news_once() {
         let fleet = FleetRef { name: "prod".to_owned(), generation: 2 };
         let at = Timestamp::from_second(0).unwrap();
@@ -216,6 +261,19 @@ mod tests {
             (&json!("aks-b"), &json!("1970-01-01T00:00:00Z"))
         );
         assert!(holds[1]["because"].as_str().unwrap().contains("did not join within 15 minutes"), "{status}");
+        news.take_failed(std::iter::once(NotMade {
+            pool: "web".into(),
+            vm: "aks-c".into(),
+            what: "AuthorizationFailed".into(),
+            until: at,
+        }));
+        let failed = news.patch(&fleet, &json!({}), at).unwrap()["status"]["holds"][1].clone();
+        assert_eq!((&failed["node"], &failed["class"]), (&json!("aks-c"), &json!("create")));
+        assert_eq!(
+            failed["because"],
+            "nodes of pool `web` are tried again at 1970-01-01T00:00:00Z; this one could not be made: AuthorizationFailed"
+        );
+        news.take_failed(std::iter::empty());
         assert_eq!(news.take_deletions(&[]), []);
         assert_eq!(news.patch(&fleet, &status, at).unwrap()["status"]["holds"].as_array().unwrap().len(), 1);
     }

@@ -8,11 +8,12 @@ use serde_json::Value;
 use super::context::ContextArguments;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
-use crate::api::node_fleet::{FleetHold, LastPlan, NodeFleetStatus, PlanInFlight};
+use crate::api::node_fleet::{FleetHold, FleetWaiting, LastPlan, NodeFleetStatus, PlanInFlight};
 use crate::api::node_plan::{ChangeOutcome, OutcomeKind, Phase};
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Settings};
 use crate::ledger::{self, Ledger, PLANS_ONLY, Recorded};
 use crate::plan::{Change, ChangeId, Plan, file};
+use crate::render::words::count;
 
 const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
 const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
@@ -130,6 +131,12 @@ fn of_fleet(fleet: &Value, lines: &mut Vec<String>) {
             lines.push(format!("{pending} pods stay Pending"));
         }
     }
+    for FleetWaiting { pods, example, because } in status.waiting.into_iter().flatten() {
+        lines.push(format!(
+            "Waiting: {}, such as `{example}`: {because}",
+            count(pods.unsigned_abs() as usize, "pod")
+        ));
+    }
     for PlanInFlight { plan, changes } in status.in_flight.into_iter().flatten() {
         lines.push(format!("In flight: plan `{plan}`, {changes} changes have not ended"));
     }
@@ -227,6 +234,7 @@ mod tests {
                 "mode": "auto", "stops": ["the judge refuses the plan"],
                 "plan": {"id": "p1", "seenAt": "2026-01-01T00:00:00Z", "add": 1, "destroy": 2, "pending": 3,
                     "monthlyBefore": "10.00", "monthlyAfter": "8.00"},
+                "waiting": [{"pods": 3, "example": "web/a", "because": "no pool has 900 GiB"}],
                 "inFlight": [{"plan": "p0", "changes": 2}],
                 "holds": [{"node": "n1", "class": "replace", "because": "freeze `week`", "until": "2026-01-02T00:00:00Z"}],
             },
@@ -238,7 +246,8 @@ mod tests {
         assert_eq!(
             text(&found),
             "NodeFleet `prod`: mode auto, suspended\nPlan `p1` of 2026-01-01T00:00:00Z: 1 to add, 2 to destroy\n\
-             Monthly cost $10.00 → $8.00\n3 pods stay Pending\nIn flight: plan `p0`, 2 changes have not ended\n\
+             Monthly cost $10.00 → $8.00\n3 pods stay Pending\n\
+             Waiting: 3 pods, such as `web/a`: no pool has 900 GiB\nIn flight: plan `p0`, 2 changes have not ended\n\
              Held: replace of node `n1`: freeze `week`, until 2026-01-02T00:00:00Z\nStopped: the judge refuses the plan\n\
              NodeClaims: 1 ready, 1 coming, 1 leaving\n"
         );

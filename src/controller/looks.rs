@@ -2,9 +2,12 @@
 
 use serde_json::Value;
 
+use crate::api::node_fleet::FleetWaiting;
 use crate::automatic::{self, Definition, Standing, WaitingPod};
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind};
 use crate::model::PodKey;
+use crate::plan::Plan;
+use crate::render;
 
 /// Where NodeFleets are.
 pub(super) const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
@@ -44,6 +47,15 @@ pub(super) async fn waiting(cluster: &Cluster) -> Result<Vec<WaitingPod>, Cluste
         })
     });
     Ok(waiting.collect())
+}
+
+/// Returns the pods that get no node by a plan, in the words of its page.
+pub(super) fn without_node(plan: &Plan) -> Vec<FleetWaiting> {
+    let waiting = render::without_node(plan).into_iter().filter_map(|(pods, because)| {
+        let example = pods.first()?.to_string();
+        Some(FleetWaiting { pods: i32::try_from(pods.len()).unwrap_or(i32::MAX), example, because })
+    });
+    waiting.collect()
 }
 
 /// Reads whether the kind NodeClaim stays. Where its definition is not to be found it is served all the same.

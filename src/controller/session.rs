@@ -14,6 +14,7 @@ use super::resume::{self, Left};
 use super::round::{Asked, Creates, Round, round};
 use super::run::{Beside, Controller, said, stopped};
 use super::tell::{Made, Teller};
+use crate::api::node_fleet::FleetWaiting;
 use crate::apply::{Actor, Book, Carrying, Means, Reader};
 use crate::arm::ResourceId;
 use crate::automatic::status::News;
@@ -193,6 +194,7 @@ impl<'a> Session<'a> {
     async fn publish(&mut self, found: &FoundFleet) {
         self.news.in_flight = self.flights.listed();
         self.news.take_silent(self.back_off.silent(now()));
+        self.news.take_failed(self.back_off.not_made(now()));
         let Some(fleet) = &found.standing.fleet else { return };
         let mut news = self.news.clone();
         let beside = self.beside.as_ref().map(|Beside { namespace, holder }| {
@@ -261,7 +263,13 @@ impl<'a> Session<'a> {
 
     async fn of_round(&mut self, round: Round) {
         let Round { at, world, creates, rest, deleted, waits, .. } = round;
-        self.news.take(rest.plan(), at);
+        let with_waiting = creates.as_ref().map_or_else(|| rest.plan(), |creates| creates.plan.plan());
+        self.news.take(rest.plan(), with_waiting, at);
+        for FleetWaiting { pods, example, because } in
+            self.news.take_waiting(looks::without_node(with_waiting))
+        {
+            tracing::warn!(pods, example, "pods get no node: {because}");
+        }
         self.note_faulty(&world);
         for hold in self.news.take_deletions(&waits) {
             tracing::info!(node = hold.node, "deleted by hand, and waits: {}", hold.because);
@@ -292,7 +300,7 @@ impl<'a> Session<'a> {
         let Creates { plan: creates, policy } = creates;
         let new = self.chosen(&creates.plan().spec, &in_flight);
         if !new.wanted.is_empty() {
-            self.news.take(creates.plan(), at);
+            self.news.take(creates.plan(), creates.plan(), at);
             self.flights.keep_only(&deleted);
             self.begin((&world.snapshot, &policy), creates, new.left_out).await;
             return;
@@ -444,10 +452,10 @@ impl<'a> Session<'a> {
                 tracing::warn!(%claim, "{}", silent.because());
             }
         }
-        for Made { pool, has_come } in made {
-            match has_come {
-                true => self.back_off.came(&pool),
-                false => self.back_off.failed(&pool, now()),
+        for Made { pool, vm, failed } in made {
+            match failed {
+                None => self.back_off.came(&pool),
+                Some(what) => self.back_off.failed(&pool, (&vm, &what), now()),
             }
         }
     }

@@ -19,7 +19,9 @@ pub(super) struct Teller {
 /// How a create ended, for who tries again.
 pub(super) struct Made {
     pub(super) pool: PoolName,
-    pub(super) has_come: bool,
+    pub(super) vm: Arc<str>,
+    /// What happened, with Azure's code; nothing where it came.
+    pub(super) failed: Option<Arc<str>>,
 }
 
 impl Teller {
@@ -66,11 +68,19 @@ impl Teller {
             }
             Change::Create(create) => {
                 let pool = self.plan.spec().claims.get(&create.spec)?.pool.clone();
+                let vm: Arc<str> = create.vm.to_string().into();
                 match outcome {
-                    Outcome::Done | Outcome::AlreadySo => Some(Made { pool, has_come: true }),
+                    Outcome::Done | Outcome::AlreadySo => Some(Made { pool, vm, failed: None }),
                     // That is heeded by size and image.
                     Outcome::Failed { code, .. } if &**code == NOT_JOINED => None,
-                    Outcome::Failed { .. } => Some(Made { pool, has_come: false }),
+                    Outcome::Failed { code, because } => {
+                        let what = if because.contains(&**code) {
+                            because.clone()
+                        } else {
+                            format!("{code}: {because}").into()
+                        };
+                        Some(Made { pool, vm, failed: Some(what) })
+                    }
                     Outcome::NoLongerNeeded { .. }
                     | Outcome::NoLongerHolds { .. }
                     | Outcome::Withheld { .. } => None,

@@ -33,6 +33,7 @@ pub use difference::snapshot_difference;
 pub use line::{Line, Span, Style, plain_text};
 pub use markdown::{plan_markdown, plan_markdown_whole};
 pub use names::plan_names;
+pub use page::pending::without_node;
 pub use patch::{Patch, SideText, patches};
 pub use terminal::{Detail, plan_text};
 pub use tf_json::plan_tf_json;

@@ -313,6 +313,49 @@ async fn sizes_whose_vms_never_join_are_explained_and_others_are_taken_meanwhile
 }
 
 #[tokio::test]
+async fn pods_that_fit_nowhere_stand_in_the_status_with_the_reason_while_all_else_goes_on() {
+    let giant = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: giant, namespace: default}\nspec: {containers: [{name: c, \
+                 image: i, resources: {requests: {memory: 900Ti}}}]}\n";
+    let mut running = Running::with(giant, "auto", (5, "20")).await;
+    running.runs(5).await;
+    running.program.wait(async || running.fleet().await["status"]["inFlight"] == json!([])).await;
+    running.program.wait(async || running.fleet().await["status"]["waiting"][0]["pods"] == 1).await;
+    let status = running.fleet().await["status"].clone();
+    assert_eq!(status["waiting"][0]["example"], "default/giant", "{status}");
+    assert!(status["waiting"][0]["because"].to_string().contains("memory"), "{status}");
+    assert_eq!(status["plan"]["pending"], 1, "{status}");
+    assert_eq!(running.said().matches("pods get no node").count(), 1, "{}", running.said());
+    running.terminated().await;
+}
+
+#[tokio::test]
+async fn creates_that_azure_refuses_stand_in_the_status_with_its_code_until_they_succeed() {
+    let mut running = Running::with("", "auto", (0, "60")).await;
+    let faults = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "SimulatedFaults",
+        "spec": {"faults": [{"kind": "ZoneFull"}]}});
+    assert_eq!(running.program.own("POST", "/sim/faults", &faults).await.1, json!({"added": 1}));
+    let only = |key: &str, value: &str| json!({"key": key, "operator": "In", "values": [value]});
+    let requirements = [
+        only("node.kubernetes.io/instance-type", "Standard_D8ls_v5"),
+        only("topology.kubernetes.io/zone", "westeurope-1"),
+        only("karpenter.sh/capacity-type", "on-demand"),
+    ];
+    let patch = json!({"spec": {"template": {"spec": {"requirements": requirements}}}});
+    let patched = running.program.patch(&format!("{POOLS}/general-purpose"), &patch).await;
+    assert_eq!(patched.0, 200, "{}", patched.1);
+    running.scale(5).await;
+    running
+        .program
+        .wait(async || running.fleet().await["status"]["holds"].to_string().contains("tried again at"))
+        .await;
+    let status = running.fleet().await["status"].clone();
+    assert_eq!(status["holds"][0]["class"], "create", "{status}");
+    assert!(status["holds"][0]["because"].to_string().contains("AllocationFailed"), "{status}");
+    assert!(status["holds"][0]["until"].is_string(), "{status}");
+    running.terminated().await;
+}
+
+#[tokio::test]
 async fn a_size_whose_vm_never_joined_is_left_alone_by_a_controller_that_starts_anew() {
     let mut running = Running::with("", "auto", (0, "40")).await;
     let faults = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "SimulatedFaults",

@@ -35,6 +35,10 @@ pub struct NodeFleetStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100, "x-kubernetes-list-type" = "atomic")))]
     pub holds: Option<Vec<FleetHold>>,
+    /// Pods that get no node, by reason, that of most pods first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 10, "x-kubernetes-list-type" = "atomic")))]
+    pub waiting: Option<Vec<FleetWaiting>>,
     /// Why nothing new begins, a line each.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 20, "x-kubernetes-list-type" = "atomic")))]
@@ -99,4 +103,18 @@ pub struct FleetHold {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub until: Option<String>,
+}
+
+/// Pods that get no node for one reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct FleetWaiting {
+    /// How many pods.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
+    pub pods: i32,
+    /// One of them, as `namespace/name`.
+    pub example: String,
+    /// Why they get none.
+    pub because: String,
 }

@@ -1,6 +1,7 @@
 //! Pods that stay Pending, by workload, each with the reason and what to change.
 
 use crate::model::PodKey;
+use crate::plan::Plan;
 use crate::render::line::{Line, Style};
 use crate::render::view::PlanView;
 use crate::render::words::{count, some};
@@ -22,6 +23,21 @@ pub(crate) fn pending(view: &PlanView<'_>, names: Option<usize>) -> Vec<Line> {
         Line::new(Style::Warning, format!("  {who}{listed}: {why}"))
     };
     lines.into_iter().map(line).collect()
+}
+
+/// Returns the pods that stay Pending with the reason, that of most pods first; without the room that CapacityBuffers keep.
+#[must_use]
+pub fn without_node(plan: &Plan) -> Vec<(Vec<&PodKey>, String)> {
+    let report = &plan.evidence.report;
+    let unplaced = report.unplaced.iter().map(|group| (&group.pods, unplaced(group)));
+    let held = report.held.iter().map(|group| (&group.pods, held(group)));
+    let named = unplaced.chain(held).map(|(pods, why)| {
+        let pods: Vec<&PodKey> = pods.iter().filter(|pod| !pod.is_placeholder()).collect();
+        (pods, why)
+    });
+    let mut groups: Vec<(Vec<&PodKey>, String)> = named.filter(|(pods, _)| !pods.is_empty()).collect();
+    groups.sort_by_key(|(pods, _)| std::cmp::Reverse(pods.len()));
+    groups
 }
 
 fn who(view: &PlanView<'_>, pods: &[PodKey]) -> String {
