@@ -69,10 +69,12 @@ pub enum ProposalFault {
         line: usize,
     },
     /// The list of removals says more or else than the plan.
-    #[error("line {line} of `destroy.yaml` is not one of the plan's, or not in its order: `{text}`")]
+    #[error("line {line} of `destroy.yaml` {what}: `{text}`")]
     DestroysDiffer {
         /// The line.
         line: usize,
+        /// In what it differs.
+        what: &'static str,
         /// What it says, cut.
         text: String,
     },
@@ -93,7 +95,7 @@ impl ProposalFault {
                 "propose the plan anew with `nodeform propose`: it was edited, or another version of nodeform made it"
             }
             Self::DestroysDiffer { .. } => {
-                "lines of `destroy.yaml` may be deleted and nothing else; propose anew what else is to happen: `nodeform propose`"
+                "delete the line to keep its node, or put it back as it was: lines may be deleted and nothing else; propose anew what else is to happen: `nodeform propose`"
             }
             Self::Plan(_)
             | Self::OtherVersion

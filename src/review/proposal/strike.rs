@@ -39,11 +39,35 @@ pub fn struck(lines: &[DestroyLine], file: Option<&str>) -> Result<BTreeSet<Chan
         if !is_known {
             let text = found.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter });
             let text = text.take(TOLD_LETTERS_MAX).collect();
-            return Err(ProposalFault::DestroysDiffer { line: place + 1, text });
+            return Err(ProposalFault::DestroysDiffer { line: place + 1, what: differs(lines, found), text });
         }
     }
     struck.extend(rest.map(|line| line.change.clone()));
     Ok(struck)
+}
+
+/// Says in what a line differs from those of the plan.
+fn differs(lines: &[DestroyLine], found: &str) -> &'static str {
+    let is_one = |text: &str| lines.iter().any(|line| line.text == text);
+    let without_end = found.strip_suffix('\r').unwrap_or(found);
+    let commented = found.trim_start().strip_prefix('#').map(str::trim);
+    let node = |text: &str| text.split_whitespace().nth(1).map(str::to_owned);
+    let names = |line: &DestroyLine| node(&line.text) == node(found);
+    if is_one(found) {
+        "stands twice, or not in the plan's order"
+    } else if without_end.len() < found.len() && is_one(without_end) {
+        "ends with a carriage return (CRLF), which the plan's does not"
+    } else if is_one(found.trim_end()) {
+        "has spaces at its end, which the plan's has not"
+    } else if commented.is_some_and(is_one) {
+        "is commented out, which strikes nothing"
+    } else if is_one(found.trim()) {
+        "is indented, which the plan's is not"
+    } else if lines.iter().any(names) {
+        "says something else of its node than the plan"
+    } else {
+        "is not one of the plan's"
+    }
 }
 
 /// Returns the creates that nothing needs once these removals are struck: every pod that would go there stays where it

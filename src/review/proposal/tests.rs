@@ -190,3 +190,23 @@ fn lines_are_struck_in_any_number_and_never_reordered() {
         assert!(struck(&lines, Some(text)).is_err(), "{text:?}");
     }
 }
+
+#[test]
+fn a_line_that_strikes_nothing_is_told_with_what_differs() {
+    let line =
+        |name: &str| DestroyLine { change: ChangeId(name.into()), text: format!("- node/{name}  # small") };
+    let lines = [line("a"), line("b")];
+    for (text, what) in [
+        ("- node/a  # small\r\n", "line 1 of `destroy.yaml` ends with a carriage return"),
+        ("- node/a  # small  \n", "line 1 of `destroy.yaml` has spaces at its end"),
+        ("# - node/a  # small\n- node/b  # small\n", "line 1 of `destroy.yaml` is commented out"),
+        ("  - node/a  # small\n", "line 1 of `destroy.yaml` is indented"),
+        ("- node/b  # small\n- node/a  # small\n", "line 2 of `destroy.yaml` stands twice, or not in"),
+        ("- node/a  # large\n", "line 1 of `destroy.yaml` says something else of its node"),
+        ("- node/c  # small\n", "line 1 of `destroy.yaml` is not one of the plan's"),
+    ] {
+        let fault = struck(&lines, Some(text)).expect_err(text);
+        assert!(fault.to_string().starts_with(what), "{text:?}: {fault}");
+        assert!(fault.hint().starts_with("delete the line"), "{}", fault.hint());
+    }
+}
