@@ -177,6 +177,20 @@ fn reviewed(folder: &Path) -> Result<(CheckedPlan, usize), Failure> {
     Ok((rejudged(plan)?, struck.len()))
 }
 
+/// Undoes what Git does to text where `core.autocrlf` is set: each line feed has got a carriage return. What is merged is
+/// read from blobs, where nothing is undone.
+fn as_committed(bytes: Vec<u8>) -> Vec<u8> {
+    let feeds = bytes.iter().filter(|byte| **byte == b'\n').count();
+    let both = bytes.windows(2).filter(|pair| *pair == b"\r\n").count();
+    if feeds == 0 || both < feeds {
+        return bytes;
+    }
+    let next = bytes.iter().copied().skip(1).map(Some).chain([None]);
+    let kept =
+        bytes.iter().copied().zip(next).filter(|(byte, next)| !(*byte == b'\r' && *next == Some(b'\n')));
+    kept.map(|(byte, _)| byte).collect()
+}
+
 /// What lies in a folder.
 fn found(folder: &Path) -> std::io::Result<Vec<(String, Content)>> {
     let mut found = Vec::new();
@@ -191,7 +205,7 @@ fn found(folder: &Path) -> std::io::Result<Vec<(String, Content)>> {
             let mut bytes = Vec::new();
             fs::File::open(entry.path())?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
             let is_too_large = u64::try_from(bytes.len()).is_ok_and(|length| length > FILE_BYTES_MAX);
-            if is_too_large { Content::TooLarge } else { Content::Bytes(bytes) }
+            if is_too_large { Content::TooLarge } else { Content::Bytes(as_committed(bytes)) }
         };
         found.push((name, content));
     }
