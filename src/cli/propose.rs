@@ -240,7 +240,7 @@ impl Proposing<'_> {
     /// The plans that a commit holds, by month and folder.
     fn named(&self, tip: &Tip, place: &remote::Place) -> Result<BTreeSet<(String, String)>, RemoteFault> {
         let plans = self.clone.plans(tip, &place.path)?;
-        Ok(plans.into_iter().map(|plan| (plan.month, plan.name)).collect())
+        Ok(plans.entries.into_iter().map(|plan| (plan.month, plan.name)).collect())
     }
 
     /// Finds an open proposal that says the same but for until when it may begin, and still may.
@@ -251,7 +251,9 @@ impl Proposing<'_> {
         open: &BTreeSet<(String, String)>,
     ) -> Result<Option<String>, RemoteFault> {
         let plans = self.clone.plans(tip, &place.path)?;
-        for entry in plans.iter().filter(|plan| open.contains(&(plan.month.clone(), plan.name.clone()))) {
+        for entry in
+            plans.entries.iter().filter(|plan| open.contains(&(plan.month.clone(), plan.name.clone())))
+        {
             let found = Files::of(self.clone.files(tip, entry)?)
                 .and_then(|files| proposal::read(None, files, derived));
             let Ok(found) = found else { continue };

@@ -18,7 +18,7 @@ use super::ui::Ui;
 use super::world;
 use crate::api::node_plan::Phase;
 use crate::apply::{Stop, ended, recorded};
-use crate::git::remote::{Clone, PlanEntry, Tip};
+use crate::git::remote::{Clone, Found, PlanEntry, Tip};
 use crate::ledger::Ledger;
 use crate::offline::World;
 use crate::plan::ChangeId;
@@ -46,7 +46,9 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
     let place = arguments.remote.merged_place(fleet.as_ref())?;
     let clone = place.open()?;
     let heads = clone.fetch(&place.branch, None).map_err(|fault| remote::failure(&fault))?;
-    let entries = clone.plans(&heads.target, &place.path).map_err(|fault| remote::failure(&fault))?;
+    let Found { is_there, entries } =
+        clone.plans(&heads.target, &place.path).map_err(|fault| remote::failure(&fault))?;
+    let is_bare = entries.is_empty();
     let ledger = connected.wait_for(recorded(&connected.cluster));
     let ledger = ledger.map_err(|fault| apply::not_begun(&fault))?;
     let mut merged = Merged {
@@ -64,8 +66,13 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
     }
     let folders = merged.folders((&clone, &heads.target), entries)?;
     if folders.is_empty() && withdrawn.is_empty() && !merged.is_refused {
+        if is_bare {
+            astray(&place, (&clone, &heads.target), is_there, ui)?;
+        }
         let (branch, at) = (place.branch.as_str(), heads.target.commit());
-        let text = format!("Nothing to apply: no plan waits on branch `{branch}` (commit {at}).\n");
+        let path = &place.path;
+        let text =
+            format!("Nothing to apply: no plan waits in `{path}` on branch `{branch}` (commit {at}).\n");
         match arguments.output {
             RolloutOutput::Human => ui.text(&text)?,
             RolloutOutput::Jsonl => ui.aside(&text),
@@ -75,6 +82,40 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
         merged.apply(folder)?;
     }
     Ok(if merged.is_refused { Exit::Stale } else { merged.worst })
+}
+
+/// Says where plans lie, where the path that is looked at holds none. Above and below it they are this fleet's, and the path
+/// is wrong; elsewhere they may be another fleet's, and before the first proposal is merged there is no folder: that alone
+/// must not fail a pipeline.
+fn astray(place: &Place, (clone, tip): (&Clone, &Tip), is_there: bool, ui: Ui) -> Result<(), Failure> {
+    let (path, branch, at) = (place.path.to_string(), place.branch.as_str(), tip.commit());
+    let places = clone.places(tip).map_err(|fault| remote::failure(&fault))?;
+    let shown = |place: &String| if place.is_empty() { "`.`".to_owned() } else { format!("`{place}`") };
+    let is_below = |one: &str, other: &str| other.is_empty() || one.starts_with(&format!("{other}/"));
+    let (near, far): (Vec<&String>, Vec<&String>) = places
+        .iter()
+        .filter(|place| **place != path)
+        .partition(|place| is_below(place, &path) || is_below(&path, place));
+    if let Some(place) = near.first() {
+        let what = format!(
+            "no plan lies in `{path}` on branch `{branch}` (commit {at}), and some lie in {}",
+            shown(place)
+        );
+        return Err(Failure::error(what).hint(format!(
+            "name that folder: `--git-path {}`, or `git.path` of the NodeFleet",
+            shown(place).trim_matches('`')
+        )));
+    }
+    if !is_there {
+        let others: Vec<String> = far.into_iter().map(shown).collect();
+        let others =
+            if others.is_empty() { String::new() } else { format!("; plans lie in {}", others.join(", ")) };
+        ui.aside(&format!(
+            "warning: branch `{branch}` (commit {at}) has no folder `{path}`{others}\n\
+             hint: it comes with the first proposal that is merged; if one was, look at `--git-path` and `git.path` of the NodeFleet\n"
+        ));
+    }
+    Ok(())
 }
 
 /// A plan that was merged and is not settled.

@@ -67,7 +67,7 @@ impl Watch {
         let heads = clone.fetch(&self.place.branch, None);
         let heads = heads.map_err(|fault| said(remote::failure(&fault)))?;
         let plans = clone.plans(&heads.target, &self.place.path);
-        let plans = plans.map_err(|fault| said(remote::failure(&fault)))?;
+        let plans = plans.map_err(|fault| said(remote::failure(&fault)))?.entries;
         let folder = self.name.folder();
         Ok(plans.iter().any(|plan| plan.month == self.name.month && plan.name == folder))
     }

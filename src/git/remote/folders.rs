@@ -1,5 +1,7 @@
 //! The plans of a branch: their folders, and the files of one. Links are not followed, and what is too large is not read.
 
+use std::collections::{BTreeSet, VecDeque};
+
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice as _};
 use gix::objs::tree::EntryKind;
@@ -23,6 +25,18 @@ pub struct PlanEntry {
     id: ObjectId,
 }
 
+/// How many folders are looked into for plans that lie elsewhere.
+const LOOKED_MAX: usize = 4_096;
+
+/// What there is at a path of a branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Whether the path is a folder of the branch.
+    pub is_there: bool,
+    /// What lies in the folders of months.
+    pub entries: Vec<PlanEntry>,
+}
+
 /// A file of a plan's folder, or what stands in the place of one.
 pub type PlanFile = (String, Content);
 
@@ -37,14 +51,14 @@ impl Clone {
     ///
     /// # Errors
     /// An object cannot be read.
-    pub fn plans(&self, tip: &Tip, path: &FolderPath) -> Result<Vec<PlanEntry>, RemoteFault> {
+    pub fn plans(&self, tip: &Tip, path: &FolderPath) -> Result<Found, RemoteFault> {
         let objects = self.objects(tip);
         let mut folder = tip.revision.tree;
         for part in path.parts() {
             let entries = objects.folder(&path.to_string(), folder)?;
             let next = entries.into_iter().find(|entry| entry.name == part.as_bytes());
             let Some(next) = next.filter(|entry| entry.kind == EntryKind::Tree) else {
-                return Ok(Vec::new());
+                return Ok(Found { is_there: false, entries: Vec::new() });
             };
             folder = next.id;
         }
@@ -62,7 +76,43 @@ impl Clone {
                 id,
             }));
         }
-        Ok(plans)
+        Ok(Found { is_there: true, entries: plans })
+    }
+
+    /// Returns the folders of a branch in which plans lie as nodeform puts them, in order; the top is the empty path. Of a
+    /// very large tree only what is nearest to the top is looked at.
+    ///
+    /// # Errors
+    /// An object cannot be read.
+    pub fn places(&self, tip: &Tip) -> Result<BTreeSet<String>, RemoteFault> {
+        let objects = self.objects(tip);
+        let mut places = BTreeSet::new();
+        let mut ahead = VecDeque::from([(Vec::<String>::new(), tip.revision.tree)]);
+        for _ in 0..LOOKED_MAX {
+            let Some((path, id)) = ahead.pop_front() else { break };
+            for Entry { name, kind, id } in objects.folder(&path.join("/"), id)? {
+                if kind != EntryKind::Tree {
+                    continue;
+                }
+                let name = plain(&name);
+                if is_month(&name) && self.holds_plan(objects, id)? {
+                    places.insert(path.join("/"));
+                } else {
+                    ahead.push_back((path.iter().cloned().chain([name]).collect(), id));
+                }
+            }
+        }
+        Ok(places)
+    }
+
+    /// Whether a month's folder holds the folder of a plan.
+    fn holds_plan(&self, objects: Objects<'_>, month: ObjectId) -> Result<bool, RemoteFault> {
+        for entry in objects.folder("", month)?.into_iter().filter(|entry| entry.kind == EntryKind::Tree) {
+            if objects.folder("", entry.id)?.iter().any(|entry| entry.name == PLAN.as_bytes()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Reads the files of a plan's folder.

@@ -19,5 +19,5 @@ pub use address::{Address, Branch, FolderPath};
 pub use clone::{Clone, Heads, Push, Tip};
 pub use commit::{Addition, COMMITTER_EMAIL};
 pub use fault::RemoteFault;
-pub use folders::{PlanEntry, PlanFile};
+pub use folders::{Found, PlanEntry, PlanFile};
 pub use program::Credentials;

@@ -116,7 +116,23 @@ async fn a_plan_is_proposed_merged_and_carried_out_once() {
     let nothing = stage.apply().await;
     done(&nothing);
     assert!(nothing.printed.starts_with("Nothing to apply: "), "{nothing:?}");
+    assert!(nothing.said.contains("has no folder `nodeform/plans`"), "{nothing:?}");
     stage.forge.merge(CREATE);
+    let checkout = tempfile::tempdir().expect("a folder");
+    let local = checkout.path().join(folder.trim_start_matches("nodeform/plans/"));
+    std::fs::create_dir_all(&local).expect("it is made");
+    for name in ["PLAN.md", "plan.json"] {
+        let text = stage.forge.read(&format!("{folder}/{name}")).replace('\n', "\r\n");
+        std::fs::write(local.join(name), text).expect("it is written");
+    }
+    let local = local.display().to_string();
+    let verified = stage.program.nodeform(&["verify", &local], &[]).await;
+    assert_eq!(verified.code, Some(0), "as Git checks out where `core.autocrlf` is set: {verified:?}");
+    for path in ["nodeform", "nodeform/plans/deeper"] {
+        let astray = stage.run(&["apply", "--merged", "--git-path", path]).await;
+        assert_eq!(astray.code, Some(1), "{astray:?}");
+        assert!(astray.said.contains("and some lie in `nodeform/plans`\nhint: "), "{astray:?}");
+    }
     assert_eq!(
         stage.forge.git(&["diff", "--name-only", "HEAD~1", "HEAD"]),
         format!("{folder}/PLAN.md\n{folder}/plan.json\n")
