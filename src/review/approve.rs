@@ -48,7 +48,10 @@ pub enum NotApproved {
     },
     /// NodeFleet says that nothing is to happen.
     #[error("NodeFleet says `suspend: true`: only what has begun is finished")]
-    Suspended,
+    Suspended {
+        /// Its name, where it is known.
+        fleet: Option<Arc<str>>,
+    },
     /// Its time is over.
     #[error("the plan expired at {at}")]
     Expired {
@@ -108,10 +111,10 @@ impl NotApproved {
             Self::OtherCluster { .. } => {
                 "name the cluster of the plan by `--context`, `-g` and `--cluster-name`".to_owned()
             }
-            Self::Suspended => {
-                "go on with `kubectl patch nodefleet NAME --type merge -p '{\"spec\":{\"suspend\":false}}'`"
-                    .to_owned()
-            }
+            Self::Suspended { fleet } => format!(
+                "go on with `kubectl patch nodefleet {} --type merge -p '{{\"spec\":{{\"suspend\":false}}}}'`",
+                fleet.as_deref().unwrap_or("NAME")
+            ),
             Self::Expired { .. } => "plan again: `nodeform plan --live --out plan.json`".to_owned(),
             Self::MissingKinds { .. } => {
                 "install the kinds: `nodeform crds | kubectl apply --server-side -f -`".to_owned()
@@ -168,7 +171,7 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
     }
     let is_suspended = now.policy.fleet.is_suspended;
     if is_suspended && now.begun.is_empty() {
-        refused.push(NotApproved::Suspended);
+        refused.push(NotApproved::Suspended { fleet: now.policy.fleet.name.as_deref().map(Arc::from) });
     }
     let obstacles = obstacles::found(&plan, now.snapshot);
     let obstacle = obstacles.first().map(ToString::to_string);

@@ -23,8 +23,8 @@ use super::{saved, targets, world};
 use crate::apply::{Actor, Book, Driver, Means, NotBegun, Reader, Stop, tidy};
 use crate::arm::ResourceId;
 use crate::automatic;
-use crate::cluster::ClusterFailure;
 use crate::cluster::lease::{self, Held};
+use crate::cluster::{ClusterFailure, ClusterFailureKind};
 use crate::launch::Materials;
 use crate::model::Wishes;
 use crate::offline::{Request, World};
@@ -33,6 +33,10 @@ use crate::review::{
     ApprovedPlan, CheckedPlan, LeftOut, NotApproved, Now, Terms, approve, finish, other_cluster,
 };
 use crate::rollout::{self, Ended, Event, Outcome};
+
+/// What to do about a merged plan that is not carried out any more.
+const PROPOSE_ANEW: &str =
+    "propose anew with `nodeform propose --live --class CLASS`, or delete the folder from the branch";
 
 /// Carries a plan out.
 ///
@@ -178,7 +182,7 @@ impl Applying<'_> {
                 let left = LeftOut::NoLongerHolds(because.into());
                 finish(checked.plan().clone(), now, &left).map_err(|faults| not_approved(&faults))?
             }
-            (Err(faults), _) => return Err(not_approved(&faults)),
+            (Err(faults), _) => return Err(not_approved_of(&faults, self.review.is_some())),
         };
         // What has begun is finished: half a removal helps nobody.
         struck.retain(|id, _| !begun.contains(id));
@@ -279,7 +283,12 @@ impl Applying<'_> {
         let writer = cluster.writing(&gate);
         let folder = self.review.as_ref().map(|review| review.watch.place.folder(&review.watch.name));
         let book = Book::open(writer.clone(), plan, folder.as_deref(), world::now()).await;
-        let book = book.map_err(|fault| not_begun(&fault))?;
+        let book = book.map_err(|fault| match (&fault, folder.is_some()) {
+            (NotBegun::Spent { .. }, true) => {
+                Failure { exit: Exit::Stale, ..Failure::error(fault.to_string()).hint(PROPOSE_ANEW) }
+            }
+            _ => not_begun(&fault),
+        })?;
         let means = Means {
             writer,
             gate,
@@ -330,7 +339,9 @@ pub(super) fn identity() -> String {
 }
 
 fn refused(failure: &ClusterFailure) -> Failure {
-    Failure::errors(Vec::new()).and(&failure.what, Some(&failure.hint))
+    // Somebody else acts: what stands in the way of a plan, as a running Karpenter does.
+    let exit = if failure.kind == ClusterFailureKind::LeaseHeld { Exit::Stale } else { Exit::Error };
+    Failure { exit, ..Failure::errors(Vec::new()) }.and(&failure.what, Some(&failure.hint))
 }
 
 pub(super) fn not_begun(fault: &NotBegun) -> Failure {
@@ -339,8 +350,17 @@ pub(super) fn not_begun(fault: &NotBegun) -> Failure {
 }
 
 fn not_approved(faults: &[NotApproved]) -> Failure {
+    not_approved_of(faults, false)
+}
+
+/// Says why a plan is not carried out; one that was merged is not made anew by `plan`.
+fn not_approved_of(faults: &[NotApproved], is_merged: bool) -> Failure {
     let failure = Failure { exit: Exit::Stale, ..Failure::errors(Vec::new()) };
-    faults.iter().fold(failure, |failure, fault| failure.and(&fault.to_string(), Some(&fault.hint())))
+    let hint = |fault: &NotApproved| match fault {
+        NotApproved::Expired { .. } if is_merged => PROPOSE_ANEW.to_owned(),
+        other => other.hint(),
+    };
+    faults.iter().fold(failure, |failure, fault| failure.and(&fault.to_string(), Some(&hint(fault))))
 }
 
 /// What the exit code says of how it ended.

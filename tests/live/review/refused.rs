@@ -73,5 +73,7 @@ async fn a_plan_of_another_cluster_and_one_that_is_late_are_refused() {
     let stage = Stage::start().await;
     stage.propose(&["--class", "create", "--valid-for", "1s"]).await;
     stage.forge.merge(CREATE);
-    refused(&stage, "the plan expired at").await;
+    let late = refused(&stage, "the plan expired at").await;
+    assert!(late.said.contains("hint: propose anew with `nodeform propose"), "{}", late.said);
+    assert!(!late.said.contains("plan --live"), "{}", late.said);
 }
