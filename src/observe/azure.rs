@@ -42,7 +42,7 @@ pub(super) async fn read(
     let named: BTreeSet<Arc<str>> = named.map(Arc::from).chain(facts.subnet.clone()).collect();
     let subnets = network::subnets(&mut reader, &group, named).await;
     let images = images::newest(&mut reader, place.id.subscription(), &facts, &classes).await;
-    let obstacles = obstacles::read(&reader, &cluster, &group).await;
+    let obstacles = obstacles::read(&mut reader, &cluster, &group).await;
     Ok(AzureFacts {
         ledger: None,
         obstacles,
@@ -80,9 +80,13 @@ impl<K: Ask> Reader<'_, K> {
     }
 
     /// Lists resources that nothing depends on; nothing where that failed.
-    pub(super) async fn quietly<A: Answer>(&self, request: &Request) -> Option<Vec<A>> {
-        let items = self.azure.all(request).await.ok()?;
-        items.into_iter().map(|item| answer::read::<A>(item).ok()).collect()
+    pub(super) async fn quietly<A: Answer>(&mut self, what: &str, request: &Request) -> Option<Vec<A>> {
+        let read = self.azure.all(request).await.map_err(|fault| fault.what).and_then(|items| {
+            let read =
+                items.into_iter().map(|item| answer::read::<A>(item).map_err(|fault| fault.to_string()));
+            read.collect::<Result<Vec<A>, String>>()
+        });
+        read.map_err(|why| self.seen.warnings.push(format!("{what} could not be read: {why}"))).ok()
     }
 
     /// Returns what was seen so far.

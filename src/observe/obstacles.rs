@@ -21,13 +21,14 @@ const NAME_LABEL: &str = "app.kubernetes.io/name";
 
 /// Reads what stands in the way.
 pub(super) async fn read(
-    reader: &Reader<'_, impl Ask>,
+    reader: &mut Reader<'_, impl Ask>,
     cluster: &ManagedCluster,
     group: &ResourceId,
 ) -> Obstacles {
     let request = Request::list_permissions(group);
     // Who may not list permissions learns from Azure what else is missing.
-    let permissions = reader.quietly::<Permission>(&request).await;
+    let what = "what the caller may do in the node resource group (it is not checked before the first write)";
+    let permissions = reader.quietly::<Permission>(what, &request).await;
     let missing = permissions.map(|found| permission::missing(&found, permission::NEEDED));
     let mut others = Vec::new();
     if cluster.node_provisioning_mode.as_deref().is_some_and(|mode| mode.eq_ignore_ascii_case("Auto")) {
