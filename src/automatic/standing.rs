@@ -42,8 +42,14 @@ pub fn standing(fleets: &[Value]) -> Standing {
     match fleet["spec"]["mode"].as_str() {
         Some("auto") => Standing { mode: Mode::Auto, fleet: Some(found), because: None },
         None | Some("observe") => observe(Some(found), None),
+        Some("review") => {
+            let because =
+                "this version does not act on mode `review` in the cluster yet: it observes".to_owned();
+            observe(Some(found), Some(because))
+        }
         Some(other) => {
-            let because = format!("this version does not act on mode `{other}` in the cluster yet");
+            let because =
+                format!("there is no mode `{other}`: it observes; set `spec.mode` to `observe` or `auto`");
             observe(Some(found), Some(because))
         }
     }
@@ -73,6 +79,8 @@ mod tests {
             let found = standing(&fleets);
             assert_eq!((found.mode, found.because.is_some()), (Mode::Observe, true), "{fleets:?}");
         }
+        let unknown = standing(&[fleet("prod", json!({"mode": "autto"}))]).because.expect("it is told");
+        assert!(unknown.contains("no mode `autto`") && unknown.contains("`auto`"), "{unknown}");
         let plain = standing(&[fleet("prod", json!({}))]);
         assert_eq!((plain.mode, plain.because), (Mode::Observe, None));
     }
