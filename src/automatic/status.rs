@@ -233,7 +233,7 @@ mod tests {
         let at = Timestamp::from_second(0).unwrap();
         let mut news = News::default();
         let waiting = FleetWaiting { pods: 3, example: "web/a".to_owned(), because: "cpu".to_owned() };
-        assert_eq!(news.take_waiting(vec![waiting.clone()]), [waiting.clone()]);
+        assert_eq!(news.take_waiting(vec![waiting.clone()]), std::slice::from_ref(&waiting));
         assert_eq!(news.take_waiting(vec![waiting.clone()]), [], "it was said before");
         let fleet = FleetRef { name: "prod".to_owned(), generation: 2 };
         let status = news.patch(&fleet, &json!({}), at).unwrap();

@@ -356,10 +356,8 @@ fn not_approved(faults: &[NotApproved]) -> Failure {
 /// Says why a plan is not carried out; one that was merged is not made anew by `plan`.
 fn not_approved_of(faults: &[NotApproved], is_merged: bool) -> Failure {
     let failure = Failure { exit: Exit::Stale, ..Failure::errors(Vec::new()) };
-    let hint = |fault: &NotApproved| match fault {
-        NotApproved::Expired { .. } if is_merged => PROPOSE_ANEW.to_owned(),
-        other => other.hint(),
-    };
+    let is_late = |fault: &NotApproved| matches!(fault, NotApproved::Expired { .. });
+    let hint = |fault| if is_merged && is_late(fault) { PROPOSE_ANEW.to_owned() } else { fault.hint() };
     faults.iter().fold(failure, |failure, fault| failure.and(&fault.to_string(), Some(&hint(fault))))
 }
 
