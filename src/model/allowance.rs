@@ -131,14 +131,7 @@ impl<'a> Allowance<'a> {
     /// Returns what the pool's budgets and the fleet say at this time.
     #[must_use]
     pub fn of(pool: &'a Pool, holds: &'a Holds, at: Option<Timestamp>) -> Self {
-        let mut allowance = Self {
-            pool: &pool.name,
-            holds,
-            at,
-            holding: Vec::new(),
-            unreadable: Vec::new(),
-            undecided: Vec::new(),
-        };
+        let mut allowance = Self::without_budgets(&pool.name, holds, at);
         for budget in &pool.disruption.budgets {
             let schedule = budget.window.as_ref().map_or("", |(schedule, _)| &**schedule);
             match window(budget, at) {
@@ -152,6 +145,13 @@ impl<'a> Allowance<'a> {
             }
         }
         allowance
+    }
+
+    /// Returns what the fleet says of a pool that has no budgets, or is gone and has none that are known.
+    #[must_use]
+    pub fn without_budgets(pool: &'a PoolName, holds: &'a Holds, at: Option<Timestamp>) -> Self {
+        let (holding, unreadable, undecided) = (Vec::new(), Vec::new(), Vec::new());
+        Self { pool, holds, at, holding, unreadable, undecided }
     }
 
     /// Returns what of the fleet keeps the pool's nodes from going for this reason.
@@ -168,7 +168,7 @@ impl<'a> Allowance<'a> {
         if self.hold(reason).is_some() {
             return 0;
         }
-        if matches!(reason, DisruptionReason::Destroyed | DisruptionReason::Deleted) {
+        if reason.is_asked() {
             return usize::MAX;
         }
         if reason == DisruptionReason::Unhealthy {

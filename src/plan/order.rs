@@ -54,17 +54,10 @@ pub fn order(snapshot: &Snapshot, policy: &Policy, changes: &BTreeMap<ChangeId, 
         }
     }
     let mut queues = Vec::new();
-    let mut unpaced = Vec::new();
-    for (pool, waiting) in removals {
-        // Without its pool no budget is known, and none says anything of what goes on request.
-        let is_unpaced = |delete: &Delete| {
-            delete.reason.is_asked() && pool.as_ref().is_some_and(|pool| !policy.pools.contains_key(pool))
-        };
-        let (without_pool, waiting) = waiting.into_iter().partition(|(_, delete)| is_unpaced(delete));
-        unpaced.extend(held_by_fleet(snapshot, policy, without_pool, &mut order));
-        queues.extend(admit(snapshot, policy, (pool, waiting), &mut order));
+    for (pool, waiting) in &mut removals {
+        queues.extend(admit(snapshot, policy, (pool.as_ref(), std::mem::take(waiting)), &mut order));
     }
-    let going = spread((queues, unpaced), &Drains::of(snapshot), &mut order);
+    let going = spread(queues, &Drains::of(snapshot), &mut order);
     // What is made belongs to the first wave together with a replaced node's removal or not at all.
     for ids in first.steps.values_mut() {
         ids.retain(|id| !order.held_changes.contains(id));
@@ -87,49 +80,35 @@ const fn parts(change: &Change) -> (Option<Step>, Option<&Delete>) {
     }
 }
 
-/// Sets aside what the fleet holds of removals whose pool is gone, and returns the rest.
-fn held_by_fleet(
-    snapshot: &Snapshot,
-    policy: &Policy,
-    removals: Vec<(ChangeId, Delete)>,
-    order: &mut Order,
-) -> Vec<(ChangeId, Delete)> {
-    let mut going = Vec::new();
-    for (id, delete) in removals {
-        let holds = &policy.fleet.holds;
-        let pool = delete.target.pool.as_ref();
-        match pool.and_then(|pool| holds.on_removal(pool, delete.reason, snapshot.at)) {
-            Some(hold) => set_aside((id, delete), hold, order),
-            None => going.push((id, delete)),
-        }
-    }
-    going
-}
-
 /// Sets aside what may never go, and returns the queue of the rest.
 fn admit<'a>(
     snapshot: &'a Snapshot,
     policy: &'a Policy,
-    (pool, removals): (Option<PoolName>, Vec<(ChangeId, Delete)>),
+    (pool, mut removals): (Option<&'a PoolName>, Vec<(ChangeId, Delete)>),
     order: &mut Order,
 ) -> Option<Queue<'a>> {
-    let Some(known) = pool.as_ref().and_then(|name| policy.pools.get(name)) else {
-        let because = match &pool {
-            Some(name) => format!("pool `{name}` is not in the input, so its budgets are not known"),
-            None => "no pool owns it".to_owned(),
-        };
-        let hold = Hold { because, until: None };
+    let holds = &policy.fleet.holds;
+    let Some(name) = pool else {
+        let hold = Hold { because: "no pool owns it".to_owned(), until: None };
         removals.into_iter().for_each(|removal| set_aside(removal, hold.clone(), order));
         return None;
     };
-    let allowance = Allowance::of(known, &policy.fleet.holds, snapshot.at);
+    let allowance = if let Some(known) = policy.pools.get(name) {
+        Allowance::of(known, holds, snapshot.at)
+    } else {
+        let because = format!("pool `{name}` is not in the input, so its budgets are not known");
+        let hold = Hold { because, until: None };
+        for budgeted in removals.extract_if(.., |(_, delete)| !delete.reason.is_asked()) {
+            set_aside(budgeted, hold.clone(), order);
+        }
+        Allowance::without_budgets(name, holds, snapshot.at)
+    };
     for schedule in &allowance.undecided {
         order.undecided.insert(format!(
-            "whether the budget of pool `{}` with schedule `{schedule}` holds now; taken as if it did",
-            known.name
+            "whether the budget of pool `{name}` with schedule `{schedule}` holds now; taken as if it did"
         ));
     }
-    let nodes = PoolNodes::of(&snapshot.nodes, &known.name);
+    let nodes = PoolNodes::of(&snapshot.nodes, name);
     let (down, well): (Vec<_>, Vec<_>) =
         removals.into_iter().partition(|(_, delete)| nodes.not_ready.contains(&delete.target.node));
     let mut waiting = Vec::new();
@@ -175,16 +154,11 @@ fn set_aside((id, delete): (ChangeId, Delete), Hold { because, until }: Hold, or
 
 /// Spreads the removals over waves. What no wave can take is set aside: where a pool shrinks, a percentage of it may
 /// come to no more than its nodes that are not ready.
-fn spread(
-    (mut queues, mut unpaced): (Vec<Queue<'_>>, Vec<(ChangeId, Delete)>),
-    drains: &Drains<'_>,
-    order: &mut Order,
-) -> Vec<Vec<ChangeId>> {
+fn spread(mut queues: Vec<Queue<'_>>, drains: &Drains<'_>, order: &mut Order) -> Vec<Vec<ChangeId>> {
     let mut waves = Vec::new();
     loop {
         let pace = &mut drains.wave(waves.is_empty());
-        let mut going: BTreeSet<ChangeId> = queues.iter_mut().flat_map(|queue| queue.next(pace)).collect();
-        going.extend(unpaced.extract_if(.., |(_, it)| pace.take(&it.target.node)).map(|(id, _)| id));
+        let going: BTreeSet<ChangeId> = queues.iter_mut().flat_map(|queue| queue.next(pace)).collect();
         if going.is_empty() {
             break;
         }
