@@ -169,8 +169,8 @@ impl Actor {
         self.sent(request, choice.as_ref(), FaultKind::AlreadyExists).await
     }
 
-    /// Deletes a resource; one that is not there is gone.
-    async fn gone(&self, request: &Request) -> Performed {
+    /// Sends a write that has nothing to do where the resource is not there.
+    async fn if_there(&self, request: &Request) -> Performed {
         self.sent(request, None, FaultKind::NotFound).await
     }
 
@@ -209,23 +209,19 @@ impl Actor {
                 format!("VM `{}` is another than the one that is meant", id.name()),
             );
         }
-        self.gone(&Request::delete_machine(&id)).await
+        self.if_there(&Request::delete_machine(&id)).await
     }
 
     async fn delete_interface(&self, id: &str) -> Performed {
         match id.parse::<ResourceId>() {
-            Ok(id) => self.gone(&Request::delete_network_interface(&id)).await,
+            Ok(id) => self.if_there(&Request::delete_network_interface(&id)).await,
             Err(_) => Performed::given_up("BadId", format!("`{id}` is no id of a NIC")),
         }
     }
 
-    /// Sets tags. Where a cloud has no billing extension there is none to tag.
     async fn tag(&self, tag: &TagRef) -> Performed {
-        if tag.id.contains("/extensions/") && !self.azure.cloud().has_billing_extension() {
-            return Performed::Done;
-        }
-        match requests::tags(tag.id.as_ref(), &tag.tags) {
-            Ok(request) if tag.id.contains("/extensions/") => self.gone(&request).await,
+        match requests::tags(&tag.id, &tag.tags) {
+            Ok(request) if tag.may_be_missing => self.if_there(&request).await,
             Ok(request) => self.to_its_end(&request, None).await,
             Err(_) => Performed::given_up("BadId", format!("`{}` is no id of a resource", tag.id)),
         }

@@ -8,6 +8,12 @@ pub use super::extension_body::build;
 /// Name of the extension that bills a VM as an AKS node; public, government and China clouds have it.
 pub const BILLING_EXTENSION: &str = "computeAksLinuxBilling";
 
+/// Returns the id of the billing extension of a VM.
+#[must_use]
+pub fn billing_id(vm: &str) -> String {
+    format!("{vm}/extensions/{BILLING_EXTENSION}")
+}
+
 /// The extension by which Azure bills a VM as an AKS node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BillingExtension {

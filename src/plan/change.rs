@@ -171,6 +171,14 @@ pub struct Update {
     pub tags: BTreeMap<Arc<str>, OldNew>,
 }
 
+impl Update {
+    /// Returns the tags that the VM and what belongs to it get.
+    #[must_use]
+    pub fn new_tags(&self) -> BTreeMap<Arc<str>, Arc<str>> {
+        self.tags.iter().filter_map(|(name, tag)| Some((name.clone(), tag.new.clone()?))).collect()
+    }
+}
+
 /// Gives a node that has none a NodeClaim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -203,6 +203,14 @@ pub struct NodeIdentity {
     pub os_disk: Option<Arc<str>>,
 }
 
+impl NodeIdentity {
+    /// Returns the ids of what has the VM's tags beside it and is there for certain: its network interfaces, and the disk
+    /// where it is one of its own.
+    pub fn tagged_beside_vm(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.interfaces.iter().chain(self.os_disk.iter().filter(|disk| disk.starts_with('/')))
+    }
+}
+
 /// How a node is removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -86,6 +86,8 @@ pub struct TagRef {
     pub id: Arc<str>,
     /// The tags, by name.
     pub tags: BTreeMap<Arc<str>, Arc<str>>,
+    /// Whether the resource need not be there: then there is nothing to do.
+    pub may_be_missing: bool,
 }
 
 /// A kind of object that a rollout writes.

@@ -10,8 +10,7 @@ use super::action::{Action, Effect, TagRef};
 use super::ground::{Ground, act};
 use super::outcome::{Outcome, Standing};
 use super::seen::Provisioning;
-use crate::arm::extension::BILLING_EXTENSION;
-use crate::plan::execution::NodeIdentity;
+use crate::arm::extension;
 use crate::plan::{ChangeId, Update};
 
 type Tags = BTreeMap<Arc<str>, Arc<str>>;
@@ -31,9 +30,10 @@ pub(super) fn update(ground: Ground<'_>, id: &ChangeId, update: &Update) -> Stan
         let because = format!("the VM of node `{name}` is gone, or another than the one that was approved");
         return Standing::Settled(Outcome::no_longer_holds(because));
     };
-    let tags: Tags =
-        update.tags.iter().filter_map(|(name, it)| Some((name.clone(), it.new.clone()?))).collect();
-    let tag = |resource: &str| Effect::Tag(TagRef { id: resource.into(), tags: tags.clone() });
+    let tags = update.new_tags();
+    let tag = |resource: &Arc<str>| {
+        Effect::Tag(TagRef { id: resource.clone(), tags: tags.clone(), may_be_missing: false })
+    };
     let is_done = |effect: &Effect| {
         let action = Action { change: id.clone(), effect: effect.clone() };
         ground.memory.done.contains(&action.key())
@@ -43,17 +43,16 @@ pub(super) fn update(ground: Ground<'_>, id: &ChangeId, update: &Update) -> Stan
     if is_done(&last) || has(&vm.tags, &tags) {
         return act(id, Effect::Record(Outcome::Done));
     }
-    let next = beside(ground, identity, &vm.id, &tags).iter().map(|id| tag(id)).find(|it| !is_done(it));
-    act(id, next.unwrap_or(last))
-}
-
-/// What has the tags of a VM and is not known to have these: its network interfaces, its extension and its disk.
-fn beside(ground: Ground<'_>, identity: &NodeIdentity, vm: &str, tags: &Tags) -> Vec<Arc<str>> {
-    let interfaces = identity.interfaces.iter().filter_map(|id| ground.world.interface(id));
-    let interfaces = interfaces.filter(|nic| !has(&nic.tags, tags)).map(|nic| nic.id.clone());
-    let extension: Arc<str> = format!("{vm}/extensions/{BILLING_EXTENSION}").into();
-    let disk = identity.os_disk.iter().filter(|disk| disk.starts_with('/')).cloned();
-    interfaces.chain([extension]).chain(disk).collect()
+    let is_known =
+        |resource: &&Arc<str>| ground.world.interface(resource).is_some_and(|found| has(&found.tags, &tags));
+    let beside = identity.tagged_beside_vm().filter(|resource| !is_known(resource)).map(tag);
+    // Not every cloud has the extension, and its making may have failed.
+    let extension = Effect::Tag(TagRef {
+        id: extension::billing_id(&vm.id).into(),
+        tags: tags.clone(),
+        may_be_missing: true,
+    });
+    act(id, beside.chain([extension]).find(|it| !is_done(it)).unwrap_or(last))
 }
 
 /// Whether a resource has all of these tags; the case of names does not count.

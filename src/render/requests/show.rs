@@ -1,10 +1,8 @@
 //! Every request of a live plan, for people.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use super::{Attempt, RequestFault, billing, claim, machine, nic, tags};
 use crate::arm::Request;
+use crate::arm::extension::billing_id;
 use crate::plan::{Change, Plan};
 
 /// Writes the requests by which a plan is carried out, as they are sent at the first attempt: for each node to make its
@@ -31,14 +29,11 @@ pub fn requests_text(plan: &Plan) -> Result<String, RequestFault> {
         let Change::Update(update) = &planned.change else { continue };
         let Some(node) = execution.nodes.get(change) else { continue };
         let Some(vm) = &node.vm else { continue };
-        text.push_str(&format!("# node {} gets tags; others stay\n\n", update.target.node));
-        let wanted = update.tags.iter().filter_map(|(name, it)| Some((name.clone(), it.new.clone()?)));
-        let wanted: BTreeMap<Arc<str>, Arc<str>> = wanted.collect();
-        let extension = format!("{vm}/extensions/{}", crate::arm::extension::BILLING_EXTENSION);
-        let disk = node.os_disk.iter().filter(|disk| disk.starts_with('/'));
-        let interfaces = node.interfaces.iter().map(|id| &**id);
-        for id in interfaces.chain([&*extension]).chain(disk.map(|id| &**id)).chain([&**vm]) {
-            text.push_str(&shown(&tags(id, &wanted)?));
+        text.push_str(&format!("# node {}: set tags, keep all others\n\n", update.target.node));
+        let (new, extension) = (update.new_tags(), billing_id(vm));
+        let beside = node.tagged_beside_vm().map(|id| &**id);
+        for id in beside.chain([&*extension, &**vm]) {
+            text.push_str(&shown(&tags(id, &new)?));
         }
     }
     for (change, delete) in plan.spec.deletes() {

@@ -54,7 +54,7 @@ impl Rehearsal<'_> {
             }
             Effect::PutExtension(attempt) => {
                 let vm = self.resource("Microsoft.Compute/virtualMachines", &attempt.name);
-                let id = format!("{vm}/extensions/{}", extension::BILLING_EXTENSION);
+                let id = extension::billing_id(&vm);
                 self.put(action, attempt, (id, Api::Compute, false), |made, _, _| made.extension())
             }
             Effect::DeleteVm(vm) => self.delete_vm(vm),
@@ -97,13 +97,11 @@ impl Rehearsal<'_> {
             Effect::CreateVm(attempt) => (Method::Put, self.resource(VMS, &attempt.name)),
             Effect::PutExtension(attempt) => {
                 let vm = self.resource(VMS, &attempt.name);
-                (Method::Put, format!("{vm}/extensions/{}", extension::BILLING_EXTENSION))
+                (Method::Put, extension::billing_id(&vm))
             }
             Effect::DeleteVm(vm) => (Method::Delete, vm.id.to_string()),
             Effect::DeleteInterface(id) => (Method::Delete, id.to_string()),
-            Effect::Tag(tag) => {
-                (Method::Patch, format!("{}/providers/Microsoft.Resources/tags/default", tag.id))
-            }
+            Effect::Tag(tag) => return requests::tags(&tag.id, &tag.tags).ok(),
             Effect::CreateClaim(_)
             | Effect::CreateToken
             | Effect::Patch(_)
@@ -245,15 +243,11 @@ impl Rehearsal<'_> {
     }
 
     fn tag(&mut self, tag: &TagRef) -> Sent {
-        let target = format!(
-            "{}/providers/Microsoft.Resources/tags/default?api-version={}",
-            tag.id,
-            Api::Tags.version()
-        );
-        let body = json!({"operation": "Merge", "properties": {"tags": tag.tags}});
-        let answer = self.client.azure(self.world, self.now, Call::patch(&target, &body));
+        let Ok(request) = requests::tags(&tag.id, &tag.tags) else { return given_up("BadId", &tag.id) };
+        let body = request.body.as_ref().map_or(Value::Null, |body| body.shown().clone());
+        let answer = self.client.azure(self.world, self.now, Call::patch(&request.target(), &body));
         match answer {
-            Some(answer) if answer.status == 404 && tag.id.contains("/extensions/") => DONE,
+            Some(answer) if answer.status == 404 && tag.may_be_missing => DONE,
             other => self.begun(other, None),
         }
     }
