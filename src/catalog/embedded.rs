@@ -79,6 +79,7 @@ pub(super) fn load(region: &Region) -> Result<Catalog, UnknownRegion> {
         replaced,
         source,
         only: None,
+        refusals: Vec::new(),
     })
 }
 

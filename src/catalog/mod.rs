@@ -19,6 +19,7 @@ mod offering;
 pub mod price;
 mod read;
 pub mod refuse;
+pub mod refused;
 pub mod reserve;
 pub mod size;
 pub mod size_name;
@@ -31,8 +32,8 @@ pub use self::offering::NO_ZONE;
 pub use self::price::{PricedSize, ReplacedPrice, SizePrice};
 pub use self::read::CatalogFault;
 use crate::model::{
-    CapacityType, ClassName, Digest, InstanceType, LabelKey, NetworkSetup, NodeClass, Price, Region, SkuName,
-    Zone, label,
+    CapacityType, ClassName, Digest, InstanceType, LabelKey, NetworkSetup, NodeClass, Price, Refusal, Region,
+    SkuName, Zone, label,
 };
 
 /// The OS disk of an AKSNodeClass that names no size, in GB.
@@ -53,6 +54,9 @@ pub struct Catalog {
     /// What may be bought of it at all, where that is narrowed.
     #[serde(skip)]
     only: Option<Arc<BTreeSet<Way>>>,
+    /// What Azure refuses for the time being.
+    #[serde(skip)]
+    refusals: Vec<Refusal>,
 }
 
 /// A way to have a size: where, and how it is bought.
@@ -185,7 +189,8 @@ impl Catalog {
 
     fn of_stock(region: Region, stock: Stock, source: String) -> Self {
         let (zones, disks) = (RegionZones::Unknown, disk::DiskPrices::default());
-        Self { region, stock: Arc::new(stock), zones, disks, replaced: Vec::new(), source, only: None }
+        let (stock, replaced, refusals) = (Arc::new(stock), Vec::new(), Vec::new());
+        Self { region, stock, zones, disks, replaced, source, only: None, refusals }
     }
 
     /// Returns the instance types that nodes of this class may have.
@@ -201,6 +206,7 @@ impl Catalog {
                 }
             }
         }
+        refused::rule_out(&mut offered.types, &self.refusals);
         offered
     }
 
@@ -352,6 +358,13 @@ impl Catalog {
     #[must_use]
     pub fn with_only(mut self, ways: BTreeSet<Way>) -> Self {
         self.only = Some(Arc::new(ways));
+        self
+    }
+
+    /// Returns the catalogue without what Azure refuses for the time being. Prices stay known.
+    #[must_use]
+    pub fn without(mut self, refusals: Vec<Refusal>) -> Self {
+        self.refusals = refusals;
         self
     }
 

@@ -89,6 +89,13 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// Returns whether nothing at all can be had, as where the quota of the region is used up: then no other size, zone or
+    /// way to buy helps.
+    #[must_use]
+    pub fn is_of_all(&self) -> bool {
+        self.size.is_none() && self.place == RefusedPlace::Everywhere && self.capacity_type.is_none()
+    }
+
     /// Returns whether this way to have a VM was refused, its size aside.
     #[must_use]
     pub fn is_about(&self, offering: &Offering) -> bool {

@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 
 use super::World;
+use crate::catalog::NO_ZONE;
 use crate::launch;
 use crate::manifests::Remark;
-use crate::model::{NetworkSetup, Node, NodeName};
+use crate::model::{NetworkSetup, Node, NodeName, Refusal, RefusedPlace};
 use crate::plan::{ChangeId, Plan};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
@@ -36,13 +37,35 @@ fn setup(network: &NetworkFacts) -> Option<NetworkSetup> {
     }
 }
 
-/// Takes what Azure refused while plans before were carried out for what Karpenter's events say.
-pub(super) fn take_refusals(snapshot: &mut Snapshot) {
+/// Takes off the catalogue what Azure refused to nodeform while earlier plans were carried out, until that is over, and says
+/// so: to ask again would only be refused again, while other offerings of the pool may do.
+pub(super) fn rule_out_refused(snapshot: &mut Snapshot) -> Vec<Remark> {
     let ledger = snapshot.azure.as_ref().and_then(|facts| facts.ledger.as_ref());
-    let refusals = ledger.map(|ledger| ledger.refusals.clone()).unwrap_or_default();
-    snapshot.refusals.extend(refusals);
-    snapshot.refusals.sort();
-    snapshot.refusals.dedup();
+    let counts =
+        |refusal: &&Refusal| snapshot.at.is_some_and(|at| at < refusal.until) && !refusal.is_of_all();
+    let refusals: Vec<Refusal> =
+        ledger.iter().flat_map(|ledger| &ledger.refusals).filter(counts).cloned().collect();
+    let remarks = refusals.iter().map(ruled_out).collect();
+    snapshot.catalog = snapshot.catalog.clone().without(refusals);
+    remarks
+}
+
+fn ruled_out(refusal: &Refusal) -> Remark {
+    let Refusal { size, place, capacity_type, because, until } = refusal;
+    let object = match (size, capacity_type) {
+        (Some(size), Some(bought)) => format!("size `{size}`, {bought}"),
+        (Some(size), None) => format!("size `{size}`"),
+        (None, Some(bought)) => format!("every {bought} offering"),
+        (None, None) => "every offering".to_owned(),
+    };
+    let place = match place {
+        RefusedPlace::Everywhere => String::new(),
+        RefusedPlace::EveryZone => " in every zone".to_owned(),
+        RefusedPlace::Zone(zone) if zone.as_str() == NO_ZONE => " outside of zones".to_owned(),
+        RefusedPlace::Zone(zone) => format!(" in zone `{zone}`"),
+    };
+    let what = format!("not used{place} until {until}: Azure refused it ({because})");
+    Remark { object, what, hint: None }
 }
 
 /// Keeps the nodes that nodeform did not make, and says so.

@@ -264,7 +264,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     assumptions.extend(coming::fill(&mut objects.nodes, &catalog, &policy, network));
     let options = AssembleOptions { at, network, assumes_system_daemons: !without_system_daemons };
     let mut snapshot = Snapshot { azure, ..assemble(&objects, catalog, options) };
-    live::take_refusals(&mut snapshot);
+    let refused = live::rule_out_refused(&mut snapshot);
     let kept = live::keep_others(&mut snapshot);
     headroom::keep_room(&mut snapshot, &policy.buffers, &objects.templates);
     snapshot.assumptions.extend(assumptions);
@@ -286,7 +286,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         valid_for: is_as_seen.then(|| valid_for.unwrap_or(VALID_FOR)),
         objects: objects.documents,
         strays: objects.strays,
-        remarks: objects.said.remarks.into_iter().chain(remarks).chain(kept).collect(),
+        remarks: objects.said.remarks.into_iter().chain(remarks).chain(refused).chain(kept).collect(),
         faulty: objects.said.faulty,
         unscaled: objects.said.unscaled,
     })

@@ -141,7 +141,12 @@ impl Memory {
                 Event::TriesAgain { action, because }
             }
             Performed::Failed { failed, refusal } => {
-                self.refusals.extend(refusal);
+                self.refusals.extend(refusal.map(|refusal| {
+                    let wait = self.wait(refusal.until.duration_since(now));
+                    let until = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
+                    // People read it.
+                    Refusal { until: until.round(jiff::Unit::Second).unwrap_or(until), ..refusal }
+                }));
                 self.fail(action, failed)
             }
         }

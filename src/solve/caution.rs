@@ -8,9 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::Offered;
+use crate::catalog::refused::Refused;
 use crate::model::{
     CapacityType, ClassName, Fleet, InstanceType, MicroUsdPerHour, Offering, PodKey, Prefer, Refusal,
-    RefusedPlace, ResourceName, SkuName, Zone, label,
+    RefusedPlace, Zone,
 };
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
@@ -43,16 +44,6 @@ pub struct Caution {
     zones: BTreeSet<Zone>,
 }
 
-/// A refusal, with what it says of larger sizes of the same series.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Refused {
-    refusal: Refusal,
-    /// The series and the thousandths of a core of the size, where something is known of it.
-    size: Option<(SeriesName, i64)>,
-}
-
-type SeriesName = std::sync::Arc<str>;
-
 impl Caution {
     /// Returns what counts for the pools of a policy that may use what their classes are offered.
     #[must_use]
@@ -60,10 +51,8 @@ impl Caution {
         if policy.fleet.prefer == Prefer::Price {
             return Self::default();
         }
-        let live = live(snapshot).cloned().map(|refusal| {
-            let size = refusal.size.as_ref().and_then(|name| size_of(name, offered));
-            Refused { refusal, size }
-        });
+        let types = || offered.values().flat_map(|offered| &offered.types);
+        let live = live(snapshot).map(|refusal| Refused::of(refusal.clone(), types()));
         Self { is_heeded: true, refused: live.collect(), zones: snapshot.catalog.zone_names() }
     }
 
@@ -165,36 +154,6 @@ pub(super) fn unplaced(snapshot: &Snapshot, solution: &Solution) -> BTreeMap<i32
 pub(super) fn live(snapshot: &Snapshot) -> impl Iterator<Item = &Refusal> {
     let is_live = |refusal: &&Refusal| snapshot.at.is_some_and(|at| at < refusal.until);
     snapshot.refusals.iter().filter(is_live)
-}
-
-impl Refused {
-    /// Returns whether a way to have a size was refused: the size itself, or a smaller one of its series, as the
-    /// provider has it.
-    fn is_about(&self, kind: &InstanceType, offering: &Offering) -> bool {
-        let is_size = match (&self.refusal.size, &self.size) {
-            (None, _) => true,
-            (Some(name), _) if *name == kind.name => true,
-            (Some(_), None) => false,
-            (Some(_), Some((series, cpu))) => {
-                series_of(kind).is_some_and(|own| own == series) && cpu_of(kind) >= *cpu
-            }
-        };
-        is_size && self.refusal.is_about(offering)
-    }
-}
-
-fn size_of(name: &SkuName, offered: &BTreeMap<ClassName, Offered>) -> Option<(SeriesName, i64)> {
-    let mut kinds = offered.values().flat_map(|offered| &offered.types);
-    let kind = kinds.find(|kind| kind.name == *name)?;
-    Some((series_of(kind)?.clone(), cpu_of(kind)))
-}
-
-fn series_of(kind: &InstanceType) -> Option<&SeriesName> {
-    kind.requirements.get(label::SKU_SERIES)?.single()
-}
-
-fn cpu_of(kind: &InstanceType) -> i64 {
-    kind.capacity.get(&ResourceName::Cpu)
 }
 
 fn warning(refusal: &Refusal) -> Warning {

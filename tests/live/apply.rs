@@ -262,6 +262,23 @@ async fn how_long_a_plan_is_good_may_be_days_and_no_years() {
 }
 
 #[tokio::test]
+async fn what_azure_refused_is_not_planned_again_until_that_is_over() {
+    let world = WORLD
+        .replacen("  location: westeurope\n", "  location: westeurope\n  quotas: {lowPriorityCores: 0}\n", 1)
+        .replace("values: [on-demand]", "values: [spot, on-demand]");
+    let program = Program::of(&world, &["--speed", "60"]).await;
+    let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
+    assert_eq!(ran.code, Some(5), "the cheapest twenty choices are spot: {ran:?}");
+    let ran = program.nodeform(&["plan", "--live"], &[]).await;
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let text = format!("{}{}", ran.printed, ran.said);
+    assert!(text.contains("every spot offering: not used until"), "{text}");
+    assert!(text.contains("Azure refused it\n      (SubscriptionQuotaReached)"), "{text}");
+    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
+    program.wait_for(|state| running(state) == 5).await;
+}
+
+#[tokio::test]
 async fn tags_of_a_class_come_to_vms_that_run_and_those_of_others_stay() {
     let record = tempfile::NamedTempFile::new().expect("a file");
     let program = started(&record.path().display().to_string()).await;

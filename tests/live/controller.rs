@@ -27,13 +27,17 @@ impl Running {
 
     /// The same with more documents, and another speed.
     async fn with(more: &str, mode: &str, (replicas, speed): (usize, &str)) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
         let world = WORLD.replace("replicas: 5", &format!("replicas: {replicas}")) + more;
+        Self::of_world(&world, mode, speed).await
+    }
+
+    async fn of_world(world: &str, mode: &str, speed: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
         let fleet = format!(
             "---\napiVersion: nodeform.dev/v1alpha1\nkind: NodeFleet\nmetadata: {{name: demo}}\nspec: {{mode: {mode}}}\n"
         );
         let record = folder.path().join("record.jsonl").display().to_string();
-        let program = Program::of(&(world + &fleet), &["--speed", speed, "--record", &record]).await;
+        let program = Program::of(&format!("{world}{fleet}"), &["--speed", speed, "--record", &record]).await;
         let controller = controller(&program, folder.path());
         Self { program, controller, folder }
     }
@@ -324,7 +328,7 @@ async fn pods_that_fit_nowhere_stand_in_the_status_with_the_reason_while_all_els
     assert_eq!(status["waiting"][0]["example"], "default/giant", "{status}");
     assert!(status["waiting"][0]["because"].to_string().contains("memory"), "{status}");
     assert_eq!(status["plan"]["pending"], 1, "{status}");
-    assert_eq!(running.said().matches("pods get no node").count(), 1, "{}", running.said());
+    assert_eq!(running.said().matches("pods stay Pending").count(), 1, "{}", running.said());
     running.terminated().await;
 }
 
@@ -346,12 +350,28 @@ async fn creates_that_azure_refuses_stand_in_the_status_with_its_code_until_they
     running.scale(5).await;
     running
         .program
-        .wait(async || running.fleet().await["status"]["holds"].to_string().contains("tried again at"))
+        .wait(async || running.fleet().await["status"]["holds"].to_string().contains("next attempt for pool"))
         .await;
     let status = running.fleet().await["status"].clone();
     assert_eq!(status["holds"][0]["class"], "create", "{status}");
     assert!(status["holds"][0]["because"].to_string().contains("AllocationFailed"), "{status}");
     assert!(status["holds"][0]["until"].is_string(), "{status}");
+    running.terminated().await;
+}
+
+#[tokio::test]
+async fn what_azure_refuses_is_not_asked_for_again_while_the_pool_has_other_offerings() {
+    let world = WORLD
+        .replacen("  location: westeurope\n", "  location: westeurope\n  quotas: {lowPriorityCores: 0}\n", 1)
+        .replace("values: [on-demand]", "values: [spot, on-demand]");
+    let mut running = Running::of_world(&world, "auto", "60").await;
+    running.runs(5).await;
+    let record = std::fs::read_to_string(running.folder.path().join("record.jsonl")).expect("it records");
+    let refused = record.lines().filter(|line| line.contains("LowPriorityCores")).count();
+    assert_eq!(refused, 1, "all spot is left alone once Azure has refused one");
+    let claims = running.claims().await;
+    let bought = |claim: &Value| claim["metadata"]["labels"]["karpenter.sh/capacity-type"].clone();
+    assert!(claims.iter().all(|claim| bought(claim) == "on-demand"), "{claims:?}");
     running.terminated().await;
 }
 

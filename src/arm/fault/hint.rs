@@ -40,7 +40,13 @@ pub(super) const fn what(kind: FaultKind) -> &'static str {
 /// What to do next.
 pub(super) const fn of(kind: FaultKind) -> Option<&'static str> {
     Some(match kind {
-        FaultKind::FamilyQuota { .. } | FaultKind::SpotQuota | FaultKind::RegionQuota => {
+        FaultKind::SpotQuota => {
+            "request spot quota, or allow `on-demand` in `karpenter.sh/capacity-type` of the NodePool"
+        }
+        FaultKind::RegionQuota => {
+            "request quota of the region's total cores: `az vm list-usage -l LOCATION -o table`"
+        }
+        FaultKind::FamilyQuota { .. } => {
             "request quota, or allow other sizes in the NodePool: `az vm list-usage -l LOCATION -o table`"
         }
         FaultKind::SizeNotAvailable

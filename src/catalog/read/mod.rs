@@ -110,6 +110,7 @@ fn of_sizes(sizes: BTreeMap<SkuName, Size>, region: &Region) -> Catalog {
         disks: embedded::disks(),
         replaced: Vec::new(),
         only: None,
+        refusals: Vec::new(),
         source: String::new(),
     }
 }
