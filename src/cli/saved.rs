@@ -180,15 +180,13 @@ fn reviewed(folder: &Path) -> Result<(CheckedPlan, usize), Failure> {
 /// Undoes what Git does to text where `core.autocrlf` is set: each line feed has got a carriage return. What is merged is
 /// read from blobs, where nothing is undone.
 fn as_committed(bytes: Vec<u8>) -> Vec<u8> {
-    let feeds = bytes.iter().filter(|byte| **byte == b'\n').count();
-    let both = bytes.windows(2).filter(|pair| *pair == b"\r\n").count();
-    if feeds == 0 || both < feeds {
-        return bytes;
+    match String::from_utf8(bytes) {
+        Ok(text) if text.matches("\r\n").count() == text.matches('\n').count() => {
+            text.replace("\r\n", "\n").into_bytes()
+        }
+        Ok(text) => text.into_bytes(),
+        Err(no_text) => no_text.into_bytes(),
     }
-    let next = bytes.iter().copied().skip(1).map(Some).chain([None]);
-    let kept =
-        bytes.iter().copied().zip(next).filter(|(byte, next)| !(*byte == b'\r' && *next == Some(b'\n')));
-    kept.map(|(byte, _)| byte).collect()
 }
 
 /// What lies in a folder.

@@ -97,10 +97,11 @@ async fn who_loses_the_lease_writes_nothing_more() {
     let said = folder.path().join("said");
     let mut applying = program.started(&["apply", &plan], &said);
     program.wait_for(|state| state["virtualMachines"].as_array().is_some_and(|vms| !vms.is_empty())).await;
-    let thief = serde_json::json!({"spec": {
-        "holderIdentity": "thief", "renewTime": nodeform::cluster::lease::micro_time(jiff::Timestamp::now()),
-    }});
-    assert_eq!(program.patch(LEASE, &thief).await.0, 200);
+    let thief = || {
+        let now = nodeform::cluster::lease::micro_time(jiff::Timestamp::now());
+        serde_json::json!({"spec": {"holderIdentity": "thief", "renewTime": now}})
+    };
+    assert_eq!(program.patch(LEASE, &thief()).await.0, 200);
     let ended = applying.wait().await.expect("it ends");
     let said = std::fs::read_to_string(said).expect("it was written");
     assert_eq!(ended.code(), Some(1), "{said}");
@@ -111,6 +112,18 @@ async fn who_loses_the_lease_writes_nothing_more() {
     let before = writes(&record);
     program.wait_for(|state| state["virtualMachines"][0]["state"] != "Creating").await;
     assert_eq!(writes(&record), before, "nothing was written by who had lost the Lease");
+    let holding = async {
+        loop {
+            program.patch(LEASE, &thief()).await;
+        }
+    };
+    let applied = ["apply", &plan];
+    let ran = tokio::select! {
+        ran = program.nodeform(&applied, &[]) => ran,
+        () = holding => unreachable!("it is held for as long as that takes"),
+    };
+    assert_eq!(ran.code, Some(3), "{}", ran.said);
+    assert!(ran.said.contains("`thief` holds Lease `kube-system/karpenter-leader-election`"), "{}", ran.said);
     let free = serde_json::json!({"spec": {"holderIdentity": ""}});
     assert_eq!(program.patch(LEASE, &free).await.0, 200);
     let ran = program.nodeform(&["apply", &plan], &[]).await;

@@ -28,6 +28,19 @@ spec:
 ";
 
 #[tokio::test]
+async fn permissions_that_cannot_be_read_are_a_warning_since_nothing_checks_them() {
+    let settings = "  location: westeurope
+  permissions: [\"Microsoft.Compute/*\", \"Microsoft.Network/*\", \"Microsoft.ContainerService/*\"]
+";
+    let world = WORLD.replacen("  location: westeurope\n", settings, 1);
+    let program = Program::of(&world, &["--speed", "60"]).await;
+    let ran = program.nodeform(&["plan", "--live"], &[]).await;
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let said = "permissions in the node resource group could not be read, so they are not checked before the first write:";
+    assert!(ran.said.contains(said), "{}", ran.said);
+}
+
+#[tokio::test]
 async fn everything_that_stands_in_the_way_is_said_at_once_and_nothing_is_written() {
     let world = WORLD.replacen("  location: westeurope\n", SETTINGS, 1) + KARPENTER;
     let program = Program::of(&world, &["--speed", "60"]).await;
