@@ -165,7 +165,7 @@ impl NotMade {
     #[must_use]
     pub fn because(&self) -> String {
         let Self { pool, what, until, .. } = self;
-        format!("nodes of pool `{pool}` are tried again at {until}; this one could not be made: {what}")
+        format!("next attempt for pool `{pool}` at {until}; creating this node failed: {what}")
     }
 }
 

@@ -35,7 +35,7 @@ pub fn left_out(spec: &PlanSpec, choosing: Choosing<'_>) -> BTreeMap<ChangeId, A
                 spec.claims.get(&create.spec).and_then(|claim| of_create(claim, choosing))
             }
             Change::Delete(delete) => of_delete(spec, id, delete, choosing),
-            Change::Update(_) => Some("tags change in place by `nodeform apply` alone".to_owned()),
+            Change::Update(_) => Some("only `nodeform apply` changes tags in place".to_owned()),
             Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
                 Some("this version carries out creates and removals alone".to_owned())
             }

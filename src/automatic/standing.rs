@@ -48,8 +48,9 @@ pub fn standing(fleets: &[Value]) -> Standing {
             observe(Some(found), Some(because))
         }
         Some(other) => {
-            let because =
-                format!("there is no mode `{other}`: it observes; set `spec.mode` to `observe` or `auto`");
+            let because = format!(
+                "unknown mode `{other}`, so nodeform only observes: set `spec.mode` to `observe` or `auto`"
+            );
             observe(Some(found), Some(because))
         }
     }
@@ -80,7 +81,7 @@ mod tests {
             assert_eq!((found.mode, found.because.is_some()), (Mode::Observe, true), "{fleets:?}");
         }
         let unknown = standing(&[fleet("prod", json!({"mode": "autto"}))]).because.expect("it is told");
-        assert!(unknown.contains("no mode `autto`") && unknown.contains("`auto`"), "{unknown}");
+        assert!(unknown.contains("unknown mode `autto`") && unknown.contains("`auto`"), "{unknown}");
         let plain = standing(&[fleet("prod", json!({}))]);
         assert_eq!((plain.mode, plain.because), (Mode::Observe, None));
     }

@@ -41,14 +41,14 @@ pub struct News {
     pub silent: Vec<FleetHold>,
     /// What could not be made a short while ago.
     pub failed: Vec<FleetHold>,
-    /// Pods that get no node, by reason.
+    /// Pods that stay Pending, by reason.
     pub waiting: Vec<FleetWaiting>,
     /// Why nothing new begins.
     pub stops: Vec<String>,
 }
 
 impl News {
-    /// Takes the figures and the holds of a plan; the time of one that says the same stays. The pods that get no node are
+    /// Takes the figures and the holds of a plan; the time of one that says the same stays. The pods that stay Pending are
     /// those of the plan that had all that wait before it.
     pub fn take(&mut self, plan: &Plan, with_waiting: &Plan, at: Timestamp) {
         let Summary { add, destroy, monthly_before, monthly_after, .. } = Summary::of(plan);
@@ -88,7 +88,7 @@ impl News {
         self.holds = held.chain(staying).take(HOLDS_MAX).collect();
     }
 
-    /// Takes the pods that get no node; returns those of which that is new.
+    /// Takes the pods that stay Pending; returns those of which that is new.
     pub fn take_waiting(&mut self, waiting: Vec<FleetWaiting>) -> Vec<FleetWaiting> {
         let next = waiting.into_iter().take(WAITING_MAX);
         let next: Vec<FleetWaiting> =
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn pods_that_get_no_node_are_told_with_the_reason_and_are_news_once() {
+    fn pods_that_stay_pending_are_told_with_the_reason_and_are_news_once() {
         let at = Timestamp::from_second(0).unwrap();
         let mut news = News::default();
         let waiting = FleetWaiting { pods: 3, example: "web/a".to_owned(), because: "cpu".to_owned() };
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!((&failed["node"], &failed["class"]), (&json!("aks-c"), &json!("create")));
         assert_eq!(
             failed["because"],
-            "nodes of pool `web` are tried again at 1970-01-01T00:00:00Z; this one could not be made: AuthorizationFailed"
+            "next attempt for pool `web` at 1970-01-01T00:00:00Z; creating this node failed: AuthorizationFailed"
         );
         news.take_failed(std::iter::empty());
         assert_eq!(news.take_deletions(&[]), []);

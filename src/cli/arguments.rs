@@ -196,7 +196,7 @@ pub(super) struct PlanArguments {
     /// cheapest
     #[arg(long, value_enum)]
     pub(super) strategy: Option<StrategyArgument>,
-    /// For how long the plan of a live cluster may be applied, as 30m, 8h or 7d, at most 30 days; else 4 hours
+    /// How long the plan of a live cluster may be applied: 30m, 8h, 7d, at most 30 days [default: 4 hours]
     #[cfg(feature = "live")]
     #[arg(long, value_name = "DURATION")]
     pub(super) valid_for: Option<String>,

@@ -36,8 +36,8 @@ pub(super) struct ProposeArguments {
     /// Plan changes of this class alone, with the others on hold
     #[arg(long, value_enum, value_name = "CLASS", requires = "live")]
     class: Option<ClassArgument>,
-    /// For how long the plan may be begun, as 30m, 8h or 7d, at most 30 days; else 4 hours, with --class replace
-    /// 7 days, with other classes but create a day
+    /// How long the plan may be begun: 30m, 8h, 7d, at most 30 days [default: 4 hours; 7 days with --class replace,
+    /// a day with other classes but create]
     #[arg(long, value_name = "DURATION", requires = "live")]
     valid_for: Option<String>,
     /// Print the files instead, and write nothing

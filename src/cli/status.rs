@@ -133,7 +133,7 @@ fn of_fleet(fleet: &Value, lines: &mut Vec<String>) {
     }
     for FleetWaiting { pods, example, because } in status.waiting.into_iter().flatten() {
         lines.push(format!(
-            "Waiting: {}, such as `{example}`: {because}",
+            "Pending: {}, such as `{example}`: {because}",
             count(pods.unsigned_abs() as usize, "pod")
         ));
     }
@@ -247,7 +247,7 @@ mod tests {
             text(&found),
             "NodeFleet `prod`: mode auto, suspended\nPlan `p1` of 2026-01-01T00:00:00Z: 1 to add, 2 to destroy\n\
              Monthly cost $10.00 → $8.00\n3 pods stay Pending\n\
-             Waiting: 3 pods, such as `web/a`: no pool has 900 GiB\nIn flight: plan `p0`, 2 changes have not ended\n\
+             Pending: 3 pods, such as `web/a`: no pool has 900 GiB\nIn flight: plan `p0`, 2 changes have not ended\n\
              Held: replace of node `n1`: freeze `week`, until 2026-01-02T00:00:00Z\nStopped: the judge refuses the plan\n\
              NodeClaims: 1 ready, 1 coming, 1 leaving\n"
         );

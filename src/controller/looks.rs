@@ -49,7 +49,7 @@ pub(super) async fn waiting(cluster: &Cluster) -> Result<Vec<WaitingPod>, Cluste
     Ok(waiting.collect())
 }
 
-/// Returns the pods that get no node by a plan, in the words of its page.
+/// Returns the pods that stay Pending by a plan, in the words of its page.
 pub(super) fn without_node(plan: &Plan) -> Vec<FleetWaiting> {
     let waiting = render::without_node(plan).into_iter().filter_map(|(pods, because)| {
         let example = pods.first()?.to_string();

@@ -268,7 +268,7 @@ impl<'a> Session<'a> {
         for FleetWaiting { pods, example, because } in
             self.news.take_waiting(looks::without_node(with_waiting))
         {
-            tracing::warn!(pods, example, "pods get no node: {because}");
+            tracing::warn!(pods, example, "pods stay Pending: {because}");
         }
         self.note_faulty(&world);
         for hold in self.news.take_deletions(&waits) {

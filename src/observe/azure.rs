@@ -86,7 +86,7 @@ impl<K: Ask> Reader<'_, K> {
                 items.into_iter().map(|item| answer::read::<A>(item).map_err(|fault| fault.to_string()));
             read.collect::<Result<Vec<A>, String>>()
         });
-        read.map_err(|why| self.seen.warnings.push(format!("{what} could not be read: {why}"))).ok()
+        read.map_err(|why| self.seen.warnings.push(format!("{what}: {why}"))).ok()
     }
 
     /// Returns what was seen so far.
@@ -112,7 +112,7 @@ impl<K: Ask> Reader<'_, K> {
             what: format!("{what} in Azure"),
             consequence: "nothing that depends on them is changed".to_owned(),
         });
-        self.seen.warnings.push(format!("{what} could not be read: {why}"));
+        self.seen.warnings.push(format!("{what}: {why}"));
     }
 
     /// Adds to the last gap what to do about it.

@@ -27,7 +27,7 @@ pub(super) async fn read(
 ) -> Obstacles {
     let request = Request::list_permissions(group);
     // Who may not list permissions learns from Azure what else is missing.
-    let what = "what the caller may do in the node resource group (it is not checked before the first write)";
+    let what = "permissions in the node resource group could not be read, so they are not checked before the first write";
     let permissions = reader.quietly::<Permission>(what, &request).await;
     let missing = permissions.map(|found| permission::missing(&found, permission::NEEDED));
     let mut others = Vec::new();

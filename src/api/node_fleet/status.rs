@@ -35,7 +35,7 @@ pub struct NodeFleetStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100, "x-kubernetes-list-type" = "atomic")))]
     pub holds: Option<Vec<FleetHold>>,
-    /// Pods that get no node, by reason, that of most pods first.
+    /// Pods that stay Pending, by reason; the reason of most pods first.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 10, "x-kubernetes-list-type" = "atomic")))]
     pub waiting: Option<Vec<FleetWaiting>>,
@@ -105,7 +105,7 @@ pub struct FleetHold {
     pub until: Option<String>,
 }
 
-/// Pods that get no node for one reason.
+/// Pods that stay Pending for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -115,6 +115,6 @@ pub struct FleetWaiting {
     pub pods: i32,
     /// One of them, as `namespace/name`.
     pub example: String,
-    /// Why they get none.
+    /// Why they get no node.
     pub because: String,
 }

@@ -84,9 +84,9 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
     Ok(if merged.is_refused { Exit::Stale } else { merged.worst })
 }
 
-/// Says where plans lie, where the path that is looked at holds none. Above and below it they are this fleet's, and the path
-/// is wrong; elsewhere they may be another fleet's, and before the first proposal is merged there is no folder: that alone
-/// must not fail a pipeline.
+/// Says where the branch has plans if the path has none. Plans above or below the path are this fleet's, so the path is
+/// wrong. Plans elsewhere may be another fleet's, and before the first merge the folder does not exist: neither may fail
+/// a pipeline.
 fn astray(place: &Place, (clone, tip): (&Clone, &Tip), is_there: bool, ui: Ui) -> Result<(), Failure> {
     let (path, branch, at) = (place.path.to_string(), place.branch.as_str(), tip.commit());
     let places = clone.places(tip).map_err(|fault| remote::failure(&fault))?;
@@ -98,7 +98,7 @@ fn astray(place: &Place, (clone, tip): (&Clone, &Tip), is_there: bool, ui: Ui) -
         .partition(|place| is_below(place, &path) || is_below(&path, place));
     if let Some(place) = near.first() {
         let what = format!(
-            "no plan lies in `{path}` on branch `{branch}` (commit {at}), and some lie in {}",
+            "branch `{branch}` (commit {at}) has no plans in `{path}`, but has plans in {}",
             shown(place)
         );
         return Err(Failure::error(what).hint(format!(
@@ -108,11 +108,14 @@ fn astray(place: &Place, (clone, tip): (&Clone, &Tip), is_there: bool, ui: Ui) -
     }
     if !is_there {
         let others: Vec<String> = far.into_iter().map(shown).collect();
-        let others =
-            if others.is_empty() { String::new() } else { format!("; plans lie in {}", others.join(", ")) };
+        let others = if others.is_empty() {
+            String::new()
+        } else {
+            format!("; it has plans in {}", others.join(", "))
+        };
         ui.aside(&format!(
             "warning: branch `{branch}` (commit {at}) has no folder `{path}`{others}\n\
-             hint: it comes with the first proposal that is merged; if one was, look at `--git-path` and `git.path` of the NodeFleet\n"
+             hint: the first merged proposal creates it; if one was merged, check `--git-path` and `git.path` of the NodeFleet\n"
         ));
     }
     Ok(())

@@ -58,7 +58,7 @@ fn differs(lines: &[DestroyLine], found: &str) -> &'static str {
     } else if without_end.len() < found.len() && is_one(without_end) {
         "ends with a carriage return (CRLF), which the plan's does not"
     } else if is_one(found.trim_end()) {
-        "has spaces at its end, which the plan's has not"
+        "ends with spaces, which the plan's does not"
     } else if commented.is_some_and(is_one) {
         "is commented out, which strikes nothing"
     } else if is_one(found.trim()) {

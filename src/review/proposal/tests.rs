@@ -198,7 +198,7 @@ fn a_line_that_strikes_nothing_is_told_with_what_differs() {
     let lines = [line("a"), line("b")];
     for (text, what) in [
         ("- node/a  # small\r\n", "line 1 of `destroy.yaml` ends with a carriage return"),
-        ("- node/a  # small  \n", "line 1 of `destroy.yaml` has spaces at its end"),
+        ("- node/a  # small  \n", "line 1 of `destroy.yaml` ends with spaces"),
         ("# - node/a  # small\n- node/b  # small\n", "line 1 of `destroy.yaml` is commented out"),
         ("  - node/a  # small\n", "line 1 of `destroy.yaml` is indented"),
         ("- node/b  # small\n- node/a  # small\n", "line 2 of `destroy.yaml` stands twice, or not in"),

@@ -131,7 +131,7 @@ async fn a_plan_is_proposed_merged_and_carried_out_once() {
     for path in ["nodeform", "nodeform/plans/deeper"] {
         let astray = stage.run(&["apply", "--merged", "--git-path", path]).await;
         assert_eq!(astray.code, Some(1), "{astray:?}");
-        assert!(astray.said.contains("and some lie in `nodeform/plans`\nhint: "), "{astray:?}");
+        assert!(astray.said.contains("but has plans in `nodeform/plans`\nhint: "), "{astray:?}");
     }
     assert_eq!(
         stage.forge.git(&["diff", "--name-only", "HEAD~1", "HEAD"]),
