@@ -203,7 +203,15 @@ fn of_five_hundred_plans_that_are_not_as_reviewed_none_is_approved() {
         ("expired", expired, &["the plan expired at"]),
         ("foreign", foreign, &["the plan is of cluster"]),
         ("spent", spent, &["spent: "]),
-        ("widened", widened, &["of `destroy.yaml` is not one of the plan's"]),
+        (
+            "widened",
+            widened,
+            &[
+                "of `destroy.yaml` is not one of the plan's",
+                "of `destroy.yaml` stands twice, or not in the plan's order",
+                "of `destroy.yaml` says something else of its node than the plan",
+            ],
+        ),
     ];
     let mut refused = 0;
     for (kind, spoil, causes) in kinds {
