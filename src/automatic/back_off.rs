@@ -165,7 +165,7 @@ impl NotMade {
     #[must_use]
     pub fn because(&self) -> String {
         let Self { pool, what, until, .. } = self;
-        format!("next attempt for pool `{pool}` at {until}; creating this node failed: {what}")
+        format!("next attempt for pool `{pool}` at {until:.0}; creating this node failed: {what}")
     }
 }
 
@@ -176,7 +176,7 @@ impl NeverJoined {
         let Self { made: Made { pool, size, image }, vm, until } = self;
         format!(
             "VM `{vm}` (pool `{pool}`, size `{size}`, image `{image}`) did not join within 15 minutes and was removed; \
-             pool, size and image are tried again at {until}; look whether nodes of its subnet reach the API server \
+             pool, size and image are tried again at {until:.0}; look whether nodes of its subnet reach the API server \
              (network security group, firewall, DNS), and whether its image starts"
         )
     }

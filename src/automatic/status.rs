@@ -55,7 +55,7 @@ impl News {
         let pending = pending(with_waiting).len();
         let next = LastPlan {
             id: plan.id(),
-            seen_at: at.to_string(),
+            seen_at: format!("{at:.0}"),
             add: count(add),
             destroy: count(destroy),
             pending: count(pending),
@@ -103,7 +103,7 @@ impl News {
             node: failed.vm.to_string(),
             class: ChangeClass::Create.to_string(),
             because: short(&failed.because()),
-            until: Some(failed.until.to_string()),
+            until: Some(format!("{:.0}", failed.until)),
         };
         self.failed = failed.map(hold).collect();
     }
@@ -127,7 +127,7 @@ impl News {
             node: silent.vm.to_string(),
             class: ChangeClass::Create.to_string(),
             because: short(&silent.because()),
-            until: Some(silent.until.to_string()),
+            until: Some(format!("{:.0}", silent.until)),
         };
         self.silent = silent.map(hold).collect();
     }
@@ -181,10 +181,8 @@ impl News {
                     status: status.to_owned(),
                     reason: reason.to_owned(),
                     message,
-                    last_transition_time: since.map_or_else(
-                        || at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-                        |before| before.last_transition_time.clone(),
-                    ),
+                    last_transition_time: since
+                        .map_or_else(|| format!("{at:.0}"), |before| before.last_transition_time.clone()),
                     observed_generation: Some(fleet.generation),
                 }
             })

@@ -112,7 +112,7 @@ impl<K: Ask> Reader<'_, K> {
             what: format!("{what} in Azure"),
             consequence: "nothing that depends on them is changed".to_owned(),
         });
-        self.seen.warnings.push(format!("{what}: {why}"));
+        self.seen.warnings.push(format!("{what} could not be read: {why}"));
     }
 
     /// Adds to the last gap what to do about it.

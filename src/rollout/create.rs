@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use jiff::SignedDuration;
 
-use super::action::{Action, Effect, PodRef, VmRef};
+use super::action::{Action, Attempt, Effect, PodRef, VmRef};
 use super::conditions::{INITIALIZED, LAUNCHED, REGISTERED};
 use super::ground::{Ground, act, attempt, let_claim_go, let_node_go, patch_claim, vm_name};
 use super::join;
@@ -155,6 +155,10 @@ impl Coming<'_> {
         }
         let registered = claim.is(REGISTERED);
         match vm.state {
+            // The end of the operation says why, and what else is refused for it.
+            Provisioning::Failed if !registered && self.is_being_made(&tried) => {
+                Standing::waits(format!("what Azure says of VM `{name}`"))
+            }
             Provisioning::Failed if !registered => self.next_choice(claim, &journal, VM_FAILED),
             Provisioning::Deleting if !registered => self.next_choice(claim, &journal, VM_GONE),
             Provisioning::Succeeded if !journal.billed => self.bill(claim, &journal, vm),
@@ -163,6 +167,11 @@ impl Coming<'_> {
             | Provisioning::Failed
             | Provisioning::Deleting => self.joins(claim, &journal, vm),
         }
+    }
+
+    fn is_being_made(&self, tried: &Attempt) -> bool {
+        let effect = Effect::CreateVm(tried.clone());
+        self.ground.memory.in_flight.contains(&Action { change: self.id.clone(), effect }.key())
     }
 
     /// Puts the extension while the node joins, and writes down that it is there, since no list shows it.
