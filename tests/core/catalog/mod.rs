@@ -5,5 +5,6 @@ mod estimates;
 mod given;
 mod names;
 mod oracle;
+mod refused;
 mod shared;
 mod shown;
