@@ -7,6 +7,7 @@ pub mod again;
 pub mod compare;
 mod faulty;
 mod held_back;
+mod hidden_azure;
 mod honoring;
 mod instead;
 mod live;

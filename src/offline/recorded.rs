@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::faulty::Faulty;
-use super::{Problem, Request, catalog, problems, region, with_policy};
+use super::{Problem, Request, catalog, hidden_azure, problems, region, with_policy};
 use crate::catalog::Catalog;
 use crate::manifests::{self, Cover, Fault, Names, Objects, Overlay, ReadOptions, Source};
 use crate::model::Region;
@@ -116,6 +116,7 @@ pub(super) fn read(laid: Laid, reading: &ReadOptions, names: Names) -> Result<(R
     }
     // What is hidden already stays as it is, unless it is to be hidden better.
     let names = if names > recorded { names } else { Names::Show };
+    let azure = azure.map(|facts| hidden_azure::facts(facts, names));
     let cover = Cover::of(names, &[&kept, &with], &prune);
     let (kept, overlay) =
         (cover.kept(kept), Overlay { with: cover.kept(with), prune: cover.identities(prune), note: None });
@@ -162,6 +163,7 @@ pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
     let (mut kept, faults) = manifests::keep(sources);
     kept.listed.extend(asked_for);
     let cover = Cover::of(names, &[&kept], &BTreeSet::new());
+    let azure = azure.map(|facts| hidden_azure::facts(facts, names));
     let kept = cover.kept(kept);
     let read = manifests::read_kept(kept.clone(), &ReadOptions::default());
     let faulty = Faulty::of(azure.as_ref());

@@ -279,6 +279,34 @@ async fn what_azure_refused_is_not_planned_again_until_that_is_over() {
 }
 
 #[tokio::test]
+async fn a_snapshot_of_hidden_names_gives_the_plan_of_the_cluster_itself() {
+    let record = tempfile::NamedTempFile::new().expect("a file");
+    let program = started(&record.path().display().to_string()).await;
+    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
+    program.wait_for(|state| running(state) == 5).await;
+    assert_eq!(program.patch(INFLATE, &json!({"spec": {"replicas": 0}})).await.0, 200);
+    program.wait_for(|state| running(state) == 0).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut heads = Vec::new();
+    for names in ["show", "hash", "omit"] {
+        let file = folder.path().join(names).display().to_string();
+        done(&program.nodeform(&["snapshot", "--live", "--names", names, "--out", &file], &[]).await);
+        let text = std::fs::read_to_string(&file).expect("it was saved");
+        let told: Vec<&str> = ["11111111-2222-4333-8444-555555555555", "MC_rg-demo", "mc_rg-demo"]
+            .into_iter()
+            .filter_map(|name| text.get(text.find(name)?.saturating_sub(80)..)?.get(..160))
+            .collect();
+        assert_eq!(told.is_empty(), names != "show", "{names}: {told:?}");
+        let ran = program.nodeform(&["plan", "--snapshot", &file], &[]).await;
+        done(&ran);
+        assert!(!ran.said.contains("was not among those that Azure listed"), "{}", ran.said);
+        heads.push(ran.printed.lines().take(2).collect::<Vec<_>>().join("\n"));
+    }
+    assert!(heads[0].starts_with("Plan: 0 to add, 0 to change, 1 to destroy."), "{heads:?}");
+    assert!(heads.iter().all(|head| *head == heads[0]), "{heads:?}");
+}
+
+#[tokio::test]
 async fn tags_of_a_class_come_to_vms_that_run_and_those_of_others_stay() {
     let record = tempfile::NamedTempFile::new().expect("a file");
     let program = started(&record.path().display().to_string()).await;

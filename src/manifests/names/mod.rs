@@ -2,8 +2,10 @@
 //!
 //! Equal texts stay equal and different ones different, so that owners, selectors and claims go on meaning what
 //! they meant: a plan of hidden names has the same nodes and the same cost. Names of nodes, pools, classes, sizes
-//! and zones, keys of labels, and the labels of nodes stay as they are.
+//! and zones, keys of labels, and the labels of nodes stay as they are. Of ids of Azure the subscription and the resource
+//! group are hidden.
 
+mod azure_ids;
 mod made;
 mod places;
 
@@ -18,6 +20,7 @@ use super::operated::Operated;
 use super::{NotUnderstood, ReadOptions};
 use crate::model::fleet::AKS_DAEMONSETS;
 use crate::model::{Digest, Namespace, Workload};
+pub use azure_ids::{azure_id, azure_name};
 use made::{Made, Part};
 
 /// What is done with names.

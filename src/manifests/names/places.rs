@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::Role;
+use super::{Role, azure_id, azure_ids};
 use crate::manifests::allow::{Scope, scope_of};
 use crate::manifests::kind::group_and_version;
 use crate::manifests::tree::{Tree, Value};
@@ -46,18 +46,20 @@ pub(super) fn each(object: &Tree, note: &mut impl FnMut(&Arc<str>, Role)) {
     walk_object(&mut object, &mut |text, role| note(text, role));
 }
 
-/// Replaces each name of an object; a provider ID, which names a subscription, by a digest.
+/// Replaces each name of an object, and what ids of Azure name in it; a provider ID of another form by a digest.
 pub(super) fn replace(object: &mut Tree, text: &impl Fn(&str) -> Arc<str>) {
     for field in ["spec", "status"] {
         if let Some(id) = object.get_mut(field).and_then(|field| field.get_mut("providerID"))
             && let Value::Text(id) = &mut id.value
             && !id.is_empty()
+            && azure_id(id).is_none()
         {
             // Azure does not heed letter case in it, and a node and its claim may differ in that.
             let digest = Digest::of_bytes(id.to_ascii_lowercase().as_bytes()).base32(20);
             *id = Arc::from(format!("azure:///{digest}"));
         }
     }
+    azure_ids::replace(object);
     walk_object(object, &mut |name, _| *name = text(name));
 }
 
