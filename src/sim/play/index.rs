@@ -9,13 +9,15 @@ use super::quantity::milli;
 use crate::sim::cluster::{
     BUDGETS, DAEMON_SETS, DEPLOYMENTS, JOBS, KindId, NODES, Name, PODS, REPLICA_SETS, STATEFUL_SETS, Store,
 };
-use crate::sim::json::{is_true, list, members, number, text_or_empty};
+use crate::sim::json::{is_true, list, members, number, text, text_or_empty};
 
 /// A pod in brief.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PodView {
     pub(crate) uid: String,
     pub(crate) node: Option<String>,
+    /// The node that was promised to it (`status.nominatedNodeName`).
+    nominated: Option<String>,
     pub(crate) owner: Option<String>,
     pub(crate) requests: Amounts,
     /// Its rank among those that wait: higher comes first.
@@ -34,6 +36,7 @@ impl PodView {
         Self {
             uid: text_or_empty(pod, "/metadata/uid").to_owned(),
             node: pod::node(pod).map(str::to_owned),
+            nominated: text(pod, "/status/nominatedNodeName").map(str::to_owned),
             owner: pod::controller(pod).map(str::to_owned),
             requests: pod::requests(pod),
             priority: number(pod, "/spec/priority").unwrap_or(0),
@@ -119,6 +122,8 @@ pub(crate) struct Index {
     /// UIDs of controllers whose pods, or who themselves, have changed.
     pub(crate) changed_owners: BTreeSet<String>,
     by_node: BTreeMap<String, BTreeSet<Name>>,
+    /// Waiting pods that a node is promised to, by node.
+    promised: BTreeMap<String, BTreeSet<Name>>,
     by_owner: BTreeMap<String, BTreeSet<Name>>,
     by_uid: BTreeMap<String, Name>,
 }
@@ -165,6 +170,7 @@ impl Index {
         }
         if let Some(old) = self.pods.remove(name) {
             self.told.remove(name);
+            self.break_promise(name, &old);
             if let Some(waiting) = self.waiting.get_mut(&old.shape) {
                 waiting.remove(&(old.priority.saturating_neg(), name.clone()));
                 if waiting.is_empty() {
@@ -199,6 +205,9 @@ impl Index {
                     .entry(new.shape)
                     .or_default()
                     .insert((new.priority.saturating_neg(), name.clone()));
+                if let Some(node) = &new.nominated {
+                    self.promised.entry(node.clone()).or_default().insert(name.clone());
+                }
             }
             None => {}
         }
@@ -214,6 +223,31 @@ impl Index {
         for (name, amount) in amounts {
             *used.entry(name.clone()).or_insert(0) += sign * amount;
         }
+    }
+
+    fn break_promise(&mut self, name: &Name, pod: &PodView) {
+        if let Some(node) = pod.nominated.as_ref().filter(|_| pod.node.is_none()) {
+            remove_from(&mut self.promised, node, name);
+            self.touched.insert(node.clone());
+        }
+    }
+
+    /// Notes that a pod was bound: what was promised to it is taken now.
+    pub(crate) fn keep_promise(&mut self, name: &Name) {
+        if let Some(node) = self.pods.get(name).and_then(|pod| pod.nominated.clone()) {
+            remove_from(&mut self.promised, &node, name);
+        }
+    }
+
+    /// The pods that a node is promised to before others of this priority.
+    pub(crate) fn promised_before(
+        &self,
+        node: &str,
+        priority: i64,
+    ) -> impl Iterator<Item = (&Name, &PodView)> {
+        let names = self.promised.get(node).into_iter().flatten();
+        let pods = names.filter_map(|name| self.pods.get_key_value(name));
+        pods.filter(move |(_, pod)| pod.priority >= priority)
     }
 
     /// The pods of a controller.

@@ -1,7 +1,7 @@
 //! A scheduler: each waiting pod goes to the first node, by name, that it fits.
 //!
-//! It knows resources, node selectors, required node affinity, taints, and nominated nodes. It knows no affinity
-//! between pods, no spread and no volumes.
+//! It knows resources, node selectors, required node affinity, taints, and nominated nodes, whose room is kept from pods of
+//! no higher priority. It knows no affinity between pods, no spread and no volumes.
 
 use std::collections::BTreeSet;
 
@@ -31,10 +31,11 @@ pub(crate) fn schedule(index: &mut Index, scene: &mut Scene<'_>) {
         let wanted = index.pods.get(&name).map(|pod| pod.requests.clone()).unwrap_or_default();
         let pod = scene.store.get(PODS, &name).cloned();
         let node = pod.as_ref().and_then(|pod| {
+            let candidate = Candidate { pod, name: &name, wanted: &wanted };
             if index.parked.contains(&shape) {
-                place(index, pod, &wanted, touched.iter())
+                place(index, candidate, touched.iter())
             } else {
-                place(index, pod, &wanted, index.nodes.keys())
+                place(index, candidate, index.nodes.keys())
             }
         });
         match (node, pod) {
@@ -42,6 +43,7 @@ pub(crate) fn schedule(index: &mut Index, scene: &mut Scene<'_>) {
                 // The index learns of the binding with the next change; until then the room is taken here.
                 super::pod::add(index.used.entry(node.clone()).or_default(), &wanted);
                 index.provisional.push((node.clone(), wanted));
+                index.keep_promise(&name);
                 assign(scene.store, &name, &node, scene.now);
                 bound.insert(name);
             }
@@ -91,27 +93,46 @@ pub(crate) fn is_ours(pod: &Value) -> bool {
         && text(pod, "/spec/schedulerName").is_none_or(|name| name == "default-scheduler")
 }
 
+/// A pod that looks for a node.
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    pod: &'a Value,
+    name: &'a Name,
+    wanted: &'a Amounts,
+}
+
 fn place<'a>(
     index: &Index,
-    pod: &Value,
-    wanted: &Amounts,
+    candidate: Candidate<'_>,
     mut nodes: impl Iterator<Item = &'a String>,
 ) -> Option<String> {
-    let fits = |name: &String| {
-        index.nodes.get(name).is_some_and(|view| is_feasible(index, pod, wanted, (name, view)))
-    };
-    let nominated = text(pod, "/status/nominatedNodeName").map(str::to_owned).filter(|name| fits(name));
+    let fits =
+        |name: &String| index.nodes.get(name).is_some_and(|view| is_feasible(index, candidate, (name, view)));
+    let nominated =
+        text(candidate.pod, "/status/nominatedNodeName").map(str::to_owned).filter(|name| fits(name));
     nominated.or_else(|| nodes.find(|name| fits(name)).cloned())
 }
 
-fn is_feasible(index: &Index, pod: &Value, wanted: &Amounts, (name, view): (&str, &NodeView)) -> bool {
-    has_room(index, wanted, (name, view)) && selects(pod, name, view) && admits(pod, view)
+fn is_feasible(index: &Index, candidate: Candidate<'_>, (name, view): (&str, &NodeView)) -> bool {
+    let pod = candidate.pod;
+    has_room(index, candidate, (name, view)) && selects(pod, name, view) && admits(pod, view)
 }
 
-fn has_room(index: &Index, wanted: &Amounts, (name, view): (&str, &NodeView)) -> bool {
-    let used = index.used.get(name);
+fn has_room(index: &Index, candidate: Candidate<'_>, (name, view): (&str, &NodeView)) -> bool {
+    let mut taken = index.used.get(name).cloned().unwrap_or_default();
+    let priority = index.pods.get(candidate.name).map_or(0, |pod| pod.priority);
+    for (_, pod) in index.promised_before(name, priority).filter(|(other, _)| *other != candidate.name) {
+        // A promise that the node cannot keep takes nothing from others.
+        if fit(&taken, &pod.requests, view) {
+            super::pod::add(&mut taken, &pod.requests);
+        }
+    }
+    fit(&taken, candidate.wanted, view)
+}
+
+fn fit(taken: &Amounts, wanted: &Amounts, view: &NodeView) -> bool {
     wanted.iter().all(|(resource, amount)| {
-        let taken = used.and_then(|used| used.get(resource)).copied().unwrap_or(0);
+        let taken = taken.get(resource).copied().unwrap_or(0);
         let all = view.allocatable.get(resource).copied().unwrap_or(0);
         *amount == 0 || taken.saturating_add(*amount) <= all
     })
@@ -184,13 +205,15 @@ fn say_unschedulable(
 
 fn why_unschedulable(index: &Index, pod: &Value) -> String {
     let wanted = requests(pod);
+    let name = Name::of(pod);
+    let candidate = Candidate { pod, name: &name, wanted: &wanted };
     let count = |holds: &dyn Fn(&str, &NodeView) -> bool| {
         index.nodes.iter().filter(|(name, view)| holds(name, view)).count()
     };
     let reasons: Vec<String> = [
         (count(&|name, view| !selects(pod, name, view)), "node(s) didn't match Pod's node affinity/selector"),
         (count(&|_, view| !admits(pod, view)), "node(s) had untolerated taint(s)"),
-        (count(&|name, view| !has_room(index, &wanted, (name, view))), "Insufficient resources"),
+        (count(&|name, view| !has_room(index, candidate, (name, view))), "Insufficient resources"),
     ]
     .into_iter()
     .filter(|(nodes, _)| *nodes > 0)

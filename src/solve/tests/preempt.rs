@@ -1,5 +1,7 @@
 //! Who preempts whom: as kube-scheduler does at once, before anything is bought.
 
+use std::sync::Arc;
+
 use super::consolidation::budget;
 use super::topology::{near, over};
 use super::world::{PodWith, World, node, on, pod, pool};
@@ -212,6 +214,34 @@ fn a_pod_goes_where_kube_scheduler_has_promised_it_a_node() {
     let (place, text) = promised("gone");
     assert_eq!(place, Some(PodPlace::Waiting), "the node is not there any more");
     assert!(text.ends_with(": web\n"), "{text}");
+}
+
+#[test]
+fn a_promise_without_room_is_none_and_the_highest_priority_has_its_first() {
+    let promised = |name: &str, cpu: &str, priority: i32| {
+        let mut pod = pod(name).cpu(cpu);
+        pod.state.nominated = Some("n1".into());
+        Arc::make_mut(&mut pod.spec).priority = priority;
+        pod
+    };
+    let seated = |cordoned: bool| {
+        let never = |mut pod: Pod| {
+            Arc::make_mut(&mut pod.spec).never_preempts = true;
+            pod
+        };
+        let pods = [never(promised("a", "1500m", 0)), never(promised("b", "1500m", 10))];
+        let mut world = running(1, [on("n1", low("room", "2"))].into_iter().chain(pods));
+        world.snapshot.nodes[0].is_unschedulable = cordoned;
+        world.snapshot.pods.sort();
+        world.snapshot = preempted(world.snapshot);
+        let bound = world.snapshot.pods.iter().filter(|pod| pod.place != PodPlace::Waiting);
+        let bound: Vec<String> = bound.map(|pod| pod.key.to_string()).collect();
+        (bound.join(" "), world.text())
+    };
+    let (bound, text) = seated(false);
+    assert_eq!(bound, "default/b default/room");
+    assert!(text.ends_with(": a\n"), "it gets a node of its own: {text}");
+    assert_eq!(seated(true).0, "default/room");
 }
 
 #[test]

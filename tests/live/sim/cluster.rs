@@ -333,6 +333,29 @@ fn pods_that_fit_nowhere_say_why_and_bind_once_they_fit() {
 }
 
 #[test]
+fn room_that_is_promised_to_a_pod_is_kept_from_others_of_no_higher_priority() {
+    let pod = |name: &str, cpu: &str| {
+        json!({
+            "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "shop"},
+            "spec": {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}]},
+        })
+    };
+    let mut client = world(&[pod("b-promised", "3"), pod("c-never", "5")]);
+    let promise = json!({"status": {"nominatedNodeName": "a"}});
+    for name in ["b-promised", "c-never"] {
+        let path = format!("/api/v1/namespaces/shop/pods/{name}/status");
+        assert_eq!(client.kube("PATCH", &path, Some(&promise)).status, 200);
+    }
+    client.kube("POST", "/api/v1/namespaces/shop/pods", Some(&pod("a-first-by-name", "3")));
+    client.pass(5);
+    client.kube("POST", "/api/v1/nodes", Some(&node("a")));
+    client.pass(20);
+    let bound: Vec<String> =
+        pods(&mut client).iter().filter(|pod| pod["spec"]["nodeName"] == "a").map(name).collect();
+    assert_eq!(bound, ["b-promised"], "and what the node cannot hold keeps nothing from anybody");
+}
+
+#[test]
 fn a_budget_allows_one_eviction_at_a_time() {
     let mut client = world(&[
         node("a"),
