@@ -79,9 +79,16 @@ impl News {
         let nodes = plan.evidence.world.nodes.iter().filter(|node| node.pool.is_some());
         let of_pools: BTreeSet<&NodeName> = nodes.map(|node| &node.name).collect();
         let staying = plan.evidence.report.staying.iter().filter(|(node, _)| of_pools.contains(node));
+        let world = plan.evidence.world.nodes.iter();
+        let drifted: BTreeSet<&NodeName> =
+            world.filter(|node| node.claimed.drift.is_some()).map(|node| &node.name).collect();
+        let class = |node: &NodeName| match drifted.contains(node) {
+            true => ChangeClass::of(DisruptionReason::Drifted),
+            false => ChangeClass::MovePods,
+        };
         let staying = staying.map(|(node, because)| FleetHold {
             node: node.to_string(),
-            class: ChangeClass::MovePods.to_string(),
+            class: class(node).to_string(),
             because: short(because),
             until: None,
         });
