@@ -20,6 +20,8 @@ pub struct WorldFolder {
     pub settings: SimulatedAzure,
     /// The objects of the cluster.
     pub manifests: Vec<Value>,
+    /// The files with documents of kind `SimulatedFaults`, which are not part of a world.
+    pub with_faults: Vec<PathBuf>,
 }
 
 impl WorldFolder {
@@ -54,7 +56,7 @@ impl WorldFolder {
                         described_in = Some(file.clone());
                     }
                     // Given with `--faults` instead, so that a world can be tried with and without.
-                    Some("SimulatedFaults") => {}
+                    Some("SimulatedFaults") => world.with_faults.push(file.clone()),
                     _ => world.manifests.push(document),
                 }
             }

@@ -34,6 +34,7 @@ use relay::Relay;
 pub struct Simulator {
     /// What a client needs to know; the files it names go with this value.
     pub files: Files,
+    notes: Vec<String>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
 }
 
@@ -50,6 +51,13 @@ impl Simulator {
             Some(path) => WorldFolder::read(path)?,
             None => WorldFolder::default(),
         };
+        let mut notes = Vec::new();
+        if let (None, Some(file)) = (&options.faults, folder.with_faults.first()) {
+            notes.push(format!(
+                "the faults in `{0}` are not in effect: pass them with `--faults {0}`",
+                file.display()
+            ));
+        }
         let faults = options.faults.as_deref().map(folder::read_faults).transpose()?.unwrap_or_default();
         let certificates = Certificates::new().context("failed to make a certificate")?;
         let real = match &options.kubeconfig {
@@ -86,7 +94,13 @@ impl Simulator {
         let host = Arc::new(Host::new(world, record));
         let relay = real.map(|real| tokio::spawn(Relay::new(Arc::clone(&host), token, real).run()));
         let serving = tokio::spawn(serve::run(listener, certificates.acceptor()?, host));
-        Ok(Self { files, tasks: relay.into_iter().chain([serving]).collect() })
+        Ok(Self { files, notes, tasks: relay.into_iter().chain([serving]).collect() })
+    }
+
+    /// What whoever started it may not have meant, a line each.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 }
 

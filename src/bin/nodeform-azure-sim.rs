@@ -34,6 +34,9 @@ fn serve(options: &Options) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let simulator = Simulator::start(options, skus).await?;
+        for note in simulator.notes() {
+            eprintln!("note: {note}");
+        }
         println!("{}", serde_json::to_string(&simulator.files.announcement)?);
         until_input_ends().await;
         Ok(())

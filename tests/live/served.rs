@@ -61,6 +61,32 @@ async fn a_node_comes_takes_a_pod_and_goes() {
     crate::specifications::judge(record.path());
 }
 
+#[test]
+fn faults_in_the_folder_of_a_world_are_noted_as_not_in_effect() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let own = "apiVersion: nodeform.dev/v1alpha1\n";
+    let faults = folder.path().join("faults.yaml");
+    let azure = format!("{own}kind: SimulatedAzure\nspec: {{location: southcentralus}}\n");
+    std::fs::write(folder.path().join("azure.yaml"), azure).expect("it is written");
+    std::fs::write(&faults, format!("{own}kind: SimulatedFaults\nspec: {{faults: [{{kind: ZoneFull}}]}}\n"))
+        .expect("it is written");
+    let said = |arguments: &[&str]| {
+        let ran = std::process::Command::new(env!("CARGO_BIN_EXE_nodeform-azure-sim"))
+            .arg("--world")
+            .arg(folder.path())
+            .args(arguments)
+            .stdin(std::process::Stdio::null())
+            .output()
+            .expect("it runs until its input ends");
+        assert!(ran.status.success(), "{ran:?}");
+        String::from_utf8(ran.stderr).expect("text")
+    };
+    let faults = faults.display().to_string();
+    let note =
+        format!("note: the faults in `{faults}` are not in effect: pass them with `--faults {faults}`\n");
+    assert_eq!((said(&[]), said(&["--faults", &faults])), (note, String::new()));
+}
+
 #[tokio::test]
 async fn a_lost_answer_cuts_the_connection_and_the_request_was_carried_out() {
     let program = Program::start(&["--speed", "120"]).await;
