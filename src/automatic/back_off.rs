@@ -116,7 +116,7 @@ impl BackOff {
     }
 
     /// Returns what could not be made and has not come since. It is told while it is tried again too, and no longer than
-    /// [`LONGEST`] after: nothing may ask for it any more.
+    /// ten minutes after: nothing may ask for it any more.
     pub fn not_made(&self, at: Timestamp) -> impl Iterator<Item = NotMade> {
         let told = self.failed.iter().filter(move |(_, failed)| self.after(failed.until, LONGEST) > at);
         told.map(|(pool, Failed { vm, what, until, .. })| NotMade {
