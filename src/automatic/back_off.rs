@@ -1,14 +1,15 @@
-//! What failed is tried again later and later: pools whose new nodes failed at once, so that a permission that is missing
-//! does not fill the ledger, and sizes and images of a pool whose VMs came and never joined.
+//! What failed is tried again later and later: pools whose new nodes failed at once and nodes that could not be changed in
+//! place, so that a permission that is missing does not fill the ledger, and sizes and images of a pool whose VMs came and
+//! never joined.
 //!
-//! A process that starts anew tries pools once more; which VMs never joined it reads from the ledger.
+//! A process that starts anew tries pools and nodes once more; which VMs never joined it reads from the ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::model::{PoolName, SkuName};
+use crate::model::{ChangeClass, NodeName, PoolName, SkuName};
 
 /// The wait after the first failure, of the cloud's clock.
 const FIRST: SignedDuration = SignedDuration::from_secs(20);
@@ -48,23 +49,32 @@ pub struct NeverJoined {
     pub until: Timestamp,
 }
 
-/// A node that could not be made, the last of its pool.
+/// What is tried, fails, and is tried again.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tried {
+    /// To make nodes of a pool.
+    ToMake(PoolName),
+    /// To change a node in place.
+    ToUpdate(NodeName),
+}
+
+/// What could not be done, the last of its like.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotMade {
-    /// Its NodePool.
-    pub pool: PoolName,
-    /// Its VM.
-    pub vm: Arc<str>,
+pub struct NotDone {
+    /// What was tried.
+    pub tried: Tried,
+    /// The node.
+    pub node: Arc<str>,
     /// What happened, with Azure's code.
     pub what: Arc<str>,
-    /// Until when none of the pool is made.
+    /// Until when it is not tried again.
     pub until: Timestamp,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Failed {
     times: u32,
-    vm: Arc<str>,
+    node: Arc<str>,
     what: Arc<str>,
     until: Timestamp,
 }
@@ -79,7 +89,7 @@ struct Silence {
 /// What failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BackOff {
-    failed: BTreeMap<PoolName, Failed>,
+    failed: BTreeMap<Tried, Failed>,
     silent: BTreeMap<Made, Silence>,
     /// The VMs that were counted.
     counted: BTreeSet<Arc<str>>,
@@ -93,35 +103,35 @@ impl BackOff {
         Self { clock_speed: i32::try_from(clock_speed.max(1)).unwrap_or(i32::MAX), ..Self::default() }
     }
 
-    /// Notes that a node of a pool came.
-    pub fn came(&mut self, pool: &PoolName) {
-        self.failed.remove(pool);
+    /// Notes that it succeeded.
+    pub fn succeeded(&mut self, tried: &Tried) {
+        self.failed.remove(tried);
     }
 
-    /// Notes that a node of a pool failed; those that fail within the wait of one before count once.
-    pub fn failed(&mut self, pool: &PoolName, (vm, what): (&Arc<str>, &Arc<str>), at: Timestamp) {
-        if self.until(pool, at).is_some() {
+    /// Notes that it failed for a node; failures within the wait of one before count once.
+    pub fn failed(&mut self, tried: &Tried, (node, what): (&Arc<str>, &Arc<str>), at: Timestamp) {
+        if self.until(tried, at).is_some() {
             return;
         }
-        let times = self.failed.get(pool).map_or(0, |failed| failed.times);
+        let times = self.failed.get(tried).map_or(0, |failed| failed.times);
         let until = self.after(at, (FIRST * 2_i32.pow(times.min(DOUBLINGS_MAX))).min(LONGEST));
-        let failed = Failed { times: times.saturating_add(1), vm: vm.clone(), what: what.clone(), until };
-        self.failed.insert(pool.clone(), failed);
+        let failed = Failed { times: times.saturating_add(1), node: node.clone(), what: what.clone(), until };
+        self.failed.insert(tried.clone(), failed);
     }
 
-    /// Returns until when no node of a pool is made.
+    /// Returns until when it is not tried.
     #[must_use]
-    pub fn until(&self, pool: &PoolName, at: Timestamp) -> Option<Timestamp> {
-        self.failed.get(pool).map(|failed| failed.until).filter(|until| *until > at)
+    pub fn until(&self, tried: &Tried, at: Timestamp) -> Option<Timestamp> {
+        self.failed.get(tried).map(|failed| failed.until).filter(|until| *until > at)
     }
 
-    /// Returns what could not be made and has not come since. It is told while it is tried again too, and no longer than
-    /// ten minutes after: nothing may ask for it any more.
-    pub fn not_made(&self, at: Timestamp) -> impl Iterator<Item = NotMade> {
+    /// Returns what failed and has not succeeded since. It is told while it is tried again too, and no longer than ten
+    /// minutes after: nothing may ask for it any more.
+    pub fn not_done(&self, at: Timestamp) -> impl Iterator<Item = NotDone> {
         let told = self.failed.iter().filter(move |(_, failed)| self.after(failed.until, LONGEST) > at);
-        told.map(|(pool, Failed { vm, what, until, .. })| NotMade {
-            pool: pool.clone(),
-            vm: vm.clone(),
+        told.map(|(tried, Failed { node, what, until, .. })| NotDone {
+            tried: tried.clone(),
+            node: node.clone(),
             what: what.clone(),
             until: *until,
         })
@@ -160,12 +170,28 @@ impl BackOff {
     }
 }
 
-impl NotMade {
+impl NotDone {
     /// Says what happened, and when it is tried again.
     #[must_use]
     pub fn because(&self) -> String {
-        let Self { pool, what, until, .. } = self;
-        format!("next attempt for pool `{pool}` at {until:.0}; creating this node failed: {what}")
+        let Self { tried, what, until, .. } = self;
+        match tried {
+            Tried::ToMake(pool) => {
+                format!("next attempt for pool `{pool}` at {until:.0}; creating this node failed: {what}")
+            }
+            Tried::ToUpdate(_) => {
+                format!("next attempt at {until:.0}; changing this node in place failed: {what}")
+            }
+        }
+    }
+
+    /// Returns the class of what was tried.
+    #[must_use]
+    pub const fn class(&self) -> ChangeClass {
+        match self.tried {
+            Tried::ToMake(_) => ChangeClass::Create,
+            Tried::ToUpdate(_) => ChangeClass::Update,
+        }
     }
 }
 
@@ -192,7 +218,7 @@ mod tests {
 
     #[test]
     fn each_failure_waits_twice_as_long_up_to_ten_minutes_and_success_forgets() {
-        let (mut back_off, pool) = (BackOff::new(1), PoolName::new("web"));
+        let (mut back_off, pool) = (BackOff::new(1), Tried::ToMake(PoolName::new("web")));
         let mut now = 0;
         let mut waits = Vec::new();
         for _ in 0..7 {
@@ -204,11 +230,11 @@ mod tests {
             now = until;
         }
         assert_eq!(waits, [20, 40, 80, 160, 320, 600, 600]);
-        let told: Vec<Arc<str>> = back_off.not_made(at(now + 30)).map(|failed| failed.what).collect();
+        let told: Vec<Arc<str>> = back_off.not_done(at(now + 30)).map(|failed| failed.what).collect();
         assert_eq!(told, ["AuthorizationFailed".into()], "it is told while it is tried again");
-        assert_eq!(back_off.not_made(at(now + 600)).count(), 0);
-        back_off.came(&pool);
-        assert_eq!((back_off.until(&pool, at(0)), back_off.not_made(at(0)).count()), (None, 0));
+        assert_eq!(back_off.not_done(at(now + 600)).count(), 0);
+        back_off.succeeded(&pool);
+        assert_eq!((back_off.until(&pool, at(0)), back_off.not_done(at(0)).count()), (None, 0));
     }
 
     #[test]

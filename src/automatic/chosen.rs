@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::back_off::{BackOff, NeverJoined};
+use super::back_off::{BackOff, NeverJoined, Tried};
 use super::wants::Wants;
 use crate::model::{ChangeClass, ClaimName, DisruptionReason};
-use crate::plan::{Change, ChangeId, ClaimSpec, Delete, PlanSpec};
+use crate::plan::{Change, ChangeId, ClaimSpec, Delete, PlanSpec, Update};
 
 /// What is known when it is chosen.
 #[derive(Clone, Copy, Debug)]
 pub struct Choosing<'a> {
     /// What rounds want, this one included.
     pub wants: &'a Wants,
-    /// Pools whose nodes failed of late.
+    /// What failed of late.
     pub back_off: &'a BackOff,
     /// The changes of plans that are in flight.
     pub in_flight: &'a BTreeSet<ChangeId>,
@@ -35,9 +35,9 @@ pub fn left_out(spec: &PlanSpec, choosing: Choosing<'_>) -> BTreeMap<ChangeId, A
                 spec.claims.get(&create.spec).and_then(|claim| of_create(claim, choosing))
             }
             Change::Delete(delete) => of_delete(spec, id, delete, choosing),
-            Change::Update(_) => Some("only `nodeform apply` changes tags in place".to_owned()),
+            Change::Update(update) => of_update(id, update, choosing),
             Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
-                Some("this version carries out creates and removals alone".to_owned())
+                Some("this version neither adopts nodes nor lets them go".to_owned())
             }
         };
         left_out.extend(because.map(|because| (id.clone(), because.into())));
@@ -49,12 +49,22 @@ pub fn left_out(spec: &PlanSpec, choosing: Choosing<'_>) -> BTreeMap<ChangeId, A
 
 fn of_create(claim: &ClaimSpec, Choosing { back_off, at, .. }: Choosing<'_>) -> Option<String> {
     let ClaimSpec { pool, primary, .. } = claim;
-    if let Some(until) = back_off.until(pool, at) {
+    if let Some(until) = back_off.until(&Tried::ToMake(pool.clone()), at) {
         return Some(format!("nodes of pool `{pool}` failed; the next is tried at {until}"));
     }
     let is_alike = |silent: &NeverJoined| silent.made.pool == *pool && silent.made.size == primary.size;
     let silent = back_off.silent(at).find(is_alike)?;
     Some(format!("a node of size `{}` never joined; the next is tried at {}", primary.size, silent.until))
+}
+
+/// Tags and labels are merged: what is wanted once is not looked at again before it is done.
+fn of_update(id: &ChangeId, update: &Update, choosing: Choosing<'_>) -> Option<String> {
+    let Choosing { back_off, in_flight, at, .. } = choosing;
+    if in_flight.contains(id) {
+        return Some("a plan before changes it".to_owned());
+    }
+    let until = back_off.until(&Tried::ToUpdate(update.target.node.clone()), at)?;
+    Some(format!("changing the node in place failed; it is tried again at {until}"))
 }
 
 fn of_delete(spec: &PlanSpec, id: &ChangeId, delete: &Delete, choosing: Choosing<'_>) -> Option<String> {

@@ -24,7 +24,7 @@ pub mod status;
 mod wants;
 mod worlds;
 
-pub use back_off::{BackOff, Made, NeverJoined, NotMade};
+pub use back_off::{BackOff, Made, NeverJoined, NotDone, Tried};
 pub use batch::Batch;
 pub use by_hand::{ByHand, Definition, Waits, by_hand, by_name};
 pub use chosen::{Choosing, left_out};

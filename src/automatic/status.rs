@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::back_off::{NeverJoined, NotMade};
+use super::back_off::{NeverJoined, NotDone};
 use super::by_hand::Waits;
 use super::standing::FleetRef;
 use crate::api::meta::Condition;
@@ -39,7 +39,7 @@ pub struct News {
     pub deletions: Vec<FleetHold>,
     /// What is not made, since its like never joined.
     pub silent: Vec<FleetHold>,
-    /// What could not be made a short while ago.
+    /// What could not be done a short while ago.
     pub failed: Vec<FleetHold>,
     /// Pods that stay Pending, by reason.
     pub waiting: Vec<FleetWaiting>,
@@ -51,12 +51,13 @@ impl News {
     /// Takes the figures and the holds of a plan; the time of one that says the same stays. The pods that stay Pending are
     /// those of the plan that had all that wait before it.
     pub fn take(&mut self, plan: &Plan, with_waiting: &Plan, at: Timestamp) {
-        let Summary { add, destroy, monthly_before, monthly_after, .. } = Summary::of(plan);
+        let Summary { add, change, destroy, monthly_before, monthly_after, .. } = Summary::of(plan);
         let pending = pending(with_waiting).len();
         let next = LastPlan {
             id: plan.id(),
             seen_at: format!("{at:.0}"),
             add: count(add),
+            change: count(change),
             destroy: count(destroy),
             pending: count(pending),
             monthly_before,
@@ -66,7 +67,9 @@ impl News {
             LastPlan { id: next.id.clone(), seen_at: next.seen_at.clone(), ..known.clone() } == next
         });
         // Plans that propose nothing differ in their expiry alone.
-        if !is_same || add + destroy > 0 && self.plan.as_ref().is_some_and(|known| known.id != next.id) {
+        if !is_same
+            || add + change + destroy > 0 && self.plan.as_ref().is_some_and(|known| known.id != next.id)
+        {
             self.plan = Some(next);
         }
         let held = plan.evidence.held.iter().map(|held| FleetHold {
@@ -104,11 +107,11 @@ impl News {
         next.into_iter().filter(|waiting| !before.contains(waiting)).collect()
     }
 
-    /// Takes what could not be made a short while ago.
-    pub fn take_failed(&mut self, failed: impl Iterator<Item = NotMade>) {
-        let hold = |failed: NotMade| FleetHold {
-            node: failed.vm.to_string(),
-            class: ChangeClass::Create.to_string(),
+    /// Takes what could not be done a short while ago.
+    pub fn take_failed(&mut self, failed: impl Iterator<Item = NotDone>) {
+        let hold = |failed: NotDone| FleetHold {
+            node: failed.node.to_string(),
+            class: failed.class().to_string(),
             because: short(&failed.because()),
             until: Some(format!("{:.0}", failed.until)),
         };
@@ -207,7 +210,7 @@ fn short(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::back_off::Made;
+    use super::super::back_off::{Made, Tried};
     use super::*;
 
     #[test]
@@ -266,9 +269,9 @@ mod tests {
             (&json!("aks-b"), &json!("1970-01-01T00:00:00Z"))
         );
         assert!(holds[1]["because"].as_str().unwrap().contains("did not join within 15 minutes"), "{status}");
-        news.take_failed(std::iter::once(NotMade {
-            pool: "web".into(),
-            vm: "aks-c".into(),
+        news.take_failed(std::iter::once(NotDone {
+            tried: Tried::ToMake("web".into()),
+            node: "aks-c".into(),
             what: "AuthorizationFailed".into(),
             until: at,
         }));

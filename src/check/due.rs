@@ -6,7 +6,7 @@
 
 use super::case::Case;
 use super::underused;
-use crate::model::{DisruptionReason, ExpireAfter, Node, NodeStage, Pod, Pool, Trouble, label};
+use crate::model::{DisruptionReason, ExpireAfter, LabelKey, Node, NodeStage, Pod, Pool, Trouble, label};
 use crate::policy::CLASS_HASH_VERSION;
 
 /// Returns why a node may not be removed for this reason.
@@ -100,16 +100,21 @@ fn differs(case: &Case<'_>, node: &Node, pool: &Pool) -> bool {
     }
     let of_pool =
         node.claimed.pool_stamp.as_ref().filter(|stamp| &*stamp.version == Pool::TEMPLATE_HASH_VERSION);
-    if of_pool.is_some_and(|stamp| stamp.hash != pool.template_hash()) {
+    let hash = pool.template_hash();
+    if of_pool.is_some_and(|stamp| stamp.hash != hash) {
         return true;
     }
+    // What a node of this very template lost comes back in place.
+    let is_given = |key: &LabelKey| of_pool.is_some() && pool.labels.contains_key(key);
     let is_set_by_others =
         |key: &str| label::WELL_KNOWN.contains(&key) || label::WELL_KNOWN_AZURE.contains(&key);
-    let breaks = pool.requirements.iter().any(|(key, asked)| match node.labels.get(key) {
+    let asked = pool.requirements.iter().filter(|(key, _)| !is_given(key));
+    let breaks = asked.into_iter().any(|(key, asked)| match node.labels.get(key) {
         Some(value) => !asked.accepts(value),
         None => !is_set_by_others(key.as_str()) && asked.listed().is_some() && !asked.accepts_absence(),
     });
-    let lacks_label = pool.labels.iter().any(|(key, value)| node.labels.get(key) != Some(value));
+    let lacks_label =
+        pool.labels.iter().any(|(key, value)| !is_given(key) && node.labels.get(key) != Some(value));
     let lacks_taint = pool.taints.iter().any(|taint| !node.taints.contains(taint));
     breaks || lacks_label || lacks_taint
 }

@@ -1,5 +1,6 @@
-//! Changes in place: only tags of VMs that nodeform made and that stay, each from what it is to what the class or
-//! Karpenter asks for, and none of those by which nodeform knows its VMs.
+//! Changes in place: only of nodes that nodeform made and that stay; tags, each from what it is to what the class or
+//! Karpenter asks for, and none of those by which nodeform knows its VMs; labels, each from what it is to what the pool's
+//! template says from which the node was made.
 //!
 //! A plan that is read from its file is judged without what Azure said.
 
@@ -7,7 +8,7 @@ use std::sync::Arc;
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use crate::model::Node;
+use crate::model::{Node, Pool};
 use crate::plan::{Change, OldNew, Update};
 use crate::snapshot::azure::OWN_TAG;
 
@@ -19,7 +20,8 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         let name = &update.target.node;
         let Some(node) = case.nodes.get(name) else { continue };
         let mut faults = form(case, node, update);
-        faults.extend(values(case, node, update));
+        faults.extend(of_labels(case, node, update));
+        faults.extend(of_tags(case, node, update));
         found
             .extend(faults.into_iter().map(|why| Finding::new(Rule::Content, format!("node `{name}`"), why)));
     }
@@ -29,10 +31,10 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
 fn form(case: &Case<'_>, node: &Node, update: &Update) -> Vec<String> {
     let Update { target: _, labels, annotations, tags } = update;
     let mut faults = Vec::new();
-    if !labels.is_empty() || !annotations.is_empty() {
-        faults.push("has labels or annotations changed in place, which nobody does".to_owned());
+    if !annotations.is_empty() {
+        faults.push("has annotations changed in place, which nobody does".to_owned());
     }
-    if tags.is_empty() {
+    if tags.is_empty() && labels.is_empty() {
         faults.push("is changed in place, and nothing of it changes".to_owned());
     }
     if !case.stays(node) {
@@ -49,7 +51,29 @@ fn form(case: &Case<'_>, node: &Node, update: &Update) -> Vec<String> {
     faults
 }
 
-fn values(case: &Case<'_>, node: &Node, update: &Update) -> Vec<String> {
+fn of_labels(case: &Case<'_>, node: &Node, update: &Update) -> Vec<String> {
+    let pool = node.pool.as_ref().and_then(|pool| case.policy.pools.get(pool));
+    let mut faults = Vec::new();
+    for (key, OldNew { old, new }) in &update.labels {
+        if node.labels.get(key) != old.as_ref() {
+            faults.push(format!("is said to have another value of label `{key}` than it has"));
+        }
+        if new.is_none() || old == new {
+            faults.push(format!("has label `{key}` changed to nothing, or to what it is"));
+        }
+        if pool.and_then(|pool| pool.labels.get(key)) != new.as_ref() {
+            faults.push(format!("gets a value of label `{key}` that nothing asks for"));
+        }
+    }
+    let stamp = node.claimed.pool_stamp.as_ref().map(|stamp| (&*stamp.version, &*stamp.hash));
+    let is_of = |pool: &Pool| stamp == Some((Pool::TEMPLATE_HASH_VERSION, &*pool.template_hash()));
+    if !update.labels.is_empty() && !pool.is_some_and(is_of) {
+        faults.push("has labels changed in place, but was made from another template".to_owned());
+    }
+    faults
+}
+
+fn of_tags(case: &Case<'_>, node: &Node, update: &Update) -> Vec<String> {
     let Some(facts) = &case.snapshot.azure else { return Vec::new() };
     let id = node.provider_id.as_ref().map(|id| id.to_ascii_lowercase());
     let is_its = |id_of_vm: &str| id == Some(format!("azure://{}", id_of_vm.to_ascii_lowercase()));

@@ -123,9 +123,12 @@ fn of_fleet(fleet: &Value, lines: &mut Vec<String>) {
         }
         None => lines.push(format!("NodeFleet `{name}`: no controller has looked at it yet{suspended}")),
     }
-    if let Some(LastPlan { id, seen_at, add, destroy, pending, monthly_before, monthly_after }) = status.plan
+    if let Some(LastPlan { id, seen_at, add, change, destroy, pending, monthly_before, monthly_after }) =
+        status.plan
     {
-        lines.push(format!("Plan `{id}` of {seen_at}: {add} to add, {destroy} to destroy"));
+        lines.push(format!(
+            "Plan `{id}` of {seen_at}: {add} to add, {change} to change, {destroy} to destroy"
+        ));
         lines.push(format!("Monthly cost ${monthly_before} → ${monthly_after}"));
         if pending > 0 {
             lines.push(format!("{pending} pods stay Pending"));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 
 use super::now;
-use super::tell::{Made, Teller};
+use super::tell::{Ended, Teller};
 use crate::api::node_fleet::PlanInFlight;
 use crate::apply::{Carrying, Reader};
 use crate::model::ClaimName;
@@ -111,10 +111,10 @@ impl Flights {
     }
 
     /// Looks once, and has what is next begun. Where `is_held`, nothing new begins.
-    pub(super) async fn step(&mut self, reader: &Reader, is_held: bool) -> Vec<Made> {
-        let mut made = Vec::new();
+    pub(super) async fn step(&mut self, reader: &Reader, is_held: bool) -> Vec<Ended> {
+        let mut ended = Vec::new();
         for Flight { carrying, teller, .. } in &mut self.flights {
-            carrying.take_in_ended(&mut |event| made.extend(teller.tell(&event)));
+            carrying.take_in_ended(&mut |event| ended.extend(teller.tell(&event)));
         }
         let (seen, failures) = reader.read(now()).await;
         if self.unread != failures {
@@ -126,7 +126,7 @@ impl Flights {
         for mut flight in std::mem::take(&mut self.flights) {
             let Flight { carrying, teller, is_superseded, has_stepped } = &mut flight;
             carrying.stop(*is_superseded || is_held && *has_stepped);
-            let next = carrying.step(&seen, &mut |event| made.extend(teller.tell(&event))).await;
+            let next = carrying.step(&seen, &mut |event| ended.extend(teller.tell(&event))).await;
             *has_stepped |= !next.blind;
             let begun = rollout::begun(carrying.plan.id(), &seen);
             let has_ended =
@@ -134,13 +134,13 @@ impl Flights {
             let is_over = next.is_finished() || *is_superseded && !next.blind && begun.iter().all(has_ended);
             if is_over && carrying.is_idle() {
                 let (carrying, teller) = (flight.carrying, flight.teller);
-                carrying.end(REPLACED, &mut |event| made.extend(teller.tell(&event))).await;
+                carrying.end(REPLACED, &mut |event| ended.extend(teller.tell(&event))).await;
             } else {
                 flying.push(flight);
             }
         }
         self.flights = flying;
         self.seen = Some(seen);
-        made
+        ended
     }
 }

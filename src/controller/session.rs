@@ -13,12 +13,12 @@ use super::now;
 use super::resume::{self, Left};
 use super::round::{Asked, Creates, Round, round};
 use super::run::{Beside, Controller, said, stopped};
-use super::tell::{Made, Teller};
+use super::tell::{Ended, Teller};
 use crate::api::node_fleet::FleetWaiting;
 use crate::apply::{Actor, Book, Carrying, Means, Reader};
 use crate::arm::ResourceId;
 use crate::automatic::status::News;
-use crate::automatic::{self, BackOff, Choosing, InFlight, Next, PodEvents, Rounds, Startups, Wants};
+use crate::automatic::{self, BackOff, Choosing, InFlight, Next, PodEvents, Rounds, Startups, Tried, Wants};
 use crate::cluster::{WriteGate, Writer, lease};
 use crate::launch::Materials;
 use crate::ledger::NeverJoined;
@@ -194,7 +194,7 @@ impl<'a> Session<'a> {
     async fn publish(&mut self, found: &FoundFleet) {
         self.news.in_flight = self.flights.listed();
         self.news.take_silent(self.back_off.silent(now()));
-        self.news.take_failed(self.back_off.not_made(now()));
+        self.news.take_failed(self.back_off.not_done(now()));
         let Some(fleet) = &found.standing.fleet else { return };
         let mut news = self.news.clone();
         let beside = self.beside.as_ref().map(|Beside { namespace, holder }| {
@@ -306,17 +306,20 @@ impl<'a> Session<'a> {
             return;
         }
         let spec = &rest.plan().spec;
-        let mut removals: BTreeSet<ChangeId> = spec.deletes().map(|(id, _)| id.clone()).collect();
-        removals.extend(deleted);
-        self.flights.keep_only(&removals);
+        let is_create = |id: &ChangeId| spec.changes.get(id).is_some_and(|it| it.change.create().is_some());
+        let mut kept: BTreeSet<ChangeId> = spec.changes.keys().filter(|id| !is_create(id)).cloned().collect();
+        kept.extend(deleted);
+        self.flights.keep_only(&kept);
         let mut under_way = in_flight;
         under_way.extend(self.flights.pending());
+        for (id, because) in review::not_allowed(rest.plan(), &world.snapshot) {
+            let Some(Change::Update(update)) = spec.changes.get(&id).map(|it| &it.change) else { continue };
+            let node = &update.target.node;
+            self.back_off.failed(&Tried::ToUpdate(node.clone()), (&node.to_string().into(), &because), now());
+        }
         let new = self.chosen(spec, &under_way);
-        let has_removal = new
-            .wanted
-            .iter()
-            .any(|id| matches!(spec.changes.get(id).map(|planned| &planned.change), Some(Change::Delete(_))));
-        if has_removal {
+        // Creates alone are for nodes none of which goes yet, or for pods that wait.
+        if !new.wanted.iter().all(is_create) {
             let mut left_out = new.left_out;
             leave_out_waiting(spec, &mut left_out);
             self.begin((&world.snapshot, &world.policy), rest, left_out).await;
@@ -392,7 +395,16 @@ impl<'a> Session<'a> {
             materials: Materials::of((snapshot, policy), plan.spec()),
         };
         let (adds, removes) = (plan.spec().creates().count(), plan.spec().deletes().count());
-        tracing::info!(plan = plan.id(), adds, removes, held = plan.left_out().len(), "carrying out");
+        let changes =
+            plan.spec().changes.values().filter(|it| matches!(it.change, Change::Update(_))).count();
+        tracing::info!(
+            plan = plan.id(),
+            adds,
+            changes,
+            removes,
+            held = plan.left_out().len(),
+            "carrying out"
+        );
         let actor = Actor::new(Arc::clone(&plan), means);
         let metrics = Arc::clone(&self.controller.metrics);
         let carrying = Carrying::new(Arc::clone(&plan), (actor, book), self.clock_speed);
@@ -443,7 +455,7 @@ impl<'a> Session<'a> {
         if !is_due && !hurries {
             return;
         }
-        let made = self.flights.step(reader, self.planning.is_some()).await;
+        let ended = self.flights.step(reader, self.planning.is_some()).await;
         self.stepped = Some(Instant::now());
         self.remembered.wrote();
         for Silent { claim, vm, pool, size, image } in self.flights.silent() {
@@ -452,10 +464,10 @@ impl<'a> Session<'a> {
                 tracing::warn!(%claim, "{}", silent.because());
             }
         }
-        for Made { pool, vm, failed } in made {
+        for Ended { tried, node, failed } in ended {
             match failed {
-                None => self.back_off.came(&pool),
-                Some(what) => self.back_off.failed(&pool, (&vm, &what), now()),
+                None => self.back_off.succeeded(&tried),
+                Some(what) => self.back_off.failed(&tried, (&node, &what), now()),
             }
         }
     }

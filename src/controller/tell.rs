@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::metrics::Metrics;
-use crate::model::{ChangeClass, PoolName};
+use crate::automatic::Tried;
+use crate::model::ChangeClass;
 use crate::plan::{Change, ChangeId};
 use crate::review::ApprovedPlan;
 use crate::rollout::journal::NOT_JOINED;
@@ -16,17 +17,17 @@ pub(super) struct Teller {
     pub(super) metrics: Arc<Metrics>,
 }
 
-/// How a create ended, for who tries again.
-pub(super) struct Made {
-    pub(super) pool: PoolName,
-    pub(super) vm: Arc<str>,
-    /// What happened, with Azure's code; nothing where it came.
+/// How what is tried again ended.
+pub(super) struct Ended {
+    pub(super) tried: Tried,
+    pub(super) node: Arc<str>,
+    /// What happened, with Azure's code; nothing where it succeeded.
     pub(super) failed: Option<Arc<str>>,
 }
 
 impl Teller {
-    /// Tells an event; returns how a create ended, where it did.
-    pub(super) fn tell(&self, event: &Event) -> Option<Made> {
+    /// Tells an event; returns how it ended, where it did and is tried again if it fails.
+    pub(super) fn tell(&self, event: &Event) -> Option<Ended> {
         let plan = self.plan.id();
         match event {
             Event::Began(action) => tracing::debug!(plan, change = %action.change, "{}", action.effect),
@@ -53,7 +54,7 @@ impl Teller {
         None
     }
 
-    fn settled(&self, change: &ChangeId, outcome: &Outcome) -> Option<Made> {
+    fn settled(&self, change: &ChangeId, outcome: &Outcome) -> Option<Ended> {
         let planned = &self.plan.spec().changes.get(change)?.change;
         if matches!(outcome, Outcome::Withheld { .. }) {
             tracing::debug!(plan = self.plan.id(), %change, "{}: {outcome}", self.object(change));
@@ -61,43 +62,39 @@ impl Teller {
             tracing::info!(plan = self.plan.id(), %change, "{}: {outcome}", self.object(change));
         }
         self.metrics.change(class(planned).as_str(), outcome.word());
-        match planned {
-            Change::Delete(_) if *outcome == Outcome::Done => {
-                self.metrics.claim_terminated();
-                None
-            }
+        let (tried, node) = match planned {
             Change::Create(create) => {
                 let pool = self.plan.spec().claims.get(&create.spec)?.pool.clone();
-                let vm: Arc<str> = create.vm.to_string().into();
-                match outcome {
-                    Outcome::Done | Outcome::AlreadySo => Some(Made { pool, vm, failed: None }),
-                    // That is heeded by size and image.
-                    Outcome::Failed { code, .. } if &**code == NOT_JOINED => None,
-                    Outcome::Failed { code, because } => {
-                        let what = if because.contains(&**code) {
-                            because.clone()
-                        } else {
-                            format!("{code}: {because}").into()
-                        };
-                        Some(Made { pool, vm, failed: Some(what) })
-                    }
-                    Outcome::NoLongerNeeded { .. }
-                    | Outcome::NoLongerHolds { .. }
-                    | Outcome::Withheld { .. } => None,
-                }
+                (Tried::ToMake(pool), create.vm.to_string())
             }
-            Change::Delete(_)
-            | Change::Update(_)
-            | Change::Adopt(_)
-            | Change::Forget(_)
-            | Change::NoOp(_) => None,
-        }
+            Change::Update(update) => {
+                let node = &update.target.node;
+                (Tried::ToUpdate(node.clone()), node.to_string())
+            }
+            Change::Delete(_) if *outcome == Outcome::Done => {
+                self.metrics.claim_terminated();
+                return None;
+            }
+            Change::Delete(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => return None,
+        };
+        let failed = match outcome {
+            Outcome::Done | Outcome::AlreadySo => None,
+            // That is heeded by size and image.
+            Outcome::Failed { code, .. } if &**code == NOT_JOINED => return None,
+            Outcome::Failed { code, because } if because.contains(&**code) => Some(because.clone()),
+            Outcome::Failed { code, because } => Some(format!("{code}: {because}").into()),
+            Outcome::NoLongerNeeded { .. } | Outcome::NoLongerHolds { .. } | Outcome::Withheld { .. } => {
+                return None;
+            }
+        };
+        Some(Ended { tried, node: node.into(), failed })
     }
 
     fn object(&self, change: &ChangeId) -> String {
         match self.plan.spec().changes.get(change).map(|planned| &planned.change) {
             Some(Change::Create(create)) => format!("+ node `{}`", create.vm),
             Some(Change::Delete(delete)) => format!("- node `{}`", delete.target.node),
+            Some(Change::Update(update)) => format!("~ node `{}`", update.target.node),
             Some(_) | None => format!("~ change `{change}`"),
         }
     }

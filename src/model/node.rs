@@ -132,6 +132,15 @@ impl Node {
         }
     }
 
+    /// Returns whether its claim was made by nodeform from the pool's template as it is: what of it the node lacks, it has
+    /// lost.
+    #[must_use]
+    pub fn is_of_template(&self, pool: &Pool) -> bool {
+        self.claimed.pool_stamp.as_ref().is_some_and(|stamp| {
+            &*stamp.version == Pool::TEMPLATE_HASH_VERSION && stamp.hash == pool.template_hash()
+        })
+    }
+
     /// Has it treated as if it asked not to be disrupted, for this reason. What it asks itself is the better reason.
     pub fn keep(&mut self, because: impl Into<Arc<str>>) {
         if !self.is_do_not_disrupt {

@@ -12,7 +12,7 @@ use super::{Ask, Observation};
 use crate::arm::answer::{AgentPool, ManagedCluster, Permission};
 use crate::arm::{Request, ResourceId, permission};
 use crate::model::{Effect, LabelKey, Taint, label};
-use crate::snapshot::obstacles::{Obstacles, OtherProvisioner};
+use crate::snapshot::obstacles::{Obstacles, OtherProvisioner, TAGS_WRITE};
 
 /// The chart of Karpenter names its objects so, and its image has a folder of this name.
 const KARPENTER: &str = "karpenter";
@@ -29,7 +29,8 @@ pub(super) async fn read(
     // Who may not list permissions learns from Azure what else is missing.
     let what = "permissions in the node resource group could not be read, so they are not checked before the first write";
     let permissions = reader.quietly::<Permission>(what, &request).await;
-    let missing = permissions.map(|found| permission::missing(&found, permission::NEEDED));
+    let needed: Vec<&str> = permission::NEEDED.iter().copied().chain([TAGS_WRITE]).collect();
+    let missing = permissions.map(|found| permission::missing(&found, &needed));
     let mut others = Vec::new();
     if cluster.node_provisioning_mode.as_deref().is_some_and(|mode| mode.eq_ignore_ascii_case("Auto")) {
         others.push(OtherProvisioner::NodeAutoProvisioning);

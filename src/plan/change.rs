@@ -75,7 +75,7 @@ pub struct ClaimSpec {
     pub requirements: Requirements,
     /// The most that a node of any listed choice costs the user by the hour; `None` where a price is unknown.
     pub price_max: Option<MicroUsdPerHour>,
-    /// Labels of claim and node.
+    /// Labels of the Node.
     pub labels: BTreeMap<LabelKey, Arc<str>>,
     /// Annotations of the claim.
     pub annotations: BTreeMap<Arc<str>, Arc<str>>,
@@ -172,6 +172,12 @@ pub struct Update {
 }
 
 impl Update {
+    /// Returns the labels that the Node gets.
+    #[must_use]
+    pub fn new_labels(&self) -> BTreeMap<&str, &Arc<str>> {
+        self.labels.iter().filter_map(|(key, label)| Some((key.as_str(), label.new.as_ref()?))).collect()
+    }
+
     /// Returns the tags that the VM and what belongs to it get.
     #[must_use]
     pub fn new_tags(&self) -> BTreeMap<Arc<str>, Arc<str>> {

@@ -1,8 +1,10 @@
-//! Nodes that change in place: tags of the VM that differ from what a new node of its pool would have.
+//! Nodes that change in place: tags of the VM that differ from what a new node of its pool would have, and labels of the
+//! pool's template that the Node lost.
 //!
 //! Tags are the one part of a class that is no drift, so that nothing else would ever bring them to a node that runs.
 //! Only what the class and Karpenter name is compared: tags that others set stay, and so do those of a class that it no
-//! longer names, since nobody knows any more whose they are. Must never touch the tags by which nodeform knows its VMs.
+//! longer names, since nobody knows any more whose they are. Labels are those of a node that was made from the template as
+//! it is; one of an older template has drifted. Must never touch the tags by which nodeform knows its VMs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +14,9 @@ use super::evidence::HeldChange;
 use super::identity;
 use super::propose::{Ground, Proposal, existing, same_node};
 use super::reason::Reason;
-use crate::model::{ChangeClass, Hold, Node, NodeClass as Class, NodeName, PoolName};
+use crate::model::{
+    ChangeClass, Hold, LabelKey, Node, NodeClass as Class, NodeName, NodeStage, Pool, PoolName,
+};
 use crate::snapshot::AzureFacts;
 use crate::snapshot::azure::{Owner, VmFacts};
 
@@ -22,19 +26,21 @@ const OWN: &str = "nodeform.dev_";
 /// Adds the updates of nodes that stay.
 pub(super) fn propose_updates(ground: Ground<'_>, leaving: &BTreeSet<&NodeName>, proposal: &mut Proposal) {
     let Ground { snapshot, policy, .. } = ground;
-    let Some(facts) = &snapshot.azure else { return };
     let forgotten = &snapshot.supposed.wishes.forget;
     let stays =
         |node: &&Node| !node.is_deleting && !leaving.contains(&node.name) && !forgotten.contains(&node.name);
     for node in snapshot.nodes.iter().filter(stays) {
         let pool = node.pool.as_ref().and_then(|pool| policy.pools.get(pool));
         let class = node.class.as_ref().and_then(|class| policy.classes.get(class));
-        let (Some(pool), Some(class), Some(_), Some(vm)) = (pool, class, &node.claim, vm_of(facts, node))
-        else {
-            continue;
+        let (Some(pool), Some(class), Some(_)) = (pool, class, &node.claim) else { continue };
+        let (tags, labels) = match &snapshot.azure {
+            Some(facts) => match vm_of(facts, node) {
+                Some(vm) => (differing(vm, &wanted(facts, &pool.name, class)), lost(node, pool)),
+                None => continue,
+            },
+            None => (BTreeMap::new(), lost(node, pool)),
         };
-        let tags = differing(vm, &wanted(facts, &pool.name, class));
-        if tags.is_empty() {
+        if tags.is_empty() && labels.is_empty() {
             continue;
         }
         let target = existing(node);
@@ -46,10 +52,26 @@ pub(super) fn propose_updates(ground: Ground<'_>, leaving: &BTreeSet<&NodeName>,
             continue;
         }
         let id = identity::target_id("update", &target);
-        let reason = Reason::Asked { by: format!("AKSNodeClass `{}`", class.name).into() };
-        let update = Update { target, labels: BTreeMap::new(), annotations: BTreeMap::new(), tags };
+        let by_class = (!tags.is_empty()).then(|| format!("AKSNodeClass `{}`", class.name));
+        let by_pool = (!labels.is_empty()).then(|| format!("NodePool `{}`", pool.name));
+        let by: Vec<String> = by_class.into_iter().chain(by_pool).collect();
+        let reason = Reason::Asked { by: by.join(" and ").into() };
+        let update = Update { target, labels, annotations: BTreeMap::new(), tags };
         proposal.add(id, Change::Update(update), reason, vec![same_node(node)]);
     }
+}
+
+/// The labels that a node of this very template does not have, or not with this value.
+fn lost(node: &Node, pool: &Pool) -> BTreeMap<LabelKey, OldNew> {
+    if node.stage != NodeStage::Initialized || !node.is_of_template(pool) {
+        return BTreeMap::new();
+    }
+    let lost = pool.labels.iter().filter(|(key, value)| node.labels.get(*key) != Some(*value));
+    lost.map(|(key, value)| {
+        let old = node.labels.get(key).cloned();
+        (key.clone(), OldNew { old, new: Some(value.clone()) })
+    })
+    .collect()
 }
 
 /// The VM of a node that nodeform made, where nothing is being done to it.

@@ -183,6 +183,7 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
     }
     let inputs = Inputs::of(now.policy);
     let mut room = Room::of(&now);
+    let not_allowed = obstacles::not_allowed(&plan, now.snapshot);
     let mut left_out: BTreeMap<ChangeId, LeftOut> = BTreeMap::new();
     for (id, planned) in plan.spec.changes.iter().filter(|(id, _)| !now.begun.contains(*id)) {
         let because = match expired {
@@ -191,6 +192,7 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
             None if obstacle.is_some() => obstacle.clone(),
             None => {
                 let broken = planned.preconditions.iter().find_map(|condition| broken(condition, &inputs));
+                let broken = broken.or_else(|| not_allowed.get(id).map(ToString::to_string));
                 broken.or_else(|| beyond(&plan, (id, &planned.change), &mut room))
             }
         };

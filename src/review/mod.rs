@@ -19,6 +19,7 @@ mod room;
 pub use approve::{NotApproved, Now, Terms, approve, finish, other_cluster, resume};
 pub use approved::ApprovedPlan;
 pub use left_out::LeftOut;
+pub use obstacles::not_allowed;
 
 use crate::check::{Finding, check};
 use crate::plan::Plan;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::approve::NotApproved;
 use crate::model::{LabelKey, Node, Pod, PodKey, Requirements, Taint, label};
-use crate::plan::Plan;
-use crate::snapshot::obstacles::{Obstacles, OtherProvisioner};
+use crate::plan::{Change, ChangeId, Plan, PlannedChange};
+use crate::snapshot::obstacles::{Obstacles, OtherProvisioner, TAGS_WRITE};
 use crate::snapshot::{AzureFacts, Snapshot};
 
 /// The label by which AKS says which agent pool a node is of.
@@ -22,11 +22,27 @@ pub(super) fn found(plan: &Plan, snapshot: &Snapshot) -> Vec<NotApproved> {
     if !kinds.is_empty() {
         found.push(NotApproved::MissingKinds { kinds: kinds.clone() });
     }
+    let actions: Vec<Arc<str>> = actions.iter().filter(|action| &***action != TAGS_WRITE).cloned().collect();
     if !actions.is_empty() {
-        found.push(NotApproved::MissingActions { actions: actions.clone(), group: group(facts).into() });
+        found.push(NotApproved::MissingActions { actions, group: group(facts).into() });
     }
     found.extend(others.iter().filter_map(|other| of_other(plan, snapshot, facts, other)));
     found
+}
+
+/// Returns the changes in place that the caller may not make, with what repairs it. They stop nothing else: nodes come and
+/// go with the tags that they have.
+#[must_use]
+pub fn not_allowed(plan: &Plan, snapshot: &Snapshot) -> BTreeMap<ChangeId, Arc<str>> {
+    let Some(facts) = &snapshot.azure else { return BTreeMap::new() };
+    let Some(action) = facts.obstacles.actions.iter().find(|action| &***action == TAGS_WRITE) else {
+        return BTreeMap::new();
+    };
+    let missing = NotApproved::MissingActions { actions: vec![action.clone()], group: group(facts).into() };
+    let because: Arc<str> = format!("{missing}; {}", missing.hint()).into();
+    let is_tagged = |planned: &PlannedChange| matches!(&planned.change, Change::Update(update) if !update.tags.is_empty());
+    let tagged = plan.spec.changes.iter().filter(|(_, planned)| is_tagged(planned));
+    tagged.map(|(id, _)| (id.clone(), because.clone())).collect()
 }
 
 fn of_other(

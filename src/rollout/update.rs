@@ -1,15 +1,18 @@
-//! One node whose tags change in place: what belongs to its VM first, the VM last, since its tags say that all is done.
+//! One node that changes in place: labels of the Node, then tags, of what belongs to its VM first and of the VM last, since
+//! these say that all is done.
 //!
-//! Tags are merged, so that doing it again changes nothing: after a restart it simply goes on. Must never touch a VM
-//! that is not the one of the plan.
+//! Both are merged, so that doing it again changes nothing: after a restart it simply goes on. Must never touch a Node
+//! or a VM that is not the one of the plan.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::action::{Action, Effect, TagRef};
-use super::ground::{Ground, act};
+use super::ground::{Ground, act, patch_node};
 use super::outcome::{Outcome, Standing};
 use super::seen::Provisioning;
+use serde_json::json;
+
 use crate::arm::extension;
 use crate::plan::{ChangeId, Update};
 
@@ -30,7 +33,23 @@ pub(super) fn update(ground: Ground<'_>, id: &ChangeId, update: &Update) -> Stan
         let because = format!("the VM of node `{name}` is gone, or another than the one that was approved");
         return Standing::Settled(Outcome::no_longer_holds(because));
     };
+    let node = ground.world.nodes.get(name).filter(|node| identity.node_uid.as_ref() == Some(&node.uid));
+    let labels = update.new_labels();
+    match node {
+        _ if labels.is_empty() => {}
+        Some(node) if labels.iter().all(|(key, value)| node.labels.get(*key) == Some(*value)) => {}
+        Some(node) => {
+            return act(id, patch_node((name, node), "label", json!({"metadata": {"labels": labels}})));
+        }
+        None => {
+            let because = format!("node `{name}` is gone, or another than the one that was approved");
+            return Standing::Settled(Outcome::no_longer_holds(because));
+        }
+    }
     let tags = update.new_tags();
+    if tags.is_empty() {
+        return act(id, Effect::Record(Outcome::Done));
+    }
     let tag = |resource: &Arc<str>| {
         Effect::Tag(TagRef { id: resource.clone(), tags: tags.clone(), may_be_missing: false })
     };

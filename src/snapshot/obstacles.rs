@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{LabelKey, Taint};
 
+/// Azure's action for changing tags in place; nothing but such changes waits for it.
+pub const TAGS_WRITE: &str = "Microsoft.Resources/tags/write";
+
 /// What stands in the way of carrying plans out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -375,6 +375,68 @@ async fn what_azure_refuses_is_not_asked_for_again_while_the_pool_has_other_offe
     running.terminated().await;
 }
 
+const CLASS: &str = "/apis/karpenter.azure.com/v1beta1/aksnodeclasses/default";
+
+fn tags_of(claim: &Value) -> String {
+    let vm = claim["status"]["providerID"].as_str().expect("an id").trim_start_matches("azure://").to_owned();
+    format!("{vm}/providers/Microsoft.Resources/tags/default?api-version=2024-07-01")
+}
+
+#[tokio::test]
+async fn tags_and_labels_that_differ_come_back_in_place_without_a_command() {
+    let world = WORLD.replacen(
+        "    spec:\n      requirements:",
+        "    metadata: {labels: {team: web}}\n    spec:\n      requirements:",
+        1,
+    );
+    let mut running = Running::of_world(&world, "auto", "60").await;
+    running.runs(5).await;
+    let before = running.claims().await;
+    let node = format!("/api/v1/nodes/{}", before[0]["status"]["nodeName"].as_str().expect("a node"));
+    assert_eq!(running.program.kube("GET", &node, &Value::Null).await.1["metadata"]["labels"]["team"], "web");
+    let (tags, lost) =
+        (json!({"spec": {"tags": {"stage": "live"}}}), json!({"metadata": {"labels": {"team": null}}}));
+    assert_eq!(running.program.patch(CLASS, &tags).await.0, 200);
+    assert_eq!(running.program.patch(&node, &lost).await.0, 200);
+    let program = &running.program;
+    program
+        .wait(async || {
+            let label =
+                program.kube("GET", &node, &Value::Null).await.1["metadata"]["labels"]["team"].clone();
+            let tags = program.arm("GET", &tags_of(&before[0]), None).await.1;
+            label == "web" && tags["properties"]["tags"]["stage"] == "live"
+        })
+        .await;
+    assert_eq!(names(&running.claims().await), names(&before), "no node is replaced");
+    running.terminated().await;
+    running.judged();
+}
+
+#[tokio::test]
+async fn tags_that_nobody_may_write_are_a_hold_and_nodes_go_all_the_same() {
+    let allowed = nodeform::sim::SimulatedAzure::default().permissions;
+    let allowed = allowed.iter().filter(|action| **action != "Microsoft.Resources/tags/write");
+    let allowed = json!(allowed.collect::<Vec<_>>());
+    let world = WORLD.replacen(
+        "  location: westeurope\n",
+        &format!("  location: westeurope\n  permissions: {allowed}\n"),
+        1,
+    );
+    let mut running = Running::of_world(&world, "auto", "60").await;
+    running.runs(5).await;
+    assert_eq!(running.program.patch(CLASS, &json!({"spec": {"tags": {"stage": "live"}}})).await.0, 200);
+    let holds = async |running: &Running| running.fleet().await["status"]["holds"].to_string();
+    running.program.wait(async || holds(&running).await.contains("Microsoft.Resources/tags/write")).await;
+    assert!(holds(&running).await.contains(r#""class":"update""#), "{}", holds(&running).await);
+    running.scale(0).await;
+    running.is_empty().await;
+    assert!(!running.recorded().iter().any(|exchange| exchange["method"] == "PATCH"), "nobody asks in vain");
+    let plans = running.listed("/apis/nodeform.dev/v1alpha1/nodeplans").await;
+    let plans = plans.iter().filter(|plan| plan["status"]["phase"].is_string());
+    assert_eq!(plans.count(), 2, "what comes and what goes");
+    running.terminated().await;
+}
+
 #[tokio::test]
 async fn a_size_whose_vm_never_joined_is_left_alone_by_a_controller_that_starts_anew() {
     let mut running = Running::with("", "auto", (0, "40")).await;

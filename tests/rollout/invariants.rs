@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use nodeform::plan::{Change, ChangeId};
 use nodeform::review::ApprovedPlan;
-use nodeform::rollout::{Effect, Event, Seen};
+use nodeform::rollout::{Effect, Event, Object, Seen};
 
 /// Looks at each step.
 pub(crate) struct Watch<'p> {
@@ -72,6 +72,13 @@ impl<'p> Watch<'p> {
                 assert!(is_of_node, "tags are set on what the node has alone: {}", tag.id);
                 let wanted = update.tags.iter().map(|(name, it)| (name, it.new.as_ref()));
                 assert!(wanted.eq(tag.tags.iter().map(|(name, value)| (name, Some(value)))));
+            }
+            (Effect::Patch(patch), Change::Update(update)) => {
+                assert_eq!(patch.object, Object::Node(update.target.node.clone()));
+                let wanted: Vec<_> =
+                    update.labels.iter().map(|(key, it)| (key.to_string(), it.new.clone())).collect();
+                let labels = patch.body["metadata"]["labels"].as_object().expect("labels and no more").iter();
+                assert!(labels.map(|(key, it)| (key.clone(), it.as_str().map(Into::into))).eq(wanted));
             }
             (Effect::Record(_), Change::Update(_)) => {}
             (_, Change::Create(_) | Change::Delete(_)) => {}

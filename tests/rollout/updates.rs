@@ -6,6 +6,7 @@ use nodeform::model::Wishes;
 use nodeform::offline;
 use nodeform::plan::{Change, ChangeId, OldNew, Plan, Update};
 use nodeform::review::CheckedPlan;
+use nodeform::sim::rehearsal::Trouble;
 use serde_json::json;
 
 use crate::scenarios::{Story, made};
@@ -24,6 +25,41 @@ fn tags_are_set_whatever_goes_wrong_meanwhile() {
     let (applied, left) = Story::of("", tagged).holds();
     assert_eq!(applied.words(), ["done"]);
     assert_eq!(left["running"], 5, "{left}");
+}
+
+/// A pool with a label, whose Node lost it, and a class with a tag.
+fn labelled(stage: &mut Stage) {
+    const POOL: &str = "/apis/karpenter.sh/v1/nodepools/general-purpose";
+    stage.kube("PATCH", POOL, &json!({"spec": {"template": {"metadata": {"labels": {"team": "web"}}}}}));
+    tagged(stage);
+    let nodes = stage.kube("GET", "/api/v1/nodes", &json!(null));
+    let made = nodes["items"].as_array().expect("a list").iter();
+    let made = made.filter(|node| node["metadata"]["labels"]["karpenter.sh/nodepool"].is_string());
+    for node in made {
+        let name = node["metadata"]["name"].as_str().expect("a name");
+        assert_eq!(node["metadata"]["labels"]["team"], "web", "{node}");
+        let lost = json!({"metadata": {"labels": {"team": null, "kept": "by hand"}}});
+        stage.kube("PATCH", &format!("/api/v1/nodes/{name}"), &lost);
+    }
+}
+
+#[test]
+fn labels_that_a_node_lost_come_back_in_place_whatever_goes_wrong_meanwhile() {
+    let (applied, left) = Story::of("", labelled).holds();
+    assert_eq!(applied.words(), ["done"]);
+    assert_eq!(left["running"], 5, "{left}");
+    let mut stage = Stage::of(WORLD, 7);
+    labelled(&mut stage);
+    let plan = offline::plan(&stage.observed(Wishes::default())).expect("the judge accepts it").plan;
+    let mut plan = plan.plan().clone();
+    assert_eq!(plan.spec.deletes().count(), 0, "what a node lost is no drift");
+    let new = OldNew { old: None, new: Some("web".into()) };
+    assert_eq!(update(&mut plan).1.labels, BTreeMap::from([("team".into(), new)]));
+    let ready = stage.ready(Wishes::default()).expect("a node changes");
+    stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    let nodes = stage.kube("GET", "/api/v1/nodes", &json!(null)).to_string();
+    assert!(nodes.contains(r#""team":"web""#) && nodes.contains(r#""kept":"by hand""#), "{nodes}");
+    assert!(stage.ready(Wishes::default()).is_none(), "nothing is left to do");
 }
 
 fn update(plan: &mut Plan) -> (ChangeId, &mut Update) {
@@ -63,6 +99,14 @@ fn the_judge_finds_tags_that_nobody_asks_for_and_those_of_nodeform() {
         update.tags.insert("nodeform.dev_item".into(), OldNew { old: None, new: Some("x".into()) });
     });
     assert!(said.contains("has tag `nodeform.dev_item` changed, by which nodeform knows its VMs"), "{said}");
+    let said = refused(|update| {
+        update.labels.insert("team".into(), OldNew { old: None, new: Some("web".into()) });
+    });
+    assert!(said.contains("gets a value of label `team` that nothing asks for"), "{said}");
+    let said = refused(|update| {
+        update.labels.insert("kubernetes.io/os".into(), OldNew { old: None, new: Some("linux".into()) });
+    });
+    assert!(said.contains("is said to have another value of label `kubernetes.io/os` than it has"), "{said}");
     let said = refused(|update| update.tags.clear());
     assert!(said.contains("nothing of it changes"), "{said}");
 }

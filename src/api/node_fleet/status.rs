@@ -64,6 +64,10 @@ pub struct LastPlan {
     /// Nodes to add.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
     pub add: i32,
+    /// Nodes to change in place.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
+    pub change: i32,
     /// Nodes to destroy.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
     pub destroy: i32,

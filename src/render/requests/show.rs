@@ -1,5 +1,7 @@
 //! Every request of a live plan, for people.
 
+use serde_json::json;
+
 use super::{Attempt, RequestFault, billing, claim, machine, nic, tags};
 use crate::arm::Request;
 use crate::arm::extension::billing_id;
@@ -28,7 +30,14 @@ pub fn requests_text(plan: &Plan) -> Result<String, RequestFault> {
     for (change, planned) in &plan.spec.changes {
         let Change::Update(update) = &planned.change else { continue };
         let Some(node) = execution.nodes.get(change) else { continue };
-        let Some(vm) = &node.vm else { continue };
+        let labels = update.new_labels();
+        if !labels.is_empty() {
+            let name = &update.target.node;
+            let body = json!({"metadata": {"labels": labels}});
+            text.push_str(&format!("# node {name}: set labels, keep all others\n\n"));
+            text.push_str(&format!("PATCH /api/v1/nodes/{name}\n{body:#}\n\n"));
+        }
+        let Some(vm) = node.vm.as_ref().filter(|_| !update.tags.is_empty()) else { continue };
         text.push_str(&format!("# node {}: set tags, keep all others\n\n", update.target.node));
         let (new, extension) = (update.new_tags(), billing_id(vm));
         let beside = node.tagged_beside_vm().map(|id| &**id);

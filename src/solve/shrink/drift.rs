@@ -2,8 +2,8 @@
 //!
 //! Karpenter's rules, as far as their facts are known: what the NodeClaim says itself, the stamp of the AKSNodeClass,
 //! labels that the pool's requirements no longer accept, and labels and taints of the pool's template that the node
-//! does not have. What a node has beyond the template says nothing: anybody may add labels and taints. Whether a node
-//! may go is not asked here.
+//! does not have. What a node has beyond the template says nothing: anybody may add labels and taints. Nor do labels
+//! that a node of this very template lost: they come back in place. Whether a node may go is not asked here.
 
 use crate::model::{Drift, LabelKey, Node, NodeClass, NodeStage, Pool, label};
 use crate::policy::{CLASS_HASH_VERSION, Policy};
@@ -57,8 +57,10 @@ fn class_changed(node: &Node, pool: &Pool) -> Option<String> {
 /// drift whatever its requirements say: another node would have it too.
 fn not_required(node: &Node, pool: &Pool) -> Option<String> {
     let is_known = |key: &str| label::WELL_KNOWN.contains(&key) || label::WELL_KNOWN_AZURE.contains(&key);
-    let is_given =
-        |key: &LabelKey| pool.labels.contains_key(key) && pool.labels.get(key) == node.labels.get(key);
+    let comes_back = node.is_of_template(pool);
+    let is_given = |key: &LabelKey| {
+        pool.labels.get(key).is_some_and(|value| comes_back || node.labels.get(key) == Some(value))
+    };
     let asked = pool.requirements.iter().filter(|(key, _)| !is_given(key));
     asked.into_iter().find_map(|(key, asked)| match node.labels.get(key) {
         Some(value) if asked.accepts(value) => None,
@@ -70,7 +72,8 @@ fn not_required(node: &Node, pool: &Pool) -> Option<String> {
 
 fn unlike_template(node: &Node, pool: &Pool) -> Option<String> {
     let lacks = |(key, value): &(&LabelKey, &std::sync::Arc<str>)| node.labels.get(*key) != Some(*value);
-    if let Some((key, value)) = pool.labels.iter().find(lacks) {
+    let lost = pool.labels.iter().filter(|_| !node.is_of_template(pool)).find(lacks);
+    if let Some((key, value)) = lost {
         return Some(format!("its pool has label `{key}: {value}` and it does not"));
     }
     let taint = pool.taints.iter().find(|taint| !node.taints.contains(taint))?;
