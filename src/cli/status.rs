@@ -248,7 +248,7 @@ mod tests {
         let found = Found { fleets: vec![fleet], ledger: Ledger::default(), plans: BTreeMap::new(), claims };
         assert_eq!(
             text(&found),
-            "NodeFleet `prod`: mode auto, suspended\nPlan `p1` of 2026-01-01T00:00:00Z: 1 to add, 2 to destroy\n\
+            "NodeFleet `prod`: mode auto, suspended\nPlan `p1` of 2026-01-01T00:00:00Z: 1 to add, 0 to change, 2 to destroy\n\
              Monthly cost $10.00 → $8.00\n3 pods stay Pending\n\
              Pending: 3 pods, such as `web/a`: no pool has 900 GiB\nIn flight: plan `p0`, 2 changes have not ended\n\
              Held: replace of node `n1`: freeze `week`, until 2026-01-02T00:00:00Z\nStopped: the judge refuses the plan\n\
