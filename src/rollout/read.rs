@@ -106,7 +106,15 @@ struct NodeSpec {
 struct NodeStatus {
     capacity: Value,
     allocatable: Value,
-    conditions: Vec<Value>,
+    conditions: Vec<NodeCondition>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct NodeCondition {
+    #[serde(rename = "type")]
+    kind: String,
+    status: String,
 }
 
 #[derive(Deserialize)]
@@ -185,7 +193,7 @@ pub fn claim(object: &Value) -> Result<(ClaimName, SeenClaim), ReadFault> {
 /// What is wrong with it.
 pub fn node(object: &Value) -> Result<(NodeName, SeenNode), ReadFault> {
     let Node { metadata, spec, status } = parsed("node", object)?;
-    let ready = status.conditions.iter().find(|condition| condition["type"] == "Ready");
+    let ready = status.conditions.iter().find(|condition| condition.kind == "Ready");
     let seen = SeenNode {
         uid: metadata.uid,
         version: metadata.resource_version,
@@ -194,7 +202,7 @@ pub fn node(object: &Value) -> Result<(NodeName, SeenNode), ReadFault> {
         annotations: metadata.annotations,
         finalizers: metadata.finalizers,
         taints: taints(spec.taints),
-        is_ready: ready.is_some_and(|condition| condition["status"] == "True"),
+        is_ready: ready.is_some_and(|condition| condition.status == "True"),
         capacity: status.capacity,
         allocatable: status.allocatable,
         is_deleting: metadata.deletion_timestamp.is_some(),
@@ -238,11 +246,13 @@ pub fn pod(object: &Value) -> Result<Option<SeenPod>, ReadFault> {
 /// Reads a pod that waits for a node, with its UID; nothing of one that has a node, has ended or is being deleted.
 #[must_use]
 pub fn waiting(object: &Value) -> Option<(PodKey, Arc<str>)> {
-    let text = |place: &str| object.pointer(place).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let has_ended = matches!(text("/status/phase"), Some("Succeeded" | "Failed"));
-    let waits = text("/spec/nodeName").is_none() && text("/metadata/deletionTimestamp").is_none();
-    let key = PodKey::new(text("/metadata/namespace").unwrap_or("default"), text("/metadata/name")?);
-    (waits && !has_ended).then_some((key, text("/metadata/uid")?.into()))
+    let text = |part: &str, field: &str| object[part][field].as_str().filter(|text| !text.is_empty());
+    let has_ended = matches!(text("status", "phase"), Some("Succeeded" | "Failed"));
+    if has_ended || text("spec", "nodeName").is_some() || text("metadata", "deletionTimestamp").is_some() {
+        return None;
+    }
+    let namespace = text("metadata", "namespace").unwrap_or("default");
+    Some((PodKey::new(namespace, text("metadata", "name")?), text("metadata", "uid")?.into()))
 }
 
 /// Reads the node of a VolumeAttachment that is attached.

@@ -34,8 +34,8 @@ const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(5);
 /// The least time that goes by between two looks.
 const LOOK_GAP: SignedDuration = SignedDuration::from_secs(1);
 
-/// For so many changes a second more goes by between two looks.
-const CHANGES_A_SECOND: i32 = 400;
+/// For so many changes a second more goes by between two looks: what Azure takes to list as many VMs and NICs in pages.
+const CHANGES_A_SECOND: i32 = 200;
 
 /// What is said of an answer that got lost.
 const LOST: &str = "the connection was closed before the answer had come";
