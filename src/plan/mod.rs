@@ -24,6 +24,7 @@ pub mod propose;
 pub mod reason;
 mod sizes;
 pub mod spec;
+pub mod status;
 mod storage;
 pub mod strategies;
 pub mod summary;
@@ -52,6 +53,7 @@ pub use file::{API_VERSION, KIND, PlanFileFault, read, write};
 pub use precondition::Precondition;
 pub use reason::{PodsFor, Reason};
 pub use spec::{Inputs, PlanSpec, PlannedChange, Step, Wave};
+pub use status::{Status, status};
 pub use summary::{Counts, Summary};
 pub use world::{PodGroup, VmPrice, World};
 

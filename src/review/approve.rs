@@ -12,7 +12,7 @@ use super::left_out::LeftOut;
 use super::room::Room;
 use super::{CheckedPlan, obstacles};
 use crate::model::PodKey;
-use crate::plan::{Change, ChangeId, Execution, Inputs, Plan, Precondition};
+use crate::plan::{self, Change, ChangeId, Execution, Inputs, Plan, Precondition, Status};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -196,7 +196,12 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
                 broken.or_else(|| beyond(&plan, (id, &planned.change), &mut room))
             }
         };
-        left_out.extend(because.map(|because| (id.clone(), LeftOut::Withheld(because.into()))));
+        let because = match (because, plan::status(&planned.change, now.snapshot)) {
+            (Some(because), _) => Some(LeftOut::Withheld(because.into())),
+            (None, Status::Impossible(because)) => Some(LeftOut::NoLongerHolds(because)),
+            (None, Status::Done | Status::Possible) => None,
+        };
+        left_out.extend(because.map(|because| (id.clone(), because)));
     }
     let safety = now.policy.fleet.safety;
     Ok(ApprovedPlan::of(plan, execution, left_out, (terms, safety)))

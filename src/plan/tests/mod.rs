@@ -5,4 +5,5 @@ pub(crate) mod world;
 mod bare;
 mod claims;
 mod saved;
+mod standing;
 mod waves;

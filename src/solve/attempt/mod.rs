@@ -149,8 +149,8 @@ struct Given {
     shapes: usize,
 }
 
-/// Places all where some are spread over hosts: with as few new hosts as are cheapest, and with none, if need be; and with a
-/// host for each, where pods are left over of both.
+/// Places all where some are spread over hosts: with as few new hosts as are cheapest, and with none, if need be; where pods
+/// are left over of both, with no more hosts than limits left, and with a host for each.
 fn spread<'a>(
     (ground, running): (&Ground<'a>, &Running<'a>),
     given: Given,
@@ -178,6 +178,12 @@ fn spread<'a>(
             }
             _ => (asked != hosts::New::None).then_some(hosts::New::None),
         };
+    }
+    let limited = found.iter().filter(|attempt| attempt.finished.ledger.has_limits());
+    let made = limited.map(|attempt| attempt.finished.nodes.len()).max();
+    if let Some(made) = made.filter(|made| *made > 0 && !found.iter().any(is_whole)) {
+        let even = hosts::even(ground, &given.open, crews, hosts::New::AtMost(made));
+        found.extend(even.map(|even| placed((ground, running), given.clone(), Some(even))));
     }
     if !found.iter().any(is_whole) {
         found.push(placed((ground, running), given.clone(), None));

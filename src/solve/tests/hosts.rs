@@ -126,6 +126,17 @@ fn a_spread_keeps_its_purpose_on_as_many_hosts_as_the_fleet_asks_for() {
 }
 
 #[test]
+fn where_limits_leave_few_hosts_larger_ones_hold_all() {
+    for (nodes, count) in [(2, 10), (3, 12), (3, 24), (1, 5)] {
+        let limited = Pool { nodes_max: Some(nodes), ..pool("default") };
+        let world = World::of(vec![limited]).pods(pods("web", count, honoring));
+        let (_, new) = counts(&world);
+        assert_eq!(new.iter().sum::<usize>(), count, "{nodes} nodes: {}", world.text());
+        assert!(new[new.len() - 1] - new[0] <= 1, "{new:?}");
+    }
+}
+
+#[test]
 fn nodes_that_others_need_count_too() {
     let world =
         World::of(vec![pool("default")]).pods(pods("web", 12, honoring)).pods(pods("db", 6, |spec| {

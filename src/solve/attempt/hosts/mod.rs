@@ -9,7 +9,7 @@ mod crew;
 mod joined;
 mod lay;
 
-use crate::model::PodKey;
+use crate::model::{PodKey, SpreadHosts};
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::existing::{self, Standing};
 use crate::solve::topology::domains::{Outside, Places, THERE};
@@ -31,8 +31,31 @@ const PRICED_MAX: usize = 12;
 pub(super) enum New {
     /// As many as are cheapest, and at least so many.
     AtLeast(usize),
+    /// As many as are cheapest of no more than these, which limits leave: fewer than the fleet asks for, if need be.
+    AtMost(usize),
     /// None: whom the nodes that are there do not take is left over.
     None,
+}
+
+impl New {
+    /// Returns whether so many are tried.
+    const fn holds(self, count: usize) -> bool {
+        match self {
+            Self::AtLeast(least) => count >= least,
+            Self::AtMost(most) => count <= most,
+            Self::None => count == 0,
+        }
+    }
+
+    /// Returns over how many hosts a workload is spread: never against a limit.
+    fn spread_hosts(self, asked: SpreadHosts) -> SpreadHosts {
+        match (self, asked) {
+            (Self::AtMost(most), SpreadHosts::AtLeast(hosts)) => {
+                SpreadHosts::AtLeast(hosts.min(u32::try_from(most).unwrap_or(u32::MAX)))
+            }
+            (Self::AtLeast(_) | Self::AtMost(_) | Self::None, asked) => asked,
+        }
+    }
 }
 
 /// Everybody who goes to nodes that are there, and those who are spread over hosts on new ones.
@@ -62,7 +85,7 @@ pub(super) fn even<'a>(
     for crew in crews {
         even.fill(demand, &mut is_filled, |shape| shape.priority > crew.priority);
         let laid = match new {
-            New::AtLeast(least) => cheapest(ground, demand, (crew, least), &even)?,
+            New::AtLeast(_) | New::AtMost(_) => cheapest(ground, demand, (crew, new), &even)?,
             New::None => lay::laid((crew, demand), &even, &vec![0; crew.places.len()]),
         };
         for shape in crew.shapes() {
@@ -111,23 +134,24 @@ pub(super) fn unplaced(demand: &Demand, counts: &[usize]) -> Vec<(usize, PodKey)
     counts.iter().enumerate().flat_map(of_shape).collect()
 }
 
-/// Returns how a crew is laid out with the number of new hosts, at least this one, that costs least; nothing where none would
-/// do. Where all have a place on nodes that are there, no host is added.
+/// Returns how a crew is laid out with the number of new hosts, of those that are asked for, that costs least; nothing where
+/// none would do. Where all have a place on nodes that are there, no host is added.
 fn cheapest<'a>(
     ground: &Ground<'a>,
     demand: &Demand,
-    (crew, least): (&Crew<'_>, usize),
+    (crew, asked): (&Crew<'_>, New),
     there: &Even<'a>,
 ) -> Option<Laid<'a>> {
     let mut best: Option<(i64, Laid<'a>)> = None;
     let mut priced = 0;
+    let spread_hosts = asked.spread_hosts(ground.policy.fleet.spread_hosts);
     for new in crew.numbers(ONE_BY_ONE) {
         let count: usize = new.iter().sum();
-        if count < least || priced == PRICED_MAX {
+        if !asked.holds(count) || priced == PRICED_MAX {
             continue;
         }
         let laid = lay::laid((crew, demand), there, &new);
-        if !laid.is_whole(crew, count > 0, ground.policy.fleet.spread_hosts) {
+        if !laid.is_whole(crew, count > 0, spread_hosts) {
             continue;
         }
         if count == 0 {
