@@ -128,6 +128,43 @@ async fn a_node_that_somebody_deletes_where_no_controller_runs_goes_when_it_is_n
 async fn without_its_vm(program: &Program) {
     let (_, claims) = program.kube("GET", "/apis/karpenter.sh/v1/nodeclaims", &Value::Null).await;
     let vm = claims["items"][0]["status"]["providerID"].as_str().expect("an id");
+#[tokio::test]
+async fn a_removal_whose_plan_is_gone_counts_for_nothing_and_apply_takes_its_traces_away() {
+    let record = tempfile::NamedTempFile::new().expect("a file");
+    let program = started(&record.path().display().to_string()).await;
+    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
+    program.wait_for(|state| running(state) == 5).await;
+    let (_, claims) = program.kube("GET", "/apis/karpenter.sh/v1/nodeclaims", &Value::Null).await;
+    let claim = &claims["items"][0];
+    program.begin_removal(claim).await;
+    let ran = program.nodeform(&["plan", "--live"], &[]).await;
+    done(&ran);
+    assert!(ran.printed.starts_with("No changes."), "{}", ran.printed);
+    let said = "stays: plan `gonegonego` began to remove it, and its NodePlan is gone";
+    let page = ran.printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains(said), "{}", ran.printed);
+    let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
+    done(&ran);
+    assert!(ran.printed.starts_with("No changes."), "{}", ran.printed);
+    assert_eq!(program.begun_removal(claim).await, [Value::Null, Value::Null, json!([])]);
+
+    // The next plan decides afresh: the removal of this plan has its own time and its own checks.
+    program.begin_removal(claim).await;
+    assert_eq!(program.patch(INFLATE, &json!({"spec": {"replicas": 0}})).await.0, 200);
+    program.wait_for(|state| running(state) == 0).await;
+    let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
+    done(&ran);
+    assert!(
+        ran.printed
+            .contains(&format!("- node `aks-{}`", claim["metadata"]["name"].as_str().expect("a name"))),
+        "{}",
+        ran.printed
+    );
+    assert_eq!(there(&program).await, json!({"claims": [], "nodes": [], "vms": [], "nics": []}));
+    no_changes(&program).await;
+    crate::specifications::judge(record.path());
+}
+
     let vm = vm.trim_start_matches("azure://");
     let (status, answer) = program.arm("DELETE", &format!("{vm}?api-version=2024-07-01"), None).await;
     assert_eq!(status, 202, "{answer}");
