@@ -242,6 +242,30 @@ async fn a_removal_whose_plan_is_gone_counts_for_nothing_and_its_node_takes_pods
 }
 
 #[tokio::test]
+async fn a_removal_whose_plan_is_deleted_meanwhile_is_finished_and_the_plan_written_down_again() {
+    const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
+    let mut running = Running::of("auto", 5).await;
+    running.runs(5).await;
+    running.program.wait(async || running.fleet().await["status"]["inFlight"] == json!([])).await;
+    running.scale(0).await;
+    let mark =
+        |claim: &Value| claim["metadata"]["annotations"]["nodeform.dev/removal"].as_str().map(str::to_owned);
+    running.program.wait(async || running.claims().await.iter().any(|claim| mark(claim).is_some())).await;
+    let mark = running.claims().await.first().and_then(mark).expect("it goes");
+    let plan = mark.split('/').next().expect("a plan");
+    for object in running.listed(PLANS).await {
+        let name = object["metadata"]["name"].as_str().expect("a name");
+        running.program.kube("DELETE", &format!("{PLANS}/{name}"), &Value::Null).await;
+    }
+    running.is_empty().await;
+    running.program.wait(async || running.fleet().await["status"]["inFlight"] == json!([])).await;
+    let (_, known) = running.program.kube("GET", &format!("{PLANS}/{plan}"), &Value::Null).await;
+    assert_eq!(known["status"]["phase"], "Done", "{known}\n{}", running.said());
+    running.terminated().await;
+    running.judged();
+}
+
+#[tokio::test]
 async fn nodes_of_a_pool_that_is_deleted_stay_and_are_its_own_again_when_it_is_back() {
     let mut running = Running::of("auto", 5).await;
     running.runs(5).await;
