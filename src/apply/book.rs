@@ -208,6 +208,7 @@ pub fn ended(status: &NodePlanStatus) -> BTreeMap<ChangeId, Outcome> {
         let outcome = match known.outcome {
             OutcomeKind::Failed => Outcome::Failed { code: code(), because: because() },
             OutcomeKind::NoLongerHolds => Outcome::NoLongerHolds { because: because() },
+            OutcomeKind::Struck => Outcome::Struck { because: known.message.as_deref().map(Into::into) },
             OutcomeKind::NoLongerNeeded => Outcome::NoLongerNeeded { because: because() },
             // Whether it still is so is seen.
             OutcomeKind::Done | OutcomeKind::AlreadySo | OutcomeKind::Waiting => return None,
@@ -289,6 +290,9 @@ fn written(outcome: &Outcome) -> ledger::Outcome {
         Outcome::Done => ledger::Outcome::Done,
         Outcome::AlreadySo => ledger::Outcome::AlreadySo,
         Outcome::NoLongerNeeded { because } => ledger::Outcome::NoLongerNeeded { why: because.to_string() },
+        Outcome::Struck { because } => {
+            ledger::Outcome::Struck { why: because.as_deref().unwrap_or_default().to_owned() }
+        }
         Outcome::NoLongerHolds { because } | Outcome::Withheld { because } => {
             ledger::Outcome::NoLongerHolds { why: because.to_string() }
         }

@@ -151,7 +151,7 @@ impl Shown {
         }
         let (added, removed) = self.counts(ended);
         let failed = ended.not_done();
-        let head = if failed == 0 { "Apply complete!" } else { "Applied in part." };
+        let head = if ended.is_so() { "Apply complete!" } else { "Applied in part." };
         text.push_str(&format!("\n{head} Nodes: {added} added, {removed} destroyed, {failed} not done.\n"));
         if ended.is_stopped {
             text.push_str("Go on with the same plan: `nodeform apply PLAN`.\n");
@@ -184,6 +184,7 @@ fn hints(ended: &Ended) -> BTreeSet<&'static str> {
         Outcome::Done
         | Outcome::AlreadySo
         | Outcome::NoLongerNeeded { .. }
+        | Outcome::Struck { .. }
         | Outcome::NoLongerHolds { .. }
         | Outcome::Withheld { .. } => None,
     };

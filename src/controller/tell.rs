@@ -82,6 +82,7 @@ impl Teller {
                         Some(Made { pool, vm, failed: Some(what) })
                     }
                     Outcome::NoLongerNeeded { .. }
+                    | Outcome::Struck { .. }
                     | Outcome::NoLongerHolds { .. }
                     | Outcome::Withheld { .. } => None,
                 }

@@ -169,7 +169,7 @@ impl Applying<'_> {
     pub(super) fn apply(
         self,
         checked: CheckedPlan,
-        mut struck: BTreeMap<ChangeId, Arc<str>>,
+        mut struck: BTreeMap<ChangeId, Option<Arc<str>>>,
     ) -> Result<Ended, Failure> {
         let (reader, begun) = self.looked(checked.plan())?;
         let World { snapshot, policy, .. } = &self.world;
@@ -188,7 +188,7 @@ impl Applying<'_> {
         };
         // What has begun is finished: half a removal helps nobody.
         struck.retain(|id, _| !begun.contains(id));
-        let mut approved = approved.withholding(struck);
+        let mut approved = approved.striking(struck);
         if self.review.is_some() {
             let closed = begun.iter().chain(before.iter().flat_map(|before| before.keys())).cloned();
             approved = planned_again(&self.world, approved, &closed.collect(), self.ui)?;

@@ -58,7 +58,8 @@ async fn of_five_approved_removals_one_no_longer_holds_and_one_new_node_is_no_lo
     let (phase, counts) = stage.ledger().await;
     assert_eq!(phase, "Partial");
     let wanted = json!({
-        "done": 7, "alreadySo": 0, "waiting": 0, "noLongerNeeded": 1, "noLongerHolds": 1, "failed": 0,
+        "done": 7, "alreadySo": 0, "waiting": 0, "noLongerNeeded": 1, "struck": 0, "noLongerHolds": 1,
+        "failed": 0,
     });
     assert_eq!(counts, wanted);
     let status = stage.program.nodeform(&["status"], &[]).await;
