@@ -25,7 +25,7 @@ pub(super) async fn read(cluster: &Cluster, at: Timestamp, seen: &mut Observatio
                 what: "nodeplans of the cluster".to_owned(),
                 consequence: "what Azure refused to earlier plans is not known".to_owned(),
             });
-            seen.warnings.push(format!("nodeplans could not be listed: {}", failure.what));
+            seen.warnings.push(format!("nodeplans could not be listed: {failure}"));
             return None;
         }
     };
