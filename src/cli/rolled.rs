@@ -179,16 +179,16 @@ impl Shown {
 
 /// What can be done about what failed, each once.
 fn hints(ended: &Ended) -> BTreeSet<&'static str> {
-    let hint = |outcome: &Outcome| match outcome {
-        Outcome::Failed { code, .. } => Fault::hint_of_code(code),
+    let hints = |outcome: &Outcome| match outcome {
+        Outcome::Failed { code, because } => Fault::hints_of(code, because),
         Outcome::Done
         | Outcome::AlreadySo
         | Outcome::NoLongerNeeded { .. }
         | Outcome::Struck { .. }
         | Outcome::NoLongerHolds { .. }
-        | Outcome::Withheld { .. } => None,
+        | Outcome::Withheld { .. } => BTreeSet::new(),
     };
-    ended.outcomes.values().filter_map(hint).collect()
+    ended.outcomes.values().flat_map(hints).collect()
 }
 
 fn bars_of(tally: &Tally, ui: Ui) -> String {
