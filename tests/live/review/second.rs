@@ -44,7 +44,7 @@ async fn of_five_approved_removals_one_no_longer_holds_and_one_new_node_is_no_lo
     assert_eq!(applied.code, Some(5), "{applied:?}");
     let printed = &applied.printed;
     assert!(
-        printed.ends_with("\nApplied in part. Nodes: 3 added, 4 destroyed, 1 not done.\n"),
+        printed.ends_with("\nApplied in part. Nodes: 3 added, 0 changed, 4 destroyed, 1 not done.\n"),
         "{applied:?}"
     );
     let table = printed.rsplit_once("\n\n").expect("a table").0.rsplit_once("\n\n").expect("a table").1;

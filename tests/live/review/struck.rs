@@ -35,7 +35,7 @@ async fn two_of_five_removals_are_struck_on_the_branch_and_the_other_three_are_c
     let applied = stage.apply().await;
     done(&applied);
     assert!(
-        applied.printed.ends_with("Apply complete! Nodes: 0 added, 3 destroyed, 0 not done.\n"),
+        applied.printed.ends_with("Apply complete! Nodes: 0 added, 0 changed, 3 destroyed, 0 not done.\n"),
         "{}",
         applied.printed
     );
@@ -61,6 +61,6 @@ async fn two_of_five_removals_are_struck_on_the_branch_and_the_other_three_are_c
     stage.forge.squash(EMPTY);
     let applied = stage.apply().await;
     done(&applied);
-    assert!(applied.printed.contains("Nodes: 0 added, 2 destroyed"), "{}", applied.printed);
+    assert!(applied.printed.contains("Nodes: 0 added, 0 changed, 2 destroyed"), "{}", applied.printed);
     assert_eq!(stage.machines().await, (1, 1));
 }
