@@ -166,7 +166,7 @@ pub struct NodePlanStatus {
 pub enum Phase {
     /// It is being carried out, or was interrupted: what has begun is finished by `nodeform apply`.
     Applying,
-    /// Every change is done, or no longer needed.
+    /// Every change is done, no longer needed, or was struck in review.
     Done,
     /// Some changes are done and some are not.
     Partial,
@@ -193,6 +193,10 @@ pub struct OutcomeCounts {
     /// No longer needed.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
     pub no_longer_needed: i32,
+    /// Struck in review.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
+    pub struck: i32,
     /// Withheld: what it was planned on no longer holds.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
     pub no_longer_holds: i32,
@@ -231,6 +235,8 @@ pub enum OutcomeKind {
     Waiting,
     /// No longer needed.
     NoLongerNeeded,
+    /// Struck in review.
+    Struck,
     /// Withheld: what it was planned on no longer holds.
     NoLongerHolds,
     /// Failed.

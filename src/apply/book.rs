@@ -4,6 +4,7 @@
 //! A plan that has ended is spent: it is never carried out twice.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -69,6 +70,8 @@ impl From<ClusterFailure> for NotBegun {
 /// The page of a plan in the ledger.
 pub struct Book {
     writer: Writer,
+    plan: Arc<ApprovedPlan>,
+    folder: Option<String>,
     name: String,
     progress: Progress,
     status: Option<NodePlanStatus>,
@@ -81,7 +84,7 @@ impl Book {
     /// The plan is spent, or cannot be written down.
     pub async fn open(
         writer: Writer,
-        plan: &ApprovedPlan,
+        plan: &Arc<ApprovedPlan>,
         folder: Option<&str>,
         at: Timestamp,
     ) -> Result<Self, NotBegun> {
@@ -105,6 +108,8 @@ impl Book {
                 never_joined: known.map(Recorded::never_joined).unwrap_or_default(),
             },
             writer,
+            plan: Arc::clone(plan),
+            folder: folder.map(str::to_owned),
             name,
             status,
         };
@@ -115,17 +120,24 @@ impl Book {
             book.progress.outcomes.insert(change.to_string(), written(&outcome));
         }
         if known.is_none() {
-            for object in ledger::objects(&entry(plan, folder, digest))? {
-                match book.writer.create(PLANS, &object).await {
-                    Ok(_) => {}
-                    // A chunk that an interrupted run wrote.
-                    Err(failure) if failure.kind == ClusterFailureKind::Conflict => {}
-                    Err(failure) => return Err(failure.into()),
-                }
-            }
+            book.write_plan().await?;
         }
         book.write(at).await?;
         Ok(book)
+    }
+
+    /// Writes the plan itself down, with its text.
+    async fn write_plan(&self) -> Result<(), NotBegun> {
+        let entry = entry(&self.plan, self.folder.as_deref(), self.plan.plan().digest());
+        for object in ledger::objects(&entry)? {
+            match self.writer.create(PLANS, &object).await {
+                Ok(_) => {}
+                // A chunk that is there already.
+                Err(failure) if failure.kind == ClusterFailureKind::Conflict => {}
+                Err(failure) => return Err(failure.into()),
+            }
+        }
+        Ok(())
     }
 
     /// Returns what became of changes in an earlier run: those that are not tried again.
@@ -166,13 +178,21 @@ impl Book {
         known.len() > before
     }
 
-    /// Writes what is noted.
+    /// Writes what is noted. A NodePlan that somebody deleted meanwhile is written down again: what has begun is finished,
+    /// and nothing is let go that is not recorded as done.
     ///
     /// # Errors
     /// The API server refuses, or does not answer.
     pub async fn write(&mut self, at: Timestamp) -> Result<(), ClusterFailure> {
         let patch = ledger::patch(&self.progress, self.status.as_ref(), at);
-        let stored = self.writer.patch_status(&format!("{PLANS}/{}", self.name), &patch).await?;
+        let path = format!("{PLANS}/{}", self.name);
+        let stored = match self.writer.patch_status(&path, &patch).await {
+            Err(failure) if failure.kind == ClusterFailureKind::NotFound => {
+                self.write_plan().await.map_err(|_| failure)?;
+                self.writer.patch_status(&path, &patch).await?
+            }
+            other => other?,
+        };
         self.status = serde_json::from_value(stored["status"].clone()).ok();
         Ok(())
     }
@@ -188,6 +208,7 @@ pub fn ended(status: &NodePlanStatus) -> BTreeMap<ChangeId, Outcome> {
         let outcome = match known.outcome {
             OutcomeKind::Failed => Outcome::Failed { code: code(), because: because() },
             OutcomeKind::NoLongerHolds => Outcome::NoLongerHolds { because: because() },
+            OutcomeKind::Struck => Outcome::Struck { because: known.message.as_deref().map(Into::into) },
             OutcomeKind::NoLongerNeeded => Outcome::NoLongerNeeded { because: because() },
             // Whether it still is so is seen.
             OutcomeKind::Done | OutcomeKind::AlreadySo | OutcomeKind::Waiting => return None,
@@ -269,6 +290,9 @@ fn written(outcome: &Outcome) -> ledger::Outcome {
         Outcome::Done => ledger::Outcome::Done,
         Outcome::AlreadySo => ledger::Outcome::AlreadySo,
         Outcome::NoLongerNeeded { because } => ledger::Outcome::NoLongerNeeded { why: because.to_string() },
+        Outcome::Struck { because } => {
+            ledger::Outcome::Struck { why: because.as_deref().unwrap_or_default().to_owned() }
+        }
         Outcome::NoLongerHolds { because } | Outcome::Withheld { because } => {
             ledger::Outcome::NoLongerHolds { why: because.to_string() }
         }

@@ -86,7 +86,7 @@ fn is_ours(facts: &AzureFacts, node: &Node) -> bool {
         Owner::Unknown => node.claimed.is_own,
         Owner::Karpenter | Owner::Foreign => false,
     };
-    is_own && node.claimed.is_deleted && node.claim.is_some()
+    is_own && node.claimed.is_deleted_by_hand() && node.claim.is_some()
 }
 
 /// Why it goes with something else, which removes no VM.

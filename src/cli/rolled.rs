@@ -98,6 +98,7 @@ impl Shown {
         match self.plan.spec().changes.get(change).map(|planned| &planned.change) {
             Some(Change::Create(create)) => format!("+ node `{}`", create.vm),
             Some(Change::Delete(delete)) => format!("- node `{}`", delete.target.node),
+            Some(Change::Update(update)) => format!("~ node `{}`", update.target.node),
             Some(_) | None => format!("~ change `{change}`"),
         }
     }
@@ -149,45 +150,61 @@ impl Shown {
         for (change, what) in &ended.open {
             text.push_str(&format!("{}: waits: {what}\n", self.object(change)));
         }
-        let (added, removed) = self.counts(ended);
-        let failed = ended.not_done();
-        let head = if failed == 0 { "Apply complete!" } else { "Applied in part." };
-        text.push_str(&format!("\n{head} Nodes: {added} added, {removed} destroyed, {failed} not done.\n"));
+        let Counts { added, changed, destroyed } = self.counts(ended);
+        let not_done = ended.not_done();
+        let head = if ended.is_so() { "Apply complete!" } else { "Applied in part." };
+        text.push_str(&format!(
+            "\n{head} Nodes: {added} added, {changed} changed, {destroyed} destroyed, {not_done} not done.\n"
+        ));
         if ended.is_stopped {
             text.push_str("Go on with the same plan: `nodeform apply PLAN`.\n");
         }
         text
     }
 
-    fn counts(&self, ended: &Ended) -> (usize, usize) {
+    fn counts(&self, ended: &Ended) -> Counts {
         let done = ended.outcomes.iter().filter(|(_, outcome)| **outcome == Outcome::Done);
-        let changes =
-            done.filter_map(|(id, _)| self.plan.spec().changes.get(id)).map(|planned| &planned.change);
-        changes.fold((0, 0), |(added, removed), change| match change {
-            Change::Create(_) => (added + 1, removed),
-            Change::Delete(_) => (added, removed + 1),
-            Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => (added, removed),
-        })
+        let mut counts = Counts::default();
+        for planned in done.filter_map(|(id, _)| self.plan.spec().changes.get(id)) {
+            match planned.change {
+                Change::Create(_) => counts.added += 1,
+                Change::Update(_) => counts.changed += 1,
+                Change::Delete(_) => counts.destroyed += 1,
+                Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {}
+            }
+        }
+        counts
     }
 
     fn summary(&self, ended: &Ended) -> Value {
-        let (added, destroyed) = self.counts(ended);
-        let failed = ended.not_done();
-        json!({"event": "end", "plan": self.plan.id(), "added": added, "destroyed": destroyed, "notDone": failed})
+        let Counts { added, changed, destroyed } = self.counts(ended);
+        json!({
+            "event": "end", "plan": self.plan.id(), "added": added, "changed": changed, "destroyed": destroyed,
+            "notDone": ended.not_done(),
+        })
     }
+}
+
+/// How many nodes came, changed in place and went.
+#[derive(Default)]
+struct Counts {
+    added: usize,
+    changed: usize,
+    destroyed: usize,
 }
 
 /// What can be done about what failed, each once.
 fn hints(ended: &Ended) -> BTreeSet<&'static str> {
-    let hint = |outcome: &Outcome| match outcome {
-        Outcome::Failed { code, .. } => Fault::hint_of_code(code),
+    let hints = |outcome: &Outcome| match outcome {
+        Outcome::Failed { code, because } => Fault::hints_of(code, because),
         Outcome::Done
         | Outcome::AlreadySo
         | Outcome::NoLongerNeeded { .. }
+        | Outcome::Struck { .. }
         | Outcome::NoLongerHolds { .. }
-        | Outcome::Withheld { .. } => None,
+        | Outcome::Withheld { .. } => BTreeSet::new(),
     };
-    ended.outcomes.values().filter_map(hint).collect()
+    ended.outcomes.values().flat_map(hints).collect()
 }
 
 fn bars_of(tally: &Tally, ui: Ui) -> String {

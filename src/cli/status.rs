@@ -155,8 +155,12 @@ fn counts(plan: &Recorded) -> String {
     counts.map_or_else(String::new, |counts| {
         let left = counts.waiting;
         let lost = counts.no_longer_holds + counts.no_longer_needed;
+        let struck = match counts.struck {
+            0 => String::new(),
+            struck => format!(", {struck} struck in review"),
+        };
         format!(
-            ": {} done, {left} waiting, {lost} dropped, {} failed",
+            ": {} done, {left} waiting, {lost} dropped{struck}, {} failed",
             counts.done + counts.already_so,
             counts.failed
         )
@@ -203,6 +207,7 @@ const fn word(outcome: OutcomeKind) -> &'static str {
         OutcomeKind::AlreadySo => "already so",
         OutcomeKind::Waiting => "waits",
         OutcomeKind::NoLongerNeeded => "no longer needed",
+        OutcomeKind::Struck => "struck in review",
         OutcomeKind::NoLongerHolds => "no longer holds",
         OutcomeKind::Failed => "failed",
     }

@@ -46,6 +46,11 @@ impl Flights {
         self.flights.push(Flight { carrying, teller, is_superseded: false, has_stepped: false });
     }
 
+    /// Returns the ids of the plans.
+    pub(super) fn plans(&self) -> BTreeSet<Arc<str>> {
+        self.flights.iter().map(|flight| flight.carrying.plan.id().into()).collect()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.flights.len()
     }

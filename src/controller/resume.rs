@@ -6,6 +6,7 @@ use crate::apply;
 use crate::cluster::{Cluster, ClusterFailure, Writer};
 use crate::ledger::{self, NeverJoined, PLANS_ONLY};
 use crate::plan::{Plan, file};
+use crate::snapshot::Abandoned;
 
 const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
 
@@ -36,6 +37,16 @@ pub(super) async fn left(cluster: &Cluster) -> Result<Left, ClusterFailure> {
         }
     }
     Ok(Left { plans, never_joined: ledger.never_joined() })
+}
+
+/// Takes away what removals have begun whose plan is gone.
+pub(super) async fn lift(writer: &Writer, abandoned: &[Abandoned]) {
+    for Abandoned { node, plan, .. } in abandoned {
+        tracing::info!(%node, plan = &**plan, "the plan that began to remove it is gone: the removal counts for nothing");
+    }
+    if let Err(fault) = apply::lift(writer, abandoned).await {
+        tracing::warn!(hint = fault.hint(), "marks of removals stay whose plan is gone: {fault}");
+    }
 }
 
 /// Lets NodePlans go that nobody asks for any more.

@@ -1,5 +1,7 @@
 //! One round: the cluster and Azure are read, and planned on a thread of its own.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -22,6 +24,8 @@ pub(super) struct Asked {
     pub(super) catalogs: Vec<(String, String)>,
     pub(super) mode: Mode,
     pub(super) back_off: BackOff,
+    /// The plans that are being carried out here, whatever becomes of their NodePlans.
+    pub(super) in_flight: BTreeSet<Arc<str>>,
 }
 
 /// New nodes for pods that wait.
@@ -108,8 +112,11 @@ fn by_hand(world: &World, definition: &Definition, mode: Mode) -> (Option<Checke
 }
 
 /// Returns the world that was seen, as `plan --live` does.
-fn world(asked: &Asked, seen: Observation, at: Timestamp) -> Result<World, Vec<Problem>> {
+fn world(asked: &Asked, mut seen: Observation, at: Timestamp) -> Result<World, Vec<Problem>> {
     let catalogs = asked.catalogs.clone();
+    let ledger = seen.azure.as_mut().and_then(|facts| facts.ledger.as_mut());
+    let plans = ledger.and_then(|ledger| ledger.plans.as_mut());
+    plans.into_iter().for_each(|plans| plans.extend(asked.in_flight.iter().cloned()));
     let laid = seen.laid(Request { catalogs: catalogs.clone(), ..Request::default() }, at)?;
     offline::world(Request { laid: Some(laid), catalogs, ..Request::default() })
 }

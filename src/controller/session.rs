@@ -231,6 +231,7 @@ impl<'a> Session<'a> {
             catalogs: catalogs.clone(),
             mode: self.mode,
             back_off: self.back_off.clone(),
+            in_flight: self.flights.plans(),
         };
         self.rounds.began(now());
         let woken = Arc::clone(&self.woken);
@@ -286,6 +287,7 @@ impl<'a> Session<'a> {
                 return;
             }
         }
+        resume::lift(&self.writer, &world.abandoned).await;
         if self.tidied.is_none_or(|tidied| tidied.elapsed() >= TIDY) {
             self.tidied = Some(Instant::now());
             resume::tidy(&self.writer).await;

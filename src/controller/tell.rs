@@ -83,9 +83,10 @@ impl Teller {
             Outcome::Failed { code, .. } if &**code == NOT_JOINED => return None,
             Outcome::Failed { code, because } if because.contains(&**code) => Some(because.clone()),
             Outcome::Failed { code, because } => Some(format!("{code}: {because}").into()),
-            Outcome::NoLongerNeeded { .. } | Outcome::NoLongerHolds { .. } | Outcome::Withheld { .. } => {
-                return None;
-            }
+            Outcome::NoLongerNeeded { .. }
+            | Outcome::Struck { .. }
+            | Outcome::NoLongerHolds { .. }
+            | Outcome::Withheld { .. } => return None,
         };
         Some(Ended { tried, node: node.into(), failed })
     }

@@ -78,7 +78,12 @@ pub enum Outcome {
         /// Why, for people.
         why: String,
     },
-    /// Withheld: what it was planned on no longer holds.
+    /// A reviewer struck it.
+    Struck {
+        /// Why, for people; empty where its own line was struck.
+        why: String,
+    },
+    /// Withheld, or what it was planned on no longer holds.
     NoLongerHolds {
         /// Why, for people.
         why: String,
@@ -122,6 +127,7 @@ impl Progress {
             already_so: of(OutcomeKind::AlreadySo),
             waiting: of(OutcomeKind::Waiting),
             no_longer_needed: of(OutcomeKind::NoLongerNeeded),
+            struck: of(OutcomeKind::Struck),
             no_longer_holds: of(OutcomeKind::NoLongerHolds),
             failed: of(OutcomeKind::Failed),
         }
@@ -165,6 +171,7 @@ fn outcome_of(outcome: &Outcome) -> ChangeOutcome {
         Outcome::AlreadySo => plain(OutcomeKind::AlreadySo),
         Outcome::Waiting => plain(OutcomeKind::Waiting),
         Outcome::NoLongerNeeded { why } => said(OutcomeKind::NoLongerNeeded, why),
+        Outcome::Struck { why } => said(OutcomeKind::Struck, why),
         Outcome::NoLongerHolds { why } => said(OutcomeKind::NoLongerHolds, why),
         Outcome::Failed { code, why } => ChangeOutcome {
             outcome: OutcomeKind::Failed,
@@ -219,7 +226,7 @@ fn wire_refusal(Refused { refusal, code }: &Refused) -> PlanRefusal {
 /// The conditions that kstatus reads; the time of one that stays as it was stays too.
 fn conditions(progress: &Progress, before: &[Condition], at: Timestamp) -> Vec<Condition> {
     let phase = progress.phase();
-    let OutcomeCounts { done, already_so, waiting, no_longer_needed, no_longer_holds, failed } =
+    let OutcomeCounts { done, already_so, waiting, no_longer_needed, struck, no_longer_holds, failed } =
         progress.counts();
     let (ready, reconciling, stalled) = match phase {
         Phase::Applying => ("False", "True", "False"),
@@ -234,7 +241,8 @@ fn conditions(progress: &Progress, before: &[Condition], at: Timestamp) -> Vec<C
         Phase::Withdrawn => "Withdrawn",
     };
     let message = format!(
-        "{} done, {waiting} waiting, {no_longer_needed} no longer needed, {no_longer_holds} no longer hold, {failed} failed",
+        "{} done, {waiting} waiting, {no_longer_needed} no longer needed, {struck} struck in review, \
+         {no_longer_holds} no longer hold, {failed} failed",
         done.saturating_add(already_so)
     );
     let condition = |(type_, status): (&str, &str)| {
@@ -286,14 +294,17 @@ mod tests {
     #[test]
     fn the_phase_follows_from_the_outcomes() {
         let needless = || Outcome::NoLongerNeeded { why: "its pods are gone".to_owned() };
+        let struck = || Outcome::Struck { why: String::new() };
         let withheld = Outcome::NoLongerHolds { why: "the node is not empty any more".to_owned() };
-        let cases: [(&[Outcome], Phase); 7] = [
+        let cases: [(&[Outcome], Phase); 9] = [
             (&[], Phase::Done),
             (&[Outcome::Done, Outcome::AlreadySo, needless()], Phase::Done),
             (&[Outcome::Done, Outcome::Waiting, failed()], Phase::Applying),
             (&[Outcome::Done, failed()], Phase::Partial),
             (&[Outcome::AlreadySo, withheld.clone()], Phase::Partial),
             (&[failed(), needless()], Phase::Failed),
+            (&[Outcome::Done, struck()], Phase::Done),
+            (&[struck(), failed()], Phase::Failed),
             (&[withheld], Phase::Failed),
         ];
         for (outcomes, phase) in cases {

@@ -29,8 +29,14 @@ pub fn read(meta: &Meta, spec: Cursor<'_>, status: Option<Cursor<'_>>) -> Claime
         expire_after: expire_after(spec),
         termination_grace_period: spec.text("terminationGracePeriod").and_then(|text| duration(text)),
         is_own: meta.annotations.contains_key(label::CLUSTER),
-        is_deleted: meta.is_deleting && !meta.annotations.contains_key(label::REMOVAL),
+        is_deleted: meta.is_deleting,
+        begun_by: meta.annotations.get(label::REMOVAL).map(|mark| plan_of(mark)),
     }
+}
+
+/// The plan of a mark, `PLAN/CHANGE/TIME`. One that cannot be read is a mark all the same.
+fn plan_of(mark: &str) -> Arc<str> {
+    mark.split('/').next().unwrap_or_default().into()
 }
 
 fn stamp(meta: &Meta, [hash, version]: [&str; 2]) -> Option<Stamp> {

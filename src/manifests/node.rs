@@ -215,8 +215,7 @@ impl ClaimObject {
 
     /// Returns what the claim says of its Node: whoever deletes the Node means the claim too.
     fn claimed_with(&self, node: &Meta) -> Claimed {
-        let is_removed = self.meta.annotations.contains_key(label::REMOVAL);
-        let is_deleted = self.claimed.is_deleted || node.is_deleting && !is_removed;
+        let is_deleted = self.claimed.is_deleted || node.is_deleting;
         Claimed { is_deleted, ..self.claimed.clone() }
     }
 

@@ -36,9 +36,20 @@ pub struct Claimed {
     /// Whether nodeform made the claim.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub is_own: bool,
-    /// Whether somebody deletes the claim or its Node, and no plan has begun to remove it.
+    /// Whether the claim or its Node is being deleted, by whomever.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub is_deleted: bool,
+    /// The plan that has begun to remove the node, by its id.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub begun_by: Option<Arc<str>>,
+}
+
+impl Claimed {
+    /// Returns whether somebody deletes the claim or its Node, and no plan has begun to remove it.
+    #[must_use]
+    pub const fn is_deleted_by_hand(&self) -> bool {
+        self.is_deleted && self.begun_by.is_none()
+    }
 }
 
 /// That a node differs from what its pool or class asks for.

@@ -11,6 +11,10 @@ pub const NODE_POOL: &str = "karpenter.sh/nodepool";
 pub const CAPACITY_TYPE: &str = "karpenter.sh/capacity-type";
 /// On a NodeClaim whose node nodeform removes: it goes, whether or not it is deleted yet.
 pub const REMOVAL: &str = "nodeform.dev/removal";
+/// The key of the taint of a node that is drained to be removed, as Karpenter sets it.
+pub const DISRUPTED: &str = "karpenter.sh/disrupted";
+/// Keeps load balancers off a node.
+pub const NOT_BALANCED: &str = "node.kubernetes.io/exclude-from-external-load-balancers";
 /// On all that nodeform makes: the identity of the cluster.
 pub const CLUSTER: &str = "nodeform.dev/cluster";
 

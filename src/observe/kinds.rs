@@ -17,6 +17,17 @@ impl From<ClusterFailure> for ObserveFault {
 /// The kinds of CustomResourceDefinitions that carrying plans out writes, sorted.
 const WRITTEN_KINDS: [&str; 2] = ["nodeclaims.karpenter.sh", "nodeplans.nodeform.dev"];
 
+/// Says what could not be listed, and what to do about it behind the last that it helps.
+fn warnings(unread: &[(&'static str, ClusterFailure)]) -> Vec<String> {
+    let warning = |(at, (word, failure)): (usize, &(&'static str, ClusterFailure))| {
+        let ClusterFailure { what, hint, .. } = failure;
+        let is_last = unread[at + 1..].iter().all(|(_, other)| other.hint != *hint);
+        let hint = if is_last { format!("\nhint: {hint}") } else { String::new() };
+        format!("{word} could not be listed: {what}{hint}")
+    };
+    unread.iter().enumerate().map(warning).collect()
+}
+
 /// Lists the kinds. An API that is not installed has no objects; what cannot be listed is a gap.
 pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<(), ObserveFault> {
     let groups: BTreeSet<&str> = SNAPSHOT_KINDS
@@ -26,7 +37,7 @@ pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<()
     let groups: Vec<&str> = groups.into_iter().collect();
     let served = cluster.served(&groups).await?;
     seen.missing = WRITTEN_KINDS.into_iter().filter(|kind| served.path(kind).is_none()).collect();
-    let mut unread: Vec<(&'static str, String)> = Vec::new();
+    let mut unread: Vec<(&'static str, ClusterFailure)> = Vec::new();
     for kind in SNAPSHOT_KINDS {
         let Some(path) = served.path(kind.resource) else {
             if NEEDED_KINDS.contains(&kind.word) {
@@ -44,11 +55,11 @@ pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<()
                 seen.listed.insert(kind.word.to_owned());
             }
             Err(failure) if NEEDED_KINDS.contains(&kind.word) => return Err(failure.into()),
-            Err(failure) => unread.push((kind.word, failure.what)),
+            Err(failure) => unread.push((kind.word, failure)),
         }
     }
     let words: Vec<&str> = unread.iter().map(|(word, _)| *word).collect();
     seen.gaps.extend(Gap::of_kinds(&words));
-    seen.warnings.extend(unread.into_iter().map(|(word, why)| format!("{word} could not be listed: {why}")));
+    seen.warnings.extend(warnings(&unread));
     Ok(())
 }

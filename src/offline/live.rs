@@ -13,8 +13,8 @@ use crate::manifests::Remark;
 use crate::model::{NetworkSetup, Node, NodeName, Refusal, RefusedPlace};
 use crate::plan::{ChangeId, Plan};
 use crate::policy::Policy;
-use crate::snapshot::Snapshot;
 use crate::snapshot::azure::{AzureFacts, NetworkFacts, Owner};
+use crate::snapshot::{Abandoned, Snapshot};
 use crate::solve::Solution;
 
 /// Takes the network of the managed cluster, where the NodeFleet does not say another.
@@ -95,6 +95,20 @@ fn why_kept(facts: &AzureFacts, node: &Node) -> Option<&'static str> {
         Owner::Foreign => Some("its VM has neither nodeform's nor Karpenter's tags"),
         Owner::Unknown => Some("its VM was not among those that Azure listed"),
     }
+}
+
+/// Says which removals count for nothing, since nobody knows the plan that began them.
+pub(super) fn of_abandoned(abandoned: &[Abandoned]) -> Vec<Remark> {
+    let remark = |Abandoned { node, plan, is_leaving, .. }: &Abandoned| Remark {
+        object: format!("node `{node}`"),
+        what: match is_leaving {
+            false => format!("stays: plan `{plan}` began to remove it, and its NodePlan is gone"),
+            true => format!("leaves without plan `{plan}`, which began to remove it: its NodePlan is gone"),
+        },
+        hint: (!is_leaving)
+            .then(|| "`nodeform apply` or the controller takes the taint of the removal off it".to_owned()),
+    };
+    abandoned.iter().map(remark).collect()
 }
 
 fn remark(why: &str, nodes: &[NodeName]) -> Remark {

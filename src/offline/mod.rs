@@ -34,8 +34,8 @@ use crate::plan::strategies::StrategyFleet;
 use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
 use crate::snapshot::{
-    AssembleOptions, Assumption, AzureFacts, Gap, Question, Snapshot, assemble, coming, headroom, suppose,
-    wish,
+    Abandoned, AssembleOptions, Assumption, AzureFacts, Gap, Question, Snapshot, abandoned, assemble, coming,
+    headroom, suppose, wish,
 };
 use crate::solve::{Solution, Strategy, Warning};
 use faulty::{Faulty, Sound};
@@ -110,6 +110,8 @@ pub struct World {
     pub remarks: Vec<Remark>,
     /// Those of them about NodePools and AKSNodeClasses that are left out, since they are faulty.
     pub faulty: Vec<Remark>,
+    /// The removals whose plan is gone: what they began counts for nothing here, and is to be taken away.
+    pub abandoned: Vec<Abandoned>,
     /// The places in [`ReadOptions::scale`] whose workloads are missing, where they may be.
     pub unscaled: BTreeSet<usize>,
 }
@@ -266,20 +268,19 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let options = AssembleOptions { at, network, assumes_system_daemons: !without_system_daemons };
     let mut snapshot = Snapshot { azure, ..assemble(&objects, catalog, options) };
     let refused = live::rule_out_refused(&mut snapshot);
+    let abandoned = abandoned::take(&mut snapshot);
     let kept = live::keep_others(&mut snapshot);
     headroom::keep_room(&mut snapshot, &policy.buffers, &objects.templates);
     snapshot.assumptions.extend(assumptions);
     snapshot.assumptions.sort();
-    snapshot.gaps.extend(gaps);
-    snapshot.gaps.extend(recorded.into_iter().flat_map(|recorded| recorded.gaps));
+    snapshot.gaps.extend(gaps.into_iter().chain(recorded.into_iter().flat_map(|recorded| recorded.gaps)));
     snapshot.gaps.sort();
     let problem = |(what, hint)| Problem { what, hint: Some(hint) };
     let asked = suppose(snapshot, &question).and_then(|snapshot| wish(snapshot, &wishes));
     let snapshot = asked.map_err(|faults| faults.into_iter().map(problem).collect::<Vec<_>>())?;
-    let snapshot = crate::solve::preempted(snapshot);
     let strategy = strategy.unwrap_or(policy.fleet.strategy);
     Ok(World {
-        snapshot,
+        snapshot: crate::solve::preempted(snapshot),
         policy,
         targets,
         strategy,
@@ -287,7 +288,8 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         valid_for: is_as_seen.then(|| valid_for.unwrap_or(VALID_FOR)),
         objects: objects.documents,
         strays: objects.strays,
-        remarks: objects.said.remarks.into_iter().chain(remarks).chain(refused).chain(kept).collect(),
+        remarks: [objects.said.remarks, remarks, refused, kept, live::of_abandoned(&abandoned)].concat(),
+        abandoned,
         faulty: objects.said.faulty,
         unscaled: objects.said.unscaled,
     })

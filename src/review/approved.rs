@@ -43,6 +43,13 @@ impl ApprovedPlan {
         self.leaving_out(held.collect())
     }
 
+    /// Returns the plan without the changes that reviewers struck, each with the reason where no line of its own was.
+    #[must_use]
+    pub fn striking(self, struck: BTreeMap<ChangeId, Option<Arc<str>>>) -> Self {
+        let struck = struck.into_iter().map(|(id, because)| (id, LeftOut::Struck(because)));
+        self.leaving_out(struck.collect())
+    }
+
     /// Returns the plan with these changes left out as well; what was left out before stays so.
     #[must_use]
     pub fn leaving_out(mut self, left_out: BTreeMap<ChangeId, LeftOut>) -> Self {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 /// Why a change of an approved plan is not begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeftOut {
+    /// A reviewer struck it; why, where no line of its own was struck.
+    Struck(Option<Arc<str>>),
     /// It was taken out of the plan, or another change failed that it needs.
     Withheld(Arc<str>),
     /// Nothing asks for it any more.

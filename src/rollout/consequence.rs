@@ -19,7 +19,8 @@ const RESERVED: SignedDuration = SignedDuration::from_secs(180);
 #[must_use]
 pub fn consequence(fault: &Fault, because: &str, choice: Option<&Choice>, now: Timestamp) -> Performed {
     let code: &str = if fault.code.is_empty() { NO_CODE } else { &fault.code };
-    let failed = |then| Failed { code: code.into(), because: because.into(), then };
+    let what = (fault.kind != FaultKind::Other).then(|| fault.what());
+    let failed = |then| Failed { code: code.into(), because: because.into(), what, then };
     match fault.kind {
         FaultKind::Throttled | FaultKind::Unavailable | FaultKind::Conflict => {
             Performed::later(fault.retry_after(), because)

@@ -131,14 +131,14 @@ impl Coming<'_> {
                 // Of a node that is Ready the list of VMs is the one to doubt.
                 return match ground.world.node_of(&vm_id).is_some_and(|(_, node)| node.is_ready) {
                     true => Standing::waits(format!("VM `{name}` to be listed again: its node is Ready")),
-                    false => self.next_choice(claim, &journal, VM_GONE),
+                    false => self.next_choice(claim, &journal, (VM_GONE, None)),
                 };
             }
             if !ground.plan.may_choose(id, journal.choice) {
-                return self.next_choice(claim, &journal, NOT_LISTED);
+                return self.next_choice(claim, &journal, (NOT_LISTED, None));
             }
             if journal.attempt == 1 && ground.memory.is_refused(&choice.choice, ground.world.at) {
-                return self.next_choice(claim, &journal, REFUSED);
+                return self.next_choice(claim, &journal, (REFUSED, None));
             }
             return match ground.world.interface(&nic_id).map(|nic| nic.state) {
                 None => act(id, Effect::PutInterface(tried)),
@@ -159,8 +159,8 @@ impl Coming<'_> {
             Provisioning::Failed if !registered && self.is_being_made(&tried) => {
                 Standing::waits(format!("what Azure says of VM `{name}`"))
             }
-            Provisioning::Failed if !registered => self.next_choice(claim, &journal, VM_FAILED),
-            Provisioning::Deleting if !registered => self.next_choice(claim, &journal, VM_GONE),
+            Provisioning::Failed if !registered => self.next_choice(claim, &journal, (VM_FAILED, None)),
+            Provisioning::Deleting if !registered => self.next_choice(claim, &journal, (VM_GONE, None)),
             Provisioning::Succeeded if !journal.billed => self.bill(claim, &journal, vm),
             Provisioning::Succeeded
             | Provisioning::Underway
@@ -215,7 +215,7 @@ impl Coming<'_> {
                 return Standing::waits_until(format!("VM `{}` to join", last(&vm.id)), deadline);
             }
             return match journal.silent().count() + 1 < SILENT_MAX {
-                true => self.next_choice(claim, journal, NOT_JOINED),
+                true => self.next_choice(claim, journal, (NOT_JOINED, None)),
                 false => self.give_up_as(claim, journal, NOT_JOINED),
             };
         };
@@ -288,17 +288,18 @@ impl Coming<'_> {
         if vm.is_some_and(|vm| vm.state != Provisioning::Failed) {
             return None;
         }
+        let why = (&*failed.code, failed.what);
         Some(match failed.then {
-            Then::NextChoice => self.next_choice(claim, journal, &failed.code),
-            Then::GiveUp => self.give_up_as(claim, journal, &failed.code),
+            Then::NextChoice => self.next_choice(claim, journal, why),
+            Then::GiveUp => self.none_left(claim, journal, why),
         })
     }
 
     /// Goes on with the next choice that was not refused, and of whose size and image no VM came and did not join.
-    fn next_choice(&self, claim: &SeenClaim, journal: &Launching, code: &str) -> Standing {
+    fn next_choice(&self, claim: &SeenClaim, journal: &Launching, why: (&str, Option<&str>)) -> Standing {
         let Self { ground, create, .. } = *self;
         let choices = ground.execution().choices(&create.spec);
-        let after = journal.after(code, choices.len());
+        let after = journal.after(why, choices.len());
         let is_silent = |at: usize| {
             let mut silent = after.silent().filter_map(|(_, choice)| choices.get(choice));
             silent.any(|silent| silent.choice.size == choices[at].choice.size)
@@ -317,8 +318,12 @@ impl Coming<'_> {
     }
 
     fn give_up_as(&self, claim: &SeenClaim, journal: &Launching, code: &str) -> Standing {
+        self.none_left(claim, journal, (code, None))
+    }
+
+    fn none_left(&self, claim: &SeenClaim, journal: &Launching, why: (&str, Option<&str>)) -> Standing {
         let none_left = self.ground.execution().choices(&self.create.spec).len();
-        self.journal(claim, &journal.after(code, none_left), "give up")
+        self.journal(claim, &journal.after(why, none_left), "give up")
     }
 
     fn journal(&self, claim: &SeenClaim, journal: &Launching, what: &'static str) -> Standing {
@@ -341,14 +346,23 @@ impl Coming<'_> {
     /// What is said of a create that did not succeed.
     fn failure(&self, journal: &Launching) -> Outcome {
         let choices = self.ground.execution().choices(&self.create.spec);
-        let tried = journal.failed.iter().map(|given_up| match choices.get(given_up.choice) {
-            Some(LaunchChoice { choice, .. }) => {
-                format!("{} in zone {}: {}", choice.size, choice.zone, given_up.code)
+        // One after the other mostly fail for one reason, which is said once.
+        let mut tried: Vec<(String, Vec<String>)> = Vec::new();
+        for given_up in &journal.failed {
+            let choice = choices.get(given_up.choice).map(|LaunchChoice { choice, .. }| choice);
+            let offering = choice.map(|choice| format!("{} in zone {}", choice.size, choice.zone));
+            let why = given_up.to_string();
+            match tried.last_mut().filter(|(known, _)| *known == why) {
+                Some((_, offerings)) => offerings.extend(offering),
+                None => tried.push((why, offering.into_iter().collect())),
             }
-            None => given_up.code.to_string(),
-        });
+        }
+        let said = |(why, offerings): (String, Vec<String>)| match offerings.is_empty() {
+            true => why,
+            false => format!("{}: {why}", offerings.join(", ")),
+        };
         let code = journal.failed.last().map_or_else(|| VM_FAILED.into(), |given_up| given_up.code.clone());
-        Outcome::Failed { code, because: tried.collect::<Vec<_>>().join("; ").into() }
+        Outcome::Failed { code, because: tried.into_iter().map(said).collect::<Vec<_>>().join("; ").into() }
     }
 
     /// The next step in removing what earlier attempts left, if they left anything.

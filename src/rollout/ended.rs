@@ -39,7 +39,7 @@ impl Ended {
         ended
     }
 
-    /// Returns whether the world is as the plan wanted it.
+    /// Returns whether the world is as the plan wants it, less what reviewers struck.
     #[must_use]
     pub fn is_so(&self) -> bool {
         self.open.is_empty() && self.outcomes.values().all(Outcome::is_so)
@@ -49,5 +49,32 @@ impl Ended {
     #[must_use]
     pub fn not_done(&self) -> usize {
         self.open.len() + self.outcomes.values().filter(|outcome| !outcome.is_so()).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ended, Outcome};
+    use crate::plan::ChangeId;
+
+    fn ended(outcomes: &[Outcome]) -> Ended {
+        let named = outcomes.iter().enumerate();
+        let outcomes =
+            named.map(|(at, outcome)| (ChangeId(at.to_string().into()), outcome.clone())).collect();
+        Ended { outcomes, ..Ended::default() }
+    }
+
+    #[test]
+    fn what_reviewers_struck_is_not_left_undone() {
+        let struck = Outcome::Struck { because: None };
+        let done = ended(&[Outcome::Done, struck.clone()]);
+        assert_eq!((done.is_so(), done.not_done()), (true, 0));
+        let failed = Outcome::Failed { code: "Refused".into(), because: "no".into() };
+        let in_part = ended(&[struck, failed]);
+        assert_eq!((in_part.is_so(), in_part.not_done()), (false, 1));
+        assert_eq!(
+            in_part.outcomes.values().map(ToString::to_string).collect::<Vec<_>>(),
+            ["struck in review", "failed: no"]
+        );
     }
 }

@@ -44,6 +44,18 @@ pub struct GivenUp {
     pub choice: usize,
     /// Azure's code, or ours.
     pub code: Arc<str>,
+    /// What Azure refused, in a few words: a code alone may say one thing of many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what: Option<Arc<str>>,
+}
+
+impl fmt::Display for GivenUp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.what {
+            Some(what) => write!(formatter, "{what} ({})", self.code),
+            None => formatter.write_str(&self.code),
+        }
+    }
 }
 
 impl Default for Launching {
@@ -67,11 +79,11 @@ impl Launching {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Returns the next attempt of another choice.
+    /// Returns the next attempt of another choice, after one that failed with a code, in these words where there are any.
     #[must_use]
-    pub fn after(&self, code: &str, choice: usize) -> Self {
+    pub fn after(&self, (code, what): (&str, Option<&str>), choice: usize) -> Self {
         let mut failed = self.failed.clone();
-        failed.push(GivenUp { choice: self.choice, code: code.into() });
+        failed.push(GivenUp { choice: self.choice, code: code.into(), what: what.map(Into::into) });
         Self { attempt: self.attempt + 1, choice, billed: false, failed }
     }
 

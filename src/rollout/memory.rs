@@ -63,6 +63,8 @@ pub struct Failed {
     pub code: Arc<str>,
     /// What happened, for people.
     pub because: Arc<str>,
+    /// What Azure refuses, in a few words, where its code is one of those that we know.
+    pub what: Option<&'static str>,
     /// What follows for the change.
     pub then: Then,
 }
@@ -131,7 +133,8 @@ impl Memory {
                 let tries = self.tries.entry(key.clone()).or_default();
                 *tries += 1;
                 if *tries >= TRIES_MAX && !matches!(action.effect, Effect::Evict(_)) {
-                    let failed = Failed { code: GAVE_UP.into(), because: because.into(), then: Then::GiveUp };
+                    let (code, because) = (GAVE_UP.into(), because.into());
+                    let failed = Failed { code, because, what: None, then: Then::GiveUp };
                     return self.fail(action, failed);
                 }
                 if let Some(after) = after {

@@ -203,6 +203,7 @@ fn not_begun(ground: Ground<'_>, id: &ChangeId, change: &Change, left_out: &Left
         return Standing::Settled(outcome.clone());
     }
     match left_out {
+        LeftOut::Struck(because) => Standing::Settled(Outcome::Struck { because: because.clone() }),
         LeftOut::Withheld(because) => Standing::Settled(Outcome::Withheld { because: because.clone() }),
         LeftOut::NoLongerNeeded(because) => {
             Standing::Settled(Outcome::NoLongerNeeded { because: because.clone() })

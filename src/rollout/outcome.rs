@@ -26,6 +26,11 @@ pub enum Outcome {
         /// Why not.
         because: Arc<str>,
     },
+    /// A reviewer took it out of the plan.
+    Struck {
+        /// Why, where no line of its own was struck.
+        because: Option<Arc<str>>,
+    },
     /// It was tried and did not succeed.
     Failed {
         /// Azure's code, or ours.
@@ -49,15 +54,16 @@ impl Outcome {
             Self::AlreadySo => "already so",
             Self::NoLongerNeeded { .. } => "no longer needed",
             Self::NoLongerHolds { .. } => "no longer holds",
+            Self::Struck { .. } => "struck in review",
             Self::Failed { .. } => "failed",
             Self::Withheld { .. } => "withheld",
         }
     }
 
-    /// Returns whether the world is as the change wanted it, or needs it no more.
+    /// Returns whether the world is as the change wanted it, or the change is wanted no more.
     #[must_use]
     pub const fn is_so(&self) -> bool {
-        matches!(self, Self::Done | Self::AlreadySo | Self::NoLongerNeeded { .. })
+        matches!(self, Self::Done | Self::AlreadySo | Self::NoLongerNeeded { .. } | Self::Struck { .. })
     }
 
     /// Returns why the world is not as the change wanted it.
@@ -65,6 +71,7 @@ impl Outcome {
     pub fn because(&self) -> Option<&str> {
         match self {
             Self::Done | Self::AlreadySo => None,
+            Self::Struck { because } => because.as_deref(),
             Self::NoLongerNeeded { because }
             | Self::NoLongerHolds { because }
             | Self::Withheld { because }

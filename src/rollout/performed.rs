@@ -42,7 +42,8 @@ impl Performed {
     /// It is not tried again, and nothing else of the change can be done.
     #[must_use]
     pub fn given_up(code: &str, because: impl Into<String>) -> Self {
-        let failed = Failed { code: code.into(), because: because.into().into(), then: Then::GiveUp };
+        let (code, because) = (code.into(), because.into().into());
+        let failed = Failed { code, because, what: None, then: Then::GiveUp };
         Self::Failed { failed, refusal: None }
     }
 }

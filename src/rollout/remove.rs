@@ -16,11 +16,6 @@ use crate::model::{ClaimName, DisruptionReason, NodeName, Taint, label};
 use crate::plan::execution::{NodeIdentity, Removal};
 use crate::plan::{ChangeId, Delete, Precondition};
 
-/// Karpenter's taint of a node that is drained.
-const DISRUPTED: &str = "karpenter.sh/disrupted";
-/// The label by which load balancers leave a node out.
-const NOT_BALANCED: &str = "node.kubernetes.io/exclude-from-external-load-balancers";
-
 /// One removal, and what it is made from.
 #[derive(Clone, Copy, Debug)]
 struct Going<'a> {
@@ -51,8 +46,8 @@ pub(super) fn remove(
             None => Standing::Settled(outcome.clone()),
         };
     }
-    match claim.and_then(|(_, claim)| Removing::of(claim)).filter(|begun| begun.change == *id) {
-        Some(begun) => going.go_on(begun.since),
+    match claim.and_then(|(_, claim)| since(ground, id, claim)) {
+        Some(since) => going.go_on(since),
         None => going.begin(claim, may_begin),
     }
 }
@@ -60,7 +55,14 @@ pub(super) fn remove(
 /// Returns since when a removal has been under way, if it is.
 pub(super) fn begun(ground: Ground<'_>, id: &ChangeId, delete: &Delete) -> Option<Timestamp> {
     let claim = ground.world.claims.get(delete.target.claim.as_ref()?)?;
-    Removing::of(claim).filter(|begun| begun.change == *id).map(|begun| begun.since)
+    since(ground, id, claim)
+}
+
+/// Since when this plan removes the node of a claim. A change of the same id in another plan is the same node's, and the
+/// time and the checks of that one are not this one's.
+fn since(ground: Ground<'_>, id: &ChangeId, claim: &SeenClaim) -> Option<Timestamp> {
+    let begun = Removing::of(claim).filter(|begun| *begun.plan == *ground.plan.id() && begun.change == *id);
+    begun.map(|begun| begun.since)
 }
 
 /// Returns whether the VM of the node that a removal means is gone, and the node with it or on its way out: what was
@@ -229,12 +231,13 @@ impl<'a> Going<'a> {
     }
 
     fn taint(&self, name: &NodeName, node: &SeenNode) -> Option<Standing> {
-        if node.taints.iter().any(|taint| &*taint.key == DISRUPTED) {
+        if node.taints.iter().any(|taint| &*taint.key == label::DISRUPTED) {
             return None;
         }
-        let disrupted = Taint::new(DISRUPTED, "", crate::model::Effect::NoSchedule);
+        let disrupted = Taint::new(label::DISRUPTED, "", crate::model::Effect::NoSchedule);
         let taints: Vec<&Taint> = node.taints.iter().chain([&disrupted]).collect();
-        let body = json!({"metadata": {"labels": {NOT_BALANCED: "karpenter"}}, "spec": {"taints": taints}});
+        let body =
+            json!({"metadata": {"labels": {label::NOT_BALANCED: "karpenter"}}, "spec": {"taints": taints}});
         Some(act(self.id, patch_node((name, node), "taint", body)))
     }
 

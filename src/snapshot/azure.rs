@@ -3,7 +3,7 @@
 //! Facts as they were read, cut to what plans and their execution need; never a secret, and never customData. What was not
 //! read is absent, which is not the same as empty. Nothing is decided here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -59,6 +59,9 @@ pub struct LedgerFacts {
     /// The plans that are being carried out or were interrupted, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unfinished: Vec<Digest>,
+    /// The names of all plans that are recorded, sorted; absent where nobody listed them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plans: Option<BTreeSet<Arc<str>>>,
     /// What Azure refused and what counted when this was read, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refusals: Vec<Refusal>,
@@ -233,7 +236,7 @@ impl AzureFacts {
         let is_up = node.uid.is_some() && node.is_ready();
         let is_there = self.vm_of(node).is_some() || self.vms_of(claim).next().is_some();
         let is_foreign = self.owner_of(node) == Owner::Foreign;
-        node.claimed.is_deleted && is_listed && !is_up && !is_there && !is_foreign
+        node.claimed.is_deleted_by_hand() && is_listed && !is_up && !is_there && !is_foreign
     }
 
     /// Returns whose a node is.

@@ -3,6 +3,7 @@
 //! A snapshot is a value. It never asks anybody for more; what could not be read stands in it as a
 //! [`Gap`], and what was assumed as an [`Assumption`], so that nothing downstream takes unknown for empty.
 
+pub mod abandoned;
 pub mod assemble;
 pub mod azure;
 pub mod bound_first;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+pub use abandoned::Abandoned;
 pub use assemble::{AssembleOptions, assemble};
 pub use azure::AzureFacts;
 pub use suppose::{Question, suppose};

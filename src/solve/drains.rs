@@ -17,9 +17,6 @@ use super::solution::{NodeRef, Solution, Target, Warning};
 use super::topology::eligible::{self, Seen};
 use super::topology::group::{self, Group, GroupKind};
 
-/// The taint by which Karpenter and nodeform keep pods off a node that goes.
-const DISRUPTED: &str = "karpenter.sh/disrupted";
-
 /// How many nodes are named before the others are counted.
 const NAMED_MAX: usize = 3;
 
@@ -215,6 +212,6 @@ fn is_counted(node: &Node, spread: &group::Spread) -> bool {
     let labels = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
     let site = Requirements::of_labels(labels);
     let mut taints = node.taints.clone();
-    taints.push(Taint::new(DISRUPTED, "", Effect::NoSchedule));
+    taints.push(Taint::new(label::DISRUPTED, "", Effect::NoSchedule));
     eligible::counts(&Seen { labels: &node.labels, site: &site, taints: &taints }, spread)
 }

@@ -52,7 +52,7 @@ async fn a_planned_node_comes_takes_its_pods_and_goes_without_a_trace() {
     let ran = program.nodeform(&["apply", &plan], &[]).await;
     done(&ran);
     assert!(
-        ran.printed.ends_with("\nApply complete! Nodes: 1 added, 0 destroyed, 0 not done.\n"),
+        ran.printed.ends_with("\nApply complete! Nodes: 1 added, 0 changed, 0 destroyed, 0 not done.\n"),
         "{}",
         ran.printed
     );
@@ -71,7 +71,7 @@ async fn a_planned_node_comes_takes_its_pods_and_goes_without_a_trace() {
     done(&ran);
     assert!(ran.printed.contains("Plan: 0 to add, 0 to change, 1 to destroy."), "{}", ran.printed);
     assert!(
-        ran.printed.ends_with("\nApply complete! Nodes: 0 added, 1 destroyed, 0 not done.\n"),
+        ran.printed.ends_with("\nApply complete! Nodes: 0 added, 0 changed, 1 destroyed, 0 not done.\n"),
         "{}",
         ran.printed
     );
@@ -111,7 +111,11 @@ async fn a_node_that_somebody_deletes_where_no_controller_runs_goes_when_it_is_n
     assert!(ran.printed.starts_with("Plan: 0 to add, 0 to change, 1 to destroy."), "{}", ran.printed);
     let ran = program.nodeform(&["apply", &plan], &[]).await;
     done(&ran);
-    assert!(ran.printed.ends_with("Nodes: 0 added, 1 destroyed, 0 not done.\n"), "{}", ran.printed);
+    assert!(
+        ran.printed.ends_with("Nodes: 0 added, 0 changed, 1 destroyed, 0 not done.\n"),
+        "{}",
+        ran.printed
+    );
     assert_eq!(there(&program).await, json!({"claims": [], "nodes": [], "vms": [], "nics": []}));
 
     // The other way: apply makes the plan itself.
@@ -122,6 +126,43 @@ async fn a_node_that_somebody_deletes_where_no_controller_runs_goes_when_it_is_n
     let target = format!("node/aks-{claim}");
     done(&program.nodeform(&["apply", "--destroy", "--target", &target, "--auto-approve"], &[]).await);
     assert_eq!(there(&program).await, json!({"claims": [], "nodes": [], "vms": [], "nics": []}));
+}
+
+#[tokio::test]
+async fn a_removal_whose_plan_is_gone_counts_for_nothing_and_apply_takes_its_traces_away() {
+    let record = tempfile::NamedTempFile::new().expect("a file");
+    let program = started(&record.path().display().to_string()).await;
+    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
+    program.wait_for(|state| running(state) == 5).await;
+    let (_, claims) = program.kube("GET", "/apis/karpenter.sh/v1/nodeclaims", &Value::Null).await;
+    let claim = &claims["items"][0];
+    program.begin_removal(claim).await;
+    let ran = program.nodeform(&["plan", "--live"], &[]).await;
+    done(&ran);
+    assert!(ran.printed.starts_with("No changes."), "{}", ran.printed);
+    let said = "stays: plan `gonegonego` began to remove it, and its NodePlan is gone";
+    let page = ran.printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains(said), "{}", ran.printed);
+    let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
+    done(&ran);
+    assert!(ran.printed.starts_with("No changes."), "{}", ran.printed);
+    assert_eq!(program.begun_removal(claim).await, [Value::Null, Value::Null, json!([])]);
+
+    // The next plan decides afresh: the removal of this plan has its own time and its own checks.
+    program.begin_removal(claim).await;
+    assert_eq!(program.patch(INFLATE, &json!({"spec": {"replicas": 0}})).await.0, 200);
+    program.wait_for(|state| running(state) == 0).await;
+    let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
+    done(&ran);
+    assert!(
+        ran.printed
+            .contains(&format!("- node `aks-{}`", claim["metadata"]["name"].as_str().expect("a name"))),
+        "{}",
+        ran.printed
+    );
+    assert_eq!(there(&program).await, json!({"claims": [], "nodes": [], "vms": [], "nics": []}));
+    no_changes(&program).await;
+    crate::specifications::judge(record.path());
 }
 
 /// Deletes the only VM, as somebody does who does not know nodeform, and waits until its node is on its way out.
@@ -152,7 +193,11 @@ async fn what_is_left_of_a_node_whose_vm_is_gone_goes_with_the_next_apply() {
     done(&ran);
     assert!(ran.printed.contains("Plan: 1 to add, 0 to change, 1 to destroy."), "{}", ran.printed);
     assert!(ran.printed.contains("its VM is gone"), "{}", ran.printed);
-    assert!(ran.printed.ends_with("Nodes: 1 added, 1 destroyed, 0 not done.\n"), "{}", ran.printed);
+    assert!(
+        ran.printed.ends_with("Nodes: 1 added, 0 changed, 1 destroyed, 0 not done.\n"),
+        "{}",
+        ran.printed
+    );
     program.wait_for(|state| running(state) == 5).await;
     let found = there(&program).await;
     assert_eq!(found["claims"].as_array().map(Vec::len), Some(1), "{found}");
@@ -186,7 +231,11 @@ async fn nodes_of_a_pool_that_is_gone_are_destroyed_on_request() {
     let target = "nodepool/general-purpose";
     let ran = program.nodeform(&["apply", "--destroy", "--target", target, "--auto-approve"], &[]).await;
     done(&ran);
-    assert!(ran.printed.ends_with("Nodes: 0 added, 1 destroyed, 0 not done.\n"), "{}", ran.printed);
+    assert!(
+        ran.printed.ends_with("Nodes: 0 added, 0 changed, 1 destroyed, 0 not done.\n"),
+        "{}",
+        ran.printed
+    );
     assert_eq!(there(&program).await, json!({"claims": [], "nodes": [], "vms": [], "nics": []}));
 }
 
@@ -339,7 +388,11 @@ async fn tags_of_a_class_come_to_vms_that_run_and_those_of_others_stay() {
     assert!(whole.printed.contains("~ tag `Team`: `old` → `web`"), "{}", whole.printed);
     let ran = program.nodeform(&["apply", &plan], &[]).await;
     done(&ran);
-    assert!(ran.printed.ends_with("Nodes: 0 added, 0 destroyed, 0 not done.\n"), "{}", ran.printed);
+    assert!(
+        ran.printed.ends_with("Nodes: 0 added, 1 changed, 0 destroyed, 0 not done.\n"),
+        "{}",
+        ran.printed
+    );
     assert_eq!(there(&program).await, before);
     for id in [&vm, &nic] {
         let (_, found) = program.arm("GET", &tags_of(id), None).await;

@@ -224,6 +224,48 @@ async fn a_controller_that_is_killed_and_started_again_comes_to_the_same_end() {
 }
 
 #[tokio::test]
+async fn a_removal_whose_plan_is_gone_counts_for_nothing_and_its_node_takes_pods_again() {
+    let mut running = Running::of("auto", 5).await;
+    running.runs(5).await;
+    running.program.wait(async || running.fleet().await["status"]["inFlight"] == json!([])).await;
+    running.controller.kill().await.expect("it runs");
+    let claim = running.claims().await.remove(0);
+    running.program.begin_removal(&claim).await;
+    running.controller = controller(&running.program, running.folder.path());
+    let none = [Value::Null, Value::Null, json!([])];
+    running.program.wait(async || running.program.begun_removal(&claim).await == none).await;
+    assert_eq!(names(&running.claims().await), names(&[claim]), "{}", running.said());
+    running.scale(0).await;
+    running.is_empty().await;
+    running.terminated().await;
+    running.judged();
+}
+
+#[tokio::test]
+async fn a_removal_whose_plan_is_deleted_meanwhile_is_finished_and_the_plan_written_down_again() {
+    const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
+    let mut running = Running::of("auto", 5).await;
+    running.runs(5).await;
+    running.program.wait(async || running.fleet().await["status"]["inFlight"] == json!([])).await;
+    running.scale(0).await;
+    let mark =
+        |claim: &Value| claim["metadata"]["annotations"]["nodeform.dev/removal"].as_str().map(str::to_owned);
+    running.program.wait(async || running.claims().await.iter().any(|claim| mark(claim).is_some())).await;
+    let mark = running.claims().await.first().and_then(mark).expect("it goes");
+    let plan = mark.split('/').next().expect("a plan");
+    for object in running.listed(PLANS).await {
+        let name = object["metadata"]["name"].as_str().expect("a name");
+        running.program.kube("DELETE", &format!("{PLANS}/{name}"), &Value::Null).await;
+    }
+    running.is_empty().await;
+    running.program.wait(async || running.fleet().await["status"]["inFlight"] == json!([])).await;
+    let (_, known) = running.program.kube("GET", &format!("{PLANS}/{plan}"), &Value::Null).await;
+    assert_eq!(known["status"]["phase"], "Done", "{known}\n{}", running.said());
+    running.terminated().await;
+    running.judged();
+}
+
+#[tokio::test]
 async fn nodes_of_a_pool_that_is_deleted_stay_and_are_its_own_again_when_it_is_back() {
     let mut running = Running::of("auto", 5).await;
     running.runs(5).await;

@@ -11,6 +11,7 @@ mod bad_input;
 mod book;
 mod canaries;
 mod controller;
+mod forbidden;
 mod joins;
 mod killed;
 mod launch;

@@ -13,6 +13,8 @@ use tokio::process::{Child, Command};
 /// How long anything may take here, on a machine that is busy with other things: hours of the world's clock.
 const PATIENCE: Duration = Duration::from_secs(240);
 
+const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
+
 pub(crate) struct Program {
     child: Child,
     announcement: Value,
@@ -142,6 +144,35 @@ impl Program {
     pub(crate) async fn patch(&self, target: &str, body: &Value) -> (u16, Value) {
         let body = Some(("application/merge-patch+json", body));
         self.send("PATCH", target, &self.cluster_token, body).await.expect("it answers")
+    }
+
+    /// Has a NodeClaim and its node look as a removal leaves them whose process died right after the taint. Its plan is one
+    /// that the cluster has no NodePlan of.
+    pub(crate) async fn begin_removal(&self, claim: &Value) {
+        let name = claim["metadata"]["name"].as_str().expect("a name");
+        let mark = json!({"nodeform.dev/removal": "gonegonego/abcdefghij/2026-01-01T00:00:00Z"});
+        let (claim_path, node_path) = (format!("{CLAIMS}/{name}"), format!("/api/v1/nodes/aks-{name}"));
+        let (status, answer) = self.patch(&claim_path, &json!({"metadata": {"annotations": mark}})).await;
+        assert_eq!(status, 200, "{answer}");
+        let labels = json!({"node.kubernetes.io/exclude-from-external-load-balancers": "karpenter"});
+        let taints = json!([{"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}]);
+        let patch = json!({"metadata": {"labels": labels}, "spec": {"taints": taints}});
+        let (status, answer) = self.patch(&node_path, &patch).await;
+        assert_eq!(status, 200, "{answer}");
+    }
+
+    /// What is left of that: mark, label and taints.
+    pub(crate) async fn begun_removal(&self, claim: &Value) -> [Value; 3] {
+        let name = claim["metadata"]["name"].as_str().expect("a name");
+        let (_, claim) = self.kube("GET", &format!("{CLAIMS}/{name}"), &Value::Null).await;
+        let (_, node) = self.kube("GET", &format!("/api/v1/nodes/aks-{name}"), &Value::Null).await;
+        let labels = &node["metadata"]["labels"];
+        let taints = node["spec"]["taints"].as_array().cloned().unwrap_or_default();
+        [
+            claim["metadata"]["annotations"]["nodeform.dev/removal"].clone(),
+            labels["node.kubernetes.io/exclude-from-external-load-balancers"].clone(),
+            taints.into_iter().filter(|taint| taint["key"] == "karpenter.sh/disrupted").collect(),
+        ]
     }
 
     pub(crate) async fn own(&self, method: &str, target: &str, body: &Value) -> (u16, Value) {

@@ -594,6 +594,7 @@ fn left_over_and_cost(world: &World, strategy: SolveBy) -> Result<Option<LeftOve
         strays: BTreeSet::new(),
         remarks: Vec::new(),
         faulty: Vec::new(),
+        abandoned: Vec::new(),
         unscaled: BTreeSet::new(),
     };
     let proposed = offline::propose(&input);

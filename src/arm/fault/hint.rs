@@ -3,6 +3,19 @@
 
 use super::FaultKind;
 
+/// What Azure does not sell: quotas, and sizes and zones without room.
+pub(super) const NOT_SOLD: [FaultKind; 9] = [
+    FaultKind::FamilyQuota { is_zero: true },
+    FaultKind::FamilyQuota { is_zero: false },
+    FaultKind::SpotQuota,
+    FaultKind::RegionQuota,
+    FaultKind::SizeNotAvailable,
+    FaultKind::NoCapacityInZone,
+    FaultKind::NoCapacity,
+    FaultKind::OverconstrainedInZone,
+    FaultKind::Overconstrained,
+];
+
 /// What happened, in a few words.
 pub(super) const fn what(kind: FaultKind) -> &'static str {
     match kind {

@@ -11,6 +11,8 @@ mod hint;
 pub use block::{Block, Blocked, Capacity, Sizes, Zones};
 pub use error_body::ErrorBody;
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 /// What Azure refused, with its own words.
@@ -113,14 +115,21 @@ impl Fault {
         classify::fault(error, None, None)
     }
 
-    /// Returns what a person can do about one of Azure's codes, as one sentence; none where it says too little.
+    /// Returns what a person can do about what ended with one of Azure's codes, a sentence each. Where `said` has the words
+    /// of [`what`](Self::what), they say what the code leaves open, and what was refused before it.
     #[must_use]
-    pub fn hint_of_code(code: &str) -> Option<&'static str> {
+    pub fn hints_of(code: &str, said: &str) -> BTreeSet<&'static str> {
+        let named = hint::NOT_SOLD.into_iter().filter(|kind| said.contains(hint::what(*kind)));
+        let named: BTreeSet<&'static str> = named.filter_map(hint::of).collect();
+        if !named.is_empty() {
+            return named;
+        }
         // Of a node, both are about cores.
         if classify::QUOTA.iter().any(|known| known.eq_ignore_ascii_case(code)) {
-            return hint::of(FaultKind::RegionQuota);
+            return hint::of(FaultKind::RegionQuota).into_iter().collect();
         }
-        Self::of_operation(Some(ErrorBody { code: code.to_owned(), ..ErrorBody::default() })).hint()
+        let fault = Self::of_operation(Some(ErrorBody { code: code.to_owned(), ..ErrorBody::default() }));
+        fault.hint().into_iter().collect()
     }
 
     /// Returns whether the same request may succeed when it is sent again after a while.

@@ -132,3 +132,20 @@ fn a_retry_after_of_any_size_stays_within_an_hour() {
     let fault = Fault::of_answer(Received { status: 429, retry_after_seconds: Some(u64::MAX) }, None);
     assert_eq!(blocks(&fault, BuyAs::OnDemand), "Bucket 01:00:00");
 }
+
+#[test]
+fn hints_follow_what_is_said_of_a_code_that_says_too_little() {
+    let hints =
+        |code: &str, said: &str| Fault::hints_of(code, said).into_iter().collect::<Vec<_>>().join("; ");
+    let spot = "Standard_D2s_v5 in zone 1: the quota of spot cores is used up (OperationNotAllowed)";
+    assert!(hints("OperationNotAllowed", spot).starts_with("request spot quota"));
+    let both = format!("Standard_D4s_v5 in zone 1: the zone has no capacity for this size (X); {spot}");
+    let said = hints("OperationNotAllowed", &both);
+    assert!(said.contains("allow more sizes or zones") && said.contains("request spot quota"), "{said}");
+    assert!(
+        hints("OperationNotAllowed", "Standard_D2s_v5 in zone 1: OperationNotAllowed")
+            .contains("total cores")
+    );
+    assert!(hints("ScopeLocked", "").starts_with("remove the lock"));
+    assert_eq!(hints("Unheard", "of"), "");
+}

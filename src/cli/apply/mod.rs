@@ -20,7 +20,7 @@ use super::merged::watch::Watch;
 use super::rolled::{RolloutOutput, Shown};
 use super::ui::Ui;
 use super::{saved, targets, world};
-use crate::apply::{Actor, Book, Driver, Means, NotBegun, Reader, Stop, tidy};
+use crate::apply::{Actor, Book, Driver, Means, NotBegun, Reader, Stop, lift, tidy};
 use crate::arm::ResourceId;
 use crate::automatic;
 use crate::cluster::lease::{self, Held};
@@ -33,6 +33,7 @@ use crate::review::{
     ApprovedPlan, CheckedPlan, LeftOut, NotApproved, Now, Terms, approve, finish, other_cluster,
 };
 use crate::rollout::{self, Ended, Event, Outcome};
+use crate::snapshot::Abandoned;
 
 /// What to do about a merged plan that is not carried out any more.
 const PROPOSE_ANEW: &str =
@@ -46,20 +47,21 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
     let connected = arguments.azure.connect(&arguments.context)?;
     let saved_plan = arguments.plan.as_deref().map(saved::read).transpose()?;
     let world = observed(arguments, &connected, ui)?;
+    let applying =
+        |world| Applying { arguments, connected: &connected, world, ui, review: None, stop: Stop::default() };
     let checked = match saved_plan {
         Some(plan) => judged_again(plan)?,
         None => {
             let checked = proposed(arguments, &world, ui)?;
             if checked.plan().spec.waves.is_empty() {
+                applying(world).lift_alone()?;
                 return Ok(left_over(checked.plan()).unwrap_or(Exit::Done));
             }
             checked
         }
     };
     let left_over = left_over(checked.plan());
-    let applying =
-        Applying { arguments, connected: &connected, world, ui, review: None, stop: Stop::default() };
-    let ended = exit(&applying.apply(checked, BTreeMap::new())?);
+    let ended = exit(&applying(world).apply(checked, BTreeMap::new())?);
     Ok(if ended == Exit::Done { left_over.unwrap_or(ended) } else { ended })
 }
 
@@ -167,7 +169,7 @@ impl Applying<'_> {
     pub(super) fn apply(
         self,
         checked: CheckedPlan,
-        mut struck: BTreeMap<ChangeId, Arc<str>>,
+        mut struck: BTreeMap<ChangeId, Option<Arc<str>>>,
     ) -> Result<Ended, Failure> {
         let (reader, begun) = self.looked(checked.plan())?;
         let World { snapshot, policy, .. } = &self.world;
@@ -186,7 +188,7 @@ impl Applying<'_> {
         };
         // What has begun is finished: half a removal helps nobody.
         struck.retain(|id, _| !begun.contains(id));
-        let mut approved = approved.withholding(struck);
+        let mut approved = approved.striking(struck);
         if self.review.is_some() {
             let closed = begun.iter().chain(before.iter().flat_map(|before| before.keys())).cloned();
             approved = planned_again(&self.world, approved, &closed.collect(), self.ui)?;
@@ -239,17 +241,49 @@ impl Applying<'_> {
         let mut shown = Shown::new(&plan, self.arguments.output, self.ui);
         let ended = self.connected.runtime.block_on(async {
             let held = self.lease().await?;
+            self.lift(&held, plan.id()).await;
             let ended = self.driven(reader, &plan, &held, &mut shown).await;
             if ended.is_ok() && !self.stop.is_at_once() {
                 self.tidy(&held).await;
             }
-            if let Err(failure) = held.release().await {
-                self.ui.aside(&format!("warning: the Lease could not be let go: {failure}\n"));
-            }
+            self.release(held).await;
             ended
         })?;
         shown.end(&ended)?;
         Ok(ended)
+    }
+
+    /// Takes away what removals have begun whose plan is gone, where there is nothing else to do.
+    ///
+    /// # Errors
+    /// Somebody else holds the Lease.
+    fn lift_alone(&self) -> Result<(), Failure> {
+        if self.world.abandoned.is_empty() {
+            return Ok(());
+        }
+        self.connected.runtime.block_on(async {
+            let held = self.lease().await?;
+            self.lift(&held, "").await;
+            self.release(held).await;
+            Ok(())
+        })
+    }
+
+    /// Takes away what removals have begun whose plan is gone; one that is carried out here goes on with its own.
+    async fn lift(&self, held: &Held, plan: &str) {
+        let others = self.world.abandoned.iter().filter(|removal| *removal.plan != *plan);
+        let others: Vec<Abandoned> = others.cloned().collect();
+        let writer = self.connected.cluster.writing(held.gate());
+        if let Err(fault) = lift(&writer, &others).await {
+            let what = "marks of removals stay whose plan is gone";
+            self.ui.aside(&format!("warning: {what}: {fault}\nhint: {}\n", fault.hint()));
+        }
+    }
+
+    async fn release(&self, held: Held) {
+        if let Err(failure) = held.release().await {
+            self.ui.aside(&format!("warning: the Lease could not be let go: {failure}\n"));
+        }
     }
 
     /// Lets NodePlans go that nobody asks for any more.

@@ -28,10 +28,8 @@ use crate::review::proposal::{self, Files, FolderName, Proposal, ProposalFault, 
 use crate::rollout::Ended;
 use watch::Watch;
 
-/// What is said of a removal whose line is gone.
-const STRUCK: &str = "struck in review";
 /// What is said of a create that only struck removals needed.
-const IDLE: &str = "the pods that it was for stay where they are, since removals were struck in review";
+const IDLE: &str = "the pods that it was for stay where they are";
 
 /// For how long after its expiry a plan that was not carried out is told one by one.
 const TOLD_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -187,18 +185,16 @@ impl Merged<'_> {
     fn apply(&mut self, Folder { name, proposal }: Folder) -> Result<(), Failure> {
         let Proposal { plan, struck } = proposal;
         let idle = idle_creates(&plan, &struck);
-        let withheld: BTreeMap<ChangeId, Arc<str>> = struck
-            .into_iter()
-            .map(|id| (id, STRUCK.into()))
-            .chain(idle.into_iter().map(|id| (id, IDLE.into())))
-            .collect();
+        let struck = struck.into_iter().map(|id| (id, None));
+        let struck: BTreeMap<ChangeId, Option<Arc<str>>> =
+            struck.chain(idle.into_iter().map(|id| (id, Some(IDLE.into())))).collect();
         self.ui.aside(&format!("Applying {name}\n"));
         let ended = apply::judged_again(plan).and_then(|checked| {
             let world = apply::observed(self.arguments, self.connected, self.ui)?;
-            self.applying(world, Some(self.review(&name))).apply(checked, withheld.clone())
+            self.applying(world, Some(self.review(&name))).apply(checked, struck)
         });
         match ended {
-            Ok(ended) => self.note(&ended, &withheld),
+            Ok(ended) => self.note(&ended),
             Err(failure) if failure.exit == Exit::Stale => {
                 self.refuse(&name.to_string(), &failure);
                 Ok(())
@@ -221,8 +217,8 @@ impl Merged<'_> {
     }
 
     /// Notes how a plan ended; after one that was stopped no other begins.
-    fn note(&mut self, ended: &Ended, withheld: &BTreeMap<ChangeId, Arc<str>>) -> Result<(), Failure> {
-        if !is_done(ended, withheld) {
+    fn note(&mut self, ended: &Ended) -> Result<(), Failure> {
+        if !ended.is_so() {
             self.worst = Exit::InPart;
         }
         match ended.is_stopped {
@@ -256,10 +252,4 @@ fn is_long_over(folder: &Folder, now: Timestamp) -> bool {
 
 fn broken(fault: &ProposalFault) -> Failure {
     Failure { exit: Exit::Stale, ..Failure::error(fault.to_string()) }.hint(fault.hint())
-}
-
-/// Whether all is done that reviewers left in the plan.
-fn is_done(ended: &Ended, withheld: &BTreeMap<ChangeId, Arc<str>>) -> bool {
-    let mut left = ended.outcomes.iter().filter(|(id, _)| !withheld.contains_key(*id));
-    ended.open.is_empty() && left.all(|(_, outcome)| outcome.is_so())
 }

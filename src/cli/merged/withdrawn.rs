@@ -35,7 +35,7 @@ impl Merged<'_> {
         let plan = self.read_back(recorded)?;
         let world = apply::observed(self.arguments, self.connected, self.ui)?;
         let ended = self.applying(world, None).finish(plan, WITHDRAWN)?;
-        self.note(&ended, &std::collections::BTreeMap::new())
+        self.note(&ended)
     }
 
     fn read_back(&self, recorded: &Recorded) -> Result<Plan, Failure> {

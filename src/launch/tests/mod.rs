@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 
 use world::{FACTS, OBJECTS, moving, planned, planned_with, policy_of, world_of, world_without};
 
+use super::unknown::removals;
 use super::{NotTheSame, ready};
+use crate::manifests::listed::{Everywhere, NEEDED_KINDS, SNAPSHOT_KINDS};
 use crate::model::ChangeClass;
 use crate::offline;
 use crate::plan::Plan;
@@ -96,6 +98,23 @@ fn where_a_kind_could_not_be_listed_no_node_goes_and_new_ones_come() {
         assert!(held.contains(&&*why), "{held:#?}");
         let waiting = offline::plan(&world_without(&[kind], OBJECTS, FACTS)).expect("the judge accepts it");
         assert_eq!(waiting.plan.plan().spec.creates().count(), 1, "{kind}");
+    }
+}
+
+#[test]
+fn each_kind_that_could_not_be_listed_alone_keeps_every_node() {
+    let plan = planned(&world::moving());
+    let goes: BTreeSet<_> = plan.spec.deletes().map(|(id, _)| id.clone()).collect();
+    assert!(!goes.is_empty());
+    let kinds = SNAPSHOT_KINDS.iter().map(|kind| kind.word);
+    for kind in kinds.filter(|word| !NEEDED_KINDS.contains(word)) {
+        let everywhere = Everywhere::ALL.into_iter().find(|everywhere| everywhere.short() == kind);
+        let said = match everywhere {
+            Some(everywhere) => format!("no {} in the input", everywhere.plural()),
+            None => format!("{kind} of the cluster"),
+        };
+        let kept = removals(&world_without(&[kind], &moving(), FACTS).snapshot, &plan).expect("they stay");
+        assert_eq!((kept.object, kept.changes), (said, goes.clone()), "{kind}");
     }
 }
 

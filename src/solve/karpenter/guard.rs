@@ -4,11 +4,8 @@
 
 use crate::model::disruption_budget::{DisruptionBudget, PodBound, PodShare, UnhealthyPods};
 use crate::model::eviction::Evictions;
-use crate::model::{Effect, Pod, Taint};
+use crate::model::{Effect, Pod, Taint, label};
 use crate::snapshot::Snapshot;
-
-/// The taint of nodes that Karpenter empties.
-const DISRUPTED: &str = "karpenter.sh/disrupted";
 
 /// The budgets, and how many evictions each lets happen now.
 pub(super) struct Guards<'a> {
@@ -47,7 +44,7 @@ pub(super) fn is_stuck(pod: &Pod, snapshot: &Snapshot) -> bool {
 /// Returns whether a pod would be evicted at all: not one that is going, nor one that stands the taint of its node or
 /// is its node's own, nor one that asks not to be.
 fn is_evictable(pod: &Pod, snapshot: &Snapshot) -> bool {
-    let taint = Taint { key: DISRUPTED.into(), value: "".into(), effect: Effect::NoSchedule };
+    let taint = Taint { key: label::DISRUPTED.into(), value: "".into(), effect: Effect::NoSchedule };
     let is_own = pod.is_daemon && pod.workload.as_ref().is_none_or(|owner| &*owner.kind != "DaemonSet");
     let stands = pod.spec.tolerations.iter().any(|toleration| toleration.tolerates(&taint));
     !pod.is_terminating && !stands && !is_own && !pod.is_protected(snapshot.at)

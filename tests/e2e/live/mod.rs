@@ -94,7 +94,10 @@ fn by_hand(bed: &Bed, inflate: &Workload) {
     let printed = bed.done(&["plan", "--live", "--out", &plan]);
     assert!(printed.contains("Plan: 1 to add, 0 to change, 0 to destroy."), "{printed}");
     let printed = bed.done(&["apply", &plan]);
-    assert!(printed.ends_with("\nApply complete! Nodes: 1 added, 0 destroyed, 0 not done.\n"), "{printed}");
+    assert!(
+        printed.ends_with("\nApply complete! Nodes: 1 added, 0 changed, 0 destroyed, 0 not done.\n"),
+        "{printed}"
+    );
     inflate.runs(5);
     let printed = bed.done(&["plan", "--live"]);
     assert!(printed.starts_with("No changes."), "{printed}");

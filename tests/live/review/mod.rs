@@ -140,7 +140,7 @@ async fn a_plan_is_proposed_merged_and_carried_out_once() {
     let applied = stage.apply().await;
     done(&applied);
     assert!(
-        applied.printed.ends_with("\nApply complete! Nodes: 1 added, 0 destroyed, 0 not done.\n"),
+        applied.printed.ends_with("\nApply complete! Nodes: 1 added, 0 changed, 0 destroyed, 0 not done.\n"),
         "{applied:?}"
     );
     stage.program.wait_for(|state| running(state) == 5).await;

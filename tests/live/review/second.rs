@@ -44,7 +44,7 @@ async fn of_five_approved_removals_one_no_longer_holds_and_one_new_node_is_no_lo
     assert_eq!(applied.code, Some(5), "{applied:?}");
     let printed = &applied.printed;
     assert!(
-        printed.ends_with("\nApplied in part. Nodes: 3 added, 4 destroyed, 1 not done.\n"),
+        printed.ends_with("\nApplied in part. Nodes: 3 added, 0 changed, 4 destroyed, 1 not done.\n"),
         "{applied:?}"
     );
     let table = printed.rsplit_once("\n\n").expect("a table").0.rsplit_once("\n\n").expect("a table").1;
@@ -58,7 +58,8 @@ async fn of_five_approved_removals_one_no_longer_holds_and_one_new_node_is_no_lo
     let (phase, counts) = stage.ledger().await;
     assert_eq!(phase, "Partial");
     let wanted = json!({
-        "done": 7, "alreadySo": 0, "waiting": 0, "noLongerNeeded": 1, "noLongerHolds": 1, "failed": 0,
+        "done": 7, "alreadySo": 0, "waiting": 0, "noLongerNeeded": 1, "struck": 0, "noLongerHolds": 1,
+        "failed": 0,
     });
     assert_eq!(counts, wanted);
     let status = stage.program.nodeform(&["status"], &[]).await;

@@ -34,14 +34,24 @@ async fn two_of_five_removals_are_struck_on_the_branch_and_the_other_three_are_c
     assert!(verified.printed.ends_with("2 of 5 removals struck.\n"), "{}", verified.printed);
     let applied = stage.apply().await;
     done(&applied);
-    assert!(applied.printed.contains("Nodes: 0 added, 3 destroyed"), "{}", applied.printed);
+    assert!(
+        applied.printed.ends_with("Apply complete! Nodes: 0 added, 0 changed, 3 destroyed, 0 not done.\n"),
+        "{}",
+        applied.printed
+    );
     assert_eq!(stage.machines().await, (3, 3));
+    let (phase, counts) = stage.ledger().await;
+    assert_eq!((phase.as_str(), &counts["struck"], &counts["noLongerHolds"]), ("Done", &2.into(), &0.into()));
+    let told = stage.program.nodeform(&["status"], &[]).await;
+    done(&told);
     for line in struck {
         let node = line.trim_start_matches("- node/").split_whitespace().next().expect("a name");
         let (status, _) =
             stage.program.kube("GET", &format!("/api/v1/nodes/{node}"), &serde_json::Value::Null).await;
         assert_eq!(status, 200, "{node} stays");
-        assert!(applied.printed.contains(&format!("node `{node}`: ")), "{}", applied.printed);
+        for said in [&applied.printed, &told.printed] {
+            assert!(said.contains(&format!("node `{node}`: struck in review\n")), "{said}");
+        }
     }
     // As it goes, and in the table at the end.
     assert_eq!(applied.printed.matches("struck in review").count(), 4, "{}", applied.printed);
@@ -51,6 +61,6 @@ async fn two_of_five_removals_are_struck_on_the_branch_and_the_other_three_are_c
     stage.forge.squash(EMPTY);
     let applied = stage.apply().await;
     done(&applied);
-    assert!(applied.printed.contains("Nodes: 0 added, 2 destroyed"), "{}", applied.printed);
+    assert!(applied.printed.contains("Nodes: 0 added, 0 changed, 2 destroyed"), "{}", applied.printed);
     assert_eq!(stage.machines().await, (1, 1));
 }

@@ -1,0 +1,62 @@
+//! What a removal left whose plan is gone: the taint of its node and the mark of its NodeClaim are taken away.
+//!
+//! `snapshot` says which those are, of a list that may be old by now: each is looked at once more. Must never touch what a
+//! plan that is recorded has begun.
+
+use serde_json::{Value, json};
+
+use super::book::{NotBegun, PLANS};
+use crate::cluster::{Cluster, Writer};
+use crate::model::label;
+use crate::snapshot::Abandoned;
+
+const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
+const NODES: &str = "/api/v1/nodes";
+
+/// Takes the marks of such removals off, and the taints. The mark goes last: what is interrupted is found again by it.
+///
+/// # Errors
+/// The API server refuses, or does not answer: those that are left are lifted another time.
+pub async fn lift(writer: &Writer, abandoned: &[Abandoned]) -> Result<(), NotBegun> {
+    for removal in abandoned {
+        let path = format!("{CLAIMS}/{}", removal.claim);
+        let Some(claim) = writer.cluster().get_optional(&path).await? else { continue };
+        let mark = claim["metadata"]["annotations"][label::REMOVAL].as_str();
+        let is_its = mark.is_some_and(|mark| mark.split('/').next() == Some(&*removal.plan));
+        if !is_its || is_recorded(writer.cluster(), &removal.plan).await? {
+            continue;
+        }
+        if !removal.is_leaving {
+            free(writer, removal).await?;
+        }
+        let patch = json!({"metadata": {
+            "resourceVersion": claim["metadata"]["resourceVersion"], "annotations": {label::REMOVAL: null},
+        }});
+        writer.merge_patch(&path, &patch).await?;
+    }
+    Ok(())
+}
+
+/// Whether there is a plan of this name. What can be no object's name is none.
+async fn is_recorded(cluster: &Cluster, plan: &str) -> Result<bool, NotBegun> {
+    let can_be = !plan.is_empty() && plan.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    Ok(can_be && cluster.get_optional(&format!("{PLANS}/{plan}")).await?.is_some())
+}
+
+/// Lets pods and load balancers come to the node again.
+async fn free(writer: &Writer, removal: &Abandoned) -> Result<(), NotBegun> {
+    let path = format!("{NODES}/{}", removal.node);
+    let Some(node) = writer.cluster().get_optional(&path).await? else { return Ok(()) };
+    if node["metadata"]["deletionTimestamp"].is_string() {
+        return Ok(());
+    }
+    let mut metadata = json!({"resourceVersion": node["metadata"]["resourceVersion"]});
+    // Karpenter's value: somebody else's stays.
+    if node["metadata"]["labels"][label::NOT_BALANCED] == "karpenter" {
+        metadata["labels"] = json!({label::NOT_BALANCED: null});
+    }
+    let taints = node["spec"]["taints"].as_array().cloned().unwrap_or_default();
+    let others: Vec<Value> = taints.into_iter().filter(|taint| taint["key"] != label::DISRUPTED).collect();
+    writer.merge_patch(&path, &json!({"metadata": metadata, "spec": {"taints": others}})).await?;
+    Ok(())
+}
