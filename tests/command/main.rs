@@ -22,3 +22,4 @@ mod stories;
 mod structural;
 mod terminal;
 mod tools;
+mod validate;
