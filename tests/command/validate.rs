@@ -71,3 +71,24 @@ spec:
         assert!(said.contains(told), "{told}: {said}");
     }
 }
+
+#[test]
+fn a_field_of_a_class_that_nobody_knows_is_left_and_ends_a_rewriting_with_1() {
+    let folder = empty_folder("validate-left");
+    let file = folder.join("class.yaml");
+    std::fs::write(&file, CLASS).expect("it is written");
+    let plain = start(&["validate", "class.yaml"], &folder, "");
+    assert_eq!(plain.status.code(), Some(0), "{}", aside(&plain));
+    let fixed = start(&["validate", "--fix", "class.yaml"], &folder, "");
+    assert_eq!(fixed.status.code(), Some(1), "{}", out(&fixed));
+    for told in ["warning: AKSNodeClass/a: unknown field \"spec.fancyOption\"", "error: 1 unknown field"] {
+        assert!(aside(&fixed).contains(told), "{told}: {}", aside(&fixed));
+    }
+    assert_eq!(std::fs::read_to_string(&file).expect("readable"), CLASS);
+
+    let older = CLASS.replace("v1beta1", "v1alpha2").replace("fancyOption: true", "osDiskSizeGb: 128");
+    std::fs::write(&file, older).expect("it is written");
+    let renamed = start(&["validate", "--fix", "class.yaml"], &folder, "");
+    assert_eq!(renamed.status.code(), Some(0), "{}", aside(&renamed));
+    assert!(std::fs::read_to_string(&file).expect("readable").contains("osDiskSizeGB: 128"));
+}
