@@ -2,6 +2,7 @@
 
 mod book;
 mod examples;
+mod explain;
 mod flags;
 mod folders;
 mod forms;
