@@ -9,7 +9,9 @@ use super::line::{Line, Style};
 use super::money::{Sureness, per_month};
 use super::words::{count, some};
 use crate::catalog::NO_ZONE;
-use crate::model::{DisruptionReason, MicroUsdPerHour, NodeName, Price, Resources, SchedulingRule, Zone};
+use crate::model::{
+    DisruptionReason, MicroUsdPerHour, NodeName, Price, ResourceName, Resources, SchedulingRule, Zone,
+};
 use crate::snapshot::Daemon;
 use crate::solve::explain::node::NodeFate;
 use crate::solve::explain::{
@@ -79,7 +81,10 @@ pub fn daemon(daemon: &Daemon) -> Vec<Line> {
     let Daemon { namespace, name, spec, is_assumed } = daemon;
     let assumed = if *is_assumed { " (assumed: AKS runs it)" } else { "" };
     let title = format!("daemonset `{namespace}/{name}`{assumed}: a pod on every node that it may run on");
-    let takes = format!("  takes {} of each such node, before any other pod", amounts(&spec.requests));
+    // That it is one pod goes without saying.
+    let requests = spec.requests.iter().filter(|(name, _)| **name != ResourceName::Pods);
+    let requests = requests.map(|(name, amount)| (name.clone(), amount)).collect();
+    let takes = format!("  takes {} of each such node, before any other pod", amounts(&requests));
     vec![Line::new(Style::Bold, title), Line::new(Style::Plain, takes)]
 }
 
