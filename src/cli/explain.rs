@@ -11,6 +11,7 @@ use crate::model::{NodeName, PodKey, PoolName, SkuName, Zone};
 use crate::offline::{Planned, World};
 use crate::render::explain::pool::{InRegion, pool as explain_pool_lines, size_in_regions};
 use crate::render::{Line, PlanView, Style, explain as render, explain::plan as explain_plan_lines};
+use crate::snapshot::{Daemon, Snapshot};
 use crate::solve::explain::{
     Meant, NodeExplanation, PodExplanation, PodOutcome, is_workload_kind, pod_outcome, pods_meant,
 };
@@ -84,7 +85,10 @@ fn pods(
             return Err(Failure::error(format!("`{kind}/{name}` is in several namespaces"))
                 .hint(format!("say which: {}", spaces.join(", "))));
         }
-        Meant::Nothing => return Err(no_such_pod(world, (kind, name), namespace)),
+        Meant::Nothing => {
+            let daemon = daemon(world, (kind, name), namespace);
+            return daemon.map(render::daemon).ok_or_else(|| no_such_pod(world, (kind, name), namespace));
+        }
     };
     let mut outcomes: BTreeMap<PodOutcome, usize> = BTreeMap::new();
     let mut worst: Option<(PodOutcome, &PodKey)> = None;
@@ -139,6 +143,43 @@ fn node_fate(node: &NodeExplanation, name: &str) -> Option<Line> {
     Some(Line::new(Style::Plain, format!("  {title}")))
 }
 
+/// Finds a DaemonSet without a pod: its pods come with nodes, and are none of those that wait.
+fn daemon<'w>(world: &'w World, (kind, name): (&str, &str), namespace: Option<&str>) -> Option<&'w Daemon> {
+    let is_meant = |daemon: &&Daemon| {
+        *daemon.name == *name && namespace.is_none_or(|space| daemon.namespace.as_str() == space)
+    };
+    world.snapshot.daemons.iter().filter(|_| is_of(kind, "DaemonSet")).find(is_meant)
+}
+
+/// Returns whether a user who writes `asked` means this kind: in any case, in the plural, or as kubectl shortens it.
+fn is_of(asked: &str, kind: &str) -> bool {
+    const SHORT: [(&str, &str); 6] = [
+        ("cj", "cronjob"),
+        ("deploy", "deployment"),
+        ("ds", "daemonset"),
+        ("rc", "replicationcontroller"),
+        ("rs", "replicaset"),
+        ("sts", "statefulset"),
+    ];
+    let (asked, kind) = (asked.to_ascii_lowercase(), kind.to_ascii_lowercase());
+    asked == kind
+        || asked.strip_suffix('s') == Some(kind.as_str())
+        || SHORT.iter().any(|(short, long)| *short == asked && *long == kind)
+}
+
+/// Names the workload of this kind whose name is nearest.
+fn nearest_of_kind(world: &World, (kind, name): (&str, &str)) -> Option<String> {
+    let Snapshot { pods, daemons, .. } = &world.snapshot;
+    let workloads = pods.iter().filter_map(|pod| pod.workload.as_ref()).filter(|one| is_of(kind, &one.kind));
+    let workloads = workloads.map(|one| (&*one.kind, &*one.name, one.namespace.as_str()));
+    let daemons = daemons.iter().filter(|_| is_of(kind, "DaemonSet"));
+    let daemons = daemons.map(|one| ("DaemonSet", &*one.name, one.namespace.as_str()));
+    let (kind, near, space) = workloads
+        .chain(daemons)
+        .min_by_key(|(_, known, space)| (strsim::levenshtein(known, name), *known, *space))?;
+    Some(format!("the nearest {kind} is `{near}`, in namespace `{space}`"))
+}
+
 fn no_such_pod(world: &World, (kind, name): (&str, &str), namespace: Option<&str>) -> Failure {
     let pods = || world.snapshot.pods.iter();
     let elsewhere = match pods_meant(&world.snapshot, (kind, name), None) {
@@ -147,12 +188,15 @@ fn no_such_pod(world: &World, (kind, name): (&str, &str), namespace: Option<&str
         Meant::Nothing => None,
     };
     let nearest = pods().min_by_key(|pod| strsim::levenshtein(&pod.key.name, name));
-    let hint = match (elsewhere, nearest) {
-        (Some(space), _) => format!("it is in namespace `{space}`: add `-n {space}`"),
-        (None, Some(pod)) => {
+    let elsewhere =
+        elsewhere.or_else(|| daemon(world, (kind, name), None).map(|daemon| daemon.namespace.clone()));
+    let hint = match (elsewhere, nearest_of_kind(world, (kind, name)), nearest) {
+        (Some(space), _, _) => format!("it is in namespace `{space}`: add `-n {space}`"),
+        (None, Some(near), _) => near,
+        (None, None, Some(pod)) => {
             format!("the nearest pod is `{}`, in namespace `{}`", pod.key.name, pod.key.namespace)
         }
-        (None, None) => "the input holds no pods and no workloads".to_owned(),
+        (None, None, None) => "the input holds no pods and no workloads".to_owned(),
     };
     let space = namespace.map_or(String::new(), |space| format!(" of namespace `{space}`"));
     Failure::error(format!("`{kind}/{name}`{space} is not in the input")).hint(hint)

@@ -6,7 +6,7 @@ use super::exit::{Exit, Failure};
 use super::input::STANDARD_INPUT;
 use super::replace;
 use super::ui::Ui;
-use super::validate::{ValidateOutput, annotations, counted, said, valid};
+use super::validate::{ValidateOutput, annotations, counted, said, valid, warn};
 use crate::manifests::{Fault, Source};
 use crate::offline;
 use crate::upgrade::{Sort, Upgraded, upgrade};
@@ -28,10 +28,11 @@ pub(super) fn run(sources: Vec<Source>, output: ValidateOutput, ui: Ui) -> Resul
     let upgraded = upgrade(&sources);
     let new = rewritten(&sources, &upgraded);
     let piped = new.iter().find(|source| source.name == STANDARD_INPUT).map(|source| source.bytes.clone());
-    let read = offline::read(new);
+    let (objects, others) = offline::look(new);
+    let is_valid = others.is_empty();
     let mut faults: Vec<Fault> = upgraded.iter().flat_map(|file| file.refused.clone()).collect();
-    let others = read.as_ref().err().into_iter().flatten();
-    faults.extend(others.filter(|fault| !is_for_want_of_rewriting(fault, &upgraded)).cloned());
+    faults.extend(others.into_iter().filter(|fault| !is_for_want_of_rewriting(fault, &upgraded)));
+    let is_piped = piped.is_some();
     let written: Vec<&Upgraded> = upgraded.iter().filter(|file| file.text.is_some()).collect();
     for file in written.iter().filter(|file| file.name != STANDARD_INPUT) {
         write(file)?;
@@ -40,14 +41,28 @@ pub(super) fn run(sources: Vec<Source>, output: ValidateOutput, ui: Ui) -> Resul
         ui.text(&String::from_utf8_lossy(&bytes))?;
     }
     report(&upgraded, &written, output, ui)?;
+    // Annotations would stand in the middle of the rewritten text.
+    warn(&objects, if is_piped { ValidateOutput::Human } else { output }, ui)?;
     if !faults.is_empty() {
         let names: Vec<&str> = written.iter().map(|file| file.name.as_str()).collect();
         return left(&faults, &names, output, ui);
     }
-    if let (Ok((objects, _)), true) = (&read, written.is_empty()) {
-        say(&valid(objects), &sources, ui)?;
+    if !objects.said.later.is_empty() {
+        return Err(kept(objects.said.later.len()));
+    }
+    if is_valid && written.is_empty() {
+        say(&valid(&objects), &sources, ui)?;
     }
     Ok(Exit::Done)
+}
+
+/// The failure that fields stay which nobody here knows: a later version may, so that they are never taken out, and what
+/// they were to say is not carried over either.
+fn kept(count: usize) -> Failure {
+    let them = if count == 1 { "it" } else { "them" };
+    Failure::error(format!("{} of AKSNodeClasses left as written", counted(count, "unknown field"))).hint(
+        format!("correct or remove {them}; if your version of the provider knows {them}, nothing is wrong"),
+    )
 }
 
 /// Returns whether a fault only asks for what could not be done with its file.

@@ -7,10 +7,10 @@ use super::fix;
 use super::input::{Inputs, listed};
 use super::ui::{Ui, harmless};
 use crate::manifests::operated::by_kind;
-use crate::manifests::{Fault, NO_OBJECT, Objects, Remark, Renders, path_text};
+use crate::manifests::{Fault, NO_OBJECT, Objects, Remark, Renders, Source, path_text};
 use crate::offline;
 use crate::snapshot::Gap;
-use crate::upgrade::{Sort, unexplained, upgrade};
+use crate::upgrade::{Remark as Upgrade, Sort, Upgraded, beneath, unexplained, upgrade};
 
 pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure> {
     let ValidateArguments { input, fix, output } = arguments;
@@ -32,28 +32,8 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
     if *fix {
         return fix::run(sources, *output, ui);
     }
-    let upgraded = upgrade(&sources);
-    let is_rewritten = upgraded.iter().any(|file| file.text.is_some());
-    let after = is_rewritten.then(|| offline::read(fix::rewritten(&sources, &upgraded)));
-    let remarks: Vec<_> = upgraded.into_iter().flat_map(|file| file.remarks).collect();
-    let of = |sorts: &[Sort]| -> Vec<Fault> {
-        remarks
-            .iter()
-            .filter(|remark| sorts.contains(&remark.sort))
-            .map(|remark| remark.fault.clone())
-            .collect()
-    };
-    let (mut faults, foreign) = (of(&[Sort::Moved, Sort::Lost]), of(&[Sort::Foreign, Sort::Left]));
-    let read = offline::read(sources);
-    let wrong = read.as_ref().err().cloned().unwrap_or_default();
-    faults.extend(match after {
-        Some(after) => unexplained(wrong, &remarks, &after.err().unwrap_or_default()),
-        None => wrong,
-    });
-    faults.sort();
-    if let Ok((objects, _)) = &read
-        && objects.documents == 0
-    {
+    let Looked { objects, faults, foreign, is_read } = look(sources);
+    if is_read && objects.documents == 0 {
         return Err(passed_by.nothing_found(&objects.strays));
     }
     match output {
@@ -62,27 +42,62 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
         }
         ValidateOutput::Github => ui.text(&annotations("warning", &foreign))?,
     }
-    match (read, output) {
-        (Ok((objects, _)), _) if faults.is_empty() && not_rendered.faults.is_empty() => {
-            warn(&objects, *output, ui)?;
-            ui.text(&valid(&objects))?;
-            Ok(Exit::Done)
-        }
-        (Ok((objects, _)), ValidateOutput::Human) if faults.is_empty() => {
+    warn(&objects, *output, ui)?;
+    if faults.is_empty() && not_rendered.faults.is_empty() {
+        ui.text(&valid(&objects))?;
+        return Ok(Exit::Done);
+    }
+    match output {
+        ValidateOutput::Human if faults.is_empty() => {
             not_rendered.beside(&objects, ui)?;
             Ok(Exit::Error)
         }
-        (_, ValidateOutput::Human) => {
+        ValidateOutput::Human => {
             let mut failure = failure(&faults);
             failure.faults.extend(not_rendered.faults);
             Err(Inputs::explained(&rendered, failure))
         }
-        (_, ValidateOutput::Github) => {
+        ValidateOutput::Github => {
             ui.text(&annotations("error", &faults))?;
             ui.text(&not_rendered.annotations())?;
             Ok(Exit::Error)
         }
     }
+}
+
+/// What there is to say of manifests.
+struct Looked {
+    objects: Objects,
+    /// Everything that is wrong, with what only shows once older objects are rewritten.
+    faults: Vec<Fault>,
+    /// What is valid and has no meaning on AKS, or another name.
+    foreign: Vec<Fault>,
+    /// Whether every document could be read.
+    is_read: bool,
+}
+
+fn look(sources: Vec<Source>) -> Looked {
+    let upgraded = upgrade(&sources);
+    let is_rewritten = upgraded.iter().any(|file| file.text.is_some());
+    let after = is_rewritten.then(|| offline::look(fix::rewritten(&sources, &upgraded)).1);
+    let (objects, wrong) = offline::look(sources);
+    let is_read = wrong.is_empty();
+    let remarks = || upgraded.iter().flat_map(|file: &Upgraded| &file.remarks);
+    let of = |sorts: &[Sort]| -> Vec<Fault> {
+        let is_of = |remark: &&Upgrade| sorts.contains(&remark.sort);
+        remarks().filter(is_of).map(|remark| remark.fault.clone()).collect()
+    };
+    let (mut faults, foreign) = (of(&[Sort::Moved, Sort::Lost]), of(&[Sort::Foreign, Sort::Left]));
+    match after {
+        Some(after) => {
+            let remarks: Vec<Upgrade> = remarks().cloned().collect();
+            faults.extend(beneath(&wrong, &after, &upgraded));
+            faults.extend(unexplained(wrong, &remarks, &after));
+        }
+        None => faults.extend(wrong),
+    }
+    faults.sort();
+    Looked { objects, faults, foreign, is_read }
 }
 
 /// Refuses what cannot be rewritten where it stands.
@@ -115,7 +130,6 @@ impl NotRendered {
     /// Says what is wrong with them, and that what could be rendered is valid.
     fn beside(self, objects: &Objects, ui: Ui) -> Result<(), Failure> {
         ui.failure(&Failure::errors(self.faults));
-        warn(objects, ValidateOutput::Human, ui)?;
         ui.text(&valid(objects))?;
         self.gaps.iter().try_for_each(|gap| ui.text(&format!("{gap}\n")))
     }
@@ -123,7 +137,7 @@ impl NotRendered {
 
 /// Says what looks wrong and can be read all the same: a workload with two autoscalers, pods that a LimitRange
 /// refuses.
-fn warn(objects: &Objects, output: ValidateOutput, ui: Ui) -> Result<(), Failure> {
+pub(super) fn warn(objects: &Objects, output: ValidateOutput, ui: Ui) -> Result<(), Failure> {
     for Remark { object, what, hint } in &objects.said.remarks {
         let hint = hint.as_ref().map_or(String::new(), |hint| format!("\nhint: {hint}"));
         let text = format!("{object}: {what}{hint}");

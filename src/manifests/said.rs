@@ -42,6 +42,8 @@ pub struct Said {
     pub remarks: Vec<Remark>,
     /// What of that is about objects that are left out.
     pub faulty: Vec<Remark>,
+    /// What of that is about fields that only a later version may know.
+    pub later: Vec<Remark>,
     /// The places in [`ReadOptions::scale`](super::ReadOptions::scale) whose workloads are missing, where they may be.
     pub unscaled: BTreeSet<usize>,
 }
@@ -50,7 +52,7 @@ impl Said {
     /// Returns the same, in order, each once.
     #[must_use]
     pub fn sorted(mut self) -> Self {
-        let Self { assumed, unresolved, remarks, faulty: _, unscaled: _ } = &mut self;
+        let Self { assumed, unresolved, remarks, faulty: _, later: _, unscaled: _ } = &mut self;
         for notes in [assumed, unresolved] {
             notes.sort();
             notes.dedup();

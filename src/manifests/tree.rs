@@ -74,6 +74,19 @@ pub fn shortened(text: &str) -> String {
     shown
 }
 
+/// Cuts text in its middle to so many characters: what programs complain of begins with what they did and ends with
+/// the cause, so that two thirds of what is left are its end.
+#[must_use]
+pub fn shortened_within(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(most / 3).collect();
+    let tail: String = text.chars().skip(count - (most - most / 3)).collect();
+    format!("{}…{}", head.trim_end(), tail.trim_start())
+}
+
 impl Tree {
     /// Returns the text that this is.
     #[must_use]

@@ -159,11 +159,29 @@ fn read_with(
     with_policy(manifests::read_all(sources, options), Faulty::Refused)
 }
 
+/// Looks manifests through: the objects with every remark about them, beside every fault, sorted by file and line. With
+/// any fault the objects are good for nothing but what is said of them.
+#[must_use]
+pub fn look(sources: Vec<Source>) -> (Objects, Vec<manifests::Fault>) {
+    let read = manifests::read_all(sources, &ReadOptions::default());
+    let (objects, _, faults) = checked(read, Faulty::Refused);
+    (objects, faults)
+}
+
 /// Adds the policy that objects say to them, and what is wrong with it to their faults.
 fn with_policy(
-    (mut objects, mut faults): (Objects, Vec<manifests::Fault>),
+    read: (Objects, Vec<manifests::Fault>),
     faulty: Faulty,
 ) -> Result<(Objects, Policy), Vec<manifests::Fault>> {
+    let (objects, policy, faults) = checked(read, faulty);
+    if faults.is_empty() { Ok((objects, policy)) } else { Err(faults) }
+}
+
+/// Checks the policy that objects say. One fault hides no remark: people mend everything in one go.
+fn checked(
+    (mut objects, mut faults): (Objects, Vec<manifests::Fault>),
+    faulty: Faulty,
+) -> (Objects, Policy, Vec<manifests::Fault>) {
     let wire: Vec<(&manifests::OurObject, WireObject<'_>)> = objects
         .ours
         .iter()
@@ -181,15 +199,12 @@ fn with_policy(
         Sound::default()
     });
     faults.sort();
-    if !faults.is_empty() {
-        return Err(faults);
-    }
-    let remarks: Vec<Remark> = wire.iter().flat_map(|(object, wire)| later_fields(object, *wire)).collect();
+    let later: Vec<Remark> = wire.iter().flat_map(|(object, wire)| later_fields(object, *wire)).collect();
     let left_out = left_out.iter().filter_map(|(index, fault)| Some((wire.get(*index)?.0, fault)));
     let left_out: Vec<Remark> = left_out.map(|(object, fault)| faulty::remark(object, fault)).collect();
-    objects.said.remarks.extend(remarks.into_iter().chain(left_out.iter().cloned()));
-    objects.said.faulty = left_out;
-    Ok((objects, policy))
+    objects.said.remarks.extend(later.iter().chain(&left_out).cloned());
+    (objects.said.later, objects.said.faulty) = (later, left_out);
+    (objects, policy, faults)
 }
 
 /// Says which fields of an object are likely of a later version.

@@ -77,7 +77,7 @@ pub enum Reason {
     },
 }
 
-/// Says what a node is made for: `2 Pending pods`, `1 moving pod`, `1 Pending and 2 moving pods`.
+/// Says what a node is made for: `2 Pending pods`, `1 moving pod`, `1 Pending and 2 moving pods`, `2 Pending and 1 moving pod`.
 #[derive(Clone, Copy, Debug)]
 pub struct PodsFor {
     /// How many pods in all.
@@ -95,7 +95,9 @@ impl fmt::Display for PodsFor {
         match (waiting, moved) {
             (_, 0) => write!(formatter, "{} Pending {}", number(waiting), of(waiting)),
             (0, _) => write!(formatter, "{} moving {}", number(moved), of(moved)),
-            (_, _) => write!(formatter, "{} Pending and {} moving pods", number(waiting), number(moved)),
+            (_, _) => {
+                write!(formatter, "{} Pending and {} moving {}", number(waiting), number(moved), of(moved))
+            }
         }
     }
 }
@@ -128,5 +130,18 @@ impl fmt::Display for Reason {
             Self::VmGone => formatter.write_str("its VM is gone"),
             Self::Asked { by } => write!(formatter, "asked for by {by}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PodsFor;
+
+    #[test]
+    fn pods_agree_with_the_number_before_them() {
+        let said = |pods, moved| PodsFor { pods, moved }.to_string();
+        assert_eq!(said(3, 1), "2 Pending and 1 moving pod");
+        assert_eq!(said(3, 2), "1 Pending and 2 moving pods");
+        assert_eq!((said(1, 1), said(2, 0)), ("1 moving pod".to_owned(), "2 Pending pods".to_owned()));
     }
 }

@@ -10,7 +10,7 @@ use super::page::pending::unplaced as why_unplaced;
 use super::page::shape::zone_name;
 use super::patch::Patch;
 use super::section::{Room, Section, fit};
-use super::terminal::{Detail, LINES_MAX, plan_text};
+use super::terminal::{Detail, LINES_MAX, gaps_of, plan_text};
 use super::view::PlanView;
 use super::words::{count, some, verb};
 use crate::model::{ResourceName, Resources};
@@ -19,6 +19,7 @@ use crate::plan::comparison::{
     WorkloadDifference, WorkloadSum,
 };
 use crate::plan::summary::pending;
+use crate::snapshot::Gap;
 
 /// The most lines of changed text on a page.
 const PATCH_LINES_MAX: usize = 24;
@@ -58,7 +59,7 @@ pub fn comparison_text(
         section("Nodes, when each plan is done:", nodes(comparison), most(12)),
         section("No longer placed:", unplaced(comparison, most(NAMES_IN_LINE)), most(4)),
         section("Pods:", workloads(comparison), most(8)),
-        section("New warnings:", warnings(comparison), most(4)),
+        section("New warnings:", warnings(comparison, gaps_of(detail)), most(4)),
         section("Solved:", solved(comparison, most(NAMES_IN_LINE)), most(3)),
         section("Files:", files, most(6)),
     ];
@@ -317,8 +318,8 @@ pub(super) fn unplaced(comparison: &Comparison, names: usize) -> Vec<Line> {
     lines.collect()
 }
 
-pub(super) fn warnings(comparison: &Comparison) -> Vec<Line> {
-    let gaps = comparison.gaps.iter().map(|gap| format!("  {gap}"));
+pub(super) fn warnings(comparison: &Comparison, said: fn(&Gap) -> Gap) -> Vec<Line> {
+    let gaps = comparison.gaps.iter().map(|gap| format!("  {}", said(gap)));
     let warnings = comparison.warnings.iter().map(|warning| {
         let hint = warning.hint.as_ref().map_or(String::new(), |hint| format!("; hint: {hint}"));
         format!("  {}: {}{hint}", warning.object, warning.what)

@@ -26,6 +26,7 @@ use super::page::{question, refused, strategies};
 use super::terminal::warnings;
 use super::view::{Group, GroupKey, PlanView};
 use super::words::grouped;
+use crate::snapshot::Gap;
 use part::{Part, Rank};
 
 /// The most UTF-16 units of the text, and so the most characters: Azure DevOps takes 4,000 for a description, and
@@ -61,7 +62,7 @@ fn one_plan(view: &PlanView<'_>) -> String {
     let destroys = removed(view).into_iter().map(|node| destroyed(view, node)).collect();
     let mut parts = vec![
         Part::new("", Rank::Money, notes.iter().map(item).collect()).at_most(4),
-        Part::new("Not in this plan", Rank::Missing, missing(view)),
+        Part::new("Not in this plan", Rank::Missing, missing(view, Gap::brief)),
         Part::new("Check first", Rank::Missing, items(guesses(view))),
         Part::new("Destroy", Rank::Destroy, destroys).counting(counts.destroy),
         Part::new("Change in place", Rank::Change, in_place(view).iter().map(named).collect()),
@@ -98,9 +99,10 @@ fn split_first(lines: Vec<Line>) -> (Option<Line>, Vec<Line>) {
     (lines.next(), lines.collect())
 }
 
-/// What the plan does not speak of: what could not be read, and so what the sums leave out.
-fn missing(view: &PlanView<'_>) -> Vec<String> {
-    let gaps = view.plan.evidence.world.gaps.iter();
+/// What the plan does not speak of: what could not be read, and so what the sums leave out;
+/// `said` cuts it where room is short.
+fn missing(view: &PlanView<'_>, said: fn(&Gap) -> Gap) -> Vec<String> {
+    let gaps = view.plan.evidence.world.gaps.iter().map(said);
     gaps.map(|gap| sentence(&format!("{}: {}", gap.what, gap.consequence))).collect()
 }
 

@@ -18,6 +18,7 @@ use super::page::{question, refused, strategies, whole};
 use super::section::{Room, Section, fit};
 use super::view::PlanView;
 use super::wrap::wrapped;
+use crate::snapshot::Gap;
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,7 @@ pub fn plan_text(view: &PlanView<'_>, detail: Detail) -> Vec<Line> {
     lines.extend(head.iter().flat_map(|line| wrapped(line, view.columns)));
     lines.extend(question::bill(view));
     lines.extend(strategies::table(view));
-    let mut sections = vec![Section { items: doubts(view), most: 7, ..Section::default() }];
+    let mut sections = vec![Section { items: doubts(view, gaps_of(detail)), most: 7, ..Section::default() }];
     sections.extend(match detail {
         Detail::Brief => changes(view),
         Detail::All => {
@@ -67,6 +68,14 @@ pub fn plan_text(view: &PlanView<'_>, detail: Detail) -> Vec<Line> {
         lines.push(Line::new(Style::Dim, more(view)));
     }
     lines
+}
+
+/// Returns how much of a gap is said.
+pub(super) fn gaps_of(detail: Detail) -> fn(&Gap) -> Gap {
+    match detail {
+        Detail::Brief => Gap::brief,
+        Detail::All => Gap::clone,
+    }
 }
 
 /// What goes, with what that disrupts, and what comes.

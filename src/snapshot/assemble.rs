@@ -172,14 +172,8 @@ fn unlisted(objects: &Objects) -> Option<Gap> {
 
 /// What operators make pods of, by kind.
 fn operated(objects: &Objects) -> Option<Gap> {
-    const KINDS_MAX: usize = 6;
-    let mut kinds = manifests::operated::by_kind(&objects.operated);
+    let kinds = manifests::operated::by_kind(&objects.operated);
     let them = if objects.operated.len() == 1 { "it" } else { "them" };
-    let more = kinds.len().saturating_sub(KINDS_MAX);
-    kinds.truncate(KINDS_MAX);
-    if more > 0 {
-        kinds.push(format!("{more} more kinds"));
-    }
     (!kinds.is_empty()).then(|| Gap {
         kind: GapKind::Unrendered,
         what: kinds.join(", "),

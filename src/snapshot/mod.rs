@@ -31,6 +31,7 @@ pub use wish::wish;
 
 use crate::catalog::Catalog;
 use crate::manifests::listed::Everywhere;
+use crate::manifests::tree::shortened_within;
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
 use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodPlace, PodSpec, Preemption, Refusal, Supposed};
@@ -96,6 +97,27 @@ impl Gap {
             what: format!("{} of the cluster", others.join(", ")),
             consequence: "they could not be listed, and are planned as if there were none".to_owned(),
         })
+    }
+}
+
+impl Gap {
+    /// The most items of a list that are named where room is short.
+    const ITEMS_MAX: usize = 6;
+
+    /// The most characters of a consequence where room is short: two lines.
+    const CONSEQUENCE_MAX: usize = 200;
+
+    /// Returns the gap as it is said where room is short: the end of a long list is counted, and a long consequence is cut
+    /// in its middle.
+    #[must_use]
+    pub fn brief(&self) -> Self {
+        let items: Vec<&str> = self.what.split(", ").collect();
+        let what = match items.len().saturating_sub(Self::ITEMS_MAX) {
+            0 => self.what.clone(),
+            more => format!("{} and {more} more kinds", items[..Self::ITEMS_MAX].join(", ")),
+        };
+        let consequence = shortened_within(&self.consequence, Self::CONSEQUENCE_MAX);
+        Self { kind: self.kind, what, consequence }
     }
 }
 
@@ -245,5 +267,26 @@ impl Snapshot {
             preemptions: preemptions.clone(),
             azure: azure.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Gap, GapKind};
+
+    #[test]
+    fn a_brief_gap_keeps_the_cause_at_the_end_and_counts_the_kinds_beyond_six() {
+        let kinds: Vec<String> = (0..9).map(|kind| format!("1 Kind{kind}")).collect();
+        let consequence = format!(
+            "`kustomize build ov` failed: {}: open lost.yaml: no such file",
+            "on the way ".repeat(40)
+        );
+        let whole = Gap { kind: GapKind::Unread, what: kinds.join(", "), consequence };
+        let brief = whole.brief();
+        assert_eq!(brief.what, "1 Kind0, 1 Kind1, 1 Kind2, 1 Kind3, 1 Kind4, 1 Kind5 and 3 more kinds");
+        assert!(brief.consequence.starts_with("`kustomize build ov` failed: "), "{brief}");
+        assert!(brief.consequence.ends_with(": open lost.yaml: no such file"), "{brief}");
+        assert!(brief.consequence.chars().count() <= Gap::CONSEQUENCE_MAX + 1, "{brief}");
+        assert_eq!(brief.brief(), brief);
     }
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use crate::manifests::Objects;
 use crate::model::{
-    Claimed, Effect, LabelKey, Node, NodeName, NodeStage, Pod, Resources, SpreadConstraint, Strength, Taint,
-    label,
+    Claimed, Effect, LabelKey, Node, NodeName, NodeStage, Pod, Requirement, Requirements, Resources,
+    SpreadConstraint, Strength, Taint, label,
 };
 
 use super::Assumption;
@@ -35,11 +35,33 @@ pub(super) fn is_assumed(objects: &Objects) -> bool {
 #[must_use]
 pub(super) fn assumption(objects: &Objects) -> Option<Assumption> {
     let is_required = |constraint: &SpreadConstraint| constraint.strength == Strength::Required;
-    let decides = |pod: &Pod| counting(pod).any(is_required);
+    let there = node()
+        .labels
+        .into_iter()
+        .fold(Requirements::none(), |all, (key, value)| all.with(key.as_str(), Requirement::one(&value)));
+    let decides = |pod: &Pod| {
+        let is_counted = |constraint: &SpreadConstraint| {
+            is_required(constraint) && (!constraint.honors_node_affinity || admits(pod, &there))
+        };
+        has_keys(pod, &there) && counting(pod).any(is_counted)
+    };
     (objects.nodes.is_empty() && objects.pods.iter().any(decides)).then(|| Assumption {
         what: "1 tainted system node, which counts for spread over hosts with 0 pods".to_owned(),
         why: "the input holds no Node: add the output of `kubectl get nodes -o yaml`".to_owned(),
     })
+}
+
+/// Returns whether a pod's node selector and node affinity let it onto a node of these labels.
+fn admits(pod: &Pod, there: &Requirements) -> bool {
+    let is_met = |wanted: &Requirements| wanted.satisfied_by(there, |_| false).is_ok();
+    let terms = &pod.spec.node_affinity.required;
+    is_met(&pod.spec.node_selector) && terms.as_ref().is_none_or(|terms| terms.iter().any(is_met))
+}
+
+/// Returns whether a node of these labels has every key over which a pod must be spread: kube-scheduler counts no other.
+fn has_keys(pod: &Pod, there: &Requirements) -> bool {
+    let required = pod.spec.spread.iter().filter(|spread| spread.strength == Strength::Required);
+    required.into_iter().all(|spread| there.get(spread.topology_key.as_str()).is_some())
 }
 
 /// Returns the constraints of a pod over hosts that count nodes whose taints it does not tolerate.
@@ -84,5 +106,38 @@ pub fn node() -> Node {
         is_consolidatable: false,
         claimed: Claimed::default(),
         troubles: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::assumption;
+    use crate::manifests::{Source, read};
+
+    /// Whether the node is announced for pods of this spec.
+    fn is_announced(spec: &str) -> bool {
+        let text = format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: a, labels: {{app: web}}}}\nspec:\n  containers: [{{name: c, image: x}}]\n{spec}"
+        );
+        assumption(&read(vec![Source::new("a.yaml", text)]).expect("it is valid")).is_some()
+    }
+
+    #[test]
+    fn the_system_node_is_announced_only_where_a_spread_counts_it() {
+        let over = |key: &str, more: &str| {
+            format!(
+                "  - {{maxSkew: 1, topologyKey: {key}, whenUnsatisfiable: DoNotSchedule{more}, labelSelector: {{matchLabels: {{app: web}}}}}}\n"
+            )
+        };
+        let hosts = format!("  topologySpreadConstraints:\n{}", over("kubernetes.io/hostname", ""));
+        let team = "  nodeSelector: {team: a}\n";
+        assert!(is_announced(&hosts));
+        assert!(!is_announced(&format!("{team}{hosts}")), "its labels keep it out");
+        let ignored = over("kubernetes.io/hostname", ", nodeAffinityPolicy: Ignore");
+        assert!(is_announced(&format!("{team}  topologySpreadConstraints:\n{ignored}")));
+        assert!(!is_announced(&format!("{hosts}{}", over("team", ""))), "it has no such key");
+        let not_system = "  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: \
+                          [{matchExpressions: [{key: kubernetes.azure.com/mode, operator: NotIn, values: [system]}]}]}}}\n";
+        assert!(!is_announced(&format!("{not_system}{hosts}")));
     }
 }

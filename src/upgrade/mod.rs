@@ -21,8 +21,9 @@ mod unexplained;
 use std::sync::Arc;
 
 pub use remark::{Remark, Sort};
-pub use unexplained::unexplained;
+pub use unexplained::{beneath, unexplained};
 
+use crate::manifests::tree::Tree;
 use crate::manifests::{Fault, Source};
 use remark::Job;
 use rewrite::File;
@@ -41,6 +42,8 @@ pub struct Upgraded {
     pub remarks: Vec<Remark>,
     /// Why what should change cannot be rewritten where it stands.
     pub refused: Vec<Fault>,
+    /// The documents as they are now, with the lines on which their fields stood before.
+    documents: Vec<Tree>,
 }
 
 /// Words that every source holds that there is something to say about; others are not parsed.

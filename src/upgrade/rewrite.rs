@@ -103,6 +103,7 @@ impl File {
     pub(super) fn written(mut self) -> Upgraded {
         let mut out = String::new();
         let mut is_changed = false;
+        let trees = self.documents.iter().filter_map(Part::tree).collect();
         for part in &self.documents {
             match part.written(&self.name, self.is_json) {
                 Ok(Some(text)) => {
@@ -118,7 +119,7 @@ impl File {
         }
         let text = (is_changed && self.refused.is_empty()).then(|| out.into_bytes());
         let Self { name, remarks, refused, objects, .. } = self;
-        Upgraded { name: name.to_string(), text, objects, remarks, refused }
+        Upgraded { name: name.to_string(), text, objects, remarks, refused, documents: trees }
     }
 }
 
@@ -141,6 +142,15 @@ impl Part {
             Content::Plain => None,
             Content::Written(document, _) => Some(&mut document.root),
             Content::Said(root, _) => Some(root),
+        }
+    }
+
+    /// Returns what the document says now.
+    fn tree(&self) -> Option<Tree> {
+        match &self.content {
+            Content::Plain => None,
+            Content::Written(document, _) => Some(document.root.tree()),
+            Content::Said(root, _) => Some(root.tree()),
         }
     }
 

@@ -1,6 +1,8 @@
 //! One fault, one message: what a remark says already is not told again as a fault of the form that AKS takes.
 
+use super::Upgraded;
 use super::remark::{Remark, Sort};
+use crate::manifests::tree::Tree;
 use crate::manifests::{Fault, Segment};
 
 /// Returns the faults that no remark explains. `after` are the faults of the same sources rewritten: what is left
@@ -15,6 +17,47 @@ pub fn unexplained(faults: Vec<Fault>, remarks: &[Remark], after: &[Fault]) -> V
             .any(|remark| is_beside(&remark.fault, fault))
     };
     faults.into_iter().filter(|fault| is_left(fault) || !is_explained(fault)).collect()
+}
+
+/// Returns the faults that only show once sources are rewritten: an object of an older version is not looked into as it
+/// stands. Their lines are those of the text as it is.
+#[must_use]
+pub fn beneath(faults: &[Fault], after: &[Fault], upgraded: &[Upgraded]) -> Vec<Fault> {
+    let is_new = |fault: &&Fault| !faults.iter().any(|other| is_same(fault, other));
+    let placed = |fault: &Fault| {
+        let file = upgraded.iter().find(|file| file.name == *fault.file && file.text.is_some());
+        Fault { line: file.map_or(fault.line, |file| file.line_before(fault)), ..fault.clone() }
+    };
+    after.iter().filter(is_new).map(placed).collect()
+}
+
+impl Upgraded {
+    /// Returns the line of the field of a fault before the text was rewritten, or of the nearest place above it that
+    /// stood there; 0 where the whole object is new.
+    fn line_before(&self, fault: &Fault) -> usize {
+        let mut objects = self.documents.iter().flat_map(objects);
+        let Some(object) = objects.find(|object| fault.object.as_deref().is_some_and(|of| is_it(object, of)))
+        else {
+            return 0;
+        };
+        let above = (0..=fault.path.len()).rev().map(|depth| object.line_of(&fault.path[..depth]));
+        above.into_iter().find(|line| *line > 0).unwrap_or_default()
+    }
+}
+
+/// Returns the objects of a document: its root, or the items of a List.
+fn objects(document: &Tree) -> Vec<&Tree> {
+    let items = document.get("items").and_then(Tree::as_list);
+    let is_list = document.text("kind").is_some_and(|kind| kind.ends_with("List"));
+    items.filter(|_| is_list).map_or_else(|| vec![document], |items| items.iter().flat_map(objects).collect())
+}
+
+/// Returns whether faults call an object so: `Kind/name`, or with its namespace between.
+fn is_it(object: &Tree, called: &str) -> bool {
+    let text = |key| object.at(&["metadata", key]).and_then(Tree::as_text);
+    let (Some(kind), Some(name)) = (object.text("kind"), text("name")) else { return false };
+    let space = text("namespace").map(|space| format!("{kind}/{space}/{name}"));
+    called == format!("{kind}/{name}") || space.is_some_and(|full| called == full)
 }
 
 /// Returns whether a remark is about the field of a fault, about one that it is in or that is in it, or about one beside it.

@@ -2,6 +2,7 @@
 
 mod book;
 mod examples;
+mod explain;
 mod flags;
 mod folders;
 mod forms;
@@ -22,3 +23,4 @@ mod stories;
 mod structural;
 mod terminal;
 mod tools;
+mod validate;

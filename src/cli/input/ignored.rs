@@ -34,6 +34,30 @@ pub(super) struct Ignored {
     left_out: Vec<String>,
 }
 
+/// What is wrong with a pattern whose last class of letters has no end: taken by its letter it would leave out nothing
+/// that anybody meant.
+const UNCLOSED: &str = "a `[` without its `]`";
+
+/// Returns whether a class of letters is opened and never closed.
+fn has_open_class(pattern: &str) -> bool {
+    let mut letters = pattern.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            '[' => {
+                letters.next_if(|letter| matches!(letter, '!' | '^'));
+                // A bracket that comes first is one of the letters.
+                letters.next_if_eq(&']');
+                if !letters.by_ref().any(|letter| letter == ']') {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
 impl Ignored {
     /// Takes what was given on the command line.
     ///
@@ -44,7 +68,8 @@ impl Ignored {
         let wrong: Vec<String> = excluded
             .iter()
             .filter_map(|pattern| {
-                let error = patterns.add_line(None, pattern).err()?;
+                let error = patterns.add_line(None, pattern).err().map(|error| error.to_string());
+                let error = error.or_else(|| has_open_class(pattern).then(|| UNCLOSED.to_owned()))?;
                 Some(format!("`--exclude {pattern}`: {error}"))
             })
             .collect();
@@ -175,6 +200,9 @@ mod tests {
     fn patterns_that_cannot_be_read_are_named_with_their_place() {
         let fault = Ignored::new(&["[z-a]".to_owned()]).expect_err("no pattern").to_string();
         assert!(fault.starts_with("error: `--exclude [z-a]`: "), "{fault}");
+        let open = |pattern: &str| Ignored::new(&[pattern.to_owned()]).is_err();
+        assert_eq!(["[", "a[b", "[]", "[!]"].map(open), [true; 4]);
+        assert_eq!(["[]]", "[ab]*", "a\\[b", "*.json"].map(open), [false; 4]);
         let mut ignored = Ignored::new(&[]).expect("none");
         ignored.enter("repo", Some(b"ok\n[z-a]\n"));
         let (_, faults) = ignored.end();

@@ -19,6 +19,9 @@ const RENDER_BYTES_MAX: u64 = 256 << 20;
 /// The most lines of a tool's complaint that are shown.
 const COMPLAINT_LINES_MAX: usize = 20;
 
+/// The most characters of a tool's first complaint: kustomize wraps the cause in the name of every folder on the way.
+const CAUSE_MAX: usize = 2_000;
+
 /// A folder that is rendered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rendering<'a> {
@@ -110,7 +113,8 @@ impl Rendering<'_> {
         // Tools say what is wrong at the start of what they print, or after warnings of their own.
         let first = lines.clone().find(|line| line.to_lowercase().starts_with("error")).or(lines.next());
         let first = first.map(|line| logged(line).unwrap_or(line));
-        let first = first.map_or_else(String::new, |line| format!(": {}", tree::shortened(line)));
+        let first =
+            first.map_or_else(String::new, |line| format!(": {}", tree::shortened_within(line, CAUSE_MAX)));
         let whole = format!("{how}{}\nhint: {hint}", quoted(complaint));
         self.unrenderable(&format!("{how}{}", first.replace(char::is_control, " ")), &whole)
     }

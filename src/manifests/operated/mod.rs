@@ -1,7 +1,7 @@
 //! Objects that an operator makes pods of, in a way that only the operator knows: named with the replicas that they
 //! ask for, never planned.
 //!
-//! An object is one by its looks (a number of replicas, a container with an image) or by a table of the best known
+//! An object is one by its looks (a number of replicas, containers or steps with an image) or by a table of the best known
 //! kinds. What other tools and controllers mean by the same words is no such object.
 
 mod table;
@@ -40,13 +40,16 @@ impl Operated {
         if known.is_none() && !table::may_be_operated(group, kind) {
             return None;
         }
+        if is_at_rest(object) {
+            return None;
+        }
         let spec = object.get("spec");
         let mut counts = Vec::new();
         spec.into_iter().for_each(|spec| counted(spec, 0, &mut counts));
         for path in known.unwrap_or_default() {
             at(object, path, &mut counts);
         }
-        let has_container = || spec.is_some_and(holds_container) && !kind.ends_with("Template");
+        let has_container = || spec.is_some_and(holds_container);
         if counts.is_empty() && known.is_none() && !has_container() {
             return None;
         }
@@ -144,13 +147,35 @@ const fn number(tree: &Tree) -> Option<i64> {
     }
 }
 
-/// Returns whether a `container` with an image stands somewhere below; lists of `containers` are a pod template.
+/// Returns whether an object has run to its end or is switched off: nothing makes pods of it then.
+fn is_at_rest(object: &Tree) -> bool {
+    let has_ended = ["completionTime", "finishedAt", "terminationTime"]
+        .iter()
+        .any(|key| object.at(&["status", key]).and_then(Tree::as_text).is_some_and(|time| !time.is_empty()));
+    let spec = |key| object.at(&["spec", key]).map(|tree| &tree.value);
+    let is_off = matches!(spec("running"), Some(Value::Bool(false)))
+        || matches!(spec("runStrategy"), Some(Value::Text(strategy)) if &**strategy == "Halted");
+    has_ended || is_off
+}
+
+/// What keys end in, in small letters, below which containers stand, one or several, whoever runs them: Argo's `container`
+/// and `script`, Tekton's `steps` and `sidecars`, the `initContainers` of others.
+const CONTAINERS: [&str; 7] = ["container", "containers", "script", "sidecar", "sidecars", "step", "steps"];
+
+/// Returns whether a container with an image stands somewhere below, under a key that says so. An image alone says
+/// nothing: an operator's settings name images too.
 fn holds_container(tree: &Tree) -> bool {
+    let has_image = |tree: &Tree| tree.text("image").is_some_and(|image| !image.is_empty());
+    let is_said = |key: &str| CONTAINERS.iter().any(|end| key.to_ascii_lowercase().ends_with(end));
+    let holds_one = |tree: &Tree| {
+        let items = || tree.as_list().into_iter().flatten();
+        let values = || tree.as_map().into_iter().flatten().map(|entry| &entry.value);
+        has_image(tree) || items().any(has_image) || values().any(has_image)
+    };
     match &tree.value {
-        Value::Map(entries) => entries.iter().any(|entry| {
-            (&*entry.key == "container" && entry.value.get("image").is_some())
-                || holds_container(&entry.value)
-        }),
+        Value::Map(entries) => entries
+            .iter()
+            .any(|entry| (is_said(&entry.key) && holds_one(&entry.value)) || holds_container(&entry.value)),
         Value::List(items) => items.iter().any(holds_container),
         Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Decimal(_) | Value::Text(_) => false,
     }

@@ -8,9 +8,11 @@ use super::super::kind::READ_KINDS;
 type Paths = &'static [&'static [&'static str]];
 
 /// Group, kind and paths. A kind without a path is an operator's whether it says a number or not.
-const KNOWN: [(&str, &str, Paths); 46] = [
+const KNOWN: [(&str, &str, Paths); 55] = [
     ("acid.zalan.do", "postgresql", &[&["spec", "numberOfInstances"]]),
     ("apm.k8s.elastic.co", "ApmServer", &[&["spec", "count"]]),
+    ("argoproj.io", "CronWorkflow", &[]),
+    ("argoproj.io", "Workflow", &[]),
     ("cassandra.datastax.com", "CassandraDatacenter", &[&["spec", "size"]]),
     ("ceph.rook.io", "CephCluster", &[&["spec", "mon", "count"], &["spec", "mgr", "count"]]),
     ("ceph.rook.io", "CephFilesystem", &[&["spec", "metadataServer", "activeCount"]]),
@@ -24,6 +26,7 @@ const KNOWN: [(&str, &str, Paths); 46] = [
     ("hazelcast.com", "Hazelcast", &[&["spec", "clusterSize"]]),
     ("jaegertracing.io", "Jaeger", &[]),
     ("k8s.keycloak.org", "Keycloak", &[]),
+    ("k8ssandra.io", "K8ssandraCluster", &[&["spec", "cassandra", "datacenters", "*", "size"]]),
     ("kafka.strimzi.io", "Kafka", &[]),
     ("kafka.strimzi.io", "KafkaConnect", &[]),
     ("kafka.strimzi.io", "KafkaNodePool", &[]),
@@ -31,6 +34,8 @@ const KNOWN: [(&str, &str, Paths); 46] = [
     ("kaito.sh", "Workspace", &[&["resource", "count"]]),
     ("kibana.k8s.elastic.co", "Kibana", &[&["spec", "count"]]),
     ("logstash.k8s.elastic.co", "Logstash", &[&["spec", "count"]]),
+    ("kubevirt.io", "VirtualMachine", &[]),
+    ("kubevirt.io", "VirtualMachineInstance", &[]),
     ("loki.grafana.com", "LokiStack", &[]),
     ("minio.min.io", "Tenant", &[&["spec", "pools", "*", "servers"]]),
     ("mongodb.com", "MongoDB", &[&["spec", "members"]]),
@@ -52,8 +57,8 @@ const KNOWN: [(&str, &str, Paths); 46] = [
     ),
     ("pxc.percona.com", "PerconaXtraDBCluster", &[&["spec", "*", "size"]]),
     ("rabbitmq.com", "RabbitmqCluster", &[]),
-    ("redis.redis.opstreedlabs.in", "RedisCluster", &[&["spec", "clusterSize"]]),
-    ("redis.redis.opstreedlabs.in", "RedisReplication", &[&["spec", "clusterSize"]]),
+    ("redis.redis.opstreelabs.in", "RedisCluster", &[&["spec", "clusterSize"]]),
+    ("redis.redis.opstreelabs.in", "RedisReplication", &[&["spec", "clusterSize"]]),
     ("scylla.scylladb.com", "ScyllaCluster", &[&["spec", "datacenter", "racks", "*", "members"]]),
     (
         "serving.kserve.io",
@@ -62,7 +67,11 @@ const KNOWN: [(&str, &str, Paths); 46] = [
     ),
     ("sparkoperator.k8s.io", "ScheduledSparkApplication", &[]),
     ("sparkoperator.k8s.io", "SparkApplication", &[]),
+    ("tekton.dev", "PipelineRun", &[]),
+    ("tekton.dev", "TaskRun", &[]),
     ("tempo.grafana.com", "TempoStack", &[]),
+    ("temporal.io", "TemporalCluster", &[]),
+    ("trainer.kubeflow.org", "TrainJob", &[&["spec", "trainer", "numNodes"]]),
 ];
 
 /// Groups whose objects make no pods of their own, by what they end in: rules about manifests, certificates, and
@@ -93,5 +102,7 @@ pub(super) fn may_be_operated(group: &str, kind: &str) -> bool {
     let is_read = READ_KINDS.contains(&(group, kind)) || matches!(group, "karpenter.sh" | "nodeform.dev");
     // The replicas of a topic are copies of its data; those of a machine set are machines.
     let is_of_another_sense = kind.ends_with("Topic") || kind.starts_with("Machine");
-    !is_own && !is_read && !is_of_another_sense && !NEVER.iter().any(|of| is_within(of))
+    // What others refer to runs nothing by itself: Tekton makes pods of runs alone.
+    let is_definition = is_within("tekton.dev") || kind.ends_with("Template");
+    !is_own && !is_definition && !is_read && !is_of_another_sense && !NEVER.iter().any(|of| is_within(of))
 }

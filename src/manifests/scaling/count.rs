@@ -116,6 +116,9 @@ pub fn say(decided: &[(Workload, Decision)], workloads: &[Placed], hpa: Hpa, sai
         let text = match (because, bounds) {
             (Because::Option, _) => {
                 let instead = before.get(target).copied().unwrap_or(0);
+                if instead == *pods {
+                    continue;
+                }
                 format!("`{name}` {pods} instead of {instead}")
             }
             (Because::Status, _) => continue,

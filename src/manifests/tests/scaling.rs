@@ -163,6 +163,13 @@ fn the_user_scales_what_is_named_and_beats_autoscalers() {
 }
 
 #[test]
+fn a_number_that_the_user_says_and_that_is_there_already_is_no_news() {
+    let documents = [deployment("web", 3), deployment("db", 3)];
+    let read = read(&documents, &options(Hpa::Current, &["web=3", "db=4"]));
+    assert!(assumed(&read).contains(&"other numbers of pods: `Deployment/default/db` 4 instead of 3"));
+}
+
+#[test]
 fn a_scaled_name_that_is_not_clear_is_a_fault() {
     let documents = [
         deployment("web", 2),

@@ -102,6 +102,18 @@ impl Comparison {
         let (old, new) = (&plan_before.evidence.report, &plan_after.evidence.report);
         let (unplaced, placed) = pods::unplaced(plan_before, plan_after);
         let (old_world, new_world) = (&plan_before.evidence.world, &plan_after.evidence.world);
+        let (of_before, of_after) = (before.clone(), after.clone());
+        let warned = |side: Side| {
+            move |warning: &Warning| -> Vec<String> {
+                let Warning { object, what, hint } = warning;
+                [object, what, hint.as_ref().unwrap_or(&String::new())]
+                    .map(|text| side.unnamed(text))
+                    .to_vec()
+            }
+        };
+        let gone =
+            |side: Side| move |gap: &Gap| (gap.kind, side.unnamed(&gap.what), side.unnamed(&gap.consequence));
+        let assumed = |side: Side| move |it: &Assumption| (side.unnamed(&it.what), side.unnamed(&it.why));
         Self {
             before,
             after,
@@ -111,10 +123,22 @@ impl Comparison {
             workloads: pods::workloads(old_world, new_world),
             unplaced,
             placed,
-            warnings: without(&new.warnings, &old.warnings),
-            warnings_gone: without(&old.warnings, &new.warnings),
-            gaps: without(&new_world.gaps, &old_world.gaps),
-            assumptions: without(&new_world.assumptions, &old_world.assumptions),
+            warnings: without(
+                (&new.warnings, warned(of_after.clone())),
+                (&old.warnings, warned(of_before.clone())),
+            ),
+            warnings_gone: without(
+                (&old.warnings, warned(of_before.clone())),
+                (&new.warnings, warned(of_after.clone())),
+            ),
+            gaps: without(
+                (&new_world.gaps, gone(of_after.clone())),
+                (&old_world.gaps, gone(of_before.clone())),
+            ),
+            assumptions: without(
+                (&new_world.assumptions, assumed(of_after)),
+                (&old_world.assumptions, assumed(of_before)),
+            ),
             files,
         }
     }
@@ -129,7 +153,47 @@ impl Comparison {
     }
 }
 
-/// Returns what is in the first list and not in the second.
-fn without<T: Clone + PartialEq>(these: &[T], those: &[T]) -> Vec<T> {
-    these.iter().filter(|item| !those.contains(item)).cloned().collect()
+impl Side {
+    /// Returns a text without the side's name before paths: the same file is called otherwise on either side.
+    fn unnamed(&self, text: &str) -> String {
+        let is_within = |letter: char| letter.is_alphanumeric() || "-_./~^@".contains(letter);
+        let names =
+            [Some(&self.name), self.commit.as_ref()].into_iter().flatten().filter(|name| !name.is_empty());
+        names.flat_map(|name| [format!("{name}:"), format!("{name}/")]).fold(text.to_owned(), |text, lead| {
+            let mut rest = String::new();
+            let mut from = 0;
+            for (at, found) in text.match_indices(&lead) {
+                rest.push_str(&text[from..at]);
+                if text[..at].ends_with(is_within) {
+                    rest.push_str(found);
+                }
+                from = at + found.len();
+            }
+            rest + &text[from..]
+        })
+    }
+}
+
+/// Returns what is in the first list and, by what each side's own words say, not in the second.
+fn without<T: Clone, K: PartialEq>(
+    (these, said): (&[T], impl Fn(&T) -> K),
+    (those, said_before): (&[T], impl Fn(&T) -> K),
+) -> Vec<T> {
+    let known: Vec<K> = those.iter().map(said_before).collect();
+    these.iter().filter(|item| !known.contains(&said(item))).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Side;
+
+    #[test]
+    fn a_path_reads_alike_on_both_sides_of_a_comparison() {
+        let side = |name: &str| Side { name: name.into(), commit: None };
+        let (before, after) = (side("HEAD~4"), side("HEAD~3"));
+        let said = |name: &str| format!("`{name}:ov/o03`: `kustomize build {name}:ov/o03` failed");
+        assert_eq!(before.unnamed(&said("HEAD~4")), after.unnamed(&said("HEAD~3")));
+        assert_ne!(before.unnamed(&said("HEAD~4")), after.unnamed(&said("HEAD~4")));
+        assert_eq!(side("a").unnamed("`a/b.yaml`, `data/a/c.yaml`"), "`b.yaml`, `data/a/c.yaml`");
+    }
 }

@@ -9,7 +9,10 @@ use super::line::{Line, Style};
 use super::money::{Sureness, per_month};
 use super::words::{count, some};
 use crate::catalog::NO_ZONE;
-use crate::model::{DisruptionReason, MicroUsdPerHour, NodeName, Price, Resources, SchedulingRule, Zone};
+use crate::model::{
+    DisruptionReason, MicroUsdPerHour, NodeName, Price, ResourceName, Resources, SchedulingRule, Zone,
+};
+use crate::snapshot::Daemon;
 use crate::solve::explain::node::NodeFate;
 use crate::solve::explain::{
     NodeExplanation, NotChosen, PodExplanation, PodOutcome, PoolUse, SizeExplanation,
@@ -70,6 +73,19 @@ pub fn pods(title: &str, outcomes: &BTreeMap<PodOutcome, usize>, target: &Target
         |(text, number): (String, usize)| Line::new(Style::Plain, format!("  {number:>width$} × {text}"));
     lines.extend(alike.into_iter().map(line));
     lines
+}
+
+/// Says of a DaemonSet how its pods come and what they take.
+#[must_use]
+pub fn daemon(daemon: &Daemon) -> Vec<Line> {
+    let Daemon { namespace, name, spec, is_assumed } = daemon;
+    let assumed = if *is_assumed { " (assumed: AKS runs it)" } else { "" };
+    let title = format!("daemonset `{namespace}/{name}`{assumed}: a pod on every node that it may run on");
+    // That it is one pod goes without saying.
+    let requests = spec.requests.iter().filter(|(name, _)| **name != ResourceName::Pods);
+    let requests = requests.map(|(name, amount)| (name.clone(), amount)).collect();
+    let takes = format!("  takes {} of each such node, before any other pod", amounts(&requests));
+    vec![Line::new(Style::Bold, title), Line::new(Style::Plain, takes)]
 }
 
 /// Says why a pod goes where it goes, or nowhere.

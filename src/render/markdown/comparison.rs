@@ -7,6 +7,7 @@ use crate::render::comparison as lines;
 use crate::render::escape::sentence;
 use crate::render::page::question;
 use crate::render::view::PlanView;
+use crate::snapshot::Gap;
 
 /// How many names stand in an item before the rest is counted.
 const NAMES_IN_ITEM: usize = 3;
@@ -28,7 +29,7 @@ pub(super) fn markdown(comparison: &Comparison, view: &PlanView<'_>) -> String {
         Part::new("Nodes, when each plan is done", Rank::Destroy, items(lines::nodes(comparison))),
         Part::new("No longer placed", Rank::Missing, items(lines::unplaced(comparison, NAMES_IN_ITEM))),
         Part::new("Pods", Rank::Create, items(lines::workloads(comparison))).at_most(WORKLOADS_MAX),
-        Part::new("New warnings", Rank::NotDone, items(lines::warnings(comparison))),
+        Part::new("New warnings", Rank::NotDone, items(lines::warnings(comparison, Gap::brief))),
         Part::new("Solved", Rank::Warnings, items(lines::solved(comparison, NAMES_IN_ITEM))),
         Part::new("Files", Rank::Read, items(lines::files(comparison))),
     ];

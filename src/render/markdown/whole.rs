@@ -24,6 +24,7 @@ use crate::render::terminal::warnings;
 use crate::render::view::PlanView;
 use crate::render::words::count;
 use crate::review::proposal::class;
+use crate::snapshot::Gap;
 
 /// Returns the plan as Markdown with every node and pod.
 #[must_use]
@@ -39,7 +40,7 @@ pub fn plan_markdown_whole(plan: &Plan) -> String {
     summary.extend(evictions(&view));
     summary.extend(question::bill(&view));
     page.section("Summary", lines(&summary));
-    page.section("Not in this plan", missing(&view));
+    page.section("Not in this plan", missing(&view, Gap::clone));
     page.section("Check first", lines(&guesses(&view)));
     let counts = view.counts();
     page.section(&format!("Destroy ({})", counts.destroy), destroys::items(&view));

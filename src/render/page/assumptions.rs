@@ -4,13 +4,15 @@ use crate::plan::World;
 use crate::render::line::{Line, Style};
 use crate::render::view::PlanView;
 use crate::render::words::{count, some, verb};
+use crate::snapshot::Gap;
 
 /// How many overlays are named.
 const OVERLAYS_MAX: usize = 5;
 
-/// Returns what can make the figures wrong: what was not read or is not in the plan, and guesses.
-pub(crate) fn doubts(view: &PlanView<'_>) -> Vec<Line> {
-    let gaps = view.plan.evidence.world.gaps.iter().map(ToString::to_string);
+/// Returns what can make the figures wrong: what was not read or is not in the plan, and guesses; `said` cuts gaps where room is
+/// short.
+pub(crate) fn doubts(view: &PlanView<'_>, said: fn(&Gap) -> Gap) -> Vec<Line> {
+    let gaps = view.plan.evidence.world.gaps.iter().map(|gap| said(gap).to_string());
     gaps.map(|text| Line::new(Style::Warning, text)).chain(guesses(view)).collect()
 }
 

@@ -68,8 +68,9 @@ impl<'a> Pods<'a> {
         match (waiting.workload(), moving.workload()) {
             (Some(one), Some(other)) if one == other => {
                 let Workload { kind, namespace, name } = one;
+                let pods = if moving.len() == 1 { "pod" } else { "pods" };
                 let (waiting, moving) = (number(waiting), number(moving));
-                vec![format!("{waiting} Pending and {moving} moving pods of {kind} {namespace}/{name}")]
+                vec![format!("{waiting} Pending and {moving} moving {pods} of {kind} {namespace}/{name}")]
             }
             _ => [(waiting, "Pending"), (moving, "moving")]
                 .into_iter()

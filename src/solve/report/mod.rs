@@ -10,6 +10,7 @@ pub mod crowded;
 pub mod nearest;
 pub mod plain;
 pub mod systems;
+pub mod tied;
 pub mod together;
 pub mod undecided;
 pub mod variety;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{PodKey, ResourceName, Resources};
+use crate::model::{ClassName, PodKey, ResourceName, Resources};
 use crate::snapshot::Snapshot;
 use crate::solve::demand::{Ask, Barred, Demand, Shape};
 use crate::solve::existing::{self, Standing};
@@ -14,8 +14,8 @@ use crate::solve::supply::Supply;
 use crate::solve::topology::assign::Refused;
 
 use super::chain::{self, PoolChain};
-use super::claims;
 use super::together::{self, titled};
+use super::{claims, tied};
 
 /// The most existing nodes that are asked for each shape: enough to find a near miss, few enough for fleets
 /// of thousands of nodes.
@@ -117,6 +117,10 @@ pub fn limited(world: &World<'_>, shape: &Shape) -> Option<String> {
 }
 
 fn explained(world: &World<'_>, shape: &Shape, pods: Vec<PodKey>) -> Unplaced {
+    if let Some(Miss { rule, because, .. }) = tied::to_gone(world.snapshot, &shape.ask) {
+        let details = vec![format!("{rule}: {because}")];
+        return Unplaced { pods, rule: rule.to_string(), because, nearest: None, details };
+    }
     let Nearest { miss, place, details } = nearest(world, shape);
     let miss = claims::told(world.snapshot, &pods, miss);
     Unplaced { pods, rule: miss.rule.to_string(), because: miss.because, nearest: place, details }
@@ -142,7 +146,7 @@ fn nearest(world: &World<'_>, shape: &Shape) -> Nearest {
         let place = format!("pool `{}`{}", chain.pool, size.unwrap_or_default());
         let may_join = chain.may_join;
         let lacks = lacks(&shape.ask, pool.kinds.iter().map(|kind| &kind.kind.allocatable));
-        let miss = missed(world, shape, chain);
+        let miss = about_disk(missed(world, shape, chain), &pool.pool.class);
         details.push(format!("{place}: {}: {}", miss.rule, miss.because));
         misses.push(((lacks, !may_join, miss), Some(place)));
     }
@@ -226,6 +230,15 @@ fn missed(world: &World<'_>, shape: &Shape, chain: PoolChain) -> Miss {
             Miss::new(Rule::Offerings, because.to_owned())
         }
     })
+}
+
+/// Adds to a miss of ephemeral storage which field gives new nodes more of it.
+fn about_disk(miss: Miss, class: &ClassName) -> Miss {
+    if miss.rule != Rule::Resource(ResourceName::EphemeralStorage) {
+        return miss;
+    }
+    let because = format!("{} (`spec.osDiskSizeGB` of AKSNodeClass `{class}` decides)", miss.because);
+    Miss { because, ..miss }
 }
 
 /// Returns the rule that ties pods of a shape to others.
