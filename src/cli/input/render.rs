@@ -119,9 +119,14 @@ impl Rendering<'_> {
         self.unrenderable(&format!("{how}{}", first.replace(char::is_control, " ")), &whole)
     }
 
-    /// Writes a text as it reads where nobody knows of the checkout.
+    /// Writes a text as it reads where nobody knows of the checkout, nor of where this folder lies: tools name files by their
+    /// whole path, people by the path from here.
     fn told(&self, text: &str) -> String {
-        self.hidden.map_or_else(|| text.to_owned(), |(folder, stands)| text.replace(folder, stands))
+        let text =
+            self.hidden.map_or_else(|| text.to_owned(), |(folder, stands)| text.replace(folder, stands));
+        let here = std::env::current_dir().ok().map(|here| format!("{}/", here.display()));
+        // At the root every path would lose its beginning.
+        here.filter(|here| here.len() > 1).map_or_else(|| text.clone(), |here| text.replace(&here, ""))
     }
 }
 
