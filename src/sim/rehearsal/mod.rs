@@ -99,6 +99,13 @@ enum Sent {
     Begun(String),
 }
 
+/// Returns when the world is looked at again: when something happens in it, after the gap at the soonest.
+fn next_look(now: Timestamp, gap: SignedDuration, event: Option<Timestamp>) -> Timestamp {
+    let after = |wait| now.saturating_add(wait).unwrap_or(Timestamp::MAX);
+    let latest = after(LOOK_AGAIN.max(gap));
+    event.unwrap_or(latest).clamp(after(gap), latest)
+}
+
 impl<'w> Rehearsal<'w> {
     /// Begins to carry out a plan at a time of the world.
     #[must_use]
@@ -241,15 +248,11 @@ impl<'w> Rehearsal<'w> {
         // A large world takes its time to be read.
         let changes = i32::try_from(self.plan.spec().changes.len()).unwrap_or(i32::MAX);
         let gap = LOOK_GAP * (1 + changes / CHANGES_A_SECOND);
-        let soonest = self.now.saturating_add(gap).unwrap_or(Timestamp::MAX);
-        if is_held {
-            self.now = soonest;
-            self.world.advance(self.now);
-            return;
-        }
-        let latest = self.now.saturating_add(LOOK_AGAIN).unwrap_or(Timestamp::MAX);
-        let event = self.world.next_event().into_iter().chain(next.wake).min().unwrap_or(latest);
-        self.now = event.clamp(soonest, latest);
+        let event = match is_held {
+            true => Some(self.now),
+            false => self.world.next_event().into_iter().chain(next.wake).min(),
+        };
+        self.now = next_look(self.now, gap, event);
         self.world.advance(self.now);
     }
 
@@ -266,5 +269,20 @@ impl<'w> Rehearsal<'w> {
             }
         }
         events
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_world_is_looked_at_when_something_happens_and_a_large_one_not_before_it_is_read() {
+        let at = |seconds| Timestamp::from_second(seconds).unwrap();
+        let look = |gap, event: Option<i64>| {
+            next_look(at(100), SignedDuration::from_secs(gap), event.map(at)).as_second() - 100
+        };
+        assert_eq!([look(1, None), look(1, Some(100)), look(1, Some(103)), look(1, Some(200))], [5, 1, 3, 5]);
+        assert_eq!([look(6, None), look(6, Some(101)), look(6, Some(200))], [6, 6, 6]);
     }
 }
