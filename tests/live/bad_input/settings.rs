@@ -174,7 +174,7 @@ async fn what_azure_refuses_of_a_node_ends_it_with_the_code_and_a_next_step() {
             "{}",
             ran.printed
         );
-        assert!(ran.printed.contains(&format!(": {code}\n\nApplied in part.")), "{}", ran.printed);
+        assert!(ran.printed.contains(&format!(" ({code})\n\nApplied in part.")), "{}", ran.printed);
         assert!(ran.said.contains(&format!("\nhint: {hint}")), "{}", ran.said);
         let state = program.own("GET", "/sim/state", &serde_json::Value::Null).await.1;
         for kind in ["virtualMachines", "networkInterfaces", "disks", "nodeClaims"] {
