@@ -13,7 +13,7 @@ use crate::render::explain::pool::{InRegion, pool as explain_pool_lines, size_in
 use crate::render::{Line, PlanView, Style, explain as render, explain::plan as explain_plan_lines};
 use crate::snapshot::{Daemon, Snapshot};
 use crate::solve::explain::{
-    Meant, NodeExplanation, PodExplanation, PodOutcome, is_workload_kind, pod_outcome, pods_meant,
+    Meant, NodeExplanation, PodExplanation, PodOutcome, is_kind, is_workload_kind, pod_outcome, pods_meant,
 };
 use crate::solve::{NodeRef, Strategy, explain_node, explain_pod, explain_pool, explain_size};
 
@@ -148,31 +148,16 @@ fn daemon<'w>(world: &'w World, (kind, name): (&str, &str), namespace: Option<&s
     let is_meant = |daemon: &&Daemon| {
         *daemon.name == *name && namespace.is_none_or(|space| daemon.namespace.as_str() == space)
     };
-    world.snapshot.daemons.iter().filter(|_| is_of(kind, "DaemonSet")).find(is_meant)
-}
-
-/// Returns whether a user who writes `asked` means this kind: in any case, in the plural, or as kubectl shortens it.
-fn is_of(asked: &str, kind: &str) -> bool {
-    const SHORT: [(&str, &str); 6] = [
-        ("cj", "cronjob"),
-        ("deploy", "deployment"),
-        ("ds", "daemonset"),
-        ("rc", "replicationcontroller"),
-        ("rs", "replicaset"),
-        ("sts", "statefulset"),
-    ];
-    let (asked, kind) = (asked.to_ascii_lowercase(), kind.to_ascii_lowercase());
-    asked == kind
-        || asked.strip_suffix('s') == Some(kind.as_str())
-        || SHORT.iter().any(|(short, long)| *short == asked && *long == kind)
+    world.snapshot.daemons.iter().filter(|_| is_kind(kind, "DaemonSet")).find(is_meant)
 }
 
 /// Names the workload of this kind whose name is nearest.
 fn nearest_of_kind(world: &World, (kind, name): (&str, &str)) -> Option<String> {
     let Snapshot { pods, daemons, .. } = &world.snapshot;
-    let workloads = pods.iter().filter_map(|pod| pod.workload.as_ref()).filter(|one| is_of(kind, &one.kind));
+    let workloads =
+        pods.iter().filter_map(|pod| pod.workload.as_ref()).filter(|one| is_kind(kind, &one.kind));
     let workloads = workloads.map(|one| (&*one.kind, &*one.name, one.namespace.as_str()));
-    let daemons = daemons.iter().filter(|_| is_of(kind, "DaemonSet"));
+    let daemons = daemons.iter().filter(|_| is_kind(kind, "DaemonSet"));
     let daemons = daemons.map(|one| ("DaemonSet", &*one.name, one.namespace.as_str()));
     let (kind, near, space) = workloads
         .chain(daemons)

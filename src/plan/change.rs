@@ -75,7 +75,7 @@ pub struct ClaimSpec {
     pub requirements: Requirements,
     /// The most that a node of any listed choice costs the user by the hour; `None` where a price is unknown.
     pub price_max: Option<MicroUsdPerHour>,
-    /// Labels of the Node.
+    /// Labels of claim and node.
     pub labels: BTreeMap<LabelKey, Arc<str>>,
     /// Annotations of the claim.
     pub annotations: BTreeMap<Arc<str>, Arc<str>>,
@@ -163,7 +163,7 @@ pub struct OldNew {
 pub struct Update {
     /// The node.
     pub target: ExistingNode,
-    /// Labels of claim and node.
+    /// Labels of the Node.
     pub labels: BTreeMap<LabelKey, OldNew>,
     /// Annotations of the claim.
     pub annotations: BTreeMap<Arc<str>, OldNew>,

@@ -216,7 +216,7 @@ impl Coming<'_> {
             }
             return match journal.silent().count() + 1 < SILENT_MAX {
                 true => self.next_choice(claim, journal, (NOT_JOINED, None)),
-                false => self.give_up_as(claim, journal, NOT_JOINED),
+                false => self.give_up_as(claim, journal, (NOT_JOINED, None)),
             };
         };
         if let Some(standing) = self.nominates(found) {
@@ -265,7 +265,7 @@ impl Coming<'_> {
     fn lost(&self, claim: &SeenClaim, journal: &Launching) -> Standing {
         match claim.is(INITIALIZED) {
             true => Standing::Settled(Outcome::Done),
-            false => self.give_up_as(claim, journal, "NodeGone"),
+            false => self.give_up_as(claim, journal, ("NodeGone", None)),
         }
     }
 
@@ -291,7 +291,7 @@ impl Coming<'_> {
         let why = (&*failed.code, failed.what);
         Some(match failed.then {
             Then::NextChoice => self.next_choice(claim, journal, why),
-            Then::GiveUp => self.none_left(claim, journal, why),
+            Then::GiveUp => self.give_up_as(claim, journal, why),
         })
     }
 
@@ -314,14 +314,10 @@ impl Coming<'_> {
     }
 
     fn give_up(&self, claim: &SeenClaim, code: &str) -> Standing {
-        self.give_up_as(claim, &Launching::of(claim), code)
+        self.give_up_as(claim, &Launching::of(claim), (code, None))
     }
 
-    fn give_up_as(&self, claim: &SeenClaim, journal: &Launching, code: &str) -> Standing {
-        self.none_left(claim, journal, (code, None))
-    }
-
-    fn none_left(&self, claim: &SeenClaim, journal: &Launching, why: (&str, Option<&str>)) -> Standing {
+    fn give_up_as(&self, claim: &SeenClaim, journal: &Launching, why: (&str, Option<&str>)) -> Standing {
         let none_left = self.ground.execution().choices(&self.create.spec).len();
         self.journal(claim, &journal.after(why, none_left), "give up")
     }

@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::json;
+
 use super::action::{Action, Effect, TagRef};
 use super::ground::{Ground, act, patch_node};
 use super::outcome::{Outcome, Standing};
 use super::seen::Provisioning;
-use serde_json::json;
-
 use crate::arm::extension;
 use crate::plan::{ChangeId, Update};
 

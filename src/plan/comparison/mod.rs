@@ -102,18 +102,20 @@ impl Comparison {
         let (old, new) = (&plan_before.evidence.report, &plan_after.evidence.report);
         let (unplaced, placed) = pods::unplaced(plan_before, plan_after);
         let (old_world, new_world) = (&plan_before.evidence.world, &plan_after.evidence.world);
-        let (of_before, of_after) = (before.clone(), after.clone());
-        let warned = |side: Side| {
-            move |warning: &Warning| -> Vec<String> {
-                let Warning { object, what, hint } = warning;
-                [object, what, hint.as_ref().unwrap_or(&String::new())]
-                    .map(|text| side.unnamed(text))
-                    .to_vec()
-            }
+        let warned = |side: &Side, it: &Warning| {
+            (
+                side.unnamed(&it.object),
+                side.unnamed(&it.what),
+                it.hint.as_deref().map(|hint| side.unnamed(hint)),
+            )
         };
-        let gone =
-            |side: Side| move |gap: &Gap| (gap.kind, side.unnamed(&gap.what), side.unnamed(&gap.consequence));
-        let assumed = |side: Side| move |it: &Assumption| (side.unnamed(&it.what), side.unnamed(&it.why));
+        let gone = |side: &Side, it: &Gap| (it.kind, side.unnamed(&it.what), side.unnamed(&it.consequence));
+        let assumed = |side: &Side, it: &Assumption| (side.unnamed(&it.what), side.unnamed(&it.why));
+        let warnings = without((&after, &new.warnings), (&before, &old.warnings), warned);
+        let warnings_gone = without((&before, &old.warnings), (&after, &new.warnings), warned);
+        let gaps = without((&after, &new_world.gaps), (&before, &old_world.gaps), gone);
+        let assumptions =
+            without((&after, &new_world.assumptions), (&before, &old_world.assumptions), assumed);
         Self {
             before,
             after,
@@ -123,22 +125,10 @@ impl Comparison {
             workloads: pods::workloads(old_world, new_world),
             unplaced,
             placed,
-            warnings: without(
-                (&new.warnings, warned(of_after.clone())),
-                (&old.warnings, warned(of_before.clone())),
-            ),
-            warnings_gone: without(
-                (&old.warnings, warned(of_before.clone())),
-                (&new.warnings, warned(of_after.clone())),
-            ),
-            gaps: without(
-                (&new_world.gaps, gone(of_after.clone())),
-                (&old_world.gaps, gone(of_before.clone())),
-            ),
-            assumptions: without(
-                (&new_world.assumptions, assumed(of_after)),
-                (&old_world.assumptions, assumed(of_before)),
-            ),
+            warnings,
+            warnings_gone,
+            gaps,
+            assumptions,
             files,
         }
     }
@@ -174,13 +164,14 @@ impl Side {
     }
 }
 
-/// Returns what is in the first list and, by what each side's own words say, not in the second.
+/// Returns what one side says and the other does not, by what each says without its own name.
 fn without<T: Clone, K: PartialEq>(
-    (these, said): (&[T], impl Fn(&T) -> K),
-    (those, said_before): (&[T], impl Fn(&T) -> K),
+    (side, these): (&Side, &[T]),
+    (other, those): (&Side, &[T]),
+    said: impl Fn(&Side, &T) -> K,
 ) -> Vec<T> {
-    let known: Vec<K> = those.iter().map(said_before).collect();
-    these.iter().filter(|item| !known.contains(&said(item))).cloned().collect()
+    let known: Vec<K> = those.iter().map(|item| said(other, item)).collect();
+    these.iter().filter(|item| !known.contains(&said(side, item))).cloned().collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ pub mod pod;
 pub mod pool;
 pub mod size;
 
-pub use named::{Meant, is_workload_kind, pods_meant};
+pub use named::{Meant, is_kind, is_workload_kind, pods_meant};
 pub use node::{NodeExplanation, explain_node};
 pub use pod::{PodExplanation, PodOutcome, explain_pod, pod_outcome};
 pub use pool::{PoolExplanation, explain_pool};

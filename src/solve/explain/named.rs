@@ -61,6 +61,12 @@ pub fn is_workload_kind(snapshot: &Snapshot, kind: &str) -> bool {
         || snapshot.pods.iter().any(|pod| pod.workload.as_ref().is_some_and(is_of))
 }
 
+/// Returns whether a user who writes `asked` means this kind: in any case, in the plural, or as kubectl shortens it.
+#[must_use]
+pub fn is_kind(asked: &str, kind: &str) -> bool {
+    long(asked).eq_ignore_ascii_case(kind)
+}
+
 /// Writes a kind without its plural and in full.
 fn long(kind: &str) -> String {
     let lower = kind.to_ascii_lowercase();
