@@ -239,7 +239,8 @@ impl Actor {
         }
     }
 
-    /// Tries once: the node takes its pods whether or not they are told.
+    /// Where the API server refuses, the node takes its pods without their being told; where nobody answers, nothing else
+    /// of the node goes on either, and it is tried again.
     async fn nominate(&self, pod: &PodRef) -> Performed {
         let path = format!("/api/v1/namespaces/{}/pods/{}", pod.key.namespace, pod.key.name);
         match self.writer.patch_status(&path, &pod.nomination()).await {
@@ -250,7 +251,7 @@ impl Actor {
             {
                 Performed::Done
             }
-            Err(failure) => Performed::given_up("NotNominated", failure.what),
+            Err(failure) => of_cluster(&failure),
         }
     }
 

@@ -433,6 +433,7 @@ async fn tags_and_labels_that_differ_come_back_in_place_without_a_command() {
     );
     let mut running = Running::of_world(&world, "auto", "60").await;
     running.runs(5).await;
+    running.program.wait(async || running.claims().await[0]["status"]["nodeName"].is_string()).await;
     let before = running.claims().await;
     let node = format!("/api/v1/nodes/{}", before[0]["status"]["nodeName"].as_str().expect("a node"));
     assert_eq!(running.program.kube("GET", &node, &Value::Null).await.1["metadata"]["labels"]["team"], "web");
@@ -481,7 +482,7 @@ async fn tags_that_nobody_may_write_are_a_hold_and_nodes_go_all_the_same() {
 
 #[tokio::test]
 async fn a_size_whose_vm_never_joined_is_left_alone_by_a_controller_that_starts_anew() {
-    let mut running = Running::with("", "auto", (0, "40")).await;
+    let mut running = Running::with("", "auto", (0, "20")).await;
     let faults = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "SimulatedFaults",
         "spec": {"faults": [{"kind": "NeverJoins", "times": 1}]}});
     assert_eq!(running.program.own("POST", "/sim/faults", &faults).await.1, json!({"added": 1}));
