@@ -13,6 +13,7 @@ pub mod estimate;
 pub mod filter;
 pub mod gpu;
 mod labels;
+mod made;
 pub mod miss;
 mod offered;
 mod offering;
@@ -57,6 +58,8 @@ pub struct Catalog {
     /// What Azure refuses for the time being.
     #[serde(skip)]
     refusals: Vec<Refusal>,
+    #[serde(skip)]
+    made: made::Made,
 }
 
 /// A way to have a size: where, and how it is bought.
@@ -190,12 +193,26 @@ impl Catalog {
     fn of_stock(region: Region, stock: Stock, source: String) -> Self {
         let (zones, disks) = (RegionZones::Unknown, disk::DiskPrices::default());
         let (stock, replaced, refusals) = (Arc::new(stock), Vec::new(), Vec::new());
-        Self { region, stock, zones, disks, replaced, source, only: None, refusals }
+        Self {
+            region,
+            stock,
+            zones,
+            disks,
+            replaced,
+            source,
+            only: None,
+            refusals,
+            made: made::Made::default(),
+        }
     }
 
     /// Returns the instance types that nodes of this class may have.
     #[must_use]
-    pub fn offered(&self, class: &NodeClass, network: NetworkSetup) -> Offered {
+    pub fn offered(&self, class: &NodeClass, network: NetworkSetup) -> Arc<Offered> {
+        self.made.of(class, network, || self.make_offered(class, network))
+    }
+
+    fn make_offered(&self, class: &NodeClass, network: NetworkSetup) -> Offered {
         let mut offered = self.all_offered(class, network);
         if let Some(only) = &self.only {
             for kind in &mut offered.types {
@@ -340,6 +357,7 @@ impl Catalog {
     #[must_use]
     pub fn without_zones(mut self, gone: &BTreeSet<Zone>) -> Self {
         let region = self.region.clone();
+        self.made = made::Made::default();
         match Arc::make_mut(&mut self.stock) {
             Stock::Sizes(sizes) => {
                 for sold in sizes {
@@ -358,6 +376,7 @@ impl Catalog {
     #[must_use]
     pub fn with_only(mut self, ways: BTreeSet<Way>) -> Self {
         self.only = Some(Arc::new(ways));
+        self.made = made::Made::default();
         self
     }
 
@@ -365,6 +384,7 @@ impl Catalog {
     #[must_use]
     pub fn without(mut self, refusals: Vec<Refusal>) -> Self {
         self.refusals = refusals;
+        self.made = made::Made::default();
         self
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::attached::Attachable;
 use super::crowd::Crowd;
@@ -35,7 +36,7 @@ pub(super) struct Case<'a> {
     /// The pods that run on each node.
     pub(super) running: BTreeMap<&'a NodeName, Vec<&'a Pod>>,
     /// What the catalogue offers to each class.
-    pub(super) offered: BTreeMap<&'a ClassName, Offered>,
+    pub(super) offered: BTreeMap<&'a ClassName, Arc<Offered>>,
     /// What pools are offered that NodeOverlays are for.
     pub(super) overlaid: BTreeMap<&'a PoolName, Offered>,
     /// The nodes that the plan removes, each with why.
@@ -82,7 +83,7 @@ impl<'a> Case<'a> {
         let network = policy.fleet.network.unwrap_or(NetworkSetup::AzureOverlay { is_cilium: false });
         let of_class =
             |name, class| shown::with_disks(name, snapshot.catalog.offered(class, network), snapshot);
-        let offered: BTreeMap<&ClassName, Offered> =
+        let offered: BTreeMap<&ClassName, Arc<Offered>> =
             policy.classes.iter().map(|(name, class)| (name, of_class(name, class))).collect();
         let mut running: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
         for pod in &snapshot.pods {
@@ -137,14 +138,15 @@ impl<'a> Case<'a> {
 
     /// Returns what nodes of a pool may be made of.
     pub(super) fn offered_to(&self, pool: &Pool) -> Option<&Offered> {
-        self.overlaid.get(&pool.name).or_else(|| self.offered.get(&pool.class))
+        self.overlaid.get(&pool.name).or_else(|| self.offered.get(&pool.class).map(Arc::as_ref))
     }
 
     /// Returns what a node's own class is offered, as its pool has it.
     pub(super) fn offered_to_node(&self, node: &Node) -> Option<&Offered> {
         let class = node.class.as_ref()?;
         let pool = node.pool.as_ref().and_then(|name| self.pool(name)).filter(|pool| pool.class == *class);
-        pool.and_then(|pool| self.overlaid.get(&pool.name)).or_else(|| self.offered.get(class))
+        pool.and_then(|pool| self.overlaid.get(&pool.name))
+            .or_else(|| self.offered.get(class).map(Arc::as_ref))
     }
 
     /// Returns a pool of the policy.

@@ -5,6 +5,7 @@
 //! resource the later is void everywhere.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::catalog::Offered;
 use crate::model::{
@@ -13,7 +14,7 @@ use crate::model::{
 };
 use crate::policy::Policy;
 
-type Classes<'a> = BTreeMap<&'a ClassName, Offered>;
+type Classes<'a> = BTreeMap<&'a ClassName, Arc<Offered>>;
 
 /// Returns what each pool is offered of which an overlay changes something.
 pub(super) fn of_pools<'a>(policy: &'a Policy, classes: &Classes<'_>) -> BTreeMap<&'a PoolName, Offered> {
@@ -22,7 +23,7 @@ pub(super) fn of_pools<'a>(policy: &'a Policy, classes: &Classes<'_>) -> BTreeMa
     }
     let valid = valid(policy, classes);
     let of_pool = |pool: &'a Pool| {
-        let mut offered = classes.get(&pool.class)?.clone();
+        let mut offered = Offered::clone(classes.get(&pool.class)?);
         offered.types.iter_mut().for_each(|size| lay_over(&valid, pool, size));
         Some((&pool.name, offered))
     };

@@ -1,6 +1,7 @@
 //! Prices: those of the catalogue and of the fleet, taken anew; what is not known is never a number.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
@@ -182,7 +183,8 @@ fn bought_as<'c>(case: &'c Case<'_>, node: &Node) -> Option<(&'c InstanceType, &
 
 fn find_size<'c>(case: &'c Case<'_>, name: &str, node: &Node) -> Option<&'c InstanceType> {
     let own = case.offered_to_node(node);
-    let mut all = own.into_iter().chain(case.offered.values()).flat_map(|offered| &offered.types);
+    let mut all =
+        own.into_iter().chain(case.offered.values().map(Arc::as_ref)).flat_map(|offered| &offered.types);
     all.find(|size| size.name.as_str() == name)
 }
 

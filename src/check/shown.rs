@@ -3,12 +3,14 @@
 //!
 //! The node that offers least is the measure. One with a disk of another size says nothing: its class has changed since.
 
+use std::sync::Arc;
+
 use crate::catalog::Offered;
 use crate::model::{ClassName, InstanceType, LabelKey, Node, NodeStage, ResourceName, label};
 use crate::snapshot::Snapshot;
 
 /// Returns what a class is offered, with the ephemeral storage that its nodes show.
-pub(super) fn with_disks(class: &ClassName, mut offered: Offered, snapshot: &Snapshot) -> Offered {
+pub(super) fn with_disks(class: &ClassName, mut offered: Arc<Offered>, snapshot: &Snapshot) -> Arc<Offered> {
     let key = LabelKey::new(label::INSTANCE_TYPE);
     let nodes: Vec<&Node> = snapshot
         .nodes_today()
@@ -17,7 +19,7 @@ pub(super) fn with_disks(class: &ClassName, mut offered: Offered, snapshot: &Sna
     if nodes.is_empty() {
         return offered;
     }
-    for kind in &mut offered.types {
+    for kind in &mut Arc::make_mut(&mut offered).types {
         let name = kind.name.as_str();
         let alike = nodes.iter().filter(|node| node.labels.get(&key).is_some_and(|size| **size == *name));
         let left = alike.filter(|node| has_the_disk_of(node, kind)).filter_map(|node| disk(node)).min();

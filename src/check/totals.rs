@@ -216,7 +216,7 @@ fn used_classes<'c>(case: &'c Case<'_>) -> impl Iterator<Item = &'c ClassName> {
 fn find<'c>(case: &'c Case<'_>, name: &SkuName, node: &Node) -> Option<&'c InstanceType> {
     let own = case.offered_to_node(node).into_iter();
     let mut types =
-        own.chain(used_classes(case).map(|class| &case.offered[class])).flat_map(|offered| &offered.types);
+        own.chain(used_classes(case).map(|class| &*case.offered[class])).flat_map(|offered| &offered.types);
     types.find(|size| size.name == *name)
 }
 

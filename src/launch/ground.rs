@@ -50,8 +50,8 @@ impl<'a> Ground<'a> {
         for claim in claims {
             let Some(class) = policy.classes.get(&claim.class) else { continue };
             offered.entry(claim.class.clone()).or_insert_with(|| {
-                let types = snapshot.catalog.offered(class, network(policy)).types;
-                types.into_iter().map(|kind| (kind.name.clone(), kind)).collect()
+                let offered = snapshot.catalog.offered(class, network(policy));
+                offered.types.iter().map(|kind| (kind.name.clone(), kind.clone())).collect()
             });
         }
         Self { snapshot, policy, facts, offered }

@@ -235,7 +235,7 @@ impl ClaimObject {
         let labels = self.labels();
         if self.capacity == Resources::none() && !labels.contains_key(label::INSTANCE_TYPE) {
             let asked = self.requirements.get(label::INSTANCE_TYPE).and_then(Requirement::listed);
-            self.claimed.sizes = asked.cloned().unwrap_or_default();
+            self.claimed.sizes = asked.into_iter().flatten().cloned().collect();
         }
         let allocatable =
             if self.allocatable == Resources::none() { self.capacity.clone() } else { self.allocatable };

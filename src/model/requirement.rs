@@ -4,11 +4,11 @@
 //! of nothing, DoesNotExist the empty set; Gt, Lt, Gte, Lte bound integers. Zone and other keys are
 //! normalised before they come here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::LabelKey;
+use super::{LabelKey, Values};
 
 /// How a requirement's values are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,7 +63,7 @@ impl Operator {
 pub struct Requirement {
     /// Whether `values` are those that are *not* accepted.
     complement: bool,
-    values: BTreeSet<Arc<str>>,
+    values: Values,
     at_least: Option<i64>,
     at_most: Option<i64>,
     min_values: Option<u32>,
@@ -74,7 +74,7 @@ impl Requirement {
     /// nothing, as in Karpenter.
     #[must_use]
     pub fn new<T: AsRef<str>>(operator: Operator, values: impl IntoIterator<Item = T>) -> Self {
-        let values: BTreeSet<Arc<str>> = values.into_iter().map(|value| Arc::from(value.as_ref())).collect();
+        let values: Values = values.into_iter().map(|value| Arc::from(value.as_ref())).collect();
         let bound = || values.first().and_then(|value| value.parse::<i64>().ok());
         match operator {
             Operator::In => Self::of(false, values),
@@ -88,7 +88,7 @@ impl Requirement {
         }
     }
 
-    fn of(complement: bool, values: BTreeSet<Arc<str>>) -> Self {
+    fn of(complement: bool, values: Values) -> Self {
         Self { complement, values, at_least: None, at_most: None, min_values: None }
     }
 
@@ -102,13 +102,13 @@ impl Requirement {
     /// Accepts every value (`Exists`).
     #[must_use]
     pub const fn any() -> Self {
-        Self { complement: true, values: BTreeSet::new(), at_least: None, at_most: None, min_values: None }
+        Self { complement: true, values: Values::NONE, at_least: None, at_most: None, min_values: None }
     }
 
     /// Accepts no value (`DoesNotExist`).
     #[must_use]
     pub const fn none() -> Self {
-        Self { complement: false, values: BTreeSet::new(), at_least: None, at_most: None, min_values: None }
+        Self { complement: false, values: Values::NONE, at_least: None, at_most: None, min_values: None }
     }
 
     /// Accepts this value alone.
@@ -164,13 +164,13 @@ impl Requirement {
 
     /// Returns the accepted values where they can be listed: not for complements and bounds alone.
     #[must_use]
-    pub const fn listed(&self) -> Option<&BTreeSet<Arc<str>>> {
+    pub const fn listed(&self) -> Option<&Values> {
         if self.complement { None } else { Some(&self.values) }
     }
 
     /// Returns the refused values of a complement (`NotIn`).
     #[must_use]
-    pub const fn refused(&self) -> Option<&BTreeSet<Arc<str>>> {
+    pub const fn refused(&self) -> Option<&Values> {
         if self.complement { Some(&self.values) } else { None }
     }
 
@@ -183,7 +183,7 @@ impl Requirement {
     /// Returns the only accepted value, if there is exactly one.
     #[must_use]
     pub fn single(&self) -> Option<&Arc<str>> {
-        self.listed().filter(|values| values.len() == 1).and_then(BTreeSet::first)
+        self.listed().filter(|values| values.len() == 1).and_then(|values| values.first())
     }
 
     /// Returns what both accept.
@@ -199,15 +199,14 @@ impl Requirement {
             return Self::none().with_min_values(min_values);
         }
         let (complement, values) = match (self.complement, other.complement) {
-            (true, true) => (true, self.values.union(&other.values).cloned().collect()),
-            (true, false) => (false, other.values.difference(&self.values).cloned().collect()),
-            (false, true) => (false, self.values.difference(&other.values).cloned().collect()),
-            (false, false) => (false, self.values.intersection(&other.values).cloned().collect()),
+            (true, true) => (true, self.values.union(&other.values)),
+            (true, false) => (false, other.values.keep(|value| !self.values.contains(value))),
+            (false, true) => (false, self.values.keep(|value| !other.values.contains(value))),
+            (false, false) => (false, self.values.keep(|value| other.values.contains(value))),
         };
         let mut both = Self { complement, values, at_least, at_most, min_values };
         if !both.complement {
-            let within: BTreeSet<_> =
-                both.values.iter().filter(|value| both.within_bounds(value)).cloned().collect();
+            let within = both.values.keep(|value| both.within_bounds(value));
             both = Self { values: within, at_least: None, at_most: None, ..both };
         }
         both
@@ -229,7 +228,7 @@ impl Requirement {
 
 impl fmt::Display for Requirement {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |values: &BTreeSet<Arc<str>>| {
+        let list = |values: &Values| {
             let shown: Vec<&str> = values.iter().take(5).map(|value| &**value).collect();
             let more = values.len().saturating_sub(5);
             let dots = if more > 0 { format!(", … {more} more") } else { String::new() };

@@ -361,7 +361,7 @@ fn sizes(snapshot: &Snapshot, policy: &Policy, spec: &PlanSpec) -> BTreeMap<Clas
     let network = network(policy);
     let of_class = |(name, wanted): (&ClassName, Wanted<'_>)| {
         let offered = snapshot.catalog.offered(policy.classes.get(name)?, network);
-        Some((name.clone(), offered.types.into_iter().filter_map(|kind| wanted.cut(kind)).collect()))
+        Some((name.clone(), offered.types.iter().cloned().filter_map(|kind| wanted.cut(kind)).collect()))
     };
     wanted.into_iter().filter_map(of_class).collect()
 }

@@ -23,7 +23,7 @@ pub fn fill(
     policy: &Policy,
     network: NetworkSetup,
 ) -> Option<Assumption> {
-    let mut offered: BTreeMap<ClassName, Offered> = BTreeMap::new();
+    let mut offered: BTreeMap<ClassName, Arc<Offered>> = BTreeMap::new();
     let mut named: Vec<Arc<str>> = Vec::new();
     let is_silent = |node: &&mut Node| {
         node.stage == NodeStage::Launching

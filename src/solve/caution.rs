@@ -6,6 +6,7 @@
 //! Where the price alone is preferred nothing is counted.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::catalog::Offered;
 use crate::catalog::refused::Refused;
@@ -47,7 +48,7 @@ pub struct Caution {
 impl Caution {
     /// Returns what counts for the pools of a policy that may use what their classes are offered.
     #[must_use]
-    pub fn of(snapshot: &Snapshot, policy: &Policy, offered: &BTreeMap<ClassName, Offered>) -> Self {
+    pub fn of(snapshot: &Snapshot, policy: &Policy, offered: &BTreeMap<ClassName, Arc<Offered>>) -> Self {
         if policy.fleet.prefer == Prefer::Price {
             return Self::default();
         }

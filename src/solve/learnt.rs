@@ -4,6 +4,7 @@
 //! learnt.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::catalog::Offered;
 use crate::model::{ClassName, LabelKey, Node, NodeStage, ResourceName, SkuName, label};
@@ -14,7 +15,7 @@ const DIFFERENCE_MAX_HUNDREDTHS: i64 = 10;
 
 /// Replaces what new nodes offer by what nodes of the size and class have.
 pub(super) fn ephemeral_storage<'n>(
-    offered: &mut BTreeMap<ClassName, Offered>,
+    offered: &mut BTreeMap<ClassName, Arc<Offered>>,
     nodes: impl Iterator<Item = &'n Node>,
 ) {
     let mut seen: BTreeMap<(&ClassName, SkuName), Vec<&Node>> = BTreeMap::new();
@@ -25,7 +26,8 @@ pub(super) fn ephemeral_storage<'n>(
         }
     }
     for ((class, size), nodes) in seen {
-        let types = offered.get_mut(class).map(|offered| &mut offered.types).into_iter().flatten();
+        let types =
+            offered.get_mut(class).map(|offered| &mut Arc::make_mut(offered).types).into_iter().flatten();
         for kind in types.filter(|kind| kind.name == size) {
             let made = kind.capacity.get(&ResourceName::EphemeralStorage);
             let is_of_class = |node: &&&Node| {

@@ -3,6 +3,7 @@
 //! Made from a catalogue, or by hand from a list of instance types. It never says what should be bought.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::catalog::Offered;
 use crate::model::{
@@ -36,13 +37,13 @@ pub struct Market {
     /// Those of them that a pod may ask for without its pool naming them.
     pub well_known: BTreeSet<LabelKey>,
     /// What each class may use, and what it may not.
-    pub offered: BTreeMap<ClassName, Offered>,
+    pub offered: BTreeMap<ClassName, Arc<Offered>>,
     /// What NodeOverlays make of that.
     pub overlaid: Overlaid,
 }
 
 /// Returns the labels of AKS that every node carries whatever its pool, such as Cilium's.
-fn carried(offered: &BTreeMap<ClassName, Offered>) -> BTreeSet<LabelKey> {
+fn carried(offered: &BTreeMap<ClassName, Arc<Offered>>) -> BTreeSet<LabelKey> {
     let mut first = offered.values().filter_map(|offered| offered.types.first());
     let named = |kind: &InstanceType| {
         let keys = kind.requirements.iter().map(|(key, _)| key);
@@ -61,7 +62,7 @@ impl Market {
         let of_nodes = snapshot.nodes_today().filter_map(|node| node.class.as_ref());
         let used: BTreeSet<&ClassName> = of_pools.chain(of_nodes).collect();
         let classes = policy.classes.iter().filter(|(name, _)| used.contains(name));
-        let mut offered: BTreeMap<ClassName, Offered> =
+        let mut offered: BTreeMap<ClassName, Arc<Offered>> =
             classes.map(|(name, class)| (name.clone(), catalog.offered(class, network))).collect();
         learnt::ephemeral_storage(&mut offered, snapshot.nodes_today());
         let overlaid = Overlaid::of(policy, &offered);
@@ -95,7 +96,7 @@ impl Market {
     #[must_use]
     pub fn offered_to(&self, pool: &Pool) -> Option<&Offered> {
         let own = (pool.name.clone(), pool.class.clone());
-        self.overlaid.by_pool.get(&own).or_else(|| self.offered.get(&pool.class))
+        self.overlaid.by_pool.get(&own).or_else(|| self.offered.get(&pool.class).map(Arc::as_ref))
     }
 
     /// Returns what a node is of this size, as its own pool and class are offered it.
@@ -109,13 +110,14 @@ impl Market {
     #[must_use]
     pub fn find(&self, size: &SkuName, node: &Node) -> Option<&InstanceType> {
         let own = self.own(node).into_iter();
-        let mut all = own.chain(self.offered.values()).flat_map(|offered| &offered.types);
+        let mut all = own.chain(self.offered.values().map(Arc::as_ref)).flat_map(|offered| &offered.types);
         all.find(|kind| kind.name == *size)
     }
 
     fn own(&self, node: &Node) -> Option<&Offered> {
         let class = node.class.as_ref()?;
         let pool = node.pool.as_ref().map(|pool| (pool.clone(), class.clone()));
-        pool.and_then(|pool| self.overlaid.by_pool.get(&pool)).or_else(|| self.offered.get(class))
+        pool.and_then(|pool| self.overlaid.by_pool.get(&pool))
+            .or_else(|| self.offered.get(class).map(Arc::as_ref))
     }
 }

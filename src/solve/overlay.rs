@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::catalog::Offered;
 use crate::model::{
@@ -42,13 +43,13 @@ struct Placed<'a> {
 impl Overlaid {
     /// Applies the overlays of a policy.
     #[must_use]
-    pub fn of(policy: &Policy, offered: &BTreeMap<ClassName, Offered>) -> Self {
+    pub fn of(policy: &Policy, offered: &BTreeMap<ClassName, Arc<Offered>>) -> Self {
         let mut overlaid = Self::default();
         if policy.overlays.is_empty() {
             return overlaid;
         }
         let pools: Vec<(&Pool, &Offered)> =
-            policy.pools.values().filter_map(|pool| Some((pool, offered.get(&pool.class)?))).collect();
+            policy.pools.values().filter_map(|pool| Some((pool, &**offered.get(&pool.class)?))).collect();
         let mut ordered: Vec<&Overlay> = policy.overlays.values().collect();
         ordered.sort_by_key(|overlay| Reverse((overlay.weight, &overlay.name)));
         let mut counted: Vec<Placed<'_>> = Vec::new();

@@ -3,7 +3,6 @@
 //! A node that exists is judged by the labels it has. A node that is not there yet may still get any value
 //! of a well-known label, and of the labels that its pool leaves open.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::model::{Conflict, LabelKey, Requirement, Requirements, label};
@@ -75,7 +74,7 @@ pub fn some_value(requirement: &Requirement) -> Option<Arc<str>> {
         (Some(bound), _) | (None, Some(bound)) => bound,
         (None, None) => 0,
     };
-    let refused = requirement.refused().map_or(0, BTreeSet::len);
+    let refused = requirement.refused().map_or(0, |values| values.len());
     let tries = i64::try_from(refused).unwrap_or(i64::MAX).saturating_add(1);
     let numbers = (0..tries).flat_map(|step| [bound.saturating_add(step), bound.saturating_sub(step)]);
     numbers.map(|number| Arc::from(number.to_string())).find(|text: &Arc<str>| requirement.accepts(text))

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::model::{LabelKey, Requirements, label};
+use crate::model::{LabelKey, Requirements, Values, label};
 use crate::snapshot::Snapshot;
 use crate::solve::demand::Ask;
 use crate::solve::fit::{Miss, Rule};
@@ -17,7 +17,7 @@ const NAMED_MAX: usize = 3;
 #[must_use]
 pub fn to_gone(snapshot: &Snapshot, ask: &Ask) -> Option<Miss> {
     let named = |wanted: &Requirements| wanted.get(label::HOSTNAME).and_then(|names| names.listed().cloned());
-    let named: Vec<BTreeSet<Arc<str>>> = ask.alternatives.iter().map(named).collect::<Option<_>>()?;
+    let named: Vec<Values> = ask.alternatives.iter().map(named).collect::<Option<_>>()?;
     let names: BTreeSet<&Arc<str>> = named.iter().flatten().collect();
     let is_there = |name: &Arc<str>| {
         snapshot.nodes.iter().any(|node| {

@@ -44,10 +44,10 @@ impl Known {
     }
 
     fn add_all(&mut self, requirements: &Requirements, market: &Market) {
-        for (key, requirement) in requirements
-            .iter()
-            .filter(|(key, _)| key.as_str() == label::SKU_SERIES || market.spoken_of.contains(*key))
-        {
+        // Few labels are spoken of, and a size has thirty.
+        let series = [LabelKey::new(label::SKU_SERIES)];
+        let found = |key| Some((key, requirements.get(LabelKey::as_str(key))?));
+        for (key, requirement) in market.spoken_of.iter().chain(&series).filter_map(found) {
             match requirement.listed() {
                 Some(values) => {
                     self.values.entry(key.clone()).or_default().extend(values.iter().cloned());

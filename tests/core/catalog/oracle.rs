@@ -90,7 +90,7 @@ fn read(sold: &PricedSize, offered: &InstanceType) -> Value {
         "family": sold.size.quota_family,
         "gpuNameLabel": one(label::SKU_GPU_NAME),
         "gpuNvidia": capacity("nvidia.com/gpu"),
-        "hyperVGenerations": labels("karpenter.azure.com/sku-hyperv-generation"),
+        "hyperVGenerations": labels("karpenter.azure.com/sku-hyperv-generation").map(|listed| listed.to_vec()),
         "kubeReservedCpuMilli": reserved.get(&ResourceName::Cpu),
         "kubeReservedMemoryMi": reserved.get(&ResourceName::Memory) >> 20,
         "memoryCapacityBytes": capacity("memory"),

@@ -85,8 +85,9 @@ fn filters_add_up() {
 /// What `misses` says of a filter in `eastus`.
 fn missed(filter: &CatalogFilter) -> Vec<(Asked, bool, Instead)> {
     let catalog = Catalog::embedded(&Region::new("eastus")).expect("is known");
-    let types = catalog.offered(&class(), OVERLAY).types;
-    let found = misses(filter, &types).into_iter();
+    let types = catalog.offered(&class(), OVERLAY);
+    let types = &types.types;
+    let found = misses(filter, types).into_iter();
     found.map(|miss| (miss.asked, miss.of == types.len(), miss.instead)).collect()
 }
 

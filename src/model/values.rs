@@ -1,0 +1,65 @@
+//! The values of one label that a requirement lists: a sorted set, shared by its copies.
+//!
+//! Nearly all have one value, and every size of a region has some thirty: a tree for each would be most of what planning
+//! spends its time with. Nothing here knows what the values mean.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// Distinct values, sorted; `None` where there are none. It reads as a slice.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Values(Option<Arc<[Arc<str>]>>);
+
+impl Values {
+    /// No value.
+    pub(super) const NONE: Self = Self(None);
+
+    /// Returns whether a value is among them.
+    #[must_use]
+    pub fn contains(&self, value: &str) -> bool {
+        self.binary_search_by(|one| (**one).cmp(value)).is_ok()
+    }
+
+    /// Returns those that are in either.
+    pub(super) fn union(&self, other: &Self) -> Self {
+        self.iter().chain(other.iter()).cloned().collect()
+    }
+
+    /// Returns those for which this holds.
+    pub(super) fn keep(&self, holds: impl Fn(&str) -> bool) -> Self {
+        if self.iter().all(|value| holds(value)) {
+            return self.clone();
+        }
+        Self::sorted(self.iter().filter(|value| holds(value)).cloned().collect())
+    }
+
+    fn sorted(values: Vec<Arc<str>>) -> Self {
+        Self(if values.is_empty() { None } else { Some(values.into()) })
+    }
+}
+
+impl Deref for Values {
+    type Target = [Arc<str>];
+
+    fn deref(&self) -> &[Arc<str>] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+impl FromIterator<Arc<str>> for Values {
+    fn from_iter<I: IntoIterator<Item = Arc<str>>>(values: I) -> Self {
+        let mut values: Vec<Arc<str>> = values.into_iter().collect();
+        values.sort();
+        values.dedup();
+        Self::sorted(values)
+    }
+}
+
+impl<'a> IntoIterator for &'a Values {
+    type Item = &'a Arc<str>;
+    type IntoIter = std::slice::Iter<'a, Arc<str>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
