@@ -128,7 +128,9 @@ fn to_make<'a>(
     }
     match (class.binding, phase) {
         (BindingMode::WaitForFirstConsumer, _) => Ok(Mount::ToMake(key, class)),
-        (BindingMode::Immediate, ClaimPhase::Unseen) if OF_DISKS.contains(&&*class.provisioner) => {
+        (BindingMode::Immediate, ClaimPhase::Unseen)
+            if OF_DISKS.contains(&&*class.provisioner) && !is_of_one_zone(class) =>
+        {
             Err(format!(
                 "claim `{key}` is not bound, and class `{name}` makes its disk at once, in a zone that nobody knows"
             ))
@@ -138,6 +140,15 @@ fn to_make<'a>(
             "claim `{key}` is not bound, and class `{name}` does not wait for its pod (`Immediate`)"
         )),
     }
+}
+
+/// Returns whether every place where a class may make volumes names the same zone, and no other.
+fn is_of_one_zone(class: &StorageClass) -> bool {
+    let Some((first, rest)) = class.topologies.as_deref().and_then(<[Requirements]>::split_first) else {
+        return false;
+    };
+    let zone = |term: &Requirements| term.get(label::ZONE)?.single().map(ToString::to_string);
+    zone(first).is_some() && rest.iter().all(|term| zone(term) == zone(first))
 }
 
 /// Returns the volumes of a class that are available and large enough, have the modes and the labels.

@@ -2,16 +2,16 @@
 //!
 //! Says what is known; which of it holds a pod back is for [`super::volumes`] to say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
 use crate::model::available_volume::VolumeWish;
 use crate::model::storage::{
     self, AskedClass, BindingMode, ClaimPhase, DISKS, NO_PROVISIONER, PodVolume, Storage, StorageClass,
-    VolumeClaimKey,
+    Volume, VolumeClaimKey,
 };
-use crate::model::{Pod, PodKey, Requirement, label};
+use crate::model::{Pod, PodKey, Requirement, Requirements, ResourceName, label};
 
 /// What is known of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +26,8 @@ pub enum ClaimState {
     Waits(Arc<str>),
     /// Of a class that binds at once, before the pod is looked at, to a volume that every node reaches.
     AtOnce(Arc<str>),
+    /// Of a class that makes a disk at once, in the one zone that it allows.
+    InOneZone(Arc<str>),
     /// Of a class that makes a disk at once, in a zone that nobody can know before.
     InSomeZone(Arc<str>),
     /// In the cluster without a volume, although its class binds at once: its provisioner has not made one.
@@ -33,9 +35,14 @@ pub enum ClaimState {
     /// Of a class without a provisioner: it takes one of the available volumes, each of which lies on a node.
     Takes(Arc<str>),
     /// Of a class without a provisioner, and no volume is available for it.
-    NobodyMakes(Arc<str>),
+    NobodyMakes {
+        /// The class.
+        class: Arc<str>,
+        /// What is wrong with those that are available to others; `None` where there is none.
+        others: Option<String>,
+    },
     /// Without a volume, of a class that the input does not hold.
-    PendingOfUnknown,
+    PendingOfUnknown(AskedClass),
     /// Not in the input.
     NotInInput,
     /// An Azure disk by its name, whose zone is not known here.
@@ -55,6 +62,9 @@ impl fmt::Display for ClaimState {
             Self::AtOnce(class) => {
                 write!(formatter, "bound first: `{class}` makes a volume at once that every node reaches")
             }
+            Self::InOneZone(class) => {
+                write!(formatter, "bound first: `{class}` makes the disk at once, in the one zone that it allows")
+            }
             Self::InSomeZone(class) => write!(
                 formatter,
                 "not bound yet: `{class}` makes the disk at once, in a zone that is not known before (hint: \
@@ -68,12 +78,21 @@ impl fmt::Display for ClaimState {
             Self::Takes(class) => {
                 write!(formatter, "not bound: it takes an available PersistentVolume of class `{class}`")
             }
-            Self::NobodyMakes(class) => write!(
-                formatter,
-                "not bound, and no PersistentVolume of class `{class}` is available for it: the class has no \
-                 provisioner"
+            Self::NobodyMakes { class, others } => {
+                write!(formatter, "not bound, and no PersistentVolume of class `{class}` is available for it: ")?;
+                formatter.write_str(others.as_deref().unwrap_or("the class has no provisioner"))
+            }
+            Self::PendingOfUnknown(AskedClass::Named(class)) => {
+                write!(formatter, "not bound, of StorageClass `{class}`, which is not in the input")
+            }
+            Self::PendingOfUnknown(AskedClass::Default) => formatter.write_str(
+                "not bound, of the default StorageClass, and none in the input is the default (hint: \
+                 `storageClassName` on the claim, or `storageclass.kubernetes.io/is-default-class: \"true\"` on a \
+                 StorageClass)",
             ),
-            Self::PendingOfUnknown => formatter.write_str("not bound, of a class that is not in the input"),
+            Self::PendingOfUnknown(AskedClass::None) => formatter.write_str(
+                "not bound, and asks for no StorageClass: it waits until somebody binds a PersistentVolume to it",
+            ),
             Self::NotInInput => formatter.write_str("not in the input"),
             Self::Disk => formatter.write_str("a disk by its name, in a zone that is not known"),
         }
@@ -131,22 +150,50 @@ fn unbound(
     phase: ClaimPhase,
     storage: &Storage,
 ) -> ClaimState {
-    let Some(class) = storage.class(asked) else { return ClaimState::PendingOfUnknown };
+    let Some(class) = storage.class(asked) else { return ClaimState::PendingOfUnknown(asked.clone()) };
     let name = Arc::clone(&class.name);
     if &*class.provisioner == NO_PROVISIONER {
         return match storage.available_for(asked, wish).is_empty() {
-            true => ClaimState::NobodyMakes(name),
+            true => ClaimState::NobodyMakes { others: of_others(&name, wish, storage), class: name },
             false => ClaimState::Takes(name),
         };
     }
     match (class.binding, phase) {
         (BindingMode::WaitForFirstConsumer, _) => ClaimState::Waits(name),
-        (BindingMode::Immediate, ClaimPhase::Unseen) if makes_disks(class) => ClaimState::InSomeZone(name),
+        (BindingMode::Immediate, ClaimPhase::Unseen) if makes_disks(class) => match has_one_zone(class) {
+            true => ClaimState::InOneZone(name),
+            false => ClaimState::InSomeZone(name),
+        },
         (BindingMode::Immediate, ClaimPhase::Unseen) => ClaimState::AtOnce(name),
         (BindingMode::Immediate, ClaimPhase::Pending | ClaimPhase::Bound | ClaimPhase::Lost) => {
             ClaimState::Pending(name)
         }
     }
+}
+
+/// Says why a claim can take none of the volumes of its class: what is wrong with the largest that is nobody's.
+fn of_others(class: &Arc<str>, wish: Option<&VolumeWish>, storage: &Storage) -> Option<String> {
+    let is_free = |volume: &&Volume| volume.class.as_ref() == Some(class) && volume.claim.is_none();
+    let offered = storage.volumes.iter().filter(is_free);
+    let offered = offered.filter_map(|volume| Some((volume.offer.as_ref()?, &volume.name)));
+    let (offer, name) = offered.max_by_key(|(offer, _)| offer.bytes)?;
+    let wish = wish?;
+    let shown = |bytes| ResourceName::EphemeralStorage.show(bytes);
+    if offer.bytes < wish.bytes {
+        let (has, asked) = (shown(offer.bytes), shown(wish.bytes));
+        return Some(format!("the largest, `{name}`, has {has}, and {asked} is asked for"));
+    }
+    Some(format!(
+        "`{name}` is large enough, but its access modes, volume mode or labels are not what is asked for"
+    ))
+}
+
+/// Returns whether all that a class may make is in the same zone.
+#[must_use]
+pub fn has_one_zone(class: &StorageClass) -> bool {
+    let zone = |term: &Requirements| term.get(label::ZONE).and_then(Requirement::single).cloned();
+    let zones: Option<BTreeSet<Arc<str>>> = class.topologies.iter().flatten().map(zone).collect();
+    zones.is_some_and(|zones| zones.len() == 1)
 }
 
 /// Returns whether the volumes of a class are Azure disks, each of which is in one zone.

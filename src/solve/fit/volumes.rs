@@ -1,7 +1,8 @@
 //! Volumes: a pod runs where each of its volumes is, or may be made.
 //!
 //! A claim that has no volume yet and waits for nothing but its pod gets it where the pod runs; one that is bound before
-//! its pod is looked at leaves the pod its choice of nodes where every node reaches the volume. Every other claim without
+//! its pod is looked at leaves the pod its choice of nodes where every node reaches the volume, or of those in the one zone
+//! that its class allows. Every other claim without
 //! one holds the pod back. How many of them a node takes is for [`super::mounts`] to say.
 
 use std::collections::BTreeSet;
@@ -75,13 +76,17 @@ pub fn asked(pod: &Pod, storage: &Storage, shared: &Shared) -> Result<VolumeAsk,
 /// before, where every node reaches it.
 const fn holds_back(state: &ClaimState) -> bool {
     match state {
-        ClaimState::Bound(_) | ClaimState::Waits(_) | ClaimState::AtOnce(_) | ClaimState::Takes(_) => false,
+        ClaimState::Bound(_)
+        | ClaimState::Waits(_)
+        | ClaimState::AtOnce(_)
+        | ClaimState::InOneZone(_)
+        | ClaimState::Takes(_) => false,
         ClaimState::BoundToUnknown
         | ClaimState::Going
         | ClaimState::InSomeZone(_)
         | ClaimState::Pending(_)
-        | ClaimState::NobodyMakes(_)
-        | ClaimState::PendingOfUnknown
+        | ClaimState::NobodyMakes { .. }
+        | ClaimState::PendingOfUnknown(_)
         | ClaimState::NotInInput
         | ClaimState::Disk => true,
     }

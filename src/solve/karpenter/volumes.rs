@@ -82,7 +82,7 @@ fn of_claim(claim: &VolumeClaim, storage: &Storage) -> Result<Place, String> {
 }
 
 /// A claim without a volume: its class makes one where the pod runs, or, of a manifest, has made one before Karpenter looks
-/// at the pod, which every node reaches unless it is a disk.
+/// at the pod, which every node reaches unless it is a disk, whose zone is known where its class allows but one.
 fn unbound(
     (asked, phase): (&AskedClass, ClaimPhase),
     key: &VolumeClaimKey,
@@ -92,8 +92,9 @@ fn unbound(
         return Err(format!("its claim `{key}` has no volume, and its StorageClass is not in the input"));
     };
     let StorageClass { name, provisioner, binding, topologies, is_default: _ } = class;
-    let is_made_first =
-        phase == ClaimPhase::Unseen && !claims::makes_disks(class) && &**provisioner != NO_PROVISIONER;
+    let is_made_first = phase == ClaimPhase::Unseen
+        && (!claims::makes_disks(class) || claims::has_one_zone(class))
+        && &**provisioner != NO_PROVISIONER;
     match binding {
         BindingMode::Immediate if !is_made_first => {
             Err(format!("its claim `{key}` has no volume yet, and StorageClass `{name}` makes it at once"))

@@ -17,6 +17,7 @@ use crate::model::{
     SchedulingRule, Strength, label,
 };
 use crate::solve::explain_pod;
+use crate::solve::fit::claims;
 
 fn key(name: &str) -> VolumeClaimKey {
     VolumeClaimKey { namespace: "default".into(), name: Arc::from(name) }
@@ -35,8 +36,11 @@ fn claim(name: &str, volume: Option<&str>, class: &str) -> VolumeClaim {
     }
 }
 
+fn term(zone: &&str) -> Requirements {
+    Requirements::none().with(label::ZONE, Requirement::one(zone))
+}
+
 fn volume(name: &str, zones: &[&str]) -> Volume {
-    let term = |zone: &&str| Requirements::none().with(label::ZONE, Requirement::one(zone));
     Volume {
         name: Arc::from(name),
         driver: Some(Arc::from("disk.csi.azure.com")),
@@ -145,6 +149,60 @@ fn claims_that_nobody_can_place_hold_their_pods_back_and_others_do_not() {
     for held in ["b-missing", "c-at-once", "d-lost", "e-unknown", "f-tried", "g-at-once"] {
         assert!(text.contains(&format!("! {held}: volumes\n")), "{held}: {text}");
     }
+}
+
+#[test]
+fn a_disk_that_is_made_at_once_in_the_one_zone_that_its_class_allows_is_there() {
+    let in_zones = |name: &str, zones: &[&str]| StorageClass {
+        topologies: Some(zones.iter().map(term).collect()),
+        ..class(name, "disk.csi.azure.com", BindingMode::Immediate)
+    };
+    let own = |class: &str| {
+        PodVolume::Template(OwnClaim { name: "data".into(), class: AskedClass::Named(Arc::from(class)) })
+    };
+    let mut world =
+        world(Storage::default()).pods([using("one", &[own("one")]), using("two", &[own("two")])]);
+    world.snapshot.storage.classes =
+        vec![in_zones("one", &["eastus-2", "eastus-2"]), in_zones("two", &["eastus-1", "eastus-2"])];
+    let text = world.text();
+    assert_eq!(text, "+ default Standard_D2s_v5 eastus-2 on-demand 96000: one\n! two: volumes\n");
+}
+
+#[test]
+fn what_a_claim_without_a_volume_waits_for_is_named() {
+    let free = |name: &str, gib: i64| Volume {
+        class: Some(Arc::from("by-hand")),
+        offer: Some(VolumeOffer { bytes: gib << 30, ..VolumeOffer::default() }),
+        ..volume(name, &["eastus-1"])
+    };
+    let asking = |name: &str, gib: i64| VolumeClaim {
+        wish: Some(VolumeWish { bytes: gib << 30, ..VolumeWish::default() }),
+        ..claim(name, None, "by-hand")
+    };
+    let storage = Storage {
+        claims: vec![
+            asking("large", 20),
+            VolumeClaim { class: AskedClass::None, ..claim("none", None, "") },
+            VolumeClaim { class: AskedClass::Default, ..claim("of-default", None, "") },
+            claim("of-unknown", None, "gold"),
+        ],
+        volumes: vec![free("pv-1", 5), free("pv-2", 10)],
+        classes: vec![class("by-hand", "kubernetes.io/no-provisioner", BindingMode::WaitForFirstConsumer)],
+        ..Storage::default()
+    };
+    let said = |name: &str| claims::said_of(&using("db", &[of_claim(name)]), &storage);
+    assert_eq!(
+        said("large"),
+        "claim `large` is not bound, and no PersistentVolume of class `by-hand` is available for it: the largest, `pv-2`, \
+         has 10Gi, and 20Gi is asked for"
+    );
+    assert!(
+        said("of-unknown").ends_with("of StorageClass `gold`, which is not in the input"),
+        "{}",
+        said("of-unknown")
+    );
+    assert!(said("of-default").contains("none in the input is the default"), "{}", said("of-default"));
+    assert!(said("none").contains("asks for no StorageClass"), "{}", said("none"));
 }
 
 #[test]
