@@ -12,8 +12,9 @@ use crate::api::node_fleet::{FleetHold, FleetWaiting, LastPlan, NodeFleetStatus,
 use crate::api::node_plan::{ChangeOutcome, OutcomeKind, Phase};
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Settings};
 use crate::ledger::{self, Ledger, PLANS_ONLY, Recorded};
+use crate::model::label;
 use crate::plan::{Change, ChangeId, Plan, file};
-use crate::render::words::count;
+use crate::render::words::{count, verb};
 
 const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
 const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
@@ -108,7 +109,7 @@ fn text(found: &Found) -> String {
         by_change(plan, plans.get(&plan.name), &mut lines);
     }
     lines.extend(ledger.faults.iter().map(|fault| format!("warning: {fault}; {}", fault.hint())));
-    lines.push(of_claims(claims));
+    lines.push(of_claims(claims, ledger));
     lines.push(String::new());
     lines.join("\n")
 }
@@ -131,7 +132,8 @@ fn of_fleet(fleet: &Value, lines: &mut Vec<String>) {
         ));
         lines.push(format!("Monthly cost ${monthly_before} → ${monthly_after}"));
         if pending > 0 {
-            lines.push(format!("{pending} pods stay Pending"));
+            let pods = pending.unsigned_abs() as usize;
+            lines.push(format!("{} {} Pending", count(pods, "pod"), verb(pods, "stays", "stay")));
         }
     }
     for FleetWaiting { pods, example, because } in status.waiting.into_iter().flatten() {
@@ -141,7 +143,9 @@ fn of_fleet(fleet: &Value, lines: &mut Vec<String>) {
         ));
     }
     for PlanInFlight { plan, changes } in status.in_flight.into_iter().flatten() {
-        lines.push(format!("In flight: plan `{plan}`, {changes} changes have not ended"));
+        let changes = changes.unsigned_abs() as usize;
+        let have = verb(changes, "has", "have");
+        lines.push(format!("In flight: plan `{plan}`, {} {have} not ended", count(changes, "change")));
     }
     for FleetHold { node, class, because, until } in status.holds.into_iter().flatten() {
         let until = until.map(|until| format!(", until {until}")).unwrap_or_default();
@@ -193,7 +197,8 @@ fn object(id: &str, plan: Option<&Plan>) -> String {
     match planned.map(|planned| &planned.change) {
         Some(Change::Create(create)) => format!("+ node `{}`", create.vm),
         Some(Change::Delete(delete)) => format!("- node `{}`", delete.target.node),
-        Some(_) | None => format!("~ change `{id}`"),
+        Some(Change::Update(update)) => format!("~ node `{}`", update.target.node),
+        Some(Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_)) | None => format!("~ change `{id}`"),
     }
 }
 
@@ -213,14 +218,18 @@ const fn word(outcome: OutcomeKind) -> &'static str {
     }
 }
 
-fn of_claims(claims: &[Value]) -> String {
+/// Counts NodeClaims. A removal that a plan began which is gone counts for nothing.
+fn of_claims(claims: &[Value], ledger: &Ledger) -> String {
     let is = |claim: &Value, kind: &str| {
         let mut conditions = claim["status"]["conditions"].as_array().into_iter().flatten();
         conditions.any(|condition| condition["type"] == kind && condition["status"] == "True")
     };
+    let is_whole = ledger.faults.is_empty();
+    let is_known = |plan: &str| !is_whole || ledger.plans.iter().any(|known| *known.name == *plan);
     let leaves = |claim: &&Value| {
+        let mark = claim["metadata"]["annotations"][label::REMOVAL].as_str();
         claim["metadata"]["deletionTimestamp"].is_string()
-            || claim["metadata"]["annotations"][crate::model::label::REMOVAL].is_string()
+            || mark.and_then(|mark| mark.split('/').next()).is_some_and(is_known)
     };
     let leaving = claims.iter().filter(leaves).count();
     let staying: Vec<&Value> = claims.iter().filter(|claim| !leaves(claim)).collect();
@@ -248,8 +257,10 @@ mod tests {
             },
         });
         let ready = json!({"status": {"conditions": [{"type": "Ready", "status": "True"}]}});
-        let leaving = json!({"metadata": {"annotations": {"nodeform.dev/removal": "p/c/t"}}});
-        let claims = vec![ready, json!({}), leaving];
+        let leaving = json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}});
+        // Its plan is gone: the mark counts for nothing.
+        let marked = json!({"metadata": {"annotations": {"nodeform.dev/removal": "p/c/t"}}});
+        let claims = vec![ready, marked, leaving];
         let found = Found { fleets: vec![fleet], ledger: Ledger::default(), plans: BTreeMap::new(), claims };
         assert_eq!(
             text(&found),
