@@ -1,6 +1,6 @@
-//! What failed is tried again later and later: pools whose new nodes failed at once and nodes that could not be changed in
-//! place, so that a permission that is missing does not fill the ledger, and sizes and images of a pool whose VMs came and
-//! never joined.
+//! What failed is tried again later and later: pools whose new nodes failed at once, nodes that could not be changed in
+//! place and nodes that could not be removed, so that a permission that is missing does not fill the ledger, and sizes and
+//! images of a pool whose VMs came and never joined.
 //!
 //! A process that starts anew tries pools and nodes once more; which VMs never joined it reads from the ledger.
 
@@ -16,6 +16,12 @@ const FIRST: SignedDuration = SignedDuration::from_secs(20);
 
 /// The longest wait.
 const LONGEST: SignedDuration = SignedDuration::from_mins(10);
+
+/// The same of removals: each attempt moves the node's pods once more, for as little.
+const FIRST_OF_REMOVALS: SignedDuration = SignedDuration::from_mins(2);
+
+/// The longest wait between removals of a node.
+const LONGEST_OF_REMOVALS: SignedDuration = SignedDuration::from_mins(60);
 
 /// How often the wait is doubled at most.
 const DOUBLINGS_MAX: u32 = 5;
@@ -56,6 +62,23 @@ pub enum Tried {
     ToMake(PoolName),
     /// To change a node in place.
     ToUpdate(NodeName),
+    /// To remove a node.
+    ToRemove {
+        /// The node.
+        node: NodeName,
+        /// Why it was to go.
+        class: ChangeClass,
+    },
+}
+
+impl Tried {
+    /// The first and the longest wait after it failed.
+    const fn waits(&self) -> (SignedDuration, SignedDuration) {
+        match self {
+            Self::ToMake(_) | Self::ToUpdate(_) => (FIRST, LONGEST),
+            Self::ToRemove { .. } => (FIRST_OF_REMOVALS, LONGEST_OF_REMOVALS),
+        }
+    }
 }
 
 /// What could not be done, the last of its like.
@@ -114,7 +137,8 @@ impl BackOff {
             return;
         }
         let times = self.failed.get(tried).map_or(0, |failed| failed.times);
-        let until = self.after(at, (FIRST * 2_i32.pow(times.min(DOUBLINGS_MAX))).min(LONGEST));
+        let (first, longest) = tried.waits();
+        let until = self.after(at, (first * 2_i32.pow(times.min(DOUBLINGS_MAX))).min(longest));
         let failed = Failed { times: times.saturating_add(1), node: node.clone(), what: what.clone(), until };
         self.failed.insert(tried.clone(), failed);
     }
@@ -125,10 +149,11 @@ impl BackOff {
         self.failed.get(tried).map(|failed| failed.until).filter(|until| *until > at)
     }
 
-    /// Returns what failed and has not succeeded since. It is told while it is tried again too, and no longer than ten
-    /// minutes after: nothing may ask for it any more.
+    /// Returns what failed and has not succeeded since. It is told while it is tried again too, and no longer than the
+    /// longest wait after: nothing may ask for it any more.
     pub fn not_done(&self, at: Timestamp) -> impl Iterator<Item = NotDone> {
-        let told = self.failed.iter().filter(move |(_, failed)| self.after(failed.until, LONGEST) > at);
+        let told =
+            self.failed.iter().filter(move |(tried, failed)| self.after(failed.until, tried.waits().1) > at);
         told.map(|(tried, Failed { node, what, until, .. })| NotDone {
             tried: tried.clone(),
             node: node.clone(),
@@ -182,6 +207,9 @@ impl NotDone {
             Tried::ToUpdate(_) => {
                 format!("next attempt at {until:.0}; changing this node in place failed: {what}")
             }
+            Tried::ToRemove { .. } => {
+                format!("next attempt at {until:.0}; removing this node failed: {what}")
+            }
         }
     }
 
@@ -191,6 +219,7 @@ impl NotDone {
         match self.tried {
             Tried::ToMake(_) => ChangeClass::Create,
             Tried::ToUpdate(_) => ChangeClass::Update,
+            Tried::ToRemove { class, .. } => class,
         }
     }
 }
@@ -233,6 +262,16 @@ mod tests {
         let told: Vec<Arc<str>> = back_off.not_done(at(now + 30)).map(|failed| failed.what).collect();
         assert_eq!(told, ["AuthorizationFailed".into()], "it is told while it is tried again");
         assert_eq!(back_off.not_done(at(now + 600)).count(), 0);
+        let removal = Tried::ToRemove { node: NodeName::new("n1"), class: ChangeClass::RemoveEmpty };
+        let mut waits = Vec::new();
+        for _ in 0..7 {
+            back_off.failed(&removal, (&"n1".into(), &"ScopeLocked".into()), at(now));
+            let until = back_off.until(&removal, at(now)).unwrap().as_second();
+            waits.push((until - now) / 60);
+            now = until;
+        }
+        assert_eq!(waits, [2, 4, 8, 16, 32, 60, 60], "each attempt moves pods");
+        back_off.succeeded(&removal);
         back_off.succeeded(&pool);
         assert_eq!((back_off.until(&pool, at(0)), back_off.not_done(at(0)).count()), (None, 0));
     }

@@ -68,13 +68,17 @@ fn of_update(id: &ChangeId, update: &Update, choosing: Choosing<'_>) -> Option<S
 }
 
 fn of_delete(spec: &PlanSpec, id: &ChangeId, delete: &Delete, choosing: Choosing<'_>) -> Option<String> {
-    let Choosing { wants, in_flight, making, at, .. } = choosing;
+    let Choosing { wants, back_off, in_flight, making, at } = choosing;
     let reason = delete.reason;
     if in_flight.contains(id) {
         return Some("a plan before removes it".to_owned());
     }
     if delete.target.claim.as_ref().is_some_and(|claim| making.contains(claim)) {
         return Some("a plan before makes it, and ends that first".to_owned());
+    }
+    let tried = Tried::ToRemove { node: delete.target.node.clone(), class: ChangeClass::of(reason) };
+    if let Some(until) = back_off.until(&tried, at) {
+        return Some(format!("removing the node failed; it is tried again at {until}"));
     }
     // Who deletes a node has decided.
     if reason == DisruptionReason::Deleted {

@@ -39,13 +39,16 @@ pub(super) async fn left(cluster: &Cluster) -> Result<Left, ClusterFailure> {
     Ok(Left { plans, never_joined: ledger.never_joined() })
 }
 
-/// Takes away what removals have begun whose plan is gone.
+/// Takes away what removals have begun whose plan is gone or has ended.
 pub(super) async fn lift(writer: &Writer, abandoned: &[Abandoned]) {
     for Abandoned { node, plan, .. } in abandoned {
-        tracing::info!(%node, plan = &**plan, "the plan that began to remove it is gone: the removal counts for nothing");
+        tracing::info!(%node, plan = &**plan, "the plan that began to remove it is gone or has ended: the removal counts for nothing");
     }
     if let Err(fault) = apply::lift(writer, abandoned).await {
-        tracing::warn!(hint = fault.hint(), "marks of removals stay whose plan is gone: {fault}");
+        tracing::warn!(
+            hint = fault.hint(),
+            "marks of removals stay whose plan is gone or has ended: {fault}"
+        );
     }
 }
 

@@ -71,11 +71,15 @@ impl Teller {
                 let node = &update.target.node;
                 (Tried::ToUpdate(node.clone()), node.to_string())
             }
-            Change::Delete(_) if *outcome == Outcome::Done => {
-                self.metrics.claim_terminated();
-                return None;
+            Change::Delete(delete) => {
+                if *outcome == Outcome::Done {
+                    self.metrics.claim_terminated();
+                }
+                let (node, class) = (delete.target.node.clone(), ChangeClass::of(delete.reason));
+                let name = node.to_string();
+                (Tried::ToRemove { node, class }, name)
             }
-            Change::Delete(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => return None,
+            Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => return None,
         };
         let failed = match outcome {
             Outcome::Done | Outcome::AlreadySo => None,

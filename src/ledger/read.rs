@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{LedgerFault, NeverJoined, name};
 use crate::api::node_plan::{
-    CHUNKS_MAX, FOLDER_ANNOTATION, NodePlanSpec, NodePlanStatus, PLAN_LABEL, Phase, PlanChunk, PlanRefusal,
-    RefusalPlace, SilentVm,
+    CHUNKS_MAX, FOLDER_ANNOTATION, NodePlanSpec, NodePlanStatus, OutcomeKind, PLAN_LABEL, Phase, PlanChunk,
+    PlanRefusal, RefusalPlace, SilentVm,
 };
 use crate::model::{CapacityType, Digest, PoolName, Refusal, RefusedBecause, RefusedPlace, SkuName, Zone};
 
@@ -50,6 +50,13 @@ impl Recorded {
     #[must_use]
     pub fn phase(&self) -> Phase {
         self.status.as_ref().and_then(|status| status.phase).unwrap_or(Phase::Applying)
+    }
+
+    /// Returns whether nobody goes on with what it has begun: it has ended, and nothing of it waits any more.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        let mut outcomes = self.status.iter().flat_map(|status| status.outcomes.iter().flatten());
+        self.is_spent() && outcomes.all(|(_, known)| known.outcome != OutcomeKind::Waiting)
     }
 
     /// Returns whether it has ended: a digest settles once, and is never carried out again.

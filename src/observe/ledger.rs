@@ -40,7 +40,7 @@ pub(super) async fn read(cluster: &Cluster, at: Timestamp, seen: &mut Observatio
     })
 }
 
-/// The ledger, and the names of all plans, also of those that cannot be read. Where the kind is not installed, whoever
+/// The ledger, and the names of the plans that somebody goes on with, also of those that cannot be read. Where the kind is not installed, whoever
 /// took it away may have left what its plans have begun: which there are is not known.
 async fn listed(cluster: &Cluster) -> Result<(Ledger, Option<BTreeSet<Arc<str>>>), ClusterFailure> {
     let pages = match cluster.list(PATH, ledger::PLANS_ONLY).await {
@@ -54,6 +54,58 @@ async fn listed(cluster: &Cluster) -> Result<(Ledger, Option<BTreeSet<Arc<str>>>
         let page: Value = serde_json::from_slice(page).unwrap_or_default();
         plans.extend(page["items"].as_array().cloned().unwrap_or_default());
     }
-    let names = plans.iter().filter_map(|plan| plan["metadata"]["name"].as_str().map(Arc::from)).collect();
-    Ok((ledger::read(&plans), Some(names)))
+    let ledger = ledger::read(&plans);
+    let names = carried_on(&plans, &ledger);
+    Ok((ledger, Some(names)))
+}
+
+/// Returns the names of all plans but of those that are over.
+fn carried_on(plans: &[Value], ledger: &Ledger) -> BTreeSet<Arc<str>> {
+    let over: BTreeSet<&str> =
+        ledger.plans.iter().filter(|plan| plan.is_over()).map(|plan| &*plan.name).collect();
+    let names = plans.iter().filter_map(|plan| plan["metadata"]["name"].as_str());
+    names.filter(|name| !over.contains(name)).map(Arc::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::ledger::{Changes, Entry, objects};
+    use crate::model::Digest;
+
+    fn plan(number: i64, status: Value) -> Value {
+        let entry = Entry {
+            digest: Digest::of_json(&json!(number)).unwrap(),
+            parent: None,
+            cluster: None,
+            expires_at: None,
+            folder: None,
+            changes: Changes::default(),
+            text: json!(number).to_string(),
+        };
+        let mut plan = objects(&entry).unwrap().pop().unwrap();
+        plan["metadata"]["creationTimestamp"] = json!("2026-01-01T00:00:00Z");
+        plan["status"] = status;
+        plan
+    }
+
+    #[test]
+    fn what_a_plan_has_begun_counts_until_it_is_over() {
+        let outcome = |outcome: &str| json!({"a": {"outcome": outcome}});
+        let plans = [
+            plan(0, json!({"phase": "Applying", "outcomes": outcome("failed")})),
+            plan(1, json!({"phase": "Partial", "outcomes": outcome("failed")})),
+            plan(2, json!({"phase": "Withdrawn", "outcomes": outcome("waiting")})),
+            plan(3, Value::Null),
+            json!({"metadata": {"name": "unreadable"}, "spec": {"digest": 3}}),
+        ];
+        let ledger = ledger::read(&plans);
+        assert_eq!(ledger.faults.len(), 1, "{:?}", ledger.faults);
+        let carried_on = carried_on(&plans, &ledger);
+        let name = |number: usize| plans[number]["metadata"]["name"].as_str().unwrap();
+        let left: Vec<bool> = (0..plans.len()).map(|number| carried_on.contains(name(number))).collect();
+        assert_eq!(left, [true, false, true, true, true]);
+    }
 }

@@ -97,13 +97,19 @@ fn why_kept(facts: &AzureFacts, node: &Node) -> Option<&'static str> {
     }
 }
 
-/// Says which removals count for nothing, since nobody knows the plan that began them.
+/// Says which removals count for nothing, since nobody goes on with the plan that began them.
 pub(super) fn of_abandoned(abandoned: &[Abandoned]) -> Vec<Remark> {
     let remark = |Abandoned { node, plan, is_leaving, .. }: &Abandoned| Remark {
         object: format!("node `{node}`"),
         what: match is_leaving {
-            false => format!("stays: plan `{plan}` began to remove it, and its NodePlan is gone"),
-            true => format!("leaves without plan `{plan}`, which began to remove it: its NodePlan is gone"),
+            false => {
+                format!("stays: plan `{plan}` began to remove it, and its NodePlan is gone or has ended")
+            }
+            true => {
+                format!(
+                    "leaves without plan `{plan}`, which began to remove it: its NodePlan is gone or has ended"
+                )
+            }
         },
         hint: (!is_leaving)
             .then(|| "`nodeform apply` or the controller takes the taint of the removal off it".to_owned()),

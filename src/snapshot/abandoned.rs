@@ -1,5 +1,5 @@
-//! Removals that a plan has begun whose NodePlan is gone, deleted by hand or tidied away: nobody goes on with them, so
-//! that what they began counts for nothing, and the next plan decides afresh.
+//! Removals that a plan has begun that nobody goes on with: its NodePlan is gone, deleted by hand or tidied away, or has
+//! ended, as where the VM could not be deleted. What they began counts for nothing, and the next plan decides afresh.
 //!
 //! Only where the NodePlans were really listed: of a plan that was not looked for nobody knows that it is gone. Nothing is
 //! written here.
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{AzureFacts, Snapshot};
 use crate::model::{ClaimName, Node, NodeName, label};
 
-/// A node that a plan began to remove that nobody knows any more.
+/// A node that a plan began to remove that is gone or over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Abandoned {
     /// The node.

@@ -59,7 +59,8 @@ pub struct LedgerFacts {
     /// The plans that are being carried out or were interrupted, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unfinished: Vec<Digest>,
-    /// The names of all plans that are recorded, sorted; absent where nobody listed them.
+    /// The names of the plans that are recorded and not over, sorted: what these have begun somebody finishes. Absent
+    /// where nobody listed them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plans: Option<BTreeSet<Arc<str>>>,
     /// What Azure refused and what counted when this was read, sorted.

@@ -481,6 +481,23 @@ async fn tags_that_nobody_may_write_are_a_hold_and_nodes_go_all_the_same() {
 }
 
 #[tokio::test]
+async fn a_node_whose_vm_cannot_be_deleted_is_a_hold_and_goes_once_it_can() {
+    let mut running = Running::of_world(WORLD, "auto", "60").await;
+    running.runs(5).await;
+    running.program.wait(async || running.fleet().await["status"]["inFlight"] == json!([])).await;
+    let faults = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "SimulatedFaults",
+        "spec": {"faults": [{"kind": "Throttled", "times": 80, "seconds": 1,
+            "when": {"method": "DELETE", "resource": "virtualMachines"}}]}});
+    assert_eq!(running.program.own("POST", "/sim/faults", &faults).await.1, json!({"added": 1}));
+    running.scale(0).await;
+    let held = async |running: &Running| running.fleet().await["status"]["holds"].to_string();
+    running.program.wait(async || held(&running).await.contains("removing this node failed")).await;
+    running.is_empty().await;
+    running.terminated().await;
+    running.judged();
+}
+
+#[tokio::test]
 async fn a_size_whose_vm_never_joined_is_left_alone_by_a_controller_that_starts_anew() {
     let mut running = Running::with("", "auto", (0, "20")).await;
     let faults = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "SimulatedFaults",
