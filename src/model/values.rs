@@ -63,3 +63,22 @@ impl<'a> IntoIterator for &'a Values {
         self.iter()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(listed: &[&str]) -> Values {
+        listed.iter().map(|value| Arc::from(*value)).collect()
+    }
+
+    #[test]
+    fn values_are_a_sorted_set_and_nothing_is_none_of_them() {
+        let some = values(&["b", "a", "b"]);
+        assert_eq!(some, values(&["a", "b"]));
+        assert!(some.contains("b") && !some.contains("c") && !Values::NONE.contains(""));
+        assert_eq!(some.union(&values(&["c", "a"])), values(&["a", "b", "c"]));
+        assert_eq!((some.keep(|value| value > "a"), some.keep(|_| false)), (values(&["b"]), Values::NONE));
+        assert!(Values::NONE < some && some < values(&["a", "c"]), "the order is that of sets");
+    }
+}

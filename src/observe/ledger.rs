@@ -75,7 +75,7 @@ mod tests {
     use crate::ledger::{Changes, Entry, objects};
     use crate::model::Digest;
 
-    fn plan(number: i64, status: Value) -> Value {
+    fn recorded(number: i64, status: Value) -> Value {
         let entry = Entry {
             digest: Digest::of_json(&json!(number)).unwrap(),
             parent: None,
@@ -85,20 +85,20 @@ mod tests {
             changes: Changes::default(),
             text: json!(number).to_string(),
         };
-        let mut plan = objects(&entry).unwrap().pop().unwrap();
-        plan["metadata"]["creationTimestamp"] = json!("2026-01-01T00:00:00Z");
-        plan["status"] = status;
-        plan
+        let mut object = objects(&entry).unwrap().pop().unwrap();
+        object["metadata"]["creationTimestamp"] = json!("2026-01-01T00:00:00Z");
+        object["status"] = status;
+        object
     }
 
     #[test]
     fn what_a_plan_has_begun_counts_until_it_is_over() {
         let outcome = |outcome: &str| json!({"a": {"outcome": outcome}});
         let plans = [
-            plan(0, json!({"phase": "Applying", "outcomes": outcome("failed")})),
-            plan(1, json!({"phase": "Partial", "outcomes": outcome("failed")})),
-            plan(2, json!({"phase": "Withdrawn", "outcomes": outcome("waiting")})),
-            plan(3, Value::Null),
+            recorded(0, json!({"phase": "Applying", "outcomes": outcome("failed")})),
+            recorded(1, json!({"phase": "Partial", "outcomes": outcome("failed")})),
+            recorded(2, json!({"phase": "Withdrawn", "outcomes": outcome("waiting")})),
+            recorded(3, Value::Null),
             json!({"metadata": {"name": "unreadable"}, "spec": {"digest": 3}}),
         ];
         let ledger = ledger::read(&plans);

@@ -103,7 +103,9 @@ pub(super) fn of_abandoned(abandoned: &[Abandoned]) -> Vec<Remark> {
         object: format!("node `{node}`"),
         what: match is_leaving {
             false => {
-                format!("stays: plan `{plan}` began to remove it, and its NodePlan is gone or has ended")
+                format!(
+                    "counts as any other: plan `{plan}` began to remove it, and its NodePlan is gone or has ended"
+                )
             }
             true => {
                 format!(

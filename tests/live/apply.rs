@@ -140,7 +140,8 @@ async fn a_removal_whose_plan_is_gone_counts_for_nothing_and_apply_takes_its_tra
     let ran = program.nodeform(&["plan", "--live"], &[]).await;
     done(&ran);
     assert!(ran.printed.starts_with("No changes."), "{}", ran.printed);
-    let said = "stays: plan `gonegonego` began to remove it, and its NodePlan is gone or has ended";
+    let said =
+        "counts as any other: plan `gonegonego` began to remove it, and its NodePlan is gone or has ended";
     let page = ran.printed.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains(said), "{}", ran.printed);
     let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
@@ -160,6 +161,32 @@ async fn a_removal_whose_plan_is_gone_counts_for_nothing_and_apply_takes_its_tra
         "{}",
         ran.printed
     );
+    assert_eq!(there(&program).await, json!({"claims": [], "nodes": [], "vms": [], "nics": []}));
+    no_changes(&program).await;
+    crate::specifications::judge(record.path());
+}
+
+#[tokio::test]
+async fn a_removal_that_failed_is_planned_again_once_its_plan_has_ended() {
+    let record = tempfile::NamedTempFile::new().expect("a file");
+    let program = started(&record.path().display().to_string()).await;
+    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
+    program.wait_for(|state| running(state) == 5).await;
+    // Each of eight attempts sends nine times.
+    let faults = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "SimulatedFaults",
+        "spec": {"faults": [{"kind": "Throttled", "times": 80, "seconds": 1,
+            "when": {"method": "DELETE", "resource": "virtualMachines"}}]}});
+    assert_eq!(program.own("POST", "/sim/faults", &faults).await.1, json!({"added": 1}));
+    assert_eq!(program.patch(INFLATE, &json!({"spec": {"replicas": 0}})).await.0, 200);
+    program.wait_for(|state| running(state) == 0).await;
+    let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
+    assert_eq!(ran.code, Some(5), "{}\n{}", ran.printed, ran.said);
+    assert!(ran.printed.contains("too many requests"), "{}", ran.printed);
+    let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
+    done(&ran);
+    let page = ran.printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("began to remove it, and its NodePlan is gone or has ended"), "{}", ran.printed);
+    assert!(ran.printed.contains("Plan: 0 to add, 0 to change, 1 to destroy."), "{}", ran.printed);
     assert_eq!(there(&program).await, json!({"claims": [], "nodes": [], "vms": [], "nics": []}));
     no_changes(&program).await;
     crate::specifications::judge(record.path());

@@ -1,9 +1,11 @@
 //! The catalogue as people and programs see it.
 
+use std::collections::BTreeSet;
+
 use nodeform::catalog::Catalog;
 use nodeform::catalog::filter::{Asked, CatalogFilter, GpuFilter};
 use nodeform::catalog::miss::{Instead, misses};
-use nodeform::model::{MicroUsdPerHour, Region};
+use nodeform::model::{CapacityType, MicroUsdPerHour, Region, Zone};
 use nodeform::render::catalog::{document, rows, table};
 
 use super::oracle::{OVERLAY, class};
@@ -146,4 +148,21 @@ fn the_document_has_a_version_and_lists_what_is_left_out() {
     assert_eq!(replaced[0]["size"], "Standard_D2as_v5");
     assert_eq!(replaced[0]["listedUsdPerHour"], "0.1780");
     assert!(json["refused"].as_array().is_some_and(|refused| refused.len() > 300));
+}
+
+#[test]
+fn a_catalogue_that_is_narrowed_after_it_was_asked_offers_what_is_left_and_its_copy_all() {
+    let catalog = Catalog::embedded(&Region::new("eastus")).expect("is known");
+    let first = Zone::new("eastus-1");
+    let there = |catalog: &Catalog| {
+        let offered = catalog.offered(&class(), OVERLAY);
+        let offerings = offered.types.iter().flat_map(|kind| &kind.offerings);
+        offerings.filter(|offering| offering.is_available && offering.zone == first).count()
+    };
+    let all = there(&catalog);
+    assert!(all > 500, "{all}");
+    assert_eq!(there(&catalog.clone().without_zones(&BTreeSet::from([first.clone()]))), 0);
+    let ways = BTreeSet::from([("Standard_D2s_v5".into(), first.clone(), CapacityType::OnDemand)]);
+    assert_eq!(there(&catalog.clone().with_only(ways)), 1);
+    assert_eq!(there(&catalog), all);
 }

@@ -73,6 +73,8 @@ async fn a_plan_of_another_cluster_and_one_that_is_late_are_refused() {
     let stage = Stage::start().await;
     stage.propose(&["--class", "create", "--valid-for", "1s"]).await;
     stage.forge.merge(CREATE);
+    let proposed = std::time::Instant::now();
+    stage.program.wait(async || proposed.elapsed().as_secs() >= 1).await;
     let late = refused(&stage, "the plan expired at").await;
     assert!(late.said.contains("hint: propose anew with `nodeform propose"), "{}", late.said);
     assert!(!late.said.contains("plan --live"), "{}", late.said);
