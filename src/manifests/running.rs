@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::found::{Found, Place};
 use super::kind::WorkloadKind;
+use super::listed::NEEDED_KINDS;
 use super::live::LivePod;
 use super::pod::PodBody;
 use super::said::{Note, Said, listed};
@@ -23,9 +24,14 @@ pub enum Cron {
     Peak,
 }
 
-/// Returns whether an input says what runs: it holds a node and a pod on it that a cluster made.
+/// Returns whether an input says what runs: nodes and pods of a cluster were listed, or it holds a node and a pod on it that
+/// a cluster made. Of a list it is known that it is whole: where no pod runs yet, a Deployment that was just scaled has none
+/// either, and the names that its pods will have are not known.
 #[must_use]
 pub fn is_dump(found: &Found) -> bool {
+    if NEEDED_KINDS.iter().all(|kind| found.listed.contains(*kind)) {
+        return true;
+    }
     let nodes: BTreeSet<&str> = found.nodes.iter().map(|node| &**node.name()).collect();
     let is_there = |pod: &LivePod| pod.node.as_ref().is_some_and(|node| nodes.contains(node.as_str()));
     found.pods.iter().any(|(pod, _)| pod.is_made && is_there(pod))

@@ -40,8 +40,8 @@ pub(super) async fn read(cluster: &Cluster, at: Timestamp, seen: &mut Observatio
     })
 }
 
-/// The ledger, and the names of the plans that somebody goes on with, also of those that cannot be read. Where the kind is not installed, whoever
-/// took it away may have left what its plans have begun: which there are is not known.
+/// The ledger, and the names of the plans that somebody goes on with, also of those that cannot be read. Where the kind is
+/// not installed, whoever took it away may have left what its plans have begun: which there are is not known.
 async fn listed(cluster: &Cluster) -> Result<(Ledger, Option<BTreeSet<Arc<str>>>), ClusterFailure> {
     let pages = match cluster.list(PATH, ledger::PLANS_ONLY).await {
         Ok(listed) => listed.pages,

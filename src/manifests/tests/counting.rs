@@ -220,6 +220,19 @@ fn a_manifest_beside_what_a_cluster_made_has_all_its_pods() {
 }
 
 #[test]
+fn where_nodes_and_pods_were_listed_a_deployment_whose_pods_are_yet_to_come_has_none() {
+    use crate::manifests::{ReadOptions, Source, keep, read_kept};
+    let node = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n".to_owned();
+    let text = file(&[node, made(&deployment("web", 5))]);
+    let pods = |listed: &[&str]| {
+        let (mut kept, _) = keep(vec![Source::new("a.yaml", &*text)]);
+        kept.listed.extend(listed.iter().map(|kind| (*kind).to_owned()));
+        read_kept(kept, &ReadOptions::default()).0.pods.len()
+    };
+    assert_eq!([pods(&["nodes", "pods"]), pods(&["nodes"]), pods(&[])], [0, 5, 5]);
+}
+
+#[test]
 fn cron_jobs_may_be_left_out_of_manifests() {
     use crate::manifests::{Cron, ReadOptions, Source, read_all};
     let options = ReadOptions { cron: Some(Cron::Running), ..ReadOptions::default() };
