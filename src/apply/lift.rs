@@ -1,12 +1,13 @@
-//! What a removal left whose plan is gone: the taint of its node and the mark of its NodeClaim are taken away.
+//! What a removal left whose plan is gone or over: the taint of its node and the mark of its NodeClaim are taken away.
 //!
 //! `snapshot` says which those are, of a list that may be old by now: each is looked at once more. Must never touch what a
-//! plan that is recorded has begun.
+//! plan has begun that somebody goes on with, or that cannot be read.
 
 use serde_json::{Value, json};
 
 use super::book::{NotBegun, PLANS};
 use crate::cluster::{Cluster, Writer};
+use crate::ledger::{self, Recorded};
 use crate::model::label;
 use crate::snapshot::Abandoned;
 
@@ -23,7 +24,7 @@ pub async fn lift(writer: &Writer, abandoned: &[Abandoned]) -> Result<(), NotBeg
         let Some(claim) = writer.cluster().get_optional(&path).await? else { continue };
         let mark = claim["metadata"]["annotations"][label::REMOVAL].as_str();
         let is_its = mark.is_some_and(|mark| mark.split('/').next() == Some(&*removal.plan));
-        if !is_its || is_recorded(writer.cluster(), &removal.plan).await? {
+        if !is_its || is_carried_on(writer.cluster(), &removal.plan).await? {
             continue;
         }
         if !removal.is_leaving {
@@ -37,10 +38,14 @@ pub async fn lift(writer: &Writer, abandoned: &[Abandoned]) -> Result<(), NotBeg
     Ok(())
 }
 
-/// Whether there is a plan of this name. What can be no object's name is none.
-async fn is_recorded(cluster: &Cluster, plan: &str) -> Result<bool, NotBegun> {
+/// Whether there is a plan of this name that is not over. What can be no object's name is none.
+async fn is_carried_on(cluster: &Cluster, plan: &str) -> Result<bool, NotBegun> {
     let can_be = !plan.is_empty() && plan.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    Ok(can_be && cluster.get_optional(&format!("{PLANS}/{plan}")).await?.is_some())
+    if !can_be {
+        return Ok(false);
+    }
+    let Some(object) = cluster.get_optional(&format!("{PLANS}/{plan}")).await? else { return Ok(false) };
+    Ok(!ledger::read([&object]).plans.iter().any(Recorded::is_over))
 }
 
 /// Lets pods and load balancers come to the node again.

@@ -42,6 +42,15 @@ async fn there(program: &Program) -> Value {
     })
 }
 
+/// A world whose node has come and runs its five pods, and what is recorded of it.
+async fn with_a_node() -> (tempfile::NamedTempFile, Program) {
+    let record = tempfile::NamedTempFile::new().expect("a file");
+    let program = started(&record.path().display().to_string()).await;
+    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
+    program.wait_for(|state| running(state) == 5).await;
+    (record, program)
+}
+
 #[tokio::test]
 async fn a_planned_node_comes_takes_its_pods_and_goes_without_a_trace() {
     let record = tempfile::NamedTempFile::new().expect("a file");
@@ -130,18 +139,14 @@ async fn a_node_that_somebody_deletes_where_no_controller_runs_goes_when_it_is_n
 
 #[tokio::test]
 async fn a_removal_whose_plan_is_gone_counts_for_nothing_and_apply_takes_its_traces_away() {
-    let record = tempfile::NamedTempFile::new().expect("a file");
-    let program = started(&record.path().display().to_string()).await;
-    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
-    program.wait_for(|state| running(state) == 5).await;
+    let (record, program) = with_a_node().await;
     let (_, claims) = program.kube("GET", "/apis/karpenter.sh/v1/nodeclaims", &Value::Null).await;
     let claim = &claims["items"][0];
     program.begin_removal(claim).await;
     let ran = program.nodeform(&["plan", "--live"], &[]).await;
     done(&ran);
     assert!(ran.printed.starts_with("No changes."), "{}", ran.printed);
-    let said =
-        "counts as any other: plan `gonegonego` began to remove it, and its NodePlan is gone or has ended";
+    let said = "is treated as any other node: plan `gonegonego` began to remove it, and its NodePlan is gone or has ended";
     let page = ran.printed.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains(said), "{}", ran.printed);
     let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
@@ -168,10 +173,7 @@ async fn a_removal_whose_plan_is_gone_counts_for_nothing_and_apply_takes_its_tra
 
 #[tokio::test]
 async fn a_removal_that_failed_is_planned_again_once_its_plan_has_ended() {
-    let record = tempfile::NamedTempFile::new().expect("a file");
-    let program = started(&record.path().display().to_string()).await;
-    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
-    program.wait_for(|state| running(state) == 5).await;
+    let (record, program) = with_a_node().await;
     // Each of eight attempts sends nine times.
     let faults = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "SimulatedFaults",
         "spec": {"faults": [{"kind": "Throttled", "times": 80, "seconds": 1,
@@ -182,10 +184,20 @@ async fn a_removal_that_failed_is_planned_again_once_its_plan_has_ended() {
     let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
     assert_eq!(ran.code, Some(5), "{}\n{}", ran.printed, ran.said);
     assert!(ran.printed.contains("too many requests"), "{}", ran.printed);
+
+    // What was begun is taken back: the node takes pods again.
+    assert_eq!(program.patch(INFLATE, &json!({"spec": {"replicas": 5}})).await.0, 200);
     let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
     done(&ran);
+    assert!(ran.printed.starts_with("No changes."), "{}", ran.printed);
     let page = ran.printed.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains("began to remove it, and its NodePlan is gone or has ended"), "{}", ran.printed);
+    program.wait_for(|state| running(state) == 5).await;
+
+    assert_eq!(program.patch(INFLATE, &json!({"spec": {"replicas": 0}})).await.0, 200);
+    program.wait_for(|state| running(state) == 0).await;
+    let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
+    done(&ran);
     assert!(ran.printed.contains("Plan: 0 to add, 0 to change, 1 to destroy."), "{}", ran.printed);
     assert_eq!(there(&program).await, json!({"claims": [], "nodes": [], "vms": [], "nics": []}));
     no_changes(&program).await;
@@ -210,10 +222,7 @@ async fn without_its_vm(program: &Program) {
 
 #[tokio::test]
 async fn what_is_left_of_a_node_whose_vm_is_gone_goes_with_the_next_apply() {
-    let record = tempfile::NamedTempFile::new().expect("a file");
-    let program = started(&record.path().display().to_string()).await;
-    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
-    program.wait_for(|state| running(state) == 5).await;
+    let (_record, program) = with_a_node().await;
     let before = there(&program).await["claims"][0].clone();
     without_its_vm(&program).await;
     let ran = program.nodeform(&["apply", "--auto-approve"], &[]).await;
@@ -249,10 +258,7 @@ async fn deleted(program: &Program, path: &str) {
 
 #[tokio::test]
 async fn nodes_of_a_pool_that_is_gone_are_destroyed_on_request() {
-    let record = tempfile::NamedTempFile::new().expect("a file");
-    let program = started(&record.path().display().to_string()).await;
-    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
-    program.wait_for(|state| running(state) == 5).await;
+    let (_record, program) = with_a_node().await;
     deleted(&program, "/apis/karpenter.sh/v1/nodepools/general-purpose").await;
     no_changes_of_nodes(&program).await;
     let target = "nodepool/general-purpose";
@@ -297,10 +303,7 @@ async fn a_target_that_names_nothing_is_refused_with_the_name_that_may_be_meant(
 
 #[tokio::test]
 async fn to_destroy_what_a_budget_keeps_is_done_in_part() {
-    let record = tempfile::NamedTempFile::new().expect("a file");
-    let program = started(&record.path().display().to_string()).await;
-    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
-    program.wait_for(|state| running(state) == 5).await;
+    let (_record, program) = with_a_node().await;
     let budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
     let budget = json!({
         "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web", "namespace": "default"},
@@ -356,10 +359,7 @@ async fn what_azure_refused_is_not_planned_again_until_that_is_over() {
 
 #[tokio::test]
 async fn a_snapshot_of_hidden_names_gives_the_plan_of_the_cluster_itself() {
-    let record = tempfile::NamedTempFile::new().expect("a file");
-    let program = started(&record.path().display().to_string()).await;
-    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
-    program.wait_for(|state| running(state) == 5).await;
+    let (_record, program) = with_a_node().await;
     assert_eq!(program.patch(INFLATE, &json!({"spec": {"replicas": 0}})).await.0, 200);
     program.wait_for(|state| running(state) == 0).await;
     let folder = tempfile::tempdir().expect("a folder");
@@ -384,10 +384,7 @@ async fn a_snapshot_of_hidden_names_gives_the_plan_of_the_cluster_itself() {
 
 #[tokio::test]
 async fn tags_of_a_class_come_to_vms_that_run_and_those_of_others_stay() {
-    let record = tempfile::NamedTempFile::new().expect("a file");
-    let program = started(&record.path().display().to_string()).await;
-    done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
-    program.wait_for(|state| running(state) == 5).await;
+    let (record, program) = with_a_node().await;
     let before = there(&program).await;
     let (_, claims) = program.kube("GET", "/apis/karpenter.sh/v1/nodeclaims", &Value::Null).await;
     let vm = claims["items"][0]["status"]["providerID"].as_str().expect("an id");
