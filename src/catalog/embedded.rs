@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::disk::DiskPrices;
 use super::estimate;
 use super::gpu::GpuTable;
-use super::made::Made;
+use super::memo::Memo;
 use super::price::{PricedSize, SizePrice, listed, replace_suspicious};
 use super::size::Size;
 use super::size_name::SizeName;
@@ -81,7 +81,7 @@ pub(super) fn load(region: &Region) -> Result<Catalog, UnknownRegion> {
         source,
         only: None,
         refusals: Vec::new(),
-        made: Made::default(),
+        memo: Memo::default(),
     })
 }
 

@@ -13,7 +13,7 @@ pub mod estimate;
 pub mod filter;
 pub mod gpu;
 mod labels;
-mod made;
+mod memo;
 pub mod miss;
 mod offered;
 mod offering;
@@ -32,6 +32,8 @@ pub use self::embedded::{UnknownRegion, digest as embedded_digest, prices_date, 
 pub use self::offering::NO_ZONE;
 pub use self::price::{PricedSize, ReplacedPrice, SizePrice};
 pub use self::read::CatalogFault;
+use memo::Memo;
+
 use crate::model::{
     CapacityType, ClassName, Digest, InstanceType, LabelKey, NetworkSetup, NodeClass, Price, Refusal, Region,
     SkuName, Zone, label,
@@ -59,7 +61,7 @@ pub struct Catalog {
     #[serde(skip)]
     refusals: Vec<Refusal>,
     #[serde(skip)]
-    made: made::Made,
+    memo: Memo,
 }
 
 /// A way to have a size: where, and how it is bought.
@@ -193,23 +195,13 @@ impl Catalog {
     fn of_stock(region: Region, stock: Stock, source: String) -> Self {
         let (zones, disks) = (RegionZones::Unknown, disk::DiskPrices::default());
         let (stock, replaced, refusals) = (Arc::new(stock), Vec::new(), Vec::new());
-        Self {
-            region,
-            stock,
-            zones,
-            disks,
-            replaced,
-            source,
-            only: None,
-            refusals,
-            made: made::Made::default(),
-        }
+        Self { region, stock, zones, disks, replaced, source, only: None, refusals, memo: Memo::default() }
     }
 
     /// Returns the instance types that nodes of this class may have.
     #[must_use]
     pub fn offered(&self, class: &NodeClass, network: NetworkSetup) -> Arc<Offered> {
-        self.made.of(class, network, || self.make_offered(class, network))
+        self.memo.of(class, network, || self.make_offered(class, network))
     }
 
     fn make_offered(&self, class: &NodeClass, network: NetworkSetup) -> Offered {
@@ -357,7 +349,7 @@ impl Catalog {
     #[must_use]
     pub fn without_zones(mut self, gone: &BTreeSet<Zone>) -> Self {
         let region = self.region.clone();
-        self.made = made::Made::default();
+        self.memo = Memo::default();
         match Arc::make_mut(&mut self.stock) {
             Stock::Sizes(sizes) => {
                 for sold in sizes {
@@ -376,7 +368,7 @@ impl Catalog {
     #[must_use]
     pub fn with_only(mut self, ways: BTreeSet<Way>) -> Self {
         self.only = Some(Arc::new(ways));
-        self.made = made::Made::default();
+        self.memo = Memo::default();
         self
     }
 
@@ -384,7 +376,7 @@ impl Catalog {
     #[must_use]
     pub fn without(mut self, refusals: Vec<Refusal>) -> Self {
         self.refusals = refusals;
-        self.made = made::Made::default();
+        self.memo = Memo::default();
         self
     }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub use fault::CatalogFault;
 use kind::{Kind, Page};
 
-use super::made::Made;
+use super::memo::Memo;
 use super::price::{PricedSize, SizePrice};
 use super::size::Size;
 use super::{Catalog, RegionZones, Stock, embedded};
@@ -112,7 +112,7 @@ fn of_sizes(sizes: BTreeMap<SkuName, Size>, region: &Region) -> Catalog {
         replaced: Vec::new(),
         only: None,
         refusals: Vec::new(),
-        made: Made::default(),
+        memo: Memo::default(),
         source: String::new(),
     }
 }

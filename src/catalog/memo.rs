@@ -1,4 +1,4 @@
-//! What was made for an AKSNodeClass is kept: one plan asks for the same class a dozen times.
+//! What an AKSNodeClass was offered is kept: one plan asks for the same class a dozen times.
 //!
 //! A memo alone: it is no part of what a catalogue says, and whoever changes a catalogue starts with an empty one.
 
@@ -12,7 +12,7 @@ const KEPT_MAX: usize = 16;
 
 /// What classes were offered, shared by copies of one catalogue.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Made(Arc<Mutex<Vec<One>>>);
+pub(super) struct Memo(Arc<Mutex<Vec<One>>>);
 
 /// What one class was offered in one network.
 #[derive(Debug)]
@@ -23,15 +23,15 @@ struct One {
 }
 
 /// Two catalogues that say the same are equal, whatever was asked of them.
-impl PartialEq for Made {
+impl PartialEq for Memo {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Made {}
+impl Eq for Memo {}
 
-impl Made {
+impl Memo {
     /// Returns what was made for this class, making it where it was not.
     pub(super) fn of(
         &self,
