@@ -17,7 +17,7 @@ const FIRST: SignedDuration = SignedDuration::from_secs(20);
 /// The longest wait.
 const LONGEST: SignedDuration = SignedDuration::from_mins(10);
 
-/// The same of removals: each attempt moves the node's pods once more, for as little.
+/// The first wait after a removal failed: each attempt evicts the node's pods once more.
 const FIRST_OF_REMOVALS: SignedDuration = SignedDuration::from_mins(2);
 
 /// The longest wait between removals of a node.

@@ -218,14 +218,15 @@ const fn word(outcome: OutcomeKind) -> &'static str {
     }
 }
 
-/// Counts NodeClaims. A removal that a plan began which is gone counts for nothing.
+/// Counts NodeClaims. A removal that a plan began which is gone or over counts for nothing.
 fn of_claims(claims: &[Value], ledger: &Ledger) -> String {
     let is = |claim: &Value, kind: &str| {
         let mut conditions = claim["status"]["conditions"].as_array().into_iter().flatten();
         conditions.any(|condition| condition["type"] == kind && condition["status"] == "True")
     };
     let is_whole = ledger.faults.is_empty();
-    let is_known = |plan: &str| !is_whole || ledger.plans.iter().any(|known| *known.name == *plan);
+    let goes_on = |known: &Recorded, plan: &str| *known.name == *plan && !known.is_over();
+    let is_known = |plan: &str| !is_whole || ledger.plans.iter().any(|known| goes_on(known, plan));
     let leaves = |claim: &&Value| {
         let mark = claim["metadata"]["annotations"][label::REMOVAL].as_str();
         claim["metadata"]["deletionTimestamp"].is_string()

@@ -104,7 +104,7 @@ pub(super) fn of_abandoned(abandoned: &[Abandoned]) -> Vec<Remark> {
         what: match is_leaving {
             false => {
                 format!(
-                    "counts as any other: plan `{plan}` began to remove it, and its NodePlan is gone or has ended"
+                    "is treated as any other node: plan `{plan}` began to remove it, and its NodePlan is gone or has ended"
                 )
             }
             true => {

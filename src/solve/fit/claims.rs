@@ -63,7 +63,7 @@ impl fmt::Display for ClaimState {
                 write!(formatter, "bound first: `{class}` makes a volume at once that every node reaches")
             }
             Self::InOneZone(class) => {
-                write!(formatter, "bound first: `{class}` makes the disk at once, in the one zone that it allows")
+                write!(formatter, "bound first: `{class}` makes the disk at once, in the only zone that it allows")
             }
             Self::InSomeZone(class) => write!(
                 formatter,
@@ -83,15 +83,15 @@ impl fmt::Display for ClaimState {
                 formatter.write_str(others.as_deref().unwrap_or("the class has no provisioner"))
             }
             Self::PendingOfUnknown(AskedClass::Named(class)) => {
-                write!(formatter, "not bound, of StorageClass `{class}`, which is not in the input")
+                write!(formatter, "not bound: its StorageClass `{class}` is not in the input")
             }
             Self::PendingOfUnknown(AskedClass::Default) => formatter.write_str(
-                "not bound, of the default StorageClass, and none in the input is the default (hint: \
+                "not bound: it asks for the default StorageClass, and none in the input is the default (hint: \
                  `storageClassName` on the claim, or `storageclass.kubernetes.io/is-default-class: \"true\"` on a \
                  StorageClass)",
             ),
             Self::PendingOfUnknown(AskedClass::None) => formatter.write_str(
-                "not bound, and asks for no StorageClass: it waits until somebody binds a PersistentVolume to it",
+                "not bound: it asks for no StorageClass, so it waits until somebody binds a PersistentVolume to it",
             ),
             Self::NotInInput => formatter.write_str("not in the input"),
             Self::Disk => formatter.write_str("a disk by its name, in a zone that is not known"),
@@ -181,10 +181,10 @@ fn of_others(class: &Arc<str>, wish: Option<&VolumeWish>, storage: &Storage) -> 
     let shown = |bytes| ResourceName::EphemeralStorage.show(bytes);
     if offer.bytes < wish.bytes {
         let (has, asked) = (shown(offer.bytes), shown(wish.bytes));
-        return Some(format!("the largest, `{name}`, has {has}, and {asked} is asked for"));
+        return Some(format!("the largest, `{name}`, has {has}, and the claim asks for {asked}"));
     }
     Some(format!(
-        "`{name}` is large enough, but its access modes, volume mode or labels are not what is asked for"
+        "`{name}` is large enough, but its access modes, volume mode or labels do not match the claim"
     ))
 }
 

@@ -194,10 +194,10 @@ fn what_a_claim_without_a_volume_waits_for_is_named() {
     assert_eq!(
         said("large"),
         "claim `large` is not bound, and no PersistentVolume of class `by-hand` is available for it: the largest, `pv-2`, \
-         has 10Gi, and 20Gi is asked for"
+         has 10Gi, and the claim asks for 20Gi"
     );
     assert!(
-        said("of-unknown").ends_with("of StorageClass `gold`, which is not in the input"),
+        said("of-unknown").ends_with("its StorageClass `gold` is not in the input"),
         "{}",
         said("of-unknown")
     );
