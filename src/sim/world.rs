@@ -122,6 +122,8 @@ impl World {
         for machine in load::machines(&mut world.azure, &world.cluster.store, start.time, draw) {
             world.play.has_joined(&machine.vm_id, &machine.name, &machine.node);
         }
+        // Whoever looks first sees the pods that its workloads have: the cluster was there before.
+        world.happen(Event::Reconcile);
         world.settle();
         Ok(world)
     }
