@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Observation, ObserveFault};
 use crate::cluster::{Cluster, ClusterFailure};
 use crate::manifests::Source;
-use crate::manifests::listed::{NEEDED_KINDS, SNAPSHOT_KINDS};
+use crate::manifests::listed::{ListedKind, NEEDED_KINDS, SNAPSHOT_KINDS};
 use crate::snapshot::Gap;
 
 impl From<ClusterFailure> for ObserveFault {
@@ -28,6 +28,17 @@ fn warnings(unread: &[(&'static str, ClusterFailure)]) -> Vec<String> {
     unread.iter().enumerate().map(warning).collect()
 }
 
+/// The kinds by which users say what is allowed: read behind all that runs, so that who freezes or deletes a pool
+/// and then scales down is heeded, however long the lists between them take.
+const RULING: [&str; 2] = ["nodepools", "aksnodeclasses"];
+
+/// Returns the kinds in the order in which they are read.
+fn in_order() -> impl Iterator<Item = ListedKind> {
+    let (ruling, running): (Vec<_>, Vec<_>) =
+        SNAPSHOT_KINDS.into_iter().partition(|kind| RULING.contains(&kind.word));
+    running.into_iter().chain(ruling)
+}
+
 /// Lists the kinds. An API that is not installed has no objects; what cannot be listed is a gap.
 pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<(), ObserveFault> {
     let groups: BTreeSet<&str> = SNAPSHOT_KINDS
@@ -38,7 +49,7 @@ pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<()
     let served = cluster.served(&groups).await?;
     seen.missing = WRITTEN_KINDS.into_iter().filter(|kind| served.path(kind).is_none()).collect();
     let mut unread: Vec<(&'static str, ClusterFailure)> = Vec::new();
-    for kind in SNAPSHOT_KINDS {
+    for kind in in_order() {
         let Some(path) = served.path(kind.resource) else {
             if NEEDED_KINDS.contains(&kind.word) {
                 return Err(ObserveFault::new(
@@ -62,4 +73,16 @@ pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<()
     seen.gaps.extend(Gap::of_kinds(&words));
     seen.warnings.extend(warnings(&unread));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULING, SNAPSHOT_KINDS, in_order};
+
+    #[test]
+    fn pools_and_their_classes_are_read_behind_all_that_runs() {
+        let words: Vec<&str> = in_order().map(|kind| kind.word).collect();
+        assert_eq!(words.len(), SNAPSHOT_KINDS.len(), "each is read");
+        assert!(words.ends_with(&RULING), "{words:?}");
+    }
 }
