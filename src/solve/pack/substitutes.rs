@@ -38,10 +38,12 @@ type Choice = (SkuName, Zone, CapacityType);
 /// The offerings of a pool, cheapest first, with numbers for their names.
 struct Shelf {
     offers: Vec<Offer>,
-    /// The place of each offering.
-    places: BTreeMap<Choice, usize>,
-    /// How many zones and capacity types there are.
-    widths: (usize, usize),
+    /// The place of each offering by the number of its size, zone and capacity type.
+    places: Vec<Option<usize>>,
+    /// The sizes, by their places in the pool.
+    sizes: BTreeMap<SkuName, usize>,
+    zones: Vec<Zone>,
+    types: Vec<CapacityType>,
     /// What nodes of each size offer beside each set of daemonsets, one amount a dimension.
     rooms: Vec<Vec<Vec<i64>>>,
 }
@@ -58,6 +60,15 @@ struct Offer {
     /// What it costs and counts as.
     weighed: Weighed,
     substitute: Substitute,
+}
+
+impl Offer {
+    /// What offerings are sorted by: price, then names, those without a zone last of their size.
+    fn rank(&self) -> (MicroUsdPerHour, &SkuName, bool, &Zone, CapacityType) {
+        let Substitute { effective_price, size, zone, capacity_type } = &self.substitute;
+        let price = effective_price.known().unwrap_or(MicroUsdPerHour(i64::MAX));
+        (price, size, zone.as_str() == "0", zone, *capacity_type)
+    }
 }
 
 impl Shelf {
@@ -78,24 +89,43 @@ impl Shelf {
                 offers.push(Offer { kind, usable, overhead, zone, bought, weighed, substitute });
             }
         }
-        offers.sort_by_cached_key(|Offer { substitute: other, .. }| {
-            let price = other.effective_price.known().unwrap_or(MicroUsdPerHour(i64::MAX));
-            (price, other.size.clone(), other.zone.as_str() == "0", other.zone.clone(), other.capacity_type)
-        });
-        let choice = |other: &Substitute| (other.size.clone(), other.zone.clone(), other.capacity_type);
-        let places = offers.iter().enumerate().map(|(place, offer)| (choice(&offer.substitute), place));
-        let places = places.collect();
+        offers.sort_by(|a, b| a.rank().cmp(&b.rank()));
         let of_kind = |kind: &Kind<'_>| {
             let beside = |overhead| dimension::offered(kind, overhead, dimensions);
             pool.overheads.iter().map(beside).collect()
         };
         let rooms = pool.kinds.iter().map(of_kind).collect();
-        Self { offers, places, widths: (zones.values().len(), types.values().len()), rooms }
+        let mut shelf = Self {
+            offers,
+            places: Vec::new(),
+            sizes: pool
+                .kinds
+                .iter()
+                .enumerate()
+                .map(|(place, kind)| (kind.kind.name.clone(), place))
+                .collect(),
+            zones: zones.values().to_vec(),
+            types: types.values().to_vec(),
+            rooms,
+        };
+        shelf.places = vec![None; shelf.number(pool.kinds.len(), 0, 0)];
+        for (place, Offer { kind, zone, bought, .. }) in shelf.offers.iter().enumerate() {
+            let number = shelf.number(*kind, *zone, *bought);
+            shelf.places[number] = Some(place);
+        }
+        shelf
+    }
+
+    /// Returns the place of an offering.
+    fn place(&self, (size, zone, bought): (&SkuName, &Zone, CapacityType)) -> Option<usize> {
+        let zone = self.zones.iter().position(|other| other == zone)?;
+        let bought = self.types.iter().position(|other| *other == bought)?;
+        self.places[self.number(*self.sizes.get(size)?, zone, bought)]
     }
 
     /// Returns the number of a size, zone and capacity type, whether or not that is offered.
     const fn number(&self, kind: usize, zone: usize, bought: usize) -> usize {
-        (kind * self.widths.0 + zone) * self.widths.1 + bought
+        (kind * self.zones.len() + zone) * self.types.len() + bought
     }
 
     /// Returns whether nodes of each size hold so much, beside each set of daemonsets.
@@ -154,16 +184,14 @@ pub(super) fn of(
     needed: &[Substitute],
 ) -> Vec<Substitute> {
     let shelf = &rooms.0[desk.problem.columns[opened.column].pool];
-    let Some(own) = shelf.places.get(own).copied() else { return Vec::new() };
+    let Some(own) = shelf.place((&own.0, &own.1, own.2)) else { return Vec::new() };
     let offer = &shelf.offers[own];
     let mut listed =
         Listed { shelf, sizes: vec![offer.kind], zones: vec![offer.zone], types: vec![offer.bought] };
     let mut kept = Vec::new();
     let needed: BTreeSet<usize> = needed
         .iter()
-        .filter_map(|other| {
-            shelf.places.get(&(other.size.clone(), other.zone.clone(), other.capacity_type)).copied()
-        })
+        .filter_map(|other| shelf.place((&other.size, &other.zone, other.capacity_type)))
         .collect();
     let is_avoided = |place: &usize| {
         !needed.contains(place) && caution::is_avoided_for(shelf.offers[*place].weighed, offer.weighed)

@@ -28,32 +28,38 @@ impl Known {
     #[must_use]
     pub fn of(market: &Market) -> Self {
         let mut known = Self::default();
+        // Few labels are spoken of, and a size has thirty.
+        let series = LabelKey::new(label::SKU_SERIES);
+        let spoken_of: BTreeSet<&LabelKey> = market.spoken_of.iter().chain([&series]).collect();
+        // Many offerings, few zones.
+        let mut zones = BTreeSet::new();
         for kind in market.offered.values().flat_map(|offered| &offered.types) {
-            known.add_all(&kind.requirements, market);
+            known.add_all(&kind.requirements, &spoken_of);
             for offering in &kind.offerings {
-                known.add_all(&offering.requirements, market);
-                let zone = known.values.entry(LabelKey::new(label::ZONE)).or_default();
-                zone.insert(Arc::from(offering.zone.as_str()));
-                let types = known.values.entry(LabelKey::new(label::CAPACITY_TYPE)).or_default();
-                types.insert(Arc::from(offering.capacity_type.as_str()));
+                known.add_all(&offering.requirements, &spoken_of);
+                zones.insert(offering.zone.as_str());
             }
         }
-        let types = known.values.entry(LabelKey::new(label::CAPACITY_TYPE)).or_default();
-        types.extend([CapacityType::OnDemand, CapacityType::Spot].map(|kind| Arc::from(kind.as_str())));
+        let types = [CapacityType::OnDemand, CapacityType::Spot].map(|kind| Arc::from(kind.as_str()));
+        known.values.entry(LabelKey::new(label::CAPACITY_TYPE)).or_default().extend(types);
+        if !zones.is_empty() {
+            let zones = zones.into_iter().map(Arc::from);
+            known.values.entry(LabelKey::new(label::ZONE)).or_default().extend(zones);
+        }
         known
     }
 
-    fn add_all(&mut self, requirements: &Requirements, market: &Market) {
-        // Few labels are spoken of, and a size has thirty.
-        let series = [LabelKey::new(label::SKU_SERIES)];
-        let found = |key| Some((key, requirements.get(LabelKey::as_str(key))?));
-        for (key, requirement) in market.spoken_of.iter().chain(&series).filter_map(found) {
-            match requirement.listed() {
-                Some(values) => {
-                    self.values.entry(key.clone()).or_default().extend(values.iter().cloned());
-                }
-                None => {
-                    self.boundless.insert(key.clone());
+    fn add_all(&mut self, requirements: &Requirements, spoken_of: &BTreeSet<&LabelKey>) {
+        for key in spoken_of {
+            let Some(requirement) = requirements.get(key.as_str()) else { continue };
+            let Some(values) = requirement.listed() else {
+                self.boundless.insert((*key).clone());
+                continue;
+            };
+            let known = self.values.entry((*key).clone()).or_default();
+            for value in values.iter() {
+                if !known.contains(value) {
+                    known.insert(value.clone());
                 }
             }
         }
