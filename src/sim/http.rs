@@ -49,7 +49,7 @@ impl Request {
     /// Adds a JSON body.
     #[must_use]
     pub fn json(mut self, body: &Value) -> Self {
-        self.body = body.to_string().into_bytes();
+        self.body = written(body);
         self.header("content-type", "application/json")
     }
 
@@ -121,7 +121,7 @@ impl Answer {
 
     /// The same answer with this body.
     pub(crate) fn with_json(mut self, body: &Value) -> Self {
-        self.body = body.to_string().into_bytes();
+        self.body = written(body);
         self.with("Content-Type", "application/json")
     }
 
@@ -142,6 +142,11 @@ impl Answer {
     pub fn value(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
+}
+
+/// JSON is written without fail: its keys are texts.
+fn written(body: &Value) -> Vec<u8> {
+    serde_json::to_vec(body).unwrap_or_default()
 }
 
 /// Decodes percent signs, and plus signs where they stand for spaces. What is no UTF-8 stays readable.

@@ -34,7 +34,7 @@ pub(crate) fn answer(
     let name = match rest {
         [] if call.method == "GET" => {
             let azure = &*azure;
-            let all = azure.disks.iter().map(|(name, disk)| (name.clone(), move || shown(azure, disk)));
+            let all = azure.disks.iter().map(|(name, disk)| (name, move || shown(azure, disk)));
             return Ok(page::answer(azure, call, stage, all));
         }
         [name] => (*name).to_owned(),

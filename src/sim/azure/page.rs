@@ -8,11 +8,11 @@ use crate::sim::http::{Answer, decoded};
 
 /// Answers a list of named resources, ordered by their lower-case names. The next page begins after the name in the
 /// token. Each resource says what it shows, and is asked for that if it is on the page.
-pub(crate) fn answer<F: FnOnce() -> Value>(
+pub(crate) fn answer<N: AsRef<str>, F: FnOnce() -> Value>(
     azure: &Azure,
     call: &Call<'_>,
     stage: &mut Stage<'_>,
-    all: impl Iterator<Item = (String, F)>,
+    all: impl Iterator<Item = (N, F)>,
 ) -> Answer {
     let token = call.request.query("$skiptoken").unwrap_or_default();
     let after = data_encoding::BASE64URL_NOPAD
@@ -21,14 +21,14 @@ pub(crate) fn answer<F: FnOnce() -> Value>(
         .and_then(|bytes| String::from_utf8(bytes).ok())
         .unwrap_or_default();
     let size = usize::try_from(azure.settings.page_size).unwrap_or(usize::MAX);
-    let mut rest = all.filter(|(name, _)| token.is_empty() || *name > after);
-    let (names, page): (Vec<String>, Vec<Value>) =
+    let mut rest = all.filter(|(name, _)| token.is_empty() || name.as_ref() > after.as_str());
+    let (names, page): (Vec<N>, Vec<Value>) =
         rest.by_ref().take(size).map(|(name, shown)| (name, shown())).unzip();
     let has_more = rest.next().is_some();
     let mut body = json!({"value": page});
     let is_cut = has_more && stage.faults.cuts_list(&Occasion::of(call), stage.now);
     if let (Some(last), true, false) = (names.last(), has_more, is_cut) {
-        body["nextLink"] = json!(call.absolute(&next_target(&call.request.target, last)));
+        body["nextLink"] = json!(call.absolute(&next_target(&call.request.target, last.as_ref())));
     }
     Answer::json(200, &body)
 }

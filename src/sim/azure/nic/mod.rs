@@ -178,7 +178,7 @@ pub(crate) fn answer(
     let name = match rest {
         [] if call.method == "GET" => {
             let azure = &*azure;
-            let all = azure.nics.iter().map(|(name, nic)| (name.clone(), move || nic.shown(azure)));
+            let all = azure.nics.iter().map(|(name, nic)| (name, move || nic.shown(azure)));
             return Ok(page::answer(azure, call, stage, all));
         }
         [name] => (*name).to_owned(),

@@ -78,9 +78,10 @@ pub(crate) fn answer(
     match (call.method, rest) {
         ("GET", []) => {
             let azure = &*azure;
-            let all = azure.machines.iter().map(|(name, machine)| {
-                (name.clone(), move || show::machine(azure, machine, show::With::Nothing))
-            });
+            let all = azure
+                .machines
+                .iter()
+                .map(|(name, machine)| (name, move || show::machine(azure, machine, show::With::Nothing)));
             Ok(page::answer(azure, call, stage, all))
         }
         ("GET", [name]) => {
