@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::cluster::Watch;
@@ -115,12 +116,12 @@ impl Answer {
     }
 
     /// An answer with a JSON body.
-    pub(crate) fn json(status: u16, body: &Value) -> Self {
+    pub(crate) fn json(status: u16, body: &impl Serialize) -> Self {
         Self::empty(status).with_json(body)
     }
 
     /// The same answer with this body.
-    pub(crate) fn with_json(mut self, body: &Value) -> Self {
+    pub(crate) fn with_json(mut self, body: &impl Serialize) -> Self {
         self.body = written(body);
         self.with("Content-Type", "application/json")
     }
@@ -145,7 +146,7 @@ impl Answer {
 }
 
 /// JSON is written without fail: its keys are texts.
-fn written(body: &Value) -> Vec<u8> {
+fn written(body: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(body).unwrap_or_default()
 }
 

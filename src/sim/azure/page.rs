@@ -25,7 +25,8 @@ pub(crate) fn answer<N: AsRef<str>, F: FnOnce() -> Value>(
     let (names, page): (Vec<N>, Vec<Value>) =
         rest.by_ref().take(size).map(|(name, shown)| (name, shown())).unzip();
     let has_more = rest.next().is_some();
-    let mut body = json!({"value": page});
+    // Moved in: the macro would copy a page whole.
+    let mut body = Value::from_iter([("value", page)]);
     let is_cut = has_more && stage.faults.cuts_list(&Occasion::of(call), stage.now);
     if let (Some(last), true, false) = (names.last(), has_more, is_cut) {
         body["nextLink"] = json!(call.absolute(&next_target(&call.request.target, last.as_ref())));

@@ -1,6 +1,8 @@
 //! SKUs: the list as ARM shows it, and what the simulated Azure itself reads out of it.
 
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+use serde_json::Value;
 
 use super::{ArmError, Azure, Call};
 use crate::sim::http::Answer;
@@ -92,7 +94,7 @@ pub(crate) fn list(azure: &Azure, call: &Call<'_>) -> Result<Answer, ArmError> {
         })
     };
     let value: Vec<&Value> = azure.sku_list.iter().filter(shown).collect();
-    Ok(Answer::json(200, &json!({"value": value})))
+    Ok(Answer::json(200, &BTreeMap::from([("value", value)])))
 }
 
 /// `location eq 'westeurope'`, the only filter that Azure knows here.

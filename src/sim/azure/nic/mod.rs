@@ -148,7 +148,7 @@ impl Nic {
             .zip(&self.addresses)
             .map(|(configuration, given)| self.shown_configuration(azure, configuration, *given, &etag))
             .collect();
-        set(&mut body, &["properties", "ipConfigurations"], json!(configurations));
+        set(&mut body, &["properties", "ipConfigurations"], configurations.into());
         body
     }
 

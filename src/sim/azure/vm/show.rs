@@ -46,7 +46,7 @@ pub(crate) fn machine(azure: &Azure, machine: &Machine, with: With) -> Value {
     if with != With::Nothing && !machine.extensions.is_empty() {
         let all: Vec<Value> =
             machine.extensions.values().map(|found| extension::shown(azure, machine, found)).collect();
-        set(&mut body, &["resources"], json!(all));
+        set(&mut body, &["resources"], all.into());
     }
     if with == With::ExtensionsAndView {
         set(&mut body, &["properties", "instanceView"], instance_view(machine));
