@@ -19,3 +19,6 @@ mod structural;
 #[path = "../support/worlds/mod.rs"]
 mod support;
 mod worlds;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

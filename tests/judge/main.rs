@@ -5,3 +5,6 @@
 mod support;
 mod tampered;
 mod topology;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -9,3 +9,6 @@ mod replay;
 #[expect(dead_code, unused_imports, reason = "each test binary uses a part of it")]
 #[path = "../support/worlds/mod.rs"]
 mod support;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -17,6 +17,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use nodeform::manifests::Source;
 use nodeform::offline::{self, Request, world};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How many changed manifests are tried where nobody says another number.
 const CASES: usize = 2000;
 

@@ -38,6 +38,9 @@ use support::judged::{try_plan_of, try_planned};
 use support::random::{refusing_worlds, roomy_worlds, soft_worlds, worlds};
 use support::stored::stored_worlds;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Cases of each property where nobody says another number: together some minutes of one core.
 const CASES: u32 = 16;
 

@@ -10,3 +10,6 @@ mod scenarios;
 mod seeds;
 mod stage;
 mod updates;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
