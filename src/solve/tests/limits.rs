@@ -288,6 +288,20 @@ fn pods_that_have_no_place_take_no_zone_from_others_of_their_spread() {
 }
 
 #[test]
+fn zones_that_no_node_is_left_for_keep_no_pod_from_the_others() {
+    for nodes in [1, 2] {
+        let world = |pods: usize| {
+            World::of(vec![Pool { nodes_max: Some(nodes), ..pool("default") }]).pods(spread_web(pods))
+        };
+        for pods in [1, 2, 3, 6] {
+            let solution = world(pods).solve();
+            let placed: usize = solution.target.new.iter().map(|node| node.pods.len()).sum();
+            assert_eq!(placed, pods, "kube-scheduler counts zones that have nodes: {}", world(pods).text());
+        }
+    }
+}
+
+#[test]
 fn whoever_waits_beside_a_spread_under_a_limit_keeps_the_place_of_its_priority() {
     let placed = |replicas: usize| {
         let first = (0..4).map(|number| pod(&format!("first-{number}")).cpu("900m").priority(10));

@@ -5,6 +5,7 @@
 //! to the cheapest. A pod that no place may take is refused with the reason. Nodes are never opened here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::census::{Census, Running};
 use super::domains::{Cell, Outside, Places, THERE, Values};
@@ -134,7 +135,9 @@ pub(in crate::solve) fn assign(
     let census = running.census().clone();
     let untied = demand.shapes.iter().filter(|shape| shape.roles.is_empty());
     let (following, gathered) = (Following::default(), Gathered::of(untied));
-    let mut round = Round { topology, census, caps, manner, following, gathered };
+    let nodes_max = supply.pools.iter().map(|pool| pool.pool.nodes_max).sum::<Option<u64>>();
+    let nodes_max = nodes_max.and_then(|most| usize::try_from(most).ok());
+    let mut round = Round { topology, census, caps, manner, nodes_max, following, gathered };
     let sure = round.sure(&parts);
     for part in &parts {
         round.open_domains(part);
@@ -234,6 +237,8 @@ struct Round<'r> {
     census: Census,
     caps: &'r Caps,
     manner: Manner,
+    /// How many nodes all pools may have together, where each has such a limit.
+    nodes_max: Option<usize>,
     following: Following,
     /// How many pods each zone is given.
     gathered: Gathered,
@@ -280,13 +285,19 @@ impl Round<'_> {
         }
     }
 
-    /// Makes the domains known that pods of a spread may open.
+    /// Makes the domains known that pods of a spread may open. kube-scheduler counts a domain once it has a node: where there
+    /// are more than nodes may be, those are left out that got none in an earlier round.
     fn open_domains(&mut self, part: &Part) {
         for role in part.roles.iter().filter(|role| role.is_bound) {
             let group = &self.topology.groups[role.group];
             let GroupKind::Spread(_) = &group.kind else { continue };
-            for cell in part.cells.iter().filter(|cell| cell.room.is_none()) {
-                if let Some(domain) = part.domain(cell, &group.key) {
+            let new = part.cells.iter().enumerate().filter(|(_, cell)| cell.room.is_none());
+            let new: Vec<(usize, &Arc<str>)> =
+                new.filter_map(|(place, cell)| Some((place, part.domain(cell, &group.key)?))).collect();
+            let count = new.iter().map(|(_, domain)| domain).collect::<BTreeSet<_>>().len();
+            let are_few = self.nodes_max.is_some_and(|most| most < count);
+            for (place, domain) in new {
+                if !are_few || self.cap(part, place) > 0 {
                     self.census.open(role.group, domain);
                 }
             }
