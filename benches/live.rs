@@ -1,5 +1,5 @@
 //! Measures a live cluster of a thousand nodes: reading it from a simulator on loopback, carrying out a plan for a thousand
-//! nodes in memory, and the demo as a newcomer sees it.
+//! nodes in memory, proposing one with three hundred removals, and the demo as a newcomer sees it.
 //!
 //! Nothing is asserted about time. Names of figures as arguments leave out the others.
 #![expect(
@@ -9,6 +9,9 @@
 )]
 
 mod asked;
+#[path = "../tests/live/review/forge.rs"]
+#[expect(dead_code, reason = "stories of reviews use more of it")]
+mod forge;
 mod rows;
 
 use std::collections::BTreeSet;
@@ -42,6 +45,9 @@ const RUNS: usize = 3;
 const NODES: usize = 1_000;
 const PODS: usize = 10_000;
 
+/// How many of the nodes carry pods where the others are to go.
+const BUSY: usize = 700;
+
 /// When the world in memory begins.
 const START: Timestamp = Timestamp::constant(1_767_603_600, 0);
 
@@ -56,6 +62,9 @@ fn main() {
     }
     if asked.has("apply_1000_cpu_seconds") {
         apply(&mut figures);
+    }
+    if asked.has("propose_seconds") {
+        propose(&mut figures);
     }
     if asked.has("demo_seconds") {
         let start = Instant::now();
@@ -73,6 +82,27 @@ struct Simulator {
 }
 
 impl Simulator {
+    /// Writes a world into a folder and starts it.
+    fn of(folder: &Path, documents: &[Value]) -> Self {
+        fs::create_dir_all(folder).expect("the target folder takes folders");
+        let text: String = documents.iter().map(|document| format!("---\n{document}\n")).collect();
+        fs::write(folder.join("world.yaml"), text).expect("the world can be written");
+        Self::start(folder)
+    }
+
+    /// Runs nodeform on its cluster, which succeeds, and returns how long it took.
+    fn nodeform(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Duration {
+        let start = Instant::now();
+        let ran = Command::new(env!("CARGO_BIN_EXE_nodeform"))
+            .args(arguments)
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .envs(variables.iter().copied())
+            .output()
+            .expect("the program starts");
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        start.elapsed()
+    }
+
     fn start(world: &Path) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_nodeform-azure-sim"))
             .arg("--world")
@@ -101,12 +131,7 @@ impl Drop for Simulator {
 /// Reads a cluster of a thousand VMs and ten thousand pods, and saves what was seen.
 fn observe(figures: &mut Rows) {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench-live");
-    let world = folder.join("world");
-    fs::create_dir_all(&world).expect("the target folder takes folders");
-    let documents: Vec<Value> = running_cluster();
-    let text: String = documents.iter().map(|document| format!("---\n{document}\n")).collect();
-    fs::write(world.join("world.yaml"), text).expect("the world can be written");
-    let simulator = Simulator::start(&world);
+    let simulator = Simulator::of(&folder.join("world"), &running_cluster(NODES));
     let file = folder.join("snapshot.json");
     let mut runs: Vec<(Duration, u64)> = (0..RUNS).map(|_| read(&simulator, &file)).collect();
     let saved: Value =
@@ -184,6 +209,31 @@ fn apply(figures: &mut Rows) {
     }
 }
 
+/// Proposes a plan that was saved: its files are written, committed and pushed to a Git server on loopback.
+fn propose(figures: &mut Rows) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let simulator = Simulator::of(&folder.path().join("world"), &running_cluster(BUSY));
+    let plan = folder.path().join("plan.json").display().to_string();
+    simulator.nodeform(&["plan", "--live", "--out", &plan], &[]);
+    let saved: Value =
+        serde_json::from_slice(&fs::read(&plan).expect("it was saved")).expect("a plan is JSON");
+    assert_eq!(saved["summary"]["destroy"], NODES - BUSY, "what carries no pods goes: {}", saved["summary"]);
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let mut runs: Vec<Duration> = (0..RUNS)
+        .map(|run| {
+            let forge = runtime.block_on(forge::Forge::start());
+            let cache = folder.path().join(format!("cache-{run}")).display().to_string();
+            let variables = [("XDG_CACHE_HOME", cache.as_str()), ("NODEFORM_GIT_TOKEN", forge::TOKEN)];
+            let repository = ["--git-repository", &forge.url(), "--allow-http"];
+            let took = simulator.nodeform(&[&["propose", &plan][..], &repository].concat(), &variables);
+            assert!(forge.branches().contains("nodeform/"), "{}", forge.branches());
+            took
+        })
+        .collect();
+    runs.sort();
+    figures.add("propose_seconds", runs[RUNS / 2].as_secs_f64(), "s");
+}
+
 /// The processor time of this process, as the kernel counts it: in hundredths of a second.
 fn cpu_seconds() -> f64 {
     let facts = fs::read_to_string("/proc/self/stat").expect("Linux says it");
@@ -223,8 +273,8 @@ fn deployment() -> Value {
             "spec": {"containers": [{"name": "web", "image": "x", "resources": {"requests": {"cpu": "3"}}}]}}}})
 }
 
-/// Nodes that stand on VMs, their NodeClaims, and ten pods on each.
-fn running_cluster() -> Vec<Value> {
+/// Nodes that stand on VMs, their NodeClaims, and pods on the first of them.
+fn running_cluster(busy: usize) -> Vec<Value> {
     let mut documents = vec![settings(), node_pool(), node_class()];
     for number in 0..NODES {
         let (node, claim) = node_and_claim(number);
@@ -233,7 +283,7 @@ fn running_cluster() -> Vec<Value> {
     documents.extend((0..PODS).map(|number| {
         json!({"apiVersion": "v1", "kind": "Pod",
             "metadata": {"name": format!("web-{number}"), "namespace": "default", "labels": {"app": "web"}},
-            "spec": {"nodeName": name(number % NODES), "containers": [{"name": "web", "image": "x",
+            "spec": {"nodeName": name(number % busy), "containers": [{"name": "web", "image": "x",
                 "env": [{"name": "HOME", "value": "/"}], "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}}}]},
             "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}})
     }));
