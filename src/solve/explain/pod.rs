@@ -121,10 +121,13 @@ pub fn explain_pod(
         } else {
             let why = existing::why(standing, &shape).err().or_else(|| torn.clone());
             let missed = why.map(|miss| format!("{}: {}", miss.rule, miss.because));
-            missed.or_else(|| goes(solution, &standing.node.name)).or_else(|| {
-                let PodOutcome::Placed(NodeRef::New(place)) = &outcome else { return None };
-                let new = came_off::labels_of(&supply, solution.target.new.get(*place)?);
-                elsewhere((&topology, &shape.roles), &standing.node.labels, &new)
+            missed.or_else(|| goes(solution, &standing.node.name)).or_else(|| match &outcome {
+                PodOutcome::Placed(NodeRef::New(place)) => {
+                    let new = came_off::labels_of(&supply, solution.target.new.get(*place)?);
+                    elsewhere((&topology, &shape.roles), &standing.node.labels, &new)
+                }
+                PodOutcome::Unplaced { .. } => nowhere((&topology, &shape.roles), &standing.node.labels),
+                _ => None,
             })
         };
         (standing.node.name.clone(), because)
@@ -156,6 +159,13 @@ fn elsewhere(
         (there.get(key) != Some(domain)).then_some((key, domain))
     })?;
     Some(format!("has room, but rules between pods lead this one to `{key}: {domain}`"))
+}
+
+/// Returns from which domain rules between pods keep a pod that has no place.
+fn nowhere((topology, roles): (&Topology, &[Role]), there: &BTreeMap<LabelKey, Arc<str>>) -> Option<String> {
+    let mut keys = roles.iter().filter(|role| role.is_bound).map(|role| &topology.groups[role.group].key);
+    let (key, domain) = keys.find_map(|key| Some((key, there.get(key)?)))?;
+    Some(format!("has room, but rules between pods keep this one from `{key}: {domain}`"))
 }
 
 /// Says of a pod that is held back for its volumes how far its own claims are: a plan says it of all that are held back alike.

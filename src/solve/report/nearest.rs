@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{ClassName, PodKey, ResourceName, Resources};
+use crate::model::{ClassName, LabelKey, PodKey, Requirement, ResourceName, Resources};
 use crate::snapshot::Snapshot;
 use crate::solve::demand::{Ask, Barred, Demand, Shape};
 use crate::solve::existing::{self, Standing};
@@ -167,8 +167,27 @@ fn nearest(world: &World<'_>, shape: &Shape) -> Nearest {
     if miss.rule == Rule::PodAffinity {
         // Nothing that a pool could be changed to helps a pod that has to come where others are.
         place = together::nearest_host(&shape.ask, world.nodes).or(place);
+        miss.because = not_led(world, shape).unwrap_or(miss.because);
     }
     Nearest { miss, place, details }
+}
+
+/// Says what keeps a pod from those that it has to share a node with, where rules between pods led it to another domain than
+/// theirs: nobody asked for that domain.
+fn not_led(world: &World<'_>, shape: &Shape) -> Option<String> {
+    let first = shape.pods.first()?;
+    let at = world.snapshot.pods.binary_search_by(|pod| pod.key.cmp(first)).ok()?;
+    let own = Ask::of(&world.snapshot.pods[at].spec);
+    let (Some(led), [asked]) = (shape.ask.alternatives.first(), own.alternatives.as_slice()) else {
+        return None;
+    };
+    let is_of_rules = |(key, requirement): &(&LabelKey, &Requirement)| {
+        requirement.single().is_some() && asked.get(key.as_str()) != Some(*requirement)
+    };
+    // Where volumes are asks for a zone as well.
+    let (key, _) = led.iter().find(is_of_rules).filter(|_| shape.ask.volumes.is_empty())?;
+    let own = Ask { alternatives: own.alternatives, ..shape.ask.clone() };
+    together::kept_from_others(&own, world.nodes, key)
 }
 
 /// Returns what keeps pods from new nodes where no pool makes any.

@@ -2,12 +2,15 @@
 //!
 //! Nothing is placed here.
 
-use crate::model::Node;
+use crate::model::{LabelKey, Node};
 use crate::solve::demand::Ask;
 use crate::solve::existing::Standing;
 use crate::solve::fit::company::{self, Company, HostRole, HostRule};
 use crate::solve::fit::{Miss, Rule};
 use crate::solve::replicas;
+
+/// Why pods are not where they have to be though they may, and there is room.
+const LATE: &str = "others come first there, or rules between pods keep it from there";
 
 /// Says whether a pod may stand on a new node beside these pods of daemonsets.
 ///
@@ -16,7 +19,7 @@ use crate::solve::replicas;
 pub fn why(ask: &Ask, company: &Company, nodes: &[Standing<'_>]) -> Result<(), Miss> {
     let is_alone = |role: &&HostRole| company.there(role.group).counted == 0 && is_led(role, nodes);
     if let Some(role) = ask.company.iter().find(is_alone) {
-        return Err(Miss::new(Rule::PodAffinity, beside(ask, role, nodes)));
+        return Err(Miss::new(Rule::PodAffinity, beside(ask, role, nodes, LATE)));
     }
     let others: Vec<HostRole> =
         ask.company.iter().filter(|role| role.rule != HostRule::Beside).copied().collect();
@@ -33,6 +36,14 @@ pub fn why(ask: &Ask, company: &Company, nodes: &[Standing<'_>]) -> Result<(), M
 pub fn nearest_host(ask: &Ask, nodes: &[Standing<'_>]) -> Option<String> {
     let role = ask.company.iter().find(|role| is_led(role, nodes))?;
     hosts(role, nodes).min_by_key(|host| turn(host, ask)).map(titled)
+}
+
+/// Says where the pods are that such a pod has to share a node with, and what keeps it from there; nothing where it need
+/// not. `ask` is what the pod itself asks for, and `led_by` the label by which rules between pods led it elsewhere.
+#[must_use]
+pub fn kept_from_others(ask: &Ask, nodes: &[Standing<'_>], led_by: &LabelKey) -> Option<String> {
+    let role = ask.company.iter().find(|role| is_led(role, nodes))?;
+    Some(beside(ask, role, nodes, &format!("rules between pods over `{led_by}` keep it from there")))
 }
 
 /// Names a node for people: what is made for the number that its pool asks for has no name yet.
@@ -64,8 +75,9 @@ fn turn<'n>(host: &'n Standing<'_>, ask: &Ask) -> (impl Ord + use<>, &'n str) {
     (host.site.why(ask).err().map(|miss| miss.distance()), host.node.name.as_str())
 }
 
-/// Says where the pods are that such a pod has to stand beside, and what keeps it from there.
-fn beside(ask: &Ask, role: &HostRole, nodes: &[Standing<'_>]) -> String {
+/// Says where the pods are that such a pod has to stand beside, and what keeps it from there, which is `late` where it may
+/// come and there is room.
+fn beside(ask: &Ask, role: &HostRole, nodes: &[Standing<'_>], late: &str) -> String {
     let hosts: Vec<&Standing<'_>> = hosts(role, nodes).collect();
     let Some(nearest) = hosts.iter().min_by_key(|host| turn(host, ask)) else {
         let because = "it has to share a node with pods that are on no node which stays, and no new node with one of \
@@ -79,7 +91,7 @@ fn beside(ask: &Ask, role: &HostRole, nodes: &[Standing<'_>]) -> String {
         }
     };
     let because = match nearest.site.why(ask) {
-        Ok(_) => "others come first there".to_owned(),
+        Ok(_) => late.to_owned(),
         Err(miss) => miss.because,
     };
     format!("it has to share a node with pods that only {only}, and {none}: {because}")
