@@ -127,7 +127,11 @@ pub fn explain_pod(
                     elsewhere((&topology, &shape.roles), &standing.node.labels, &new)
                 }
                 PodOutcome::Unplaced { .. } => nowhere((&topology, &shape.roles), &standing.node.labels),
-                _ => None,
+                PodOutcome::Placed(NodeRef::Existing(_))
+                | PodOutcome::Held { .. }
+                | PodOutcome::Runs(_)
+                | PodOutcome::NotPlanned
+                | PodOutcome::Unknown => None,
             })
         };
         (standing.node.name.clone(), because)

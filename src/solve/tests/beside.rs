@@ -3,7 +3,7 @@
 use super::topology::{near, over, pods};
 use super::world::{PodWith, World, daemon, node, on, pod, pool};
 use crate::model::{LabelKey, PodSpec, Pool, Requirement, ResourceName, label};
-use crate::solve::Solution;
+use crate::solve::{Solution, explain_pod};
 
 /// The names of the pods of each new node.
 fn made(solution: &Solution) -> Vec<Vec<String>> {
@@ -192,4 +192,39 @@ fn followers_by_host_for_whom_limits_leave_no_room_do_not_say_that_nobody_is_the
     assert_eq!(made(&solution), [["cache-1"]]);
     let because = "no place is left for it and one of those that it has to stand beside on one node";
     assert_eq!(left(&solution), [(1, because)]);
+}
+
+#[test]
+fn of_a_pod_that_a_spread_keeps_from_those_it_follows_nobody_asks_for_another_zone() {
+    let of_zone = |name: &str, zone: &str| {
+        let mut node = node(name, "Standard_D4s_v5");
+        node.labels.insert(LabelKey::new(label::ZONE), zone.into());
+        node
+    };
+    let nodes =
+        [("n0", "eastus-1"), ("n1", "eastus-2"), ("n2", "eastus-3")].map(|(name, zone)| of_zone(name, zone));
+    let followers = pods("web", 3, |spec| {
+        spec.affinity.push(near(label::HOSTNAME, "cache"));
+        spec.spread.push(over(label::ZONE, "web"));
+    });
+    let world = World::of(vec![pool("default")])
+        .nodes(nodes)
+        .pods(pods("cache", 1, |_| {}).into_iter().map(|pod| on("n0", pod)))
+        .pods(followers);
+    let solution = world.solve();
+    let because = "it has to share a node with pods that only node `n0` has, and that has no place for it: rules between \
+                   pods over `topology.kubernetes.io/zone` keep it from there";
+    assert_eq!(left(&solution), [(2, because)]);
+    let key = &solution.report.unplaced[0].pods[0];
+    let explained = explain_pod(&world.snapshot, &world.policy, &solution, key);
+    let (name, says) = &explained.nodes[0];
+    assert_eq!(
+        (name.as_str(), says.as_deref()),
+        (
+            "n0",
+            Some(
+                "has room, but rules between pods keep this one from `topology.kubernetes.io/zone: eastus-1`"
+            )
+        )
+    );
 }
