@@ -310,7 +310,8 @@ fn node_and_claim(number: usize) -> (Value, Value) {
         "spec": {"providerID": provider}, "status": {"capacity": room, "allocatable": room,
             "conditions": [{"type": "Ready", "status": "True"}]}});
     let claim = json!({"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
-        "metadata": {"name": format!("general-{number:04}"), "labels": labels},
+        "metadata": {"name": format!("general-{number:04}"), "labels": labels,
+            "annotations": {"nodeform.dev/cluster": "demo"}},
         "spec": {"requirements": [], "nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}},
         "status": {"providerID": provider, "nodeName": name(number)}});
     (node, claim)
