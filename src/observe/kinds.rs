@@ -28,15 +28,15 @@ fn warnings(unread: &[(&'static str, ClusterFailure)]) -> Vec<String> {
     unread.iter().enumerate().map(warning).collect()
 }
 
-/// The kinds by which users say what is allowed: read behind all that runs, so that who freezes or deletes a pool
-/// and then scales down is heeded, however long the lists between them take.
-const RULING: [&str; 2] = ["nodepools", "aksnodeclasses"];
+/// The kinds in which users say what they want of nodes. They are read last: whoever freezes or deletes a pool and then
+/// scales down is heeded, however long the lists in between take.
+const POLICY_KINDS: [&str; 4] = ["nodepools", "aksnodeclasses", "nodefleets", "nodeoverlays"];
 
 /// Returns the kinds in the order in which they are read.
 fn in_order() -> impl Iterator<Item = ListedKind> {
-    let (ruling, running): (Vec<_>, Vec<_>) =
-        SNAPSHOT_KINDS.into_iter().partition(|kind| RULING.contains(&kind.word));
-    running.into_iter().chain(ruling)
+    let (policy, running): (Vec<_>, Vec<_>) =
+        SNAPSHOT_KINDS.into_iter().partition(|kind| POLICY_KINDS.contains(&kind.word));
+    running.into_iter().chain(policy)
 }
 
 /// Lists the kinds. An API that is not installed has no objects; what cannot be listed is a gap.
@@ -77,12 +77,12 @@ pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<()
 
 #[cfg(test)]
 mod tests {
-    use super::{RULING, SNAPSHOT_KINDS, in_order};
+    use super::{POLICY_KINDS, SNAPSHOT_KINDS, in_order};
 
     #[test]
-    fn pools_and_their_classes_are_read_behind_all_that_runs() {
+    fn what_users_want_of_nodes_is_read_behind_all_that_runs() {
         let words: Vec<&str> = in_order().map(|kind| kind.word).collect();
         assert_eq!(words.len(), SNAPSHOT_KINDS.len(), "each is read");
-        assert!(words.ends_with(&RULING), "{words:?}");
+        assert!(words.ends_with(&POLICY_KINDS), "{words:?}");
     }
 }
