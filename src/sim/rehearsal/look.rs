@@ -16,7 +16,7 @@ use crate::rollout::seen::{Provisioning, Seen, SeenClaim, SeenInterface, SeenNod
 
 /// What was read of the cluster's objects at the last look.
 #[derive(Debug, Default)]
-pub(super) struct Remembered {
+pub(super) struct LastLook {
     claims: OfKind<(ClaimName, SeenClaim)>,
     nodes: OfKind<(NodeName, SeenNode)>,
     pods: OfKind<Option<SeenPod>>,
@@ -68,7 +68,7 @@ impl Rehearsal<'_> {
         let nics = group.as_ref().and_then(|group| self.resources(&Request::list_network_interfaces(group)));
         let of_kind = |kind| self.world.objects(kind);
         let pods = of_kind("Pod");
-        let before = &mut self.remembered;
+        let before = &mut self.last_look;
         Seen {
             at: self.now,
             claims: before

@@ -58,7 +58,7 @@ pub struct Rehearsal<'w> {
     buckets: Buckets,
     /// Since when they are counted.
     began: Timestamp,
-    remembered: look::Remembered,
+    last_look: look::LastLook,
 }
 
 /// An action that Azure is still carrying out.
@@ -131,7 +131,7 @@ impl<'w> Rehearsal<'w> {
             news: News::default(),
             buckets: Buckets::default(),
             began: now,
-            remembered: look::Remembered::default(),
+            last_look: look::LastLook::default(),
         }
     }
 
