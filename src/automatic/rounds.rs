@@ -42,6 +42,10 @@ pub struct Rounds {
     waiting: BTreeSet<Arc<str>>,
     batch: Option<Batch>,
     last: Option<Timestamp>,
+    /// How long the last round took.
+    took: SignedDuration,
+    /// When it had ended.
+    ended: Option<Timestamp>,
     clock_speed: i32,
 }
 
@@ -70,6 +74,13 @@ impl Rounds {
         self.batch = None;
     }
 
+    /// Notes that the round has ended: but for pods that wait, the next one rests as long as it took, so that a round that
+    /// takes longer than its interval leaves the machine half of the time.
+    pub fn ended(&mut self, now: Timestamp) {
+        self.took = self.last.map_or(SignedDuration::ZERO, |last| now.duration_since(last));
+        self.ended = Some(now);
+    }
+
     /// Returns how many pods wait.
     #[must_use]
     pub fn waiting(&self) -> usize {
@@ -87,6 +98,8 @@ impl Rounds {
         let due = self.last.map_or(now, |last| {
             last.saturating_add(wait / self.clock_speed.max(1)).unwrap_or(Timestamp::MAX)
         });
+        let rested = self.ended.and_then(|ended| ended.saturating_add(self.took).ok());
+        let due = rested.map_or(due, |rested| due.max(rested));
         let due = self.batch.map(|batch| batch.closes()).into_iter().fold(due, Timestamp::min);
         if due <= now { Next::Round } else { Next::Wait(due.min(look)) }
     }
@@ -136,6 +149,19 @@ mod tests {
         rounds.saw(pods(&["a"]), at(2_000));
         assert_eq!(due(&rounds, 9_500), Next::Wait(at(10_500)));
         assert_eq!(due(&rounds, 11_000), Next::Round);
+    }
+
+    #[test]
+    fn a_round_that_took_longer_than_its_interval_is_followed_by_as_long_a_rest_but_not_before_pods_that_wait() {
+        let mut rounds = Rounds::new(1);
+        rounds.began(at(0));
+        rounds.ended(at(2_000));
+        assert_eq!(due(&rounds, 9_500), Next::Wait(at(10_000)));
+        rounds.began(at(10_000));
+        rounds.ended(at(18_000));
+        assert_eq!((due(&rounds, 25_500), due(&rounds, 26_000)), (Next::Wait(at(26_000)), Next::Round));
+        rounds.saw(pods(&["a"]), at(19_000));
+        assert_eq!((due(&rounds, 19_500), due(&rounds, 20_000)), (Next::Wait(at(20_000)), Next::Round));
     }
 
     #[test]

@@ -245,6 +245,7 @@ impl<'a> Session<'a> {
     /// Takes a round in that has been planned.
     async fn take_in_planned(&mut self) {
         let Some(planning) = self.planning.take_if(|planning| planning.is_finished()) else { return };
+        self.rounds.ended(now());
         match planning.await {
             Ok(Ok(round)) => {
                 self.news.stops.clear();
