@@ -308,6 +308,7 @@ fn staged<T>(
         topology,
         supply: supplied.supply(),
         memo: supplied.memo(),
+        memos,
         daemons,
         lets_go,
         stuck,

@@ -145,6 +145,7 @@ impl Kept {
             topology,
             supply: supplied.supply(),
             memo: supplied.memo(),
+            memos,
             daemons,
             lets_go: &BTreeSet::new(),
             stuck: &BTreeSet::new(),

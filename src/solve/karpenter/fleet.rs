@@ -15,6 +15,7 @@ use crate::solve::fit::mounts::Shared;
 use crate::solve::fleet::Costs;
 use crate::solve::ledger;
 use crate::solve::market::Market;
+use crate::solve::memo::Memos;
 use crate::solve::price::{self, PriceBook};
 use crate::solve::replicas;
 use crate::solve::report::variety::warnings as variety_warnings;
@@ -39,13 +40,23 @@ use super::{Preferences, Settings, report};
 /// target. `refused` is left out, each with the reason.
 #[must_use]
 pub fn solve(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &Refused) -> Solution {
+    beside(&Memos::default(), (snapshot, policy), settings, refused)
+}
+
+/// As [`solve`], with what is remembered of other plans.
+pub(in crate::solve) fn beside(
+    memos: &Memos,
+    (snapshot, policy): (&Snapshot, &Policy),
+    settings: Settings,
+    refused: &Refused,
+) -> Solution {
     let mut solution = replicas::without_replacements(snapshot, policy, |world| {
         let due = Due::of(world, policy);
         let drifted = due.clone().drifted(|node| report::why_drifted_stays(world, node));
         let (mut going, mut staying) = due.of_fixed(world, policy).listed();
         going.retain(|removal| refused.lets_go(&removal.node, removal.reason));
         let names = going.iter().map(|removal| removal.node.clone()).collect();
-        let mut solution = of_world(&marked(world, &names), policy, settings, refused);
+        let mut solution = of_world(memos, (&marked(world, &names), policy), settings, refused);
         let Solution { target, report } = &mut solution;
         target.removed.extend(going);
         target.removed.sort_by(|one, other| one.node.cmp(&other.node));
@@ -68,7 +79,12 @@ pub fn solve(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: 
 }
 
 /// Plans a world in which pools have the nodes that they ask for, and no more.
-fn of_world(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &Refused) -> Solution {
+fn of_world(
+    memos: &Memos,
+    (snapshot, policy): (&Snapshot, &Policy),
+    settings: Settings,
+    refused: &Refused,
+) -> Solution {
     let market = &Market::of(snapshot, policy);
     let store = &Store::of((snapshot, policy, market), settings);
     let Course { removed, made, mut places, passed, refused } = course((snapshot, store), settings, refused);
@@ -77,15 +93,16 @@ fn of_world(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &
     let topology = Topology::of(left);
     let (demand, daemons) = (Demand::of(left, &topology), Daemons::of(left, &topology));
     let book = PriceBook::new(&policy.fleet.prices);
-    let supply = Supply::of(policy, market, &book, &daemons);
+    let supplied = memos.beside(policy, market, &daemons);
+    let (supply, known) = (supplied.supply(), supplied.memo().known(market));
     let shrunk = Shrunk { removed, ..Shrunk::default() };
     let standing = Costs::of(snapshot, &shrunk, market, &book);
     let there = price::cost(&snapshot.nodes, market, &book).effective;
     let mut ledger = ledger::opened(policy, &snapshot.nodes, &standing.free, there);
-    let trade = Trade { policy, market, book: &book, supply: &supply };
+    let trade = Trade { policy, market, book: &book, supply };
     let (mut new, beyond) = nodes((snapshot, trade), made.iter(), &mut ledger);
     let costs = standing.with_new(&new, &ledger, &book);
-    let mut warnings = warnings::all(policy, (market, &warnings::Known::of(market)), (&[&demand], &supply));
+    let mut warnings = warnings::all(policy, (market, known), (&[&demand], supply));
     let mut unplaced = report::unplaced(&passed, &refused, beyond);
     let over = unplaced.iter().flat_map(|group| &group.pods).cloned().collect();
     let late = Late { left: &over, places: &mut places, new: &mut new, refused: &refused.late };

@@ -50,6 +50,7 @@ use pass::{Pass, Start};
 use store::Store;
 
 pub use disruption::{Command, Made, Method, Sequence, commands, first_command};
+pub(in crate::solve) use fleet::beside;
 pub use fleet::solve;
 pub(super) use fleet::{Provisioning, Trade};
 pub use refused::Refused;

@@ -3,7 +3,9 @@
 //!
 //! Nothing here knows of pods, pools or room.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::catalog::Catalog;
 use crate::model::{
@@ -27,12 +29,16 @@ pub(super) struct Shelf<'a> {
     /// The types, by name.
     pub(super) kinds: Vec<&'a InstanceType>,
     places: BTreeMap<&'a str, usize>,
-    columns: BTreeMap<&'a LabelKey, Vec<(&'a Requirement, Bits)>>,
+    /// The tables that were asked for: few labels are, and a size has thirty.
+    columns: RefCell<BTreeMap<LabelKey, Rc<Column<'a>>>>,
     /// Everything that labels of offerings are.
     placements: Vec<Requirements>,
     /// For each type its available offerings, with the numbers of what their labels are.
     had: Vec<Vec<(usize, &'a Offering)>>,
 }
+
+/// Which types have which value of a label.
+type Column<'a> = Vec<(&'a Requirement, Bits)>;
 
 /// The ways to have the types of a class that may be what is asked for.
 pub(super) struct Ways<'s, 'a> {
@@ -74,23 +80,33 @@ impl<'a> Placements<'a> {
 impl<'a> Shelf<'a> {
     pub(super) fn of(types: &'a [InstanceType]) -> Self {
         let kinds: Vec<&InstanceType> = types.iter().collect();
-        let mut columns: BTreeMap<&LabelKey, BTreeMap<&Requirement, Bits>> = BTreeMap::new();
         let mut placements = Placements::default();
         let mut had = Vec::new();
-        for (place, kind) in kinds.iter().enumerate() {
-            for (key, requirement) in kind.requirements.iter() {
-                let column = columns.entry(key).or_default();
-                column.entry(requirement).or_insert_with(|| Bits::none(kinds.len())).insert(place);
-            }
+        for kind in &kinds {
             let available = kind.offerings.iter().filter(|offering| offering.is_available);
             let numbered = available.map(|offering| (placements.number(offering), offering));
             had.push(numbered.collect());
         }
-        let columns = columns.into_iter().map(|(key, values)| (key, values.into_iter().collect())).collect();
         // Of types of one name the first counts.
         let places =
             kinds.iter().enumerate().rev().map(|(place, kind)| (kind.name.as_str(), place)).collect();
-        Self { kinds, places, columns, placements: placements.distinct.into_iter().cloned().collect(), had }
+        let placements = placements.distinct.into_iter().cloned().collect();
+        Self { kinds, places, columns: RefCell::default(), placements, had }
+    }
+
+    fn column(&self, key: &LabelKey) -> Rc<Column<'a>> {
+        if let Some(column) = self.columns.borrow().get(key) {
+            return Rc::clone(column);
+        }
+        let mut values: BTreeMap<&Requirement, Bits> = BTreeMap::new();
+        for (place, kind) in self.kinds.iter().enumerate() {
+            if let Some(value) = kind.requirements.get(key.as_str()) {
+                values.entry(value).or_insert_with(|| Bits::none(self.kinds.len())).insert(place);
+            }
+        }
+        let column = Rc::new(values.into_iter().collect());
+        self.columns.borrow_mut().insert(key.clone(), Rc::clone(&column));
+        column
     }
 
     /// Returns the place of a type.
@@ -102,7 +118,7 @@ impl<'a> Shelf<'a> {
     pub(super) fn stock(&self, wanted: &Requirements, catalog: &Catalog) -> Stock {
         let mut agreeing = Bits::all(self.kinds.len());
         for (key, requirement) in wanted.iter() {
-            for (value, bits) in self.columns.get(key).into_iter().flatten() {
+            for (value, bits) in &*self.column(key) {
                 let absent = requirement.accepts_absence() && value.accepts_absence();
                 if !absent && !requirement.intersects(value) {
                     bits.iter().for_each(|place| agreeing.remove(place));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{CapacityType, ClassName, LabelKey, Requirement, Requirements, label};
+use crate::model::{CapacityType, ClassName, LabelKey, Requirement, Requirements, Zone, label};
 use crate::policy::Policy;
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::fit::taints;
@@ -33,10 +33,15 @@ impl Known {
         let spoken_of: BTreeSet<&LabelKey> = market.spoken_of.iter().chain([&series]).collect();
         // Many offerings, few zones.
         let mut zones = BTreeSet::new();
+        let mut read: BTreeMap<(&Zone, CapacityType), Vec<&Requirements>> = BTreeMap::new();
         for kind in market.offered.values().flat_map(|offered| &offered.types) {
             known.add_all(&kind.requirements, &spoken_of);
             for offering in &kind.offerings {
-                known.add_all(&offering.requirements, &spoken_of);
+                let read = read.entry((&offering.zone, offering.capacity_type)).or_default();
+                if !read.contains(&&offering.requirements) {
+                    read.push(&offering.requirements);
+                    known.add_all(&offering.requirements, &spoken_of);
+                }
                 zones.insert(offering.zone.as_str());
             }
         }

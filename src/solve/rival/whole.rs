@@ -81,8 +81,9 @@ fn theirs(scene: &Scene<'_>, snapshot: &Snapshot) -> Vec<Solution> {
 /// Returns Karpenter's fleet in which nodes stay whose pods would have no place, as far as a few rounds find those.
 fn stranding_none(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     let mut refused = Refused::default();
+    let settings = Settings::of(scene.policy);
     let solve =
-        |refused: &Refused| karpenter::solve(snapshot, scene.policy, Settings::of(scene.policy), refused);
+        |refused: &Refused| karpenter::beside(scene.memos, (snapshot, scene.policy), settings, refused);
     let mut fleet = solve(&refused);
     for _ in 0..MENDS_MAX {
         let stranding = steps::stranding(scene, snapshot, (&fleet, &fleet.target.removed_names()));

@@ -18,7 +18,7 @@ use crate::solve::headroom;
 use crate::solve::impossible::Impossible;
 use crate::solve::ledger;
 use crate::solve::market::Market;
-use crate::solve::memo::Memo;
+use crate::solve::memo::{Memo, Memos};
 use crate::solve::overruled;
 use crate::solve::pack::{Appraisal, Effort};
 use crate::solve::price::PriceBook;
@@ -44,6 +44,8 @@ pub(in crate::solve) struct Scene<'a> {
     pub(in crate::solve) topology: &'a Topology,
     pub(in crate::solve) supply: &'a Supply<'a>,
     pub(in crate::solve) memo: &'a Memo,
+    /// What is remembered beside other supplies.
+    pub(in crate::solve) memos: &'a Memos,
     pub(in crate::solve) daemons: &'a Daemons<'a>,
     /// The pools whose budgets let an underused node go now.
     pub(in crate::solve) lets_go: &'a BTreeSet<PoolName>,

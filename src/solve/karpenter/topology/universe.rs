@@ -2,68 +2,100 @@
 //!
 //! A domain remembers under which taints it can be had. Labels of nodes that exist are added by whoever counts.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::model::{LabelKey, Requirement, Taint, Toleration};
+use crate::model::{InstanceType, LabelKey, Requirement, Requirements, Taint, Toleration};
 use crate::solve::karpenter::meeting::Meetings;
 use crate::solve::karpenter::nodes::tolerates;
 use crate::solve::karpenter::template::{Shelves, Template};
 
-/// The values of labels that pools can make, each with the taints of those pools.
-#[derive(Clone, Debug, Default)]
-pub(in crate::solve::karpenter) struct Universe<'a>(
-    BTreeMap<LabelKey, BTreeMap<Arc<str>, BTreeSet<&'a [Taint]>>>,
-);
+/// The values of a label, each with the numbers of the sources that can make it.
+type Domains = BTreeMap<Arc<str>, BTreeSet<usize>>;
+
+/// The values of labels that pools can make. A label is looked at when it is asked for: rules name few of thirty.
+pub(in crate::solve::karpenter) struct Universe<'a> {
+    sources: Vec<Source<'a>>,
+    known: RefCell<BTreeMap<LabelKey, Rc<Domains>>>,
+}
+
+/// What labels of one pool's nodes can be.
+struct Source<'a> {
+    /// What the pool says.
+    own: Requirements,
+    /// What its nodes must be.
+    base: Requirements,
+    kinds: Vec<&'a InstanceType>,
+    taints: &'a [Taint],
+}
 
 impl<'a> Universe<'a> {
     /// Reads what pools can make.
     pub(in crate::solve::karpenter) fn of(
         templates: &[Template<'a>],
-        shelves: &Shelves<'_>,
+        shelves: &Shelves<'a>,
         meetings: &Meetings<'_>,
     ) -> Self {
-        let mut universe = Self::default();
-        for template in templates {
+        let source = |template: &Template<'a>| {
             let pool = template.pool;
             let mut own = pool.requirements.clone();
-            own.add_all(&crate::model::Requirements::of_labels(
-                pool.labels.iter().map(|(key, value)| (key.as_str(), &**value)),
-            ));
-            for (key, requirement) in own.iter() {
-                universe.add(key, requirement, &pool.taints);
-            }
-            let base = meetings.get(template.base);
+            let labels = pool.labels.iter().map(|(key, value)| (key.as_str(), &**value));
+            own.add_all(&Requirements::of_labels(labels));
+            let base = meetings.get(template.base).clone();
             let shelf = &shelves.all[template.shelf];
-            let mut seen: BTreeSet<(&LabelKey, &Requirement)> = BTreeSet::new();
-            for place in template.kinds.iter() {
-                seen.extend(shelf.kinds[place].requirements.iter());
-            }
-            for (key, requirement) in seen {
-                match base.get(key.as_str()) {
-                    Some(there) => universe.add(key, &there.intersection(requirement), &pool.taints),
-                    None => universe.add(key, requirement, &pool.taints),
-                }
-            }
-        }
-        universe
+            let kinds = template.kinds.iter().map(|place| shelf.kinds[place]).collect();
+            Source { own, base, kinds, taints: &pool.taints }
+        };
+        Self { sources: templates.iter().map(source).collect(), known: RefCell::default() }
     }
 
-    fn add(&mut self, key: &LabelKey, requirement: &Requirement, taints: &'a [Taint]) {
-        let values = requirement.listed().into_iter().flatten();
-        let domains = self.0.entry(key.clone()).or_default();
-        for value in values {
-            domains.entry(Arc::clone(value)).or_default().insert(taints);
+    fn known(&self, key: &LabelKey) -> Rc<Domains> {
+        if let Some(known) = self.known.borrow().get(key) {
+            return Rc::clone(known);
         }
+        let mut domains = Domains::default();
+        for (number, source) in self.sources.iter().enumerate() {
+            for value in source.values(key.as_str()) {
+                domains.entry(value).or_default().insert(number);
+            }
+        }
+        let domains = Rc::new(domains);
+        self.known.borrow_mut().insert(key.clone(), Rc::clone(&domains));
+        domains
     }
 
     /// Returns the domains of a label; where tolerations are given, those that can be had under taints which they
     /// stand.
     pub(super) fn domains(&self, key: &LabelKey, tolerations: Option<&[Toleration]>) -> BTreeSet<Arc<str>> {
-        let all = self.0.get(key).into_iter().flatten();
-        let reachable = |taints: &BTreeSet<&[Taint]>| {
-            tolerations.is_none_or(|tolerations| taints.iter().any(|taints| tolerates(tolerations, taints)))
+        let is_open = |source: &Source<'_>| {
+            tolerations.is_none_or(|tolerations| tolerates(tolerations, source.taints))
         };
-        all.filter(|(_, taints)| reachable(taints)).map(|(domain, _)| Arc::clone(domain)).collect()
+        let open: Vec<bool> = self.sources.iter().map(is_open).collect();
+        let reachable = |sources: &BTreeSet<usize>| sources.iter().any(|source| open[*source]);
+        let all = self.known(key);
+        let all = all.iter().filter(|(_, sources)| reachable(sources));
+        all.map(|(domain, _)| Arc::clone(domain)).collect()
+    }
+}
+
+impl Source<'_> {
+    /// Returns what a label can be.
+    fn values(&self, key: &str) -> BTreeSet<Arc<str>> {
+        let of_kinds: BTreeSet<&Requirement> =
+            self.kinds.iter().filter_map(|kind| kind.requirements.get(key)).collect();
+        let mut values = BTreeSet::new();
+        let mut add = |requirement: &Requirement| {
+            values.extend(requirement.listed().into_iter().flatten().cloned());
+        };
+        self.own.get(key).into_iter().for_each(&mut add);
+        for requirement in of_kinds {
+            match self.base.get(key) {
+                Some(there) => add(&there.intersection(requirement)),
+                None => add(requirement),
+            }
+        }
+        values
     }
 }
