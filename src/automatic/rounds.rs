@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_that_took_longer_than_its_interval_is_followed_by_as_long_a_rest_but_not_before_pods_that_wait() {
+    fn after_a_round_of_more_than_its_interval_comes_as_long_a_rest_but_not_for_pods_that_wait() {
         let mut rounds = Rounds::new(1);
         rounds.began(at(0));
         rounds.ended(at(2_000));

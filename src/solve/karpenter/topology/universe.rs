@@ -69,9 +69,8 @@ impl<'a> Universe<'a> {
     /// Returns the domains of a label; where tolerations are given, those that can be had under taints which they
     /// stand.
     pub(super) fn domains(&self, key: &LabelKey, tolerations: Option<&[Toleration]>) -> BTreeSet<Arc<str>> {
-        let is_open = |source: &Source<'_>| {
-            tolerations.is_none_or(|tolerations| tolerates(tolerations, source.taints))
-        };
+        let is_open =
+            |source: &Source<'_>| tolerations.is_none_or(|tolerations| tolerates(tolerations, source.taints));
         let open: Vec<bool> = self.sources.iter().map(is_open).collect();
         let reachable = |sources: &BTreeSet<usize>| sources.iter().any(|source| open[*source]);
         let all = self.known(key);
