@@ -90,7 +90,7 @@ impl Known {
         let meant = wanted.listed().into_iter().flatten().find_map(|value| meant(key, value, values));
         let hint = match (meant, emptied::beyond(wanted, values)) {
             (None, _) if is_for_reserved(key, wanted) => RESERVED.to_owned(),
-            (_, None) if let Some(near) = nearest_numbers(wanted, values) => near,
+            (_, None) if let Some(near) = emptied::nearest_numbers(wanted, values) => near,
             (Some(value), _) => format!("did you mean `{value}`?{}", self.about_series(key, wanted)),
             (None, Some(bound)) => bound,
             (None, None) => {
@@ -129,19 +129,6 @@ const ULTRA_SSD_UNKNOWN: &str = "the embedded catalogue does not know which size
 /// Returns whether reserved capacity is asked for.
 fn is_for_reserved(key: &LabelKey, wanted: &Requirement) -> bool {
     key.as_str() == label::CAPACITY_TYPE && wanted.accepts(CapacityType::Reserved.as_str())
-}
-
-/// Names the numbers on either side of one that is not there: digits that look alike are no slip. `None` where not all
-/// are numbers.
-fn nearest_numbers(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> Option<String> {
-    let number = |text: &Arc<str>| text.parse::<i64>().ok();
-    let asked: Vec<i64> = wanted.listed()?.iter().map(number).collect::<Option<_>>()?;
-    let known: BTreeSet<i64> = values.iter().map(number).collect::<Option<_>>()?;
-    let asked = *asked.first()?;
-    let sides = [known.range(..asked).next_back(), known.range(asked..).next()];
-    let sides: Vec<String> = sides.into_iter().flatten().map(|number| format!("`{number}`")).collect();
-    let are = if sides.len() == 1 { "value is" } else { "values are" };
-    Some(format!("the nearest {are} {}", sides.join(" and ")))
 }
 
 /// Returns the value that was likely meant.
@@ -295,23 +282,4 @@ fn is_silent_about_arch(pool: &PoolSupply<'_>, shape: &Shape) -> bool {
     let silent = |wanted: &&Requirements| wanted.get(label::ARCH).is_none() && pool.reach(wanted).is_some();
     taints::why(&pool.pool.taints, &shape.ask.stance).is_ok()
         && shape.ask.alternatives.iter().any(|wanted| silent(&wanted))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Arc, Requirement, nearest_numbers};
-
-    #[test]
-    fn a_number_that_nothing_has_is_told_the_numbers_on_its_sides() {
-        let near = |wanted: &str, values: &[&str]| {
-            nearest_numbers(
-                &Requirement::one(wanted),
-                &values.iter().map(|value| Arc::from(*value)).collect(),
-            )
-        };
-        let sold = ["2", "4", "6", "8", "72"];
-        assert_eq!(near("7", &sold).as_deref(), Some("the nearest values are `6` and `8`"));
-        assert_eq!(near("1", &sold).as_deref(), Some("the nearest value is `2`"));
-        assert_eq!(near("D", &["E", "4"]), None);
-    }
 }

@@ -67,8 +67,11 @@ pub fn beyond(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> Option<Strin
     }
 }
 
-/// Names the value that reads most like what is wanted, or a few where nothing is wanted by name.
+/// Names the numbers beside what is wanted, else the value that reads most like it, or a few where nothing is wanted by name.
 fn nearest_of(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> String {
+    if let Some(near) = nearest_numbers(wanted, values) {
+        return near;
+    }
     let texts = wanted.listed().into_iter().flatten();
     let pairs = texts.flat_map(|text| values.iter().map(move |value| (text, value)));
     let nearest = pairs
@@ -85,6 +88,20 @@ fn nearest_of(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> String {
             format!("there is: {}{more}", some.join(", "))
         }
     }
+}
+
+/// Names the numbers on either side of one that is not there: digits that look alike are no slip. `None` where not all
+/// are numbers.
+#[must_use]
+pub fn nearest_numbers(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> Option<String> {
+    let number = |text: &Arc<str>| text.parse::<i64>().ok();
+    let asked: Vec<i64> = wanted.listed()?.iter().map(number).collect::<Option<_>>()?;
+    let known: BTreeSet<i64> = values.iter().map(number).collect::<Option<_>>()?;
+    let asked = *asked.first()?;
+    let sides = [known.range(..asked).next_back(), known.range(asked..).next()];
+    let sides: Vec<String> = sides.into_iter().flatten().map(|number| format!("`{number}`")).collect();
+    let are = if sides.len() == 1 { "value is" } else { "values are" };
+    Some(format!("the nearest {are} {}", sides.join(" and ")))
 }
 
 /// Says that no single requirement is to blame: each that nothing meets by itself is named, else all.
@@ -130,4 +147,25 @@ fn can_be(kind: &InstanceType, wanted: &Requirements) -> bool {
             .offerings
             .iter()
             .any(|offering| offering.is_available && wanted.intersects(&super::placement(offering)).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arc, Requirement, nearest_numbers, nearest_of};
+
+    #[test]
+    fn a_number_that_nothing_has_is_told_the_numbers_on_its_sides() {
+        let near = |wanted: &str, values: &[&str]| {
+            nearest_numbers(
+                &Requirement::one(wanted),
+                &values.iter().map(|value| Arc::from(*value)).collect(),
+            )
+        };
+        let sold = ["2", "4", "6", "8", "72"];
+        let values = sold.iter().map(|value| Arc::from(*value)).collect();
+        assert_eq!(nearest_of(&Requirement::one("7"), &values), "the nearest values are `6` and `8`");
+        assert_eq!(near("7", &sold).as_deref(), Some("the nearest values are `6` and `8`"));
+        assert_eq!(near("1", &sold).as_deref(), Some("the nearest value is `2`"));
+        assert_eq!(near("D", &["E", "4"]), None);
+    }
 }
