@@ -13,6 +13,9 @@ const IN_FLIGHT: SignedDuration = SignedDuration::from_secs(5);
 /// How often everything is read while nothing is, of the cloud's clock.
 const IDLE: SignedDuration = SignedDuration::from_secs(10);
 
+/// The longest rest after a round: a clock that is set forward in the middle of one makes it look like hours.
+const REST_MAX: SignedDuration = SignedDuration::from_secs(60);
+
 /// How often pods without a node are looked at.
 pub(super) const LOOK: SignedDuration = SignedDuration::from_secs(1);
 
@@ -42,10 +45,8 @@ pub struct Rounds {
     waiting: BTreeSet<Arc<str>>,
     batch: Option<Batch>,
     last: Option<Timestamp>,
-    /// How long the last round took.
-    took: SignedDuration,
-    /// When it had ended.
-    ended: Option<Timestamp>,
+    /// Until when the last round is rested from.
+    rests_until: Option<Timestamp>,
     clock_speed: i32,
 }
 
@@ -74,11 +75,11 @@ impl Rounds {
         self.batch = None;
     }
 
-    /// Notes that the round has ended: but for pods that wait, the next one rests as long as it took, so that a round that
-    /// takes longer than its interval leaves the machine half of the time.
+    /// Notes that the round has ended. Nothing is read for as long as it took, but for pods that wait: a round that takes
+    /// longer than its interval leaves the machine half of the time.
     pub fn ended(&mut self, now: Timestamp) {
-        self.took = self.last.map_or(SignedDuration::ZERO, |last| now.duration_since(last));
-        self.ended = Some(now);
+        let took = self.last.map_or(SignedDuration::ZERO, |last| now.duration_since(last));
+        self.rests_until = now.saturating_add(took.clamp(SignedDuration::ZERO, REST_MAX)).ok();
     }
 
     /// Returns how many pods wait.
@@ -98,8 +99,7 @@ impl Rounds {
         let due = self.last.map_or(now, |last| {
             last.saturating_add(wait / self.clock_speed.max(1)).unwrap_or(Timestamp::MAX)
         });
-        let rested = self.ended.and_then(|ended| ended.saturating_add(self.took).ok());
-        let due = rested.map_or(due, |rested| due.max(rested));
+        let due = self.rests_until.map_or(due, |rested| due.max(rested));
         let due = self.batch.map(|batch| batch.closes()).into_iter().fold(due, Timestamp::min);
         if due <= now { Next::Round } else { Next::Wait(due.min(look)) }
     }
@@ -162,6 +162,20 @@ mod tests {
         assert_eq!((due(&rounds, 25_500), due(&rounds, 26_000)), (Next::Wait(at(26_000)), Next::Round));
         rounds.saw(pods(&["a"]), at(19_000));
         assert_eq!((due(&rounds, 19_500), due(&rounds, 20_000)), (Next::Wait(at(20_000)), Next::Round));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_in_the_middle_of_a_round_costs_a_minute_at_most() {
+        let mut rounds = Rounds::new(1);
+        rounds.began(at(0));
+        rounds.ended(at(7_200_000));
+        assert_eq!(
+            (due(&rounds, 7_259_500), due(&rounds, 7_260_000)),
+            (Next::Wait(at(7_260_000)), Next::Round)
+        );
+        rounds.began(at(7_300_000));
+        rounds.ended(at(7_200_000));
+        assert_eq!(due(&rounds, 7_310_000), Next::Round);
     }
 
     #[test]
