@@ -162,8 +162,7 @@ fn judge(world: &World, solution: &Solution) {
 }
 
 proptest! {
-    // Of worlds of every kind `tests/properties` holds the same, built to be fast.
-    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(16))]
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(48))]
 
     #[test]
     fn the_order_of_the_input_does_not_matter(
