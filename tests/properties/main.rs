@@ -10,6 +10,7 @@ mod support;
 mod covers;
 mod min_hosts;
 mod more_replicas;
+mod packing;
 mod preemption;
 
 use std::cmp::Reverse;

@@ -1,9 +1,7 @@
-//! Sizes by the price of the whole packing; zones; the same whatever the order.
+//! Sizes by the price of the whole packing; zones.
 
-use proptest::prelude::{Just, Strategy, any, proptest};
-
-use super::world::{PodWith, SIZES, World, any_pool, daemon, node, on, pod, pool};
-use crate::model::{CapacityType, Pod, Resources, Zone, label};
+use super::world::{PodWith, World, any_pool, node, on, pod, pool};
+use crate::model::{CapacityType, Zone, label};
 use crate::solve::Solution;
 
 fn cost(solution: &Solution) -> i64 {
@@ -118,75 +116,4 @@ fn substitutes_hold_the_same_pods_and_the_cheapest_comes_first() {
             .iter()
             .any(|s| is_too_small(s.size.as_str()) || s.capacity_type == CapacityType::Spot)
     );
-}
-
-/// A pod of one of a few sizes, which one in five wants in a zone or on an architecture.
-fn some_pods() -> impl Strategy<Value = Vec<Pod>> {
-    let one = (1_i64..=30, 1_i64..=24, 0_u8..10, any::<bool>());
-    proptest::collection::vec(one, 0..40).prop_map(|all| {
-        let numbered = all.into_iter().enumerate();
-        numbered
-            .map(|(number, (cpu, memory, wish, is_urgent))| {
-                let pod = pod(&format!("p-{number:02}"))
-                    .cpu(&format!("{}m", cpu * 250))
-                    .memory(&format!("{memory}Gi"))
-                    .priority(i32::from(is_urgent));
-                match wish {
-                    0 => pod.selects(label::ZONE, "eastus-2"),
-                    1 => pod.selects(label::ARCH, "arm64"),
-                    2 => pod.port(8080),
-                    _ => pod,
-                }
-            })
-            .collect()
-    })
-}
-
-/// Every pod is placed once or named as left over, and nodes hold what they carry.
-fn judge(world: &World, solution: &Solution) {
-    let kept = solution.target.kept.iter().flat_map(|kept| &kept.pods);
-    let new = solution.target.new.iter().flat_map(|node| &node.pods);
-    let unplaced = solution.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
-    let mut named: Vec<_> = kept.chain(new).chain(unplaced).cloned().collect();
-    named.sort();
-    let mut all: Vec<_> = world.snapshot.pods.iter().map(|pod| pod.key.clone()).collect();
-    all.sort();
-    assert_eq!(named, all);
-    for node in &solution.target.new {
-        assert!(node.requests.fit_in(&node.allocatable));
-        let pods = world.snapshot.pods.iter().filter(|pod| node.pods.contains(&pod.key));
-        let sum = pods.fold(node.daemon_requests.clone(), |sum: Resources, pod| sum.plus(&pod.spec.requests));
-        assert_eq!(sum, node.requests);
-        assert!(node.opened_for.as_ref().is_some_and(|pod| node.pods.contains(pod)));
-    }
-}
-
-proptest! {
-    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(48))]
-
-    #[test]
-    fn the_order_of_the_input_does_not_matter(
-        (pods, shuffled) in some_pods().prop_flat_map(|pods| (Just(pods.clone()), Just(pods).prop_shuffle())),
-    ) {
-        let on_demand = crate::model::Requirement::one("on-demand");
-        let open = any_pool("default").requires(label::CAPACITY_TYPE, on_demand);
-        let world = World::of(vec![open]).daemons([daemon("agent")]).nodes([node("n1", "Standard_D4s_v5")]);
-        let first = world.clone().pods(pods);
-        let solution = first.solve();
-        judge(&first, &solution);
-        assert_eq!(solution, world.pods(shuffled).solve());
-    }
-
-    #[test]
-    fn limits_hold_whatever_waits(pods in some_pods(), cpu in 0_i64..60, nodes in 0_u64..8) {
-        let mut limited = any_pool("default");
-        limited.limits.set(crate::model::ResourceName::Cpu, cpu * 1000);
-        limited.nodes_max = Some(nodes);
-        let world = World::of(vec![limited]).pods(pods);
-        let solution = world.solve();
-        judge(&world, &solution);
-        let size = |name: &str| SIZES.iter().find(|size| size.name == name).expect("is sold").cpu;
-        let bought: i64 = solution.target.new.iter().map(|node| size(node.size.as_str())).sum();
-        assert!(bought <= cpu && solution.target.new.len() as u64 <= nodes);
-    }
 }
