@@ -175,7 +175,7 @@ pub fn all(
     (market, known): (&Market, &Known),
     (demands, supply): (&[&Demand], &Supply<'_>),
 ) -> Vec<Warning> {
-    let mut warnings = unmet(policy, demands, known);
+    let mut warnings = unmet(policy, (market, known), demands);
     warnings.extend(without_sizes(supply, &warnings));
     warnings.extend(contradictions::unknown_names(policy, market));
     warnings.extend(contradictions::of_pools(policy));
@@ -216,11 +216,15 @@ const OS_SKU: &str = "kubernetes.azure.com/os-sku";
 
 /// Warns of pools and pods that ask for what the region does not have.
 #[must_use]
-pub fn unmet(policy: &Policy, demands: &[&Demand], known: &Known) -> BTreeSet<Warning> {
+pub fn unmet(policy: &Policy, (market, known): (&Market, &Known), demands: &[&Demand]) -> BTreeSet<Warning> {
     let mut warnings = BTreeSet::new();
     for (name, pool) in &policy.pools {
-        for (key, requirement) in pool.node_requirements().iter() {
+        let base = pool.node_requirements();
+        let types = market.offered.get(&pool.class).map_or(&[][..], |offered| &offered.types);
+        for (key, requirement) in base.iter() {
             if let Some((what, hint)) = known.fault(key, requirement) {
+                // A number that the region has may be none of what else the pool asks for.
+                let hint = emptied::nearest_left((key, requirement), &base, types).or(hint);
                 let (what, hint) = of_image(&pool.class, (key, requirement)).unwrap_or((what, hint));
                 warnings.insert(Warning { object: format!("pool `{name}`"), what, hint });
             }

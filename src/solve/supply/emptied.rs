@@ -91,7 +91,7 @@ fn nearest_of(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> String {
 }
 
 /// Names the numbers on either side of one that is not there: digits that look alike are no slip. `None` where not all
-/// are numbers.
+/// are numbers, or where there is none.
 #[must_use]
 pub fn nearest_numbers(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> Option<String> {
     let number = |text: &Arc<str>| text.parse::<i64>().ok();
@@ -100,8 +100,22 @@ pub fn nearest_numbers(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> Opt
     let asked = *asked.first()?;
     let sides = [known.range(..asked).next_back(), known.range(asked..).next()];
     let sides: Vec<String> = sides.into_iter().flatten().map(|number| format!("`{number}`")).collect();
-    let are = if sides.len() == 1 { "value is" } else { "values are" };
+    let are = match sides.len() {
+        0 => return None,
+        1 => "value is",
+        _ => "values are",
+    };
     Some(format!("the nearest {are} {}", sides.join(" and ")))
+}
+
+/// Names the numbers on either side of one that nothing has, of the sizes that all else of what a pool asks for leaves.
+#[must_use]
+pub fn nearest_left(
+    (key, wanted): (&LabelKey, &Requirement),
+    base: &Requirements,
+    types: &[InstanceType],
+) -> Option<String> {
+    nearest_numbers(wanted, &values_without(base, types, key))
 }
 
 /// Says that no single requirement is to blame: each that nothing meets by itself is named, else all.
@@ -167,5 +181,6 @@ mod tests {
         assert_eq!(near("7", &sold).as_deref(), Some("the nearest values are `6` and `8`"));
         assert_eq!(near("1", &sold).as_deref(), Some("the nearest value is `2`"));
         assert_eq!(near("D", &["E", "4"]), None);
+        assert_eq!(near("7", &[]), None);
     }
 }

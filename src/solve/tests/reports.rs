@@ -202,6 +202,20 @@ fn a_series_in_the_place_of_a_family_is_a_slip() {
 }
 
 #[test]
+fn a_number_that_nothing_has_is_told_those_of_what_else_the_pool_asks_for() {
+    let cores = |number: &str| Requirement::one(number);
+    let small =
+        pool("small").requires(label::SKU_CPU, cores("7")).requires(label::SKU_FAMILY, Requirement::one("E"));
+    let world = World::of(vec![small]).types(|types| {
+        for kind in types {
+            let number = if kind.name.as_str().contains("_E") { "4" } else { "8" };
+            kind.requirements.add(LabelKey::new(label::SKU_CPU), cores(number));
+        }
+    });
+    assert!(warnings(&world).ends_with("the nearest value is `4`\n"), "{}", warnings(&world));
+}
+
+#[test]
 fn a_pool_with_a_fault_of_its_own_is_nearer_than_one_that_the_pod_may_not_join() {
     let taint = crate::model::Taint::new("team", "a", crate::model::Effect::NoSchedule);
     let mut heavy = pool("heavy").requires(label::ZONE, Requirement::one("1"));
