@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use nodeform::manifests::Source;
 use nodeform::model::Region;
-use nodeform::offline::{self, Request, World};
+use nodeform::offline::{self, Catalogs, Request, World};
 use serde_json::{Value, json};
 
 /// A generator of numbers (Knuth's MMIX constants).
@@ -250,7 +250,7 @@ metadata: {name: default}
 spec: {}
 ";
 
-fn world(pods: Vec<Value>, (pool, location): (&str, &str), catalogs: Vec<(String, String)>) -> World {
+fn world(pods: Vec<Value>, (pool, location): (&str, &str), catalogs: Catalogs) -> World {
     let list = json!({"apiVersion": "v1", "kind": "List", "items": pods}).to_string();
     let sources = vec![Source::new("pool.yaml", pool), Source::new("pods.json", list)];
     let request = Request {
@@ -266,12 +266,12 @@ fn world(pods: Vec<Value>, (pool, location): (&str, &str), catalogs: Vec<(String
 
 /// Pods on the 400 types of the benchmark.
 pub(crate) fn on_types(pods: Vec<Value>) -> World {
-    world(pods, (ANY_POOL, "test"), vec![("types.json".to_owned(), types())])
+    world(pods, (ANY_POOL, "test"), vec![("types.json".to_owned(), types())].into())
 }
 
 /// Nodes and pods on the 400 types of the benchmark, where everything may go at once.
 pub(crate) fn on_types_without_budgets(objects: Vec<Value>) -> World {
-    world(objects, (&without_budgets(ANY_POOL), "test"), vec![("types.json".to_owned(), types())])
+    world(objects, (&without_budgets(ANY_POOL), "test"), vec![("types.json".to_owned(), types())].into())
 }
 
 /// Nodes and pods on many sizes of East US, spot and on demand, with a pool for every team.
@@ -298,12 +298,12 @@ spec:
         )
     };
     let pools: String = (0..TEAMS).map(one).collect();
-    world(objects, (&(class + &pools), "eastus"), Vec::new())
+    world(objects, (&(class + &pools), "eastus"), Catalogs::default())
 }
 
 /// Nodes and pods on D, E and F sizes of the embedded list of East US, where everything may go at once.
 pub(crate) fn on_azure_without_budgets(objects: Vec<Value>) -> World {
-    world(objects, (&without_budgets(GENERAL_POOL), "eastus"), Vec::new())
+    world(objects, (&without_budgets(GENERAL_POOL), "eastus"), Catalogs::default())
 }
 
 /// A pool all of whose nodes may go at once.
@@ -314,5 +314,5 @@ fn without_budgets(pool: &str) -> String {
 
 /// Pods on D, E and F sizes of the embedded list of East US.
 pub(crate) fn on_azure(pods: Vec<Value>) -> World {
-    world(pods, (GENERAL_POOL, "eastus"), Vec::new())
+    world(pods, (GENERAL_POOL, "eastus"), Catalogs::default())
 }

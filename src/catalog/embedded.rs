@@ -2,7 +2,7 @@
 //!
 //! Shapes and prices are facts of their dates; zones and capabilities are estimates, and marked so.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::disk::DiskPrices;
 use super::estimate;
@@ -56,6 +56,11 @@ pub fn prices_date() -> &'static str {
 /// Returns the digest of all the tables: another one, and prices, sizes or zones may be others.
 #[must_use]
 pub fn digest() -> Digest {
+    static DIGEST: OnceLock<Digest> = OnceLock::new();
+    *DIGEST.get_or_init(digest_of_tables)
+}
+
+fn digest_of_tables() -> Digest {
     let prices = PRICES.iter().flat_map(|(region, prices)| [*region, *prices]);
     let mut text = String::new();
     for part in [SIZES, GPUS, DISKS, ZONES, SOURCE].into_iter().chain(prices) {

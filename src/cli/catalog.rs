@@ -8,16 +8,16 @@ use crate::catalog::RefusedSize;
 use crate::catalog::filter::{Asked, CatalogFilter, GpuFilter};
 use crate::catalog::miss::{Instead, Miss, misses};
 use crate::model::{ClassName, MicroUsdPerHour, NetworkSetup, Price, Quantity, Region};
-use crate::offline;
+
 use crate::policy;
 use crate::render::catalog as render;
 
 pub(super) fn run(arguments: &CatalogArguments, ui: Ui) -> Result<Exit, Failure> {
     let filter = filter(arguments)?;
-    let files = world::catalogs(&arguments.catalog)?;
+    let catalogs = world::catalogs(&arguments.catalog)?;
     let said = arguments.location.as_deref().map(world::region);
-    let location = said.or_else(|| offline::region_of_files(&files)).unwrap_or_else(|| Region::new("eastus"));
-    let catalog = offline::catalog(&files, &location).map_err(world::failure)?;
+    let location = said.or_else(|| catalogs.region()).unwrap_or_else(|| Region::new("eastus"));
+    let catalog = catalogs.of(&location).map_err(world::failure)?;
     let class = policy::default_class(ClassName::new("default"));
     let offered = catalog.offered(&class, NetworkSetup::AzureOverlay { is_cilium: false });
     let shown = match arguments.output {

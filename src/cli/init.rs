@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
     let InitArguments { folder, from, cluster_name, location } = arguments;
     let location = location.as_deref().map(super::world::region);
     if let Some(location) = &location {
-        offline::catalog(&[], location).map_err(super::world::failure)?;
+        offline::Catalogs::default().of(location).map_err(super::world::failure)?;
     }
     let is_name = |text: &str| {
         let inside = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);

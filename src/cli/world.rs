@@ -20,7 +20,7 @@ use super::ui::Ui;
 use crate::manifests::Names;
 use crate::manifests::{Cron, Hpa, ReadOptions, Scale};
 use crate::model::{NodeName, NodeSelector, Region, Target, Wishes};
-use crate::offline::{self, Laid, Planned, Problem, Proposed, Request, World};
+use crate::offline::{self, Catalogs, Laid, Planned, Problem, Proposed, Request, World};
 use crate::render::words::count;
 use crate::review::RefusedPlan;
 use crate::snapshot::Question;
@@ -225,7 +225,7 @@ pub(super) fn region(text: &str) -> Region {
 }
 
 /// Reads lists of sizes and prices.
-pub(super) fn catalogs(paths: &[PathBuf]) -> Result<Vec<(String, String)>, Failure> {
+pub(super) fn catalogs(paths: &[PathBuf]) -> Result<Catalogs, Failure> {
     let mut texts = Vec::new();
     let mut faults = Vec::new();
     for path in paths {
@@ -235,7 +235,7 @@ pub(super) fn catalogs(paths: &[PathBuf]) -> Result<Vec<(String, String)>, Failu
         }
     }
     if faults.is_empty() {
-        return Ok(texts);
+        return Ok(texts.into());
     }
     Err(Failure::errors(faults)
         .hint("name a file with Azure's answer or a list of instance types; `/dev/stdin` is standard input"))

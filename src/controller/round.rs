@@ -11,7 +11,7 @@ use crate::automatic::{self, BackOff, ByHand, Definition, Waits};
 use crate::cluster::Cluster;
 use crate::model::Mode;
 use crate::observe::{Named, Observation, Remembered, observe};
-use crate::offline::{self, Planned, Problem, Request, World};
+use crate::offline::{self, Catalogs, Planned, Planner, Problem, Request, World};
 use crate::policy::Policy;
 use crate::review::{CheckedPlan, RefusedPlan};
 
@@ -21,9 +21,11 @@ pub(super) struct Asked {
     pub(super) cluster: Cluster,
     pub(super) azure: Remembered,
     pub(super) named: Named,
-    pub(super) catalogs: Vec<(String, String)>,
+    pub(super) catalogs: Catalogs,
     pub(super) mode: Mode,
     pub(super) back_off: BackOff,
+    /// What the rounds before leave to this one: nothing but time.
+    pub(super) planner: Arc<Planner>,
     /// The plans that are being carried out here, whatever becomes of their NodePlans.
     pub(super) in_flight: BTreeSet<Arc<str>>,
 }
@@ -78,15 +80,15 @@ fn planned(
     let world = world(&asked, seen, at).map_err(|problems| said(&problems))?;
     let (deleted, waits) = by_hand(&world, &definition, asked.mode);
     if asked.mode == Mode::Observe {
-        let rest = offline::plan(&world).map_err(|refused| of_judge(&refused))?.plan;
+        let rest = asked.planner.plan(&world).map_err(|refused| of_judge(&refused))?.plan;
         let took = started.elapsed();
         return Ok(Round { at, world, creates: None, rest, deleted, waits, took, warnings });
     }
     let alone = automatic::creates_alone(&world, &asked.back_off, at);
-    let Planned { plan, .. } = offline::plan(&alone).map_err(|refused| of_judge(&refused))?;
+    let Planned { plan, .. } = asked.planner.plan(&alone).map_err(|refused| of_judge(&refused))?;
     let creates = Creates { plan, policy: alone.policy };
     let rest = automatic::without_waiting(&world, creates.plan.plan());
-    let Planned { plan: rest, .. } = offline::plan(&rest).map_err(|refused| of_judge(&refused))?;
+    let Planned { plan: rest, .. } = asked.planner.plan(&rest).map_err(|refused| of_judge(&refused))?;
     let took = started.elapsed();
     Ok(Round { at, world, creates: Some(creates), rest, deleted, waits, took, warnings })
 }
@@ -113,12 +115,12 @@ fn by_hand(world: &World, definition: &Definition, mode: Mode) -> (Option<Checke
 
 /// Returns the world that was seen, as `plan --live` does.
 fn world(asked: &Asked, mut seen: Observation, at: Timestamp) -> Result<World, Vec<Problem>> {
-    let catalogs = asked.catalogs.clone();
     let ledger = seen.azure.as_mut().and_then(|facts| facts.ledger.as_mut());
     let plans = ledger.and_then(|ledger| ledger.plans.as_mut());
     plans.into_iter().for_each(|plans| plans.extend(asked.in_flight.iter().cloned()));
-    let laid = seen.laid(Request { catalogs: catalogs.clone(), ..Request::default() }, at)?;
-    offline::world(Request { laid: Some(laid), catalogs, ..Request::default() })
+    // Nobody reads this snapshot but the next line, which has the catalogue.
+    let laid = seen.laid(Request::default(), at)?;
+    offline::world(Request { laid: Some(laid), catalogs: asked.catalogs.clone(), ..Request::default() })
 }
 
 fn said(problems: &[Problem]) -> Vec<String> {

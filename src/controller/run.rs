@@ -12,6 +12,7 @@ use crate::azure::Azure;
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, lease};
 use crate::model::Mode;
 use crate::observe::Named;
+use crate::offline::Catalogs;
 
 /// How long is waited after what failed.
 const AGAIN: Duration = Duration::from_secs(2);
@@ -25,7 +26,7 @@ pub struct Controller {
     /// Which managed cluster it is.
     pub named: Named,
     /// Lists of sizes and prices to use instead of the embedded ones.
-    pub catalogs: Vec<(String, String)>,
+    pub catalogs: Catalogs,
     /// Who holds the Lease: of this process alone.
     pub identity: String,
     /// What is counted.

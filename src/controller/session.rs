@@ -25,7 +25,7 @@ use crate::ledger::NeverJoined;
 use crate::manifests::Remark;
 use crate::model::{ClaimName, Mode};
 use crate::observe::Remembered;
-use crate::offline::World;
+use crate::offline::{Planner, World};
 use crate::plan::{Change, ChangeId, PlanSpec};
 use crate::policy::Policy;
 use crate::review::{self, ApprovedPlan, CheckedPlan, NotApproved, Terms};
@@ -79,6 +79,7 @@ pub(super) struct Session<'a> {
     rounds: Rounds,
     wants: Wants,
     back_off: BackOff,
+    planner: Arc<Planner>,
     pod_events: PodEvents,
     startups: Startups,
     news: News,
@@ -116,6 +117,7 @@ impl<'a> Session<'a> {
             rounds: Rounds::new(clock_speed),
             wants: Wants::new(clock_speed),
             back_off: BackOff::new(clock_speed),
+            planner: Arc::default(),
             pod_events: PodEvents::default(),
             startups: Startups::default(),
             news: News { mode, ..News::default() },
@@ -231,6 +233,7 @@ impl<'a> Session<'a> {
             catalogs: catalogs.clone(),
             mode: self.mode,
             back_off: self.back_off.clone(),
+            planner: Arc::clone(&self.planner),
             in_flight: self.flights.plans(),
         };
         self.rounds.began(now());

@@ -6,6 +6,7 @@ use super::{Planned, World};
 use crate::plan::Plan;
 use crate::plan::comparison::{Comparison, FileDifference, Side};
 use crate::review::{CheckedPlan, RefusedPlan};
+use crate::solve::Solver;
 
 /// Plans a world that a change leads to, beside the planned world that it starts from, and has the plan judged.
 ///
@@ -16,7 +17,7 @@ pub fn plan_beside(
     (after, world): (Side, &World),
     files: Vec<FileDifference>,
 ) -> Result<Planned, RefusedPlan> {
-    let (solution, mut plan) = super::unjudged(world);
+    let (solution, mut plan) = super::unjudged((world, &Solver::default()));
     let base: &Plan = base.plan.plan();
     plan.evidence.comparison = Some(Comparison::of((before, base), (after, &plan), files));
     let plan = CheckedPlan::judged(&world.snapshot, &world.policy, plan)?;

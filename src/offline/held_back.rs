@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::plan::strategies::StrategyFleet;
 use crate::review::{CheckedPlan, RefusedPlan};
 use crate::snapshot::Snapshot;
-use crate::solve::{Held, Solution};
+use crate::solve::{Held, Solution, Solver};
 
 use super::strategy::places;
 use super::{Planned, Proposed, World, bounded, plan_of, waiting};
@@ -33,13 +33,14 @@ struct Refused {
 pub(super) fn without_refused(world: &World, first: &RefusedPlan) -> Option<Planned> {
     let mut refused = Refused::default();
     let mut last = first.clone();
+    let solver = Solver::default();
     for _ in 0..ROUNDS_MAX {
         if !refused.add(world, &last.plan, &last.findings) {
             return None;
         }
-        let mut solution = crate::solve::solve(&refused.held_in(&world.snapshot), &world.policy);
+        let mut solution = solver.solve(&refused.held_in(&world.snapshot), &world.policy);
         refused.say(&mut solution);
-        let plan = waiting::listed(world, plan_of(world, &solution));
+        let plan = waiting::listed((world, &solver), plan_of(world, &solution));
         let Proposed { solution, mut plan } = bounded(world, solution, plan);
         let mut strategies = first.plan.evidence.strategies.clone();
         for fleet in strategies.iter_mut().filter(|fleet| fleet.strategy == world.strategy) {

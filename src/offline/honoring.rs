@@ -9,13 +9,13 @@ use std::sync::Arc;
 use crate::model::{
     MicroUsdPerHour, Pod, PodKey, PodSpec, SpreadConstraint, Strategy, Strength, Workload, label,
 };
-use crate::solve::{Honoring, Solution, solve};
+use crate::solve::{Honoring, Solution, Solver};
 
 use super::World;
 
 /// Returns what `nodeTaintsPolicy: Honor` would save on the workload for which nodes cost most; nothing where it saves
 /// nothing, or more pods would be left over.
-pub(super) fn honoring(world: &World, solution: &Solution) -> Option<Honoring> {
+pub(super) fn honoring((world, solver): (&World, &Solver), solution: &Solution) -> Option<Honoring> {
     let is_whole = world.targets.is_empty() && !world.snapshot.supposed.wishes.only_removes();
     if world.strategy != Strategy::Cheapest || !is_whole {
         return None;
@@ -27,7 +27,7 @@ pub(super) fn honoring(world: &World, solution: &Solution) -> Option<Honoring> {
         let spec = made.entry(Arc::as_ptr(&pod.spec).addr()).or_insert_with(|| Arc::new(honored(&pod.spec)));
         pod.spec = Arc::clone(spec);
     }
-    let other = solve(&snapshot, &world.policy);
+    let other = solver.solve(&snapshot, &world.policy);
     let (now, then) = (solution.report.cost_after, other.report.cost_after);
     let saves = now.effective - then.effective;
     let places_as_many = other.report.left_over() <= solution.report.left_over();

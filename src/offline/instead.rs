@@ -7,7 +7,7 @@
 use crate::model::{ConsolidationPolicy, Strategy};
 use crate::plan::strategies::StrategyFleet;
 use crate::review::{CheckedPlan, RefusedPlan};
-use crate::solve::{Solution, Warning};
+use crate::solve::{Solution, Solver, Warning};
 
 use super::{Planned, Proposed, World, bounded, held_back, plan_of, strategy, waiting};
 
@@ -28,7 +28,7 @@ pub(super) fn instead(world: &World, refused: &RefusedPlan) -> Option<Planned> {
     ];
     others.into_iter().find_map(|(what, solve)| {
         let solution = solve(world);
-        let plan = waiting::listed(world, plan_of(world, &solution));
+        let plan = waiting::listed((world, &Solver::default()), plan_of(world, &solution));
         let Proposed { solution, mut plan } = bounded(world, solution, plan);
         plan.evidence.report.warnings.insert(0, warning(what, refused));
         let mut strategies = refused.plan.evidence.strategies.clone();

@@ -4,6 +4,7 @@
 //! that decides it.
 
 pub mod again;
+mod catalogs;
 pub mod compare;
 mod faulty;
 mod held_back;
@@ -26,7 +27,6 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::api::Kind;
-use crate::catalog::Catalog;
 use crate::manifests::{self, Names, Objects, ReadOptions, Remark, Source};
 use crate::model::{ClassName, Pool, Region, Target, Wishes};
 use crate::plan::Plan;
@@ -37,7 +37,8 @@ use crate::snapshot::{
     Abandoned, AssembleOptions, Assumption, AzureFacts, Gap, Question, Snapshot, abandoned, assemble, coming,
     headroom, suppose, wish,
 };
-use crate::solve::{Solution, Strategy, Warning};
+use crate::solve::{Solution, Solver, Strategy, Warning};
+pub use catalogs::Catalogs;
 use faulty::{Faulty, Sound};
 use network::Network;
 use recorded::Recorded;
@@ -65,8 +66,8 @@ pub struct Request {
     pub azure: Option<AzureFacts>,
     /// A snapshot to plan from instead of `sources`, and what is laid over it.
     pub laid: Option<Laid>,
-    /// Lists of sizes and prices to use instead of the embedded ones, each with its name and text.
-    pub catalogs: Vec<(String, String)>,
+    /// Lists of sizes and prices to use instead of the embedded ones.
+    pub catalogs: Catalogs,
     /// The region, where the user said it.
     pub location: Option<Region>,
     /// The time to plan for.
@@ -262,11 +263,11 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let mut assumptions = Vec::new();
     let said = location.or_else(|| recorded.as_ref()?.location.clone());
     let given = recorded.as_ref().and_then(Recorded::catalog).filter(|_| catalogs.is_empty());
-    let listed = region::of_files(&catalogs).or_else(|| Some(given?.region.clone()));
+    let listed = catalogs.region().or_else(|| Some(given?.region.clone()));
     let region = region::region(said, (&policy, &objects), listed, &mut assumptions);
     let catalog = match given {
         Some(given) => recorded::of_region(given, &region)?,
-        None => catalog(&catalogs, &region)?,
+        None => catalogs.of(&region)?,
     };
     if let Some(recorded) = recorded.as_ref().filter(|_| catalogs.is_empty()) {
         assumptions.extend(recorded.other_catalog());
@@ -349,32 +350,36 @@ fn problem(fault: &manifests::Fault) -> Problem {
     Problem { what: manifests::Fault { hint: None, ..fault.clone() }.to_string(), hint }
 }
 
-/// Returns the region of the user's lists of sizes and prices, where they speak of one only.
-#[must_use]
-pub fn region_of_files(files: &[(String, String)]) -> Option<Region> {
-    region::of_files(files)
-}
-
-/// Returns the catalogue of a region: of the user's files, or the embedded one.
-///
-/// # Errors
-/// What is wrong with the files, or that the region is not known.
-pub fn catalog(files: &[(String, String)], region: &Region) -> Result<Catalog, Vec<Problem>> {
-    if files.is_empty() {
-        return Catalog::embedded(region).map_err(|unknown| vec![region::unknown(&unknown)]);
-    }
-    let texts: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    Catalog::from_files(&texts, region).map_err(|faults| {
-        faults.iter().map(|fault| Problem { what: fault.to_string(), hint: None }).collect()
-    })
-}
-
-/// Plans a world and has the plan judged.
+/// Plans a world and has the plan judged. Whoever plans again and again keeps a [`Planner`].
 ///
 /// # Errors
 /// The plan that the judge refused: a bug of nodeform.
 pub fn plan(world: &World) -> Result<Planned, RefusedPlan> {
-    judge(world, propose(world))
+    Planner::default().plan(world)
+}
+
+/// Plans worlds one after the other, and keeps what the next plan can use. Plans are the same as without it.
+#[derive(Default)]
+pub struct Planner {
+    solver: Solver,
+}
+
+impl Planner {
+    /// Plans a world and has the plan judged.
+    ///
+    /// # Errors
+    /// The plan that the judge refused: a bug of nodeform.
+    pub fn plan(&self, world: &World) -> Result<Planned, RefusedPlan> {
+        judge(world, self.propose(world))
+    }
+
+    /// Plans a world; nothing was judged yet.
+    fn propose(&self, world: &World) -> Proposed {
+        let (mut solution, mut plan) = unjudged((world, &self.solver));
+        solution.report.honoring = honoring::honoring((world, &self.solver), &solution);
+        plan.evidence.report.honoring = solution.report.honoring.clone();
+        bounded(world, solution, plan)
+    }
 }
 
 /// A plan that was not judged yet; nothing but [`judge()`] takes it.
@@ -387,10 +392,7 @@ pub struct Proposed {
 /// Plans a world: the longest step, so that whoever waits can be told.
 #[must_use]
 pub fn propose(world: &World) -> Proposed {
-    let (mut solution, mut plan) = unjudged(world);
-    solution.report.honoring = honoring::honoring(world, &solution);
-    plan.evidence.report.honoring = solution.report.honoring.clone();
-    bounded(world, solution, plan)
+    Planner::default().propose(world)
 }
 
 /// Adds what any such fleet costs at least, where that is asked for.
@@ -428,7 +430,7 @@ pub fn judge(world: &World, proposed: Proposed) -> Result<Planned, RefusedPlan> 
     }
 }
 
-fn unjudged(world: &World) -> (Solution, Plan) {
+fn unjudged((world, solver): (&World, &Solver)) -> (Solution, Plan) {
     if world.snapshot.supposed.wishes.destroy {
         let solution = crate::solve::destroy(&world.snapshot, &world.policy, &world.targets);
         let plan = plan_of(world, &solution);
@@ -439,15 +441,15 @@ fn unjudged(world: &World) -> (Solution, Plan) {
         let plan = plan_of(world, &solution);
         return (solution, plan);
     }
-    let (solution, plan) = solved(world);
-    let plan = unknown::listed(world, waiting::listed(world, plan));
+    let (solution, plan) = solved((world, solver));
+    let plan = unknown::listed((world, solver), waiting::listed((world, solver), plan));
     (solution, plan)
 }
 
-fn solved(world: &World) -> (Solution, Plan) {
+fn solved((world, solver): (&World, &Solver)) -> (Solution, Plan) {
     match world.strategy {
         Strategy::Cheapest => {
-            let solution = crate::solve::solve(&world.snapshot, &world.policy);
+            let solution = solver.solve(&world.snapshot, &world.policy);
             let plan = plan_of(world, &solution);
             (solution, plan)
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::faulty::Faulty;
-use super::{Problem, Request, catalog, hidden_azure, problems, region, with_policy};
+use super::{Problem, Request, hidden_azure, problems, region, with_policy};
 use crate::catalog::Catalog;
 use crate::manifests::{self, Cover, Fault, Names, Objects, Overlay, ReadOptions, Source};
 use crate::model::Region;
@@ -171,10 +171,10 @@ pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
     let stock = if catalogs.is_empty() {
         Stock::embedded()
     } else {
-        let listed = region::of_files(&catalogs);
+        let listed = catalogs.region();
         // What is assumed here is assumed, and said, once more by every plan that is made of the snapshot.
         let region = region::region(location.clone(), (&policy, &objects), listed, &mut Vec::new());
-        Stock::given(catalog(&catalogs, &region)?)
+        Stock::given(catalogs.of(&region)?)
     };
     Ok(SnapshotFile { at, location, names, gaps, stock, azure, kept })
 }

@@ -64,10 +64,8 @@ fn of_pools(policy: &Policy) -> Option<Region> {
 }
 
 /// Returns the region of the user's lists of sizes and prices, where they speak of one only.
-pub(super) fn of_files(catalogs: &[(String, String)]) -> Option<Region> {
-    let texts: Vec<(&str, &str)> =
-        catalogs.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    let regions = Catalog::regions_of_files(&texts);
+pub(super) fn of_texts(texts: &[(&str, &str)]) -> Option<Region> {
+    let regions = Catalog::regions_of_files(texts);
     regions.first().filter(|_| regions.len() == 1).cloned()
 }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::{ClaimName, DisruptionReason, Node, NodeName, NodeStage, PoolName};
 use crate::plan::Plan;
 use crate::plan::held::is_target;
-use crate::solve::NotDecided;
+use crate::solve::{NotDecided, Solver};
 
 use super::{World, solved};
 
@@ -36,7 +36,7 @@ impl Missing {
 }
 
 /// Adds to a plan the nodes that are not decided about; where all is known, nothing is worked out.
-pub(super) fn listed(world: &World, mut plan: Plan) -> Plan {
+pub(super) fn listed((world, solver): (&World, &Solver), mut plan: Plan) -> Plan {
     let unknown = unknown(world, &plan);
     if unknown.is_empty() {
         return plan;
@@ -46,7 +46,7 @@ pub(super) fn listed(world: &World, mut plan: Plan) -> Plan {
         node.is_consolidatable = true;
         node.claim.get_or_insert_with(|| ClaimName::new(node.name.as_str()));
     }
-    let (next, _) = solved(&then);
+    let (next, _) = solved((&then, solver));
     let mut named: BTreeMap<(PoolName, Missing), Vec<NodeName>> = BTreeMap::new();
     for removal in &next.target.removed {
         let goes_for_money =

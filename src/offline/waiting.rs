@@ -12,15 +12,16 @@ use crate::plan::Plan;
 use crate::plan::held::{add_waiting, is_target};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
+use crate::solve::Solver;
 
 use super::{World, solved};
 
 /// Adds to a plan what waits; where nothing is kept back, nothing is worked out.
-pub(super) fn listed(world: &World, plan: Plan) -> Plan {
-    with_guarded(world, with_held(world, plan))
+pub(super) fn listed((world, solver): (&World, &Solver), plan: Plan) -> Plan {
+    with_guarded((world, solver), with_held((world, solver), plan))
 }
 
-fn with_held(world: &World, mut plan: Plan) -> Plan {
+fn with_held((world, solver): (&World, &Solver), mut plan: Plan) -> Plan {
     let World { snapshot, policy, .. } = world;
     if !is_held(world) {
         return plan;
@@ -28,7 +29,7 @@ fn with_held(world: &World, mut plan: Plan) -> Plan {
     let mut free: Policy = policy.clone();
     free.fleet.holds = Holds::default();
     let then = crate::sim::after(snapshot, &plan);
-    let (next, _) = solved(&World { snapshot: then, policy: free, ..world.clone() });
+    let (next, _) = solved((&World { snapshot: then, policy: free, ..world.clone() }, solver));
     add_waiting(&mut plan, policy, &next);
     plan
 }
@@ -42,7 +43,7 @@ fn is_held(World { snapshot, policy, .. }: &World) -> bool {
 }
 
 /// Lists the nodes that would go for being underused if disruption budgets, PodDisruptionBudgets and their pods let them.
-fn with_guarded(world: &World, mut plan: Plan) -> Plan {
+fn with_guarded((world, solver): (&World, &Solver), mut plan: Plan) -> Plan {
     let guarded = guarded(world, &plan);
     if guarded.is_empty() {
         return plan;
@@ -53,7 +54,7 @@ fn with_guarded(world: &World, mut plan: Plan) -> Plan {
     for pool in free.policy.pools.values_mut() {
         pool.disruption.budgets.clear();
     }
-    let (next, _) = solved(&free);
+    let (next, _) = solved((&free, solver));
     let would_go = next.target.removed.iter().filter_map(|removal| {
         let because = guarded.get(&removal.node)?;
         let is_underused = removal.reason == DisruptionReason::Underutilized;

@@ -35,8 +35,8 @@ const ROSTERS_MAX: usize = 32;
 const CELLS_MAX: usize = 20_000;
 
 /// Beside how many supplies something is remembered: one plan may look at the world with room that is kept and without,
-/// and with what counts beside prices and without.
-const MEMOS_MAX: usize = 4;
+/// with what counts beside prices and without, and as it would be without holds or budgets.
+const MEMOS_MAX: usize = 6;
 
 /// For how many worlds it is remembered what running pods come to: each takes as much memory as the world.
 const RUNNING_MAX: usize = 2;

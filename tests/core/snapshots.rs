@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nodeform::manifests::{Names, Source};
 use nodeform::model::Region;
-use nodeform::offline::{self, Laid, Problem, Request};
+use nodeform::offline::{self, Catalogs, Laid, Problem, Request};
 use nodeform::plan;
 use nodeform::snapshot::file;
 use proptest::prelude::{Just, ProptestConfig, Strategy, prop_assert_eq, proptest};
@@ -36,7 +36,7 @@ fn worlds() -> Vec<(String, String)> {
 fn request(manifests: &str) -> Request {
     Request {
         sources: vec![Source::new("world.yaml", manifests)],
-        catalogs: vec![("catalog.json".into(), read(&fixtures().join("catalog.json")))],
+        catalogs: vec![("catalog.json".into(), read(&fixtures().join("catalog.json")))].into(),
         location: Some(Region::new("eastus")),
         ..Request::default()
     }
@@ -77,7 +77,7 @@ fn every_world_plans_alike_from_its_snapshot() {
 #[test]
 fn a_world_on_the_embedded_catalogue_plans_alike_from_its_snapshot() {
     let (_, manifests) = worlds().swap_remove(0);
-    let embedded = || Request { catalogs: Vec::new(), ..request(&manifests) };
+    let embedded = || Request { catalogs: Catalogs::default(), ..request(&manifests) };
     assert!(planned_from_snapshot(embedded()) == planned(embedded()));
 }
 
@@ -106,7 +106,7 @@ fn a_catalogue_that_was_changed_is_refused_and_one_of_another_region_too() {
 #[test]
 fn another_embedded_catalogue_is_said_and_planned_with() {
     let (_, manifests) = worlds().swap_remove(0);
-    let embedded = Request { catalogs: Vec::new(), ..request(&manifests) };
+    let embedded = Request { catalogs: Catalogs::default(), ..request(&manifests) };
     let text = file::write(&offline::snapshot(embedded).expect("a world can be read"));
     let digest = nodeform::catalog::embedded_digest().to_string();
     let older = text.replacen(&digest, &format!("sha256:{}", "0".repeat(64)), 1);

@@ -44,7 +44,7 @@ fn world(folder: &Path) -> World {
         // A world with a daemonset of its own there stands for all that AKS has.
         without_system_daemons: text.contains("namespace: kube-system"),
         sources: vec![Source::new("world.yaml", text)],
-        catalogs: vec![("catalog.json".into(), read(&fixtures().join("catalog.json")))],
+        catalogs: vec![("catalog.json".into(), read(&fixtures().join("catalog.json")))].into(),
         location: Some(Region::new("eastus")),
         ..Request::default()
     };

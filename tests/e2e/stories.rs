@@ -69,7 +69,7 @@ pub(crate) fn all() -> Vec<Story> {
         let written = sources(&folder, &["world.yaml"]);
         let catalog = ("catalog.json".to_owned(), read(&root().join("fixtures/catalog.json")));
         let name = format!("fixtures/worlds/{}", last(&folder));
-        stories.push(story(&name, written, Request { catalogs: vec![catalog], ..eastus() }));
+        stories.push(story(&name, written, Request { catalogs: vec![catalog].into(), ..eastus() }));
     }
     for folder in ["karpenter-cases", "karpenter-generated"] {
         let cases = karpenter_cases::cases(folder);

@@ -244,7 +244,7 @@ enum End {
 fn end_of(text: Vec<u8>, catalog: &(String, String)) -> Result<End, String> {
     let request = Request {
         sources: vec![Source::new("changed.yaml", text)],
-        catalogs: vec![catalog.clone()],
+        catalogs: vec![catalog.clone()].into(),
         ..Request::default()
     };
     let world = match world(request) {

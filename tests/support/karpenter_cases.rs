@@ -237,7 +237,7 @@ impl Case {
                 "world.json",
                 json!({"kind": "List", "apiVersion": "v1", "items": objects}).to_string(),
             )],
-            catalogs: vec![("types.json".into(), catalogue.to_string())],
+            catalogs: vec![("types.json".into(), catalogue.to_string())].into(),
             location: Some(Region::new("eastus")),
             at: now.parse().ok(),
             without_system_daemons: true,
