@@ -482,7 +482,7 @@ async fn tags_that_nobody_may_write_are_a_hold_and_nodes_go_all_the_same() {
 
 #[tokio::test]
 async fn a_node_whose_vm_cannot_be_deleted_is_a_hold_and_goes_once_it_can() {
-    let mut running = Running::of_world(WORLD, "auto", "60").await;
+    let mut running = Running::of_world(WORLD, "auto", "120").await;
     running.runs(5).await;
     running.program.wait(async || running.fleet().await["status"]["inFlight"] == json!([])).await;
     let claim = running.claims().await.remove(0);
@@ -503,7 +503,7 @@ async fn a_node_whose_vm_cannot_be_deleted_is_a_hold_and_goes_once_it_can() {
 
 #[tokio::test]
 async fn a_size_whose_vm_never_joined_is_left_alone_by_a_controller_that_starts_anew() {
-    let mut running = Running::with("", "auto", (0, "20")).await;
+    let mut running = Running::with("", "auto", (0, "60")).await;
     let faults = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "SimulatedFaults",
         "spec": {"faults": [{"kind": "NeverJoins", "times": 1}]}});
     assert_eq!(running.program.own("POST", "/sim/faults", &faults).await.1, json!({"added": 1}));

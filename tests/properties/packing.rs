@@ -45,8 +45,7 @@ fn packed(world: &World) -> Result<Solution, TestCaseError> {
 }
 
 proptest! {
-    // Small worlds of one kind: three times as many as of others take a second.
-    #![proptest_config(ProptestConfig { cases: super::config().cases * 3, ..super::config() })]
+    #![proptest_config(super::config())]
 
     #[test]
     fn the_order_of_the_input_does_not_matter(
@@ -60,6 +59,11 @@ proptest! {
         world.snapshot.pods = shuffled;
         prop_assert_eq!(solution, packed(&world)?);
     }
+
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: super::config().cases * 3, ..super::config() })]
 
     #[test]
     fn limits_hold_whatever_waits(pods in some_pods(), cpu in 0_i64..60, nodes in 0_u64..8) {
