@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::catalog::Offered;
-use crate::model::{ClassName, LabelKey, Node, NodeStage, ResourceName, SkuName, label};
+use crate::model::{ClassName, InstanceType, LabelKey, Node, NodeStage, ResourceName, SkuName, label};
 
 /// By how much the disk of a node may differ from the one of its class, in hundredths: file systems take some, and a GB is
 /// not a GiB. Beyond, the node was made with another disk.
@@ -26,19 +26,27 @@ pub(super) fn ephemeral_storage<'n>(
         }
     }
     for ((class, size), nodes) in seen {
-        let types =
-            offered.get_mut(class).map(|offered| &mut Arc::make_mut(offered).types).into_iter().flatten();
-        for kind in types.filter(|kind| kind.name == size) {
-            let made = kind.capacity.get(&ResourceName::EphemeralStorage);
-            let is_of_class = |node: &&&Node| {
-                let has = node.capacity.get(&ResourceName::EphemeralStorage);
-                (has - made).abs().saturating_mul(100) <= made.saturating_mul(DIFFERENCE_MAX_HUNDREDTHS)
-            };
-            let left = |node: &&Node| node.allocatable.get(&ResourceName::EphemeralStorage);
-            let least = nodes.iter().filter(is_of_class).map(left).filter(|left| *left > 0).min();
-            if let Some(least) = least {
+        let Some(offered) = offered.get_mut(class) else { continue };
+        for place in 0..offered.types.len() {
+            let kind = &offered.types[place];
+            let estimate = kind.allocatable.get(&ResourceName::EphemeralStorage);
+            let least = if kind.name == size { least(kind, &nodes) } else { None };
+            // Others share what a class is offered as long as nothing in it changes.
+            if let Some(least) = least.filter(|least| *least != estimate) {
+                let kind = &mut Arc::make_mut(offered).types[place];
                 kind.allocatable.set(ResourceName::EphemeralStorage, least);
             }
         }
     }
+}
+
+/// Returns the least that nodes of a size have for pods, of those whose disk is about as large as their class makes it.
+fn least(kind: &InstanceType, nodes: &[&Node]) -> Option<i64> {
+    let made = kind.capacity.get(&ResourceName::EphemeralStorage);
+    let is_of_class = |node: &&&Node| {
+        let has = node.capacity.get(&ResourceName::EphemeralStorage);
+        (has - made).abs().saturating_mul(100) <= made.saturating_mul(DIFFERENCE_MAX_HUNDREDTHS)
+    };
+    let left = |node: &&Node| node.allocatable.get(&ResourceName::EphemeralStorage);
+    nodes.iter().filter(is_of_class).map(left).filter(|left| *left > 0).min()
 }

@@ -136,7 +136,8 @@ fn roomier(
 /// Returns whether Karpenter's own fleet costs less: then room is not what a user would want to pay for.
 fn is_beaten(scene: &Scene<'_>, snapshot: &Snapshot, roomy: &Solution) -> bool {
     let settings = Settings::of(scene.policy);
-    let other = karpenter::solve(snapshot, scene.policy, settings, &Refused::default());
+    let world = (snapshot, scene.policy);
+    let other = karpenter::beside(scene.memos, world, settings, &Refused::default());
     cost(&other) < cost(roomy) && other.report.left_over() <= roomy.report.left_over()
 }
 

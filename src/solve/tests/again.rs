@@ -96,8 +96,13 @@ fn what_was_kept_is_found_again_when_only_pods_change() {
 fn no_more_is_kept_than_a_few_supplies() {
     let (memos, first) = (Memos::default(), world());
     let kept = memo(&memos, &first);
-    for other in others() {
+    let dearer = (1..=4).map(|cents| {
+        let mut dearer = world();
+        dearer.policy.fleet.prices.cost_per_node = MicroUsdPerHour(cents * 10_000);
+        dearer
+    });
+    for other in others().into_iter().chain(dearer) {
         memo(&memos, &other);
     }
-    assert!(!Arc::ptr_eq(&kept, &memo(&memos, &first)), "five others were asked for since");
+    assert!(!Arc::ptr_eq(&kept, &memo(&memos, &first)), "nine others were asked for since");
 }
