@@ -39,10 +39,11 @@ pub(super) fn place(
     by_cost.sort_unstable();
     let nodes: Vec<Option<(i64, usize)>> =
         digits.iter().map(|digits| cheapest(bench, &by_cost, &load(classes, digits))).collect();
+    let weights = weights(&counts);
     let mut best: Vec<Option<Best>> = vec![None; states];
     best[0] = Some(Best { cost: 0, nodes: 0, part: 0 });
     for state in 1..states {
-        best[state] = divided(state, &digits, &nodes, &best);
+        best[state] = divided(state, (&digits[state], &weights), &nodes, &best);
     }
     let mut packing = packing.clone();
     let mut state = states - 1;
@@ -59,16 +60,14 @@ pub(super) fn place(
 /// first class that the state has, so that no division is looked at twice.
 fn divided(
     state: usize,
-    digits: &[Vec<usize>],
+    (digits, weights): (&[usize], &[usize]),
     nodes: &[Option<(i64, usize)>],
     best: &[Option<Best>],
 ) -> Option<Best> {
-    let first = digits[state].iter().position(|count| *count > 0)?;
     let mut found: Option<Best> = None;
-    for part in 1..=state {
+    for part in Parts::of(digits, weights)? {
         let Some((cost, _)) = nodes[part] else { continue };
-        let is_part = digits[part][first] > 0 && digits[part].iter().zip(&digits[state]).all(|(p, s)| p <= s);
-        let Some(rest) = best[state - part].filter(|_| is_part) else { continue };
+        let Some(rest) = best[state - part] else { continue };
         let ours = Best { cost: cost.saturating_add(rest.cost), nodes: rest.nodes + 1, part };
         if found.is_none_or(|there| (ours.cost, ours.nodes) < (there.cost, there.nodes)) {
             found = Some(ours);
@@ -77,11 +76,66 @@ fn divided(
     found
 }
 
+/// The states that are part of one and have a pod of its first class, the smallest first.
+struct Parts<'s> {
+    /// How many pods of each class the state has.
+    most: &'s [usize],
+    /// By how much a pod of each class makes a state larger.
+    weights: &'s [usize],
+    /// The first class that it has.
+    first: usize,
+    /// How many of each the next part takes.
+    taken: Vec<usize>,
+    next: Option<usize>,
+}
+
+impl<'s> Parts<'s> {
+    /// `None` for a state without any pod.
+    fn of(most: &'s [usize], weights: &'s [usize]) -> Option<Self> {
+        let first = most.iter().position(|count| *count > 0)?;
+        let mut taken = vec![0; most.len()];
+        taken[first] = 1;
+        Some(Self { most, weights, first, taken, next: Some(weights[first]) })
+    }
+}
+
+impl Iterator for Parts<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let part = self.next?;
+        let mut after = part;
+        self.next = None;
+        for class in self.first..self.most.len() {
+            if self.taken[class] < self.most[class] {
+                self.taken[class] += 1;
+                self.next = Some(after + self.weights[class]);
+                break;
+            }
+            let least = usize::from(class == self.first);
+            after -= (self.taken[class] - least) * self.weights[class];
+            self.taken[class] = least;
+        }
+        Some(part)
+    }
+}
+
 /// Returns the first of these columns that holds all these pods.
 fn cheapest(bench: &Bench<'_>, by_cost: &[(i64, usize)], load: &[(usize, usize)]) -> Option<(i64, usize)> {
     let need = bench.problem.need(load);
     let has_room = |column: usize| holds(&bench.problem.columns[column].room, &need);
     by_cost.iter().copied().find(|(_, column)| has_room(*column) && bench.filled(*column, load).is_some())
+}
+
+/// Returns by how much a pod of each class makes a state larger, of classes with so many pods.
+fn weights(counts: &[usize]) -> Vec<usize> {
+    let mut weight = 1;
+    let mut weights = Vec::new();
+    for count in counts {
+        weights.push(weight);
+        weight *= count + 1;
+    }
+    weights
 }
 
 fn digits(state: usize, counts: &[usize]) -> Vec<usize> {
@@ -96,4 +150,26 @@ fn digits(state: usize, counts: &[usize]) -> Vec<usize> {
 
 fn load(classes: &[usize], digits: &[usize]) -> Vec<(usize, usize)> {
     classes.iter().copied().zip(digits.iter().copied()).filter(|(_, count)| *count > 0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_state_are_those_that_take_no_more_and_one_of_its_first_class() {
+        let counts = [2, 0, 1, 3];
+        let weights = weights(&counts);
+        assert_eq!(weights, [1, 3, 3, 6]);
+        let all: Vec<Vec<usize>> = (0..24).map(|state| digits(state, &counts)).collect();
+        for (state, most) in all.iter().enumerate() {
+            let first = most.iter().position(|count| *count > 0);
+            let is_part = |part: &usize| {
+                first.is_some_and(|first| all[*part][first] > 0)
+                    && all[*part].iter().zip(most).all(|(part, most)| part <= most)
+            };
+            let expected: Vec<usize> = (1..=state).filter(is_part).collect();
+            assert_eq!(Parts::of(most, &weights).into_iter().flatten().collect::<Vec<_>>(), expected);
+        }
+    }
 }
