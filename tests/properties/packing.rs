@@ -37,15 +37,27 @@ fn some_pods() -> impl Strategy<Value = Vec<Pod>> {
 fn packed(world: &World) -> Result<Solution, TestCaseError> {
     let solution = solve(&world.snapshot, &world.policy);
     try_plan_of(world, &solution).map_err(TestCaseError::fail)?;
+    let kept = solution.target.kept.iter().flat_map(|kept| &kept.pods);
+    let new = solution.target.new.iter().flat_map(|node| &node.pods);
+    let unplaced = solution.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
+    let mut named: Vec<_> = kept.chain(new).chain(unplaced).collect();
+    named.sort();
+    let mut all: Vec<_> = world.snapshot.pods.iter().map(|pod| &pod.key).collect();
+    all.sort();
+    prop_assert_eq!(named, all);
     for node in &solution.target.new {
         prop_assert!(node.requests.fit_in(&node.allocatable));
+        let pods = world.snapshot.pods.iter().filter(|pod| node.pods.contains(&pod.key));
+        let sum = pods.fold(node.daemon_requests.clone(), |sum, pod| sum.plus(&pod.spec.requests));
+        prop_assert_eq!(&sum, &node.requests);
         prop_assert!(node.opened_for.as_ref().is_some_and(|pod| node.pods.contains(pod)));
     }
     Ok(solution)
 }
 
 proptest! {
-    #![proptest_config(super::config())]
+    // Small worlds of one kind: three times as many as of others.
+    #![proptest_config(ProptestConfig { cases: super::config().cases * 3, ..super::config() })]
 
     #[test]
     fn the_order_of_the_input_does_not_matter(
@@ -60,10 +72,6 @@ proptest! {
         prop_assert_eq!(solution, packed(&world)?);
     }
 
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: super::config().cases * 3, ..super::config() })]
 
     #[test]
     fn limits_hold_whatever_waits(pods in some_pods(), cpu in 0_i64..60, nodes in 0_u64..8) {
