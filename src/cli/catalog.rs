@@ -8,7 +8,6 @@ use crate::catalog::RefusedSize;
 use crate::catalog::filter::{Asked, CatalogFilter, GpuFilter};
 use crate::catalog::miss::{Instead, Miss, misses};
 use crate::model::{ClassName, MicroUsdPerHour, NetworkSetup, Price, Quantity, Region};
-
 use crate::policy;
 use crate::render::catalog as render;
 

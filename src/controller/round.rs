@@ -24,7 +24,7 @@ pub(super) struct Asked {
     pub(super) catalogs: Catalogs,
     pub(super) mode: Mode,
     pub(super) back_off: BackOff,
-    /// What the rounds before leave to this one: nothing but time.
+    /// What earlier rounds worked out: plans are the same without it, only later.
     pub(super) planner: Arc<Planner>,
     /// The plans that are being carried out here, whatever becomes of their NodePlans.
     pub(super) in_flight: BTreeSet<Arc<str>>,

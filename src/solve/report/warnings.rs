@@ -220,7 +220,7 @@ pub fn unmet(policy: &Policy, (market, known): (&Market, &Known), demands: &[&De
     let mut warnings = BTreeSet::new();
     for (name, pool) in &policy.pools {
         let base = pool.node_requirements();
-        let types = market.offered.get(&pool.class).map_or(&[][..], |offered| &offered.types);
+        let types = market.offered_to(pool).map_or(&[][..], |offered| &offered.types);
         for (key, requirement) in base.iter() {
             if let Some((what, hint)) = known.fault(key, requirement) {
                 // A number that the region has may be none of what else the pool asks for.
