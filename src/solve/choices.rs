@@ -35,7 +35,9 @@ pub(super) fn keep(snapshot: &Snapshot, policy: &Policy, solution: &mut Solution
     let book = &PriceBook::new(&policy.fleet.prices);
     let there = price::cost(&snapshot.nodes, market, book).effective;
     let ledger = ledger::opened(policy, &snapshot.nodes, &Uncommitted(Vec::new()), there);
-    let mut table = Table { policy, rules: &rules, keys: keys(&rules), kinds: kinds(market, policy), ledger };
+    let keys = keys(&rules);
+    let asked = asked(policy, &keys);
+    let mut table = Table { policy, rules: &rules, keys, asked, kinds: kinds(market, policy), ledger };
     for node in &*new {
         let charges = table.charges(node);
         table.ledger.take(&charges, 1);
@@ -94,6 +96,19 @@ fn keys(rules: &[Rule]) -> BTreeSet<LabelKey> {
     rules.iter().flat_map(of_rule).collect()
 }
 
+/// Returns what nodes of each pool are before a size is chosen, as far as these labels tell.
+fn asked<'a>(policy: &'a Policy, keys: &BTreeSet<LabelKey>) -> BTreeMap<&'a PoolName, Requirements> {
+    let of_pool = |pool: &'a Pool| {
+        let all = pool.node_requirements();
+        let mut read = Requirements::none();
+        for key in keys {
+            all.get(key.as_str()).into_iter().for_each(|asked| read.set(key.clone(), asked.clone()));
+        }
+        (&pool.name, read)
+    };
+    policy.pools.values().map(of_pool).collect()
+}
+
 /// The instance types of each pool by name.
 type Kinds<'a> = BTreeMap<&'a PoolName, BTreeMap<&'a SkuName, &'a InstanceType>>;
 
@@ -109,7 +124,10 @@ fn kinds<'a>(market: &'a Market, policy: &'a Policy) -> Kinds<'a> {
 struct Table<'a> {
     policy: &'a Policy,
     rules: &'a [Rule],
+    /// The labels that the rules read.
     keys: BTreeSet<LabelKey>,
+    /// What nodes of each pool are before a size is chosen, as far as those labels tell.
+    asked: BTreeMap<&'a PoolName, Requirements>,
     kinds: Kinds<'a>,
     /// What limits leave beside all nodes, the new ones included.
     ledger: Ledger,
@@ -123,6 +141,18 @@ struct Way<'a> {
     capacity_type: CapacityType,
 }
 
+impl<'a> Way<'a> {
+    /// Returns the value of a label that says in which way a node was had.
+    fn label(self, key: &str) -> Option<&'a str> {
+        match key {
+            label::INSTANCE_TYPE => Some(self.size.as_str()),
+            label::ZONE => Some(self.zone.as_str()),
+            label::CAPACITY_TYPE => Some(self.capacity_type.as_str()),
+            _ => None,
+        }
+    }
+}
+
 /// Where a node counts: of each rule the label's value, and nothing of those that pass it over.
 type Counted = Vec<Option<Option<Requirement>>>;
 
@@ -130,14 +160,17 @@ impl Table<'_> {
     fn kept(&mut self, node: &NewNode) -> Vec<Substitute> {
         let Some(pool) = self.policy.pools.get(&node.pool) else { return node.substitutes.clone() };
         let own = Way { size: &node.size, zone: &node.zone, capacity_type: node.capacity_type };
-        let counted = self.counted(pool, node, own);
+        let counted = self.counted(pool, &self.labels(pool, node, own));
         let charges = self.charges(node);
         self.ledger.give_back(&charges);
         let fits = |other: &&Substitute| {
             let Substitute { size, zone, capacity_type, .. } = other;
             let way = Way { size, zone, capacity_type: *capacity_type };
-            node.variety.among.contains(other)
-                || self.counted(pool, node, way) == counted && self.has_room(pool, other, &charges)
+            let counts_alike = || {
+                self.are_read_alike(pool, own, way)
+                    || self.counted(pool, &self.labels(pool, node, way)) == counted
+            };
+            node.variety.among.contains(other) || counts_alike() && self.has_room(pool, other, &charges)
         };
         let kept = node.substitutes.iter().filter(fits).cloned().collect();
         self.ledger.take(&charges, 1);
@@ -162,55 +195,63 @@ impl Table<'_> {
             || charges.iter().zip(own).all(|((_, other), (_, own))| other <= own)
     }
 
-    fn counted(&self, pool: &Pool, node: &NewNode, way: Way<'_>) -> Counted {
-        let labels = self.labels(pool, node, way);
+    fn counted(&self, pool: &Pool, labels: &Requirements) -> Counted {
         let has = |key: &LabelKey| key.as_str() == label::HOSTNAME || labels.get(key.as_str()).is_some();
         let counts = |spread: &Spread| {
             spread.keys.iter().all(has)
                 && spread
                     .alternatives
                     .as_ref()
-                    .is_none_or(|alternatives| alternatives.iter().any(|wanted| are_sure(wanted, &labels)))
+                    .is_none_or(|alternatives| alternatives.iter().any(|wanted| are_sure(wanted, labels)))
                 && spread.tolerations.as_ref().is_none_or(|stance| taints::are_stood(&pool.taints, stance))
         };
         let of_rule = |Rule { key, spread }: &Rule| counts(spread).then(|| labels.get(key.as_str()).cloned());
         self.rules.iter().map(of_rule).collect()
     }
 
-    /// Returns what a node would be that comes up in this way, as far as rules read it.
-    fn labels(
-        &self,
-        pool: &Pool,
-        node: &NewNode,
-        Way { size, zone, capacity_type }: Way<'_>,
-    ) -> Requirements {
-        let kind = self.kinds.get(&pool.name).and_then(|kinds| kinds.get(size));
-        let is_it = |offering: &&Offering| offering.zone == *zone && offering.capacity_type == capacity_type;
-        let offering = kind.and_then(|kind| kind.offerings.iter().find(is_it));
-        let asked = pool.node_requirements();
-        let own = [
-            (label::INSTANCE_TYPE, size.as_str()),
-            (label::ZONE, zone.as_str()),
-            (label::CAPACITY_TYPE, capacity_type.as_str()),
-        ];
-        let own = Requirements::of_labels(own);
-        let chosen = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
-        let chosen = Requirements::of_labels(chosen);
-        let all = [Some(&asked), kind.map(|kind| &kind.requirements)];
-        let all = all.into_iter().chain([offering.map(|offering| &offering.requirements)]).flatten();
-        let all: Vec<&Requirements> = all.chain([&own, &chosen]).collect();
+    /// Returns what rules read of a node that comes up in this way.
+    fn labels(&self, pool: &Pool, node: &NewNode, way: Way<'_>) -> Requirements {
+        let facts = self.facts(pool, way);
         let mut labels = Requirements::none();
         for key in &self.keys {
-            let there = all.iter().filter_map(|all| all.get(key.as_str()));
-            let there = there.cloned().reduce(|one, other| one.intersection(&other));
-            // A label that the pool gives is there, whatever is asked beside it.
-            let there = pool.labels.get(key).map(|value| Requirement::one(value)).or(there);
+            let asked = || {
+                let asked = self.asked.get(&pool.name).into_iter().chain(facts.into_iter().flatten());
+                let asked = asked.filter_map(|asked| asked.get(key.as_str())).cloned();
+                let chosen = node.labels.get(key).map(|value| Requirement::one(value));
+                asked.chain(chosen).reduce(|one, other| one.intersection(&other))
+            };
+            let there = given(pool, way, key).map(Requirement::one).or_else(asked);
             if let Some(there) = there.and_then(in_the_end) {
                 labels.set(key.clone(), there);
             }
         }
         labels
     }
+
+    /// Returns whether rules read the same of a pool's node, whichever of two ways it comes up in.
+    fn are_read_alike(&self, pool: &Pool, one: Way<'_>, other: Way<'_>) -> bool {
+        let [facts, others] = [one, other].map(|way| self.facts(pool, way));
+        self.keys.iter().all(|key| match [one, other].map(|way| given(pool, way, key)) {
+            [Some(one), Some(other)] => one == other,
+            _ => facts.iter().zip(others).all(|(one, other)| {
+                let [one, other] = [*one, other].map(|facts| facts?.get(key.as_str()));
+                one == other
+            }),
+        })
+    }
+
+    /// Returns what a size is, and what it is in a zone at a capacity type.
+    fn facts(&self, pool: &Pool, way: Way<'_>) -> [Option<&Requirements>; 2] {
+        let kind = self.kinds.get(&pool.name).and_then(|kinds| kinds.get(way.size));
+        let is_it = |other: &&Offering| other.zone == *way.zone && other.capacity_type == way.capacity_type;
+        let offering = kind.and_then(|kind| kind.offerings.iter().find(is_it));
+        [kind.map(|kind| &kind.requirements), offering.map(|offering| &offering.requirements)]
+    }
+}
+
+/// Returns the value of a label that the pool gives, whatever is asked beside it, or else that the way is chosen by.
+fn given<'a>(pool: &'a Pool, way: Way<'a>, key: &LabelKey) -> Option<&'a str> {
+    pool.labels.get(key).map(|value| &**value).or_else(|| way.label(key.as_str()))
 }
 
 /// Returns what a label will be where nobody chose a value: of endless ones one that no rule names, or none where it need
