@@ -84,7 +84,8 @@ macro_rules! all_read_as {
 #[test]
 fn every_example_is_read() {
     if !Path::new(EXAMPLES).exists() {
-        eprintln!("SKIPPED: {EXAMPLES} is not here; answers were not read against the official examples");
+        assert!(std::env::var("NODEFORM_REQUIRE_SHARED").is_err(), "{EXAMPLES} is required");
+        eprintln!("skipped: 1 test, {EXAMPLES} is absent");
         return;
     }
     all_read_as!(
