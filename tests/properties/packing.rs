@@ -72,7 +72,6 @@ proptest! {
         prop_assert_eq!(solution, packed(&world)?);
     }
 
-
     #[test]
     fn limits_hold_whatever_waits(pods in some_pods(), cpu in 0_i64..60, nodes in 0_u64..8) {
         let limited = pool("default").limit("cpu", &cpu.to_string()).nodes_max(nodes);
