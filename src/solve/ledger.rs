@@ -4,8 +4,7 @@
 //! a budget may keep them.
 
 use crate::model::{
-    CapacityType, InstanceType, MicroUsdPerHour, Node, Offering, Pool, ResourceName, Resources,
-    amount::HOURS_PER_MONTH,
+    CapacityType, InstanceType, MicroUsdPerHour, Node, Offering, Pool, ResourceName, amount::HOURS_PER_MONTH,
 };
 use crate::policy::Policy;
 
@@ -22,13 +21,13 @@ pub fn opened<'n>(
 ) -> Ledger {
     let all: Vec<&Node> = nodes.into_iter().collect();
     let mut ledger = Ledger::default();
-    for pool in policy.pools.values() {
+    let is_limited = |pool: &&Pool| pool.nodes_max.is_some() || pool.limits.iter().next().is_some();
+    for pool in policy.pools.values().filter(is_limited) {
         let own: Vec<&Node> =
             all.iter().filter(|node| node.pool.as_ref() == Some(&pool.name)).copied().collect();
-        let there = capacity(&own);
         for (name, limit) in pool.limits.iter() {
             let counter = Counter::PoolResource(pool.name.clone(), name.clone());
-            ledger.add_used(counter, limit, there.get(name));
+            ledger.add_used(counter, limit, capacity(&own, name));
         }
         if let Some(limit) = pool.nodes_max {
             ledger.add_used(Counter::PoolNodes(pool.name.clone()), count(limit), length(own.len()));
@@ -36,11 +35,11 @@ pub fn opened<'n>(
     }
     ledger.note_foreign(all.iter().filter(|node| node.pool.is_none()).count());
     let limits = &policy.fleet.limits;
-    let there = capacity(&all);
     let resources = [(ResourceName::Cpu, limits.cpu_milli), (ResourceName::Memory, limits.memory_bytes)];
     for (name, limit) in resources {
         if let Some(limit) = limit {
-            ledger.add_used(Counter::FleetResource(name.clone()), limit, there.get(&name));
+            let there = capacity(&all, &name);
+            ledger.add_used(Counter::FleetResource(name), limit, there);
         }
     }
     if let Some(limit) = limits.nodes {
@@ -61,8 +60,8 @@ pub fn has_limits(policy: &Policy) -> bool {
     opened(policy, [], &Uncommitted(Vec::new()), MicroUsdPerHour::default()).has_limits()
 }
 
-fn capacity(nodes: &[&Node]) -> Resources {
-    nodes.iter().fold(Resources::none(), |sum, node| sum.plus(&node.capacity))
+fn capacity(nodes: &[&Node], resource: &ResourceName) -> i64 {
+    nodes.iter().fold(0, |sum: i64, node| sum.saturating_add(node.capacity.get(resource)))
 }
 
 fn count(limit: u64) -> i64 {
