@@ -146,7 +146,7 @@ impl<'a> Types<'a> {
         let Ground { snapshot, policy, .. } = self.ground;
         let market = self.market.get_or_insert_with(|| Market::of(snapshot, policy));
         let own = (pool.name.clone(), pool.class.clone());
-        let has_own = market.overlaid.by_pool.contains_key(&own);
+        let has_own = market.offers.overlaid.by_pool.contains_key(&own);
         let (pool_name, class) = own;
         self.known.entry((class, has_own.then_some(pool_name))).or_insert_with(|| {
             let types = market.offered_to(pool).into_iter().flat_map(|offered| &offered.types);

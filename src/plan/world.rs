@@ -22,7 +22,7 @@ use crate::model::{
 };
 use crate::policy::Policy;
 use crate::snapshot::{Assumption, Daemon, Gap, Snapshot};
-use crate::solve::Market;
+use crate::solve::market::Offers;
 use crate::solve::price::bought_as;
 
 /// What a plan was made from.
@@ -341,7 +341,7 @@ fn overlays(snapshot: &Snapshot, policy: &Policy) -> Vec<Overlay> {
     if policy.overlays.is_empty() {
         return Vec::new();
     }
-    let counting = Market::of(snapshot, policy).overlaid.counting;
+    let counting = Offers::of(snapshot, policy).overlaid.counting;
     policy.overlays.values().filter(|overlay| counting.contains(&overlay.name)).cloned().collect()
 }
 

@@ -4,8 +4,13 @@
 //! nodes as planned: it must count where its node does, for every required spread of the cluster, and leave pools and
 //! fleet within their limits. What `minValues` needs stays: the user asked for that choice. Nothing is added.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use rayon::prelude::*;
+
+use crate::catalog::Offered;
 use crate::model::{
     CapacityType, InstanceType, LabelKey, Offering, Pod, PodSpec, Pool, PoolName, Requirement, Requirements,
     SkuName, Strength, Zone, label,
@@ -16,7 +21,7 @@ use crate::snapshot::Snapshot;
 use super::fit::limits::{self, Charges, Ledger};
 use super::fit::taints;
 use super::ledger;
-use super::market::Market;
+use super::market::{Market, Offers};
 use super::price::{self, PriceBook, Uncommitted};
 use super::solution::{NewNode, Solution, Substitute};
 use super::topology::group::{self, Group, GroupKind, Spread};
@@ -31,27 +36,33 @@ pub(super) fn keep(snapshot: &Snapshot, policy: &Policy, solution: &mut Solution
     if rules.is_empty() && !ledger::has_limits(policy) {
         return;
     }
-    let market = &Market::of(snapshot, policy);
-    let book = &PriceBook::new(&policy.fleet.prices);
-    let there = price::cost(&snapshot.nodes, market, book).effective;
-    let ledger = ledger::opened(policy, &snapshot.nodes, &Uncommitted(Vec::new()), there);
+    let offers = &Offers::of(snapshot, policy);
+    let ledger = left(snapshot, policy);
     let keys = keys(&rules);
     let asked = asked(policy, &keys);
-    let mut table = Table { policy, rules: &rules, keys, asked, kinds: kinds(market, policy), ledger };
+    let mut table = Table { policy, rules: &rules, keys, asked, kinds: kinds(offers, policy), ledger };
     for node in &*new {
         let charges = table.charges(node);
         table.ledger.take(&charges, 1);
     }
-    let mut kept: Vec<Vec<Substitute>> = Vec::new();
-    for (number, node) in new.iter().enumerate() {
-        // Equal nodes stand beside each other.
-        let before = number.checked_sub(1).map(|before| (&new[before], &kept[before]));
-        let known = before.filter(|(before, _)| is_alike(before, node)).map(|(_, kept)| kept.clone());
-        kept.push(known.unwrap_or_else(|| table.kept(node)));
+    // Equal nodes stand beside each other, and have the same left.
+    let is_first = |number: usize| number == 0 || !is_alike(&new[number - 1], &new[number]);
+    let firsts: Vec<usize> = (0..new.len()).filter(|number| is_first(*number)).collect();
+    let kept: Vec<Vec<Substitute>> = firsts.par_iter().map(|first| table.kept(&new[*first])).collect();
+    let ends = firsts.iter().copied().skip(1).chain([new.len()]);
+    for ((first, end), kept) in firsts.iter().zip(ends).zip(kept) {
+        new[*first..end].iter_mut().for_each(|node| node.substitutes.clone_from(&kept));
     }
-    for (node, kept) in new.iter_mut().zip(kept) {
-        node.substitutes = kept;
-    }
+}
+
+/// Returns what the nodes that are there leave of all limits.
+fn left(snapshot: &Snapshot, policy: &Policy) -> Ledger {
+    let nodes = &snapshot.nodes;
+    // What they cost is a matter of this limit alone.
+    let cost = policy.fleet.limits.cost_per_month.map(|_| {
+        price::cost(nodes, &Market::of(snapshot, policy), &PriceBook::new(&policy.fleet.prices)).effective
+    });
+    ledger::opened(policy, nodes, &Uncommitted(Vec::new()), cost.unwrap_or_default())
 }
 
 /// Which nodes a required spread counts, and by which label.
@@ -109,15 +120,26 @@ fn asked<'a>(policy: &'a Policy, keys: &BTreeSet<LabelKey>) -> BTreeMap<&'a Pool
     policy.pools.values().map(of_pool).collect()
 }
 
-/// The instance types of each pool by name.
-type Kinds<'a> = BTreeMap<&'a PoolName, BTreeMap<&'a SkuName, &'a InstanceType>>;
+/// What a pool is offered, by name.
+type Sizes<'a> = BTreeMap<&'a SkuName, &'a InstanceType>;
 
-fn kinds<'a>(market: &'a Market, policy: &'a Policy) -> Kinds<'a> {
-    let of_pool = |pool: &'a Pool| {
-        let types = market.offered_to(pool).map_or(&[][..], |offered| &offered.types);
-        (&pool.name, types.iter().map(|kind| (&kind.name, kind)).collect())
-    };
-    policy.pools.values().map(of_pool).collect()
+/// What each pool is offered: pools of a class share it, unless an overlay is for one of them.
+type Kinds<'a> = BTreeMap<&'a PoolName, Arc<Sizes<'a>>>;
+
+fn kinds<'a>(offers: &'a Offers, policy: &'a Policy) -> Kinds<'a> {
+    let mut known: Vec<(&Offered, Arc<Sizes<'a>>)> = Vec::new();
+    let mut kinds = Kinds::new();
+    for pool in policy.pools.values() {
+        let Some(offered) = offers.to(pool) else { continue };
+        let before = known.iter().find(|(before, _)| std::ptr::eq(*before, offered));
+        let sizes = before.map(|(_, sizes)| Arc::clone(sizes)).unwrap_or_else(|| {
+            let sizes = Arc::new(offered.types.iter().map(|kind| (&kind.name, kind)).collect());
+            known.push((offered, Arc::clone(&sizes)));
+            sizes
+        });
+        kinds.insert(&pool.name, sizes);
+    }
+    kinds
 }
 
 /// What substitutes are looked up in.
@@ -157,24 +179,24 @@ impl<'a> Way<'a> {
 type Counted = Vec<Option<Option<Requirement>>>;
 
 impl Table<'_> {
-    fn kept(&mut self, node: &NewNode) -> Vec<Substitute> {
+    fn kept(&self, node: &NewNode) -> Vec<Substitute> {
         let Some(pool) = self.policy.pools.get(&node.pool) else { return node.substitutes.clone() };
         let own = Way { size: &node.size, zone: &node.zone, capacity_type: node.capacity_type };
         let counted = self.counted(pool, &self.labels(pool, node, own));
         let charges = self.charges(node);
-        self.ledger.give_back(&charges);
+        let mut left = self.ledger.clone();
+        left.give_back(&charges);
         let fits = |other: &&Substitute| {
             let Substitute { size, zone, capacity_type, .. } = other;
             let way = Way { size, zone, capacity_type: *capacity_type };
             let counts_alike = || {
                 self.are_read_alike(pool, own, way)
-                    || self.counted(pool, &self.labels(pool, node, way)) == counted
+                    || self.is_counted_alike(pool, &self.labels(pool, node, way), &counted)
             };
-            node.variety.among.contains(other) || counts_alike() && self.has_room(pool, other, &charges)
+            node.variety.among.contains(other)
+                || counts_alike() && self.has_room(&left, (pool, other), &charges)
         };
-        let kept = node.substitutes.iter().filter(fits).cloned().collect();
-        self.ledger.take(&charges, 1);
-        kept
+        node.substitutes.iter().filter(fits).cloned().collect()
     }
 
     fn charges(&self, node: &NewNode) -> Charges {
@@ -186,36 +208,38 @@ impl Table<'_> {
     }
 
     /// Returns whether a substitute stays within all limits, or takes no more of any than its node does.
-    fn has_room(&self, pool: &Pool, other: &Substitute, own: &Charges) -> bool {
+    fn has_room(&self, left: &Ledger, (pool, other): (&Pool, &Substitute), own: &Charges) -> bool {
+        if !left.has_limits() {
+            return true;
+        }
         let Some(kind) = self.kinds.get(&pool.name).and_then(|kinds| kinds.get(&other.size)) else {
             return false;
         };
-        let charges = ledger::charges(&self.ledger, pool, kind, other.effective_price.known());
-        limits::why(&self.ledger, &charges).is_ok()
+        let charges = ledger::charges(left, pool, kind, other.effective_price.known());
+        limits::why(left, &charges).is_ok()
             || charges.iter().zip(own).all(|((_, other), (_, own))| other <= own)
     }
 
     fn counted(&self, pool: &Pool, labels: &Requirements) -> Counted {
-        let has = |key: &LabelKey| key.as_str() == label::HOSTNAME || labels.get(key.as_str()).is_some();
-        let counts = |spread: &Spread| {
-            spread.keys.iter().all(has)
-                && spread
-                    .alternatives
-                    .as_ref()
-                    .is_none_or(|alternatives| alternatives.iter().any(|wanted| are_sure(wanted, labels)))
-                && spread.tolerations.as_ref().is_none_or(|stance| taints::are_stood(&pool.taints, stance))
-        };
-        let of_rule = |Rule { key, spread }: &Rule| counts(spread).then(|| labels.get(key.as_str()).cloned());
-        self.rules.iter().map(of_rule).collect()
+        self.rules.iter().map(|rule| counted_by(rule, pool, labels)).collect()
+    }
+
+    /// Returns whether a node with these labels counts where it must.
+    fn is_counted_alike(&self, pool: &Pool, labels: &Requirements, must: &Counted) -> bool {
+        // Of many rules few count a node at all, and those tell the difference as a rule.
+        let of_rules = || self.rules.iter().zip(must);
+        let counting = of_rules().filter(|(_, must)| must.is_some());
+        let passing = of_rules().filter(|(_, must)| must.is_none());
+        counting.chain(passing).all(|(rule, must)| counted_by(rule, pool, labels) == *must)
     }
 
     /// Returns what rules read of a node that comes up in this way.
     fn labels(&self, pool: &Pool, node: &NewNode, way: Way<'_>) -> Requirements {
-        let facts = self.facts(pool, way);
+        let facts = LazyCell::new(|| self.facts(pool, way));
         let mut labels = Requirements::none();
         for key in &self.keys {
             let asked = || {
-                let asked = self.asked.get(&pool.name).into_iter().chain(facts.into_iter().flatten());
+                let asked = self.asked.get(&pool.name).into_iter().chain(facts.iter().copied().flatten());
                 let asked = asked.filter_map(|asked| asked.get(key.as_str())).cloned();
                 let chosen = node.labels.get(key).map(|value| Requirement::one(value));
                 asked.chain(chosen).reduce(|one, other| one.intersection(&other))
@@ -230,13 +254,14 @@ impl Table<'_> {
 
     /// Returns whether rules read the same of a pool's node, whichever of two ways it comes up in.
     fn are_read_alike(&self, pool: &Pool, one: Way<'_>, other: Way<'_>) -> bool {
-        let [facts, others] = [one, other].map(|way| self.facts(pool, way));
+        let facts = LazyCell::new(|| [one, other].map(|way| self.facts(pool, way)));
         self.keys.iter().all(|key| match [one, other].map(|way| given(pool, way, key)) {
             [Some(one), Some(other)] => one == other,
-            _ => facts.iter().zip(others).all(|(one, other)| {
-                let [one, other] = [*one, other].map(|facts| facts?.get(key.as_str()));
-                one == other
-            }),
+            _ => {
+                let [of_one, of_other] =
+                    facts.map(|facts| facts.map(|facts| facts.and_then(|facts| facts.get(key.as_str()))));
+                of_one == of_other
+            }
         })
     }
 
@@ -247,6 +272,22 @@ impl Table<'_> {
         let offering = kind.and_then(|kind| kind.offerings.iter().find(is_it));
         [kind.map(|kind| &kind.requirements), offering.map(|offering| &offering.requirements)]
     }
+}
+
+/// Returns where a rule counts a node of a pool with these labels.
+fn counted_by(
+    Rule { key, spread }: &Rule,
+    pool: &Pool,
+    labels: &Requirements,
+) -> Option<Option<Requirement>> {
+    let has = |key: &LabelKey| key.as_str() == label::HOSTNAME || labels.get(key.as_str()).is_some();
+    let counts = spread.keys.iter().all(has)
+        && spread
+            .alternatives
+            .as_ref()
+            .is_none_or(|alternatives| alternatives.iter().any(|wanted| are_sure(wanted, labels)))
+        && spread.tolerations.as_ref().is_none_or(|stance| taints::are_stood(&pool.taints, stance));
+    counts.then(|| labels.get(key.as_str()).cloned())
 }
 
 /// Returns the value of a label that the pool gives, whatever is asked beside it, or else that the way is chosen by.

@@ -20,7 +20,7 @@ use super::{demand, learnt, price};
 /// The network set-up of AKS that is planned with where the fleet does not name one.
 const NETWORK_DEFAULT: NetworkSetup = NetworkSetup::AzureOverlay { is_cilium: false };
 
-/// The instance types of each AKSNodeClass, what else stands in the cluster, and the labels that a new node
+/// What AKSNodeClasses and pools are offered, what else stands in the cluster, and the labels that a new node
 /// may get any value of. Two are compared in the order of what is said here: what is short, and differs, first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Market {
@@ -36,8 +36,15 @@ pub struct Market {
     pub spoken_of: BTreeSet<LabelKey>,
     /// Those of them that a pod may ask for without its pool naming them.
     pub well_known: BTreeSet<LabelKey>,
+    /// What classes and pools are offered.
+    pub offers: Offers,
+}
+
+/// What classes and pools are offered, whatever pods ask for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offers {
     /// What each class may use, and what it may not.
-    pub offered: BTreeMap<ClassName, Arc<Offered>>,
+    pub by_class: BTreeMap<ClassName, Arc<Offered>>,
     /// What NodeOverlays make of that.
     pub overlaid: Overlaid,
 }
@@ -56,17 +63,9 @@ impl Market {
     /// Asks the snapshot's catalogue for every class that a pool or a node uses, and for every size that a node has.
     #[must_use]
     pub fn of(snapshot: &Snapshot, policy: &Policy) -> Self {
-        let network = policy.fleet.network.unwrap_or(NETWORK_DEFAULT);
+        let offers = Offers::of(snapshot, policy);
         let catalog = &snapshot.catalog;
-        let of_pools = policy.pools.values().map(|pool| &pool.class);
-        let of_nodes = snapshot.nodes_today().filter_map(|node| node.class.as_ref());
-        let used: BTreeSet<&ClassName> = of_pools.chain(of_nodes).collect();
-        let classes = policy.classes.iter().filter(|(name, _)| used.contains(name));
-        let mut offered: BTreeMap<ClassName, Arc<Offered>> =
-            classes.map(|(name, class)| (name.clone(), catalog.offered(class, network))).collect();
-        learnt::ephemeral_storage(&mut offered, snapshot.nodes_today());
-        let overlaid = Overlaid::of(policy, &offered);
-        let caution = Caution::of(snapshot, policy, &offered);
+        let caution = Caution::of(snapshot, policy, &offers.by_class);
         let bought = snapshot.nodes_today().filter_map(price::bought_as).collect::<BTreeSet<_>>();
         let disks = bought.iter().map(|(size, _)| (size.clone(), catalog.assumed_os_disk(size))).collect();
         let today = bought.into_iter().map(|(size, capacity_type)| {
@@ -77,7 +76,7 @@ impl Market {
         for pool in policy.pools.values() {
             keys.extend(pool.node_requirements().iter().map(|(key, _)| key.clone()));
         }
-        let carried = carried(&offered);
+        let carried = carried(&offers.by_class);
         let may_be_asked = |key: &&LabelKey| catalog.is_well_known(key) || carried.contains(*key);
         let well_known = keys.iter().filter(may_be_asked).cloned().collect();
         Self {
@@ -87,16 +86,14 @@ impl Market {
             slots: SizeSlots::of(snapshot),
             spoken_of: keys,
             well_known,
-            offered,
-            overlaid,
+            offers,
         }
     }
 
     /// Returns what nodes of a pool may be made of; `None` where its class is not in the input.
     #[must_use]
     pub fn offered_to(&self, pool: &Pool) -> Option<&Offered> {
-        let own = (pool.name.clone(), pool.class.clone());
-        self.overlaid.by_pool.get(&own).or_else(|| self.offered.get(&pool.class).map(Arc::as_ref))
+        self.offers.to(pool)
     }
 
     /// Returns what a node is of this size, as its own pool and class are offered it.
@@ -110,14 +107,40 @@ impl Market {
     #[must_use]
     pub fn find(&self, size: &SkuName, node: &Node) -> Option<&InstanceType> {
         let own = self.own(node).into_iter();
-        let mut all = own.chain(self.offered.values().map(Arc::as_ref)).flat_map(|offered| &offered.types);
+        let mut all =
+            own.chain(self.offers.by_class.values().map(Arc::as_ref)).flat_map(|offered| &offered.types);
         all.find(|kind| kind.name == *size)
     }
 
     fn own(&self, node: &Node) -> Option<&Offered> {
         let class = node.class.as_ref()?;
         let pool = node.pool.as_ref().map(|pool| (pool.clone(), class.clone()));
-        pool.and_then(|pool| self.overlaid.by_pool.get(&pool))
-            .or_else(|| self.offered.get(class).map(Arc::as_ref))
+        let Offers { by_class, overlaid } = &self.offers;
+        pool.and_then(|pool| overlaid.by_pool.get(&pool)).or_else(|| by_class.get(class).map(Arc::as_ref))
+    }
+}
+
+impl Offers {
+    /// Asks the snapshot's catalogue for every class that a pool or a node uses.
+    #[must_use]
+    pub fn of(snapshot: &Snapshot, policy: &Policy) -> Self {
+        let network = policy.fleet.network.unwrap_or(NETWORK_DEFAULT);
+        let catalog = &snapshot.catalog;
+        let of_pools = policy.pools.values().map(|pool| &pool.class);
+        let of_nodes = snapshot.nodes_today().filter_map(|node| node.class.as_ref());
+        let used: BTreeSet<&ClassName> = of_pools.chain(of_nodes).collect();
+        let classes = policy.classes.iter().filter(|(name, _)| used.contains(name));
+        let mut by_class: BTreeMap<ClassName, Arc<Offered>> =
+            classes.map(|(name, class)| (name.clone(), catalog.offered(class, network))).collect();
+        learnt::ephemeral_storage(&mut by_class, snapshot.nodes_today());
+        let overlaid = Overlaid::of(policy, &by_class);
+        Self { by_class, overlaid }
+    }
+
+    /// Returns what nodes of a pool may be made of; `None` where its class is not in the input.
+    #[must_use]
+    pub fn to(&self, pool: &Pool) -> Option<&Offered> {
+        let own = (pool.name.clone(), pool.class.clone());
+        self.overlaid.by_pool.get(&own).or_else(|| self.by_class.get(&pool.class).map(Arc::as_ref))
     }
 }

@@ -67,14 +67,14 @@ pub(super) struct Shelves<'a> {
 
 impl<'a> Shelves<'a> {
     pub(super) fn of(market: &'a Market, gate: OverlayGate) -> Self {
-        let by_class = market.offered.keys().zip(0..).collect();
+        let by_class = market.offers.by_class.keys().zip(0..).collect();
         let mut all: Vec<Shelf<'_>> =
-            market.offered.values().map(|offered| Shelf::of(&offered.types)).collect();
+            market.offers.by_class.values().map(|offered| Shelf::of(&offered.types)).collect();
         let mut by_pool = BTreeMap::new();
         match gate {
             OverlayGate::Closed => {}
             OverlayGate::Open => {
-                for (pool, offered) in &market.overlaid.by_pool {
+                for (pool, offered) in &market.offers.overlaid.by_pool {
                     by_pool.insert(pool, all.len());
                     all.push(Shelf::of(&offered.types));
                 }

@@ -15,8 +15,9 @@ use crate::solve::solution::Warning;
 /// Warns of commitments to sizes and of discounts on families that the region does not have.
 #[must_use]
 pub fn unknown_names(policy: &Policy, market: &Market) -> Vec<Warning> {
-    let kinds = || market.offered.values().flat_map(|offered| &offered.types);
-    let refused = market.offered.values().flat_map(|offered| &offered.refused).map(|refused| &refused.size);
+    let kinds = || market.offers.by_class.values().flat_map(|offered| &offered.types);
+    let refused =
+        market.offers.by_class.values().flat_map(|offered| &offered.refused).map(|refused| &refused.size);
     let sizes: BTreeSet<&str> =
         kinds().map(|kind| &kind.name).chain(refused).map(|name| name.as_str()).collect();
     if sizes.is_empty() {

@@ -34,7 +34,7 @@ impl Known {
         // Many offerings, few zones.
         let mut zones = BTreeSet::new();
         let mut read: BTreeMap<(&Zone, CapacityType), Vec<&Requirements>> = BTreeMap::new();
-        for kind in market.offered.values().flat_map(|offered| &offered.types) {
+        for kind in market.offers.by_class.values().flat_map(|offered| &offered.types) {
             known.add_all(&kind.requirements, &spoken_of);
             for offering in &kind.offerings {
                 let read = read.entry((&offering.zone, offering.capacity_type)).or_default();
@@ -182,7 +182,7 @@ pub fn all(
     warnings.extend(open_to_arm64(supply, demands));
     warnings.extend(market.caution.warnings(supply));
     let of_demands = demands.iter().flat_map(|demand| &demand.warnings);
-    let more = supply.warnings.iter().chain(of_demands).chain(&market.overlaid.warnings);
+    let more = supply.warnings.iter().chain(of_demands).chain(&market.offers.overlaid.warnings);
     warnings.extend(more.cloned());
     warnings.into_iter().collect()
 }
