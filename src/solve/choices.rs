@@ -98,13 +98,13 @@ fn rules_of<'p>(spec: &'p PodSpec, pod: &'p Pod) -> impl Iterator<Item = Rule> +
     })
 }
 
-/// Returns the labels that these rules read.
+/// Returns the labels that these rules read and that follow from how a node was had, as its name does not.
 fn keys(rules: &[Rule]) -> BTreeSet<LabelKey> {
     let of_rule = |Rule { key, spread }: &Rule| {
         let asked = spread.alternatives.iter().flatten().flat_map(Requirements::iter).map(|(key, _)| key);
         asked.chain(&spread.keys).chain([key]).cloned().collect::<Vec<_>>()
     };
-    rules.iter().flat_map(of_rule).collect()
+    rules.iter().flat_map(of_rule).filter(|key| key.as_str() != label::HOSTNAME).collect()
 }
 
 /// Returns what nodes of each pool are before a size is chosen, as far as these labels tell.
@@ -146,7 +146,7 @@ fn kinds<'a>(offers: &'a Offers, policy: &'a Policy) -> Kinds<'a> {
 struct Table<'a> {
     policy: &'a Policy,
     rules: &'a [Rule],
-    /// The labels that the rules read.
+    /// The labels that the rules read, but for nodes' names.
     keys: BTreeSet<LabelKey>,
     /// What nodes of each pool are before a size is chosen, as far as those labels tell.
     asked: BTreeMap<&'a PoolName, Requirements>,
