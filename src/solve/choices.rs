@@ -45,7 +45,7 @@ pub(super) fn keep(snapshot: &Snapshot, policy: &Policy, solution: &mut Solution
         let charges = table.charges(node);
         table.ledger.take(&charges, 1);
     }
-    // Equal nodes stand beside each other, and have the same left.
+    // Equal nodes are next to each other and keep the same substitutes.
     let is_first = |number: usize| number == 0 || !is_alike(&new[number - 1], &new[number]);
     let firsts: Vec<usize> = (0..new.len()).filter(|number| is_first(*number)).collect();
     let kept: Vec<Vec<Substitute>> = firsts.par_iter().map(|first| table.kept(&new[*first])).collect();
@@ -55,10 +55,10 @@ pub(super) fn keep(snapshot: &Snapshot, policy: &Policy, solution: &mut Solution
     }
 }
 
-/// Returns what the nodes that are there leave of all limits.
+/// Returns what existing nodes leave of all limits.
 fn left(snapshot: &Snapshot, policy: &Policy) -> Ledger {
     let nodes = &snapshot.nodes;
-    // What they cost is a matter of this limit alone.
+    // Only this limit needs to know what they cost.
     let cost = policy.fleet.limits.cost_per_month.map(|_| {
         price::cost(nodes, &Market::of(snapshot, policy), &PriceBook::new(&policy.fleet.prices)).effective
     });
@@ -98,7 +98,7 @@ fn rules_of<'p>(spec: &'p PodSpec, pod: &'p Pod) -> impl Iterator<Item = Rule> +
     })
 }
 
-/// Returns the labels that these rules read and that follow from how a node was had, as its name does not.
+/// Returns the labels these rules read, without the hostname: it is the same whatever size or zone a node comes up as.
 fn keys(rules: &[Rule]) -> BTreeSet<LabelKey> {
     let of_rule = |Rule { key, spread }: &Rule| {
         let asked = spread.alternatives.iter().flatten().flat_map(Requirements::iter).map(|(key, _)| key);
@@ -146,7 +146,7 @@ fn kinds<'a>(offers: &'a Offers, policy: &'a Policy) -> Kinds<'a> {
 struct Table<'a> {
     policy: &'a Policy,
     rules: &'a [Rule],
-    /// The labels that the rules read, but for nodes' names.
+    /// The labels the rules read, without the hostname.
     keys: BTreeSet<LabelKey>,
     /// What nodes of each pool are before a size is chosen, as far as those labels tell.
     asked: BTreeMap<&'a PoolName, Requirements>,
@@ -226,7 +226,7 @@ impl Table<'_> {
 
     /// Returns whether a node with these labels counts where it must.
     fn is_counted_alike(&self, pool: &Pool, labels: &Requirements, must: &Counted) -> bool {
-        // Of many rules few count a node at all, and those tell the difference as a rule.
+        // Few of many rules count the node, and those usually tell the difference.
         let of_rules = || self.rules.iter().zip(must);
         let counting = of_rules().filter(|(_, must)| must.is_some());
         let passing = of_rules().filter(|(_, must)| must.is_none());
