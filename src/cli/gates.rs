@@ -6,13 +6,14 @@ use clap::{Args, ValueEnum};
 use super::exit::{Exit, Failure};
 use crate::model::MicroUsd;
 use crate::plan::Plan;
+use crate::render::gate::failed_gate;
 use crate::review::gate::{self, Gate};
 
 /// The conditions of the caller. A gate that is not passed ends the command with 4, whatever
 /// `--detailed-exitcode` would say.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct GateArguments {
-    /// Exit with 4 when the plan has any of this; separated by commas or repeated
+    /// Exit with 4 when the plan, or the difference of two inputs, has any of this; separated by commas or repeated
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     fail_on: Vec<FailOn>,
     /// Exit with 4 when the monthly cost could rise by more than this many dollars, if Azure substitutes too, or by an
@@ -25,7 +26,7 @@ pub(super) struct GateArguments {
 enum FailOn {
     /// Pods that fit nowhere
     Unplaced,
-    /// Nodes that are deleted, be it to be replaced
+    /// Nodes are deleted or replaced
     Delete,
     /// Anything that is not in the plan: not read, held back, or of unknown price
     Incomplete,
@@ -47,13 +48,13 @@ impl GateArguments {
         let failed: Vec<String> = gates
             .into_iter()
             .filter_map(|gate| gate.failed(plan))
-            .map(|failed| format!("gate `{}`: {}", failed.gate, failed.because))
+            .map(|failed| failed_gate(&failed))
             .collect();
         if failed.is_empty() {
             return Ok(());
         }
         let failure = Failure { exit: Exit::Gate, ..Failure::errors(failed) };
-        Err(failure.hint("the plan is fine; the gate failed. Change the manifests or the gate"))
+        Err(failure.hint("nodeform worked; a gate of this command failed. Change the manifests or the gate"))
     }
 }
 

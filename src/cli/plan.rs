@@ -87,7 +87,10 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         say_unbounded(plan, ui);
     }
     gates.hold(plan)?;
-    let is_changed = !plan.spec.waves.is_empty();
+    let is_changed = match &plan.evidence.comparison {
+        Some(comparison) => comparison.has_changes(),
+        None => !plan.spec.waves.is_empty(),
+    };
     Ok(if is_changed && *detailed_exitcode { Exit::Changes } else { Exit::Done })
 }
 

@@ -29,6 +29,7 @@ mod storage;
 pub mod strategies;
 pub mod summary;
 pub mod target;
+pub mod uncertainty;
 mod update;
 pub mod wish;
 mod withheld;

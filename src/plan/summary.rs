@@ -1,4 +1,5 @@
-//! A plan in seven figures, for programs that read no further: what the first lines of the page say.
+//! A plan in seven figures, for programs that read no further: what the first lines of the page say. Of two inputs side
+//! by side they are those of the difference.
 //!
 //! Worked out from the plan whenever it is written. It stands beside `spec`, outside the digest, so that a file whose
 //! figures say something else than its plan is refused when it is read.
@@ -7,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Plan};
+use super::{Change, Plan, comparison};
 use crate::model::{MicroUsdPerHour, PodKey, PodPlace};
 
 /// Micro-dollars in a cent.
@@ -45,6 +46,14 @@ impl Counts {
         }
         counts
     }
+
+    /// Counts what the first line of a plan's page counts: of two inputs, how the fleets differ.
+    #[must_use]
+    pub fn shown(plan: &Plan) -> Self {
+        let Some(comparison) = &plan.evidence.comparison else { return Self::of(plan) };
+        let comparison::Counts { add, change, destroy } = comparison.nodes.counts;
+        Self { add, change, destroy, ..Self::default() }
+    }
 }
 
 /// A plan in figures.
@@ -60,7 +69,8 @@ pub struct Summary {
     pub destroy: usize,
     /// Pods that stay Pending when the plan is done.
     pub pending: usize,
-    /// What the fleet costs in a month of 730 hours before it, in dollars; nodes of unknown price are left out.
+    /// What the fleet costs in a month of 730 hours before it, in dollars; nodes of unknown price are left out. Of two
+    /// inputs: what the first one's fleet costs when its plan is done.
     pub monthly_before: String,
     /// The same after it.
     pub monthly_after: String,
@@ -73,8 +83,12 @@ impl Summary {
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
         let report = &plan.evidence.report;
-        let [before, after] = [report.cost_before, report.cost_after].map(|cost| cents(cost.effective));
-        let Counts { add, change, destroy, .. } = Counts::of(plan);
+        let Counts { add, change, destroy, .. } = Counts::shown(plan);
+        let costs = match &plan.evidence.comparison {
+            Some(comparison) => [comparison.cost_before, comparison.cost_after],
+            None => [report.cost_before, report.cost_after],
+        };
+        let [before, after] = costs.map(|cost| cents(cost.effective));
         Self {
             add,
             change,

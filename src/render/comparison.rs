@@ -110,8 +110,7 @@ pub fn summary(comparison: &Comparison, view: &PlanView<'_>) -> Line {
 #[must_use]
 pub fn cost(comparison: &Comparison) -> Line {
     let Comparison { cost_before: before, cost_after: after, .. } = comparison;
-    let more_unpriced = after.unpriced_nodes.saturating_sub(before.unpriced_nodes);
-    Line::new(Style::Plain, money::change(*before, *after, more_unpriced))
+    Line::new(Style::Plain, money::change(*before, *after, comparison.more_unpriced()))
 }
 
 /// Says what is compared.
@@ -149,8 +148,7 @@ pub(super) fn nodes(comparison: &Comparison) -> Vec<Line> {
 
 fn existing(difference: &ExistingDifference) -> (u8, Line) {
     let ExistingDifference { node, kind, before, after, because } = difference;
-    let is_there = |fate: Fate| matches!(fate, Fate::Stays | Fate::Updated);
-    let (rank, style, symbol, what) = match (is_there(*before), is_there(*after)) {
+    let (rank, style, symbol, what) = match (before.is_there(), after.is_there()) {
         (true, false) if *after == Fate::Absent => (0, Style::Remove, "  - ", "is not in the second input"),
         (true, false) => (0, Style::Remove, "  - ", "goes"),
         (false, true) if *before == Fate::Absent => (2, Style::Add, "  + ", "is not in the first input"),

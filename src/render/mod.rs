@@ -10,6 +10,7 @@ pub mod comparison;
 pub mod difference;
 pub mod escape;
 pub mod explain;
+pub mod gate;
 pub mod line;
 pub mod markdown;
 pub mod money;

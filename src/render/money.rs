@@ -41,6 +41,15 @@ pub fn dollars(amount: MicroUsd, sureness: Sureness) -> String {
     format!("{}{}", sureness.mark(), unit.show(unit.round(cents)))
 }
 
+/// Returns an amount to the cent, rounded up, without cents where there are none: what is above a limit by less than a
+/// dollar reads as above it.
+#[must_use]
+pub fn dollars_exact(amount: MicroUsd, sureness: Sureness) -> String {
+    let cents = amount.0.saturating_add(CENT - 1).div_euclid(CENT);
+    let unit = if cents % 100 == 0 { Unit::Dollars } else { Unit::Cents };
+    format!("{}{}", sureness.mark(), unit.show(cents))
+}
+
 /// Returns by how much one amount is above the other, with its sign; `=` where both are shown alike.
 #[must_use]
 pub fn dollars_by(old: MicroUsd, new: MicroUsd, sureness: Sureness) -> String {

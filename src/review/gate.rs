@@ -1,25 +1,28 @@
 //! Conditions that whoever runs a plan sets on it: a pipeline that must not go on when a node would be deleted or
 //! the bill would rise too far.
 //!
-//! What is not known never passes a gate. This module never changes a plan and says nothing of how a command ends.
-
-use std::fmt;
+//! Of two inputs side by side, every gate looks at their difference, which is what the page shows. What is not known never
+//! passes a gate. This module never changes a plan, words nothing (`render` does) and says nothing of how a command ends.
 
 use crate::model::{MicroUsd, MicroUsdPerHour};
-use crate::plan::{self, Plan};
+use crate::plan::comparison::Comparison;
+use crate::plan::uncertainty::{Uncertainty, creates_unpriced};
+use crate::plan::{Plan, at_most};
+use crate::solve::Cost;
 
 /// A condition that a plan must not meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gate {
-    /// A pod fits nowhere.
+    /// A pod fits nowhere; of two inputs, one that fits nowhere in the second only.
     Unplaced,
-    /// A node is deleted, be it to be replaced.
+    /// A node is deleted, be it to be replaced; of two inputs, one that only the first has in the end.
     Delete,
-    /// Something is not in the plan: it could not be read, is held back, or has no known price.
+    /// Something is not in the plan, or in either of two: it could not be read, is held back, or has no known price.
     Incomplete,
-    /// A figure of the cost is an estimate.
+    /// A figure of the cost is an estimate, on either of two sides.
     Estimate,
-    /// The monthly cost rises by more than this, where Azure substitutes too, or by nobody knows how much.
+    /// The monthly cost rises by more than this, where Azure substitutes too, or by an unknown amount. A change of the
+    /// input that saves money passes.
     MonthlyIncrease(MicroUsd),
 }
 
@@ -28,228 +31,183 @@ pub enum Gate {
 pub struct Failed {
     /// The gate.
     pub gate: Gate,
-    /// What it found, for people.
-    pub because: String,
+    /// What it found.
+    pub found: Found,
 }
 
-impl fmt::Display for Gate {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unplaced => formatter.write_str("--fail-on unplaced"),
-            Self::Delete => formatter.write_str("--fail-on delete"),
-            Self::Incomplete => formatter.write_str("--fail-on incomplete"),
-            Self::Estimate => formatter.write_str("--fail-on estimate"),
-            Self::MonthlyIncrease(most) => write!(formatter, "--max-monthly-increase {}", dollars(*most)),
-        }
-    }
+/// What made a gate fail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// So many pods fit nowhere.
+    Unplaced {
+        /// How many.
+        pods: usize,
+        /// Whether they are Pending in the second of two inputs only.
+        is_newly: bool,
+    },
+    /// So many nodes are deleted.
+    Deleted(usize),
+    /// What is not in the plan.
+    Incomplete {
+        /// What could not be read, each once.
+        unread: Vec<String>,
+        /// How many pods are held back; of two inputs, where they are more.
+        held: usize,
+        /// How many nodes have no known price; of two inputs, where they are more.
+        unpriced: usize,
+    },
+    /// The cost that is an estimate.
+    Estimate(Estimated),
+    /// How much the cost rises is not known: so many of the new nodes have no known price.
+    UnknownIncrease {
+        /// How many.
+        unpriced: usize,
+    },
+    /// How much the cost rises by the month.
+    Increase {
+        /// As planned.
+        planned: Rise,
+        /// If Azure launches the dearest substitutes; never less than planned.
+        highest: Rise,
+    },
+}
+
+/// Which cost is an estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Estimated {
+    /// The price of so many nodes to create.
+    Creates(usize),
+    /// The cost before the plan.
+    Before,
+    /// The cost after the plan.
+    After,
+    /// The cost of the first of two inputs.
+    FirstSide,
+    /// The cost of the second of two inputs.
+    SecondSide,
+    /// The costs of both.
+    BothSides,
+}
+
+/// By how much a monthly cost rises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rise {
+    /// By how much; below 0 where it falls.
+    pub by: MicroUsd,
+    /// Whether a price in it is an estimate.
+    pub is_estimate: bool,
 }
 
 impl Gate {
     /// Returns why a plan does not pass; `None` when it does.
     #[must_use]
     pub fn failed(self, plan: &Plan) -> Option<Failed> {
-        let because = match self {
-            Self::Unplaced => unplaced(plan),
-            Self::Delete => deletes(plan),
-            Self::Incomplete => incomplete(plan),
-            Self::Estimate => estimate(plan),
-            Self::MonthlyIncrease(most) => increase(plan, most),
+        let compared = plan.evidence.comparison.as_ref();
+        let found = match self {
+            Self::Unplaced => unplaced(plan, compared),
+            Self::Delete => deletes(plan, compared),
+            Self::Incomplete => incomplete(plan, compared),
+            Self::Estimate => estimate(plan, compared),
+            Self::MonthlyIncrease(most) => match compared {
+                Some(comparison) => compared_increase(plan, comparison, most),
+                None => increase(plan, most),
+            },
         };
-        because.map(|because| Failed { gate: self, because })
+        found.map(|found| Failed { gate: self, found })
     }
 }
 
-fn unplaced(plan: &Plan) -> Option<String> {
+fn unplaced(plan: &Plan, compared: Option<&Comparison>) -> Option<Found> {
+    let groups = compared.map_or(&plan.evidence.report.unplaced, |comparison| &comparison.unplaced);
     // Room that a CapacityBuffer would keep is no pod.
-    let pods = plan.evidence.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
-    let pods = pods.filter(|pod| !pod.is_placeholder()).count();
-    (pods > 0).then(|| format!("{} nowhere", counted(pods, "pod fits", "pods fit")))
+    let pods = groups.iter().flat_map(|unplaced| &unplaced.pods).filter(|pod| !pod.is_placeholder()).count();
+    (pods > 0).then_some(Found::Unplaced { pods, is_newly: compared.is_some() })
 }
 
-fn deletes(plan: &Plan) -> Option<String> {
-    let nodes = plan.spec.deletes().count();
-    (nodes > 0).then(|| format!("{} destroyed", counted(nodes, "node is", "nodes are")))
+fn deletes(plan: &Plan, compared: Option<&Comparison>) -> Option<Found> {
+    let nodes =
+        compared.map_or_else(|| plan.spec.deletes().count(), |comparison| comparison.nodes.counts.destroy);
+    (nodes > 0).then_some(Found::Deleted(nodes))
 }
 
-fn incomplete(plan: &Plan) -> Option<String> {
-    let evidence = &plan.evidence;
-    let held: usize = evidence.report.held.iter().map(|held| held.pods.len()).sum();
-    let unpriced = unpriced(plan);
-    let parts: Vec<String> = evidence
-        .world
-        .gaps
-        .iter()
-        .map(|gap| format!("not in it: {}", gap.what))
-        .chain((held > 0).then(|| format!("{} held back", counted(held, "pod is", "pods are"))))
-        .chain((unpriced > 0).then(|| {
-            let of = counted(unpriced, "node", "nodes");
-            format!("the price of {of} is not known")
-        }))
-        .collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
-}
-
-fn estimate(plan: &Plan) -> Option<String> {
-    let evidence = &plan.evidence;
-    let new = evidence.placements.values().filter(|placement| {
-        placement.list_price.is_estimate()
-            || placement.effective_price.is_estimate()
-            || placement.is_price_max_estimate
-    });
-    let new = new.count();
-    let report = &evidence.report;
-    match (new, report.cost_before.is_estimate, report.cost_after.is_estimate) {
-        (0, false, false) => None,
-        (0, true, _) => Some("today's cost is an estimate".to_owned()),
-        (0, false, true) => Some("the cost after the plan is an estimate".to_owned()),
-        (new, _, _) => {
-            Some(format!("the price of {} is an estimate", counted(new, "node to add", "nodes to add")))
-        }
+fn incomplete(plan: &Plan, compared: Option<&Comparison>) -> Option<Found> {
+    let own = Uncertainty::of(plan);
+    let mut unread: Vec<String> = own.gaps.iter().map(|gap| gap.what.clone()).collect();
+    let (mut held, mut unpriced) = (own.pods_held, own.nodes_unpriced);
+    if let Some(comparison) = compared {
+        unread.extend(comparison.gaps_gone.iter().map(|gap| gap.what.clone()));
+        held = held.max(comparison.first.pods_held);
+        unpriced = unpriced.max(comparison.first.nodes_unpriced);
     }
+    let is_complete = unread.is_empty() && held == 0 && unpriced == 0;
+    (!is_complete).then_some(Found::Incomplete { unread, held, unpriced })
+}
+
+fn estimate(plan: &Plan, compared: Option<&Comparison>) -> Option<Found> {
+    let own = Uncertainty::of(plan);
+    let estimated = match compared {
+        // What the fleets cost today is not on the page of two inputs.
+        Some(Comparison { first, .. }) => {
+            let is_estimate = |side: &Uncertainty| side.is_cost_after_estimate || side.creates_estimated > 0;
+            match (is_estimate(first), is_estimate(&own)) {
+                (false, false) => None,
+                (true, false) => Some(Estimated::FirstSide),
+                (false, true) => Some(Estimated::SecondSide),
+                (true, true) => Some(Estimated::BothSides),
+            }
+        }
+        None => match (own.creates_estimated, own.is_cost_before_estimate, own.is_cost_after_estimate) {
+            (0, false, false) => None,
+            (0, true, _) => Some(Estimated::Before),
+            (0, false, true) => Some(Estimated::After),
+            (creates, _, _) => Some(Estimated::Creates(creates)),
+        },
+    };
+    estimated.map(Found::Estimate)
 }
 
 /// An unknown price of a node that goes only makes the rise smaller; that of a node that comes makes it unknown.
-fn increase(plan: &Plan, most: MicroUsd) -> Option<String> {
+fn increase(plan: &Plan, most: MicroUsd) -> Option<Found> {
     let report = &plan.evidence.report;
-    let new = new_unpriced(plan);
-    if new > 0 {
-        let nodes = counted(new, "node to add", "nodes to add");
-        return Some(format!("by how much the cost rises is not known: the price of {nodes} is not"));
+    let unpriced = creates_unpriced(plan);
+    if unpriced > 0 {
+        return Some(Found::UnknownIncrease { unpriced });
     }
-    let after = report.cost_after;
-    // Whoever sets a limit pays what Azure launches, not what was asked for first.
-    let at_most = plan::at_most(plan).unwrap_or(after);
-    let rise = |effective: MicroUsdPerHour| (effective - report.cost_before.effective).per_month();
-    let mark = |is_estimate: bool| if report.cost_before.is_estimate || is_estimate { "~" } else { "" };
-    let (planned, highest) = (rise(after.effective), rise(at_most.effective));
-    let (mark, highest_mark) = (mark(after.is_estimate), mark(at_most.is_estimate));
-    let up_to = || match highest > planned {
-        true => format!(", up to {highest_mark}{} if Azure substitutes", dollars(highest)),
-        false => String::new(),
-    };
-    (highest > most).then(|| format!("the monthly cost rises by {mark}{}{}", dollars(planned), up_to()))
+    let (before, after) = (report.cost_before, report.cost_after);
+    // The caller pays for what Azure launches, which may not be what was requested first.
+    let highest = Rise::between(before, at_most(plan).unwrap_or(after));
+    (highest.by > most).then(|| Found::Increase { planned: Rise::between(before, after), highest })
 }
 
-fn new_unpriced(plan: &Plan) -> usize {
-    let prices = plan.evidence.placements.values();
-    prices.filter(|placement| placement.effective_price.known().is_none()).count()
+/// By how much the second fleet costs more than the first, each when its plan is done. Where Azure substitutes it does so
+/// on both sides, so that the dearest fleets are compared with each other.
+fn compared_increase(plan: &Plan, comparison: &Comparison, most: MicroUsd) -> Option<Found> {
+    let Comparison { cost_before, cost_after, .. } = *comparison;
+    let unpriced = comparison.more_unpriced();
+    if unpriced > 0 {
+        return Some(Found::UnknownIncrease { unpriced });
+    }
+    let planned = Rise::between(cost_before, cost_after);
+    if planned.by.0 <= 0 {
+        return None;
+    }
+    let substituted = Rise::between(
+        comparison.first.cost_at_most,
+        at_most(plan).unwrap_or(plan.evidence.report.cost_after),
+    );
+    let highest = if substituted.by > planned.by { substituted } else { planned };
+    (highest.by > most).then_some(Found::Increase { planned, highest })
 }
 
-fn unpriced(plan: &Plan) -> usize {
-    let report = &plan.evidence.report;
-    report.cost_before.unpriced_nodes.max(report.cost_after.unpriced_nodes).max(new_unpriced(plan))
-}
-
-fn counted(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
-}
-
-/// Writes an amount to the cent, rounded up: who asks by how much a limit is passed must see that it is.
-fn dollars(amount: MicroUsd) -> String {
-    const CENT: i64 = 10_000;
-    let cents = amount.0.saturating_add(CENT - 1).div_euclid(CENT);
-    format!("${}.{:02}", cents / 100, cents % 100)
+impl Rise {
+    fn between(before: Cost, after: Cost) -> Self {
+        let by = (after.effective - before.effective).per_month();
+        Self { by, is_estimate: before.is_estimate || after.is_estimate }
+    }
 }
 
 /// Reads dollars by the month as a decimal. `None` when it is none, is negative or does not fit.
 #[must_use]
 pub fn dollars_per_month(text: &str) -> Option<MicroUsd> {
     MicroUsdPerHour::from_decimal_usd(text).map(|amount| MicroUsd(amount.0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Gate, MicroUsd, MicroUsdPerHour, Plan, dollars_per_month};
-    use crate::model::Price;
-    use crate::plan::tests::world::example_plan;
-    use crate::snapshot::{Gap, GapKind};
-
-    /// The sentences of every gate but that of the cost.
-    fn failed(plan: &Plan) -> Vec<String> {
-        let gates = [Gate::Unplaced, Gate::Delete, Gate::Incomplete, Gate::Estimate];
-        gates.iter().filter_map(|gate| gate.failed(plan)).map(|failed| failed.because).collect()
-    }
-
-    fn rises_above(plan: &Plan, dollars: &str) -> Option<String> {
-        let most = dollars_per_month(dollars).expect("an amount");
-        Gate::MonthlyIncrease(most).failed(plan).map(|failed| failed.because)
-    }
-
-    #[test]
-    fn each_gate_says_what_it_found() {
-        let mut plan = example_plan();
-        assert_eq!(failed(&plan), ["1 node is destroyed"]);
-        plan.evidence.report.cost_after.is_estimate = true;
-        let gap = Gap {
-            kind: GapKind::Unread,
-            what: "2 documents of kind `Rollout`".into(),
-            consequence: "none".into(),
-        };
-        plan.evidence.world.gaps.push(gap);
-        plan.evidence.report.cost_before.unpriced_nodes = 1;
-        assert_eq!(
-            failed(&plan),
-            [
-                "1 node is destroyed",
-                "not in it: 2 documents of kind `Rollout`; the price of 1 node is not known",
-                "the cost after the plan is an estimate",
-            ]
-        );
-    }
-
-    #[test]
-    fn the_rise_is_compared_exactly_and_unknown_is_not_nothing() {
-        let mut plan = example_plan();
-        without_choice(&mut plan);
-        let report = &mut plan.evidence.report;
-        report.cost_before.effective = MicroUsdPerHour(0);
-        report.cost_after.effective = MicroUsdPerHour(100_000);
-        assert_eq!(rises_above(&plan, "73"), None);
-        assert_eq!(rises_above(&plan, "72.999999"), Some("the monthly cost rises by $73.00".to_owned()));
-        plan.evidence.report.cost_before.unpriced_nodes = 1;
-        assert_eq!(
-            rises_above(&plan, "73"),
-            None,
-            "a node of unknown price that goes makes the rise smaller"
-        );
-        for placement in plan.evidence.placements.values_mut() {
-            placement.effective_price = Price::Unknown;
-        }
-        assert!(rises_above(&plan, "1000000").is_some_and(|because| because.contains("is not known")));
-    }
-
-    /// Lets no node come up as anything dearer than its first choice.
-    fn without_choice(plan: &mut Plan) {
-        let prices = plan.evidence.placements.values().map(|placement| placement.effective_price.known());
-        let first = prices.max().flatten();
-        plan.spec.claims.values_mut().for_each(|claim| claim.price_max = first);
-    }
-
-    #[test]
-    fn the_rise_is_that_of_the_dearest_choices() {
-        let mut plan = example_plan();
-        let report = &mut plan.evidence.report;
-        report.cost_before.effective = MicroUsdPerHour(0);
-        report.cost_after.effective = MicroUsdPerHour(100_000);
-        let said = "the monthly cost rises by $73.00, up to $365.00 if Azure substitutes";
-        assert_eq!(rises_above(&plan, "364.99").as_deref(), Some(said));
-        assert_eq!(rises_above(&plan, "365"), None);
-        for placement in plan.evidence.placements.values_mut() {
-            placement.is_price_max_estimate = true;
-        }
-        let estimated = "the monthly cost rises by $73.00, up to ~$365.00 if Azure substitutes";
-        assert_eq!(rises_above(&plan, "0").as_deref(), Some(estimated));
-    }
-
-    #[test]
-    fn a_fall_passes_and_amounts_are_decimals_of_nothing_or_more() {
-        let mut plan = example_plan();
-        without_choice(&mut plan);
-        plan.evidence.report.cost_after.effective = MicroUsdPerHour(0);
-        assert_eq!(rises_above(&plan, "0"), None);
-        assert_eq!(dollars_per_month("0.5"), Some(MicroUsd(500_000)));
-        for wrong in ["-1", "", "$5", "five", "1e40", "-0.0000001"] {
-            assert_eq!(dollars_per_month(wrong), None, "{wrong}");
-        }
-    }
 }

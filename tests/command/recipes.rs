@@ -296,8 +296,52 @@ fn shell(folder: &Path, command: &str, environment: &[(&str, String)]) -> Output
         .expect("there is a shell")
 }
 
-/// A clone of a repository whose pull request doubles a Deployment, as a runner checks it out.
-fn checkout(name: &str, replicas: &str) -> PathBuf {
+/// A pull request against a fleet of more than $500 a month, and what the recipe says of it.
+struct PullRequest {
+    name: &'static str,
+    /// What `sed` does to the Deployment of 20 replicas.
+    edit: &'static str,
+    /// The gates of the plan's command; as the recipe has them where nothing is said.
+    gates: Option<&'static str>,
+    /// The gate that stops it.
+    stopped_by: Option<&'static str>,
+    /// What the comment says.
+    comment: &'static str,
+}
+
+const PULL_REQUESTS: [PullRequest; 4] = [
+    PullRequest {
+        name: "image",
+        edit: "s/image: .*/image: registry.example.com\\/pause:3.10/",
+        gates: None,
+        stopped_by: None,
+        comment: "Monthly cost will stay at",
+    },
+    PullRequest {
+        name: "saving",
+        edit: "s/replicas: 20/replicas: 10/",
+        gates: None,
+        stopped_by: None,
+        comment: "Monthly cost will decrease by",
+    },
+    PullRequest {
+        name: "rise",
+        edit: "s/replicas: 20/replicas: 80/",
+        gates: None,
+        stopped_by: Some("--max-monthly-increase $500"),
+        comment: "Monthly cost will increase by",
+    },
+    PullRequest {
+        name: "delete",
+        edit: "s/replicas: 20/replicas: 10/",
+        gates: Some("--fail-on unplaced,delete"),
+        stopped_by: Some("--fail-on delete"),
+        comment: "Monthly cost will decrease by",
+    },
+];
+
+/// A clone of a repository with a pull request, as a runner checks it out.
+fn checkout(name: &str, edit: &str) -> PathBuf {
     let folder = folder(name);
     std::fs::remove_dir_all(&folder).expect("is ours");
     let there = folder.join("clusters/prod");
@@ -311,9 +355,10 @@ fn checkout(name: &str, replicas: &str) -> PathBuf {
         copy(&format!("examples/quickstart/{file}"), there.join(file));
     }
     let script = format!(
-        "git init -q -b main . && git config user.name A && git config user.email a@example.com
+        "sed -i 's/replicas: 5/replicas: 20/' clusters/prod/inflate.yaml
+         git init -q -b main . && git config user.name A && git config user.email a@example.com
          git add . && git commit -qm base && git update-ref refs/remotes/origin/main HEAD
-         git checkout -q -b change && sed -i 's/replicas: 5/replicas: {replicas}/' clusters/prod/inflate.yaml
+         git checkout -q -b change && sed -i '{edit}' clusters/prod/inflate.yaml
          git commit -qam change"
     );
     let output = shell(&folder, &script, &[]);
@@ -322,10 +367,15 @@ fn checkout(name: &str, replicas: &str) -> PathBuf {
 }
 
 fn the_recipe_works(recipe: &str, dialect: Dialect) {
-    let commands = commands(recipe);
-    for (replicas, is_stopped) in [("10", false), ("60", true)] {
+    for PullRequest { name, edit, gates, stopped_by, comment } in PULL_REQUESTS {
+        let mut commands = commands(recipe);
+        if let Some(gates) = gates {
+            let written = commands[1].replace("--fail-on unplaced", gates);
+            assert_ne!(commands[1], written, "the recipe has the gate");
+            commands[1] = written;
+        }
         let forge = Forge::start(dialect);
-        let folder = checkout(&format!("{recipe}-{replicas}"), replicas);
+        let folder = checkout(&format!("{recipe}-{name}"), edit);
         let head = shell(&folder, "git rev-parse origin/main", &[]).stdout;
         let mut environment = dialect.environment(&forge.address());
         environment.extend([
@@ -334,24 +384,19 @@ fn the_recipe_works(recipe: &str, dialect: Dialect) {
             ("SYSTEM_PULLREQUEST_TARGETBRANCH", "refs/heads/main".to_owned()),
             ("CI_MERGE_REQUEST_DIFF_BASE_SHA", String::from_utf8(head).expect("is text").trim().to_owned()),
         ]);
-        let ends: Vec<i32> = commands
-            .iter()
-            .map(|command| {
-                let output = shell(&folder, command, &environment);
-                let told = String::from_utf8_lossy(&output.stderr).into_owned();
-                assert!(
-                    output.status.success() || told.contains("max-monthly-increase"),
-                    "{command}\n{told}"
-                );
-                output.status.code().unwrap_or(-1)
-            })
-            .collect();
+        let mut ends = Vec::new();
+        for command in &commands {
+            let output = shell(&folder, command, &environment);
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            let is_stopped = stopped_by.is_some_and(|gate| told.contains(&format!("error: gate `{gate}`:")));
+            assert!(output.status.success() || is_stopped, "{name}: {command}\n{told}");
+            ends.push(output.status.code().unwrap_or(-1));
+        }
         // The gate ends the plan's step with 4; the comment is written all the same.
-        assert_eq!(ends, [0, if is_stopped { 4 } else { 0 }, 0]);
+        assert_eq!(ends, [0, if stopped_by.is_some() { 4 } else { 0 }, 0], "{name}");
         let comments = forge.comments();
-        let [comment] = comments.as_slice() else { panic!("{comments:?}") };
-        assert!(comment.contains("Monthly cost will increase by"), "{comment}");
-        assert!(comment.contains("inflate"), "{comment}");
+        let [written] = comments.as_slice() else { panic!("{comments:?}") };
+        assert!(written.contains(comment), "{name}: {written}");
     }
 }
 

@@ -491,7 +491,7 @@ fn a_gate_is_looked_at_after_the_output_and_comes_before_the_detailed_exit_code(
     assert_eq!(failed.status.code(), Some(4), "{}", aside(&failed));
     assert!(out(&failed).starts_with("Plan: 0 to add, 0 to change, 2 to destroy."), "{}", out(&failed));
     assert!(
-        aside(&failed).contains("error: gate `--fail-on delete`: 2 nodes are destroyed\n"),
+        aside(&failed).contains("error: gate `--fail-on delete`: 2 nodes are deleted\n"),
         "{}",
         aside(&failed)
     );

@@ -11,6 +11,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
+use super::summary::pending;
+use super::uncertainty::Uncertainty;
 use crate::model::PodKey;
 use crate::snapshot::{Assumption, Gap};
 use crate::solve::solution::{Cost, Unplaced, Warning};
@@ -33,6 +35,10 @@ pub struct Comparison {
     pub cost_before: Cost,
     /// What the second fleet costs.
     pub cost_after: Cost,
+    /// What of the first plan is not known, or only estimated: that plan itself is not kept.
+    pub first: Uncertainty,
+    /// How many pods stay Pending when the first plan is done.
+    pub pending_before: usize,
     /// The workloads whose pods come, go or change, by namespace, kind and name.
     pub workloads: Vec<WorkloadDifference>,
     /// Pods that fit nowhere now and did fit, or were not there.
@@ -45,6 +51,8 @@ pub struct Comparison {
     pub warnings_gone: Vec<Warning>,
     /// What could not be read and could be before, or was not there.
     pub gaps: Vec<Gap>,
+    /// What could not be read before and can be now, or is not there any more.
+    pub gaps_gone: Vec<Gap>,
     /// What is assumed of the second input, or of both to compare them, and was not of the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<Assumption>,
@@ -114,6 +122,7 @@ impl Comparison {
         let warnings = without((&after, &new.warnings), (&before, &old.warnings), warned);
         let warnings_gone = without((&before, &old.warnings), (&after, &new.warnings), warned);
         let gaps = without((&after, &new_world.gaps), (&before, &old_world.gaps), gone);
+        let gaps_gone = without((&before, &old_world.gaps), (&after, &new_world.gaps), gone);
         let assumptions =
             without((&after, &new_world.assumptions), (&before, &old_world.assumptions), assumed);
         Self {
@@ -122,12 +131,15 @@ impl Comparison {
             nodes: Nodes::between(plan_before, plan_after),
             cost_before: old.cost_after,
             cost_after: new.cost_after,
+            first: Uncertainty::of(plan_before),
+            pending_before: pending(plan_before).len(),
             workloads: pods::workloads(old_world, new_world),
             unplaced,
             placed,
             warnings,
             warnings_gone,
             gaps,
+            gaps_gone,
             assumptions,
             files,
         }
@@ -136,10 +148,53 @@ impl Comparison {
     /// Returns whether nothing differs, the text of the files included.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let same = Self { before: self.before.clone(), after: self.after.clone(), ..Self::default() };
-        let Self { cost_before, cost_after, .. } = self;
-        cost_before == cost_after
-            && *self == Self { cost_before: *cost_before, cost_after: *cost_after, ..same }
+        self.files.is_empty() && self.is_empty_but_files()
+    }
+
+    /// Returns whether nothing differs but the text of files.
+    fn is_empty_but_files(&self) -> bool {
+        let Self {
+            before: _,
+            after: _,
+            nodes,
+            cost_before,
+            cost_after,
+            first: _,
+            pending_before: _,
+            workloads,
+            unplaced,
+            placed,
+            warnings,
+            warnings_gone,
+            gaps,
+            gaps_gone,
+            assumptions,
+            files: _,
+        } = self;
+        *nodes == Nodes::default()
+            && cost_before == cost_after
+            && workloads.is_empty()
+            && unplaced.is_empty()
+            && placed.is_empty()
+            && warnings.is_empty()
+            && warnings_gone.is_empty()
+            && gaps.is_empty()
+            && gaps_gone.is_empty()
+            && assumptions.is_empty()
+    }
+
+    /// Returns whether the fleets differ, or what they cost: what Terraform calls a change.
+    #[must_use]
+    pub fn has_changes(&self) -> bool {
+        self.nodes != Nodes::default() || self.cost_before != self.cost_after
+    }
+
+    /// Returns how many nodes of unknown price the second fleet has and the first one has not.
+    #[must_use]
+    pub fn more_unpriced(&self) -> usize {
+        let groups = self.nodes.groups.iter().filter(|group| group.is_unpriced);
+        let new: usize = groups.map(|group| group.after.saturating_sub(group.before)).sum();
+        new.max(self.cost_after.unpriced_nodes.saturating_sub(self.cost_before.unpriced_nodes))
     }
 }
 

@@ -68,6 +68,12 @@ pub struct GroupDifference {
     pub is_estimate: bool,
     /// Whether a price is not known.
     pub is_unpriced: bool,
+    /// The VMs that only the first plan creates.
+    pub removed: Vec<Arc<str>>,
+    /// The VMs that only the second plan creates.
+    pub added: Vec<Arc<str>>,
+    /// The VMs of the second plan whose counterparts in the first have other labels, taints or settings.
+    pub otherwise: Vec<Arc<str>>,
     /// How many of those in both are made otherwise.
     pub changed: usize,
     /// What of their NodeClaims differs, in the words of the field.
@@ -107,7 +113,9 @@ pub enum Fate {
 }
 
 impl Fate {
-    const fn is_there(self) -> bool {
+    /// Returns whether the node is there when the plan is done.
+    #[must_use]
+    pub const fn is_there(self) -> bool {
         matches!(self, Self::Stays | Self::Updated)
     }
 }
@@ -216,15 +224,22 @@ impl NodeKind {
 /// The nodes of one kind that a plan makes.
 #[derive(Clone, Debug, Default)]
 struct Made<'a> {
-    claims: Vec<&'a ClaimSpec>,
+    nodes: Vec<MadeNode<'a>>,
     price: MicroUsdPerHour,
     is_estimate: bool,
     is_unpriced: bool,
 }
 
+/// A node that a plan makes.
+#[derive(Clone, Copy, Debug)]
+struct MadeNode<'a> {
+    vm: &'a Arc<str>,
+    claim: &'a ClaimSpec,
+}
+
 fn made(plan: &Plan) -> BTreeMap<NodeKind, Made<'_>> {
     let mut kinds: BTreeMap<NodeKind, Made<'_>> = BTreeMap::new();
-    for (id, _, claim) in plan.spec.creates() {
+    for (id, create, claim) in plan.spec.creates() {
         let kind = NodeKind {
             pool: Some(claim.pool.clone()),
             size: Some(claim.primary.size.clone()),
@@ -233,7 +248,7 @@ fn made(plan: &Plan) -> BTreeMap<NodeKind, Made<'_>> {
         };
         let made = kinds.entry(kind).or_default();
         let price = plan.evidence.placements.get(id).map(|placement| placement.effective_price);
-        made.claims.push(claim);
+        made.nodes.push(MadeNode { vm: &create.vm, claim });
         made.price += price.and_then(|price| price.known()).unwrap_or_default();
         made.is_estimate |= price.is_some_and(|price| price.is_estimate());
         made.is_unpriced |= price.is_none_or(|price| price.known().is_none());
@@ -247,16 +262,20 @@ fn groups(before: &Plan, after: &Plan) -> Vec<GroupDifference> {
     let none = Made::default();
     let difference = |kind: &NodeKind| {
         let (old, new) = (old.get(kind).unwrap_or(&none), new.get(kind).unwrap_or(&none));
-        let (changed, changed_fields) = changed(&old.claims, &new.claims);
-        let differs = old.claims.len() != new.claims.len() || changed > 0 || old.price != new.price;
+        let Pairs { removed, added, otherwise, changed_fields } = Pairs::of(&old.nodes, &new.nodes);
+        let changed = otherwise.len();
+        let differs = old.nodes.len() != new.nodes.len() || changed > 0 || old.price != new.price;
         differs.then(|| GroupDifference {
             kind: kind.clone(),
-            before: old.claims.len(),
-            after: new.claims.len(),
+            before: old.nodes.len(),
+            after: new.nodes.len(),
             price_before: old.price,
             price_after: new.price,
             is_estimate: old.is_estimate || new.is_estimate,
             is_unpriced: old.is_unpriced || new.is_unpriced,
+            removed,
+            added,
+            otherwise,
             changed,
             changed_fields,
         })
@@ -264,32 +283,74 @@ fn groups(before: &Plan, after: &Plan) -> Vec<GroupDifference> {
     kinds.into_iter().filter_map(difference).collect()
 }
 
-/// Returns how many nodes are in both and are made otherwise, and in what. What may be had instead of the first
-/// choice depends on the pods and does not count.
-fn changed(old: &[&ClaimSpec], new: &[&ClaimSpec]) -> (usize, BTreeSet<Arc<str>>) {
-    let terms = |claims: &[&ClaimSpec]| -> Vec<Vec<(&'static str, String)>> {
-        claims.iter().map(|claim| terms(claim)).collect()
-    };
-    let (old, new) = (terms(old), terms(new));
-    let mut left: Vec<_> = new.clone();
-    let mut same = 0;
-    for claim in &old {
-        if let Some(place) = left.iter().position(|other| other == claim) {
-            left.swap_remove(place);
-            same += 1;
-        }
-    }
-    let changed = old.len().min(new.len()).saturating_sub(same);
-    let values = |claims: &[Vec<(&'static str, String)>], place: usize| -> BTreeSet<String> {
-        claims.iter().filter_map(|claim| claim.get(place)).map(|(_, value)| value.clone()).collect()
-    };
-    let fields = old.first().filter(|_| changed > 0).into_iter().flatten().enumerate();
-    let differing = fields.filter(|(place, _)| values(&old, *place) != values(&new, *place));
-    (changed, differing.map(|(_, (name, _))| Arc::from(*name)).collect())
+/// The nodes of one kind of two plans, each with its counterpart in the other.
+#[derive(Default)]
+struct Pairs {
+    removed: Vec<Arc<str>>,
+    added: Vec<Arc<str>>,
+    otherwise: Vec<Arc<str>>,
+    changed_fields: BTreeSet<Arc<str>>,
 }
 
 /// What a pool and its class say of a node, each field with its value as text.
-fn terms(claim: &ClaimSpec) -> Vec<(&'static str, String)> {
+type Terms = Vec<(&'static str, String)>;
+
+/// A node by its VM's name.
+type Named = (Arc<str>, Terms);
+
+impl Pairs {
+    /// Pairs nodes that are alike, those of one name first; then as many as there are on both sides. What may be had
+    /// instead of the first choice depends on the pods and does not count.
+    fn of(old: &[MadeNode<'_>], new: &[MadeNode<'_>]) -> Self {
+        let with_terms = |nodes: &[MadeNode<'_>]| -> Vec<Named> {
+            nodes.iter().map(|node| (Arc::clone(node.vm), terms(node.claim))).collect()
+        };
+        let (mut old, mut new) = (with_terms(old), with_terms(new));
+        drop_pairs(&mut old, &mut new, Named::clone);
+        drop_pairs(&mut old, &mut new, |(_, terms)| terms.clone());
+        let both = old.len().min(new.len());
+        let values = |nodes: &[Named], place: usize| -> BTreeSet<String> {
+            nodes.iter().filter_map(|(_, terms)| terms.get(place)).map(|(_, value)| value.clone()).collect()
+        };
+        let fields = old.first().filter(|_| both > 0).into_iter().flat_map(|(_, terms)| terms).enumerate();
+        let differing = fields.filter(|(place, _)| values(&old, *place) != values(&new, *place));
+        let changed_fields = differing.map(|(_, (name, _))| Arc::from(*name)).collect();
+        let names = |nodes: &[Named]| nodes.iter().map(|(vm, _)| Arc::clone(vm)).collect();
+        Self {
+            removed: names(&old[both..]),
+            added: names(&new[both..]),
+            otherwise: names(&new[..both]),
+            changed_fields,
+        }
+    }
+}
+
+/// Takes nodes out that have a counterpart of the same key, each with its own.
+fn drop_pairs<K: Ord>(old: &mut Vec<Named>, new: &mut Vec<Named>, key: impl Fn(&Named) -> K) {
+    let mut counterparts: BTreeMap<K, usize> = BTreeMap::new();
+    for node in &*new {
+        *counterparts.entry(key(node)).or_default() += 1;
+    }
+    let mut paired: BTreeMap<K, usize> = BTreeMap::new();
+    old.retain(|node| match counterparts.get_mut(&key(node)) {
+        Some(left) if *left > 0 => {
+            *left -= 1;
+            *paired.entry(key(node)).or_default() += 1;
+            false
+        }
+        Some(_) | None => true,
+    });
+    new.retain(|node| match paired.get_mut(&key(node)) {
+        Some(left) if *left > 0 => {
+            *left -= 1;
+            false
+        }
+        Some(_) | None => true,
+    });
+}
+
+/// What a pool and its class say of a node, each field with its value as text.
+fn terms(claim: &ClaimSpec) -> Terms {
     let ClaimSpec {
         pool: _,
         class,

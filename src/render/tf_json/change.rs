@@ -9,19 +9,22 @@ use crate::model::{Node, NodeName, PoolName};
 use crate::plan::{Change as Planned, OldNew, Update, World};
 use crate::render::view::{NewNodeView, PlanView};
 
+/// Terraform's reason for a deletion by the keys of a `for_each`.
+pub(super) const EACH_KEY: &str = "delete_because_each_key";
+
 /// A node and what happens to it.
 #[derive(Clone, Debug)]
 pub(super) struct Change {
     pub(super) pool: Option<PoolName>,
-    name: String,
-    what: What,
-    before: Option<Map<String, Value>>,
-    after: Option<Map<String, Value>>,
-    reason: Option<&'static str>,
+    pub(super) name: String,
+    pub(super) what: What,
+    pub(super) before: Option<Map<String, Value>>,
+    pub(super) after: Option<Map<String, Value>>,
+    pub(super) reason: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+pub(super) enum What {
     Keep,
     Create,
     Delete,
@@ -85,9 +88,7 @@ fn of_node(node: &Node, world: &World, what: What) -> Change {
 fn of_existing(world: &World, node: &Node, planned: &Planned) -> Change {
     match planned {
         // The node's name is no longer among those that its pool has.
-        Planned::Delete(_) => {
-            Change { reason: Some("delete_because_each_key"), ..of_node(node, world, What::Delete) }
-        }
+        Planned::Delete(_) => Change { reason: Some(EACH_KEY), ..of_node(node, world, What::Delete) },
         Planned::Update(update) => {
             let mut change = of_node(node, world, What::Update);
             change.after.iter_mut().for_each(|values| retag(values, update));

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::catalog::NO_ZONE;
 use crate::model::{CapacityType, Node, OsDisk, PoolName, label};
 use crate::plan::World;
+use crate::plan::comparison::NodeKind;
 use crate::render::view::NewNodeView;
 
 /// The type of the resources.
@@ -88,6 +89,16 @@ pub(super) fn existing(node: &Node, world: &World) -> Map<String, Value> {
     if let Some(kind) = value(label::CAPACITY_TYPE).and_then(CapacityType::parse) {
         values.extend(bought(kind));
     }
+    values
+}
+
+/// The attributes of a node of which no more is known than what it is.
+pub(super) fn of_kind(name: &str, kind: &NodeKind, world: &World) -> Map<String, Value> {
+    let NodeKind { pool, size, zone: in_zone, capacity_type } = kind;
+    let mut values = common(name, pool.as_ref(), world);
+    values.extend(size.iter().map(|size| ("size".to_owned(), json!(size.as_str()))));
+    values.extend(in_zone.iter().map(|found| ("zone".to_owned(), zone(found.as_str()))));
+    values.extend(capacity_type.iter().flat_map(|kind| bought(*kind)));
     values
 }
 

@@ -2,10 +2,12 @@
 //!
 //! Each node is an `azurerm_linux_virtual_machine` with azurerm's attribute names; what is not known before the
 //! VM exists stands under `after_unknown`. The cost and what is left out are outputs. Format 1.2, as Terraform 1.11
-//! writes it; only what the plan holds is written, so that drift of single attributes, which no plan holds yet,
+//! writes it. Of two inputs side by side it is their difference: what changes the first fleet into the second. Only what the
+//! plan holds is written, so that drift of single attributes, which no plan holds yet,
 //! is absent.
 
 mod change;
+mod compared;
 mod machine;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +18,7 @@ use super::page::question;
 use super::view::PlanView;
 use crate::model::{MicroUsdPerHour, PoolName};
 use crate::plan::Plan;
+use crate::plan::comparison::Comparison;
 use crate::review::gate::Gate;
 use change::Change;
 use machine::{PROVIDER, TYPE, address_of_pool, local_name};
@@ -36,7 +39,10 @@ pub fn plan_tf_json(view: &PlanView<'_>) -> String {
 }
 
 fn document(view: &PlanView<'_>) -> Value {
-    let changes = change::of_plan(view);
+    let changes = match &view.plan.evidence.comparison {
+        Some(comparison) => compared::of_comparison(comparison, view),
+        None => change::of_plan(view),
+    };
     let evidence = &view.plan.evidence;
     let (outputs, unknown) = outputs(view.plan);
     let planned: Vec<Value> = changes.iter().filter_map(Change::planned).collect();
@@ -70,7 +76,10 @@ fn document(view: &PlanView<'_>) -> Value {
 /// What the plan says beside its resources: before and after.
 fn outputs(plan: &Plan) -> (BTreeMap<&'static str, (Value, Value)>, BTreeSet<&'static str>) {
     let report = &plan.evidence.report;
-    let (before, after) = (report.cost_before, report.cost_after);
+    let compared = plan.evidence.comparison.as_ref();
+    let costs = |comparison: &Comparison| (comparison.cost_before, comparison.cost_after);
+    let (before, after) = compared.map_or((report.cost_before, report.cost_after), costs);
+    let unplaced_before = compared.map_or(Value::Null, |comparison| json!(comparison.pending_before));
     let cost = |rate: MicroUsdPerHour, unpriced: usize| if unpriced == 0 { usd(rate) } else { Value::Null };
     let unplaced = report.left_over();
     let outputs = BTreeMap::from([
@@ -79,7 +88,7 @@ fn outputs(plan: &Plan) -> (BTreeMap<&'static str, (Value, Value)>, BTreeSet<&'s
             "monthly_cost_usd",
             (cost(before.effective, before.unpriced_nodes), cost(after.effective, after.unpriced_nodes)),
         ),
-        ("unplaced_pods", (Value::Null, json!(unplaced))),
+        ("unplaced_pods", (unplaced_before, json!(unplaced))),
         ("unpriced_nodes", (json!(before.unpriced_nodes), json!(after.unpriced_nodes))),
     ]);
     let unknown =
