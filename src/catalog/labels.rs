@@ -20,7 +20,7 @@ pub(super) fn shared(region: &Region, class: &NodeClass, network: NetworkSetup) 
     let shared = Requirements::of_labels([
         (label::OS, "linux"),
         (label::REGION, region.as_str()),
-        ("kubernetes.azure.com/os-sku", os_sku),
+        (label::OS_SKU, os_sku),
     ])
     .with(label::AKS_MODE, Requirement::new(Operator::In, ["system", "user"]))
     .with(label::AKS_FIPS_ENABLED, only_if(class.is_fips, "true"))
@@ -42,9 +42,9 @@ pub(super) fn with_own(mut labels: Requirements, size: &Size) -> Requirements {
         (label::SKU_SERIES, size.series()),
         (label::SKU_VERSION, version.as_deref().unwrap_or("1")),
         (label::SKU_CPU, &vcpus),
-        ("kubernetes.azure.com/sku-cpu", &vcpus),
+        (label::AKS_SKU_CPU, &vcpus),
         (label::SKU_MEMORY, &memory),
-        ("kubernetes.azure.com/sku-memory", &memory),
+        (label::AKS_SKU_MEMORY, &memory),
     ] {
         labels.set(LabelKey::new(key), Requirement::one(value));
     }

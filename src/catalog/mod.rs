@@ -125,6 +125,9 @@ pub struct Offered {
     pub types: Vec<InstanceType>,
     /// The sizes that are left out, sorted by name.
     pub refused: Vec<RefusedSize>,
+    /// What those of them would be that the class alone leaves out, sorted by name: they say what stands against the
+    /// class where nothing else is left.
+    pub unsuited: Vec<InstanceType>,
 }
 
 impl Catalog {
@@ -222,10 +225,10 @@ impl Catalog {
     fn all_offered(&self, class: &NodeClass, network: NetworkSetup) -> Offered {
         match &*self.stock {
             Stock::Sizes(sizes) => offered::offered(sizes, &self.region, &self.disks, class, network),
-            Stock::Types { types, .. } => Offered { types: types.clone(), refused: Vec::new() },
+            Stock::Types { types, .. } => Offered { types: types.clone(), ..Offered::default() },
             Stock::Recorded { by_class, .. } => {
                 let types = by_class.get(&class.name).cloned().unwrap_or_default();
-                Offered { types, refused: Vec::new() }
+                Offered { types, ..Offered::default() }
             }
         }
     }

@@ -18,10 +18,15 @@ pub(super) fn offered(
     let mut offerings = Offerings::new(region, labels::shared(region, class, network));
     let mut offered = Offered::default();
     for sold in sizes {
-        match refuse::refusal(&sold.size, class) {
-            Some(because) => offered.refused.push(RefusedSize { size: sold.size.name.clone(), because }),
-            None => offered.types.push(instance_type(sold, &mut offerings, disks, (class, network))),
+        let mut kind = || instance_type(sold, &mut offerings, disks, (class, network));
+        let Some(because) = refuse::refusal(&sold.size, class) else {
+            offered.types.push(kind());
+            continue;
+        };
+        if refuse::everywhere(&sold.size).is_none() {
+            offered.unsuited.push(kind());
         }
+        offered.refused.push(RefusedSize { size: sold.size.name.clone(), because });
     }
     offered
 }

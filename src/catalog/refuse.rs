@@ -36,7 +36,8 @@ pub fn refusal(size: &Size, class: &NodeClass) -> Option<String> {
     everywhere(size).or_else(|| for_class(size, class))
 }
 
-fn everywhere(size: &Size) -> Option<String> {
+/// Returns why a size is offered to no class of its region.
+pub(super) fn everywhere(size: &Size) -> Option<String> {
     if RESTRICTED.contains(&size.name.as_str()) {
         return Some("AKS does not take this size as a node".into());
     }

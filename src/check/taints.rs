@@ -63,7 +63,7 @@ pub(super) fn repels_daemon(taint: &Taint, tolerations: &[Toleration]) -> bool {
 
 /// A toleration covers a taint when key, value and effect are each the same or not asked for.
 fn covers(toleration: &Toleration, taint: &Taint) -> bool {
-    let Toleration { key, value, effect } = toleration;
+    let Toleration { key, value, effect, seconds: _ } = toleration;
     let same_key = key.as_deref().is_none_or(|key| key == &*taint.key);
     let same_value = value.as_deref().is_none_or(|value| value == &*taint.value);
     let same_effect = effect.is_none_or(|effect| effect == taint.effect);

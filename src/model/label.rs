@@ -68,6 +68,12 @@ pub const NODE_CLASS: &str = "karpenter.azure.com/aksnodeclass";
 pub const AKS_MODE: &str = "kubernetes.azure.com/mode";
 /// What carries the packets of pods, where that is Cilium: `cilium`.
 pub const AKS_EBPF_DATAPLANE: &str = "kubernetes.azure.com/ebpf-dataplane";
+/// The family of the node's image: `Ubuntu` or `AzureLinux`.
+pub const OS_SKU: &str = "kubernetes.azure.com/os-sku";
+/// The vCPUs of a size, by AKS' own name.
+pub const AKS_SKU_CPU: &str = "kubernetes.azure.com/sku-cpu";
+/// The memory of a size in MiB, by AKS' own name.
+pub const AKS_SKU_MEMORY: &str = "kubernetes.azure.com/sku-memory";
 /// Whether the node's image is a FIPS one: `true`, else absent.
 pub const AKS_FIPS_ENABLED: &str = "kubernetes.azure.com/fips_enabled";
 /// Whether a node has the runtime Kata: `true`, else absent.
@@ -104,12 +110,12 @@ pub const WELL_KNOWN_AZURE: [&str; 26] = [
     AKS_MODE,
     AKS_SCALE_SET_PRIORITY,
     "kubernetes.azure.com/priority",
-    "kubernetes.azure.com/os-sku",
+    OS_SKU,
     AKS_FIPS_ENABLED,
     AKS_KATA,
     AKS_KATA_MSHV,
-    "kubernetes.azure.com/sku-cpu",
-    "kubernetes.azure.com/sku-memory",
+    AKS_SKU_CPU,
+    AKS_SKU_MEMORY,
 ];
 
 /// Labels of AKS that the provider's CRDs let a pool give its nodes or ask for, and that have no meaning for sizes:

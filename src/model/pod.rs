@@ -262,7 +262,12 @@ impl PodSpec {
     /// Returns how it stands to taints.
     #[must_use]
     pub fn stance(&self) -> Stance {
-        Stance { tolerations: self.tolerations.clone(), refuses_soft: self.refuses_soft_taints }
+        // For how long a pod may stay says nothing of where it may come.
+        let whenever =
+            self.tolerations.iter().map(|toleration| Toleration { seconds: None, ..toleration.clone() });
+        let mut tolerations: Vec<Toleration> = whenever.collect();
+        tolerations.dedup();
+        Stance { tolerations, refuses_soft: self.refuses_soft_taints }
     }
 
     /// Returns every selector of namespaces of its affinity and anti-affinity.

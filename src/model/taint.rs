@@ -108,13 +108,17 @@ pub struct Toleration {
     /// The effect; `None` tolerates every effect.
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub effect: Option<Effect>,
+    /// How many seconds a running pod stays beside a `NoExecute` taint; `None` is for good. Where pods may come it says
+    /// nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<i64>,
 }
 
 impl Toleration {
     /// Returns whether this toleration covers the taint.
     #[must_use]
     pub fn tolerates(&self, taint: &Taint) -> bool {
-        let Self { key, value, effect } = self;
+        let Self { key, value, effect, seconds: _ } = self;
         key.as_ref().is_none_or(|key| *key == taint.key)
             && value.as_ref().is_none_or(|value| *value == taint.value)
             && effect.is_none_or(|effect| effect == taint.effect)
@@ -127,6 +131,7 @@ impl Toleration {
             key: met(self.key.as_ref(), other.key.as_ref())?,
             value: met(self.value.as_ref(), other.value.as_ref())?,
             effect: met(self.effect.as_ref(), other.effect.as_ref())?,
+            seconds: self.seconds.into_iter().chain(other.seconds).min(),
         })
     }
 }
@@ -155,6 +160,18 @@ impl Stance {
         let Self { tolerations, refuses_soft } = self;
         taints.iter().find(|taint| (*refuses_soft || taint.repels()) && !taint.is_tolerated(tolerations))
     }
+}
+
+/// Returns after how many seconds a taint evicts a pod with these tolerations that runs beside it: `None` where it never
+/// does, or where the pod does not come there.
+#[must_use]
+pub fn evicted_after(taint: &Taint, tolerations: &[Toleration]) -> Option<i64> {
+    let matching = || tolerations.iter().filter(|toleration| toleration.tolerates(taint));
+    let is_forever = matching().any(|toleration| toleration.seconds.is_none());
+    if taint.effect != Effect::NoExecute || is_forever {
+        return None;
+    }
+    matching().filter_map(|toleration| toleration.seconds).min().map(|seconds| seconds.max(0))
 }
 
 /// The taints of a world's pools and nodes that only discourage.

@@ -3,9 +3,11 @@
 //! Whether Cilium carries the packets is told by the NodeFleet, else by the labels of Nodes, else by the label that a
 //! pool gives its nodes. It never says what a pool may buy.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::manifests::Remark;
 use crate::model::fleet::CILIUM;
-use crate::model::{NetworkSetup, Node, Pool, Requirement, label};
+use crate::model::{ClassName, NetworkSetup, Node, Pool, Requirement, label};
 use crate::policy::Policy;
 use crate::snapshot::Assumption;
 
@@ -23,11 +25,9 @@ pub(super) struct Network {
 pub(super) fn network(policy: &Policy, nodes: &[Node]) -> Network {
     let mut assumptions = Vec::new();
     let setup = policy.fleet.network.unwrap_or_else(|| {
-        assumptions.push(Assumption {
-            what: "Azure CNI overlay, at most 250 pods on a node".to_owned(),
-            why: "AKS' default: `spec.cluster` of a NodeFleet".to_owned(),
-        });
-        NetworkSetup::AzureOverlay { is_cilium: false }
+        let setup = NetworkSetup::AzureOverlay { is_cilium: false };
+        assumptions.push(assumed(policy, setup));
+        setup
     });
     if policy.fleet.names_dataplane {
         return Network { setup, assumptions, remarks: contradictions(policy, setup) };
@@ -52,6 +52,28 @@ pub(super) fn network(policy: &Policy, nodes: &[Node]) -> Network {
         setup
     };
     Network { setup, assumptions, remarks: Vec::new() }
+}
+
+/// Says which set-up is assumed, and how many pods a node takes: as the classes say that pools use, and the network's
+/// default for the others.
+fn assumed(policy: &Policy, setup: NetworkSetup) -> Assumption {
+    let used: BTreeSet<&ClassName> = policy.pools.values().map(|pool| &pool.class).collect();
+    let mut by_count: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    let mut is_default = used.is_empty();
+    for class in used {
+        match policy.classes.get(class).and_then(|class| class.pods_max) {
+            Some(most) => by_count.entry(most).or_default().push(format!("`{class}`")),
+            None => is_default = true,
+        }
+    }
+    let default = is_default.then(|| format!(", at most {} pods on a node", setup.pods_per_node()));
+    let of_classes = by_count.into_iter().map(|(most, classes)| {
+        format!("; at most {most} pods on a node of AKSNodeClass {}", classes.join(" and "))
+    });
+    Assumption {
+        what: format!("Azure CNI overlay{}", default.unwrap_or_default()),
+        why: format!("AKS' default: `spec.cluster` of a NodeFleet{}", of_classes.collect::<String>()),
+    }
 }
 
 fn is_cilium(value: &str) -> bool {

@@ -91,7 +91,8 @@ impl<'a> PlanView<'a> {
         for group in &world.pods {
             pods.extend(group.names.iter().map(|name| ((group.namespace.as_str(), &**name), group)));
             let PodPlace::Bound(node) = &group.place else { continue };
-            if !group.is_daemon {
+            // Who is being deleted goes whatever the plan does.
+            if !group.is_daemon && !group.is_terminating {
                 let key = |name: &Arc<str>| PodKey { namespace: group.namespace.clone(), name: name.clone() };
                 running.entry(node).or_default().extend(group.names.iter().map(key));
             }
@@ -118,7 +119,7 @@ impl<'a> PlanView<'a> {
         self.pods.get(&(pod.namespace.as_str(), &*pod.name)).copied()
     }
 
-    /// Returns the pods that run on a node, those of DaemonSets aside.
+    /// Returns the pods that run on a node, those of DaemonSets and those that are being deleted aside.
     pub fn running_on(&self, node: &NodeName) -> impl Iterator<Item = &PodKey> {
         self.running.get(node).into_iter().flatten()
     }

@@ -111,7 +111,7 @@ fn count(buffer: &Buffer, replicas: u32, requests: &Resources) -> Option<u32> {
 /// Returns what a placeholder asks of its node.
 fn stripped(spec: &PodSpec) -> PodSpec {
     // Room prefers nothing, so that it stands wherever its pods may.
-    let soft = Toleration { key: None, value: None, effect: Some(Effect::PreferNoSchedule) };
+    let soft = Toleration { key: None, value: None, effect: Some(Effect::PreferNoSchedule), seconds: None };
     let mut tolerations: Vec<Toleration> = spec.tolerations.iter().cloned().chain([soft]).collect();
     tolerations.sort();
     tolerations.dedup();

@@ -81,7 +81,7 @@ fn daemon(name: &str, cpu: &str, memory: &str) -> Daemon {
     }
     let spec = PodSpec {
         requests,
-        tolerations: vec![Toleration { key: None, value: None, effect: None }],
+        tolerations: vec![Toleration { key: None, value: None, effect: None, seconds: None }],
         priority: PRIORITY,
         ..PodSpec::default()
     };

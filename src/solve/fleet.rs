@@ -16,6 +16,7 @@ use super::market::Market;
 use super::pack::Effort;
 use super::pack::finish::{Finished, ZoneCounts};
 use super::price::{self, PriceBook, Quote, Uncommitted};
+use super::report::evicted_again::Places;
 use super::report::nearest::World;
 use super::report::{self, warnings};
 use super::rival;
@@ -96,6 +97,8 @@ fn told(scene: &Scene<'_>, ground: &Ground<'_>, mut attempt: Attempt<'_>) -> Sol
     let pods = snapshot.pods.iter().chain(scene.impossible.among);
     warnings.extend(report::agent_labels::warnings((snapshot, pods), &demands, supply));
     warnings.extend(report::variety::warnings(policy, &finished.nodes));
+    let places = Places { nodes: &nodes, new: &finished.nodes };
+    warnings.extend(report::evicted_again::warnings(snapshot, policy, places));
     let of_pods = (&assigned.refused[..], &assigned.demand.barred[..]);
     let mut unplaced = report::nearest::unplaced(&world, &finished.unplaced, of_pods);
     let of_room = World { demand: scene.room, ..world };

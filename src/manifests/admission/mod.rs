@@ -83,12 +83,10 @@ type Missing = BTreeMap<Arc<str>, BTreeSet<String>>;
 
 fn without_class((class, whose): (Arc<str>, BTreeSet<String>)) -> Remark {
     let names: Vec<String> = whose.into_iter().collect();
-    let verb = if names.len() == 1 { "names" } else { "name" };
     Remark {
         object: format!("RuntimeClass `{class}`"),
         what: format!(
-            "{} {verb} it and the input does not hold it: what it takes on a node and which nodes it asks for are \
-             not known",
+            "is not in the input: the overhead and the node selector of {} are unknown",
             listed(&names)
         ),
         hint: Some("add it: `kubectl get runtimeclasses -o yaml`".to_owned()),

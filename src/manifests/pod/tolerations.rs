@@ -54,7 +54,8 @@ fn toleration(written: Cursor<'_>) -> Option<Toleration> {
             Some("remove it, or write `effect: NoExecute`"),
         );
     }
-    Some(Toleration { key, value: (!is_exists).then_some(value), effect })
+    let seconds = written.integer("tolerationSeconds", i64::MIN..=i64::MAX);
+    Some(Toleration { key, value: (!is_exists).then_some(value), effect, seconds })
 }
 
 /// Reads a field of taints, in the order written.

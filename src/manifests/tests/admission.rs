@@ -113,10 +113,8 @@ fn a_runtime_class_adds_overhead_and_says_where_its_runtime_is() {
     let two = objects(&file(&[named.clone(), named.replace("name: web", "name: api")]));
     assert_eq!(
         remarks(&two),
-        [
-            "`Deployment/default/api`, `Deployment/default/web` name it and the input does not hold it: what it takes \
-             on a node and which nodes it asks for are not known"
-        ]
+        ["is not in the input: the overhead and the node selector of `Deployment/default/api`, \
+             `Deployment/default/web` are unknown"]
     );
 
     let other = named.replace("{runtimeClassName", "{nodeSelector: {runtime: runc}, runtimeClassName");

@@ -154,8 +154,10 @@ pub(crate) fn snapshot(nodes: Vec<Node>, pods: Vec<Pod>) -> Snapshot {
 
 /// A daemonset that tolerates every taint of these effects.
 fn daemon(name: &str, effects: &[Effect]) -> Daemon {
-    let tolerations =
-        effects.iter().map(|effect| Toleration { key: None, value: None, effect: Some(*effect) }).collect();
+    let tolerations = effects
+        .iter()
+        .map(|effect| Toleration { key: None, value: None, effect: Some(*effect), seconds: None })
+        .collect();
     let spec = PodSpec { requests: resources(100, 0, 1), tolerations, ..PodSpec::default() };
     Daemon { namespace: "kube-system".into(), name: Arc::from(name), spec: Arc::new(spec), is_assumed: true }
 }
@@ -163,7 +165,7 @@ fn daemon(name: &str, effects: &[Effect]) -> Daemon {
 /// A pod of one core that tolerates the pool's taint.
 pub(crate) fn pod(name: &str) -> Pod {
     let Taint { key, value, effect } = taint();
-    let toleration = Toleration { key: Some(key), value: Some(value), effect: Some(effect) };
+    let toleration = Toleration { key: Some(key), value: Some(value), effect: Some(effect), seconds: None };
     let spec =
         PodSpec { requests: resources(1000, 1, 1), tolerations: vec![toleration], ..PodSpec::default() };
     Pod {

@@ -13,7 +13,8 @@ const WAYS_MAX: usize = 8;
 /// Says what a pool can buy.
 #[must_use]
 pub fn pool(explanation: &PoolExplanation) -> Vec<Line> {
-    let PoolExplanation { pool, unused, offered, steps, ways, limits, nodes: (there, made) } = explanation;
+    let PoolExplanation { pool, unused, conflict: _, offered, steps, ways, limits, nodes: (there, made) } =
+        explanation;
     let mut lines = vec![Line::new(Style::Bold, format!("pool `{pool}` {}", said(explanation)))];
     let plain = |text: String| Line::new(Style::Plain, text);
     lines.push(plain(format!(
@@ -60,13 +61,16 @@ pub fn pool(explanation: &PoolExplanation) -> Vec<Line> {
 
 fn said(explanation: &PoolExplanation) -> String {
     let cheapest = explanation.ways.iter().find(|way| way.price.known().is_some());
-    match (&explanation.unused, cheapest) {
-        (Some(because), _) => because.clone(),
-        (None, _) if explanation.ways.is_empty() => "can buy nothing".to_owned(),
-        (None, Some(way)) => {
+    match (&explanation.unused, &explanation.conflict, cheapest) {
+        (Some(because), _, _) => because.clone(),
+        (None, Some(because), _) => format!("can buy nothing: {because}"),
+        (None, None, _) if explanation.ways.is_empty() => "can buy nothing".to_owned(),
+        (None, None, Some(way)) => {
             format!("can buy {}, from {}", count(explanation.ways.len(), "size"), by_hour(way.price))
         }
-        (None, None) => format!("can buy {}, none of a known price", count(explanation.ways.len(), "size")),
+        (None, None, None) => {
+            format!("can buy {}, none of a known price", count(explanation.ways.len(), "size"))
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::preferences;
+use crate::model::SchedulingRule;
 use crate::render::line::{Line, Style};
 use crate::render::view::PlanView;
 use crate::render::words::{count, some};
@@ -23,8 +24,23 @@ pub(crate) fn not_done(view: &PlanView<'_>, names: usize) -> Vec<Line> {
     }));
     lines.extend(preferences::given_up(view));
     for (rule, pods) in &report.passed_over {
-        let text =
-            format!("  `{}` of {} is a preference and not planned with", rule.as_str(), count(*pods, "pod"));
+        let pods = count(*pods, "pod");
+        let text = match rule {
+            SchedulingRule::RuntimeClass => {
+                format!(
+                    "  The RuntimeClass of {pods} is not in the input: overhead and node selector are unknown"
+                )
+            }
+            SchedulingRule::TopologySpread
+            | SchedulingRule::PodAffinity
+            | SchedulingRule::PodAntiAffinity
+            | SchedulingRule::Volumes
+            | SchedulingRule::ResourceClaims
+            | SchedulingRule::MatchFields
+            | SchedulingRule::PreferredNodeAffinity => {
+                format!("  `{}` of {pods} is a preference and not planned with", rule.as_str())
+            }
+        };
         lines.push(Line::new(Style::Plain, text));
     }
     lines.extend(undecided(view).map(|text| Line::new(Style::Plain, text)));

@@ -46,7 +46,13 @@ pub(crate) fn removals(view: &PlanView<'_>) -> Vec<Line> {
 pub(crate) fn sentence(view: &PlanView<'_>, removed: Removed<'_>) -> String {
     let Removed { node, is_replaced, id } = removed;
     let replaced = if is_replaced { " is replaced" } else { "" };
-    let why = view.plan.evidence.reasons.get(id).map(|reason| format!(": {}", why(reason)));
+    // Who is being deleted goes whatever the plan does, so that nothing of it fits elsewhere.
+    let is_left =
+        |reason: &Reason| *reason == Reason::Underutilized && view.running_on(node).next().is_none();
+    let why = view.plan.evidence.reasons.get(id).map(|reason| match is_left(reason) {
+        true => ": all its pods are being deleted".to_owned(),
+        false => format!(": {}", why(reason)),
+    });
     format!("{}{replaced}, {}{}", existing(view, node), facts(view, node), why.unwrap_or_default())
 }
 

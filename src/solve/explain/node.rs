@@ -32,7 +32,7 @@ pub enum NodeExplanation {
         node: NodeName,
         /// What becomes of it.
         fate: NodeFate,
-        /// The pods that run there, by name, without those of daemonsets.
+        /// The pods that run there, by name, without those of daemonsets and those that are being deleted.
         runs: Vec<PodKey>,
         /// The waiting pods that are placed there.
         placed: Vec<PodKey>,
@@ -113,7 +113,12 @@ fn existing_node(snapshot: &Snapshot, solution: &Solution, name: &NodeName) -> N
     NodeExplanation::Existing {
         node: name.clone(),
         fate,
-        runs: standing.bound.iter().filter(|pod| !pod.is_daemon).map(|pod| pod.key.clone()).collect(),
+        runs: standing
+            .bound
+            .iter()
+            .filter(|pod| !pod.is_daemon && !pod.is_terminating)
+            .map(|pod| pod.key.clone())
+            .collect(),
         placed,
         room: room.at_least_zero(),
     }

@@ -252,7 +252,7 @@ pub fn pod_outcome(solution: &Solution, pod: &Pod) -> PodOutcome {
         return PodOutcome::Unplaced { rule, because, nearest: unplaced.nearest.clone() };
     }
     match &pod.place {
-        PodPlace::Bound(node) => PodOutcome::Runs(node.clone()),
-        PodPlace::Waiting => PodOutcome::NotPlanned,
+        PodPlace::Bound(node) if !pod.is_terminating => PodOutcome::Runs(node.clone()),
+        PodPlace::Bound(_) | PodPlace::Waiting => PodOutcome::NotPlanned,
     }
 }

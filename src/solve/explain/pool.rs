@@ -45,6 +45,8 @@ pub struct PoolExplanation {
     pub pool: PoolName,
     /// Why nothing is made of it, where that is so.
     pub unused: Option<String>,
+    /// Which requirements leave it no size, where that is so.
+    pub conflict: Option<String>,
     /// How many sizes its class may use.
     pub offered: usize,
     /// Its requirements, and how many sizes are left after each and those before.
@@ -74,6 +76,7 @@ pub fn explain_pool(
     let steps =
         narrowed(pool, types).into_iter().map(|((key, wanted), left)| (format!("`{key}` {wanted}"), left));
     let own = supply.pools.iter().find(|supply| supply.pool.name == *name);
+    let conflict = own.and_then(|own| own.emptied.as_ref()).map(|miss| miss.because.clone());
     let kinds = own.into_iter().flat_map(|own| &own.kinds);
     let cheapest = |kind: &crate::solve::supply::Kind<'_>| {
         let price = |usable: &&crate::solve::supply::Usable<'_>| {
@@ -106,15 +109,18 @@ pub fn explain_pool(
         .filter(|node| node.pool == *name)
         .filter_map(|node| types.iter().find(|kind| kind.name == node.size).map(|kind| &kind.capacity))
         .collect();
+    // What a static pool makes is offered to nobody else.
+    let new = solution.target.new.iter().filter(|node| node.pool == *name).count();
     let limits = limits(pool, &there, &made);
     Some(PoolExplanation {
         pool: name.clone(),
         unused: offered.as_ref().err().map(|warning| warning.what.clone()),
+        conflict,
         offered: types.len(),
         steps: steps.collect(),
         ways,
         limits,
-        nodes: (there.len(), made.len()),
+        nodes: (there.len(), new),
     })
 }
 

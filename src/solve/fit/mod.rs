@@ -136,5 +136,9 @@ impl Miss {
 
 /// Names a domain in a reason: of hosts it is the node that is looked at.
 fn domain_in_words(key: &str, domain: &str) -> String {
-    if key == label::HOSTNAME { "the node".to_owned() } else { format!("`{key}` `{domain}`") }
+    match (key, domain) {
+        (label::HOSTNAME, _) => "the node".to_owned(),
+        (_, "") => format!("`{key}` with the empty value"),
+        (_, _) => format!("`{key}` `{domain}`"),
+    }
 }

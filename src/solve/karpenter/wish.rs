@@ -128,4 +128,5 @@ impl Wish {
 }
 
 /// What tolerates every taint that only discourages.
-const SOFT: Toleration = Toleration { key: None, value: None, effect: Some(Effect::PreferNoSchedule) };
+const SOFT: Toleration =
+    Toleration { key: None, value: None, effect: Some(Effect::PreferNoSchedule), seconds: None };

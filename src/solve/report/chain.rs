@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{LabelKey, MinValuesPolicy, PoolName, Requirements, SkuName};
+use crate::model::{MinValuesPolicy, PoolName, SkuName};
 use crate::solve::demand::Ask;
 use crate::solve::existing::Standing;
 use crate::solve::fit::limits::{self, Charges, Ledger};
@@ -10,7 +10,7 @@ use crate::solve::fit::{Miss, Rule, labels, ports, resources, taints, variety};
 use crate::solve::intern::Bits;
 use crate::solve::ledger;
 use crate::solve::supply::reach::Reach;
-use crate::solve::supply::{Kind, PoolSupply, Usable};
+use crate::solve::supply::{Kind, PoolSupply, Usable, blame};
 
 use super::together;
 
@@ -116,7 +116,7 @@ impl Walk {
             self.step(Rule::Zone, sizes(&left), Ok(()))?;
             return Ok(left);
         }
-        let misses = ask.alternatives.iter().filter_map(|wanted| first_unmet(pool, wanted));
+        let misses = ask.alternatives.iter().filter_map(|wanted| blame::pod_at_pool(pool, wanted));
         let miss = misses.min_by_key(Miss::distance).unwrap_or_else(|| {
             Miss::new(Rule::NodeAffinity, "no size of the pool has all that is asked for at once".to_owned())
         });
@@ -299,26 +299,4 @@ fn sizes(ways: &[Way<'_, '_>]) -> usize {
     places.sort_unstable();
     places.dedup();
     places.len()
-}
-
-/// Returns the first label, by name, after which no size or no offering of the pool is left.
-fn first_unmet(pool: &PoolSupply<'_>, wanted: &Requirements) -> Option<Miss> {
-    let mut so_far = Requirements::none();
-    for (key, requirement) in wanted.iter() {
-        so_far.add(key.clone(), requirement.clone());
-        let is_met = pool.reach(&so_far).is_some_and(|reach| {
-            ways(pool)
-                .iter()
-                .any(|(place, _, usable)| reach.kinds.has(*place) && reach.placements.has(usable.placement))
-        });
-        if !is_met {
-            return Some(unmet(key, requirement));
-        }
-    }
-    None
-}
-
-fn unmet(key: &LabelKey, requirement: &crate::model::Requirement) -> Miss {
-    let because = format!("`{key}` {requirement} is asked for, no size that is left in the pool has it");
-    Miss::new(labels::rule_of(key), because)
 }

@@ -7,6 +7,8 @@ pub mod chain;
 pub mod claims;
 pub mod contradictions;
 pub mod crowded;
+pub mod evicted_again;
+pub mod fixed;
 pub mod nearest;
 pub mod plain;
 pub mod systems;

@@ -15,7 +15,7 @@ use crate::solve::topology::assign::Refused;
 
 use super::chain::{self, PoolChain};
 use super::together::{self, titled};
-use super::{claims, tied};
+use super::{claims, fixed, tied};
 
 /// The most existing nodes that are asked for each shape: enough to find a near miss, few enough for fleets
 /// of thousands of nodes.
@@ -150,8 +150,12 @@ fn nearest(world: &World<'_>, shape: &Shape) -> Nearest {
         details.push(format!("{place}: {}: {}", miss.rule, miss.because));
         misses.push(((lacks, !may_join, miss), Some(place)));
     }
-    for (lacks, miss, place) in nodes_missed(world, shape) {
+    let mut of_static = None;
+    for NodeMiss { lacks, miss, node } in nodes_missed(world, shape) {
+        let place = titled(node);
         details.push(format!("{place}: {}: {}", miss.rule, miss.because));
+        let pool = node.node.pool.as_ref().filter(|pool| world.supply.fixed.contains_key(*pool));
+        of_static = of_static.or_else(|| Some((pool?, place.clone())));
         misses.push(((lacks, miss.rule.depth() < Rule::HostPorts.depth(), miss), Some(place)));
     }
     // The first of equals: pools come before nodes, since a pool can grow.
@@ -161,7 +165,16 @@ fn nearest(world: &World<'_>, shape: &Shape) -> Nearest {
     let nearest = nearest.map(|((_, _, miss), place)| (miss, place));
     let no_pools = || without_pools(world.supply);
     let (mut miss, mut place) = nearest.unwrap_or_else(|| (no_pools(), None));
-    if world.supply.pools.is_empty() && place.is_some() {
+    let fixed = match &of_static {
+        Some((pool, of_node)) if place.as_ref() == Some(of_node) => {
+            fixed::of_pool(world.supply, world.nodes, (*pool, shape))
+        }
+        Some(_) | None if world.supply.pools.is_empty() => fixed::why(world.supply, world.nodes, shape),
+        Some(_) | None => None,
+    };
+    if let Some(fixed) = fixed {
+        (miss, place) = (fixed, None);
+    } else if world.supply.pools.is_empty() && place.is_some() {
         miss.because = format!("{}; {}", miss.because, no_pools().because);
     }
     if miss.rule == Rule::PodAffinity {
@@ -192,25 +205,35 @@ fn not_led(world: &World<'_>, shape: &Shape) -> Option<String> {
 
 /// Returns what keeps pods from new nodes where no pool makes any.
 fn without_pools(supply: &Supply<'_>) -> Miss {
-    let because = match supply.warnings.is_empty() {
-        true => "the input has no NodePool. Create one: `nodeform init .`",
-        false => "no NodePool of the input can create nodes, see the warnings",
+    let because = match (supply.warnings.is_empty(), supply.fixed.is_empty()) {
+        (true, true) => "the input has no NodePool. Create one: `nodeform init .`",
+        (true, false) => "all NodePools of the input are static (`replicas`): none grows",
+        (false, _) => "no NodePool of the input can create nodes, see the warnings",
     };
     Miss::new(Rule::Offerings, because.to_owned())
 }
 
-/// Returns the nodes that come closest, each with whether it has nothing of an extended resource, and what keeps a pod
-/// of the shape from it.
-fn nodes_missed(world: &World<'_>, shape: &Shape) -> Vec<(bool, Miss, String)> {
-    let missed = |standing: &Standing<'_>| {
-        let miss = existing::why(standing, shape).err()?;
-        Some((lacks(&shape.ask, [&standing.node.allocatable]), miss, titled(standing)))
+/// A node that does not take a pod.
+struct NodeMiss<'w> {
+    /// Whether it has nothing of an extended resource that the pod asks for.
+    lacks: bool,
+    /// What keeps the pod from it.
+    miss: Miss,
+    /// The node.
+    node: &'w Standing<'w>,
+}
+
+/// Returns the nodes that come closest to taking a pod of the shape.
+fn nodes_missed<'w>(world: &World<'w>, shape: &Shape) -> Vec<NodeMiss<'w>> {
+    let missed = |node: &'w Standing<'w>| {
+        let miss = existing::why(node, shape).err()?;
+        Some(NodeMiss { lacks: lacks(&shape.ask, [&node.node.allocatable]), miss, node })
     };
     let stays = |standing: &&Standing<'_>| !standing.node.is_deleting;
     let nodes = world.nodes.iter().filter(stays).take(NODES_ASKED_MAX);
-    let mut nodes: Vec<(bool, Miss, String)> = nodes.filter_map(missed).collect();
-    nodes.sort_by(|a, b| (a.1.distance(), &a.2).cmp(&(b.1.distance(), &b.2)));
-    nodes.dedup();
+    let mut nodes: Vec<NodeMiss<'_>> = nodes.filter_map(missed).collect();
+    nodes.sort_by_cached_key(|missed| (missed.miss.distance(), titled(missed.node)));
+    nodes.dedup_by(|one, other| one.miss == other.miss && titled(one.node) == titled(other.node));
     nodes.truncate(NODES_NAMED_MAX);
     nodes
 }

@@ -10,7 +10,7 @@ use crate::solve::fit::taints;
 use crate::solve::market::Market;
 use crate::solve::report::contradictions;
 use crate::solve::solution::Warning;
-use crate::solve::supply::{PoolSupply, Supply, emptied};
+use crate::solve::supply::{PoolSupply, Supply, blame, emptied};
 
 /// The most letters that a value may be off to be taken for a slip.
 const SLIP_MAX: usize = 3;
@@ -34,7 +34,9 @@ impl Known {
         // Many offerings, few zones.
         let mut zones = BTreeSet::new();
         let mut read: BTreeMap<(&Zone, CapacityType), Vec<&Requirements>> = BTreeMap::new();
-        for kind in market.offers.by_class.values().flat_map(|offered| &offered.types) {
+        // What a class alone rules out is known all the same: the region has it.
+        let offered = market.offers.by_class.values();
+        for kind in offered.flat_map(|offered| offered.types.iter().chain(&offered.unsuited)) {
             known.add_all(&kind.requirements, &spoken_of);
             for offering in &kind.offerings {
                 let read = read.entry((&offering.zone, offering.capacity_type)).or_default();
@@ -93,10 +95,7 @@ impl Known {
             (_, None) if let Some(near) = emptied::nearest_numbers(wanted, values) => near,
             (Some(value), _) => format!("did you mean `{value}`?{}", self.about_series(key, wanted)),
             (None, Some(bound)) => bound,
-            (None, None) => {
-                let some: Vec<&str> = values.iter().take(8).map(|value| &**value).collect();
-                format!("there is: {}{}", some.join(", "), if values.len() > 8 { ", …" } else { "" })
-            }
+            (None, None) => blame::instead((key, wanted), values).unwrap_or_default(),
         };
         Some((what, Some(hint)))
     }
@@ -204,15 +203,12 @@ fn without_sizes(supply: &Supply<'_>, said: &BTreeSet<Warning>) -> Vec<Warning> 
 
 /// Says which field decides the operating system's family: it is the class's to say, no matter of the region.
 fn of_image(class: &ClassName, (key, wanted): (&LabelKey, &Requirement)) -> Option<(String, Option<String>)> {
-    if key.as_str() != OS_SKU {
+    if key.as_str() != label::OS_SKU {
         return None;
     }
     let what = format!("`{key}` {wanted} contradicts `spec.imageFamily` of AKSNodeClass `{class}`");
     Some((what, Some("change one of them: the image decides this label of a node".to_owned())))
 }
-
-/// The label of the family of a node's image.
-const OS_SKU: &str = "kubernetes.azure.com/os-sku";
 
 /// Warns of pools and pods that ask for what the region does not have.
 #[must_use]

@@ -302,6 +302,23 @@ fn kept(
     if node.claimed.termination_grace_period.is_some() {
         return None;
     }
+    kept_by_pods((snapshot, evictions), pods).map(|why| match reason {
+        DisruptionReason::Expired => format!("{why}; {WAITS}"),
+        DisruptionReason::Unhealthy
+        | DisruptionReason::Empty
+        | DisruptionReason::Drifted
+        | DisruptionReason::Excess
+        | DisruptionReason::Underutilized
+        | DisruptionReason::Destroyed
+        | DisruptionReason::Deleted => why,
+    })
+}
+
+/// What becomes of an expired node whose pods may not be evicted.
+const WAITS: &str = "its drain begins once that ends (Karpenter begins it now, and waits)";
+
+/// Returns which pod keeps its node.
+fn kept_by_pods((snapshot, evictions): (&Snapshot, &Evictions<'_>), pods: &[&Pod]) -> Option<String> {
     if let Some(pod) = pods.iter().find(|pod| pod.is_protected(snapshot.at)) {
         return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
     }

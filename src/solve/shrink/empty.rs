@@ -15,7 +15,7 @@ use crate::solve::demand::{Demand, Shape};
 use crate::solve::existing::{self, Standing};
 use crate::solve::solution::Removal;
 
-use super::candidate;
+use super::{candidate, repair};
 
 /// Which empty nodes go, and why others stay.
 #[derive(Clone, Debug, Default)]
@@ -105,6 +105,9 @@ pub(super) fn why_stays(snapshot: &Snapshot, policy: &Policy, standing: &Standin
     }
     if *stage != NodeStage::Initialized {
         return Some("it is not initialized yet".to_owned());
+    }
+    if let Some(why) = repair::unreachable(standing.node) {
+        return Some(why);
     }
     if let Some(pod) = standing.bound.iter().find(|pod| pod.is_protected(snapshot.at)) {
         return Some(format!("its pod `{}` asks not to be disrupted", pod.key));

@@ -17,6 +17,9 @@ const PUT_UP_WITH: [(&str, &str, i64); 4] = [
     ("PreemptionScheduled", "True", 0),
 ];
 
+/// The taint of a node whose kubelet is not heard of.
+const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
+
 /// Returns what is wrong with a node, for people; nothing where it is healthy, or it is not known for how long it is
 /// not.
 pub(super) fn what(node: &Node, at: Option<Timestamp>) -> Option<String> {
@@ -32,6 +35,21 @@ pub(super) fn what(node: &Node, at: Option<Timestamp>) -> Option<String> {
         (at.duration_since(since) >= SignedDuration::from_mins(*minutes))
             .then(|| format!("`{kind}` is `{status}` since {since}"))
     })
+}
+
+/// Returns that nothing is heard of a node any more, for people: what it carries is not known, so that it is neither empty
+/// nor underutilized. It is replaced once it is unhealthy for too long.
+pub(super) fn unreachable(node: &Node) -> Option<String> {
+    let is_unknown = |trouble: &&Trouble| &*trouble.kind == "Ready" && &*trouble.status == "Unknown";
+    let since = match node.troubles.iter().find(is_unknown) {
+        Some(Trouble { since: Some(since), .. }) => format!("`Ready` is `Unknown` since {since}"),
+        Some(_) => "`Ready` is `Unknown`".to_owned(),
+        None => {
+            let taint = node.taints.iter().find(|taint| &*taint.key == UNREACHABLE)?;
+            format!("it has taint `{taint}`")
+        }
+    };
+    Some(format!("it is unreachable: {since}, so what runs there is not known"))
 }
 
 /// Returns why no node of a pool is repaired: too many are unhealthy.

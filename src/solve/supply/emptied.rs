@@ -1,43 +1,25 @@
-//! Which of a pool's own requirements leaves it without any size, and the value that came nearest.
+//! Which of a pool's own requirements leave it without any size, and the values that come nearest.
 //!
 //! Nothing here decides what a pool may use.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::model::{InstanceType, LabelKey, Requirement, Requirements, label};
+use crate::catalog::Offered;
+use crate::model::{InstanceType, LabelKey, Pool, Requirement, Requirements, label};
 use crate::solve::fit::{Miss, Rule};
 
-/// How many values are named where none is nearer than another.
-const VALUES_NAMED_MAX: usize = 5;
+use super::blame;
+use super::conflict::{By, Conflict, clauses};
 
-/// Says why no size of these can be had by a pool that asks for `base`.
+/// Says why nothing of what is offered can be had by a pool that asks for `base`.
 #[must_use]
-pub(super) fn why(base: &Requirements, types: &[InstanceType]) -> Miss {
-    // The requirement without which something is left; one with bounds first, since it is the likelier slip.
-    let mut keys: Vec<(&LabelKey, &Requirement)> = base.iter().collect();
-    keys.sort_by_key(|(key, wanted)| (wanted.bounds() == (None, None), *key));
-    let culprit = keys.into_iter().find_map(|(key, wanted)| {
-        let values = values_without(base, types, key);
-        (!values.is_empty()).then(|| Miss::new(Rule::PoolRequirements, because(key, wanted, &values)))
-    });
-    culprit.unwrap_or_else(|| Miss::new(Rule::PoolRequirements, of_all(base, types)))
-}
-
-fn because(key: &LabelKey, wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> String {
-    if key.as_str() == label::ULTRA_SSD {
-        return format!(
-            "`{key}` {wanted} is what the pool itself asks for, and no size is known here to be so"
-        );
-    }
-    if values.is_empty() {
-        let giver = giver(key).map_or_else(String::new, |giver| format!("; {giver}"));
-        return format!(
-            "`{key}` {wanted} is what the pool itself asks for, and no size has this label{giver}"
-        );
-    }
-    let nearest = beyond(wanted, values).unwrap_or_else(|| nearest_of(wanted, values));
-    format!("`{key}` {wanted} is what the pool itself asks for, and leaves no size; {nearest}")
+pub(super) fn why(pool: &Pool, base: &Requirements, offered: &Offered) -> Miss {
+    let because = match Conflict::of(clauses(By::Pool, base), offered) {
+        Some(conflict) => blame::of_pool(&conflict, (pool, offered)),
+        None => of_all(base, &offered.types),
+    };
+    Miss::new(Rule::PoolRequirements, because)
 }
 
 /// Says which field gives nodes a label that no size has as it is.
@@ -48,6 +30,7 @@ pub fn giver(key: &LabelKey) -> Option<&'static str> {
         label::AKS_KATA | label::AKS_KATA_MSHV => {
             Some("`spec.workloadRuntime: KataVmIsolation` of an AKSNodeClass gives it")
         }
+        label::OS_SKU => Some("`spec.imageFamily` of an AKSNodeClass decides it"),
         label::AKS_EBPF_DATAPLANE => Some(
             "`spec.cluster.networkDataplane: cilium` of a NodeFleet gives it, or the labels of a NodePool",
         ),
@@ -64,29 +47,6 @@ pub fn beyond(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> Option<Strin
         (Some(least), _) if largest < least => Some(format!("the largest value is {largest}")),
         (_, Some(most)) if smallest > most => Some(format!("the smallest value is {smallest}")),
         _ => None,
-    }
-}
-
-/// Names the numbers beside what is wanted, else the value that reads most like it, or a few where nothing is wanted by name.
-fn nearest_of(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> String {
-    if let Some(near) = nearest_numbers(wanted, values) {
-        return near;
-    }
-    let texts = wanted.listed().into_iter().flatten();
-    let pairs = texts.flat_map(|text| values.iter().map(move |value| (text, value)));
-    let nearest = pairs
-        .map(|(text, value)| {
-            let (text, lower) = (text.to_ascii_lowercase(), value.to_ascii_lowercase());
-            (strsim::osa_distance(&text, &lower), value)
-        })
-        .min();
-    match nearest {
-        Some((_, value)) => format!("the nearest value is `{value}`"),
-        None => {
-            let some: Vec<&str> = values.iter().take(VALUES_NAMED_MAX).map(|value| &**value).collect();
-            let more = if values.len() > VALUES_NAMED_MAX { ", …" } else { "" };
-            format!("there is: {}{more}", some.join(", "))
-        }
     }
 }
 
@@ -118,24 +78,16 @@ pub fn nearest_left(
     nearest_numbers(wanted, &values_without(base, types, key))
 }
 
-/// Says that no single requirement is to blame: each that nothing meets by itself is named, else all.
+/// Says that no set of requirements is to blame alone: nothing can be had, or labels of several values meet each
+/// requirement and never all at once.
 fn of_all(base: &Requirements, types: &[InstanceType]) -> String {
-    let alone =
-        |key: &LabelKey, wanted: &Requirement| Requirements::none().with(key.as_str(), wanted.clone());
-    let hopeless: Vec<String> = base
-        .iter()
-        .filter(|(key, wanted)| !types.iter().any(|kind| can_be(kind, &alone(key, wanted))))
-        .map(|(key, wanted)| because(key, wanted, &values_without(&alone(key, wanted), types, key)))
-        .collect();
-    if !hopeless.is_empty() {
-        return hopeless.join("; ");
-    }
     let all: Vec<String> = base
         .iter()
         .filter(|(key, _)| types.iter().any(|kind| values(kind, key).next().is_some()))
         .map(|(key, wanted)| format!("`{key}` {wanted}"))
         .collect();
-    if all.is_empty() {
+    let is_sold = |kind: &InstanceType| kind.offerings.iter().any(|offering| offering.is_available);
+    if all.is_empty() || !types.iter().any(is_sold) {
         return "no size can be had now in any zone".to_owned();
     }
     format!("no size that can be had now meets all that the pool itself asks for: {}", all.join(", "))
@@ -165,7 +117,7 @@ fn can_be(kind: &InstanceType, wanted: &Requirements) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arc, Requirement, nearest_numbers, nearest_of};
+    use super::{Arc, Requirement, nearest_numbers};
 
     #[test]
     fn a_number_that_nothing_has_is_told_the_numbers_on_its_sides() {
@@ -176,8 +128,6 @@ mod tests {
             )
         };
         let sold = ["2", "4", "6", "8", "72"];
-        let values = sold.iter().map(|value| Arc::from(*value)).collect();
-        assert_eq!(nearest_of(&Requirement::one("7"), &values), "the nearest values are `6` and `8`");
         assert_eq!(near("7", &sold).as_deref(), Some("the nearest values are `6` and `8`"));
         assert_eq!(near("1", &sold).as_deref(), Some("the nearest value is `2`"));
         assert_eq!(near("D", &["E", "4"]), None);

@@ -3,6 +3,8 @@
 //! Offerings that cannot be had now are out, and so are burstable and HPC sizes that nobody names. Nothing
 //! here compares prices or chooses.
 
+pub(super) mod blame;
+mod conflict;
 pub mod emptied;
 pub mod named;
 pub mod reach;
@@ -35,6 +37,8 @@ pub struct Supply<'a> {
     /// The pools that nodes may be made of: the heaviest first, equal ones by name from the end, as Karpenter
     /// tries them.
     pub pools: Vec<PoolSupply<'a>>,
+    /// The static pools (`replicas`), which make no node for a pod, each with its number of nodes.
+    pub fixed: BTreeMap<PoolName, u64>,
     /// Pools that nothing is made of, and the like.
     pub warnings: Vec<Warning>,
 }
@@ -60,6 +64,8 @@ pub struct PoolSupply<'a> {
     pub emptied: Option<Miss>,
     /// What daemonsets take, by number.
     pub overheads: Vec<Overhead>,
+    /// What its class is offered.
+    pub offered: &'a Offered,
     well_known: &'a BTreeSet<LabelKey>,
     tables: Tables,
 }
@@ -133,7 +139,9 @@ impl<'a> Supply<'a> {
         (market, book, daemons): (&'a Market, &PriceBook<'_>, &Daemons<'_>),
         stock: impl Fn(&Pool) -> Result<&'a Offered, Warning>,
     ) -> Self {
-        let mut supply = Self { pools: Vec::new(), warnings: Vec::new() };
+        let fixed = |pool: &Pool| Some((pool.name.clone(), pool.replicas.filter(|_| !pool.is_deleting)?));
+        let fixed = policy.pools.values().filter_map(fixed).collect();
+        let mut supply = Self { pools: Vec::new(), fixed, warnings: Vec::new() };
         let weights: BTreeSet<_> = policy.pools.values().map(|pool| std::cmp::Reverse(pool.weight)).collect();
         let tiers: BTreeMap<u32, usize> =
             weights.into_iter().enumerate().map(|(tier, weight)| (weight.0, tier)).collect();
@@ -192,9 +200,9 @@ pub(super) fn refusal<'a>(policy: &Policy, pool: &Pool, market: &'a Market) -> R
     if pool.is_deleting {
         return warning("is being deleted: no node is made of it".to_owned(), "");
     }
-    if pool.replicas.is_some() {
+    if let Some(replicas) = pool.replicas {
         let what =
-            "has as many nodes as `replicas` says: no other is made of it, whatever pods need".to_owned();
+            format!("is static (`replicas: {replicas}`): no other node is made of it, whatever pods need");
         return warning(what, "");
     }
     if let Some(held) = held(policy, pool) {
@@ -244,7 +252,7 @@ impl<'a> PoolSupply<'a> {
         left_out.sort();
         let tables = Tables::of(&kinds, placements.values(), &market.spoken_of);
         let well_known = &market.well_known;
-        let emptied = kinds.is_empty().then(|| emptied::why(&base, &offered.types));
+        let emptied = kinds.is_empty().then(|| emptied::why(pool, &base, offered));
         Self {
             pool,
             tier,
@@ -255,6 +263,7 @@ impl<'a> PoolSupply<'a> {
             min_values_policy: MinValuesPolicy::default(),
             emptied,
             overheads: Vec::new(),
+            offered,
             well_known,
             tables,
         }

@@ -312,6 +312,25 @@ fn troubled(sick: usize, of: usize, (kind, status, since): (&str, &str, &str)) -
 }
 
 #[test]
+fn a_node_that_is_not_heard_of_is_neither_empty_nor_underutilized() {
+    let quiet = |node: &str, (kind, status): (&str, &str)| {
+        let mut world = troubled(1, 2, (kind, status, "2026-11-21T11:59:00Z"));
+        world.snapshot.pods.retain(|pod| pod.place != on(node, pod.clone()).place);
+        world
+    };
+    let unreachable = quiet("n0", ("Ready", "Unknown"));
+    let why =
+        "it is unreachable: `Ready` is `Unknown` since 2026-11-21T11:59:00Z, so what runs there is not known";
+    assert_eq!(staying(&unreachable), format!("n0: {why}\n"));
+    assert_eq!(quiet("n0", ("DiskPressure", "True")).text(), "- n0: Empty\n");
+    let mut tainted = quiet("n0", ("DiskPressure", "True"));
+    let taint = Taint::new("node.kubernetes.io/unreachable", "", Effect::NoExecute);
+    tainted.snapshot.nodes[0].taints.push(taint);
+    let why = "it is unreachable: it has taint `node.kubernetes.io/unreachable:NoExecute`, so what runs there is not known";
+    assert_eq!(staying(&tainted), format!("n0: {why}\n"));
+}
+
+#[test]
 fn a_node_that_is_unhealthy_for_too_long_is_replaced_whatever_its_pods_ask() {
     let unready = |since| ("Ready", "Unknown", since);
     let mut world = troubled(1, 1, unready("2026-11-21T11:50:00Z"));

@@ -5,6 +5,7 @@ mod apart;
 mod availability;
 mod beside;
 mod choices;
+mod conflicts;
 mod consolidation;
 mod demand;
 mod due;

@@ -186,7 +186,7 @@ pub(super) fn on(node: &str, pod: Pod) -> Pod {
 }
 
 pub(super) fn toleration(key: &str, value: Option<&str>, effect: Option<Effect>) -> Toleration {
-    Toleration { key: Some(Arc::from(key)), value: value.map(Arc::from), effect }
+    Toleration { key: Some(Arc::from(key)), value: value.map(Arc::from), effect, seconds: None }
 }
 
 /// A daemonset of `kube-system` that asks for 500m and 512Mi.

@@ -153,7 +153,10 @@ impl Census {
     #[must_use]
     pub fn emptiest(&self, group: usize) -> Option<String> {
         let least = self.groups[group].domains.iter().min_by_key(|(_, tally)| tally.counted);
-        least.map(|(domain, _)| format!("`{domain}`"))
+        least.map(|(domain, _)| match &**domain {
+            "" => "the empty value".to_owned(),
+            domain => format!("`{domain}`"),
+        })
     }
 
     /// Returns how many domains there are and have to be, where there are too few.

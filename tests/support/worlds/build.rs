@@ -88,7 +88,12 @@ impl PodBuilder {
 
     /// Tolerates every taint of this key.
     pub(crate) fn tolerating(mut self, key: &str) -> Self {
-        self.spec.tolerations.push(Toleration { key: Some(Arc::from(key)), value: None, effect: None });
+        self.spec.tolerations.push(Toleration {
+            key: Some(Arc::from(key)),
+            value: None,
+            effect: None,
+            seconds: None,
+        });
         self.spec.tolerations.sort();
         self
     }
@@ -105,7 +110,8 @@ impl PodBuilder {
         self.pod.key = PodKey::placeholder(&namespace, &BufferName::new("room"), ordinal);
         self.spec.priority = i32::MIN;
         self.spec.labels.clear();
-        let soft = Toleration { key: None, value: None, effect: Some(Effect::PreferNoSchedule) };
+        let soft =
+            Toleration { key: None, value: None, effect: Some(Effect::PreferNoSchedule), seconds: None };
         self.spec.tolerations.push(soft);
         self.spec.tolerations.sort();
         self
@@ -217,7 +223,7 @@ impl PodBuilder {
 
 /// A DaemonSet of `kube-system` that asks for a tenth of a core and 128 MiB and tolerates everything.
 pub(crate) fn daemon(name: &str) -> DaemonBuilder {
-    let everything = Toleration { key: None, value: None, effect: None };
+    let everything = Toleration { key: None, value: None, effect: None, seconds: None };
     let mut pod = pod(name).cpu("100m").memory("128Mi");
     pod.spec.tolerations.push(everything);
     DaemonBuilder { name: Arc::from(name), pod }

@@ -3,6 +3,7 @@
 //! Where several domains would do equally well the first by name is taken; Karpenter takes any. Nothing here
 //! knows what nodes there are.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -67,6 +68,8 @@ pub(in crate::solve::karpenter) struct Group {
     pub(super) identity: Identity,
     min_domains: Option<u32>,
     domains: BTreeMap<Arc<str>, u32>,
+    /// The domains that only nodes which exist are in: no new node ever is.
+    of_nodes: BTreeSet<Arc<str>>,
     /// The domains with pods.
     filled: BTreeSet<Arc<str>>,
 }
@@ -93,7 +96,18 @@ impl Places<'_> {
 impl Group {
     pub(super) fn new(identity: Identity, min_domains: Option<u32>, domains: BTreeSet<Arc<str>>) -> Self {
         let domains = domains.into_iter().map(|domain| (domain, 0)).collect();
-        Self { identity, min_domains, domains, filled: BTreeSet::new() }
+        Self { identity, min_domains, domains, of_nodes: BTreeSet::new(), filled: BTreeSet::new() }
+    }
+
+    /// Makes the domains of nodes that exist known, beside those that new nodes may be in.
+    pub(super) fn with_nodes(mut self, domains: impl Iterator<Item = Arc<str>>) -> Self {
+        for domain in domains {
+            if let Entry::Vacant(entry) = self.domains.entry(domain) {
+                self.of_nodes.insert(Arc::clone(entry.key()));
+                entry.insert(0);
+            }
+        }
+        self
     }
 
     /// Returns whether a pod with these labels counts, wherever it is.
@@ -154,7 +168,9 @@ impl Group {
             .within(places)
             .map(|(domain, count)| (with_pod(count), domain))
             .filter(|(count, _)| i64::from(*count) - i64::from(least) <= i64::from(max_skew));
-        valid.min().map_or_else(Requirement::none, |(_, domain)| Requirement::one(domain))
+        // Karpenter takes any of several: one where a new node can be.
+        let first = valid.min_by_key(|(count, domain)| (*count, self.of_nodes.contains(*domain), *domain));
+        first.map_or_else(Requirement::none, |(_, domain)| Requirement::one(domain))
     }
 
     /// Returns the lowest count over the domains that the pod may use. A new host can always be had, so the

@@ -189,12 +189,12 @@ impl<'a> Topology<'a> {
             return *known;
         }
         let key = identity.key.clone();
-        let mut domains = self.drawn.universe.domains(&key, tolerations);
+        let domains = self.drawn.universe.domains(&key, tolerations);
         let counting: Vec<&Ground<'_>> =
             self.nodes.iter().filter(|node| identity.filter.admits(&node.labels, &node.taints)).collect();
         let domain = |node: &Ground<'_>| node.labels.get(key.as_str()).and_then(Requirement::single).cloned();
-        domains.extend(counting.iter().filter(|node| node.is_domain).filter_map(|node| domain(node)));
-        let mut group = Group::new(identity, min_domains, domains);
+        let there = counting.iter().filter(|node| node.is_domain).filter_map(|node| domain(node));
+        let mut group = Group::new(identity, min_domains, domains).with_nodes(there);
         for node in counting {
             let Some(domain) = domain(node) else { continue };
             for (namespace, spec) in &node.pods {
