@@ -23,6 +23,7 @@ mod rule;
 mod structural;
 pub mod template;
 pub mod text;
+pub mod units;
 
 /// The kinds that nodeform reads as its own: Karpenter's, the buffer that it shares, NodeFleet and NodePlan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

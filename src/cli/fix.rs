@@ -1,34 +1,33 @@
 //! `nodeform validate --fix`: writes the form that AKS takes into the files, and lists what could not be carried over.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::exit::{Exit, Failure};
-use super::input::STANDARD_INPUT;
+use super::input::{Inputs, STANDARD_INPUT, listed};
 use super::replace;
 use super::ui::Ui;
 use super::validate::{ValidateOutput, annotations, counted, said, valid, warn};
-use crate::manifests::{Fault, Source};
+use crate::manifests::{Fault, Source, yaml};
 use crate::offline;
-use crate::upgrade::{Sort, Upgraded, upgrade};
+use crate::upgrade::{Sort, Upgraded, rewritten, upgrade};
 
-/// Returns sources with the texts that take the place of theirs.
-pub(super) fn rewritten(sources: &[Source], upgraded: &[Upgraded]) -> Vec<Source> {
-    let new = |source: &Source| {
-        let text = upgraded.iter().find(|file| file.name == source.name).and_then(|file| file.text.clone());
-        Source { bytes: text.unwrap_or_else(|| source.bytes.clone()), ..source.clone() }
-    };
-    sources.iter().map(new).collect()
-}
-
-/// Rewrites what was read, file by file, as far as it can be.
+/// Rewrites what was read, file by file, as far as it can be. Files that kustomize or helm makes manifests of are
+/// rewritten alike and not checked: a patch is half an object, and a template none.
 ///
 /// # Errors
 /// What is wrong with the files as they stand then.
-pub(super) fn run(sources: Vec<Source>, output: ValidateOutput, ui: Ui) -> Result<Exit, Failure> {
+pub(super) fn run(inputs: Inputs, output: ValidateOutput, ui: Ui) -> Result<Exit, Failure> {
+    let (parts, unchecked, passed_by) = (inputs.parts.clone(), inputs.unchecked(), inputs.passed_by.clone());
+    let sources = inputs.sources();
     let upgraded = upgrade(&sources);
     let new = rewritten(&sources, &upgraded);
     let piped = new.iter().find(|source| source.name == STANDARD_INPUT).map(|source| source.bytes.clone());
-    let (objects, others) = offline::look(new);
+    let (of_parts, checked): (Vec<Source>, Vec<Source>) =
+        new.into_iter().partition(|source| parts.contains(&source.name));
+    let (has_checked, templates) = (!checked.is_empty(), templates(&of_parts));
+    let (objects, others) = offline::look(checked);
     let is_valid = others.is_empty();
     let mut faults: Vec<Fault> = upgraded.iter().flat_map(|file| file.refused.clone()).collect();
     faults.extend(others.into_iter().filter(|fault| !is_for_want_of_rewriting(fault, &upgraded)));
@@ -41,6 +40,14 @@ pub(super) fn run(sources: Vec<Source>, output: ValidateOutput, ui: Ui) -> Resul
         ui.text(&String::from_utf8_lossy(&bytes))?;
     }
     report(&upgraded, &written, output, ui)?;
+    if unchecked.is_some() {
+        passed_by.say(&BTreeSet::new(), ui);
+    }
+    let nothing = (written.is_empty() && !has_checked)
+        .then(|| format!("Nothing to rewrite in {}.", counted(of_parts.len(), "file")));
+    for line in [nothing, templates, unchecked].into_iter().flatten() {
+        say(&format!("{line}\n"), &sources, ui)?;
+    }
     // Annotations would stand in the middle of the rewritten text.
     warn(&objects, if is_piped { ValidateOutput::Human } else { output }, ui)?;
     if !faults.is_empty() {
@@ -50,10 +57,36 @@ pub(super) fn run(sources: Vec<Source>, output: ValidateOutput, ui: Ui) -> Resul
     if !objects.said.later.is_empty() {
         return Err(kept(objects.said.later.len()));
     }
-    if is_valid && written.is_empty() {
+    if is_valid && written.is_empty() && has_checked {
         say(&valid(&objects), &sources, ui)?;
     }
     Ok(Exit::Done)
+}
+
+/// Names the files that are no YAML before they are rendered: they are left as they are.
+fn templates(parts: &[Source]) -> Option<String> {
+    let templates: Vec<&String> = parts.iter().filter(|part| !is_yaml(part)).map(|part| &part.name).collect();
+    let are = if templates.len() == 1 {
+        "is no YAML before it is rendered"
+    } else {
+        "are no YAML before they are rendered"
+    };
+    (!templates.is_empty()).then(|| {
+        let names = listed(templates.into_iter());
+        format!("Left as written: {names} {are}.")
+    })
+}
+
+/// Returns whether every document of a file can be read.
+fn is_yaml(source: &Source) -> bool {
+    let mut is_read = true;
+    if let Ok(text) = std::str::from_utf8(&source.bytes) {
+        yaml::read(&Arc::from(source.name.as_str()), text, 0, |tree| {
+            is_read &= tree.is_ok();
+            is_read
+        });
+    }
+    is_read
 }
 
 /// The failure that fields stay which nobody here knows: a later version may, so that they are never taken out, and what
@@ -119,7 +152,7 @@ fn report(
     for file in written.iter().filter(|file| file.name != STANDARD_INPUT) {
         text.push_str(&format!("Rewritten: {} in `{}`.\n", counted(file.objects, "object"), file.name));
     }
-    let (lost, noted) = (of(&[Sort::Lost, Sort::Left]), of(&[Sort::Noted]));
+    let (lost, noted) = (of(&[Sort::Lost, Sort::Left, Sort::Dropped]), of(&[Sort::Noted]));
     for (head, faults) in [("Not carried over", lost), ("Worth knowing", noted)] {
         if faults.is_empty() {
             continue;

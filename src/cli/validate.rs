@@ -10,7 +10,7 @@ use crate::manifests::operated::by_kind;
 use crate::manifests::{Fault, NO_OBJECT, Objects, Remark, Renders, Source, path_text};
 use crate::offline;
 use crate::snapshot::Gap;
-use crate::upgrade::{Remark as Upgrade, Sort, Upgraded, beneath, unexplained, upgrade};
+use crate::upgrade::{Sort, upgrade};
 
 pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure> {
     let ValidateArguments { input, fix, output } = arguments;
@@ -18,20 +18,17 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
         return Err(Failure::error("there is nothing to check: no input was named")
             .hint("name files or folders: `nodeform validate my-manifests/`"));
     }
+    if *fix {
+        return fix::run(input.read_to_rewrite()?, *output, ui);
+    }
     let inputs = input.read()?.named_as_in_work_tree();
     for gap in &inputs.gaps {
         ui.aside(&format!("warning: not read: {}\n", gap.what));
-    }
-    if *fix {
-        rewritable(&inputs)?;
     }
     let gaps = inputs.all_gaps().split_off(inputs.gaps.len());
     let not_rendered = NotRendered { faults: inputs.unrenderable(), gaps };
     let (rendered, passed_by) = (inputs.rendered.clone(), inputs.passed_by.clone());
     let sources = inputs.sources();
-    if *fix {
-        return fix::run(sources, *output, ui);
-    }
     let Looked { objects, faults, foreign, is_read } = look(sources);
     if is_read && objects.documents == 0 {
         return Err(passed_by.nothing_found(&objects.strays));
@@ -79,38 +76,14 @@ struct Looked {
 fn look(sources: Vec<Source>) -> Looked {
     let upgraded = upgrade(&sources);
     let is_rewritten = upgraded.iter().any(|file| file.text.is_some());
-    let after = is_rewritten.then(|| offline::look(fix::rewritten(&sources, &upgraded)).1);
+    let written = if is_rewritten { sources.clone() } else { Vec::new() };
     let (objects, wrong) = offline::look(sources);
     let is_read = wrong.is_empty();
-    let remarks = || upgraded.iter().flat_map(|file: &Upgraded| &file.remarks);
-    let of = |sorts: &[Sort]| -> Vec<Fault> {
-        let is_of = |remark: &&Upgrade| sorts.contains(&remark.sort);
-        remarks().filter(is_of).map(|remark| remark.fault.clone()).collect()
-    };
-    let (mut faults, foreign) = (of(&[Sort::Moved, Sort::Lost]), of(&[Sort::Foreign, Sort::Left]));
-    match after {
-        Some(after) => {
-            let remarks: Vec<Upgrade> = remarks().cloned().collect();
-            faults.extend(beneath(&wrong, &after, &upgraded));
-            faults.extend(unexplained(wrong, &remarks, &after));
-        }
-        None => faults.extend(wrong),
-    }
-    faults.sort();
+    let faults = offline::told((&written, &upgraded), wrong);
+    let remarks = upgraded.iter().flat_map(|file| &file.remarks);
+    let foreign = remarks.filter(|remark| matches!(remark.sort, Sort::Foreign | Sort::Left));
+    let foreign = foreign.map(|remark| remark.fault.clone()).collect();
     Looked { objects, faults, foreign, is_read }
-}
-
-/// Refuses what cannot be rewritten where it stands.
-fn rewritable(inputs: &Inputs) -> Result<(), Failure> {
-    if inputs.commit.is_some() {
-        return Err(Failure::error("a revision of Git cannot be rewritten")
-            .hint("check it out, and name its files: `nodeform validate --fix FILES`"));
-    }
-    match inputs.rendered.keys().next() {
-        None => Ok(()),
-        Some(name) => Err(Failure::error(format!("`{name}` is rendered output and cannot be rewritten"))
-            .hint("name the files that it is made of: `nodeform validate --fix FILES`")),
-    }
 }
 
 /// Folders that could not be rendered.
@@ -174,10 +147,7 @@ pub(super) fn valid(objects: &Objects) -> String {
     let (held, files) = (counted(objects.documents, "object"), counted(objects.sources, "file"));
     let mut text = format!("Valid: {held} in {files}.\n");
     if passed > 0 {
-        text.push_str(&format!(
-            "Not looked into, since they do not matter to a plan: {}.\n",
-            counted(passed, "object")
-        ));
+        text.push_str(&format!("Ignored: {} (no effect on nodes).\n", counted(passed, "object")));
     }
     if without_kind > 0 {
         let files = listed(objects.strays.iter());

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::api::units;
 use crate::model::{Quantity, ResourceName, Resources};
 
 use super::fault::{Fault, Segment};
@@ -124,8 +125,16 @@ impl<'a> Cursor<'a> {
     pub fn as_text(self) -> Option<&'a Arc<str>> {
         let text = self.tree.as_text();
         if text.is_none() {
-            let is_scalar = self.tree.as_map().is_none() && self.tree.as_list().is_none();
-            self.wrong("text", is_scalar.then_some("put it in quotes"));
+            match &self.tree.value {
+                Value::Bool(truth) => {
+                    let (message, hint) = truth.instead_of_text();
+                    self.fault(message, Some(&hint));
+                }
+                Value::Null | Value::Integer(_) | Value::Decimal(_) => {
+                    self.wrong("text", Some("put it in quotes"));
+                }
+                Value::Text(_) | Value::List(_) | Value::Map(_) => self.wrong("text", None),
+            }
         }
         text
     }
@@ -141,7 +150,7 @@ impl<'a> Cursor<'a> {
     pub fn flag(self, key: &str) -> bool {
         let Some(field) = self.get(key) else { return false };
         if let Value::Bool(value) = field.tree.value {
-            return value;
+            return value.is_true();
         }
         field.wrong("`true` or `false`", None);
         false
@@ -160,7 +169,10 @@ impl<'a> Cursor<'a> {
             Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
         };
         let Some(number) = number else {
-            field.wrong("a whole number", None);
+            let text = field.tree.as_text();
+            let seconds = text.filter(|_| key.ends_with("Seconds")).and_then(|text| units::seconds(text));
+            let hint = seconds.map(|seconds| format!("write the seconds: `{key}: {seconds}`"));
+            field.wrong("a whole number", hint.as_deref());
             return None;
         };
         if range.contains(&number) {
@@ -281,7 +293,8 @@ impl<'a> Cursor<'a> {
             }
         };
         let Some(quantity) = Quantity::parse(&text) else {
-            self.wrong("a quantity", Some(QUANTITY));
+            let hint = units::quantity(&text);
+            self.wrong("a quantity", Some(hint.as_deref().unwrap_or(QUANTITY)));
             return None;
         };
         let amount = match amounts {

@@ -15,6 +15,7 @@ use super::document::Taker;
 use super::fault::{Fault, Faults};
 use super::fields::Unknown;
 use super::folder::{self, shell_word};
+use super::home::{self, Home};
 use super::hooks;
 use super::kept::{self, KeptObject};
 use super::kind::{self, Misspelt, NotUnderstood, Treatment, Why, WorkloadKind};
@@ -227,6 +228,10 @@ impl Found {
             return false;
         };
         if older::is_named(object, version, kind) {
+            return false;
+        }
+        if let Some(home) = home::of(version, kind) {
+            in_wrong_group(object, version, home);
             return false;
         }
         if let Some(Misspelt { nearest }) = kind::misspelt(version, kind) {
@@ -471,24 +476,39 @@ fn unknown_kind(object: Cursor<'_>, kind: &str, nearest: Option<&str>) {
     }
 }
 
+/// Says of a kind that is known where it is served.
+fn in_wrong_group(object: Cursor<'_>, version: &str, home: Home) {
+    let Some(place) = object.get("apiVersion") else { return };
+    let Home { kind, api_version } = home;
+    let group = |api_version| match kind::group_and_version(api_version) {
+        ("", _) => "the core group".to_owned(),
+        (group, _) => format!("`{}`", shortened(group)),
+    };
+    place.fault(
+        format!("{kind} is in {}, not in {}", group(api_version), group(version)),
+        Some(&format!("write `apiVersion: {api_version}`")),
+    );
+}
+
 /// Refuses a file of kustomize itself: what it lists is not in it.
 fn of_kustomize(object: Cursor<'_>, kind: &str) {
     let file: &str = object.document.file;
     let folder = if file.starts_with('<') { "DIR" } else { folder::parent(file) };
-    let hint = format!(
-        "render its folder and read what comes out: `kubectl kustomize {} | nodeform plan -`",
-        shell_word(folder)
-    );
+    let hint = format!("pass its folder and `--render`: `nodeform plan --render {}`", shell_word(folder));
     if let Some(place) = object.get("apiVersion") {
-        place.fault(format!("a {kind} of kustomize lists manifests and is none itself"), Some(&hint));
+        place.fault(format!("a {kind} of kustomize is not a manifest"), Some(&hint));
     }
 }
 
 fn other_version(object: Cursor<'_>, kind: &str, version: &str, wanted: &str) {
     if let Some(place) = object.get("apiVersion") {
+        // `kubectl convert` knows the kinds of Kubernetes alone.
+        let is_own = |group: &str| !group.contains('.') || group.ends_with(".k8s.io");
+        let converts = is_own(kind::group_and_version(wanted).0);
+        let helped = if converts { "; `kubectl convert` rewrites it" } else { "" };
         place.fault(
-            format!("`{}` is not read in version `{}`", shortened(kind), shortened(version)),
-            Some(&format!("write it as `{wanted}`; `kubectl convert` or the kind's upgrade guide helps")),
+            format!("version `{}` of {} is not supported", shortened(version), shortened(kind)),
+            Some(&format!("write `apiVersion: {wanted}`{helped}")),
         );
     }
 }

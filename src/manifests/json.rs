@@ -11,6 +11,7 @@ use serde::de::{Deserializer as _, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::fault::Fault;
+use super::scalar::Truth;
 use super::source::{DEPTH_MAX, NODES_MAX, WHOLE_BYTES_MAX};
 use super::tree::{Entry, Tree, Value, duplicate_key};
 
@@ -196,8 +197,8 @@ impl Reading<'_> {
                 let text = serde_json::from_str::<String>(raw.0);
                 Value::Text(Arc::from(text.map_err(|error| self.lines.fault(raw, error.to_string()))?))
             }
-            Some(b't') => Value::Bool(true),
-            Some(b'f') => Value::Bool(false),
+            Some(b't') => Value::Bool(Truth::TRUE),
+            Some(b'f') => Value::Bool(Truth::FALSE),
             Some(b'n') | None => Value::Null,
             Some(_) => match raw.0.parse::<i64>() {
                 Ok(number) => Value::Integer(number),

@@ -181,7 +181,7 @@ const OTHER_KINDS: [(&str, &[&str]); 4] = [
 ];
 
 /// The kinds of the core group that exist and are not read.
-const CORE_KINDS: [&str; 8] = [
+pub const CORE_KINDS: [&str; 8] = [
     "Binding",
     "ComponentStatus",
     "ConfigMap",

@@ -18,6 +18,7 @@ pub mod fault;
 pub mod fields;
 pub mod folder;
 pub mod found;
+pub mod home;
 pub mod hooks;
 pub mod job;
 pub mod json;

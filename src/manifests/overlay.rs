@@ -14,6 +14,7 @@ use super::kind::told;
 use super::operated::Operated;
 use super::replaced::{self, Applied, Settled};
 use super::said::Note;
+use super::scalar::Truth;
 use super::source::Source;
 use super::stray::Lenience;
 use super::tree::{Tree, Value};
@@ -191,7 +192,7 @@ fn removed(objects: &BTreeMap<Identity, KeptObject>, prune: &BTreeSet<Identity>)
 fn owner(identity: &Identity, object: &KeptObject) -> Option<Identity> {
     let owners = object.tree.at(&["metadata", "ownerReferences"])?.as_list()?;
     let controls =
-        |owner: &&Tree| owner.get("controller").is_some_and(|flag| flag.value == Value::Bool(true));
+        |owner: &&Tree| owner.get("controller").is_some_and(|flag| flag.value == Value::Bool(Truth::TRUE));
     let owner = owners.iter().find(controls).or_else(|| owners.first())?;
     let (group, _) = super::kind::group_and_version(owner.text("apiVersion")?);
     let (kind, name) = (Arc::from(owner.text("kind")?), Arc::from(owner.text("name")?));

@@ -3,22 +3,106 @@
 //! `yes`, `no`, `on`, `off`, `y`, `n` are truth values, `010` is eight, `1_000` a thousand. A time stays
 //! text. Numbers keep their digits.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::tree::Value;
+
+/// The words that YAML 1.1 takes for truth values, and what each of them says. Those of YAML 1.2 are the first two.
+const TRUTHS: [(&str, bool); 22] = [
+    ("true", true),
+    ("false", false),
+    ("True", true),
+    ("TRUE", true),
+    ("y", true),
+    ("Y", true),
+    ("yes", true),
+    ("Yes", true),
+    ("YES", true),
+    ("on", true),
+    ("On", true),
+    ("ON", true),
+    ("False", false),
+    ("FALSE", false),
+    ("n", false),
+    ("N", false),
+    ("no", false),
+    ("No", false),
+    ("NO", false),
+    ("off", false),
+    ("Off", false),
+    ("OFF", false),
+];
+
+/// A truth value with the word that it was written as: `N` in a list of families was meant as text.
+#[derive(Clone, Copy, Debug)]
+pub struct Truth {
+    /// The place of the word in [`TRUTHS`]: documents hold many values, so that each is small.
+    word: u8,
+}
+
+impl Truth {
+    /// The word `true`.
+    pub const TRUE: Self = Self { word: 0 };
+    /// The word `false`.
+    pub const FALSE: Self = Self { word: 1 };
+
+    /// Returns the truth value that an unquoted word is.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        let word = TRUTHS.iter().position(|(word, _)| *word == text)?;
+        Some(Self { word: u8::try_from(word).ok()? })
+    }
+
+    /// Returns what it says.
+    #[must_use]
+    pub fn is_true(self) -> bool {
+        self.found().1
+    }
+
+    /// Returns the word as it was written.
+    #[must_use]
+    pub fn written(self) -> &'static str {
+        self.found().0
+    }
+
+    /// Says what is wrong with it where text is wanted, and what to write.
+    #[must_use]
+    pub fn instead_of_text(self) -> (String, String) {
+        let word = self.written();
+        (format!("must be a string: unquoted `{word}` is a boolean in YAML"), format!("write `\"{word}\"`"))
+    }
+
+    fn found(self) -> (&'static str, bool) {
+        TRUTHS.get(usize::from(self.word)).copied().unwrap_or(TRUTHS[0])
+    }
+}
+
+impl PartialEq for Truth {
+    /// However it is written.
+    fn eq(&self, other: &Self) -> bool {
+        self.is_true() == other.is_true()
+    }
+}
+
+impl Eq for Truth {}
+
+impl fmt::Display for Truth {
+    /// Writes `true` or `false`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.is_true())
+    }
+}
 
 /// Returns the value of an unquoted scalar without a tag.
 #[must_use]
 pub fn resolve(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
-            Value::Bool(true)
-        }
-        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
-            Value::Bool(false)
-        }
-        _ => number(text).unwrap_or_else(|| Value::Text(Arc::from(text))),
+        _ => Truth::read(text)
+            .map(Value::Bool)
+            .or_else(|| number(text))
+            .unwrap_or_else(|| Value::Text(Arc::from(text))),
     }
 }
 
@@ -105,9 +189,10 @@ mod tests {
     #[test]
     fn scalars_mean_what_they_mean_to_kubectl() {
         let table = [
-            ("no", "the truth value false"),
-            ("on", "the truth value true"),
-            ("y", "the truth value true"),
+            ("no", "the truth value false (unquoted `no`)"),
+            ("on", "the truth value true (unquoted `on`)"),
+            ("y", "the truth value true (unquoted `y`)"),
+            ("true", "the truth value true"),
             ("yEs", "the text \"yEs\""),
             ("~", "empty"),
             ("010", "the number 8"),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::model::Digest;
 
 use super::fault::Segment;
+use super::scalar::Truth;
 
 /// A value and the line where it starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub enum Value {
     /// Nothing.
     Null,
     /// A truth value.
-    Bool(bool),
+    Bool(Truth),
     /// A whole number within 64 bits.
     Integer(i64),
     /// Any other number, by its digits.
@@ -53,7 +54,10 @@ impl Value {
     pub fn describe(&self) -> String {
         match self {
             Self::Null => "empty".to_owned(),
-            Self::Bool(value) => format!("the truth value {value}"),
+            Self::Bool(truth) if matches!(truth.written(), "true" | "false") => {
+                format!("the truth value {truth}")
+            }
+            Self::Bool(truth) => format!("the truth value {truth} (unquoted `{}`)", truth.written()),
             Self::Integer(number) => format!("the number {number}"),
             Self::Decimal(number) => format!("the number {number}"),
             Self::Text(text) => format!("the text {:?}", shortened(text)),
@@ -124,6 +128,15 @@ impl Tree {
         self.get(key)?.as_text().map(|text| &**text)
     }
 
+    /// Returns the value at this path.
+    #[must_use]
+    pub fn at_path(&self, path: &[Segment]) -> Option<&Self> {
+        path.iter().try_fold(self, |tree, segment| match segment {
+            Segment::Key(key) => tree.get(key),
+            Segment::Index(index) => tree.as_list()?.get(*index),
+        })
+    }
+
     /// Returns the line of the value at this path, or of the nearest place above it that exists.
     #[must_use]
     pub fn line_of(&self, path: &[Segment]) -> usize {
@@ -173,7 +186,7 @@ impl Tree {
     pub fn to_json(&self) -> serde_json::Value {
         match &self.value {
             Value::Null => serde_json::Value::Null,
-            Value::Bool(value) => serde_json::Value::Bool(*value),
+            Value::Bool(value) => serde_json::Value::Bool(value.is_true()),
             Value::Integer(number) => serde_json::Value::from(*number),
             Value::Decimal(text) => text
                 .parse::<serde_json::Number>()
@@ -202,7 +215,7 @@ impl Tree {
         };
         match &self.value {
             Value::Null => bytes.push(b'0'),
-            Value::Bool(value) => bytes.extend_from_slice(if *value { b"b1" } else { b"b0" }),
+            Value::Bool(value) => bytes.extend_from_slice(if value.is_true() { b"b1" } else { b"b0" }),
             Value::Integer(number) => tagged(b'n', &number.to_string()),
             Value::Decimal(number) => tagged(b'n', number),
             Value::Text(text) => tagged(b't', text),

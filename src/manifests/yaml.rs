@@ -334,7 +334,7 @@ fn key_text(file: &Arc<str>, tree: Tree) -> Result<Arc<str>, Fault> {
     match tree.value {
         Value::Text(text) | Value::Decimal(text) => Ok(text),
         Value::Integer(number) => Ok(Arc::from(number.to_string())),
-        Value::Bool(value) => Ok(Arc::from(if value { "true" } else { "false" })),
+        Value::Bool(value) => Ok(Arc::from(value.to_string())),
         Value::Null | Value::List(_) | Value::Map(_) => {
             let message = format!("a key must be text and is {}", tree.value.describe());
             Err(Fault::at(file, tree.line, message)

@@ -13,6 +13,7 @@ mod honoring;
 mod instead;
 mod live;
 mod network;
+mod older;
 mod recorded;
 mod refresh;
 mod region;
@@ -41,6 +42,7 @@ use crate::solve::{Solution, Solver, Strategy, Warning};
 pub use catalogs::Catalogs;
 use faulty::{Faulty, Sound};
 use network::Network;
+pub use older::told;
 use recorded::Recorded;
 pub use recorded::{Laid, Seen, difference, seen, snapshot};
 pub use refresh::{Refreshed, refreshed};
@@ -157,7 +159,9 @@ fn read_with(
     sources: Vec<Source>,
     options: &ReadOptions,
 ) -> Result<(Objects, Policy), Vec<manifests::Fault>> {
-    with_policy(manifests::read_all(sources, options), Faulty::Refused)
+    let written = older::Written::of(&sources);
+    let read = with_policy(manifests::read_all(sources, options), Faulty::Refused);
+    read.map_err(|wrong| written.told(wrong))
 }
 
 /// Looks manifests through: the objects with every remark about them, beside every fault, sorted by file and line. With
@@ -195,7 +199,7 @@ fn checked(
     let bare: Vec<WireObject<'_>> = wire.iter().map(|(_, object)| *object).collect();
     let Sound { policy, left_out } = faulty::sound(&bare, faulty).unwrap_or_else(|wrong| {
         for (index, fault) in wrong {
-            faults.extend(wire.get(index).map(|(object, _)| located(object, fault)));
+            faults.extend(wire.get(index).map(|(object, wire)| located(object, wire.kind, fault)));
         }
         Sound::default()
     });
@@ -213,17 +217,32 @@ fn later_fields(object: &manifests::OurObject, wire: WireObject<'_>) -> Vec<Rema
     let faults = policy::later_fields(wire.kind, wire.value).into_iter();
     let remark = |fault: policy::Fault| {
         let (file, line) = (&object.file, object.line(&fault.path));
+        let hint = match policy::is_only_older(wire.value, &fault.path) {
+            true => format!(
+                "only `v1alpha2` has it: `nodeform validate --fix {}` removes it",
+                if &**file == "<stdin>" { "-" } else { &**file }
+            ),
+            false => "it may be of a later version of Karpenter's Azure provider".to_owned(),
+        };
         Remark {
             object: format!("{}/{}", object.kind, object.name),
             what: format!("unknown field \"{}\" at {file}:{line}: planned without it", fault.path_text()),
-            hint: Some("it may be of a later version of Karpenter's Azure provider".to_owned()),
+            hint: Some(hint),
         }
     };
     faults.map(remark).collect()
 }
 
-/// Gives a fault of an object the file and the line of its field.
-fn located(object: &manifests::OurObject, fault: policy::Fault) -> manifests::Fault {
+/// Gives a fault of an object the file and the line of its field. Where text is wanted and a boolean stands, the word that
+/// was written is told: a boolean does not know it.
+fn located(object: &manifests::OurObject, kind: Kind, fault: policy::Fault) -> manifests::Fault {
+    let fault = match object.tree.at_path(&fault.path).map(|tree| &tree.value) {
+        Some(manifests::tree::Value::Bool(truth)) if policy::takes_text(kind, &fault.path) => {
+            let (message, hint) = truth.instead_of_text();
+            policy::Fault { message, ..fault }.hint(hint)
+        }
+        Some(_) | None => fault,
+    };
     manifests::Fault {
         file: object.file.clone(),
         line: object.line(&fault.path),

@@ -31,6 +31,7 @@ pub use parse::{WireObject, parse};
 pub(crate) use crate::api::nearest;
 
 use crate::api::Kind;
+use crate::api::aks_node_class::{ONLY_IN_V1ALPHA2, V1ALPHA2};
 use crate::api::text::ResourceMap;
 use crate::model::{
     Buffer, BufferName, ClassName, Fleet, Namespace, NodeClass, Overlay, OverlayName, Pool, PoolName,
@@ -122,6 +123,20 @@ pub fn later_fields(kind: Kind, object: &Value) -> Vec<Fault> {
         | Kind::NodePlan
         | Kind::CapacityBuffer => Vec::new(),
     }
+}
+
+/// Returns whether a field of an AKSNodeClass is one that only the class's older version has, and the object is of that.
+#[must_use]
+pub fn is_only_older(class: &Value, path: &[Segment]) -> bool {
+    let is_older = class.get("apiVersion").and_then(Value::as_str) == Some(V1ALPHA2);
+    let [Segment::Key(spec), Segment::Key(field)] = path else { return false };
+    is_older && spec == "spec" && ONLY_IN_V1ALPHA2.contains(&field.as_str())
+}
+
+/// Returns whether a field of a kind takes text, and no number in its place.
+#[must_use]
+pub fn takes_text(kind: Kind, path: &[Segment]) -> bool {
+    schema::takes_text(&schema_of(kind), path)
 }
 
 /// What an API server with the CustomResourceDefinition would refuse an object for: schema and rules, after defaults.

@@ -11,6 +11,7 @@ use serde_json::{Map, Number, Value};
 use super::fault::{Fault, Segment, shortened};
 use super::nearest::did_you_mean;
 use super::pattern_words::words;
+use crate::api::{pattern, units};
 
 /// Everything that is wrong with a value by a structural schema. A `null` field counts as absent, as in an API server.
 #[must_use]
@@ -23,6 +24,20 @@ pub fn faults(schema: &Value, value: &Value) -> Vec<Fault> {
 #[must_use]
 pub fn strange_fields(schema: &Value, value: &Value) -> Vec<Fault> {
     Judge::judged(schema, value).strange
+}
+
+/// Returns whether the field at this path takes text, and no number in its place.
+#[must_use]
+pub fn takes_text(schema: &Value, path: &[Segment]) -> bool {
+    let below = |schema: &Value, segment: &Segment| match segment {
+        Segment::Key(name) => {
+            let known = schema.get("properties").and_then(|known| known.get(name));
+            known.or_else(|| schema.get("additionalProperties")).cloned()
+        }
+        Segment::Index(_) => schema.get("items").cloned(),
+    };
+    let field = path.iter().try_fold(schema.clone(), |schema, segment| below(&schema, segment));
+    field.is_some_and(|field| word(&field, "type") == Some("string"))
 }
 
 struct Judge<'s> {
@@ -65,7 +80,7 @@ impl<'s> Judge<'s> {
         }
     }
 
-    fn type_matches(&mut self, schema: &Value, value: &Value) -> bool {
+    fn type_matches(&mut self, schema: &'s Value, value: &Value) -> bool {
         let is_int_or_string = schema.get("x-kubernetes-int-or-string").is_some();
         let wanted = if is_int_or_string { "int-or-string" } else { word(schema, "type").unwrap_or("any") };
         let is_right = match wanted {
@@ -83,7 +98,9 @@ impl<'s> Judge<'s> {
                 Some(number) => self.say(format!("{number} must be {}", range(schema).1), None),
                 None => {
                     let (message, hint) = wrong_type(wanted, value);
-                    self.say(message, hint);
+                    let pattern = word(schema, "pattern").filter(|_| wanted == "string" && value.is_number());
+                    let unit = pattern.and_then(|pattern| self.unit_hint(pattern, &value.to_string()));
+                    self.say(message, unit.or(hint));
                 }
             }
         }
@@ -186,11 +203,48 @@ impl<'s> Judge<'s> {
         if let Some(pattern) = word(schema, "pattern").filter(|pattern| !self.is_match(pattern, text)) {
             let wanted =
                 words(pattern).map_or_else(|| format!("text that matches `{pattern}`"), str::to_owned);
-            self.say(format!("{} must be {wanted}", shortened(text)), spelling_hint(text));
+            let hint = self.unit_hint(pattern, text).or_else(|| spelling_hint(text));
+            self.say(format!("{} must be {wanted}", shortened(text)), hint);
         }
         if word(schema, "format") == Some("date-time") && text.parse::<jiff::Timestamp>().is_err() {
             let message = format!("{} must be a time such as `2027-02-28T12:00:00Z`", shortened(text));
             self.say(message, None);
+        }
+    }
+
+    /// A hint for units that people bring from elsewhere: what they mean as the pattern has it.
+    fn unit_hint(&mut self, pattern: &'s str, text: &str) -> Option<String> {
+        match pattern {
+            pattern::QUANTITY => units::quantity(text),
+            pattern::FILE_SIZE => {
+                // Thousands are a capital letter here, as in the kubelet's own settings.
+                let hint = units::quantity(text)?.replace("k`", "K`");
+                // What it names is between every other pair of ticks.
+                let is_known = hint.split('`').skip(1).step_by(2).all(|part| self.is_match(pattern, part));
+                is_known.then_some(hint)
+            }
+            pattern::DURATION
+            | pattern::DURATION_OR_NEVER
+            | pattern::WINDOW_DURATION
+            | pattern::DAYS_DURATION => {
+                let mut meant = units::durations(text);
+                meant.retain(|meant| self.is_match(pattern, meant));
+                match (meant.as_slice(), text.bytes().all(|byte| byte.is_ascii_digit())) {
+                    ([], _) => None,
+                    (all, true) => Some(format!("add a unit: `{}`", all.join("` or `"))),
+                    ([first, ..], false) => {
+                        let days = text.trim().trim_start_matches(|letter: char| letter.is_ascii_digit());
+                        let has_days = days.trim_start().starts_with(['d', 'w']) && first.ends_with('h');
+                        let why = if has_days { "days are not known here: " } else { "" };
+                        Some(format!("{why}write `{first}`"))
+                    }
+                }
+            }
+            pattern::NODES_OR_PERCENT => {
+                let joined: String = text.split_whitespace().collect();
+                self.is_match(pattern, &joined).then(|| format!("write `{joined}`"))
+            }
+            _ => None,
         }
     }
 
@@ -276,6 +330,10 @@ fn wrong_type(wanted: &str, value: &Value) -> (String, Option<String>) {
         ("integer" | "boolean", Value::String(text)) if is_scalar(wanted, text) => {
             Some(format!("write it without quotes: {text}"))
         }
+        ("integer", Value::String(text)) => {
+            let number = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic()).trim_end();
+            number.parse::<i64>().ok().map(|number| format!("write the number alone: {number}"))
+        }
         ("integer", Value::Number(number)) => {
             number.to_string().strip_suffix(".0").map(|whole| format!("write it without a fraction: {whole}"))
         }
@@ -307,10 +365,6 @@ fn example(schema: &Value) -> Option<String> {
 
 /// A hint for spellings that people bring from elsewhere.
 fn spelling_hint(text: &str) -> Option<String> {
-    let days = text.strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
-    if let Some(hours) = days.and_then(|days| days.checked_mul(24)) {
-        return Some(format!("days are not known here: write `{hours}h`"));
-    }
     if text.eq_ignore_ascii_case("never") && text != "Never" {
         return Some("write `Never`".to_owned());
     }

@@ -14,7 +14,7 @@ impl Serialize for WrittenObject<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0.value {
             Value::Null => serializer.serialize_unit(),
-            Value::Bool(value) => serializer.serialize_bool(*value),
+            Value::Bool(value) => serializer.serialize_bool(value.is_true()),
             Value::Integer(number) => serializer.serialize_i64(*number),
             // What JSON has no number for (`.inf`) is no amount either: it is refused as text.
             Value::Decimal(digits) => match serde_json::from_str::<&RawValue>(digits) {

@@ -96,6 +96,7 @@ fn told(scene: &Scene<'_>, ground: &Ground<'_>, mut attempt: Attempt<'_>) -> Sol
     let mut warnings = warnings::all(policy, (market, memo.known(market)), (&demands, supply));
     let pods = snapshot.pods.iter().chain(scene.impossible.among);
     warnings.extend(report::agent_labels::warnings((snapshot, pods), &demands, supply));
+    warnings.extend(report::devices::warnings(snapshot, &demands, supply));
     warnings.extend(report::variety::warnings(policy, &finished.nodes));
     let places = Places { nodes: &nodes, new: &finished.nodes };
     warnings.extend(report::evicted_again::warnings(snapshot, policy, places));

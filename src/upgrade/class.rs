@@ -1,9 +1,10 @@
 //! Node classes of AWS, GCP and older Azure -> AKSNodeClass: what has a counterpart, and what has none.
 
 use super::kubelet::{self, Kubelet};
-use super::remark::Job;
+use super::remark::{Job, Sort};
 use super::spelling;
 use super::syntax::{Entry, Node};
+use crate::api::aks_node_class::{ONLY_IN_V1ALPHA2, V1ALPHA2};
 use crate::model::Quantity;
 
 const NONE: &str = "has no counterpart on AKS";
@@ -13,6 +14,7 @@ pub(super) fn class(root: &mut Node, wanted: &[&Kubelet], job: &mut Job<'_>) {
     const VERSION: &str = "karpenter.azure.com/v1beta1";
     let is_own = root.get("kind").and_then(Node::as_text) == Some("AKSNodeClass");
     if is_own {
+        only_older(root, job);
         super::newer(root, VERSION, job);
         spelling::class(root, job);
     } else {
@@ -33,6 +35,22 @@ pub(super) fn class(root: &mut Node, wanted: &[&Kubelet], job: &mut Job<'_>) {
             kubelet.give(spec);
         }
         own || !kubelets.is_empty() || !wanted.is_empty()
+    });
+}
+
+/// Takes out the fields that only the older version of the class had.
+fn only_older(root: &mut Node, job: &mut Job<'_>) {
+    if root.get("apiVersion").and_then(Node::as_text) != Some(V1ALPHA2) {
+        return;
+    }
+    root.edit_at("spec", |spec| {
+        let taken: Vec<Entry> = ONLY_IN_V1ALPHA2.iter().filter_map(|field| spec.take(field)).collect();
+        for entry in &taken {
+            let message = "has no counterpart in `v1beta1`".to_owned();
+            let hint = no_counterpart(&entry.key).to_owned();
+            job.say(Sort::Dropped, (entry.line, &["spec", &entry.key]), message, Some(hint));
+        }
+        !taken.is_empty()
     });
 }
 
@@ -183,7 +201,13 @@ fn disk_setting(part: &Entry, at: &[&str], job: &mut Job<'_>) {
 }
 
 fn lost(entry: &Entry, path: &[&str], job: &mut Job<'_>) {
-    let hint = match &*entry.key {
+    let at = [path, &[&entry.key]].concat();
+    job.lost((entry.line, &at), NONE, no_counterpart(&entry.key));
+}
+
+/// Says what to do instead of a field that has no counterpart.
+fn no_counterpart(field: &str) -> &'static str {
+    match field {
         "subnetSelector" | "subnetSelectorTerms" | "networkConfig" => {
             "nodes join the cluster's subnet; `spec.vnetSubnetID` names another by its ARM id"
         }
@@ -213,7 +237,5 @@ fn lost(entry: &Entry, path: &[&str], job: &mut Job<'_>) {
         "linuxNodeConfig" => "`spec.linuxOSConfig` takes swap, huge pages and kernel settings",
         "labels" => "set labels in the template of the NodePool",
         _ => "leave it out",
-    };
-    let at = [path, &[&entry.key]].concat();
-    job.lost((entry.line, &at), NONE, hint);
+    }
 }

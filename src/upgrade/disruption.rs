@@ -107,8 +107,19 @@ pub(super) fn beta(spec: &mut Node, job: &mut Job<'_>) -> bool {
         && let Some(entry) = spec.at_mut("disruption").and_then(|disruption| disruption.take("expireAfter"))
     {
         is_changed = true;
-        job.moved((entry.line, &["spec", "disruption", "expireAfter"]), "`spec.template.spec.expireAfter`");
-        spec.put_at("template.spec", entry);
+        let at: (usize, &[&str]) = (entry.line, &["spec", "disruption", "expireAfter"]);
+        let there = spec.at("template.spec.expireAfter").and_then(Node::scalar);
+        match there.filter(|there| entry.value.scalar().as_ref() != Some(there)) {
+            // Which of the two is meant nobody but their author knows: what counts today stays.
+            Some(there) => {
+                let message = format!("is now `spec.template.spec.expireAfter`, which says `{there}` here");
+                job.say(Sort::Lost, at, message, None);
+            }
+            None => {
+                job.moved(at, "`spec.template.spec.expireAfter`");
+                spec.put_at("template.spec", entry);
+            }
+        }
     }
     is_changed |= spec.edit_at("disruption.consolidationPolicy", |policy| {
         if policy.as_text() != Some("WhenUnderutilized") {

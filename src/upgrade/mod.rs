@@ -85,6 +85,16 @@ pub fn upgrade(sources: &[Source]) -> Vec<Upgraded> {
     upgraded
 }
 
+/// Returns sources with the texts that take the place of theirs.
+#[must_use]
+pub fn rewritten(sources: &[Source], upgraded: &[Upgraded]) -> Vec<Source> {
+    let new = |source: &Source| {
+        let text = upgraded.iter().find(|file| file.name == source.name).and_then(|file| file.text.clone());
+        Source { bytes: text.unwrap_or_else(|| source.bytes.clone()), ..source.clone() }
+    };
+    sources.iter().map(new).collect()
+}
+
 /// Gives an object its present version and kind.
 fn head(root: &mut Node, version: &str, kind: &str) {
     for (key, wanted) in [("apiVersion", version), ("kind", kind)] {

@@ -18,6 +18,8 @@ pub enum Sort {
     Foreign,
     /// Something in an object that is valid has no meaning on AKS, and stays as it is.
     Left,
+    /// Something in an object that is planned without it is in no later version, and is left out.
+    Dropped,
 }
 
 /// A remark, with its place in the text as it was before.

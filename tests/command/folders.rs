@@ -121,8 +121,8 @@ fn many_folders_to_render_are_told_in_two_lines_beside_the_faults_of_plain_files
     assert!(said.starts_with("error: ./wrong.yaml:4: "), "{said}");
     assert!(
         said.contains(
-            "error: 90 folders are for kustomize or helm to render and are not read as they are: `./apps/a00`, \
-             `./apps/a01`, `./apps/a02` and 87 more\nhint: add `--render`: "
+            "error: 90 folders have to be rendered by kustomize or helm: `./apps/a00`, `./apps/a01`, `./apps/a02` and \
+             87 more\nhint: add `--render`: "
         ),
         "{said}"
     );

@@ -274,7 +274,7 @@ fn folders_to_render_are_refused_in_a_revision_too() {
     let refused = nodeform(&repository, &["plan", "--git", "HEAD", "--path", "app", "-R"]);
     assert_eq!(refused.status.code(), Some(1));
     let said = aside(&refused);
-    assert!(said.contains("`app/base` has a `kustomization.yaml`"), "{said}");
+    assert!(said.contains("`app/base` is a kustomize folder"), "{said}");
     assert!(said.contains("hint: add `--render`"), "{said}");
 }
 

@@ -347,7 +347,7 @@ fn folders_to_render_are_refused_all_at_once_with_the_commands_to_paste() {
         assert_eq!((output.status.code(), out(&output)), (Some(1), String::new()));
         let said = aside(&output);
         for words in [
-            "4 folders are for kustomize or helm to render",
+            "4 folders have to be rendered by kustomize or helm: ",
             "`./app/overlays/dev`, `./app/overlays/prod`, `./inflated` and 1 more",
             "2 folders build on `./app/base`",
             "such as `./app/overlays/prod --render`",
@@ -356,7 +356,7 @@ fn folders_to_render_are_refused_all_at_once_with_the_commands_to_paste() {
             assert!(said.contains(words), "{words}: {said}");
         }
         assert_eq!(said.matches("hint:").count(), 1, "one hint for all of them: {said}");
-        assert!(!said.contains("`./app/base` has"), "bases are no roots: {said}");
+        assert!(!said.contains("`./app/base` is"), "bases are no roots: {said}");
     }
     for named in ["app/base", "app/base/kustomization.yaml", "my chart/Chart.yaml"] {
         let output = start(&["plan", named, "pools"], &folder, "");

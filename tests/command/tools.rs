@@ -208,7 +208,7 @@ fn render_runs_the_tools_that_are_there() {
     let fixed = with_path(&["validate", "--fix", "--render", &prod], path);
     assert_eq!(fixed.status.code(), Some(1));
     assert!(
-        aside(&fixed).contains("is rendered output and cannot be rewritten\nhint: "),
+        aside(&fixed).contains("not what is rendered of them\nhint: leave out `--render`"),
         "{}",
         aside(&fixed)
     );

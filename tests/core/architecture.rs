@@ -74,6 +74,8 @@ const EDGES: &[(&str, &[&str])] = &[
             "api",
             "policy",
             "manifests",
+            // What is refused in older words is told in those of today.
+            "upgrade",
             "catalog",
             "snapshot",
             "solve",

@@ -22,6 +22,13 @@ pub use sysctls::Sysctls;
 
 use super::meta::ObjectMeta;
 
+/// The older version, which is still served.
+pub const V1ALPHA2: &str = "karpenter.azure.com/v1alpha2";
+
+/// The fields of the spec that only `v1alpha2` ever had. All others are the same in `v1beta1`; one of this name in a newer
+/// version has another meaning.
+pub const ONLY_IN_V1ALPHA2: [&str; 1] = ["imageVersion"];
+
 /// How the VMs of a pool are made: image, disk, subnet, kubelet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

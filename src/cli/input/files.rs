@@ -10,8 +10,10 @@ use super::super::exit::Failure;
 use super::ignored::Ignored;
 use super::{InputFile, Inputs, Origin, STANDARD_INPUT, ToRender};
 use crate::manifests::Source;
-use crate::manifests::folder::{Layout, Tool, layout};
-use crate::manifests::source::{DUMP_BYTES_MAX, IGNORE_FILE, LeavesOut, is_hidden, is_passed_over};
+use crate::manifests::folder::{Foreign, Layout, Tool, layout};
+use crate::manifests::source::{
+    DUMP_BYTES_MAX, IGNORE_FILE, LeavesOut, is_hidden, is_manifest, is_passed_over,
+};
 
 /// The most bytes of a `kustomization.yaml` or a `Chart.yaml` that are looked at; people write a few hundred
 /// lines.
@@ -20,6 +22,9 @@ const DEFINITION_BYTES_MAX: u64 = 1 << 20;
 /// The most bytes of a `.nodeformignore` that are read.
 const IGNORE_BYTES_MAX: u64 = 1 << 20;
 
+/// The file that makes a folder a chart of Helm.
+const CHART_FILE: &str = "Chart.yaml";
+
 /// How folders are walked.
 #[derive(Debug)]
 pub(super) struct Walking {
@@ -27,6 +32,17 @@ pub(super) struct Walking {
     pub(super) is_recursive: bool,
     /// What is left out.
     pub(super) ignored: Ignored,
+    /// What the files are read for.
+    pub(super) purpose: Purpose,
+}
+
+/// What files are read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To plan with what they describe: what kustomize or helm makes manifests of is left to them.
+    Planning,
+    /// To be rewritten where they lie, whatever is made of them.
+    Rewriting,
 }
 
 /// Reads these ways in, each file once.
@@ -34,9 +50,10 @@ pub(super) struct Walking {
 /// # Errors
 /// Every path that cannot be read, at once.
 pub(super) fn read(origins: &[Origin], walking: Walking) -> Result<Inputs, Failure> {
-    let Walking { is_recursive, ignored } = walking;
+    let Walking { is_recursive, ignored, purpose } = walking;
     let mut reader = Reader {
         is_recursive,
+        purpose,
         ignored,
         root: PathBuf::new(),
         inputs: Inputs::default(),
@@ -52,7 +69,10 @@ pub(super) fn read(origins: &[Origin], walking: Walking) -> Result<Inputs, Failu
             }
             Origin::File(path) => {
                 reader.root = path.parent().unwrap_or(path).to_owned();
-                if is_definition(path) {
+                if is_definition(path) && purpose == Purpose::Rewriting {
+                    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                    reader.folder(folder.unwrap_or(Path::new(".")));
+                } else if is_definition(path) {
                     reader.sorted_out(std::slice::from_ref(path));
                 } else {
                     reader.file(path, false);
@@ -86,6 +106,7 @@ pub(in super::super) fn real(path: &Path) -> PathBuf {
 
 struct Reader {
     is_recursive: bool,
+    purpose: Purpose,
     ignored: Ignored,
     /// The folder that was named, or the one around the file that was.
     root: PathBuf,
@@ -189,6 +210,7 @@ impl Reader {
         };
         paths.sort();
         self.enter(folder);
+        let is_chart = paths.iter().any(|path| is_definition(path) && path.ends_with(CHART_FILE));
         for path in paths {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let (is_folder, shown) = (path.is_dir(), path.display().to_string());
@@ -205,6 +227,12 @@ impl Reader {
             match (is_folder, self.is_recursive) {
                 (false, _) => files.push(path),
                 (true, true) => self.walk(&path, files),
+                (true, false) if is_chart && self.purpose == Purpose::Rewriting => {
+                    // A chart is one thing with the folders in it.
+                    self.is_recursive = true;
+                    self.walk(&path, files);
+                    self.is_recursive = false;
+                }
                 (true, false) => self.inputs.passed_by.unread_folders.push(shown),
             }
         }
@@ -222,12 +250,24 @@ impl Reader {
             Some(text)
         };
         let Layout { manifests, unrendered, foreign } = layout(&shown, definition);
+        if self.purpose == Purpose::Rewriting {
+            let parts = shown.iter().enumerate().filter(|(index, path)| {
+                let name = path.rsplit('/').next().unwrap_or(path);
+                let is_other = Tool::of_file(name).is_some() || Foreign::of_path(path).is_some();
+                is_manifest(name) && !is_other && !manifests.contains(index)
+            });
+            for path in parts.filter_map(|(index, _)| paths.get(index)) {
+                self.inputs.parts.insert(path.display().to_string());
+                self.file(path, true);
+            }
+        }
         manifests.iter().filter_map(|index| paths.get(*index)).for_each(|path| self.file(path, true));
         let Inputs { passed_by, unrendered: known, .. } = &mut self.inputs;
         // What lies below is not read, with `-R` or without.
         let is_part =
             |folder: &String| unrendered.iter().any(|root| Path::new(folder).starts_with(&root.folder));
-        passed_by.unread_folders.retain(|folder| !is_part(folder));
+        let purpose = self.purpose;
+        passed_by.unread_folders.retain(|folder| purpose == Purpose::Rewriting || !is_part(folder));
         passed_by.foreign.extend(foreign);
         let root = &self.root;
         known.extend(unrendered.into_iter().map(|folder| {

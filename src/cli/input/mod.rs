@@ -28,7 +28,7 @@ use crate::manifests::folder::Unrendered;
 use crate::snapshot::Gap;
 use crate::upgrade::{Upgraded, upgrade};
 use checkout::Checkout;
-use files::Walking;
+use files::{Purpose, Walking};
 use ignored::Ignored;
 use render::{Rendered, Rendering, Unrenderable};
 
@@ -84,6 +84,8 @@ pub(super) struct Inputs {
     pub(super) files: Vec<InputFile>,
     /// Folders that were not read, since kustomize or helm has to render them.
     unrendered: Vec<ToRender>,
+    /// The names of files that kustomize or helm makes manifests of, where they are read to be rewritten.
+    pub(super) parts: BTreeSet<String>,
     /// Folders that could not be rendered, though that was asked for.
     unrenderable: Vec<Unrenderable>,
     /// The names of sources that were rendered, each with the command that made it.
@@ -209,6 +211,13 @@ impl Inputs {
         failure
     }
 
+    /// Says which folders are for kustomize or helm to render, so that only these know what their files come to.
+    #[must_use]
+    pub(super) fn unchecked(&self) -> Option<String> {
+        let folders: Vec<Unrendered> = self.unrendered.iter().map(|root| root.folder.clone()).collect();
+        (!self.parts.is_empty()).then(|| unrendered::unchecked(&folders))
+    }
+
     /// Returns the files' bytes.
     #[must_use]
     pub(super) fn sources(self) -> Vec<Source> {
@@ -295,12 +304,35 @@ impl InputArguments {
         }
     }
 
+    /// Reads what was named to be rewritten: the files as they lie, whatever is made of them.
+    ///
+    /// # Errors
+    /// Everything that cannot be read, at once; or what is named is no file of this machine.
+    pub(super) fn read_to_rewrite(&self) -> Result<Inputs, Failure> {
+        #[cfg(feature = "git")]
+        if self.git.names_revision() {
+            return Err(Failure::error("a revision of Git cannot be rewritten")
+                .hint("check it out, and name its files: `nodeform validate --fix FILES`"));
+        }
+        if self.render {
+            return Err(Failure::error("`--fix` rewrites files as they are, not what is rendered of them")
+                .hint("leave out `--render`"));
+        }
+        let paths: Vec<&PathBuf> = self.paths().collect();
+        found(self.walked(&paths, Purpose::Rewriting)?)
+    }
+
+    fn walked(&self, paths: &[&PathBuf], purpose: Purpose) -> Result<Inputs, Failure> {
+        let origins: Vec<Origin> = paths.iter().map(|path| Origin::of(path)).collect();
+        let ignored = Ignored::new(&self.exclude)?;
+        let mut inputs = files::read(&origins, Walking { is_recursive: self.recursive, ignored, purpose })?;
+        inputs.name = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+        Ok(inputs)
+    }
+
     /// Reads files and folders.
     fn read_paths(&self, paths: &[&PathBuf]) -> Result<Inputs, Failure> {
-        let origins: Vec<Origin> = paths.iter().map(|path| Origin::of(path)).collect();
-        let walking = Walking { is_recursive: self.recursive, ignored: Ignored::new(&self.exclude)? };
-        let mut inputs = files::read(&origins, walking)?;
-        inputs.name = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+        let mut inputs = self.walked(paths, Purpose::Planning)?;
         if self.render {
             self.rendered(&mut inputs, None);
         } else if !inputs.unrendered.is_empty() {

@@ -15,21 +15,36 @@ const NAMED_MAX: usize = 3;
 pub(super) fn refused(unrendered: &[Unrendered]) -> Failure {
     let error = match unrendered {
         [Unrendered { folder, tool, file, .. }] => {
-            let why = match tool {
-                Tool::Kustomize => "what it lists is planned once `kustomize` has put it together",
-                Tool::Helm => "its templates become manifests with `helm` only",
+            let what = match tool {
+                Tool::Kustomize => "a kustomize folder",
+                Tool::Helm => "a Helm chart",
             };
-            format!("`{folder}` has a `{file}` and is not read as it is: {why}")
+            format!("`{folder}` is {what} (`{file}`) and has to be rendered")
         }
         all => {
             let folders = listed(all.iter().map(|root| &root.folder));
             let count = all.len();
-            format!(
-                "{count} folders are for kustomize or helm to render and are not read as they are: {folders}"
-            )
+            format!("{count} folders have to be rendered by kustomize or helm: {folders}")
         }
     };
     Failure::error(error).hint(hint(unrendered))
+}
+
+/// Says that files of these folders were not checked, and how what is rendered of them is.
+pub(super) fn unchecked(unrendered: &[Unrendered]) -> String {
+    match unrendered {
+        [Unrendered { folder, tool, .. }] => format!(
+            "Not checked: what {} renders of `{folder}`. Check it: `nodeform validate --render {}`",
+            tool.as_str(),
+            shell_word(folder)
+        ),
+        all => format!(
+            "Not checked: what kustomize and helm render of {} folders ({}). Check it: `nodeform validate --render \
+             FOLDER`",
+            all.len(),
+            listed(all.iter().map(|root| &root.folder))
+        ),
+    }
 }
 
 fn hint(unrendered: &[Unrendered]) -> String {

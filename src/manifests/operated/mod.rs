@@ -153,7 +153,7 @@ fn is_at_rest(object: &Tree) -> bool {
         .iter()
         .any(|key| object.at(&["status", key]).and_then(Tree::as_text).is_some_and(|time| !time.is_empty()));
     let spec = |key| object.at(&["spec", key]).map(|tree| &tree.value);
-    let is_off = matches!(spec("running"), Some(Value::Bool(false)))
+    let is_off = matches!(spec("running"), Some(Value::Bool(running)) if !running.is_true())
         || matches!(spec("runStrategy"), Some(Value::Text(strategy)) if &**strategy == "Halted");
     has_ended || is_off
 }

@@ -42,7 +42,7 @@ spec:
          \"500x\" (in `Deployment/web`)\nhint: write a number with a unit, such as `500m`, `2`, `1.5Gi`",
         "a.yaml:14: spec.template.spec.containers[0].resources.requests.memory: must not be negative, and is `-1Gi` \
          (in `Deployment/web`)\nhint: write a number with a unit, such as `500m`, `2`, `1.5Gi`",
-        "a.yaml:22: spec.nodeSelector.spot: must be text and is the truth value true (in `Pod/a`)\nhint: put it in quotes",
+        "a.yaml:22: spec.nodeSelector.spot: must be a string: unquoted `true` is a boolean in YAML (in `Pod/a`)\nhint: write `\"true\"`",
         "a.yaml:24: spec.tolerations[0].operator: must be one of `Exists`, `Equal` and is \"exists\" (in `Pod/a`)\n\
          hint: did you mean `Exists`?",
         "a.yaml:28: spec.containers[0].ports[0].hostPort: must be from 0 to 65535 and is 70000 (in `Pod/a`)\n\
@@ -263,8 +263,8 @@ fn versions_that_are_gone_name_the_one_to_write() {
     assert_eq!(
         faults(&old),
         [
-            "a.yaml:1: apiVersion: `Deployment` is not read in version `extensions/v1beta1` (in `Deployment/web`)\n\
-          hint: write it as `apps/v1`; `kubectl convert` or the kind's upgrade guide helps"
+            "a.yaml:1: apiVersion: version `extensions/v1beta1` of Deployment is not supported (in `Deployment/web`)\n\
+          hint: write `apiVersion: apps/v1`; `kubectl convert` rewrites it"
         ]
     );
 }

@@ -108,6 +108,6 @@ fn a_file_of_kustomize_is_refused_with_the_command_to_render_it() {
             format!("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: {kind}\nresources: [a.yaml]\n");
         let found = faults(&text);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].to_string().contains("kubectl kustomize"), "{}", found[0]);
+        assert!(found[0].to_string().contains("--render"), "{}", found[0]);
     }
 }

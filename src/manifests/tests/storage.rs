@@ -113,7 +113,7 @@ fn faults_of_storage_and_budgets_come_all_at_once() {
             "a.yaml:1: spec.maxUnavailable: must be a count or a percentage and is the text \"half\" (in `PodDisruptionBudget/a`)",
             "a.yaml:3: provisioner: is missing (in `StorageClass/c`)",
             "a.yaml:5: spec: is missing (in `PersistentVolumeClaim/p`)",
-            "a.yaml:7: apiVersion: `PodDisruptionBudget` is not read in version `policy/v1beta1` (in `PodDisruptionBudget/b`)",
+            "a.yaml:7: apiVersion: version `policy/v1beta1` of PodDisruptionBudget is not supported (in `PodDisruptionBudget/b`)",
         ]
     );
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::buffer::names_no_pods;
 use super::fault::Fault;
 use super::place::Place;
-use crate::api::Kind;
+use crate::api::{Kind, units};
 use crate::model::Quantity;
 
 /// What is wrong with an object at run time, by name, labels, taints, schedules and amounts.
@@ -99,7 +99,13 @@ fn amount_faults(object: &Place<'_>, map: &str) -> Vec<Fault> {
                 faults.push(amount.fault(format!("{text} must not be negative")));
             }
             Some(_) => {}
-            None => faults.push(amount.fault(format!("{text} is not an amount that can be counted"))),
+            None => {
+                let fault = amount.fault(format!("{text} is not an amount that can be counted"));
+                faults.push(match units::quantity(&text) {
+                    Some(hint) => fault.hint(hint),
+                    None => fault,
+                });
+            }
         }
     }
     faults
@@ -119,8 +125,10 @@ fn quota_period_fault(object: &Place<'_>) -> Option<Fault> {
     let nanoseconds = crate::api::text::DurationText(text.to_owned()).nanoseconds();
     let is_right = nanoseconds.is_some_and(|nanoseconds| (1_000_000..=1_000_000_000).contains(&nanoseconds));
     (!is_right).then(|| {
-        place
-            .fault(format!("{} must be a duration from `1ms` to `1s`", super::fault::shortened(text)))
-            .hint("the usual period is `100ms`")
+        let meant = units::durations(text).into_iter().find(|meant| meant.ends_with("ms"));
+        place.fault(format!("{} must be a duration from `1ms` to `1s`", super::fault::shortened(text))).hint(
+            meant
+                .map_or_else(|| "the usual period is `100ms`".to_owned(), |meant| format!("write `{meant}`")),
+        )
     })
 }

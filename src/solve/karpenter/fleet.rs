@@ -19,7 +19,7 @@ use crate::solve::memo::Memos;
 use crate::solve::price::{self, PriceBook};
 use crate::solve::replicas;
 use crate::solve::report::variety::warnings as variety_warnings;
-use crate::solve::report::{attached, systems, undecided, warnings};
+use crate::solve::report::{attached, devices, systems, undecided, warnings};
 use crate::solve::shrink::Shrunk;
 use crate::solve::shrink::due::Due;
 use crate::solve::shrink::trial::marked;
@@ -109,6 +109,7 @@ fn of_world(
     let late = late.place(left, trade, (&daemons, &topology));
     unplaced.iter_mut().for_each(|group| group.pods.retain(|pod| !late.contains(pod)));
     unplaced.retain(|group| !group.pods.is_empty());
+    warnings.extend(devices::warnings(snapshot, &[&demand], supply));
     warnings.extend(variety_warnings(policy, &new));
     let report = Report {
         unplaced,

@@ -15,7 +15,7 @@ use crate::solve::topology::assign::Refused;
 
 use super::chain::{self, PoolChain};
 use super::together::{self, titled};
-use super::{claims, fixed, tied};
+use super::{claims, devices, fixed, tied};
 
 /// The most existing nodes that are asked for each shape: enough to find a near miss, few enough for fleets
 /// of thousands of nodes.
@@ -176,6 +176,12 @@ fn nearest(world: &World<'_>, shape: &Shape) -> Nearest {
         (miss, place) = (fixed, None);
     } else if world.supply.pools.is_empty() && place.is_some() {
         miss.because = format!("{}; {}", miss.because, no_pools().because);
+    }
+    let there = world.nodes.iter().map(|standing| &standing.node.allocatable);
+    if matches!(miss.rule, Rule::Resource(_))
+        && let Some(unknown) = devices::missed(&shape.ask, world.supply, there)
+    {
+        (miss, place) = (unknown, None);
     }
     if miss.rule == Rule::PodAffinity {
         // Nothing that a pool could be changed to helps a pod that has to come where others are.

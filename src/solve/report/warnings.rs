@@ -8,12 +8,9 @@ use crate::policy::Policy;
 use crate::solve::demand::{Demand, Shape};
 use crate::solve::fit::taints;
 use crate::solve::market::Market;
-use crate::solve::report::contradictions;
+use crate::solve::report::{contradictions, meant};
 use crate::solve::solution::Warning;
 use crate::solve::supply::{PoolSupply, Supply, blame, emptied};
-
-/// The most letters that a value may be off to be taken for a slip.
-const SLIP_MAX: usize = 3;
 
 /// Every value that something in the region has of the labels that anybody speaks of.
 #[derive(Debug, Default)]
@@ -29,8 +26,8 @@ impl Known {
     pub fn of(market: &Market) -> Self {
         let mut known = Self::default();
         // Few labels are spoken of, and a size has thirty.
-        let series = LabelKey::new(label::SKU_SERIES);
-        let spoken_of: BTreeSet<&LabelKey> = market.spoken_of.iter().chain([&series]).collect();
+        let names = meant::NAMES.map(LabelKey::new);
+        let spoken_of: BTreeSet<&LabelKey> = market.spoken_of.iter().chain(&names).collect();
         // Many offerings, few zones.
         let mut zones = BTreeSet::new();
         let mut read: BTreeMap<(&Zone, CapacityType), Vec<&Requirements>> = BTreeMap::new();
@@ -89,31 +86,16 @@ impl Known {
             return Some((what, emptied::giver(key).map(str::to_owned)));
         }
         let what = format!("`{key}` {wanted}: nothing in the region has such a value");
-        let meant = wanted.listed().into_iter().flatten().find_map(|value| meant(key, value, values));
+        let mut texts = wanted.listed().into_iter().flatten();
+        let meant = texts.find_map(|value| meant::hint(key, value, &self.values));
         let hint = match (meant, emptied::beyond(wanted, values)) {
             (None, _) if is_for_reserved(key, wanted) => RESERVED.to_owned(),
             (_, None) if let Some(near) = emptied::nearest_numbers(wanted, values) => near,
-            (Some(value), _) => format!("did you mean `{value}`?{}", self.about_series(key, wanted)),
+            (Some(meant), _) => meant,
             (None, Some(bound)) => bound,
             (None, None) => blame::instead((key, wanted), values).unwrap_or_default(),
         };
         Some((what, Some(hint)))
-    }
-}
-
-impl Known {
-    /// Says where a series goes, for a family that reads like one.
-    fn about_series(&self, key: &LabelKey, wanted: &Requirement) -> String {
-        let series = self.values.get(label::SKU_SERIES).filter(|_| key.as_str() == label::SKU_FAMILY);
-        let texts = || wanted.listed().into_iter().flatten().filter(|text| text.chars().count() > 1);
-        let pairs = series.into_iter().flatten().flat_map(|value| texts().map(move |text| (value, text)));
-        let compact = |text: &str| text.replace('_', "").to_ascii_lowercase();
-        let nearest =
-            pairs.map(|(value, text)| (strsim::osa_distance(&compact(value), &compact(text)), value));
-        match nearest.min() {
-            Some((_, value)) => format!(" `{}` takes series such as `{value}`", label::SKU_SERIES),
-            None => String::new(),
-        }
     }
 }
 
@@ -128,43 +110,6 @@ const ULTRA_SSD_UNKNOWN: &str = "the embedded catalogue does not know which size
 /// Returns whether reserved capacity is asked for.
 fn is_for_reserved(key: &LabelKey, wanted: &Requirement) -> bool {
     key.as_str() == label::CAPACITY_TYPE && wanted.accepts(CapacityType::Reserved.as_str())
-}
-
-/// Returns the value that was likely meant.
-fn meant<'v>(key: &LabelKey, text: &str, values: &'v BTreeSet<Arc<str>>) -> Option<&'v Arc<str>> {
-    let lower = text.to_ascii_lowercase();
-    let known_slip = match (key.as_str(), lower.as_str()) {
-        (label::ARCH, "x86_64" | "x86-64" | "x64" | "amd") => Some("amd64"),
-        (label::ARCH, "aarch64" | "arm" | "armv8") => Some("arm64"),
-        (label::CAPACITY_TYPE, "ondemand" | "on_demand" | "regular") => Some("on-demand"),
-        (label::CAPACITY_TYPE, "low-priority" | "preemptible") => Some("spot"),
-        _ => None,
-    };
-    let same = |value: &&Arc<str>| value.eq_ignore_ascii_case(text) || known_slip == Some(&***value);
-    if let Some(value) = values.iter().find(same) {
-        return Some(value);
-    }
-    if key.as_str() == label::ZONE && !text.is_empty() {
-        // Azure's portal says `1`; the label says `westeurope-1`.
-        let suffix = format!("-{text}");
-        if let Some(value) = values.iter().find(|value| value.ends_with(&suffix)) {
-            return Some(value);
-        }
-    }
-    if key.as_str() == label::SKU_FAMILY {
-        // A series or a size starts with its family.
-        let starts = |value: &&Arc<str>| !value.is_empty() && lower.starts_with(&value.to_ascii_lowercase());
-        let longest = values.iter().filter(starts).max_by_key(|value| value.len());
-        if let Some(value) = longest {
-            return Some(value);
-        }
-    }
-    let slips = text.chars().count() / 3;
-    let close = values
-        .iter()
-        .filter(|value| value.chars().count() > 1)
-        .map(|value| (strsim::osa_distance(&value.to_ascii_lowercase(), &lower), value));
-    close.min().filter(|(distance, _)| *distance <= slips.clamp(1, SLIP_MAX)).map(|(_, value)| value)
 }
 
 /// Returns every warning, sorted.
@@ -262,11 +207,8 @@ pub fn open_to_arm64(supply: &Supply<'_>, demands: &[&Demand]) -> Vec<Warning> {
             .map(|shape| shape.pods.len())
             .sum();
         if pods > 0 {
-            let silent = match pods {
-                1 => "1 pod that it may take never said that it can run there".to_owned(),
-                _ => format!("{pods} pods that it may take never said that they can run there"),
-            };
-            let what = format!("is open to arm64, and {silent}");
+            let silent = if pods == 1 { "1 pod does" } else { &format!("{pods} pods do") };
+            let what = format!("allows arm64, but {silent} not declare arm64 support");
             let hint = format!(
                 "if their images are for amd64 only, add the requirement `{}` In [amd64] to the pool",
                 label::ARCH
