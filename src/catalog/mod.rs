@@ -36,7 +36,7 @@ use memo::Memo;
 
 use crate::model::{
     CapacityType, ClassName, Digest, InstanceType, LabelKey, NetworkSetup, NodeClass, Price, Refusal, Region,
-    SkuName, Zone, label,
+    SizeQuota, SkuName, Usage, Zone, label,
 };
 
 /// The OS disk of an AKSNodeClass that names no size, in GB.
@@ -153,6 +153,25 @@ impl Catalog {
     #[must_use]
     pub fn regions_of_files(texts: &[(&str, &str)]) -> BTreeSet<Region> {
         read::regions::named(texts)
+    }
+
+    /// Reads what a subscription uses of its quotas: the output of `az vm list-usage -o json`, or ARM's answer.
+    ///
+    /// # Errors
+    /// Every fault, by line.
+    pub fn usages(file: &str, text: &str) -> Result<Vec<Usage>, Vec<CatalogFault>> {
+        read::usages::read(file, text)
+    }
+
+    /// Returns what VMs of each size take of quotas, where that is known: of ready instance types it is not.
+    #[must_use]
+    pub fn size_quotas(&self) -> BTreeMap<SkuName, SizeQuota> {
+        let quota = |sold: &PricedSize| {
+            let size = &sold.size;
+            let quota = SizeQuota { family: Arc::clone(&size.quota_family), vcpus: i64::from(size.vcpus) };
+            (size.name.clone(), quota)
+        };
+        self.sizes().iter().map(quota).collect()
     }
 
     /// Makes a catalogue of ready instance types: every class is offered all of them. `well_known` are the

@@ -14,7 +14,7 @@ use super::price::effective_price;
 use super::spread::{self, Counting};
 use super::substitutes::buyable;
 use super::variety;
-use crate::model::{InstanceType, LabelKey, MicroUsdPerHour, Offering, Pod, Pool, label};
+use crate::model::{CapacityType, InstanceType, LabelKey, MicroUsdPerHour, Offering, Pod, Pool, label};
 use crate::plan::ClaimSpecId;
 use crate::snapshot::Snapshot;
 
@@ -41,7 +41,8 @@ pub(super) fn findings(asked: &Snapshot, case: &Case<'_>) -> Vec<Finding> {
                 moved(pool, &own, others, &counting)
             });
             let is_limited = has_limits && variety::asked(pool).next().is_none();
-            let beyond = is_limited.then(|| beyond(case, (pool, size, price), &usage, &all));
+            let own = (size, offering.capacity_type);
+            let beyond = is_limited.then(|| beyond(case, (pool, own, price), &usage, &all));
             let moved = moved.flatten().map(|what| (Rule::Offering, what));
             moved.into_iter().chain(beyond.flatten()).collect()
         });
@@ -60,7 +61,8 @@ fn has_limits(case: &Case<'_>) -> bool {
     let fleet = &case.policy.fleet.limits;
     let of_fleet =
         fleet.cpu_milli.is_some() || fleet.memory_bytes.is_some() || fleet.cost_per_month.is_some();
-    of_fleet || case.policy.pools.values().any(|pool| pool.limits.iter().next().is_some())
+    let of_quota = case.snapshot.quota.is_some();
+    of_fleet || of_quota || case.policy.pools.values().any(|pool| pool.limits.iter().next().is_some())
 }
 
 /// Returns the first choice with which a node counts elsewhere, or no longer.
@@ -94,14 +96,15 @@ fn moved<'c>(
 /// Returns the first choice that a limit does not leave room for.
 fn beyond(
     case: &Case<'_>,
-    (pool, own, price): (&Pool, &InstanceType, Option<MicroUsdPerHour>),
+    (pool, planned, price): (&Pool, (&InstanceType, CapacityType), Option<MicroUsdPerHour>),
     usage: &Usage,
     all: &[(&InstanceType, &Offering)],
 ) -> Option<Fault> {
     all.iter().find_map(|(size, offering)| {
         let other = effective_price(case, size, offering).known();
         let dearer_by = other.zip(price).map_or_else(MicroUsdPerHour::default, |(other, own)| other - own);
-        let (rule, why) = Swap { pool, planned: own, other: size, dearer_by }.beyond(case, usage)?;
+        let other = (*size, offering.capacity_type);
+        let (rule, why) = Swap { pool, planned, other, dearer_by }.beyond(case, usage)?;
         Some((rule, format!("{}: {why}", title(size, offering))))
     })
 }

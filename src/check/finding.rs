@@ -37,6 +37,8 @@ pub enum Rule {
     PoolLimits,
     /// The cluster stays within the fleet's limits.
     FleetLimits,
+    /// The subscription stays within its quotas.
+    Quota,
     /// A node is made from a pool only for a pod that no heavier pool could take.
     PoolWeight,
     /// Only nodes that may go are removed.
@@ -67,7 +69,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order in which findings are listed.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::Pods,
         Self::HeldBack,
         Self::Headroom,
@@ -84,6 +86,7 @@ impl Rule {
         Self::Price,
         Self::PoolLimits,
         Self::FleetLimits,
+        Self::Quota,
         Self::PoolWeight,
         Self::Removal,
         Self::Replicas,
@@ -119,6 +122,7 @@ impl Rule {
             Self::Price => "price",
             Self::PoolLimits => "pool limits",
             Self::FleetLimits => "fleet limits",
+            Self::Quota => "quota",
             Self::PoolWeight => "pool weight",
             Self::Removal => "removal",
             Self::Replicas => "replicas",

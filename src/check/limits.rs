@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 use super::case::Case;
 use super::finding::{Finding, Rule};
 use super::price::{least_price, said_price};
-use crate::model::{InstanceType, MicroUsd, MicroUsdPerHour, Pool, PoolName, ResourceName, Resources};
+use super::quota::Needs;
+use crate::model::{
+    CapacityType, InstanceType, MicroUsd, MicroUsdPerHour, Offering, Pool, PoolName, ResourceName, Resources,
+};
 
 /// How much there is of nodes.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +27,7 @@ struct Amount {
 pub(super) struct Usage {
     pools: BTreeMap<PoolName, Amount>,
     fleet: Amount,
+    quotas: Needs,
 }
 
 impl Usage {
@@ -37,6 +41,7 @@ impl Usage {
             let Some((_, size, _)) = case.bought(made) else { continue };
             usage.add(Some(made.pool), &size.capacity, true);
         }
+        usage.quotas = Needs::of(case);
         usage
     }
 
@@ -52,7 +57,12 @@ impl Usage {
 
 /// Returns whether a pool, and the fleet, have room for one more node of a size beside this usage. A limit
 /// of money is taken to leave none: what it leaves depends on the order of decisions.
-pub(super) fn pool_has_room(case: &Case<'_>, pool: &Pool, usage: &Usage, size: &InstanceType) -> bool {
+pub(super) fn pool_has_room(
+    case: &Case<'_>,
+    pool: &Pool,
+    usage: &Usage,
+    (size, offering): (&InstanceType, &Offering),
+) -> bool {
     let amount = usage.pools.get(&pool.name).cloned().unwrap_or_default();
     let after = amount.capacity.plus(&size.capacity);
     let fleet = &case.policy.fleet.limits;
@@ -63,6 +73,7 @@ pub(super) fn pool_has_room(case: &Case<'_>, pool: &Pool, usage: &Usage, size: &
         && fleet.cpu_milli.is_none_or(|most| fleet_after.get(&ResourceName::Cpu) <= most)
         && fleet.memory_bytes.is_none_or(|most| fleet_after.get(&ResourceName::Memory) <= most)
         && fleet.cost_per_month.is_none()
+        && usage.quotas.have_room(case, (size, offering.capacity_type))
 }
 
 /// A limit, and how much there is of what it limits.
@@ -77,8 +88,8 @@ struct Limit {
 /// Another size in the place of a node that is made.
 pub(super) struct Swap<'c> {
     pub(super) pool: &'c Pool,
-    pub(super) planned: &'c InstanceType,
-    pub(super) other: &'c InstanceType,
+    pub(super) planned: (&'c InstanceType, CapacityType),
+    pub(super) other: (&'c InstanceType, CapacityType),
     /// By how much the other costs more.
     pub(super) dearer_by: MicroUsdPerHour,
 }
@@ -86,7 +97,10 @@ pub(super) struct Swap<'c> {
 impl Swap<'_> {
     /// Returns the limit that the nodes would be beyond with it; nothing where it takes no more than what is planned.
     pub(super) fn beyond(&self, case: &Case<'_>, usage: &Usage) -> Option<(Rule, String)> {
-        let more = self.other.capacity.minus(&self.planned.capacity);
+        if let Some(why) = usage.quotas.beyond_instead(case, self.planned, self.other) {
+            return Some((Rule::Quota, why));
+        }
+        let more = self.other.0.capacity.minus(&self.planned.0.capacity);
         let is_beyond =
             |limit: &Limit| more.get(&limit.name) > 0 && limit.there + more.get(&limit.name) > limit.most;
         if let Some(Limit { rule, who, name, there, most }) =

@@ -44,6 +44,7 @@ mod ports;
 mod preempted;
 mod preferences;
 mod price;
+mod quota;
 mod reasons;
 mod removal;
 mod replicas;
@@ -98,6 +99,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         price::findings,
         totals::findings,
         limits::findings,
+        quota::findings,
         weight::findings,
         removal::findings,
         replicas::findings,

@@ -121,7 +121,8 @@ fn count_faults(case: &Case<'_>, pool: &Pool, asked: u64, usage: &Usage) -> Vec<
     let is_excused = withheld && case.plan.spec.execution.is_some();
     if after < asked && !is_excused {
         let could_be = ways(case, pool).any(|(size, offering)| {
-            effective_price(case, size, offering).known().is_some() && pool_has_room(case, pool, usage, size)
+            effective_price(case, size, offering).known().is_some()
+                && pool_has_room(case, pool, usage, (size, offering))
         });
         if could_be || case.plan.spec.deletes().any(|(_, delete)| is_beyond(delete)) {
             faults.push(format!("asks for {asked} nodes, and comes to {after}"));

@@ -145,7 +145,7 @@ fn has_place(case: &Case<'_>, pool: &Pool, usage: &Usage, asked: Asked<'_>) -> b
         let holding = size.offerings.iter().filter(|offering| holds(case, pool, (size, offering), asked));
         holding.map(move |offering| (size, offering))
     });
-    ways.clone().any(|(size, _)| pool_has_room(case, pool, usage, size)) && has_variety(case, pool, ways)
+    ways.clone().any(|way| pool_has_room(case, pool, usage, way)) && has_variety(case, pool, ways)
 }
 
 /// Returns whether these are enough of a choice for the pool (`minValues`). What other rules leave of them is not

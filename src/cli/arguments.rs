@@ -91,6 +91,10 @@ pub(super) struct WorldArguments {
     /// list of instance types; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(super) catalog: Vec<PathBuf>,
+    /// What the subscription uses of its quotas, as `az vm list-usage -l REGION -o json` prints it: no plan needs more vCPUs
+    /// than are left
+    #[arg(long, value_name = "FILE")]
+    pub(super) usage: Option<PathBuf>,
     /// The time to plan for, as 2026-11-21T09:00:00Z or `now`; without it nothing that depends on time is decided
     #[arg(long, value_name = "TIME")]
     pub(super) at: Option<String>,
@@ -386,6 +390,9 @@ pub(super) struct SnapshotArguments {
     /// Sizes and prices to hold in the snapshot, as `plan` takes them; else it names the embedded ones
     #[arg(long, value_name = "FILE")]
     pub(super) catalog: Vec<PathBuf>,
+    /// What the subscription uses of its quotas, as `plan` takes it
+    #[arg(long, value_name = "FILE")]
+    pub(super) usage: Option<PathBuf>,
     /// The region whose sizes and prices are used; else the NodeFleet's, the nodes' or the pools'
     #[arg(long, alias = "region", value_name = "REGION")]
     pub(super) location: Option<String>,

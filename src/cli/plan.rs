@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         None => (None, from.input.sides(before)?),
     };
     let mut read = sides.read();
-    read.extend(from.catalog.iter().map(|list| real(list)));
+    read.extend(from.catalog.iter().chain(&from.usage).map(|list| real(list)));
     let Sides { before, after } = sides;
     let passed_by = after.passed_by.clone();
     let names = Names::from(*names);

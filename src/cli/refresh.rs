@@ -30,6 +30,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         gaps,
         names: (*names).into(),
         catalogs: world::catalogs(&from.catalog)?,
+        usages: world::usages(from.usage.as_deref())?,
         location: from.location.as_deref().map(world::region),
         at: from.at.as_deref().map(world::time).transpose()?,
         ..Request::default()

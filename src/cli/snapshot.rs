@@ -25,6 +25,7 @@ pub(super) fn run(arguments: &SnapshotArguments, ui: Ui) -> Result<Exit, Failure
         out,
         at,
         catalog,
+        usage,
         location,
         names,
     } = arguments;
@@ -44,6 +45,7 @@ pub(super) fn run(arguments: &SnapshotArguments, ui: Ui) -> Result<Exit, Failure
         listed: listing.listed,
         names: (*names).into(),
         catalogs: world::catalogs(catalog)?,
+        usages: world::usages(usage.as_deref())?,
         location: location.as_deref().map(world::region),
         at,
         ..Request::default()
@@ -59,10 +61,11 @@ pub(super) fn run(arguments: &SnapshotArguments, ui: Ui) -> Result<Exit, Failure
 /// Takes the snapshot of a live cluster and its Azure resources.
 #[cfg(feature = "live")]
 fn live(arguments: &SnapshotArguments, ui: Ui) -> Result<Exit, Failure> {
-    let SnapshotArguments { live, context, out, catalog, location, names, .. } = arguments;
+    let SnapshotArguments { live, context, out, catalog, usage, location, names, .. } = arguments;
     let options = Request {
         names: (*names).into(),
         catalogs: world::catalogs(catalog)?,
+        usages: world::usages(usage.as_deref())?,
         location: location.as_deref().map(world::region),
         ..Request::default()
     };

@@ -17,9 +17,10 @@ use super::exit::Failure;
 use super::input::Inputs;
 use super::progress::Progress;
 use super::ui::Ui;
+use crate::catalog::Catalog;
 use crate::manifests::Names;
 use crate::manifests::{Cron, Hpa, ReadOptions, Scale};
-use crate::model::{NodeName, NodeSelector, Region, Target, Wishes};
+use crate::model::{NodeName, NodeSelector, Region, Target, Usage, Wishes};
 use crate::offline::{self, Catalogs, Laid, Planned, Problem, Proposed, Request, World};
 use crate::render::words::count;
 use crate::review::RefusedPlan;
@@ -52,8 +53,8 @@ impl WorldArguments {
                 )
                 .hint("leave out `--live` or `--snapshot`"));
             }
-            let Request { catalogs, location, .. } = options(self)?;
-            let asked = Request { catalogs, location, ..Request::default() };
+            let Request { catalogs, usages, location, .. } = options(self)?;
+            let asked = Request { catalogs, usages, location, ..Request::default() };
             return Ok(Some((self.live.laid(&self.context, asked, ui)?, Inputs::default())));
         }
         let _ = ui;
@@ -86,7 +87,7 @@ pub(super) fn inhabited(inputs: Inputs, options: Request) -> Result<World, Failu
 
 /// Returns everything of a request but the input itself.
 pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
-    let WorldArguments { location, catalog, at, what_if, no_system_daemonsets, .. } = arguments;
+    let WorldArguments { location, catalog, usage, at, what_if, no_system_daemonsets, .. } = arguments;
     Ok(Request {
         sources: Vec::new(),
         reading: reading(what_if)?,
@@ -98,6 +99,7 @@ pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
         at: at.as_deref().map(time).transpose()?,
         location: location.as_deref().map(region),
         catalogs: catalogs(catalog)?,
+        usages: usages(usage.as_deref())?,
         question: question(what_if)?,
         wishes: Wishes::default(),
         targets: BTreeSet::new(),
@@ -239,6 +241,17 @@ pub(super) fn catalogs(paths: &[PathBuf]) -> Result<Catalogs, Failure> {
     }
     Err(Failure::errors(faults)
         .hint("name a file with Azure's answer or a list of instance types; `/dev/stdin` is standard input"))
+}
+
+/// Reads what a subscription uses of its quotas.
+pub(super) fn usages(path: Option<&Path>) -> Result<Option<Vec<Usage>>, Failure> {
+    let Some(path) = path else { return Ok(None) };
+    let text = text(path).map_err(|error| {
+        Failure::error(format!("`--usage {}` cannot be read: {error}", path.display()))
+            .hint("make it with `az vm list-usage --location REGION -o json`")
+    })?;
+    let read = Catalog::usages(&path.display().to_string(), &text);
+    read.map(Some).map_err(|faults| Failure::errors(faults.iter().map(ToString::to_string).collect()))
 }
 
 fn text(path: &Path) -> std::io::Result<String> {

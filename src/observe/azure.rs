@@ -10,8 +10,13 @@ use crate::arm::answer::{
     self, Answer, LoadBalancer, Machine, ManagedCluster, NetworkInterface, PowerState, SecurityGroup,
 };
 use crate::arm::{Api, Image, Request, ResourceId, Tags};
+use crate::model::Usage;
 use crate::snapshot::azure::{AzureFacts, ClusterFacts, InterfaceFacts, NetworkFacts, VmFacts};
 use crate::snapshot::{Gap, GapKind};
+
+/// What is said where the usages of the subscription cannot be read.
+const NO_USAGES: &str = "quotas of the subscription could not be read (`Microsoft.Compute/locations/usages/read`), so \
+                         none limits the plan";
 
 /// Reads all that planning and its execution need.
 pub(super) async fn read(
@@ -43,6 +48,9 @@ pub(super) async fn read(
     let subnets = network::subnets(&mut reader, &group, named).await;
     let images = images::newest(&mut reader, place.id.subscription(), &facts, &classes).await;
     let obstacles = obstacles::read(&mut reader, &cluster, &group).await;
+    let request = Request::list_usages(place.id.subscription(), &facts.location);
+    let usages = reader.quietly::<answer::Usage>(NO_USAGES, &request).await;
+    reader.seen.usages = usages.map(|usages| usages.into_iter().map(usage).collect());
     Ok(AzureFacts {
         ledger: None,
         obstacles,
@@ -213,6 +221,11 @@ fn cluster_facts(cluster: &ManagedCluster, group: &str, plugin: &str) -> Cluster
             .find(|key| !key.is_empty())
             .map(|key| key.as_str().into()),
     }
+}
+
+fn usage(found: answer::Usage) -> Usage {
+    let answer::Usage { name, current, limit } = found;
+    Usage { name: name.into(), used: current, limit }
 }
 
 fn sorted<A, F>(items: Vec<A>, facts: impl Fn(A) -> F, id: impl Fn(&F) -> &Arc<str>) -> Vec<F> {

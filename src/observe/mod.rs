@@ -33,7 +33,7 @@ use crate::arm::ResourceId;
 #[cfg(feature = "live")]
 use crate::cluster::Cluster;
 use crate::manifests::Source;
-use crate::model::Region;
+use crate::model::{Region, Usage};
 use crate::offline::{self, Laid, Problem, Request};
 use crate::snapshot::file::{self, SnapshotFile};
 use crate::snapshot::{AzureFacts, Gap};
@@ -56,6 +56,8 @@ pub struct Observation {
     pub missing: Vec<&'static str>,
     /// What Azure said.
     pub azure: Option<AzureFacts>,
+    /// What the subscription uses of its quotas.
+    pub usages: Option<Vec<Usage>>,
     /// What could not be read, and what follows for plans.
     pub gaps: Vec<Gap>,
     /// What the user has to know, a line each.
@@ -68,10 +70,11 @@ impl Observation {
     /// # Errors
     /// Objects that are faulty.
     pub fn snapshot(self, options: Request, at: Timestamp) -> Result<SnapshotFile, Vec<Problem>> {
-        let Self { sources, listed, azure, gaps, missing: _, warnings: _ } = self;
+        let Self { sources, listed, azure, usages, gaps, missing: _, warnings: _ } = self;
+        let usages = options.usages.clone().or(usages);
         let seen = || azure.as_ref().map(|facts| Region::new(&*facts.cluster.location));
         let location = options.location.clone().or_else(seen);
-        offline::snapshot(Request { sources, listed, azure, gaps, location, at: Some(at), ..options })
+        offline::snapshot(Request { sources, listed, azure, usages, gaps, location, at: Some(at), ..options })
     }
 
     /// Returns the same as something to plan from: every plan of a live cluster is one of its snapshot.

@@ -13,7 +13,8 @@ use super::{Ask, AskFault};
 use crate::arm::Request;
 use crate::azure::Azure;
 
-/// For how long VMs and network interfaces are remembered while nothing is made or removed, of the cloud's clock.
+/// For how long VMs, network interfaces and what is used of quotas are remembered while nothing is made or removed, of the
+/// cloud's clock.
 const FLEET: Duration = Duration::from_secs(30);
 
 /// For how long all else is: the managed cluster, its networks, images, rights.
@@ -103,5 +104,6 @@ fn key(request: &Request) -> String {
 
 /// Whether it lists what carrying plans out writes.
 fn is_of_fleet(request: &Request) -> bool {
-    ["/virtualMachines", "/networkInterfaces"].iter().any(|kind| request.path.ends_with(kind))
+    // What is used of quotas changes with every VM.
+    ["/virtualMachines", "/networkInterfaces", "/usages"].iter().any(|kind| request.path.ends_with(kind))
 }

@@ -19,6 +19,7 @@ mod refresh;
 mod region;
 mod strategy;
 mod unknown;
+mod unlisted;
 mod waiting;
 
 use std::collections::BTreeSet;
@@ -29,14 +30,14 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::api::Kind;
 use crate::manifests::{self, Names, Objects, ReadOptions, Remark, Source};
-use crate::model::{ClassName, Pool, Region, Target, Wishes};
+use crate::model::{ClassName, Pool, Region, Target, Usage, Wishes};
 use crate::plan::Plan;
 use crate::plan::strategies::StrategyFleet;
 use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
 use crate::snapshot::{
     Abandoned, AssembleOptions, Assumption, AzureFacts, Gap, Question, Snapshot, abandoned, assemble, coming,
-    headroom, suppose, wish,
+    headroom, quota, suppose, wish,
 };
 use crate::solve::{Solution, Solver, Strategy, Warning};
 pub use catalogs::Catalogs;
@@ -70,6 +71,8 @@ pub struct Request {
     pub laid: Option<Laid>,
     /// Lists of sizes and prices to use instead of the embedded ones.
     pub catalogs: Catalogs,
+    /// What the subscription uses of its quotas, where that is known.
+    pub usages: Option<Vec<Usage>>,
     /// The region, where the user said it.
     pub location: Option<Region>,
     /// The time to plan for.
@@ -266,6 +269,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         gaps,
         laid,
         catalogs,
+        usages,
         location,
         at,
         question,
@@ -302,11 +306,14 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     assumptions.extend(coming::fill(&mut objects.nodes, &catalog, &policy, network));
     let options = AssembleOptions { at, network, assumes_system_daemons: !without_system_daemons };
     let mut snapshot = Snapshot { azure, ..assemble(&objects, catalog, options) };
+    let usages = usages.or_else(|| recorded.as_ref()?.usages.clone());
+    snapshot.quota = usages.map(|usages| Arc::new(quota::of(&usages, &snapshot)));
     let refused = live::rule_out_refused(&mut snapshot);
     let abandoned = abandoned::take(&mut snapshot);
     let kept = live::keep_others(&mut snapshot);
     headroom::keep_room(&mut snapshot, &policy.buffers, &objects.templates);
     snapshot.assumptions.extend(assumptions);
+    snapshot.assumptions.extend(unlisted::assumption(&snapshot));
     snapshot.assumptions.sort();
     snapshot.gaps.extend(gaps.into_iter().chain(recorded.into_iter().flat_map(|recorded| recorded.gaps)));
     snapshot.gaps.sort();
@@ -489,5 +496,6 @@ fn plan_of(world: &World, solution: &Solution) -> Plan {
     plan.evidence.report.warnings.extend(remarks.iter().map(warning));
     let crowded = crate::solve::report::crowded::warnings(snapshot, &solution.target.removed_names());
     plan.evidence.report.warnings.extend(crowded);
+    plan.evidence.report.warnings.extend(unlisted::warning(snapshot, solution));
     plan
 }

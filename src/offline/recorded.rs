@@ -11,7 +11,7 @@ use super::faulty::Faulty;
 use super::{Problem, Request, hidden_azure, problems, region, with_policy};
 use crate::catalog::Catalog;
 use crate::manifests::{self, Cover, Fault, Names, Objects, Overlay, ReadOptions, Source};
-use crate::model::Region;
+use crate::model::{Region, Usage};
 use crate::policy::Policy;
 use crate::snapshot::difference::{Side, SnapshotDifference};
 use crate::snapshot::file::{self, SnapshotFile, Stock};
@@ -36,6 +36,8 @@ pub(super) struct Recorded {
     pub(super) location: Option<Region>,
     /// What its maker could not read.
     pub(super) gaps: Vec<Gap>,
+    /// What the subscription used of its quotas.
+    pub(super) usages: Option<Vec<Usage>>,
     /// What Azure said of the cluster.
     pub(super) azure: Option<AzureFacts>,
     stock: Stock,
@@ -95,7 +97,8 @@ pub(super) fn hidden(sources: Vec<Source>, reading: &ReadOptions, names: Names) 
 /// the result.
 pub(super) fn read(laid: Laid, reading: &ReadOptions, names: Names) -> Result<(Read, Recorded), Vec<Fault>> {
     let Laid { snapshot, with, prune } = laid;
-    let SnapshotFile { at, location, names: recorded, gaps, stock, azure, kept } = file::read(&snapshot)?;
+    let SnapshotFile { at, location, names: recorded, gaps, stock, usages, azure, kept } =
+        file::read(&snapshot)?;
     let is_overlaid = !with.is_empty() || !prune.is_empty();
     if recorded == Names::Omit && is_overlaid {
         let fault = Fault::at(
@@ -126,7 +129,7 @@ pub(super) fn read(laid: Laid, reading: &ReadOptions, names: Names) -> Result<(R
         false => manifests::read_kept(kept, &reading),
     };
     let faulty = Faulty::of(azure.as_ref());
-    Ok((together(read, faults, &cover, faulty), Recorded { at, location, gaps, azure, stock }))
+    Ok((together(read, faults, &cover, faulty), Recorded { at, location, gaps, usages, azure, stock }))
 }
 
 /// Puts faults together: what is wrong with a manifest is found when it is read, and once more in its place.
@@ -159,7 +162,8 @@ pub(super) fn of_region(given: &Catalog, region: &Region) -> Result<Catalog, Vec
 /// # Errors
 /// Everything that is wrong with the input, as when it is planned from.
 pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
-    let Request { sources, names, gaps, listed: asked_for, azure, catalogs, location, at, .. } = request;
+    let Request { sources, names, gaps, listed: asked_for, azure, catalogs, usages, location, at, .. } =
+        request;
     let (mut kept, faults) = manifests::keep(sources);
     kept.listed.extend(asked_for);
     let cover = Cover::of(names, &[&kept], &BTreeSet::new());
@@ -176,7 +180,7 @@ pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
         let region = region::region(location.clone(), (&policy, &objects), listed, &mut Vec::new());
         Stock::given(catalogs.of(&region)?)
     };
-    Ok(SnapshotFile { at, location, names, gaps, stock, azure, kept })
+    Ok(SnapshotFile { at, location, names, gaps, stock, usages, azure, kept })
 }
 
 /// A snapshot, read to be looked at.
@@ -185,11 +189,12 @@ pub struct Seen {
     at: Option<Timestamp>,
     objects: Objects,
     stock: Stock,
+    usages: Option<Vec<Usage>>,
 }
 
 impl Seen {
-    const fn side(&self) -> Side<'_> {
-        Side { at: self.at, objects: &self.objects, stock: &self.stock }
+    fn side(&self) -> Side<'_> {
+        Side { at: self.at, objects: &self.objects, stock: &self.stock, usages: self.usages.as_deref() }
     }
 }
 
@@ -204,10 +209,10 @@ pub fn seen(source: &Source) -> Result<Seen, Vec<Problem>> {
 
 /// Reads the objects of a snapshot.
 pub(super) fn of_file(file: SnapshotFile) -> Result<Seen, Vec<Fault>> {
-    let SnapshotFile { at, stock, kept, azure, .. } = file;
+    let SnapshotFile { at, stock, kept, usages, azure, .. } = file;
     let faulty = Faulty::of(azure.as_ref());
     let (objects, _) = with_policy(manifests::read_kept(kept, &ReadOptions::default()), faulty)?;
-    Ok(Seen { at, objects, stock })
+    Ok(Seen { at, objects, stock, usages })
 }
 
 /// Holds the second snapshot against the first.

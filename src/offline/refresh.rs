@@ -1,6 +1,6 @@
 //! A snapshot brought up to date: the same of the world as it is now, and how that differs from what was recorded.
 //!
-//! What its maker said of the region, of names and of sizes holds on, unless it is said anew. Nothing is planned.
+//! What its maker said of the region, of names, of sizes and of quotas holds on, unless it is said anew. Nothing is planned.
 
 use crate::manifests::{self, Names, Source};
 use crate::snapshot::difference::SnapshotDifference;
@@ -39,7 +39,8 @@ pub fn refreshed(source: &Source, request: Request) -> Result<Refreshed, Vec<Pro
     }
     let keeps_stock = request.catalogs.is_empty();
     let location = request.location.clone().or_else(|| before.location.clone());
-    let mut snapshot = recorded::snapshot(Request { names, location, ..request })?;
+    let usages = request.usages.clone().or_else(|| before.usages.clone());
+    let mut snapshot = recorded::snapshot(Request { names, location, usages, ..request })?;
     if keeps_stock && matches!(before.stock, Stock::Given(_)) {
         snapshot.stock = before.stock.clone();
     }

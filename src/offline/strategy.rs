@@ -4,13 +4,18 @@
 //! anew. A node stays where the judge objects to its removal, or to where its pods would go. The judge still has the last
 //! word on what comes out.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{World, plan_of};
 use crate::check::{Finding, check};
-use crate::model::{DisruptionReason, Fleet, NodeName, PodKey, PodPlace, Prefer};
+use crate::model::{
+    CapacityType, DisruptionReason, Fleet, InstanceType, NetworkSetup, NodeName, PodKey, PodPlace, Prefer,
+    SizeQuota,
+};
 use crate::plan::Plan;
 use crate::policy::Policy;
+use crate::snapshot::Snapshot;
 use crate::solve::karpenter::{self, Refused, Settings};
 use crate::solve::{Solution, headroom};
 
@@ -23,6 +28,7 @@ const ROUNDS_OF_REMOVALS: usize = 10;
 /// Plans as Karpenter does, without what the judge objects to.
 pub(super) fn as_karpenter(world: &World) -> (Solution, Plan) {
     let World { snapshot, policy, .. } = world;
+    let seen = without_used_up(snapshot, policy);
     let settings = Settings::of(policy);
     // Karpenter knows prices alone, whatever the fleet prefers.
     let chosen_by =
@@ -31,7 +37,7 @@ pub(super) fn as_karpenter(world: &World) -> (Solution, Plan) {
     let mut round = 0;
     loop {
         let solution =
-            headroom::laid::solve(snapshot, |seen| karpenter::solve(seen, &chosen_by, settings, &refused));
+            headroom::laid::solve(&seen, |seen| karpenter::solve(seen, &chosen_by, settings, &refused));
         let plan = plan_of(world, &solution);
         let findings = check(snapshot, policy, &plan);
         round += 1;
@@ -45,6 +51,32 @@ pub(super) fn as_karpenter(world: &World) -> (Solution, Plan) {
             return (solution, plan);
         }
     }
+}
+
+/// Returns what Karpenter's Azure provider sees: a size is not sold on demand while one VM of it needs more of its family's
+/// quota than is left. It looks at no other quota.
+fn without_used_up<'w>(snapshot: &'w Snapshot, policy: &Policy) -> Cow<'w, Snapshot> {
+    let Some(quota) = snapshot.quota.as_deref() else { return Cow::Borrowed(snapshot) };
+    let fits = |kind: &InstanceType| {
+        let Some(SizeQuota { family, vcpus }) = quota.sizes.get(&kind.name) else { return true };
+        let limit = quota.place(family).map(|place| &quota.limits[place]);
+        let left = limit.and_then(|limit| Some(limit.most()?.saturating_sub(limit.used)));
+        left.is_none_or(|left| *vcpus <= left)
+    };
+    let network = policy.fleet.network.unwrap_or(NetworkSetup::AzureOverlay { is_cilium: false });
+    let mut ways = BTreeSet::new();
+    for class in policy.classes.values() {
+        for kind in &snapshot.catalog.offered(class, network).types {
+            let fits = fits(kind);
+            let sold = kind.offerings.iter().filter(|offering| {
+                offering.is_available && (fits || offering.capacity_type != CapacityType::OnDemand)
+            });
+            ways.extend(
+                sold.map(|offering| (kind.name.clone(), offering.zone.clone(), offering.capacity_type)),
+            );
+        }
+    }
+    Cow::Owned(Snapshot { catalog: snapshot.catalog.clone().with_only(ways), ..snapshot.clone() })
 }
 
 /// Returns what findings are about, each with the first of them.

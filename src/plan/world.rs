@@ -17,8 +17,8 @@ use crate::model::eviction::Evictions;
 use crate::model::storage::Storage;
 use crate::model::{
     AbsentNode, CapacityType, ClassName, Fleet, InstanceType, LabelKey, Namespace, NamespaceLabels, Node,
-    NodeClass, Overlay, Pod, PodKey, PodPlace, PodSpec, PodState, Pool, Preemption, Price, Region, SkuName,
-    Supposed, Workload, label,
+    NodeClass, Overlay, Pod, PodKey, PodPlace, PodSpec, PodState, Pool, Preemption, Price, Quota, Region,
+    SkuName, Supposed, Workload, label,
 };
 use crate::policy::Policy;
 use crate::snapshot::{Assumption, Daemon, Gap, Snapshot};
@@ -44,6 +44,9 @@ pub struct World {
     /// What the VMs cost that nodes have today, offered to a class or not.
     #[serde(default)]
     pub prices: Vec<VmPrice>,
+    /// The subscription's quotas, where they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<Quota>,
     /// Labels that pods may ask for without their pool naming them, of those that pods ask for.
     pub well_known: BTreeSet<LabelKey>,
     /// NodePools.
@@ -138,6 +141,7 @@ impl World {
             catalog: String::new(),
             sizes: BTreeMap::new(),
             prices: Vec::new(),
+            quota: None,
             well_known: BTreeSet::new(),
             pools: Vec::new(),
             classes: Vec::new(),
@@ -163,6 +167,7 @@ impl World {
     pub fn of(snapshot: &Snapshot, policy: &Policy, spec: &PlanSpec) -> Self {
         let (pod_specs, pods) = grouped(&snapshot.pods);
         let (mut nodes, mut daemons) = (snapshot.nodes.clone(), snapshot.daemons.clone());
+        let sizes = sizes(snapshot, policy, spec);
         nodes.sort_by(|one, other| one.name.cmp(&other.name));
         // What a change is bound to stands with the change.
         nodes.iter_mut().for_each(|node| (node.uid, node.claim_uid) = (None, None));
@@ -171,7 +176,8 @@ impl World {
             documents: None,
             region: snapshot.catalog.region.clone(),
             catalog: snapshot.catalog.source().to_owned(),
-            sizes: sizes(snapshot, policy, spec),
+            quota: quota(snapshot, &sizes),
+            sizes,
             prices: prices(snapshot),
             well_known: well_known(snapshot),
             pools: policy.pools.values().cloned().collect(),
@@ -253,6 +259,7 @@ impl Plan {
             assumptions: world.assumptions.clone(),
             assumes_system_node: world.assumes_system_node,
             preemptions: world.preemptions.clone(),
+            quota: world.quota.clone().map(Arc::new),
             azure: None,
             supposed: Supposed {
                 what_if: self.spec.what_if.clone(),
@@ -407,6 +414,16 @@ impl<'a> Wanted<'a> {
             .retain(|offering| listed.contains(&(offering.zone.as_str(), offering.capacity_type.as_str())));
         (!kind.offerings.is_empty()).then_some(kind)
     }
+}
+
+/// Returns the quotas, with what VMs of these sizes take of them and those of the nodes that there are.
+fn quota(snapshot: &Snapshot, sizes: &BTreeMap<ClassName, Vec<InstanceType>>) -> Option<Quota> {
+    let quota = snapshot.quota.as_deref()?.clone();
+    let bought = snapshot.nodes_today().filter_map(bought_as).map(|(size, _)| size);
+    let listed = sizes.values().flatten().map(|kind| kind.name.clone());
+    let claimed = snapshot.nodes_today().flat_map(|node| &node.claimed.sizes).map(SkuName::new);
+    let needed: BTreeSet<SkuName> = bought.chain(listed).chain(claimed).collect();
+    Some(quota.with_only(|size| needed.contains(size)))
 }
 
 /// Returns what today's VMs cost.

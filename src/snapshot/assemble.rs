@@ -91,6 +91,7 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
         assumes_system_node: system_node::is_assumed(objects),
         supposed: crate::model::Supposed::default(),
         preemptions: Vec::new(),
+        quota: None,
         azure: None,
     }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::file::Stock;
 use crate::manifests::{Objects, OurObject};
 use crate::model::storage::Storage;
-use crate::model::{Node, Pod, PodPlace, PodSpec, label};
+use crate::model::{Node, Pod, PodPlace, PodSpec, Usage, label};
 
 /// What happened to something between two snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -81,6 +81,8 @@ pub struct Side<'a> {
     pub objects: &'a Objects,
     /// What Azure sells.
     pub stock: &'a Stock,
+    /// What the subscription uses of its quotas, where that is known.
+    pub usages: Option<&'a [Usage]>,
 }
 
 impl SnapshotDifference {
@@ -92,7 +94,7 @@ impl SnapshotDifference {
             nodes: nodes(&before.objects.nodes, &after.objects.nodes),
             pods: pods(&before.objects.pods, &after.objects.pods),
             configuration: configuration(&before.objects.ours, &after.objects.ours),
-            others: others(before.objects, after.objects),
+            others: [others(before.objects, after.objects), quotas(before.usages, after.usages)].concat(),
             catalog,
             at: (before.at != after.at).then(|| (time(before.at), time(after.at))),
         }
@@ -238,6 +240,22 @@ fn others(before: &Objects, after: &Objects) -> Vec<Changed> {
         all.push(Changed { way: Way::Changed, name: "what Azure refused".to_owned(), what: Vec::new() });
     }
     all
+}
+
+/// Holds the quotas against each other. What one side does not know makes no difference.
+fn quotas(before: Option<&[Usage]>, after: Option<&[Usage]>) -> Vec<Changed> {
+    let (Some(before), Some(after)) = (before, after) else { return Vec::new() };
+    let by_name = |usages: &[Usage]| -> BTreeMap<String, Usage> {
+        usages.iter().map(|usage| (usage.name.to_ascii_lowercase(), usage.clone())).collect()
+    };
+    let parts = |old: &Usage, new: &Usage| {
+        let parts = [("used", old.used, new.used), ("limit", old.limit, new.limit)];
+        let parts = parts.into_iter().filter(|(_, old, new)| old != new);
+        parts.map(|(part, old, new)| format!("{part} {old} to {new}")).collect()
+    };
+    let described = |usage: &Usage| vec![format!("used {}", usage.used), format!("limit {}", usage.limit)];
+    let name = |name: &String| format!("quota {name}");
+    held((&by_name(before), &by_name(after)), name, described, parts)
 }
 
 /// Returns these objects by kind and name, with what is kept of them.

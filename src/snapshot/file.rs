@@ -19,7 +19,7 @@ use crate::manifests::source::DOCUMENT_BYTES_MAX;
 use crate::manifests::{
     DUMP_BYTES_MAX, Fault, Kept, KeptObject, Names, NotUnderstood, Operated, Renders, Source, Why,
 };
-use crate::model::{Digest, Region, Workload};
+use crate::model::{Digest, Region, Usage, Workload};
 
 /// The version of the format.
 pub const API_VERSION: &str = "nodeform.dev/v1alpha1";
@@ -39,6 +39,8 @@ pub struct SnapshotFile {
     pub gaps: Vec<Gap>,
     /// What Azure sells.
     pub stock: Stock,
+    /// What the subscription used of its quotas, where that is known.
+    pub usages: Option<Vec<Usage>>,
     /// What Azure said of the cluster; `None` of what was not read live.
     pub azure: Option<AzureFacts>,
     /// The objects, and what was passed by.
@@ -160,13 +162,16 @@ struct WireFile<'a> {
     operated: BTreeSet<Operated>,
     /// What was there beside the objects and could not be read.
     unread: Vec<Gap>,
+    /// What the subscription used of its quotas. Absent: unknown, and nothing is limited by any.
+    #[serde(default)]
+    usages: Option<Vec<Usage>>,
 }
 
 /// Returns the text of the file, with a line feed at its end.
 #[must_use]
 pub fn write(file: &SnapshotFile) -> String {
     const WRITABLE: &str = "values of a snapshot have text keys and no floats";
-    let SnapshotFile { at, location, names, gaps, stock, azure, kept } = file;
+    let SnapshotFile { at, location, names, gaps, stock, usages, azure, kept } = file;
     let mut objects: Vec<&KeptObject> = kept.objects.iter().collect();
     // Events alone may stand twice, where they changed between two dumps.
     let content =
@@ -200,6 +205,7 @@ pub fn write(file: &SnapshotFile) -> String {
         unread: gaps,
         unrendered: &kept.renders,
         operated: &kept.operated,
+        usages,
     };
     let mut text = serde_json::to_string_pretty(&written).expect(WRITABLE);
     text.push('\n');
@@ -231,6 +237,8 @@ struct Written<'a> {
     unrendered: &'a BTreeSet<Renders>,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     operated: &'a BTreeSet<Operated>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usages: &'a Option<Vec<Usage>>,
 }
 
 /// Reads a snapshot's file.
@@ -277,6 +285,7 @@ pub fn read(source: &Source) -> Result<SnapshotFile, Vec<Fault>> {
         names: wire.names,
         gaps: wire.unread,
         stock,
+        usages: wire.usages,
         azure: wire.azure,
         kept,
     })

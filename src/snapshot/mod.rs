@@ -12,6 +12,7 @@ pub mod difference;
 pub mod file;
 pub mod headroom;
 pub mod obstacles;
+pub mod quota;
 pub mod storage_classes;
 pub mod suppose;
 pub mod system_daemons;
@@ -34,7 +35,9 @@ use crate::manifests::listed::Everywhere;
 use crate::manifests::tree::shortened_within;
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
-use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodPlace, PodSpec, Preemption, Refusal, Supposed};
+use crate::model::{
+    Namespace, NamespaceLabels, Node, Pod, PodPlace, PodSpec, Preemption, Quota, Refusal, Supposed,
+};
 
 /// A DaemonSet: what it adds to every node that it may run on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -208,6 +211,8 @@ pub struct Snapshot {
     /// What kube-scheduler makes of the pods that were seen, in the order in which it happens: the pods stand where they do
     /// afterwards ([`crate::solve::preempted`]).
     pub preemptions: Vec<Preemption>,
+    /// The subscription's quotas, where they were given or read; without them nothing is limited by any.
+    pub quota: Option<Arc<Quota>>,
     /// What Azure said of the cluster; only of a live one.
     pub azure: Option<Arc<AzureFacts>>,
 }
@@ -247,6 +252,7 @@ impl Snapshot {
             assumes_system_node,
             supposed,
             preemptions,
+            quota,
             azure,
         } = self;
         Self {
@@ -265,6 +271,7 @@ impl Snapshot {
             assumes_system_node: *assumes_system_node,
             supposed: supposed.clone(),
             preemptions: preemptions.clone(),
+            quota: quota.clone(),
             azure: azure.clone(),
         }
     }

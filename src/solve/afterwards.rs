@@ -18,7 +18,9 @@ use super::solution::{Solution, Target, Unplaced};
 pub(super) fn say(scene: &Scene<'_>, snapshot: &Snapshot, solution: &mut Solution) {
     let limits = Rule::Limits.to_string();
     let is_limited = |unplaced: &Unplaced| unplaced.rule == limits;
-    if !ledger::has_limits(scene.policy) || !solution.report.unplaced.iter().any(is_limited) {
+    if !ledger::has_limits(scene.market.limiting(scene.policy))
+        || !solution.report.unplaced.iter().any(is_limited)
+    {
         return;
     }
     let (then, gone) = when_gone(scene, snapshot, &solution.target);

@@ -20,7 +20,7 @@ use crate::snapshot::Snapshot;
 
 use super::fit::limits::{self, Charges, Ledger};
 use super::fit::taints;
-use super::ledger;
+use super::ledger::{self, Limiting, Vm};
 use super::market::{Market, Offers};
 use super::price::{self, PriceBook, Uncommitted};
 use super::solution::{NewNode, Solution, Substitute};
@@ -33,11 +33,12 @@ pub(super) fn keep(snapshot: &Snapshot, policy: &Policy, solution: &mut Solution
         return;
     }
     let rules = rules(snapshot);
-    if rules.is_empty() && !ledger::has_limits(policy) {
+    let limiting = Limiting { policy, quota: snapshot.quota.as_ref() };
+    if rules.is_empty() && !ledger::has_limits(limiting) {
         return;
     }
     let offers = &Offers::of(snapshot, policy);
-    let ledger = left(snapshot, policy);
+    let ledger = left(snapshot, limiting);
     let keys = keys(&rules);
     let asked = asked(policy, &keys);
     let mut table = Table { policy, rules: &rules, keys, asked, kinds: kinds(offers, policy), ledger };
@@ -56,13 +57,14 @@ pub(super) fn keep(snapshot: &Snapshot, policy: &Policy, solution: &mut Solution
 }
 
 /// Returns what existing nodes leave of all limits.
-fn left(snapshot: &Snapshot, policy: &Policy) -> Ledger {
+fn left(snapshot: &Snapshot, limiting: Limiting<'_>) -> Ledger {
+    let policy = limiting.policy;
     let nodes = &snapshot.nodes;
     // Only this limit needs to know what they cost.
     let cost = policy.fleet.limits.cost_per_month.map(|_| {
         price::cost(nodes, &Market::of(snapshot, policy), &PriceBook::new(&policy.fleet.prices)).effective
     });
-    ledger::opened(policy, nodes, &Uncommitted(Vec::new()), cost.unwrap_or_default())
+    ledger::opened(limiting, nodes, &Uncommitted(Vec::new()), cost.unwrap_or_default())
 }
 
 /// Which nodes a required spread counts, and by which label.
@@ -202,9 +204,7 @@ impl Table<'_> {
     fn charges(&self, node: &NewNode) -> Charges {
         let pool = self.policy.pools.get(&node.pool);
         let known = pool.and_then(|pool| Some((pool, *self.kinds.get(&pool.name)?.get(&node.size)?)));
-        known.map_or_else(Charges::new, |(pool, kind)| {
-            ledger::charges(&self.ledger, pool, kind, node.effective_price.known())
-        })
+        known.map_or_else(Charges::new, |(pool, kind)| ledger::charges(&self.ledger, pool, node.vm(kind)))
     }
 
     /// Returns whether a substitute stays within all limits, or takes no more of any than its node does.
@@ -215,9 +215,12 @@ impl Table<'_> {
         let Some(kind) = self.kinds.get(&pool.name).and_then(|kinds| kinds.get(&other.size)) else {
             return false;
         };
-        let charges = ledger::charges(left, pool, kind, other.effective_price.known());
-        limits::why(left, &charges).is_ok()
-            || charges.iter().zip(own).all(|((_, other), (_, own))| other <= own)
+        let Substitute { capacity_type, effective_price, .. } = other;
+        let vm = Vm { kind, capacity_type: *capacity_type, price: effective_price.known() };
+        let charges = ledger::charges(left, pool, vm);
+        let is_no_more =
+            |(place, amount): &(usize, i64)| own.iter().any(|(other, own)| other == place && amount <= own);
+        limits::why(left, &charges).is_ok() || charges.iter().all(is_no_more)
     }
 
     fn counted(&self, pool: &Pool, labels: &Requirements) -> Counted {

@@ -39,8 +39,8 @@ impl<'s> Impossible<'s> {
         let is_one = |pod: &Pod| pod.place == PodPlace::Waiting && contents.contains(&address(&pod.spec));
         let demand = Demand::of_these(snapshot, scene.topology, is_one);
         let nodes = existing::standing(snapshot, scene.daemons, scene.topology);
-        let left =
-            ledger::opened(scene.policy, &snapshot.nodes, &Uncommitted(Vec::new()), MicroUsdPerHour(0));
+        let limiting = scene.market.limiting(scene.policy);
+        let left = ledger::opened(limiting, &snapshot.nodes, &Uncommitted(Vec::new()), MicroUsdPerHour(0));
         let world = World { snapshot, demand: &demand, supply: scene.supply, nodes: &nodes, ledger: &left };
         let is_reached = |ask: &Ask| scene.supply.pools.iter().any(|pool| is_reached(pool, ask));
         let unplaced = nearest::all_of(&world, |ask| !is_reached(ask));

@@ -3,18 +3,41 @@
 //! Nodes that will be removed still count, with their money too: they are there while new ones are made, and
 //! a budget may keep them.
 
+use std::sync::Arc;
+
 use crate::model::{
-    CapacityType, InstanceType, MicroUsdPerHour, Node, Offering, Pool, ResourceName, amount::HOURS_PER_MONTH,
+    CapacityType, InstanceType, MicroUsdPerHour, Node, Offering, Pool, Quota, ResourceName, Taken,
+    amount::HOURS_PER_MONTH,
 };
 use crate::policy::Policy;
 
-use super::fit::limits::{Charges, Counter, Ledger};
+use super::fit::limits::{Charges, Counter, Ledger, Quotas};
 use super::price::{PriceBook, Uncommitted};
+
+/// A VM that may be made of a pool, as limits count it.
+#[derive(Clone, Copy, Debug)]
+pub struct Vm<'k> {
+    /// The size.
+    pub kind: &'k InstanceType,
+    /// How it is bought.
+    pub capacity_type: CapacityType,
+    /// What it costs, where that is known.
+    pub price: Option<MicroUsdPerHour>,
+}
+
+/// What sets limits: the user, and Azure by quota.
+#[derive(Clone, Copy, Debug)]
+pub struct Limiting<'l> {
+    /// What the user asks for.
+    pub policy: &'l Policy,
+    /// The subscription's quotas, where they are known.
+    pub quota: Option<&'l Arc<Quota>>,
+}
 
 /// Counts what the nodes take of all limits. `cost` is what they cost by the hour.
 #[must_use]
 pub fn opened<'n>(
-    policy: &Policy,
+    Limiting { policy, quota }: Limiting<'_>,
     nodes: impl IntoIterator<Item = &'n Node>,
     uncommitted: &Uncommitted,
     cost: MicroUsdPerHour,
@@ -51,13 +74,45 @@ pub fn opened<'n>(
     for (number, left) in uncommitted.0.iter().enumerate() {
         ledger.add(Counter::Commitment(number), i64::from(*left));
     }
+    if let Some(quota) = quota {
+        let quotas = Quotas { places: quotas(&mut ledger, quota, &all), quota: Arc::clone(quota) };
+        ledger.set_quotas(Arc::new(quotas));
+    }
     ledger
+}
+
+/// Adds the quotas that can leave too little, and returns the place of each. A family of which more is left than of the
+/// whole region never does: every vCPU of it counts there too.
+fn quotas(ledger: &mut Ledger, quota: &Quota, nodes: &[&Node]) -> Vec<Option<usize>> {
+    let mut used: Vec<i64> = quota.limits.iter().map(|limit| limit.elsewhere()).collect();
+    for node in nodes {
+        let taken = quota.taken_by(node);
+        for place in taken.names().filter_map(|name| quota.place(name)) {
+            used[place] = used[place].saturating_add(taken.vcpus);
+        }
+    }
+    // Less than nothing is left of nodes that go and that Azure never counted.
+    used.iter_mut().for_each(|used| *used = (*used).max(0));
+    let most = |place: usize| quota.limits[place].most();
+    let left = |place: usize| Some(most(place)?.saturating_sub(used[place]));
+    let total = [Quota::REGION, Quota::SPOT].map(|name| quota.place(name));
+    let of_region = total[0].and_then(left);
+    let binds = |place: usize| {
+        total.contains(&Some(place))
+            || of_region.is_none_or(|region| left(place).is_some_and(|own| own < region))
+    };
+    let add = |place: usize| {
+        let most = most(place).filter(|_| binds(place))?;
+        let name = Arc::clone(&quota.limits[place].name);
+        Some(ledger.add_used(Counter::Quota(name), most, used[place]))
+    };
+    (0..quota.limits.len()).map(add).collect()
 }
 
 /// Returns whether anything limits how much there may be.
 #[must_use]
-pub fn has_limits(policy: &Policy) -> bool {
-    opened(policy, [], &Uncommitted(Vec::new()), MicroUsdPerHour::default()).has_limits()
+pub fn has_limits(limiting: Limiting<'_>) -> bool {
+    opened(limiting, [], &Uncommitted(Vec::new()), MicroUsdPerHour::default()).has_limits()
 }
 
 fn capacity(nodes: &[&Node], resource: &ResourceName) -> i64 {
@@ -75,16 +130,24 @@ fn length(nodes: usize) -> i64 {
 /// Returns what one node of this size takes of the limits. A size whose price is not known takes more money
 /// than any limit leaves.
 #[must_use]
-pub fn charges(ledger: &Ledger, pool: &Pool, kind: &InstanceType, price: Option<MicroUsdPerHour>) -> Charges {
+pub fn charges(ledger: &Ledger, pool: &Pool, Vm { kind, capacity_type, price }: Vm<'_>) -> Charges {
     let amount = |counter: &Counter| match counter {
         Counter::PoolResource(name, resource) => (*name == pool.name).then(|| kind.capacity.get(resource)),
         Counter::PoolNodes(name) => (*name == pool.name).then_some(1),
         Counter::FleetResource(resource) => Some(kind.capacity.get(resource)),
         Counter::FleetNodes => Some(1),
         Counter::FleetCost => Some(price.map_or(i64::MAX, |price| price.0)),
-        Counter::Commitment(_) => None,
+        Counter::Commitment(_) | Counter::Quota(_) => None,
     };
-    ledger.iter().filter_map(|(place, counter, _)| Some((place, amount(counter)?))).collect()
+    let mut charges: Charges =
+        ledger.before_quotas().filter_map(|(place, counter, _)| Some((place, amount(counter)?))).collect();
+    if let Some(Quotas { quota, places }) = ledger.quotas() {
+        let taken: Taken<'_> = quota.taken(kind.name.as_str(), capacity_type, &kind.capacity);
+        let of = taken.names().filter_map(|name| places[quota.place(name)?]);
+        charges.extend(of.map(|place| (place, taken.vcpus)));
+        charges.sort_unstable();
+    }
+    charges
 }
 
 /// Returns the numbers of the commitments that pay for a VM of this offering.
@@ -98,9 +161,10 @@ pub fn commitments(
     if offering.capacity_type != CapacityType::OnDemand {
         return Vec::new();
     }
-    let unused = ledger.iter().filter_map(|(_, counter, left)| match counter {
+    let unused = ledger.before_quotas().filter_map(|(_, counter, left)| match counter {
         Counter::Commitment(number) if left > 0 => Some(*number),
         Counter::Commitment(_)
+        | Counter::Quota(_)
         | Counter::PoolResource(..)
         | Counter::PoolNodes(_)
         | Counter::FleetResource(_)
@@ -113,6 +177,6 @@ pub fn commitments(
 /// Returns the place of a commitment's counter.
 #[must_use]
 pub fn commitment(ledger: &Ledger, number: usize) -> Option<usize> {
-    let mut counters = ledger.iter();
+    let mut counters = ledger.before_quotas();
     counters.find(|(_, counter, _)| **counter == Counter::Commitment(number)).map(|(place, _, _)| place)
 }

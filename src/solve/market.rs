@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use crate::catalog::Offered;
 use crate::model::{
-    CapacityType, ClassName, InstanceType, LabelKey, NetworkSetup, Node, Pool, Price, SkuName, label,
+    CapacityType, ClassName, InstanceType, LabelKey, NetworkSetup, Node, Pool, Price, Quota, SkuName, label,
 };
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
 use super::caution::Caution;
 use super::fit::slots::SizeSlots;
+use super::ledger::Limiting;
 use super::overlay::Overlaid;
 use super::{demand, learnt, price};
 
@@ -26,6 +27,8 @@ const NETWORK_DEFAULT: NetworkSetup = NetworkSetup::AzureOverlay { is_cilium: fa
 pub struct Market {
     /// What counts beside prices when new nodes are chosen.
     pub caution: Caution,
+    /// The subscription's quotas.
+    pub quota: Option<Arc<Quota>>,
     /// What VMs of the sizes cost that nodes have today, offered to anybody or not.
     pub today: BTreeMap<(SkuName, CapacityType), Price>,
     /// What the OS disks of those sizes are taken to cost where a node's class is not known.
@@ -81,6 +84,7 @@ impl Market {
         let well_known = keys.iter().filter(may_be_asked).cloned().collect();
         Self {
             caution,
+            quota: snapshot.quota.clone(),
             today: today.collect(),
             disks,
             slots: SizeSlots::of(snapshot),
@@ -88,6 +92,12 @@ impl Market {
             well_known,
             offers,
         }
+    }
+
+    /// Returns what sets limits: this policy, and the quotas.
+    #[must_use]
+    pub const fn limiting<'l>(&'l self, policy: &'l Policy) -> Limiting<'l> {
+        Limiting { policy, quota: self.quota.as_ref() }
     }
 
     /// Returns what nodes of a pool may be made of; `None` where its class is not in the input.

@@ -73,8 +73,7 @@ fn takes(
         !is_tied || (usable.offering.zone == node.zone && usable.offering.capacity_type == node.capacity_type)
     };
     let is_left = |kind: &Kind<'_>, usable: &Usable<'_>| {
-        let price = usable.quote.effective.known();
-        let charges = ledger::charges(left, pool.pool, kind.kind, price);
+        let charges = ledger::charges(left, pool.pool, usable.vm(kind));
         left.uses(&charges) > 0
     };
     let is_reached = |place: usize, usable: &Usable<'_>| {

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::{
-    CapacityType, DisruptionReason, ExtraCost, Form, LabelKey, MicroUsdPerHour, NodeName, PodKey, PoolName,
-    Preference, Price, Resources, SchedulingRule, SkuName, Workload, Zone,
+    CapacityType, DisruptionReason, ExtraCost, Form, InstanceType, LabelKey, MicroUsdPerHour, NodeName,
+    PodKey, PoolName, Preference, Price, Resources, SchedulingRule, SkuName, Workload, Zone,
 };
 
 use super::caution::Weighed;
+use super::ledger::Vm;
 
 /// The fleet that should exist, and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -107,6 +108,12 @@ pub struct NewNode {
 }
 
 impl NewNode {
+    /// Returns its VM, of this size, as limits count it.
+    #[must_use]
+    pub fn vm<'k>(&self, kind: &'k InstanceType) -> Vm<'k> {
+        Vm { kind, capacity_type: self.capacity_type, price: self.effective_price.known() }
+    }
+
     /// Returns what it costs and what it counts as.
     #[must_use]
     pub fn weighed(&self) -> Weighed {

@@ -54,7 +54,7 @@ pub(super) fn without(
     looked_again: &dyn Fn(&Snapshot) -> Solution,
 ) -> Vec<Snapshot> {
     let is_asked = solution.report.left_over() > 0
-        && ledger::has_limits(scene.policy)
+        && ledger::has_limits(scene.market.limiting(scene.policy))
         && !scene.topology.is_empty()
         && snapshot.nodes.len() <= NODES_MAX
         && bind(scene, snapshot, solution);
@@ -91,9 +91,8 @@ fn bind(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solution) -> bool {
     let left = whole::left(scene, snapshot.nodes.iter(), &solution.target.new);
     scene.supply.pools.iter().any(|pool| {
         let ways = pool.kinds.iter().flat_map(|kind| kind.offerings.iter().map(move |usable| (kind, usable)));
-        let charges = |(kind, usable): (&Kind<'_>, &Usable<'_>)| {
-            ledger::charges(&left, pool.pool, kind.kind, usable.quote.effective.known())
-        };
+        let charges =
+            |(kind, usable): (&Kind<'_>, &Usable<'_>)| ledger::charges(&left, pool.pool, usable.vm(kind));
         ways.map(charges).any(|charges| limits::exceeded(&left, &charges).next().is_some())
     })
 }

@@ -185,3 +185,58 @@ fn a_small_amount_of_memory_without_a_unit_is_not_taken_for_bytes() {
         assert!(listed.status.success(), "{fine}: {}", aside(&listed));
     }
 }
+
+#[test]
+fn the_quotas_of_a_subscription_limit_what_is_planned_and_explained() {
+    let folder = empty_folder("quotas");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("it can be written");
+    write(
+        "all.yaml",
+        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: general}\nspec:\n  template:\n    spec:\n      \
+         nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}\n      requirements: [{key: \
+         node.kubernetes.io/instance-type, operator: In, values: [Standard_D4s_v5]}]\n---\napiVersion: v1\nkind: Pod\n\
+         metadata: {name: web}\nspec: {containers: [{name: web, resources: {requests: {cpu: '3'}}}]}\n",
+    );
+    write(
+        "usage.json",
+        "[\n  {\"currentValue\": \"8\", \"limit\": \"10\", \"name\": {\"value\": \"STANDARDDSv5Family\"}},\n  \
+         {\"currentValue\": 8, \"limit\": 3000000000, \"name\": {\"value\": \"cores\"}}\n]\n",
+    );
+    let asked = ["--location", "westeurope", "--no-system-daemonsets", "--usage", "usage.json"];
+    let plan = start(&[&["plan", "all.yaml", "--out", "plan.json"], &asked[..]].concat(), &folder, "");
+    assert!(plan.status.success(), "{}", aside(&plan));
+    let said = "quota `STANDARDDSv5Family` is 10 vCPUs, 8 used, and a node needs 4";
+    assert!(
+        out(&plan).starts_with("Plan: 0 to add") && unfolded(&out(&plan)).contains(said),
+        "{}",
+        out(&plan)
+    );
+    let verified = start(&["verify", "plan.json"], &folder, "");
+    assert!(verified.status.success(), "{}", aside(&verified));
+    for what in ["pod/web", "size/Standard_D4s_v5"] {
+        let explained = start(&[&["explain", what, "all.yaml"], &asked[..]].concat(), &folder, "");
+        assert!(
+            unfolded(&out(&explained)).contains(said),
+            "{what}: {}{}",
+            out(&explained),
+            aside(&explained)
+        );
+    }
+    write(
+        "usage.json",
+        "[\n  {\"currentValue\": 1,\n   \"limit\": \"many\", \"name\": {\"value\": \"cores\"}}\n]\n",
+    );
+    let refused = start(&[&["plan", "all.yaml"], &asked[..]].concat(), &folder, "");
+    assert_eq!(refused.status.code(), Some(1), "{}", out(&refused));
+    let said = "`usage.json` at line 3: this is no usage of a quota: `many` is no whole number\nhint: give the output of";
+    assert!(aside(&refused).contains(said), "{}", aside(&refused));
+    std::fs::remove_file(folder.join("usage.json")).expect("it was written");
+    let refused = start(&[&["plan", "all.yaml"], &asked[..]].concat(), &folder, "");
+    assert_eq!(refused.status.code(), Some(1), "{}", out(&refused));
+    assert!(aside(&refused).contains("`--usage usage.json` cannot be read"), "{}", aside(&refused));
+}
+
+/// Returns a text with its lines joined.
+fn unfolded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -9,6 +9,7 @@ mod destroy;
 mod found;
 mod programs;
 mod questions;
+mod quota;
 mod secrets;
 #[path = "../support/shared.rs"]
 mod shared;

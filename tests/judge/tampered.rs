@@ -1,5 +1,6 @@
 //! Planted bugs: a good plan is tampered with, and the judge must object by the right rule.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::support::build::World;
@@ -10,7 +11,8 @@ use nodeform::model::disruption_budget::{BudgetCounts, DisruptionBudget, PodBoun
 use nodeform::model::{
     Budget, BudgetNodes, CapacityType, ChangeClass, ConsolidationPolicy, DisruptionReason, Effect, Freeze,
     FreezeWindow, Holds, LabelKey, LabelSelector, MicroUsd, MicroUsdPerHour, NodeStage, Operator, PodKey,
-    Price, Requirement, ResourceName, SchedulingRule, Trouble, Wishes, label,
+    Price, Quota, Requirement, ResourceName, SchedulingRule, SizeQuota, SkuName, Trouble, Usage, Wishes,
+    label,
 };
 use nodeform::plan::{
     Change, ChangeId, ClaimSpec, Create, Delete, HeldChange, Inputs, Placement, Plan, Precondition, Reason,
@@ -581,6 +583,29 @@ mod limits {
             case.0 = case.0.fleet(|fleet| limit(&mut fleet.limits));
             objects_only(Rule::FleetLimits, &case);
         }
+    }
+
+    #[test]
+    fn a_quota_that_is_exceeded_is_seen() {
+        // The plan makes four vCPUs on demand and four as spot.
+        let beyond = |usages: &[(&str, i64, i64)]| {
+            let mut case = shop();
+            let usage = |(name, used, limit): &(&str, i64, i64)| Usage {
+                name: Arc::from(*name),
+                used: *used,
+                limit: *limit,
+            };
+            let usages: Vec<Usage> = usages.iter().map(usage).collect();
+            let size = SizeQuota { family: Arc::from("standardDSv5Family"), vcpus: 4 };
+            let sizes = BTreeMap::from([(SkuName::new("Standard_D4s_v5"), size)]);
+            case.0.snapshot.quota = Some(Arc::new(Quota::new(&usages, sizes)));
+            rules(&case)
+        };
+        assert_eq!(beyond(&[("StandardDsV5Family", 6, 10), ("cores", 0, 4), ("lowPriorityCores", 1, 5)]), []);
+        assert_eq!(beyond(&[("StandardDsV5Family", 7, 10)]), [Rule::Quota]);
+        assert_eq!(beyond(&[("cores", 0, 3)]), [Rule::Quota]);
+        assert_eq!(beyond(&[("LowPriorityCores", 2, 5)]), [Rule::Quota]);
+        assert_eq!(beyond(&[("standardDPSv5Family", 0, 0), ("cores", 9, -1)]), []);
     }
 
     #[test]

@@ -403,7 +403,7 @@ async fn creates_that_azure_refuses_stand_in_the_status_with_its_code_until_they
 
 #[tokio::test]
 async fn what_azure_refuses_is_not_asked_for_again_while_the_pool_has_other_offerings() {
-    let world = WORLD
+    let world = crate::program::without_usages(WORLD)
         .replacen("  location: westeurope\n", "  location: westeurope\n  quotas: {lowPriorityCores: 0}\n", 1)
         .replace("values: [on-demand]", "values: [spot, on-demand]");
     let mut running = Running::of_world(&world, "auto", "60").await;

@@ -8,7 +8,11 @@ use crate::program::Program;
 const WORLD: &str = include_str!("world.yaml");
 
 async fn started(arguments: &[&str]) -> Program {
-    let program = Program::of(WORLD, arguments).await;
+    started_in(WORLD, arguments).await
+}
+
+async fn started_in(world: &str, arguments: &[&str]) -> Program {
+    let program = Program::of(world, arguments).await;
     // Its Deployment has made its pods: two looks at the world see the same.
     program.wait_for(|state| state["pods"].as_array().is_some_and(|pods| pods.len() >= 5)).await;
     program
@@ -31,6 +35,31 @@ async fn a_live_cluster_is_planned_and_nothing_is_written() {
         .collect();
     assert_eq!(writes, Vec::<&str>::new());
     crate::specifications::judge(record.path());
+}
+
+#[tokio::test]
+async fn the_quotas_of_the_subscription_limit_a_live_plan() {
+    let limited =
+        WORLD.replacen("  location: westeurope\n", "  location: westeurope\n  quotas: {cores: 0}\n", 1);
+    let program = started_in(&limited, &[]).await;
+    let ran = program.nodeform(&["plan", "--live"], &[]).await;
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.printed.starts_with("Plan: 0 to add"), "{}", ran.printed);
+    assert!(ran.printed.contains("quota `cores` is 0 vCPUs, 0 used, and a node needs"), "{}", ran.printed);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("usage.json").display().to_string();
+    std::fs::write(&file, r#"[{"name": {"value": "cores"}, "currentValue": "0", "limit": "100"}]"#)
+        .expect("saved");
+    let ran = program.nodeform(&["plan", "--live", "--usage", &file], &[]).await;
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(!ran.printed.starts_with("Plan: 0 to add"), "a file replaces what Azure says: {}", ran.printed);
+    // What may not be read is unknown: nothing is limited, and it is said.
+    let program = started_in(&crate::program::without_usages(&limited), &[]).await;
+    let ran = program.nodeform(&["plan", "--live"], &[]).await;
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(!ran.printed.starts_with("Plan: 0 to add"), "{}", ran.printed);
+    let said = "Assumed: no quota of the subscription limits new nodes";
+    assert_eq!(ran.printed.matches(said).count(), 1, "{}", ran.printed);
 }
 
 #[tokio::test]

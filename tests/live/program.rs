@@ -15,6 +15,16 @@ const PATIENCE: Duration = Duration::from_secs(240);
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 
+/// Returns a world whose role may not read what the subscription uses of its quotas.
+pub(crate) fn without_usages(documents: &str) -> String {
+    let actions = "Microsoft.Resources/*, Microsoft.Authorization/*, Microsoft.ContainerService/*, \
+                   Microsoft.Compute/virtualMachines/*, Microsoft.Compute/disks/*, \
+                   Microsoft.Compute/locations/communityGalleries/*, Microsoft.Compute/locations/operations/*, \
+                   Microsoft.Network/*, Microsoft.ManagedIdentity/*";
+    let location = "  location: westeurope\n";
+    documents.replacen(location, &format!("{location}  permissions: [{actions}]\n"), 1)
+}
+
 pub(crate) struct Program {
     child: Child,
     announcement: Value,

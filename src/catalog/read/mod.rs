@@ -10,6 +10,7 @@ mod kind;
 mod plain;
 pub(super) mod regions;
 mod retail;
+pub(super) mod usages;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

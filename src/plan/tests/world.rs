@@ -148,6 +148,7 @@ pub(crate) fn snapshot(nodes: Vec<Node>, pods: Vec<Pod>) -> Snapshot {
         assumptions: Vec::new(),
         supposed: crate::model::Supposed::default(),
         preemptions: Vec::new(),
+        quota: None,
         azure: None,
     }
 }

@@ -409,6 +409,7 @@ fn not_chosen(because: &NotChosen) -> String {
         NotChosen::HoldsNone => {
             "it does not hold the pods of any new node, or cannot be had where they go".to_owned()
         }
+        NotChosen::NoQuota(because) => because.clone(),
         NotChosen::CountsDearer { chosen } => format!(
             "it costs no more than `{chosen}` and counts as dearer, being scarce or refused (`prefer: availability`)"
         ),

@@ -138,6 +138,7 @@ impl<'a> World<'a> {
             supposed: Supposed { wishes: Wishes::default(), ..seen.supposed.clone() },
             // Who was to give way has, and who was preempted has another place, or waits.
             preemptions: Vec::new(),
+            quota: seen.quota.clone(),
             azure: None,
         }
     }

@@ -65,7 +65,9 @@ fn suits(scene: &Scene<'_>, (before, first): (&Snapshot, &Solution), second: &So
     if !unplaced.is_empty() || !held.is_empty() {
         return false;
     }
-    if ledger::has_limits(scene.policy) && (second.report.left_over() > 0 || scene.supply.tiers() > 1) {
+    if ledger::has_limits(scene.market.limiting(scene.policy))
+        && (second.report.left_over() > 0 || scene.supply.tiers() > 1)
+    {
         return false;
     }
     let gone: BTreeSet<&NodeName> = busy(&first.target).map(|removal| &removal.node).collect();

@@ -14,7 +14,7 @@ use crate::snapshot::Snapshot;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::{self, Demand};
 use crate::solve::impossible::Impossible;
-use crate::solve::ledger;
+use crate::solve::ledger::{self, Limiting};
 use crate::solve::market::Market;
 use crate::solve::memo::{Memos, Supplied, held};
 use crate::solve::price::PriceBook;
@@ -99,6 +99,7 @@ impl Kept {
             assumptions,
             assumes_system_node,
             supposed,
+            quota,
             // Where pods stand says all of it.
             preemptions: _,
             azure: _,
@@ -107,7 +108,7 @@ impl Kept {
             && *assumes_system_node == snapshot.assumes_system_node
             && (daemons, namespaces, storage, budgets)
                 == (&snapshot.daemons, &snapshot.namespaces, &snapshot.storage, &snapshot.budgets)
-            && (refusals, supposed) == (&snapshot.refusals, &snapshot.supposed)
+            && (refusals, supposed, quota) == (&snapshot.refusals, &snapshot.supposed, &snapshot.quota)
             && *nodes == snapshot.nodes
             && are_same(pods, &snapshot.pods)
             && *catalog == snapshot.catalog
@@ -171,7 +172,8 @@ impl Kept {
             other => other,
         };
         let mut world = condensed(self.after.clone(), &asked.rules);
-        if !ledger::has_limits(&self.policy) && self.policy.fleet.prices.commitments.is_empty() {
+        let limiting = Limiting { policy: &self.policy, quota: self.world.quota.as_ref() };
+        if !ledger::has_limits(limiting) && self.policy.fleet.prices.commitments.is_empty() {
             without_leaving(&mut world);
         }
         // Whoever waits changes the market by nothing but the labels asked about.

@@ -84,7 +84,8 @@ impl Ground<'_> {
             demand.to_mut().shapes.extend(slack.shapes.iter().cloned());
         }
         let free = Costs::of(snapshot, &Shrunk::default(), market, book).free;
-        let ledger = ledger::opened(policy, &snapshot.nodes, &free, MicroUsdPerHour(0)).without_limits();
+        let ledger = ledger::opened(market.limiting(policy), &snapshot.nodes, &free, MicroUsdPerHour(0))
+            .without_limits();
         pack::appraised(&demand, (supply, memo), (&ledger, book))
     }
 }
@@ -225,7 +226,7 @@ fn placed<'a>(
     let shrunk = shrink::shrink(snapshot, policy, &nodes, &open);
     let costs = Costs::of(snapshot, &shrunk, market, book);
     let there = price::cost(&snapshot.nodes, market, book).effective;
-    let ledger = ledger::opened(policy, &snapshot.nodes, &costs.free, there);
+    let ledger = ledger::opened(market.limiting(policy), &snapshot.nodes, &costs.free, there);
     let fills = approach.fills;
     let (problem, packing) = pack::pack((&packed, &left), (supply, memo), (&ledger, book), (effort, fills));
     let desk = Desk { problem: &problem, supply, memo, demand: &packed, book, effort };

@@ -33,7 +33,7 @@ fn ledger_after(
 ) -> Ledger {
     let book = PriceBook::new(&policy.fleet.prices);
     let mut ledger = ledger::opened(
-        policy,
+        market.limiting(policy),
         &snapshot.nodes,
         &Uncommitted::all(&book),
         price::cost(&snapshot.nodes, market, &book).effective,
@@ -41,7 +41,7 @@ fn ledger_after(
     for node in &solution.target.new {
         let found = supply.pools.iter().find(|pool| pool.pool.name == node.pool).and_then(|pool| {
             let kind = pool.kinds.iter().find(|kind| kind.kind.name == node.size)?;
-            Some(ledger::charges(&ledger, pool.pool, kind.kind, node.effective_price.known()))
+            Some(ledger::charges(&ledger, pool.pool, node.vm(kind.kind)))
         });
         ledger.take(&found.unwrap_or_default(), 1);
     }

@@ -5,11 +5,15 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::caution;
 use crate::solve::daemons::Daemons;
+use crate::solve::fit::limits::{self, Ledger};
+use crate::solve::ledger;
 use crate::solve::market::Market;
 use crate::solve::price::PriceBook;
 use crate::solve::solution::{NewNode, Solution};
-use crate::solve::supply::{Kind, PoolSupply, Supply, refusal};
+use crate::solve::supply::{Kind, PoolSupply, Supply, Usable, refusal};
 use crate::solve::topology::Topology;
+
+use super::ledger_after;
 
 /// What a pool makes of a size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +51,8 @@ pub enum NotChosen {
     OtherPools,
     /// It does not hold the pods of any new node of the pool.
     HoldsNone,
+    /// A quota leaves no node of it beside the plan.
+    NoQuota(String),
     /// It costs no more than this size, and counts as dearer: `prefer: availability`.
     CountsDearer {
         /// The size that was chosen.
@@ -84,8 +90,9 @@ pub fn explain_size(
     let daemons = Daemons::of(snapshot, &Topology::of(snapshot));
     let book = PriceBook::new(&policy.fleet.prices);
     let supply = Supply::of(policy, &market, &book, &daemons);
+    let left = ledger_after((snapshot, policy), &market, &supply, solution);
     let use_of = |name: &PoolName| match supply.pools.iter().find(|pool| pool.pool.name == *name) {
-        Some(pool) => pool_use(pool, solution, size),
+        Some(pool) => pool_use(pool, (solution, &left), size),
         None => {
             let pool = &policy.pools[name];
             let what = refusal(policy, pool, &market).err().map(|warning| warning.what);
@@ -96,7 +103,7 @@ pub fn explain_size(
     SizeExplanation { size: size.clone(), pools }
 }
 
-fn pool_use(pool: &PoolSupply<'_>, solution: &Solution, size: &SkuName) -> PoolUse {
+fn pool_use(pool: &PoolSupply<'_>, (solution, left): (&Solution, &Ledger), size: &SkuName) -> PoolUse {
     let own = || solution.target.new.iter().filter(|node| node.pool == pool.pool.name);
     let used = own().filter(|node| node.size == *size).count();
     if used > 0 {
@@ -110,9 +117,19 @@ fn pool_use(pool: &PoolSupply<'_>, solution: &Solution, size: &SkuName) -> PoolU
     let cheapest = prices.min_by_key(|price| (price.known().is_none(), price.known()));
     PoolUse::NotCheapest {
         effective_price: cheapest.unwrap_or(Price::Unknown),
-        because: not_chosen(solution, &own().collect::<Vec<_>>(), kind),
+        because: without_quota(pool, kind, left)
+            .unwrap_or_else(|| not_chosen(solution, &own().collect::<Vec<_>>(), kind)),
         needs_name: kind.needs_name,
     }
+}
+
+/// Says which quota leaves no node of a size, however it is bought.
+fn without_quota(pool: &PoolSupply<'_>, kind: &Kind<'_>, left: &Ledger) -> Option<NotChosen> {
+    let charges = |usable| ledger::charges(left, pool.pool, Usable::vm(usable, kind));
+    let all: Vec<_> = kind.offerings.iter().map(charges).collect();
+    let is_short = !all.is_empty() && all.iter().all(|charges| left.lacks_quota(charges));
+    let why = limits::why(left, all.first().filter(|_| is_short)?).err()?;
+    Some(NotChosen::NoQuota(why.because))
 }
 
 /// Says why no node of the pool, whose new nodes are `own`, is of this size.

@@ -1,10 +1,12 @@
-//! Limits: what a pool and the whole fleet may have, counted by the capacity of the sizes that are chosen.
+//! Limits: what a pool and the whole fleet may have, counted by the capacity of the sizes that are chosen, and what a
+//! subscription may have by its quotas.
 //!
 //! A limit that is exceeded already lets nothing more in, and takes nothing away.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::model::{MicroUsdPerHour, PoolName, ResourceName};
+use crate::model::{MicroUsdPerHour, PoolName, Quota, ResourceName};
 
 use super::{Miss, Rule};
 
@@ -23,6 +25,17 @@ pub enum Counter {
     FleetCost,
     /// The VMs of a commitment that nothing uses yet; no limit, but what makes them cheap.
     Commitment(usize),
+    /// The vCPUs of a quota, by its name.
+    Quota(Arc<str>),
+}
+
+/// The quotas of a subscription, and where a ledger counts them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quotas {
+    /// What Azure says.
+    pub quota: Arc<Quota>,
+    /// The place of each in the ledger; none of those that never leave too little.
+    pub places: Vec<Option<usize>>,
 }
 
 impl Counter {
@@ -44,6 +57,7 @@ impl Counter {
             Self::FleetNodes => (fleet(), "node".to_owned()),
             Self::FleetCost => (fleet(), "`costPerMonth`".to_owned()),
             Self::Commitment(_) => ("a commitment".to_owned(), "node".to_owned()),
+            Self::Quota(name) => (format!("quota `{name}`"), "vCPU".to_owned()),
         }
     }
 
@@ -52,7 +66,9 @@ impl Counter {
     pub fn show(&self, amount: i64) -> String {
         match self {
             Self::PoolResource(_, name) | Self::FleetResource(name) => name.show(amount),
-            Self::PoolNodes(_) | Self::FleetNodes | Self::Commitment(_) => amount.to_string(),
+            Self::PoolNodes(_) | Self::FleetNodes | Self::Commitment(_) | Self::Quota(_) => {
+                amount.to_string()
+            }
             Self::FleetCost => {
                 let cents = MicroUsdPerHour(amount).per_month().0 / 10_000;
                 format!("${}.{:02} a month", cents / 100, cents % 100)
@@ -70,6 +86,7 @@ impl std::fmt::Display for Counter {
             Self::FleetNodes => write!(formatter, "limit `nodes` of the fleet"),
             Self::FleetCost => write!(formatter, "limit `costPerMonth` of the fleet"),
             Self::Commitment(_) => write!(formatter, "commitment"),
+            Self::Quota(name) => write!(formatter, "quota `{name}`"),
         }
     }
 }
@@ -86,6 +103,8 @@ pub struct Ledger {
     most: Vec<i64>,
     /// How many nodes of no pool the fleet's limits count.
     foreign: usize,
+    /// The quotas, whose counters are the last.
+    quotas: Option<Arc<Quotas>>,
 }
 
 impl Ledger {
@@ -94,16 +113,62 @@ impl Ledger {
         self.add_used(counter, left, 0);
     }
 
-    /// Adds a limit of which so much is used.
-    pub fn add_used(&mut self, counter: Counter, most: i64, used: i64) {
+    /// Adds a limit of which so much is used, and returns its place.
+    pub fn add_used(&mut self, counter: Counter, most: i64, used: i64) -> usize {
         self.counters.push(counter);
         self.left.push(most.saturating_sub(used));
         self.most.push(most);
+        self.counters.len() - 1
+    }
+
+    /// Sets the quotas, whose counters were added last.
+    pub fn set_quotas(&mut self, quotas: Arc<Quotas>) {
+        self.quotas = Some(quotas);
+    }
+
+    /// Returns the quotas that are counted.
+    #[must_use]
+    pub fn quotas(&self) -> Option<&Quotas> {
+        self.quotas.as_deref()
+    }
+
+    /// Returns whether a quota is among the counters that leave too little for these charges.
+    #[must_use]
+    pub fn lacks_quota(&self, charges: &[(usize, i64)]) -> bool {
+        exceeded(self, charges).any(|(place, _)| matches!(self.counters[*place], Counter::Quota(_)))
+    }
+
+    /// Returns how much there may be of a quota and how much is used with this plan; none where it limits nothing.
+    #[must_use]
+    pub fn quota_left(&self, name: &str) -> Option<(i64, i64)> {
+        let Quotas { quota, places } = self.quotas()?;
+        let place = quota.place(name)?;
+        match places[place] {
+            Some(counter) => {
+                Some((self.most[counter], self.most[counter].saturating_sub(self.left[counter])))
+            }
+            None => Some((quota.limits[place].most()?, quota.limits[place].used)),
+        }
+    }
+
+    /// Says how far a quota is used, without and with this plan, and what one more node needs.
+    fn said_of_quota(&self, name: &str, place: usize, amount: i64) -> String {
+        let (most, used) = (self.most[place], self.most[place].saturating_sub(self.left[place]));
+        let quota = self.quotas().map(|Quotas { quota, .. }| quota);
+        let today = quota.and_then(|quota| Some(quota.limits[quota.place(name)?].used));
+        let planned = match today {
+            Some(today) if today != used => format!("{today} used ({used} with this plan)"),
+            Some(_) | None => format!("{used} used"),
+        };
+        format!("quota `{name}` is {most} vCPUs, {planned}, and a node needs {amount}")
     }
 
     /// Says how far a limit is used, and what one more node of so much would take.
     fn said(&self, place: usize, amount: i64) -> String {
         let (counter, most, left) = (&self.counters[place], self.most[place], self.left[place]);
+        if let Counter::Quota(name) = counter {
+            return self.said_of_quota(name, place, amount);
+        }
         let ((object, what), used) = (counter.named(), most.saturating_sub(left));
         let (of, beside) = (counter.show(most), self.beside(counter));
         let used = counter.show(used);
@@ -127,9 +192,14 @@ impl Ledger {
     /// Says which nodes of no pool a limit counts, for people; nothing where it counts none.
     fn beside(&self, counter: &Counter) -> String {
         match (counter, self.foreign) {
-            (Counter::PoolResource(..) | Counter::PoolNodes(_) | Counter::Commitment(_), _) | (_, 0) => {
-                String::new()
-            }
+            (
+                Counter::PoolResource(..)
+                | Counter::PoolNodes(_)
+                | Counter::Commitment(_)
+                | Counter::Quota(_),
+                _,
+            )
+            | (_, 0) => String::new(),
             (_, 1) => " (1 node of no NodePool counts too)".to_owned(),
             (_, nodes) => format!(" ({nodes} nodes of no NodePool count too)"),
         }
@@ -144,6 +214,11 @@ impl Ledger {
             .map(|(place, (counter, left))| (place, counter, *left))
     }
 
+    /// Returns the same without quotas: of those only a few are of any one VM.
+    pub fn before_quotas(&self) -> impl Iterator<Item = (usize, &Counter, i64)> {
+        self.iter().take_while(|(_, counter, _)| !matches!(counter, Counter::Quota(_)))
+    }
+
     /// Returns whether anything but commitments is counted.
     #[must_use]
     pub fn has_limits(&self) -> bool {
@@ -156,7 +231,8 @@ impl Ledger {
         self.counters.iter().any(|counter| match counter {
             Counter::PoolResource(own, _) | Counter::PoolNodes(own) => own == pool,
             Counter::FleetResource(_) | Counter::FleetNodes | Counter::FleetCost => true,
-            Counter::Commitment(_) => false,
+            // A quota that leaves room keeps no pod away, and one that leaves none says so itself.
+            Counter::Commitment(_) | Counter::Quota(_) => false,
         })
     }
 

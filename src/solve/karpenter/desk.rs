@@ -11,7 +11,7 @@ use crate::solve::fit::limits::Ledger;
 use crate::solve::fit::mounts::{Free, Mounts, Shared};
 use crate::solve::fit::variety::Asked;
 use crate::solve::fit::{Site, labels, limits, variety, volumes};
-use crate::solve::ledger;
+use crate::solve::ledger::{self, Vm};
 use crate::solve::market::Market;
 use crate::solve::pack::finish::chosen_labels;
 use crate::solve::pack::substitutes;
@@ -123,7 +123,8 @@ impl Desk<'_> {
             Some((_, commitment)) => self.book.committed(kind.kind, usable.offering, commitment),
             None => usable.quote,
         };
-        let charges = ledger::charges(ledger, pool.pool, kind.kind, quote.effective.known());
+        let charges =
+            ledger::charges(ledger, pool.pool, Vm { price: quote.effective.known(), ..usable.vm(kind) });
         limits::why(ledger, &charges).map_err(|miss| miss.because)?;
         ledger.take(&charges, 1);
         if let Some(place) = commitment.and_then(|(number, _)| ledger::commitment(ledger, number)) {

@@ -98,7 +98,7 @@ fn of_world(
     let shrunk = Shrunk { removed, ..Shrunk::default() };
     let standing = Costs::of(snapshot, &shrunk, market, &book);
     let there = price::cost(&snapshot.nodes, market, &book).effective;
-    let mut ledger = ledger::opened(policy, &snapshot.nodes, &standing.free, there);
+    let mut ledger = ledger::opened(market.limiting(policy), &snapshot.nodes, &standing.free, there);
     let trade = Trade { policy, market, book: &book, supply };
     let (mut new, beyond) = nodes((snapshot, trade), made.iter(), &mut ledger);
     let costs = standing.with_new(&new, &ledger, &book);

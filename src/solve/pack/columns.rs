@@ -8,7 +8,7 @@ use crate::model::{LabelKey, Requirements, ResourceName};
 
 use crate::solve::fit::limits::{Charges, Ledger};
 use crate::solve::intern::{Bits, Interner};
-use crate::solve::ledger;
+use crate::solve::ledger::{self, Vm};
 use crate::solve::price::PriceBook;
 use crate::solve::supply::{Kind, PoolSupply, Supply, Usable, reach::Reach};
 
@@ -69,6 +69,10 @@ pub(super) fn all(
                     choice: None,
                 };
                 column.charges = charges(&column, supply, ledger, book);
+                // Many subscriptions have a quota of nothing for most families.
+                if ledger.lacks_quota(&column.charges) {
+                    continue;
+                }
                 let made = match &ways[place] {
                     Some(ways) => ways.columns(&column),
                     None => vec![column],
@@ -112,11 +116,12 @@ pub(super) fn charges(
 ) -> Charges {
     let pool = &supply.pools[column.pool];
     let kind = &pool.kinds[column.kind];
+    let usable = &kind.offerings[column.usables[0]];
     let price = match column.commitment {
-        None => kind.offerings[column.usables[0]].quote.effective,
+        None => usable.quote.effective,
         Some(_) => book.beside_vm(kind.kind),
     };
-    let mut charges = ledger::charges(ledger, pool.pool, kind.kind, price.known());
+    let mut charges = ledger::charges(ledger, pool.pool, Vm { price: price.known(), ..usable.vm(kind) });
     let counter = column.commitment.and_then(|number| ledger::commitment(ledger, number));
     charges.extend(counter.map(|place| (place, 1)));
     charges

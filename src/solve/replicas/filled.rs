@@ -59,7 +59,8 @@ impl<'a> Filled<'a> {
         let supply = Supply::of_fixed(policy, market, &book, &daemons);
         let demand = &Demand::of(snapshot, &topology);
         let there = price::cost(&snapshot.nodes, market, &book).effective;
-        let mut left = ledger::opened(policy, &snapshot.nodes, &Uncommitted(Vec::new()), there);
+        let mut left =
+            ledger::opened(market.limiting(policy), &snapshot.nodes, &Uncommitted(Vec::new()), there);
         for pool in policy.pools.values().filter(|pool| !pool.is_deleting) {
             let Some(asked) = asked(pool) else { continue };
             let more = replaced.get(&pool.name).copied().unwrap_or(0);

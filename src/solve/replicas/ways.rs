@@ -68,8 +68,7 @@ impl<'p, 's> Choice<'p, 's> {
                 (count(zones), Reverse(count(wanted)), zone.clone())
             });
             for way in alike {
-                let price = way.1.quote.effective.known();
-                let charges = ledger::charges(left, self.pool.pool, way.0.kind, price);
+                let charges = ledger::charges(left, self.pool.pool, way.1.vm(way.0));
                 match limits::why(left, &charges) {
                     Ok(()) => return Ok((*way, charges)),
                     Err(miss) => self.refused.get_or_insert(miss.because),

@@ -12,7 +12,7 @@ use crate::solve::ledger;
 use crate::solve::supply::reach::Reach;
 use crate::solve::supply::{Kind, PoolSupply, Usable, blame};
 
-use super::together;
+use super::{quota, together};
 
 /// A rule that was asked, and what it left.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Walk {
         let ways = self.with_room(pool, ask, ways)?;
         let ways = self.with_company(pool, (ask, nodes), ways)?;
         self.with_variety(pool, &ways)?;
-        self.within_limits(pool, ways, ledger)
+        self.within_limits((pool, ask), ways, ledger)
     }
 
     fn step(&mut self, rule: Rule, sizes: usize, answer: Result<(), Miss>) -> Result<(), Miss> {
@@ -238,7 +238,7 @@ impl Walk {
 
     fn within_limits(
         &mut self,
-        pool: &PoolSupply<'_>,
+        (pool, ask): (&PoolSupply<'_>, &Ask),
         ways: Vec<Way<'_, '_>>,
         ledger: &Ledger,
     ) -> Result<(), Miss> {
@@ -247,9 +247,7 @@ impl Walk {
             let price = usable.quote.effective.known();
             (price.is_none(), price, kind.kind.name.clone(), usable.offering.zone.clone())
         });
-        let charges = |(_, kind, usable): &Way<'_, '_>| {
-            ledger::charges(ledger, pool.pool, kind.kind, usable.quote.effective.known())
-        };
+        let charges = |(_, kind, usable): &Way<'_, '_>| ledger::charges(ledger, pool.pool, usable.vm(kind));
         let charges: Vec<Charges> = ways.iter().map(charges).collect();
         let both = || ways.iter().zip(&charges);
         let left: Vec<Way<'_, '_>> =
@@ -261,9 +259,15 @@ impl Walk {
         let most = most(&charges);
         // The first of equals is the cheapest.
         let closest = both().min_by_key(|(_, charges)| limits::excess(ledger, charges, &most));
-        let Some(((_, kind, _), charges)) = closest else { return Ok(()) };
+        let Some(((_, kind, usable), charges)) = closest else { return Ok(()) };
         self.nearest = Some(kind.kind.name.clone());
-        self.step(Rule::Limits, 0, limits::why(ledger, charges))
+        let mut why = limits::why(ledger, charges);
+        if let Some(miss) = why.as_mut().err().filter(|_| ledger.lacks_quota(charges)) {
+            let ways: Vec<_> = ways.iter().map(|(_, kind, usable)| (*kind, *usable)).collect();
+            let next = quota::next_best(pool, ask, (&ways, &usable.vm(kind)), ledger);
+            miss.because.extend(next.map(|next| format!("; {next}")));
+        }
+        self.step(Rule::Limits, 0, why)
     }
 }
 

@@ -13,6 +13,7 @@ pub mod fixed;
 mod meant;
 pub mod nearest;
 pub mod plain;
+mod quota;
 pub mod systems;
 pub mod tied;
 pub mod together;

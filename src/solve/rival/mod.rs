@@ -93,7 +93,7 @@ fn rival<'a>(ground: &Ground<'a>, ours: &Attempt<'a>) -> Option<Attempt<'a>> {
     let mut refused: BTreeMap<PodKey, Miss> = BTreeMap::new();
     for _ in 0..ROUNDS_MAX {
         let left_out = refused.iter().map(|(pod, miss)| (pod.clone(), miss.because.clone())).collect();
-        let mut ledger = ledger::opened(policy, &snapshot.nodes, &nothing_goes.free, there);
+        let mut ledger = ledger::opened(market.limiting(policy), &snapshot.nodes, &nothing_goes.free, there);
         let fleet = karpenter.without(&left_out, &mut ledger);
         let mut tried = Tried::of(ground, fleet.clone(), ledger.clone())?;
         let more = tried.refused(ground, running);
@@ -120,10 +120,10 @@ pub(in crate::solve) fn as_in<'a>(
     }
     let there = price::cost(&snapshot.nodes, market, book).effective;
     let nothing_goes = Costs::of(snapshot, &Shrunk::default(), market, book);
-    let mut ledger = ledger::opened(policy, &snapshot.nodes, &nothing_goes.free, there);
+    let mut ledger = ledger::opened(market.limiting(policy), &snapshot.nodes, &nothing_goes.free, there);
     for node in &target.new {
         let (pool, kind, _) = supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type))?;
-        let charges = ledger::charges(&ledger, pool.pool, kind.kind, node.effective_price.known());
+        let charges = ledger::charges(&ledger, pool.pool, node.vm(kind.kind));
         limits::why(&ledger, &charges).ok()?;
         ledger.take(&charges, 1);
     }

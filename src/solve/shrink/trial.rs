@@ -213,7 +213,7 @@ impl<'s> Stage<'s> {
         leaving: &BTreeSet<NodeName>,
     ) -> BTreeMap<NodeName, String> {
         let mut limited = BTreeMap::new();
-        if !ledger::has_limits(scene.policy) {
+        if !ledger::has_limits(scene.market.limiting(scene.policy)) {
             return limited;
         }
         self.mark(leaving);

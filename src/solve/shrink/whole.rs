@@ -79,11 +79,11 @@ pub(in crate::solve) fn left<'n>(
 ) -> Ledger {
     let Scene { policy, market, book, supply, .. } = *scene;
     let there = price::cost(nodes.clone(), market, book).effective;
-    let mut left = ledger::opened(policy, nodes, &Uncommitted(Vec::new()), there);
+    let mut left = ledger::opened(market.limiting(policy), nodes, &Uncommitted(Vec::new()), there);
     for node in new {
         let bought = supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
         if let Some((pool, kind, _)) = bought {
-            let charges = ledger::charges(&left, pool.pool, kind.kind, node.effective_price.known());
+            let charges = ledger::charges(&left, pool.pool, node.vm(kind.kind));
             left.take(&charges, 1);
         }
     }

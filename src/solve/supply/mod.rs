@@ -6,6 +6,7 @@
 pub(super) mod blame;
 mod conflict;
 pub mod emptied;
+pub mod excluded;
 pub mod named;
 pub mod reach;
 
@@ -26,6 +27,7 @@ use super::fit::slots::Slots;
 use super::fit::variety::{self, Asked};
 use super::fit::{Miss, Rule, Site, Undefined, labels, taints};
 use super::intern::{Bits, Interner};
+use super::ledger::Vm;
 use super::market::Market;
 use super::price::{PriceBook, Quote};
 use super::solution::Warning;
@@ -60,6 +62,8 @@ pub struct PoolSupply<'a> {
     pub variety: Vec<Asked>,
     /// What is made of that where fewer can be had.
     pub min_values_policy: MinValuesPolicy,
+    /// What its class is offered, whatever the pool asks for.
+    pub offered: &'a Offered,
     /// Why it may use no size at all, where that is so.
     pub emptied: Option<Miss>,
     /// What daemonsets take, by number.
@@ -99,6 +103,13 @@ pub struct Usable<'a> {
 }
 
 impl Usable<'_> {
+    /// Returns a VM of a size that is bought so, as limits count it.
+    #[must_use]
+    pub fn vm<'k>(&self, kind: &Kind<'k>) -> Vm<'k> {
+        let price = self.quote.effective.known();
+        Vm { kind: kind.kind, capacity_type: self.offering.capacity_type, price }
+    }
+
     /// Returns what the way counts as when new nodes are chosen; `None` where nobody knows what it costs.
     #[must_use]
     pub fn choice_price(&self) -> Option<MicroUsdPerHour> {
@@ -261,6 +272,7 @@ impl<'a> PoolSupply<'a> {
             left_out,
             variety: variety::asked(pool),
             min_values_policy: MinValuesPolicy::default(),
+            offered,
             emptied,
             overheads: Vec::new(),
             offered,

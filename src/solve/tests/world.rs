@@ -296,6 +296,7 @@ impl World {
             assumes_system_node: true,
             supposed: crate::model::Supposed::default(),
             preemptions: Vec::new(),
+            quota: None,
             azure: None,
         };
         let classes = BTreeMap::from([("default".into(), class())]);

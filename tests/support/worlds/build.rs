@@ -290,6 +290,7 @@ pub(crate) fn world() -> World {
         assumes_system_node: true,
         supposed: nodeform::model::Supposed::default(),
         preemptions: Vec::new(),
+        quota: None,
         azure: None,
     };
     let mut policy = Policy::default();

@@ -1,0 +1,79 @@
+//! Which family a pod could use instead of the one whose quota leaves too little: of those that its pool takes, and of those
+//! that a requirement of the pool excludes.
+//!
+//! Nothing is decided here.
+
+use crate::model::{InstanceType, Offering, Quota};
+use crate::solve::demand::Ask;
+use crate::solve::fit::limits::{self, Ledger, Quotas};
+use crate::solve::ledger::{self, Vm};
+use crate::solve::supply::excluded::Excluded;
+use crate::solve::supply::{Kind, PoolSupply, Usable};
+
+/// A size with one way to have it.
+type Way<'p, 'a> = (&'p Kind<'a>, &'p Usable<'a>);
+
+/// Says what else there is for a pod where quotas leave nothing of these ways, the cheapest first, and `blamed` is told of.
+#[must_use]
+pub(super) fn next_best(
+    pool: &PoolSupply<'_>,
+    ask: &Ask,
+    (ways, blamed): (&[Way<'_, '_>], &Vm<'_>),
+    ledger: &Ledger,
+) -> Option<String> {
+    let quotas = ledger.quotas()?;
+    let own = name(quotas, blamed);
+    // Where the whole region has too little, no family of it helps.
+    let is_short = |vm: &Vm<'_>| {
+        let taken = quotas.quota.taken(vm.kind.name.as_str(), vm.capacity_type, &vm.kind.capacity);
+        let left = ledger.quota_left(&name(quotas, vm)).map(|(most, used)| most.saturating_sub(used));
+        left.is_some_and(|left| left < taken.vcpus)
+    };
+    let others = ways.iter().map(|(kind, usable)| usable.vm(kind));
+    let other = others.filter(|vm| is_short(vm) && name(quotas, vm) != own).find(|_| is_short(blamed));
+    let also = other.map(|vm| name(quotas, &vm)).map(|name| {
+        format!("the next best, {}, leaves too little as well ({})", titled(&name), state(ledger, &name))
+    });
+    let is_left = |kind: &InstanceType, offering: &Offering, price| {
+        let vm = Vm { kind, capacity_type: offering.capacity_type, price: Some(price) };
+        limits::exceeded(ledger, &ledger::charges(ledger, pool.pool, vm)).next().is_none()
+    };
+    let excluded = pool.excluded((ask, blamed.capacity_type), is_left).map(
+        |Excluded { kind, offering, by: (key, wanted) }| {
+            let vm = Vm { kind, capacity_type: offering.capacity_type, price: None };
+            let name = name(quotas, &vm);
+            format!(
+                "`{}` would fit ({}, {}), but NodePool `{}` excludes it: `{key}` {wanted}",
+                kind.name,
+                titled(&name),
+                state(ledger, &name),
+                pool.pool.name,
+            )
+        },
+    );
+    let said: Vec<String> = also.into_iter().chain(excluded).collect();
+    Some(if said.is_empty() { "no other family would help".to_owned() } else { said.join("; ") })
+}
+
+/// Returns the quota by which people know a VM: its family's, or that of spot.
+fn name(Quotas { quota, .. }: &Quotas, vm: &Vm<'_>) -> String {
+    let taken = quota.taken(vm.kind.name.as_str(), vm.capacity_type, &vm.kind.capacity);
+    taken.names().next().unwrap_or_default().to_owned()
+}
+
+/// Returns what people call a quota.
+fn titled(name: &str) -> String {
+    match name {
+        Quota::SPOT => format!("spot (`{name}`)"),
+        Quota::REGION => format!("a size of unknown family (`{name}`)"),
+        family => format!("family `{family}`"),
+    }
+}
+
+/// Says how far a quota is used.
+fn state(ledger: &Ledger, name: &str) -> String {
+    match ledger.quota_left(name) {
+        Some((most, used)) => format!("{used} of {most} vCPUs used"),
+        None => "without a known limit".to_owned(),
+    }
+}
