@@ -23,6 +23,8 @@ pub enum Rule {
     PodAffinity,
     /// Required pod anti-affinity: no placed pod shares a domain with one that it, or that keeps it, away.
     PodAntiAffinity,
+    /// Of a gang at least so many pods are placed, or none, and so many go on running.
+    Gangs,
     /// The volumes of every placed pod exist, or are made, where its node is.
     Volumes,
     /// No two pods of a node take the same port of it.
@@ -79,6 +81,7 @@ impl Rule {
         Self::Spread,
         Self::PodAffinity,
         Self::PodAntiAffinity,
+        Self::Gangs,
         Self::Volumes,
         Self::HostPorts,
         Self::Offering,
@@ -115,6 +118,7 @@ impl Rule {
             Self::Spread => "topology spread",
             Self::PodAffinity => "pod affinity",
             Self::PodAntiAffinity => "pod anti-affinity",
+            Self::Gangs => "gangs",
             Self::Volumes => "volumes",
             Self::HostPorts => "host ports",
             Self::Offering => "offering",

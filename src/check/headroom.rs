@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::case::{Case, Site};
 use super::finding::{Finding, Rule};
+use super::gangs;
 use super::room::{has_room, is_tied};
 use crate::model::{Buffer, DisruptionReason, Namespace, Node, Pod, PodKey, Resources};
 
@@ -12,7 +13,9 @@ use crate::model::{Buffer, DisruptionReason, Namespace, Node, Pod, PodKey, Resou
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = said(case).into_iter().chain(counted(case)).chain(limited(case)).collect();
     let unplaced = case.plan.evidence.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
-    let unplaced = unplaced.filter_map(|key| case.pods.get(key).copied());
+    let excused = gangs::excused(case);
+    let unplaced =
+        unplaced.filter(|key| !excused.contains(key)).filter_map(|key| case.pods.get(key).copied());
     let (room, pods): (Vec<&Pod>, Vec<&Pod>) = unplaced.partition(|pod| pod.key.is_placeholder());
     let is_narrowed = !case.plan.spec.targets.is_empty() || case.snapshot.supposed.wishes.destroy;
     if !is_narrowed && pods.is_empty() {

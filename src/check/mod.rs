@@ -24,6 +24,7 @@ mod due;
 mod evictions;
 mod execution;
 mod finding;
+mod gangs;
 mod gaps;
 mod headroom;
 mod held;
@@ -91,6 +92,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
         spread::findings,
         pod_affinity::findings,
         anti_affinity::findings,
+        gangs::findings,
         volumes::findings,
         ports::findings,
         offering::findings,

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use super::case::{Case, Site};
 use super::crowd::Group;
 use super::finding::{Finding, Rule};
+use super::gangs;
 use super::labels::pod_meets;
 use super::taints::keeps_off;
 use crate::model::{Node, NodeStage, Pod, PodPlace, PodSpec, Resources, Strength};
@@ -56,7 +57,11 @@ fn on_new_nodes<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Pod> {
 /// Returns those of these pods that stand for themselves, one for each content.
 fn free<'a>(case: &Case<'_>, pods: impl Iterator<Item = &'a Pod>) -> Vec<&'a Pod> {
     // Rules that the model has no field for are nobody's here.
-    let is_free = |pod: &&Pod| !pod.key.is_placeholder() && !is_tied(pod) && pod.spec.other_rules.is_empty();
+    let excused = gangs::excused(case);
+    let is_free = |pod: &&Pod| {
+        let is_alone = !pod.key.is_placeholder() && !is_tied(pod) && pod.spec.other_rules.is_empty();
+        is_alone && !excused.contains(&pod.key)
+    };
     let mut by_content: BTreeMap<&PodSpec, &Pod> = BTreeMap::new();
     for pod in pods.filter(is_free) {
         by_content.entry(&pod.spec).or_insert(pod);

@@ -121,7 +121,7 @@ fn planned_by(strategy: Option<StrategyArgument>, is_whole: bool) -> Result<Opti
 fn both(world: &World, ui: Ui) -> Result<Planned, Failure> {
     let (own, strategy) = (world.strategy, Strategy::Karpenter);
     let started = Instant::now();
-    let other = world::planned(&World { strategy, proves_bound: false, ..world.clone() })?;
+    let other = world::planned(&World { proves_bound: false, ..world.clone() }.by(strategy))?;
     let others = started.elapsed();
     let started = Instant::now();
     let planned = world::planned_with(world, |proposed| proposed.beside(own, (strategy, &other)))?;

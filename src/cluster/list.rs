@@ -17,6 +17,9 @@ const PAGE: usize = 500;
 /// How many pages a list has at most: a million objects.
 const PAGES_MAX: usize = 2_000;
 
+/// A group whose kinds are not all served in its preferred version, while those that are alpha or beta are read as well.
+const OF_MANY_VERSIONS: &str = "scheduling.k8s.io";
+
 /// The kinds that an API server serves: `pods`, `nodepools.karpenter.sh`, each with the path of its list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Served(BTreeMap<String, String>);
@@ -50,6 +53,20 @@ struct Group {
     name: String,
     preferred_version: Option<Version>,
     versions: Vec<Version>,
+}
+
+impl Group {
+    /// Returns the versions whose kinds are read, in order: the first that serves a kind counts.
+    fn versions_read(&self) -> Vec<&str> {
+        let most = if self.name == OF_MANY_VERSIONS { usize::MAX } else { 1 };
+        let mut read: Vec<&str> = Vec::new();
+        for Version { group_version } in self.preferred_version.iter().chain(&self.versions) {
+            if read.len() < most && !read.contains(&group_version.as_str()) {
+                read.push(group_version);
+            }
+        }
+        read
+    }
 }
 
 #[derive(Deserialize)]
@@ -97,10 +114,9 @@ impl Cluster {
         }
         let there: Groups = self.json("/apis").await?;
         for group in there.groups.into_iter().filter(|group| groups.contains(&group.name.as_str())) {
-            let Some(version) = group.preferred_version.or_else(|| group.versions.into_iter().next()) else {
-                continue;
-            };
-            self.add_resources(&mut served, &group.name, &format!("/apis/{}", version.group_version)).await?;
+            for version in group.versions_read() {
+                self.add_resources(&mut served, &group.name, &format!("/apis/{version}")).await?;
+            }
         }
         Ok(served)
     }
@@ -117,7 +133,7 @@ impl Cluster {
         });
         for Resource { name, .. } in listed {
             let known = if group.is_empty() { name.clone() } else { format!("{name}.{group}") };
-            served.0.insert(known, format!("{path}/{name}"));
+            served.0.entry(known).or_insert_with(|| format!("{path}/{name}"));
         }
         Ok(())
     }
@@ -178,5 +194,27 @@ impl Cluster {
             .request_text(request)
             .await
             .map_err(|error| ClusterFailure::of(&named, self.server(), &error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Group;
+
+    #[test]
+    fn groups_of_pods_are_found_in_every_version_that_is_served() {
+        let read = |name: &str, versions: [&str; 3]| -> Vec<String> {
+            let version = |version| serde_json::json!({"groupVersion": format!("{name}/{version}")});
+            let group = serde_json::json!({
+                "name": name, "preferredVersion": version(versions[0]), "versions": versions.map(version),
+            });
+            let group: Group = serde_json::from_value(group).expect("a group of the API server");
+            group.versions_read().into_iter().map(str::to_owned).collect()
+        };
+        assert_eq!(
+            read("scheduling.k8s.io", ["v1", "v1beta1", "v1alpha3"]),
+            ["scheduling.k8s.io/v1", "scheduling.k8s.io/v1beta1", "scheduling.k8s.io/v1alpha3"]
+        );
+        assert_eq!(read("autoscaling", ["v2", "v1", "v2beta2"]), ["autoscaling/v2"]);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
-use crate::model::{Digest, Namespace, NamespaceLabels, Workload};
+use crate::model::{Digest, Group, Namespace, NamespaceLabels, Workload};
 
 use super::admission::Admission;
 use super::allow::{self, Scope};
@@ -15,6 +15,7 @@ use super::document::Taker;
 use super::fault::{Fault, Faults};
 use super::fields::Unknown;
 use super::folder::{self, shell_word};
+use super::group;
 use super::home::{self, Home};
 use super::hooks;
 use super::kept::{self, KeptObject};
@@ -76,6 +77,8 @@ pub struct Found {
     pub storage: Storage,
     /// PodDisruptionBudgets.
     pub budgets: Vec<DisruptionBudget>,
+    /// Groups of pods that are bound together.
+    pub groups: Vec<Group>,
     /// LimitRanges and RuntimeClasses.
     pub admission: Admission,
     /// PriorityClasses.
@@ -276,11 +279,15 @@ impl Found {
             | Treatment::NodeClaim
             | Treatment::Storage(_)
             | Treatment::Budget
+            | Treatment::Group(_)
             | Treatment::PriorityClass
             | Treatment::Namespace
             | Treatment::Ours => {
                 let (group, _) = kind::group_and_version(version);
-                let is_new = self.is_new(object, kind, (allow::scope_of(group, kind), digest));
+                let told = Arc::from(kind::told(version, kind));
+                // PodGroups of Kubernetes and of Volcano may have the same name.
+                let known = if matches!(treatment, Treatment::Group(_)) { &told } else { kind };
+                let is_new = self.is_new(object, known, (allow::scope_of(group, kind), digest));
                 return is_new && self.keep(object, kind, treatment);
             }
         }
@@ -331,6 +338,7 @@ impl Found {
             }
             Treatment::Storage(kind) => storage::read(&mut self.storage, object, kind),
             Treatment::Budget => self.budgets.extend(budget::read(object)),
+            Treatment::Group(kind) => self.groups.extend(group::read(object, kind)),
             Treatment::PriorityClass => self.priorities.read(object),
             Treatment::Namespace => {
                 let Some(meta) = Meta::read(object) else { return false };

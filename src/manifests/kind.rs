@@ -32,6 +32,8 @@ pub enum Treatment {
     Storage(StorageKind),
     /// A PodDisruptionBudget.
     Budget,
+    /// Something that declares groups of pods which are bound together.
+    Group(GroupKind),
     /// NodePool, AKSNodeClass, NodeFleet, NodeOverlay or CapacityBuffer, for `policy`.
     Ours,
     /// A version that is not served, or not read, any more; the one to write instead.
@@ -55,6 +57,17 @@ pub enum StorageKind {
     CsiNode,
     /// A VolumeAttachment.
     Attachment,
+}
+
+/// The kinds that declare groups of pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GroupKind {
+    /// A PodGroup of `scheduling.k8s.io`.
+    PodGroup,
+    /// A Workload of `scheduling.k8s.io/v1alpha1`, whose pods name it; that of later versions is a template of PodGroups.
+    Workload,
+    /// A PodGroup of Volcano.
+    Volcano,
 }
 
 /// The kinds whose pods are made up.
@@ -120,6 +133,15 @@ pub fn treatment(api_version: &str, kind: &str) -> Treatment {
     ];
     if both.contains(&(api_version, kind)) {
         return Treatment::Ours;
+    }
+    // The fields that are read are the same in every version that has been served.
+    match (group, kind) {
+        ("scheduling.k8s.io", "PodGroup") => return Treatment::Group(GroupKind::PodGroup),
+        ("scheduling.volcano.sh", "PodGroup") => return Treatment::Group(GroupKind::Volcano),
+        ("scheduling.k8s.io", "Workload") if version == "v1alpha1" => {
+            return Treatment::Group(GroupKind::Workload);
+        }
+        (_, _) => {}
     }
     // Whatever the version: an Event that cannot be read tells nothing.
     if matches!(group, "" | "events.k8s.io") && kind == "Event" {
@@ -193,7 +215,7 @@ pub const CORE_KINDS: [&str; 8] = [
 ];
 
 /// The kinds that are read, with their groups.
-pub const READ_KINDS: [(&str, &str); 32] = [
+pub const READ_KINDS: [(&str, &str); 35] = [
     ("", "Event"),
     ("", "LimitRange"),
     ("", "Namespace"),
@@ -222,7 +244,10 @@ pub const READ_KINDS: [(&str, &str); 32] = [
     ("node.k8s.io", "RuntimeClass"),
     ("nodeform.dev", "NodeFleet"),
     ("policy", "PodDisruptionBudget"),
+    ("scheduling.k8s.io", "PodGroup"),
     ("scheduling.k8s.io", "PriorityClass"),
+    ("scheduling.k8s.io", "Workload"),
+    ("scheduling.volcano.sh", "PodGroup"),
     ("storage.k8s.io", "CSINode"),
     ("storage.k8s.io", "StorageClass"),
     ("storage.k8s.io", "VolumeAttachment"),

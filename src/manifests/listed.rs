@@ -31,7 +31,7 @@ const fn listed(word: &'static str, resource: &'static str) -> ListedKind {
 
 /// What a snapshot of a live cluster holds, as far as the cluster serves it: [`CLUSTER_KINDS`], and kinds that only
 /// some clusters have. Never Secrets or ConfigMaps.
-pub const SNAPSHOT_KINDS: [ListedKind; 28] = [
+pub const SNAPSHOT_KINDS: [ListedKind; 31] = [
     listed("nodes", "nodes"),
     listed("nodeclaims", "nodeclaims.karpenter.sh"),
     listed("nodepools", "nodepools.karpenter.sh"),
@@ -60,6 +60,9 @@ pub const SNAPSHOT_KINDS: [ListedKind; 28] = [
     listed("scaledobjects", "scaledobjects.keda.sh"),
     listed("scaledjobs", "scaledjobs.keda.sh"),
     listed("rollouts", "rollouts.argoproj.io"),
+    listed("podgroups.scheduling.k8s.io", "podgroups.scheduling.k8s.io"),
+    listed("workloads.scheduling.k8s.io", "workloads.scheduling.k8s.io"),
+    listed("podgroups.scheduling.volcano.sh", "podgroups.scheduling.volcano.sh"),
 ];
 
 /// The kinds without which nothing can be said of a cluster: a node whose pods are not seen looks empty.

@@ -70,6 +70,7 @@ pub fn read(object: Cursor<'_>) -> Option<PodObject> {
         body = body.admitted();
     }
     let meta = meta?;
+    body = body.grouped(&meta.annotations);
     let owner_kind = meta.owner.as_ref().map(|owner| &*owner.kind);
     let is_daemon = matches!(owner_kind, Some("DaemonSet" | "Node")) || meta.annotations.contains_key(MIRROR);
     if is_daemon {

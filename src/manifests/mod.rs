@@ -18,6 +18,7 @@ pub mod fault;
 pub mod fields;
 pub mod folder;
 pub mod found;
+pub mod group;
 pub mod home;
 pub mod hooks;
 pub mod job;
@@ -44,6 +45,7 @@ pub mod running;
 pub mod said;
 pub mod scalar;
 pub mod scaling;
+pub mod schedulers;
 pub mod sides;
 pub mod source;
 pub mod storage;
@@ -75,6 +77,7 @@ use found::Found;
 use listed::Everywhere;
 use said::Said;
 use scaling::Scaling;
+use scaling::autoscaler::Autoscaler;
 
 /// How an input is to be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -232,9 +235,7 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
     owners.settle(&mut workloads, &mut pods);
     admission.admit(&mut workloads, &mut pods, &mut said);
     laid.extend(running::beside(&workloads, &made));
-    let by_laid = autoscalers.iter().filter(|autoscaler| laid.contains(&autoscaler.id));
-    let targets: Vec<Workload> = by_laid.map(|autoscaler| autoscaler.target.clone()).collect();
-    laid.extend(targets);
+    laid.extend(targets_of(&laid, &autoscalers));
     running::mark(&mut workloads, (is_dump, &laid), options.cron);
     let scaling = Scaling { autoscalers, options, is_dump };
     scaling.apply(&mut workloads, &mut pods, (&mut said, &mut faults));
@@ -249,6 +250,7 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
         faults.add(*fault);
         expand::Expanded::default()
     });
+    said.remarks.extend(schedulers::remarks(&expanded.pods));
     found.budgets.sort();
     ours.sort_by(|one, other| one.identity().cmp(&other.identity()));
     let is_silent = |pod: &&crate::model::Pod| pod.spec.is_without_requests && !pod.is_daemon;
@@ -261,6 +263,7 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
         nodes: node::joined(found.nodes, found.claims),
         storage: storage::sorted(found.storage),
         budgets: found.budgets,
+        groups: group::sorted(found.groups),
         ours,
         namespaces: found.namespaces,
         cluster: found.cluster,
@@ -277,6 +280,12 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
         finished_pods: found.finished_pods,
     };
     (objects, faults.sorted())
+}
+
+/// Returns the workloads whose replicas some of these set.
+fn targets_of(laid: &BTreeSet<Workload>, autoscalers: &[Autoscaler]) -> Vec<Workload> {
+    let by_laid = autoscalers.iter().filter(|autoscaler| laid.contains(&autoscaler.id));
+    by_laid.map(|autoscaler| autoscaler.target.clone()).collect()
 }
 
 /// Returns the kinds that every cluster has objects of, that were not listed, and that a dump has none of.

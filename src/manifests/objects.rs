@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
-use crate::model::{Namespace, NamespaceLabels, Node, Pod, PodSpec, Refusal, Workload};
+use crate::model::{Group, Namespace, NamespaceLabels, Node, Pod, PodSpec, Refusal, Workload};
 
 use super::fault::Segment;
 use super::kind::NotUnderstood;
@@ -92,6 +92,8 @@ pub struct Objects {
     pub storage: Storage,
     /// PodDisruptionBudgets, sorted by namespace and name.
     pub budgets: Vec<DisruptionBudget>,
+    /// Groups of pods that are bound together, sorted.
+    pub groups: Vec<Group>,
     /// The objects that `policy` judges, sorted by kind, namespace and name.
     pub ours: Vec<OurObject>,
     /// Namespaces with their labels.

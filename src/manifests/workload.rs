@@ -199,15 +199,13 @@ fn template(spec: Cursor<'_>) -> Option<(PodBody, Option<NodeName>, bool)> {
     let metadata = template.get("metadata");
     metadata.into_iter().for_each(|metadata| pod::selector::labels_of(metadata, "labels"));
     let labels = metadata.map(|metadata| meta::labels(metadata, "labels")).unwrap_or_default();
-    let is_do_not_disrupt = metadata.is_some_and(|metadata| {
-        let annotations = metadata.text_map("annotations");
-        let value = annotations.into_iter().find(|(key, _)| &***key == label::DO_NOT_DISRUPT);
-        value.is_some_and(|(_, value)| meta::is_do_not_disrupt(&value))
-    });
+    let annotations = metadata.map(|metadata| metadata.text_map("annotations")).unwrap_or_default();
+    let protection = annotations.iter().find(|(key, _)| &****key == label::DO_NOT_DISRUPT);
+    let is_do_not_disrupt = protection.is_some_and(|(_, value)| meta::is_do_not_disrupt(value));
     let Some(pod) = template.get("spec") else {
         template.missing("spec", "a pod template needs `spec.containers`");
         return None;
     };
-    let body = pod::read(pod, labels, None)?;
+    let body = pod::read(pod, labels, None)?.grouped(&annotations);
     Some((body, pod::node(pod), is_do_not_disrupt))
 }

@@ -1,4 +1,4 @@
-//! How many pods may be evicted at once, by their PodDisruptionBudgets.
+//! How many pods may be evicted at once, by their PodDisruptionBudgets, and which not at all for their gang.
 //!
 //! The rules of Kubernetes' disruption controller and of its eviction API. What the cluster has counted itself counts;
 //! budgets of manifests carry no count, so that it is made here from the pods. Nothing here knows waves.
@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::disruption_budget::{DisruptionBudget, PodBound, PodShare, UnhealthyPods};
-use super::{Namespace, Pod, PodPlace};
+use super::gang::{Gang, Gangs, down};
+use super::{Namespace, Node, Pod, PodKey, PodPlace};
 
 /// A budget with what it lets go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,24 @@ pub struct Guard<'a> {
 pub struct Evictions<'a> {
     guards: Vec<Guard<'a>>,
     by_namespace: BTreeMap<&'a Namespace, Vec<usize>>,
+    /// The pods whose gang runs no more than must run.
+    bound_together: BTreeMap<&'a PodKey, TooFew>,
+}
+
+/// How many of a gang run, which are too few for one to go.
+#[derive(Clone, Debug)]
+struct TooFew {
+    gang: String,
+    running: usize,
+    least: usize,
+    field: &'static str,
+}
+
+impl TooFew {
+    fn of(gang: &Gang<'_>, running: usize) -> Option<Self> {
+        let least = gang.least.filter(|least| running <= *least)?;
+        Some(Self { gang: gang.to_string(), running, least, field: gang.group.least_field() })
+    }
 }
 
 impl<'a> Evictions<'a> {
@@ -40,6 +59,31 @@ impl<'a> Evictions<'a> {
         evictions
     }
 
+    /// Keeps the pods of gangs of which no more run than must run. Where a node is going or not ready, what is there does not
+    /// count.
+    #[must_use]
+    pub fn with_gangs(mut self, gangs: &Gangs<'a>, nodes: &[Node]) -> Self {
+        if gangs.all().is_empty() {
+            return self;
+        }
+        let down = down(nodes);
+        for gang in gangs.all() {
+            let running: Vec<&Pod> = gang.running(&down).collect();
+            if let Some(few) = TooFew::of(gang, running.len()) {
+                self.bound_together.extend(running.into_iter().map(|pod| (&pod.key, few.clone())));
+            }
+        }
+        self
+    }
+
+    /// Says which gang keeps a pod, where one does not let it go.
+    #[must_use]
+    pub fn why_bound_together(&self, pod: &Pod) -> Option<String> {
+        let TooFew { gang, running, least, field } = self.bound_together.get(&pod.key)?;
+        let key = &pod.key;
+        Some(format!("its pod `{key}` is one of {running} that run of {gang}, whose {field} is {least}"))
+    }
+
     /// Returns every budget, in the order in which they were given.
     #[must_use]
     pub fn guards(&self) -> &[Guard<'a>] {
@@ -52,12 +96,15 @@ impl<'a> Evictions<'a> {
         self.guards.get(place)
     }
 
-    /// Returns whether a pod may be evicted at all: at most one budget is about it (with several the eviction API
+    /// Returns whether a pod may be evicted at all: its gang can do without it, at most one budget is about it (with several the eviction API
     /// refuses), and that one lets a pod go. Pods of DaemonSets go with their node.
     #[must_use]
     pub fn may_leave(&self, pod: &Pod) -> bool {
         if pod.is_daemon {
             return true;
+        }
+        if self.bound_together.contains_key(&pod.key) {
+            return false;
         }
         let mut about = self.about(pod).filter_map(|place| self.guards.get(place));
         match (about.next(), about.next()) {
@@ -70,11 +117,14 @@ impl<'a> Evictions<'a> {
         }
     }
 
-    /// Says which budgets keep a pod, where they do not let it go.
+    /// Says which gang or budgets keep a pod, where they do not let it go.
     #[must_use]
     pub fn why_stays(&self, pod: &Pod) -> Option<String> {
         if self.may_leave(pod) {
             return None;
+        }
+        if let Some(why) = self.why_bound_together(pod) {
+            return Some(why);
         }
         let guards = self.about(pod).filter_map(|place| self.guards.get(place));
         let named = |guard: &Guard<'_>| format!("`{}/{}`", guard.budget.namespace, guard.budget.name);

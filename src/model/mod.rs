@@ -14,6 +14,7 @@ pub mod disruption;
 pub mod disruption_budget;
 pub mod eviction;
 pub mod fleet;
+pub mod gang;
 pub mod hold;
 pub mod instance_type;
 pub mod label;
@@ -51,6 +52,7 @@ pub use fleet::{
     Commitment, Discount, Fleet, FleetLimits, MinValuesPolicy, Mode, NetworkSetup, Prefer, Prices, Safety,
     SpreadHosts, Strategy,
 };
+pub use gang::{Gang, Gangs, Group, GroupRef};
 pub use hold::{ChangeClass, Freeze, FreezeWindow, Hold, Holds};
 pub use instance_type::{InstanceType, Offering, OsDisk};
 pub use name::{

@@ -253,6 +253,9 @@ pub struct PodSpec {
     /// The scheduler that binds the pod; `None` is Kubernetes' own.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub scheduler: Option<Arc<str>>,
+    /// The group that it says it is of, whose pods may be bound together or not at all.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub group: Option<super::GroupRef>,
     /// The operating system that it says it is for (`os.name`): the scheduler does not read it, the kubelet does.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub os: Option<Arc<str>>,

@@ -122,6 +122,18 @@ pub struct World {
     pub unscaled: BTreeSet<usize>,
 }
 
+impl World {
+    /// Returns the same world, to be planned by a strategy: Karpenter's knows no gangs.
+    #[must_use]
+    pub fn by(mut self, strategy: Strategy) -> Self {
+        self.strategy = strategy;
+        if strategy == Strategy::Karpenter {
+            self.remarks.extend(self::strategy::one_by_one(&mut self.snapshot));
+        }
+        self
+    }
+}
+
 /// A world with the fleet that it should have, judged.
 #[derive(Clone, Debug)]
 pub struct Planned {
@@ -317,15 +329,13 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     snapshot.assumptions.sort();
     snapshot.gaps.extend(gaps.into_iter().chain(recorded.into_iter().flat_map(|recorded| recorded.gaps)));
     snapshot.gaps.sort();
-    let problem = |(what, hint)| Problem { what, hint: Some(hint) };
-    let asked = suppose(snapshot, &question).and_then(|snapshot| wish(snapshot, &wishes));
-    let snapshot = asked.map_err(|faults| faults.into_iter().map(problem).collect::<Vec<_>>())?;
-    let strategy = strategy.unwrap_or(policy.fleet.strategy);
-    Ok(World {
+    let snapshot = supposed(snapshot, &question, &wishes)?;
+    let own = policy.fleet.strategy;
+    let world = World {
         snapshot: crate::solve::preempted(snapshot),
         policy,
         targets,
-        strategy,
+        strategy: own,
         proves_bound,
         valid_for: is_as_seen.then(|| valid_for.unwrap_or(VALID_FOR)),
         objects: objects.documents,
@@ -334,7 +344,15 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         abandoned,
         faulty: objects.said.faulty,
         unscaled: objects.said.unscaled,
-    })
+    };
+    Ok(world.by(strategy.unwrap_or(own)))
+}
+
+/// Returns the world as it is asked about.
+fn supposed(snapshot: Snapshot, question: &Question, wishes: &Wishes) -> Result<Snapshot, Vec<Problem>> {
+    let problem = |(what, hint)| Problem { what, hint: Some(hint) };
+    let asked = suppose(snapshot, question).and_then(|snapshot| wish(snapshot, wishes));
+    asked.map_err(|faults| faults.into_iter().map(problem).collect())
 }
 
 /// Objects and policy, and what a snapshot says beside its objects.

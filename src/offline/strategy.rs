@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{World, plan_of};
 use crate::check::{Finding, check};
+use crate::manifests::Remark;
 use crate::model::{
     CapacityType, DisruptionReason, Fleet, InstanceType, NetworkSetup, NodeName, PodKey, PodPlace, Prefer,
     SizeQuota,
@@ -24,6 +25,22 @@ const ROUNDS_MAX: usize = 20;
 
 /// After so many rounds no node is removed any more: one that stays leads to others that go, and so on.
 const ROUNDS_OF_REMOVALS: usize = 10;
+
+/// Has pods bound one by one, as Karpenter plans them, and says so.
+pub(super) fn one_by_one(snapshot: &mut Snapshot) -> Option<Remark> {
+    let gangs = match snapshot.without_gangs() {
+        0 => return None,
+        1 => "a gang".to_owned(),
+        gangs => format!("{gangs} gangs"),
+    };
+    Some(Remark {
+        object: "strategy `karpenter`".to_owned(),
+        what: format!(
+            "places the pods of {gangs} one by one, as Karpenter does: of a gang only part may be placed"
+        ),
+        hint: None,
+    })
+}
 
 /// Plans as Karpenter does, without what the judge objects to.
 pub(super) fn as_karpenter(world: &World) -> (Solution, Plan) {

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::allowance::{Allowance, PoolNodes};
-use crate::model::eviction::Evictions;
 use crate::model::{DisruptionReason, Holds, Node, NodeName, Pod, PodPlace};
 use crate::plan::Plan;
 use crate::plan::held::{add_waiting, is_target};
@@ -50,6 +49,9 @@ fn with_guarded((world, solver): (&World, &Solver), mut plan: Plan) -> Plan {
     }
     let mut free = World { snapshot: crate::sim::after(&world.snapshot, &plan), ..world.clone() };
     free.snapshot.budgets.clear();
+    // What is left of gangs without enough places is bound to nothing.
+    free.snapshot.pods.retain(|pod| pod.spec.group.is_none() || pod.place != PodPlace::Waiting);
+    free.snapshot.without_gangs();
     free.snapshot.pods.iter_mut().for_each(|pod| pod.is_do_not_disrupt = false);
     for pool in free.policy.pools.values_mut() {
         pool.disruption.budgets.clear();
@@ -71,7 +73,7 @@ fn guarded(World { snapshot, policy, .. }: &World, plan: &Plan) -> BTreeMap<Node
     let said = plan.evidence.report.staying.iter().map(|(node, _)| node);
     let said: BTreeSet<&NodeName> =
         goes.chain(said).chain(plan.evidence.held.iter().map(|held| &held.node)).collect();
-    let evictions = Evictions::of(&snapshot.budgets, &snapshot.pods);
+    let evictions = snapshot.evictions();
     let protected = first_of_each(&snapshot.pods, |pod| pod.is_protected(snapshot.at));
     let stuck = first_of_each(&snapshot.pods, |pod| !evictions.may_leave(pod));
     let because = |node: &Node| {

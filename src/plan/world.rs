@@ -16,9 +16,9 @@ use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::eviction::Evictions;
 use crate::model::storage::Storage;
 use crate::model::{
-    AbsentNode, CapacityType, ClassName, Fleet, InstanceType, LabelKey, Namespace, NamespaceLabels, Node,
-    NodeClass, Overlay, Pod, PodKey, PodPlace, PodSpec, PodState, Pool, Preemption, Price, Quota, Region,
-    SkuName, Supposed, Workload, label,
+    AbsentNode, CapacityType, ClassName, Fleet, Group, GroupRef, InstanceType, LabelKey, Namespace,
+    NamespaceLabels, Node, NodeClass, Overlay, Pod, PodKey, PodPlace, PodSpec, PodState, Pool, Preemption,
+    Price, Quota, Region, SkuName, Supposed, Workload, label,
 };
 use crate::policy::Policy;
 use crate::snapshot::{Assumption, Daemon, Gap, Snapshot};
@@ -74,6 +74,9 @@ pub struct World {
     /// PodDisruptionBudgets that are about any of the pods, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budgets: Vec<DisruptionBudget>,
+    /// Groups of pods that are bound together, of those that the pods name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Group>,
     /// What the scheduler reads of pods; equal ones once.
     pub pod_specs: Vec<Arc<PodSpec>>,
     /// Pods, those alike but for their name together.
@@ -153,6 +156,7 @@ impl World {
             namespaces: NamespaceLabels::default(),
             storage: Storage::default(),
             budgets: Vec::new(),
+            groups: Vec::new(),
             pod_specs: Vec::new(),
             pods: Vec::new(),
             gaps: Vec::new(),
@@ -189,6 +193,7 @@ impl World {
             namespaces: read_by_selectors(snapshot, &pod_specs),
             storage: storage::of_pods(&snapshot.storage, &snapshot.pods),
             budgets: budgets(snapshot),
+            groups: groups(snapshot),
             daemons,
             pod_specs,
             pods,
@@ -249,6 +254,7 @@ impl Plan {
             namespaces: world.namespaces.clone(),
             storage: world.storage.clone(),
             budgets: world.budgets.clone(),
+            groups: world.groups.clone(),
             // What was chosen for their sake stands in the plan; nothing is judged by them.
             refusals: Vec::new(),
             catalog: Catalog::recorded(world.region.clone(), world.sizes.clone(), world.well_known.clone())
@@ -291,6 +297,15 @@ fn budgets(snapshot: &Snapshot) -> Vec<DisruptionBudget> {
     let mut budgets: Vec<DisruptionBudget> = known.map(|guard| guard.budget.clone()).collect();
     budgets.sort();
     budgets
+}
+
+/// Returns the groups that pods name.
+fn groups(snapshot: &Snapshot) -> Vec<Group> {
+    let named = snapshot.pods.iter().filter_map(|pod| Some((&pod.key.namespace, pod.spec.group.as_ref()?)));
+    let named: BTreeSet<(&Namespace, GroupRef)> =
+        named.map(|(namespace, group)| (namespace, group.declared())).collect();
+    let is_named = |group: &&Group| named.contains(&(&group.namespace, group.name.clone()));
+    snapshot.groups.iter().filter(is_named).cloned().collect()
 }
 
 /// Returns the labels of namespaces that selectors of namespaces read.

@@ -83,6 +83,7 @@ pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -
         namespaces: objects.namespaces.clone(),
         storage,
         budgets: objects.budgets.clone(),
+        groups: objects.groups.clone(),
         refusals: objects.refusals.clone(),
         daemons,
         catalog,

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::file::Stock;
 use crate::manifests::{Objects, OurObject};
 use crate::model::storage::Storage;
-use crate::model::{Node, Pod, PodPlace, PodSpec, Usage, label};
+use crate::model::{Group, GroupRef, Node, Pod, PodPlace, PodSpec, Usage, label};
 
 /// What happened to something between two snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -260,7 +260,7 @@ fn quotas(before: Option<&[Usage]>, after: Option<&[Usage]>) -> Vec<Changed> {
 
 /// Returns these objects by kind and name, with what is kept of them.
 fn listed(objects: &Objects) -> BTreeMap<String, serde_json::Value> {
-    let Objects { budgets, daemons, namespaces, storage, .. } = objects;
+    let Objects { budgets, groups, daemons, namespaces, storage, .. } = objects;
     let Storage { claims, volumes, classes, drivers, attachments } = storage;
     let mut all = BTreeMap::new();
     let mut add = |kind: &str, name: &dyn std::fmt::Display, value: serde_json::Result<serde_json::Value>| {
@@ -269,6 +269,15 @@ fn listed(objects: &Objects) -> BTreeMap<String, serde_json::Value> {
     for budget in budgets {
         let name = format!("{}/{}", budget.namespace, budget.name);
         add("PodDisruptionBudget", &name, serde_json::to_value(budget));
+    }
+    for group in groups {
+        let Group { namespace, name, .. } = group;
+        let (kind, name) = match name {
+            GroupRef::PodGroup(name) => ("PodGroup", name.to_string()),
+            GroupRef::Volcano(name) => ("PodGroup.scheduling.volcano.sh", name.to_string()),
+            GroupRef::Workload(of) => ("Workload", format!("{}/{}", of.workload, of.group)),
+        };
+        add(kind, &format!("{namespace}/{name}"), serde_json::to_value(group));
     }
     for daemon in daemons {
         add(
@@ -296,6 +305,7 @@ fn as_kubernetes(field: String) -> String {
         "bound" => "minAvailable or maxUnavailable".to_owned(),
         "unhealthy" => "unhealthyPodEvictionPolicy".to_owned(),
         "counts" => "status".to_owned(),
+        "least" => "minCount or minMember".to_owned(),
         "binding" => "volumeBindingMode".to_owned(),
         "topologies" => "allowedTopologies".to_owned(),
         _ => field,

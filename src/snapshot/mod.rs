@@ -20,6 +20,7 @@ pub mod system_node;
 pub mod wish;
 mod written;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -34,9 +35,11 @@ use crate::catalog::Catalog;
 use crate::manifests::listed::Everywhere;
 use crate::manifests::tree::shortened_within;
 use crate::model::disruption_budget::DisruptionBudget;
+use crate::model::eviction::Evictions;
 use crate::model::storage::Storage;
 use crate::model::{
-    Namespace, NamespaceLabels, Node, Pod, PodPlace, PodSpec, Preemption, Quota, Refusal, Supposed,
+    Gangs, Group, Namespace, NamespaceLabels, Node, Pod, PodPlace, PodSpec, Preemption, Quota, Refusal,
+    Supposed,
 };
 
 /// A DaemonSet: what it adds to every node that it may run on.
@@ -196,6 +199,8 @@ pub struct Snapshot {
     pub storage: Storage,
     /// PodDisruptionBudgets, sorted by namespace and name.
     pub budgets: Vec<DisruptionBudget>,
+    /// Groups of pods that are bound together, sorted.
+    pub groups: Vec<Group>,
     /// What Azure refused, sorted; also what is over by now.
     pub refusals: Vec<Refusal>,
     /// What Azure sells.
@@ -225,6 +230,32 @@ impl Snapshot {
         self.azure.is_some() || self.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)))
     }
 
+    /// Returns how many pods may be evicted, by PodDisruptionBudgets and gangs.
+    #[must_use]
+    pub fn evictions(&self) -> Evictions<'_> {
+        Evictions::of(&self.budgets, &self.pods).with_gangs(&self.gangs(), &self.nodes)
+    }
+
+    /// Returns the gangs of its pods.
+    #[must_use]
+    pub fn gangs(&self) -> Gangs<'_> {
+        Gangs::of(&self.groups, &self.pods)
+    }
+
+    /// Has every pod bound by itself, whatever group it is of; returns how many gangs there were.
+    pub fn without_gangs(&mut self) -> usize {
+        let count = self.gangs().all().len();
+        self.groups.clear();
+        let mut known: BTreeMap<Arc<PodSpec>, Arc<PodSpec>> = BTreeMap::new();
+        for pod in self.pods.iter_mut().filter(|pod| pod.spec.group.is_some()) {
+            let alone = known
+                .entry(Arc::clone(&pod.spec))
+                .or_insert_with(|| Arc::new(PodSpec { group: None, ..PodSpec::clone(&pod.spec) }));
+            pod.spec = Arc::clone(alone);
+        }
+        count
+    }
+
     /// Returns every node that there is today by name, also those that are supposed not to be there.
     pub fn nodes_today(&self) -> impl Iterator<Item = &Node> {
         let absent = self.supposed.absent.iter().map(|absent| &absent.node);
@@ -245,6 +276,7 @@ impl Snapshot {
             namespaces,
             storage,
             budgets,
+            groups,
             refusals,
             catalog,
             gaps,
@@ -264,6 +296,7 @@ impl Snapshot {
             namespaces: namespaces.clone(),
             storage: storage.clone(),
             budgets: budgets.clone(),
+            groups: groups.clone(),
             refusals: refusals.clone(),
             catalog: catalog.clone(),
             gaps: gaps.clone(),

@@ -10,6 +10,7 @@ use crate::model::{DisruptionReason, Node, NodeName, Pod, PodPlace, ResourceName
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
+use super::gangs::{self, Spares};
 use super::market::Market;
 use super::memo::Memos;
 use super::price::{self, PriceBook};
@@ -24,9 +25,10 @@ pub fn destroy(snapshot: &Snapshot, policy: &Policy, targets: &BTreeSet<Target>)
     let mut staying = Vec::new();
     let mut going = BTreeSet::new();
     let kept = Kept::of(snapshot, policy);
+    let mut spares = Spares::of(snapshot, &snapshot.gangs(), &[]);
     let meant = snapshot.nodes.iter().filter(|node| !node.is_deleting && is_meant(node, targets));
     for node in meant {
-        if let Some(why) = kept.why(node) {
+        if let Some(why) = kept.why(node).or_else(|| spares.take(&node.name).err()) {
             staying.push((node.name.clone(), why));
             continue;
         }
@@ -122,7 +124,7 @@ fn rest(snapshot: &Snapshot, policy: &Policy, going: &BTreeSet<NodeName>) -> Sol
         pool.limits = Resources::default().with(ResourceName::Cpu, 0);
         pool.nodes_max = Some(0);
     }
-    steps::solve(&world, &policy, &Memos::default())
+    gangs::solve(&world, |world| steps::solve(world, &policy, &Memos::default()))
 }
 
 /// What keeps nodes whoever asks for them to go.
@@ -143,7 +145,7 @@ impl<'a> Kept<'a> {
             }
         }
         let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
-        let evictions = Evictions::of(&snapshot.budgets, &snapshot.pods);
+        let evictions = snapshot.evictions();
         Self { snapshot, policy, evictions, bound, has_claims }
     }
 
@@ -173,10 +175,14 @@ impl<'a> Kept<'a> {
         if let Some(why) = node.why_kept() {
             return Some(why.to_owned());
         }
+        let pods = bound.get(&node.name).map_or(&[][..], Vec::as_slice);
+        // All that is meant to go goes, and a gang that is torn apart on the way is not.
+        if let Some(why) = pods.iter().find_map(|pod| evictions.why_bound_together(pod)) {
+            return Some(why);
+        }
         if node.claimed.termination_grace_period.is_some() {
             return None;
         }
-        let pods = bound.get(&node.name).map_or(&[][..], Vec::as_slice);
         if let Some(pod) = pods.iter().find(|pod| pod.is_protected(snapshot.at)) {
             return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
         }

@@ -7,7 +7,7 @@
 //! may go ([`shrink`]), what limits leave ([`ledger`]), new nodes for the rest (`pack`), Karpenter's choice for the
 //! same (`rival`), room for a scheduler that does not know the plan (`scheduler`), one step after the other (`steps`),
 //! how many have a place where limits leave too little for all (`surplus`), in large clusters what runs before what waits
-//! (`apart`), what soft preferences add (`preferences`), which drains would never end (`drains`), who has a place as soon as what goes is gone (`afterwards`), what
+//! (`apart`), what soft preferences add (`preferences`), which drains would never end (`drains`), which gangs are complete (`gangs`), who has a place as soon as what goes is gone (`afterwards`), what
 //! may come up in a new node's place (`choices`), what is left when all is to go (`destroy`), and why ([`report`],
 //! [`explain`]). The rules themselves are in [`fit`], room that is kept for pods to come in [`headroom`]. What follows
 //! from the same in the next plan is kept by a [`Solver`] (`memo`). Beside it stands Karpenter's own way
@@ -28,6 +28,7 @@ pub mod existing;
 pub mod explain;
 pub mod fit;
 mod fleet;
+mod gangs;
 pub mod headroom;
 mod impossible;
 mod intern;

@@ -387,6 +387,11 @@ pub struct Held {
     pub because: String,
 }
 
+impl Unplaced {
+    /// The rule of pods that are not placed since not enough of their gang are.
+    pub const GANG: &str = "gang";
+}
+
 impl Warning {
     /// The object of the warning that a plan is the next best.
     pub const PLAN: &str = "this plan";

@@ -9,7 +9,7 @@ use crate::snapshot::Snapshot;
 use super::apart::Parting;
 use super::memo::Memos;
 use super::solution::Solution;
-use super::{caution, choices, drains, headroom, report};
+use super::{caution, choices, drains, gangs, headroom, report};
 
 /// Plans, and keeps what the next plan can use: what may be bought for which pods, as long as pools, sizes, prices and
 /// daemonsets are the same, and in large clusters what all that runs comes to, as long as only others wait beside it and time
@@ -32,7 +32,7 @@ impl Solver {
         let plan = |world: &Snapshot| {
             caution::solve(world, policy, |policy| headroom::solve(world, policy, &self.memos))
         };
-        let solve = || drains::solve(snapshot, plan);
+        let solve = || gangs::solve(snapshot, |world| drains::solve(world, plan));
         // One of the threads that share the work does the rest as well: nobody is woken in vain.
         let mut solution = rayon::join(solve, || ()).0;
         choices::keep(snapshot, policy, &mut solution);

@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::model::eviction::Evictions;
 use crate::model::{DisruptionReason, NodeName, NodeStage, PodKey, PodPlace};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
@@ -247,7 +246,7 @@ fn begun<T>(
     let room = &headroom::asked(snapshot);
     let snapshot = &*headroom::without_room(snapshot);
     let book = &PriceBook::new(&policy.fleet.prices);
-    let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
+    let evictions = &snapshot.evictions();
     let (lets_go, stuck) = (&candidate::pools(snapshot, policy), &candidate::stuck(snapshot, policy));
     let rules = Rules { policy, market, book, lets_go, stuck, evictions, room };
     let due = Due::of(snapshot, policy);
@@ -271,7 +270,7 @@ pub(super) fn movable(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<NodeName
     let book = &PriceBook::new(&policy.fleet.prices);
     let found = Due::of(snapshot, policy);
     let due = found.names();
-    let evictions = &Evictions::of(&snapshot.budgets, &snapshot.pods);
+    let evictions = &snapshot.evictions();
     let (lets_go, stuck) = (&candidate::pools(snapshot, policy), &candidate::stuck(snapshot, policy));
     let rules = Rules { policy, market, book, lets_go, stuck, evictions, room: &Demand::default() };
     let mut movable = may_go(rules, snapshot);

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use nodeform::api::Kind;
+use nodeform::manifests::group::{READ_GROUPS, ReadGroup};
 use nodeform::policy::effect::without_effect;
 use serde_json::Value;
 
@@ -148,6 +149,23 @@ fn fields() -> String {
         let _ = write!(page, "\n## {name}\n\n{about}\n\n{TABLE}");
         rows(&schema["properties"]["spec"], ("spec", Some(kind)), &mut page);
     }
+    page.push_str(&gangs());
+    page
+}
+
+/// What is read of groups of pods.
+fn gangs() -> String {
+    let mut page = "\n## Gangs\n\nOf a gang at least so many pods are placed, those that run included, or none. A group of policy \
+         `basic` is no gang. Pods whose group is not in the input stay Pending. A node stays as long as its gang runs no more \
+         pods than it must. `--strategy karpenter` places pods one by one, as Karpenter does.\n\n\
+         | kind | a pod names it by | at least |\n| --- | --- | --- |\n"
+        .to_owned();
+    for ReadGroup { kind, named_by, least } in READ_GROUPS {
+        let _ = writeln!(page, "| {kind} | {named_by} | {least} |");
+    }
+    page.push_str(
+        "\nPods of another scheduler (`spec.schedulerName`) are planned by the same rules; its own rules are not planned.\n",
+    );
     page
 }
 

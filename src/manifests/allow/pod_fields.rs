@@ -6,7 +6,7 @@
 use crate::manifests::fields::{POD_SPEC, type_of};
 
 /// The fields that decide where a pod may be.
-const READ: [&str; 15] = [
+const READ: [&str; 17] = [
     "affinity",
     "containers",
     "hostNetwork",
@@ -20,8 +20,10 @@ const READ: [&str; 15] = [
     "runtimeClassName",
     "schedulerName",
     "schedulingGates",
+    "schedulingGroup",
     "tolerations",
     "topologySpreadConstraints",
+    "workloadRef",
 ];
 
 /// How many letters may be wrong, missing, too many or in each other's place.

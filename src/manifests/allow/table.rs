@@ -2,7 +2,7 @@
 //!
 //! A line holds the fields that the readers of this module ask for. What merely might be of use has none.
 
-use super::Rule::{self, But, Each, Fields, Keys, Nothing, PodSpec, Refusal, Scalar, Whole};
+use super::Rule::{self, But, Each, Fields, Keys, Nothing, PodSpec, Presence, Refusal, Scalar, Whole};
 
 /// Whether the objects of a kind belong to a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,10 @@ const TABLE: &[(&str, &str, Scope, Rule)] = &[
     ("node.k8s.io", "RuntimeClass", Scope::Cluster, RUNTIME_CLASS),
     ("nodeform.dev", "NodeFleet", Scope::Cluster, OURS),
     ("policy", "PodDisruptionBudget", Scope::Namespaced, BUDGET),
+    ("scheduling.k8s.io", "PodGroup", Scope::Namespaced, POD_GROUP),
     ("scheduling.k8s.io", "PriorityClass", Scope::Cluster, PRIORITY_CLASS),
+    ("scheduling.k8s.io", "Workload", Scope::Namespaced, GROUPS),
+    ("scheduling.volcano.sh", "PodGroup", Scope::Namespaced, VOLCANO_GROUP),
     ("storage.k8s.io", "CSINode", Scope::Cluster, CSI_NODE),
     ("storage.k8s.io", "StorageClass", Scope::Cluster, STORAGE_CLASS),
     ("storage.k8s.io", "VolumeAttachment", Scope::Cluster, ATTACHMENT),
@@ -80,6 +83,8 @@ const ANNOTATIONS: (&str, Rule) = (
         "helm.sh/hook",
         "karpenter.sh/do-not-disrupt",
         "kubernetes.io/config.mirror",
+        "scheduling.k8s.io/group-name",
+        "scheduling.volcano.sh/group-name",
         "storageclass.beta.kubernetes.io/is-default-class",
         "storageclass.kubernetes.io/is-default-class",
         "volume.beta.kubernetes.io/storage-class",
@@ -158,9 +163,11 @@ const POD_SPEC: Rule = PodSpec(&[
     ("runtimeClassName", Scalar),
     ("schedulerName", Scalar),
     ("schedulingGates", Each(&Fields(&[("name", Scalar)]))),
+    ("schedulingGroup", Fields(&[("podGroupName", Scalar)])),
     ("tolerations", Whole),
     ("topologySpreadConstraints", Whole),
     ("volumes", VOLUMES),
+    ("workloadRef", Fields(&[("name", Scalar), ("podGroup", Scalar), ("podGroupReplicaKey", Scalar)])),
 ]);
 
 const CONTAINER_STATUSES: Rule = Each(&Fields(&[
@@ -410,6 +417,21 @@ const EVENT: Rule = Fields(&[
     ("regarding", ABOUT),
     ("series", Fields(&[("lastObservedTime", Scalar)])),
 ]);
+
+/// Of a group's policy: that it has one, and how many pods are the least.
+const GROUP_POLICY: Rule = Fields(&[("gang", Fields(&[("minCount", Scalar)])), ("basic", Presence)]);
+
+const POD_GROUP: Rule =
+    Fields(&[API, KIND, METADATA, ("spec", Fields(&[("schedulingPolicy", GROUP_POLICY)]))]);
+
+const GROUPS: Rule = Fields(&[
+    API,
+    KIND,
+    METADATA,
+    ("spec", Fields(&[("podGroups", Each(&Fields(&[("name", Scalar), ("policy", GROUP_POLICY)])))])),
+]);
+
+const VOLCANO_GROUP: Rule = Fields(&[API, KIND, METADATA, ("spec", Fields(&[("minMember", Scalar)]))]);
 
 const PRIORITY_CLASS: Rule = Fields(&[
     API,

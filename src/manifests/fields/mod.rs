@@ -20,6 +20,9 @@ pub use table::{Shape, table, type_of};
 /// The type of a pod's `spec`.
 pub const POD_SPEC: &str = "core.v1.PodSpec";
 
+/// Fields that Kubernetes had in an earlier version than that of the table, and that planning reads.
+const EARLIER: [(&str, &str); 1] = [(POD_SPEC, "workloadRef")];
+
 /// The most unknown fields that are kept: more say nothing new.
 const FIELDS_MAX: usize = 1_000;
 
@@ -104,6 +107,7 @@ fn walk(tree: &Tree, of: &'static str, path: &mut Vec<Segment>, found: &mut Vec<
                     path.pop();
                 }
             }
+            None if EARLIER.contains(&(of, &*entry.key)) => {}
             // A field of a pod that is nearly one which is planned with is a fault of its own.
             None if of == POD_SPEC && pod_fields::meant(&entry.key).is_some() => {}
             None => found.push(Found {

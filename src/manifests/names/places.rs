@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{Role, azure_id, azure_ids};
 use crate::manifests::allow::{Scope, scope_of};
+use crate::manifests::group::GROUP_ANNOTATIONS;
 use crate::manifests::kind::group_and_version;
 use crate::manifests::tree::{Tree, Value};
 use crate::model::Digest;
@@ -134,13 +135,17 @@ fn walk(tree: &mut Tree, visit: Visit<'_>) {
             "claimName" => at(value, &[], Role::Claim, visit),
             "volumeName" | "diskName" => at(value, &[], Role::Volume, visit),
             "hpaName" => at(value, &[], Role::Workload, visit),
-            "horizontalPodAutoscalerConfig"
-            | "podTemplateRef"
-            | "scalableRef"
-            | "scaleTargetRef"
-            | "workloadRef" => {
+            "horizontalPodAutoscalerConfig" | "podTemplateRef" | "scalableRef" | "scaleTargetRef" => {
                 at(value, &["name"], Role::Workload, visit);
             }
+            "workloadRef" => {
+                for key in ["name", "podGroup", "podGroupReplicaKey"] {
+                    at(value, &[key], Role::Workload, visit);
+                }
+            }
+            "schedulingGroup" => at(value, &["podGroupName"], Role::Workload, visit),
+            "podGroups" => each_item(value, |item| at(item, &["name"], Role::Workload, visit)),
+            "annotations" => groups_of(value, visit),
             "ownerReferences" => owners(value, visit),
             "containers" | "initContainers" | "containerStatuses" | "initContainerStatuses" => {
                 each_item(value, |item| at(item, &["name"], Role::Container, visit));
@@ -167,6 +172,14 @@ fn each_item(list: &mut Tree, mut each: impl FnMut(&mut Tree)) {
 
 fn texts(list: &mut Tree, role: Role, visit: Visit<'_>) {
     each_item(list, |item| at(item, &[], role, visit));
+}
+
+/// Visits the groups that annotations of a pod name.
+fn groups_of(annotations: &mut Tree, visit: Visit<'_>) {
+    let Value::Map(entries) = &mut annotations.value else { return };
+    for entry in entries.iter_mut().filter(|entry| GROUP_ANNOTATIONS.contains(&&*entry.key)) {
+        at(&mut entry.value, &[], Role::Workload, visit);
+    }
 }
 
 fn names_something(key: &str) -> bool {

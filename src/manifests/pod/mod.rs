@@ -19,6 +19,7 @@ use crate::model::{
 
 use super::allow::pod_fields;
 use super::cursor::Cursor;
+use super::group;
 use requests::Written;
 
 /// What a pod or a pod template says.
@@ -50,6 +51,13 @@ impl PodBody {
     #[must_use]
     pub fn admitted(self) -> Self {
         Self { unadmitted: None, ..self }
+    }
+
+    /// Returns the pod with the group that its annotations name, where its `spec` names none.
+    #[must_use]
+    pub fn grouped<K: AsRef<str>>(mut self, annotations: &BTreeMap<K, Arc<str>>) -> Self {
+        self.spec.group = self.spec.group.or_else(|| group::of_annotations(annotations));
+        self
     }
 
     /// Returns the pod of a DaemonSet without the node's name that its controller wrote into each term, so that the pods of
@@ -140,6 +148,7 @@ pub fn read(
             other_rules,
             volumes,
             scheduler: scheduler.cloned(),
+            group: group::of_spec(spec),
             os: spec.get("os").and_then(|os| os.text("name").cloned()).filter(|name| !name.is_empty()),
             labels,
         },

@@ -6,6 +6,7 @@ mod bulk;
 mod cases;
 mod counting;
 mod faults;
+mod gangs;
 mod kinds;
 mod laid;
 mod nodes;

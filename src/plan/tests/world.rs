@@ -143,6 +143,7 @@ pub(crate) fn snapshot(nodes: Vec<Node>, pods: Vec<Pod>) -> Snapshot {
         namespaces: std::collections::BTreeMap::new(),
         storage: crate::model::storage::Storage::default(),
         budgets: Vec::new(),
+        groups: Vec::new(),
         refusals: Vec::new(),
         gaps: Vec::new(),
         assumptions: Vec::new(),

@@ -64,7 +64,7 @@ pub(crate) fn unplaced(group: &Unplaced) -> String {
 /// Whether the reason of a rule is a whole sentence about an object, so that its name adds nothing.
 pub(crate) fn says_all(rule: &str) -> bool {
     use crate::solve::fit::Rule;
-    [Rule::Limits, Rule::Offerings].iter().any(|whole| whole.to_string() == rule)
+    rule == Unplaced::GANG || [Rule::Limits, Rule::Offerings].iter().any(|whole| whole.to_string() == rule)
 }
 
 /// Says why pods are held back.

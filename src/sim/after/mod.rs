@@ -130,6 +130,7 @@ impl<'a> World<'a> {
             namespaces: seen.namespaces.clone(),
             storage,
             budgets: seen.budgets.clone(),
+            groups: seen.groups.clone(),
             refusals: seen.refusals.clone(),
             catalog: seen.catalog.clone(),
             gaps: seen.gaps.clone(),

@@ -93,6 +93,7 @@ impl Kept {
             namespaces,
             storage,
             budgets,
+            groups,
             refusals,
             catalog,
             gaps,
@@ -109,6 +110,7 @@ impl Kept {
             && (daemons, namespaces, storage, budgets)
                 == (&snapshot.daemons, &snapshot.namespaces, &snapshot.storage, &snapshot.budgets)
             && (refusals, supposed, quota) == (&snapshot.refusals, &snapshot.supposed, &snapshot.quota)
+            && *groups == snapshot.groups
             && *nodes == snapshot.nodes
             && are_same(pods, &snapshot.pods)
             && *catalog == snapshot.catalog

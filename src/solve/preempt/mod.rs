@@ -237,6 +237,8 @@ impl<'a> Field<'a> {
         };
         !pod.spec.never_preempts
             && pod.spec.scheduler.is_none()
+            // A gang is bound as a whole, and nobody gives way to a part of one.
+            && pod.spec.group.is_none()
             && !roles.iter().any(is_open)
             && !self.disks.takes_any(pod)
     }

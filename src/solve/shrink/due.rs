@@ -73,7 +73,7 @@ impl Due {
         found.sort_by_cached_key(|(node, _, causes)| {
             (is_excess(causes.first()), excess::turn(node, pods_of(node), snapshot.at))
         });
-        let evictions = Evictions::of(&snapshot.budgets, &snapshot.pods);
+        let evictions = snapshot.evictions();
         for (node, pool, causes) in &found {
             let given = (snapshot, policy, &evictions);
             let kept = |cause: &Cause| kept(given, (node, pool), pods_of(node), cause.reason);
@@ -298,6 +298,10 @@ fn kept(
     }
     if reason == DisruptionReason::Unhealthy {
         return repair::is_no_fault_of_nodes(snapshot, pool);
+    }
+    // Whoever drains in a hurry tears a gang apart all the same.
+    if let Some(why) = pods.iter().find_map(|pod| evictions.why_bound_together(pod)) {
+        return Some(why);
     }
     if node.claimed.termination_grace_period.is_some() {
         return None;

@@ -11,6 +11,7 @@ mod demand;
 mod due;
 mod existing;
 mod explained;
+mod gangs;
 mod headroom;
 mod hosts;
 mod karpenter;

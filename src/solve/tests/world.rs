@@ -290,6 +290,7 @@ impl World {
             namespaces: BTreeMap::new(),
             storage: crate::model::storage::Storage::default(),
             budgets: Vec::new(),
+            groups: Vec::new(),
             refusals: Vec::new(),
             gaps: Vec::new(),
             assumptions: Vec::new(),

@@ -3,6 +3,7 @@
 
 mod affinity;
 mod anti_affinity;
+mod gangs;
 mod headroom;
 mod orders;
 mod overlays;

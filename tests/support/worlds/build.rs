@@ -284,6 +284,7 @@ pub(crate) fn world() -> World {
         namespaces: std::collections::BTreeMap::new(),
         storage: nodeform::model::storage::Storage::default(),
         budgets: Vec::new(),
+        groups: Vec::new(),
         refusals: Vec::new(),
         gaps: Vec::new(),
         assumptions: Vec::new(),
