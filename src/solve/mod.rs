@@ -3,7 +3,7 @@
 //! Pure and total: it never fails, it explains. Nothing here knows how a change is carried out. The steps, in the order
 //! of [`solve`]: who preempts whom before anything is planned (`preempt`), what waits ([`demand`]), what can be bought ([`market`], [`overlay`], [`supply`], [`price`]) and what
 //! counts beside its price ([`caution`]), what pools have whatever pods ask for (`replicas`), which pods nothing could
-//! hold (`impossible`), which domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what
+//! hold (`impossible`), which limits leave no place however all are packed (`capped`), which domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what
 //! may go ([`shrink`]), what limits leave ([`ledger`]), new nodes for the rest (`pack`), Karpenter's choice for the
 //! same (`rival`), room for a scheduler that does not know the plan (`scheduler`), one step after the other (`steps`),
 //! how many have a place where limits leave too little for all (`surplus`), in large clusters what runs before what waits
@@ -18,6 +18,7 @@ mod apart;
 mod attempt;
 pub mod bound;
 mod came_off;
+mod capped;
 pub mod caution;
 mod choices;
 pub mod daemons;

@@ -12,6 +12,7 @@ use crate::snapshot::Snapshot;
 
 use super::afterwards;
 use super::apart;
+use super::capped::Capped;
 use super::caution;
 use super::daemons::Daemons;
 use super::demand::Demand;
@@ -69,6 +70,7 @@ pub(super) fn near(snapshot: &Snapshot, policy: &Policy, memos: &Memos, fleets: 
             let mut solution = gone(scene, without_due, leaving, scheduler::with_slack_alone);
             solution.report.cost_before = price::cost(snapshot.nodes_today(), scene.market, scene.book);
             say_empty(without_due, &mut solution.target.removed);
+            scene.capped.told(&mut solution.report);
             scene.impossible.told(&mut solution.report);
             with_due(solution, due)
         })
@@ -138,6 +140,7 @@ fn of_world(
     solution.report.cost_before = price::cost(snapshot.nodes_today(), scene.market, scene.book);
     say_empty(without_due, &mut solution.target.removed);
     afterwards::say(scene, without_due, &mut solution);
+    scene.capped.told(&mut solution.report);
     scene.impossible.told(&mut solution.report);
     solution
 }
@@ -256,7 +259,10 @@ fn begun<T>(
     staged(rules, &all, (memos, &due.names()), |scene| {
         let (impossible, rest) = Impossible::of(scene, snapshot).unzip();
         let snapshot = rest.as_ref().unwrap_or(snapshot);
-        let scene = &Scene { impossible: &impossible.unwrap_or_default(), ..*scene };
+        let (capped, rest) = Capped::of(scene, snapshot).unzip();
+        let snapshot = rest.as_ref().unwrap_or(snapshot);
+        let (impossible, capped) = (&impossible.unwrap_or_default(), &capped.unwrap_or_default());
+        let scene = &Scene { impossible, capped, ..*scene };
         let due = due.settled(scene, snapshot);
         let scene = &Scene { asked: &due.names(), ..*scene };
         let without_due = &trial::marked(snapshot, &due.names());
@@ -317,6 +323,7 @@ fn staged<T>(
         slack: &Demand::default(),
         needs: &Needs::of(marked),
         impossible: &Impossible::default(),
+        capped: &Capped::default(),
         // Which nodes can go whatever it costs is found out in the plain way.
         looks_further: asked.is_empty(),
     })

@@ -4,15 +4,18 @@
 //! one: with more replicas Pending, fewer would be placed. Here pods are added kind by kind, the highest priority first, as
 //! many of each kind as have a place beside those before; the fleet is planned without the rest. The result does not depend
 //! on how many more are Pending: the numbers that are tried have an order of their own. Tries and their pods are counted and
-//! bounded.
+//! bounded, and how many more are Pending takes nothing of that. Kinds that no limit and no rule keeps from a place are not
+//! tried.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::model::{Namespace, Pod, PodKey, PodPlace, PodSpec, ResourceName};
 use crate::snapshot::Snapshot;
 
+use super::capped;
+use super::demand::Ask;
 use super::fit::limits::{self, Counter};
 use super::fleet;
 use super::ledger;
@@ -21,10 +24,14 @@ use super::shrink::{composed, imagined, whole};
 use super::solution::Solution;
 use super::supply::{Kind, PoolSupply, Usable};
 
-/// How many fleets are tried at most, and how many pods wait in all of them together. To count a few hundred of one kind takes
+/// How many fleets are tried at most, and how many pods wait in all of them together. To count a thousand of one kind takes
 /// a dozen fleets.
 const TRIES_MAX: usize = 64;
-const PODS_MAX: usize = 20_000;
+const PODS_MAX: usize = 30_000;
+
+/// How many pods wait together in the fleets in which it is tried whether all of some kinds have a place. What is spent on
+/// that grows with how many wait, so that it is apart from what is spent on numbers.
+const WHOLE_MAX: usize = 20_000;
 
 /// How many fleets one that is looked at again counts for.
 const AGAIN: usize = 8;
@@ -35,13 +42,19 @@ const AGAIN_MAX: usize = 100;
 /// The most nodes that are there beside which pods are counted: each takes its time in every try.
 const NODES_MAX: usize = 300;
 
-/// The factor by which the number that is tried grows while all pods have a place; after that it is halved.
+/// The factor by which the number that is tried grows while all pods have a place.
 const GROWTH: usize = 4;
+
+/// How many numbers are tried beyond the first that has no place, each larger than the one before by one of so many parts of
+/// it: a fleet is not always found for fewer where there is one for more.
+const BEYOND_MAX: usize = 4;
+const BEYOND_PART: usize = 4;
 
 /// Waiting pods that the scheduler cannot tell apart, by name.
 struct Alike<'s> {
     spec: &'s PodSpec,
-    pods: Vec<&'s PodKey>,
+    namespace: &'s Namespace,
+    pods: Vec<&'s Pod>,
 }
 
 /// Returns the world without the waiting pods for which limits leave no place beside the others, and the same without all of
@@ -61,13 +74,28 @@ pub(super) fn without(
     if !is_asked {
         return Vec::new();
     }
-    let kinds = kinds(snapshot);
+    let (free, kinds): (Vec<Alike<'_>>, Vec<Alike<'_>>) =
+        kinds(snapshot).into_iter().partition(|kind| is_free(scene, kind));
     let counts = vec![0; kinds.len()];
+    let others = snapshot.pods.iter().filter(|pod| !is_counted(pod)).collect();
     let (most, spent) = (Most::of(scene, snapshot), Spent::default());
-    let mut search =
-        Search { scene, snapshot, kinds: &kinds, counts, left: 0, most, spent, looked_again, is_hard: false };
+    let world = World { snapshot, kinds: &kinds, others };
+    let fullest = RefCell::new((0, counts.clone()));
+    let mut search = Search {
+        scene,
+        world,
+        kinds: &kinds,
+        counts,
+        fullest,
+        left: 0,
+        most,
+        spent,
+        looked_again,
+        is_known_short: free.is_empty(),
+        is_hard: false,
+    };
     if snapshot.nodes.iter().any(|node| node.is_deleting) {
-        search.left = fleet::left_over(scene, &search.world(&search.counts));
+        search.left = fleet::left_over(scene, &search.world.with(&search.counts));
     }
     let mut first = 0;
     for alike in kinds.chunk_by(|one, other| one.spec.priority == other.spec.priority) {
@@ -75,15 +103,14 @@ pub(super) fn without(
         first += alike.len();
         search.add_class(&places, first == kinds.len());
     }
-    let is_whole = kinds.iter().zip(&search.counts).all(|(kind, count)| kind.pods.len() == *count);
-    if is_whole && !search.is_hard {
-        return Vec::new();
-    }
-    let mut all = vec![search.world(&search.counts)];
-    // Pods of a lower priority, however many, change nothing for those of a higher one that are planned before them.
-    let alone = search.without_classes_after_the_first_that_is_short();
-    all.extend((alone != search.counts).then(|| search.world(&alone)));
-    all
+    search.worlds(&free)
+}
+
+/// Returns whether pods of a kind have a place whatever else waits: no limit counts what is made for them, and no rule between
+/// pods means them.
+fn is_free(scene: &Scene<'_>, kind: &Alike<'_>) -> bool {
+    scene.topology.roles_of(kind.spec, kind.namespace).is_empty()
+        && capped::is_unlimited(scene, &Ask::of(kind.spec))
 }
 
 /// Returns whether limits leave no node of some size beside a fleet.
@@ -122,18 +149,40 @@ pub(super) fn places_others(snapshot: &Snapshot, one: &Solution, other: &Solutio
 
 /// Lists what waits by kind: the highest priority first, and of one those last that have to stand beside others.
 fn kinds<'s>(snapshot: &'s Snapshot) -> Vec<Alike<'s>> {
-    let waiting = snapshot.pods.iter().filter(|pod| pod.place == PodPlace::Waiting && !pod.is_terminating);
-    let mut by_content: BTreeMap<(Reverse<i32>, bool, &Namespace, &PodSpec), Vec<&PodKey>> = BTreeMap::new();
-    for pod in waiting {
+    let mut by_content: BTreeMap<(Reverse<i32>, bool, &Namespace, &PodSpec), Vec<&Pod>> = BTreeMap::new();
+    for pod in snapshot.pods.iter().filter(|pod| is_counted(pod)) {
         let follows = !pod.spec.affinity.is_empty();
         let content = (Reverse(pod.spec.priority), follows, &pod.key.namespace, &*pod.spec);
-        by_content.entry(content).or_default().push(&pod.key);
+        by_content.entry(content).or_default().push(pod);
     }
-    let kind = |((.., spec), mut pods): ((_, _, _, &'s PodSpec), Vec<&'s PodKey>)| {
-        pods.sort();
-        Alike { spec, pods }
+    let kind = |((.., namespace, spec), mut pods): ((_, _, &'s Namespace, &'s PodSpec), Vec<&'s Pod>)| {
+        pods.sort_by_key(|pod| &pod.key);
+        Alike { spec, namespace, pods }
     };
     by_content.into_iter().map(kind).collect()
+}
+
+/// Returns whether a pod is one of those that are counted.
+fn is_counted(pod: &Pod) -> bool {
+    pod.place == PodPlace::Waiting && !pod.is_terminating
+}
+
+/// The worlds in which so many pods of each kind wait.
+struct World<'s> {
+    snapshot: &'s Snapshot,
+    kinds: &'s [Alike<'s>],
+    /// The pods that are in each of them.
+    others: Vec<&'s Pod>,
+}
+
+impl World<'_> {
+    /// Returns the world in which so many pods of each kind wait.
+    fn with(&self, counts: &[usize]) -> Snapshot {
+        let waiting = self.kinds.iter().zip(counts).flat_map(|(kind, count)| &kind.pods[..*count]);
+        let mut pods: Vec<Pod> = self.others.iter().chain(waiting).map(|pod| (*pod).clone()).collect();
+        pods.sort_by(|one, other| one.key.cmp(&other.key));
+        self.snapshot.with_pods(pods)
+    }
 }
 
 /// The most that waiting pods may use of resources, however they are packed: what limits leave, and what nodes have that are
@@ -189,43 +238,65 @@ impl Most {
 #[derive(Default)]
 struct Spent {
     tries: Cell<usize>,
+    /// Of pods in fleets that try a number.
     pods: Cell<usize>,
+    /// Of pods in fleets that try all of some kinds.
+    whole: Cell<usize>,
+}
+
+/// What a fleet is tried for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tried {
+    /// Whether all pods of some kinds have a place.
+    Whole,
+    /// Whether so many of one kind have.
+    Number,
 }
 
 impl Spent {
-    /// Returns whether a world of so many waiting pods may be tried, and counts it.
-    fn lets(&self, pods: usize) -> bool {
-        self.tries.set(self.tries.get() + 1);
-        self.pods.set(self.pods.get() + pods);
-        self.tries.get() <= TRIES_MAX && self.pods.get() <= PODS_MAX
+    /// Returns whether a world of so many waiting pods may be tried, and counts it if so.
+    fn lets(&self, tried: Tried, pods: usize) -> bool {
+        let (spent, most) = match tried {
+            Tried::Whole => (&self.whole, WHOLE_MAX),
+            Tried::Number => (&self.pods, PODS_MAX),
+        };
+        let lets = self.tries.get() < TRIES_MAX && spent.get().saturating_add(pods) <= most;
+        if lets {
+            self.tries.set(self.tries.get() + 1);
+            spent.set(spent.get() + pods);
+        }
+        lets
     }
 }
 
 struct Search<'s> {
     scene: &'s Scene<'s>,
-    snapshot: &'s Snapshot,
+    world: World<'s>,
     kinds: &'s [Alike<'s>],
     /// How many pods of each kind have a place together, as far as is known.
     counts: Vec<usize>,
+    /// The most pods of a fleet that was tried, be it that it left some over, and for how many of each kind it was.
+    fullest: RefCell<(usize, Vec<usize>)>,
     /// How many pods of nodes that go have no place though none waits.
     left: usize,
     most: Most,
     spent: Spent,
     looked_again: &'s dyn Fn(&Snapshot) -> Solution,
+    /// Whether it is known that not all kinds have a place together.
+    is_known_short: bool,
     /// Whether what is counted has a place together only where a fleet is looked at again.
     is_hard: bool,
 }
 
-impl Search<'_> {
+impl<'s> Search<'s> {
     /// Adds as many pods of a priority as have a place. Before lower ones come, which take what is left, it is looked again
     /// whether all have one.
     fn add_class(&mut self, places: &[usize], is_last: bool) {
         let all = self.with_all(places);
-        // That not all pods of the world have a place together is known.
-        let is_known_short = is_last && places.len() == self.kinds.len();
-        if !is_known_short && self.holds(&all) {
+        let is_known_short = self.is_known_short && is_last && places.len() == self.kinds.len();
+        if !is_known_short && self.holds(Tried::Whole, &all) {
             self.counts = all;
-        } else if (!is_last || self.is_hard) && self.holds_on_looking_again(&all) {
+        } else if (!is_last || self.is_hard) && self.holds_on_looking_again(Tried::Whole, &all) {
             self.is_hard = true;
             self.counts = all;
         } else {
@@ -236,7 +307,7 @@ impl Search<'_> {
     /// Adds as many pods of these kinds as have a place, the first kind first. It may be known that not all have one.
     fn add(&mut self, places: &[usize], is_known_short: bool) {
         let all = self.with_all(places);
-        if !is_known_short && self.holds(&all) {
+        if !is_known_short && self.holds(Tried::Whole, &all) {
             self.counts = all;
             return;
         }
@@ -246,7 +317,10 @@ impl Search<'_> {
             _ => {
                 let (first, second) = places.split_at(places.len() / 2);
                 self.add(first, false);
-                self.add(second, false);
+                let is_whole = |place: &usize| self.counts[*place] == self.kinds[*place].pods.len();
+                // Where all of the first half have a place, it is of the second that not all have one.
+                let is_known_short = first.iter().all(is_whole);
+                self.add(second, is_known_short);
             }
         }
     }
@@ -265,51 +339,83 @@ impl Search<'_> {
         let holds = |count: usize| {
             let mut counts = self.counts.clone();
             counts[place] = count;
-            count <= most && (self.holds(&counts) || self.is_hard && self.holds_on_looking_again(&counts))
+            count <= most
+                && (self.holds(Tried::Number, &counts)
+                    || self.is_hard && self.holds_on_looking_again(Tried::Number, &counts))
         };
         let (mut sure, mut next) = (0, GROWTH);
         while holds(next) {
             (sure, next) = (next, next.saturating_mul(GROWTH));
         }
-        let (mut found, mut width) = (0, next / 2);
-        while width > 0 {
-            if found + width <= sure || holds(found + width) {
-                found += width;
+        let mut beyond = next;
+        for _ in 0..BEYOND_MAX {
+            beyond = beyond.saturating_add(beyond.div_ceil(BEYOND_PART));
+            if holds(beyond) {
+                (sure, next) = (beyond, beyond.saturating_add(beyond.div_ceil(BEYOND_PART)));
             }
-            width /= 2;
         }
-        found
+        while next - sure > 1 {
+            let between = sure.midpoint(next);
+            if holds(between) {
+                sure = between;
+            } else {
+                next = between;
+            }
+        }
+        sure
     }
 
     /// Returns whether so many pods of each kind all have a place together.
-    fn holds(&self, counts: &[usize]) -> bool {
+    fn holds(&self, tried: Tried, counts: &[usize]) -> bool {
         !self.most.is_exceeded(self.kinds, counts)
-            && self.spent.lets(counts.iter().sum())
-            && fleet::left_over(self.scene, &self.world(counts)) <= self.left
+            && self.spent.lets(tried, counts.iter().sum())
+            && self.leaves_none(counts, fleet::left_over(self.scene, &self.world.with(counts)))
     }
 
     /// Returns the same where each fleet is looked at again, which takes several times as long.
-    fn holds_on_looking_again(&self, counts: &[usize]) -> bool {
+    fn holds_on_looking_again(&self, tried: Tried, counts: &[usize]) -> bool {
         counts.iter().sum::<usize>() <= AGAIN_MAX
             && !self.most.is_exceeded(self.kinds, counts)
-            && self.spent.lets(AGAIN * counts.iter().sum::<usize>())
-            && (self.looked_again)(&self.world(counts)).report.left_over() <= self.left
+            && self.spent.lets(tried, AGAIN * counts.iter().sum::<usize>())
+            && self.leaves_none(counts, (self.looked_again)(&self.world.with(counts)).report.left_over())
     }
 
-    /// Returns the numbers without pods of a lower priority than that of the first kind of which not all have a place.
-    fn without_classes_after_the_first_that_is_short(&self) -> Vec<usize> {
-        let both = || self.kinds.iter().zip(&self.counts);
-        let short = both().find(|(kind, count)| kind.pods.len() > **count);
-        let is_before =
-            |kind: &Alike<'_>| short.is_none_or(|(short, _)| kind.spec.priority >= short.spec.priority);
-        both().map(|(kind, count)| if is_before(kind) { *count } else { 0 }).collect()
+    /// Returns the worlds to plan: with the pods that are counted and with those that have a place anyway.
+    fn worlds(self, free: &'s [Alike<'s>]) -> Vec<Snapshot> {
+        let Self { mut world, counts, kinds, fullest, is_hard, .. } = self;
+        let is_whole = kinds.iter().zip(&counts).all(|(kind, count)| kind.pods.len() == *count);
+        let (placed, fullest) = fullest.take();
+        // Beside many others that have a place anyway a fleet may not be found: those come after it.
+        let without_free = (!free.is_empty()).then(|| world.with(&counts));
+        world.others.extend(free.iter().flat_map(|kind| &kind.pods));
+        let mut all = Vec::new();
+        all.extend((!is_whole || is_hard).then(|| world.with(&counts)));
+        // Pods of a lower priority, however many, change nothing for those of a higher one that are planned before them.
+        let alone = without_classes_after_the_first_that_is_short(kinds, &counts);
+        all.extend((alone != counts).then(|| world.with(&alone)));
+        all.extend((placed > counts.iter().sum()).then(|| world.with(&fullest)));
+        all.extend(without_free);
+        all
     }
 
-    /// Returns the world in which so many pods of each kind wait.
-    fn world(&self, counts: &[usize]) -> Snapshot {
-        let surplus = self.kinds.iter().zip(counts).flat_map(|(kind, count)| &kind.pods[*count..]);
-        let surplus: BTreeSet<&PodKey> = surplus.copied().collect();
-        let pods = self.snapshot.pods.iter().filter(|pod| !surplus.contains(&pod.key));
-        self.snapshot.with_pods(pods.cloned().collect())
+    /// Returns whether a fleet for so many pods of each kind that leaves so many over leaves none of them; notes which is the
+    /// fullest.
+    fn leaves_none(&self, counts: &[usize], left: usize) -> bool {
+        let left = left.saturating_sub(self.left);
+        let placed = counts.iter().sum::<usize>().saturating_sub(left);
+        let mut fullest = self.fullest.borrow_mut();
+        if placed > fullest.0 {
+            *fullest = (placed, counts.to_vec());
+        }
+        left == 0
     }
+}
+
+/// Returns the numbers without pods of a lower priority than that of the first kind of which not all have a place.
+fn without_classes_after_the_first_that_is_short(kinds: &[Alike<'_>], counts: &[usize]) -> Vec<usize> {
+    let both = || kinds.iter().zip(counts);
+    let short = both().find(|(kind, count)| kind.pods.len() > **count);
+    let is_before =
+        |kind: &Alike<'_>| short.is_none_or(|(short, _)| kind.spec.priority >= short.spec.priority);
+    both().map(|(kind, count)| if is_before(kind) { *count } else { 0 }).collect()
 }

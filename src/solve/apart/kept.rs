@@ -11,6 +11,7 @@ use crate::model::eviction::Evictions;
 use crate::model::{LabelKey, Namespace, Pod};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
+use crate::solve::capped::Capped;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::{self, Demand};
 use crate::solve::impossible::Impossible;
@@ -157,6 +158,7 @@ impl Kept {
             room: &Demand::default(),
             slack: &Demand::default(),
             impossible: &Impossible::default(),
+            capped: &Capped::default(),
             needs: &Needs::default(),
             looks_further: false,
         };

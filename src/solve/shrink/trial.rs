@@ -11,6 +11,7 @@ use crate::model::{MicroUsdPerHour, Node, NodeName, NodeStage, Pod, PodKey, PodP
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::attempt::{self, Approach, Attempt, Ground};
+use crate::solve::capped::Capped;
 use crate::solve::daemons::Daemons;
 use crate::solve::demand::{Demand, Roster};
 use crate::solve::existing::Standing;
@@ -61,6 +62,8 @@ pub(in crate::solve) struct Scene<'a> {
     pub(in crate::solve) slack: &'a Demand,
     /// The pods that nothing could hold, which no world has that is planned.
     pub(in crate::solve) impossible: &'a Impossible<'a>,
+    /// The pods beyond those for which limits could leave a place, which no world has that is planned.
+    pub(in crate::solve) capped: &'a Capped,
     /// Who has to stand beside whom.
     pub(in crate::solve) needs: &'a Needs,
     /// Whether other ways than the plain one are looked at.

@@ -2,6 +2,7 @@
 
 use super::world::{PodWith, World, node, on, pod, pool, resources};
 use crate::model::{CapacityType, ChangeClass, MicroUsd, Node, Pool, PoolName, Requirement, label};
+use crate::solve::Solution;
 
 fn limited(amounts: &[(&str, &str)]) -> Pool {
     Pool { limits: resources(amounts), ..pool("default") }
@@ -285,6 +286,33 @@ fn pods_that_have_no_place_take_no_zone_from_others_of_their_spread() {
     let unplaced = solved(900).report.unplaced;
     let because: Vec<&str> = unplaced.iter().map(|group| &*group.because).collect();
     assert_eq!(because, ["NodePool default is at its CPU limit (24 of 24)"]);
+}
+
+#[test]
+fn however_many_wait_beyond_what_limits_hold_as_many_have_a_place_and_all_others_say_why() {
+    let pods = |count: usize| (0..count).map(|number| pod(&format!("{number:05}")).cpu("900m"));
+    let empty = || World::of(vec![limited(&[("cpu", "4")])]);
+    let fleet = || {
+        let mut world = World::of(vec![pool("default")]);
+        world.policy.fleet.limits.cpu_milli = Some(4000);
+        world
+    };
+    let there = || empty().nodes([node("a", "Standard_D4s_v5")]);
+    for world in [empty(), fleet(), there()] {
+        let solved = |count: usize| world.clone().pods(pods(count)).solve();
+        let placed = |solution: &Solution| {
+            let kept = solution.target.kept.iter().map(|kept| kept.pods.len());
+            kept.chain(solution.target.new.iter().map(|node| node.pods.len())).sum::<usize>()
+        };
+        let (few, many) = (solved(10), solved(30_000));
+        assert_eq!([placed(&few), placed(&many)], [4, 4]);
+        let because = |solution: &Solution| -> Vec<String> {
+            solution.report.unplaced.iter().map(|group| group.because.clone()).collect()
+        };
+        assert_eq!(because(&few), because(&many));
+        assert_eq!([few.report.left_over(), many.report.left_over()], [6, 29_996]);
+        assert!(many.report.unplaced.iter().all(|group| group.pods.is_sorted()));
+    }
 }
 
 #[test]

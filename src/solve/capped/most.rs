@@ -1,0 +1,223 @@
+//! How many pods of a kind limits let nodes hold, however all are packed.
+//!
+//! Whatever a limit counts, no node holds more pods for each unit of it than the best one does: what the limit is, times
+//! that, is the most that all nodes hold which it counts, those that are there and those to make. It is never too few: rules
+//! between pods, and what else needs room, only make it fewer. Prices, places and other pods are not looked at.
+
+use std::collections::BTreeMap;
+
+use crate::model::{MicroUsdPerHour, Namespace, Node, PodSpec, PoolName, Requirements, Resources, Stance};
+use crate::policy::Policy;
+use crate::snapshot::Snapshot;
+use crate::solve::demand::Ask;
+use crate::solve::existing;
+use crate::solve::fit::company::{Company, HostRule};
+use crate::solve::fit::limits::{Counter, Ledger};
+use crate::solve::fit::taints;
+use crate::solve::ledger;
+use crate::solve::price::Uncommitted;
+use crate::solve::shrink::trial::Scene;
+use crate::solve::supply::{Kind, PoolSupply};
+use crate::solve::topology::Topology;
+
+/// What limits are, and what they count.
+pub(super) struct Most<'a> {
+    topology: &'a Topology,
+    pools: &'a [PoolSupply<'a>],
+    nodes: &'a [Node],
+    /// Every limit, with nothing taken of it.
+    limits: Ledger,
+    /// Which nodes pods of these node terms and this stance to taints may join, once that was asked.
+    open: BTreeMap<(Vec<Requirements>, Stance), Vec<&'a Node>>,
+}
+
+/// Something that holds pods: how many, and what it takes of a limit; nothing where that is not known.
+struct Holder {
+    pods: usize,
+    charge: Option<i64>,
+}
+
+/// A size that pods may be on: how many, and what it costs at least.
+struct Way<'a> {
+    kind: &'a Kind<'a>,
+    pods: usize,
+    price: Option<MicroUsdPerHour>,
+}
+
+impl<'a> Most<'a> {
+    pub(super) fn of(scene: &Scene<'a>, snapshot: &'a Snapshot) -> Self {
+        let Scene { policy, topology, supply, .. } = *scene;
+        let (pools, nodes) = (&*supply.pools, &*snapshot.nodes);
+        Self { topology, pools, nodes, limits: limits(policy), open: BTreeMap::new() }
+    }
+
+    /// Returns how many pods of a kind may have a place; of more than so many it does not matter how many more.
+    pub(super) fn up_to(&mut self, spec: &PodSpec, namespace: &Namespace, enough: usize) -> usize {
+        let mut ask = Ask::of(spec);
+        // Who has to stand beside others, or is spread, may be on a node with any number of them.
+        ask.company = self.topology.on_hosts(self.topology.roles_of(spec, namespace));
+        ask.company.retain(|role| role.rule == HostRule::Apart);
+        let mut by_pool: Vec<(&PoolSupply<'a>, Vec<Way<'a>>)> = Vec::new();
+        for pool in self.pools {
+            let ways = ways(pool, &ask);
+            if !ways.is_empty() && !self.limits.limits(&pool.pool.name) {
+                return usize::MAX;
+            }
+            by_pool.push((pool, ways));
+        }
+        let new_alone = self.held(&by_pool, &[]);
+        if new_alone >= enough {
+            return new_alone;
+        }
+        let terms = (ask.alternatives.clone(), ask.stance.clone());
+        let nodes = self.nodes;
+        let open = self.open.entry(terms).or_insert_with_key(|(alternatives, stance)| {
+            let mut open: Vec<&Node> = Vec::new();
+            open.extend(nodes.iter().filter(|node| existing::is_open(node, (alternatives, stance))));
+            open
+        });
+        let there: Vec<(&Node, usize)> =
+            open.iter().map(|node| (*node, on_empty(&node.allocatable, &ask))).collect();
+        self.held(&by_pool, &there)
+    }
+
+    /// Returns how many pods all limits let these sizes hold, with these nodes that are there.
+    fn held(&self, by_pool: &[(&PoolSupply<'a>, Vec<Way<'a>>)], there: &[(&Node, usize)]) -> usize {
+        let is_of = |node: &Node, pool: &PoolName| node.pool.as_ref() == Some(pool);
+        let is_of_any = |node: &Node| by_pool.iter().any(|(pool, _)| is_of(node, &pool.pool.name));
+        let outside = there.iter().filter(|(node, _)| !is_of_any(node)).map(|(_, pods)| *pods);
+        let mut sum = outside.fold(0, usize::saturating_add);
+        for (pool, ways) in by_pool {
+            let name = &pool.pool.name;
+            let own: Vec<(&Node, usize)> =
+                there.iter().filter(|(node, _)| is_of(node, name)).copied().collect();
+            let of_pool = self.least(|counter| is_of_pool(counter, name), (ways.iter(), &own));
+            sum = sum.saturating_add(match ways.is_empty() {
+                true => own.iter().map(|(_, pods)| *pods).fold(0, usize::saturating_add),
+                false => of_pool,
+            });
+        }
+        let all = || by_pool.iter().flat_map(|(_, ways)| ways);
+        sum.min(self.least(is_of_fleet, (all(), there)))
+    }
+
+    /// Returns what the narrowest of some limits lets these hold.
+    fn least<'w>(
+        &self,
+        is_asked: impl Fn(&Counter) -> bool,
+        (ways, there): (impl Iterator<Item = &'w Way<'w>> + Clone, &[(&Node, usize)]),
+    ) -> usize {
+        let asked = self.limits.iter().filter(|(_, counter, _)| is_asked(counter));
+        let of_counter = |(_, counter, limit): (usize, &Counter, i64)| {
+            let there =
+                there.iter().map(|(node, pods)| Holder { pods: *pods, charge: of_node(counter, node) });
+            let new = ways.clone().map(|way| Holder { pods: way.pods, charge: Some(of_size(counter, way)) });
+            within(limit, there, new)
+        };
+        asked.map(of_counter).min().unwrap_or(usize::MAX)
+    }
+}
+
+/// Returns how many pods a limit lets these hold: what is there holds what it does, also beyond the limit.
+fn within(
+    limit: i64,
+    there: impl Iterator<Item = Holder> + Clone,
+    new: impl Iterator<Item = Holder>,
+) -> usize {
+    let used = there.clone().filter_map(|holder| holder.charge).fold(0, i64::saturating_add);
+    let amount = i128::from(limit.max(used).max(0));
+    let uncounted = there.clone().filter(|holder| holder.charge.is_none()).map(|holder| holder.pods);
+    let uncounted = uncounted.fold(0, usize::saturating_add);
+    let most = |holder: Holder| match (holder.charge, holder.pods) {
+        (None, _) | (_, 0) => 0,
+        (Some(..=0), _) => usize::MAX,
+        (Some(charge), pods) => {
+            let pods = i128::try_from(pods).unwrap_or(i128::MAX);
+            let held = amount.saturating_mul(pods) / i128::from(charge);
+            usize::try_from(held).unwrap_or(usize::MAX)
+        }
+    };
+    there.chain(new).map(most).max().unwrap_or(0).saturating_add(uncounted)
+}
+
+/// Returns whether some pool makes nodes for what pods ask, and no limit counts any of those.
+pub(in crate::solve) fn is_unlimited(scene: &Scene<'_>, ask: &Ask) -> bool {
+    let limits = limits(scene.policy);
+    let mut pools = scene.supply.pools.iter().filter(|pool| !ways(pool, ask).is_empty()).peekable();
+    pools.peek().is_some() && pools.all(|pool| !limits.limits(&pool.pool.name))
+}
+
+/// Returns every limit, with nothing taken of it.
+fn limits(policy: &Policy) -> Ledger {
+    ledger::opened(policy, [], &Uncommitted(Vec::new()), MicroUsdPerHour(0))
+}
+
+/// Returns the sizes of a pool that hold such a pod alone.
+fn ways<'a>(pool: &'a PoolSupply<'a>, ask: &Ask) -> Vec<Way<'a>> {
+    let mut found: BTreeMap<usize, Way<'a>> = BTreeMap::new();
+    if !taints::are_stood(&pool.pool.taints, &ask.stance) {
+        return Vec::new();
+    }
+    for alternative in &ask.alternatives {
+        let Some(mut reach) = pool.reach(alternative) else { continue };
+        pool.unnamed(alternative).iter().for_each(|kind| reach.kinds.remove(kind));
+        for place in reach.kinds.iter() {
+            let kind = &pool.kinds[place];
+            let usable = kind.offerings.iter().filter(|usable| reach.placements.has(usable.placement));
+            for usable in usable {
+                let pods =
+                    on_empty(&kind.kind.allocatable.minus(&pool.overheads[usable.overhead].requests), ask);
+                let price = usable.quote.effective.known();
+                let way = found.entry(place).or_insert(Way { kind, pods, price });
+                way.pods = way.pods.max(pods);
+                way.price = [way.price, price].into_iter().flatten().min();
+            }
+        }
+    }
+    found.into_values().filter(|way| way.pods > 0).collect()
+}
+
+/// Returns how many such pods something holds that has this room and carries nothing else.
+fn on_empty(room: &Resources, ask: &Ask) -> usize {
+    let asked = ask.requests.iter().filter(|(_, amount)| *amount > 0);
+    let by_resource =
+        asked.map(|(name, amount)| usize::try_from((room.get(name) / amount).max(0)).unwrap_or(usize::MAX));
+    let by_port = (!ask.host_ports.is_empty()).then_some(1);
+    let by_company = Company::default().most(&ask.company);
+    by_resource.chain(by_port).chain([by_company]).min().unwrap_or(usize::MAX)
+}
+
+fn is_of_pool(counter: &Counter, pool: &PoolName) -> bool {
+    match counter {
+        Counter::PoolResource(own, _) | Counter::PoolNodes(own) => own == pool,
+        Counter::FleetResource(_) | Counter::FleetNodes | Counter::FleetCost | Counter::Commitment(_) => {
+            false
+        }
+    }
+}
+
+const fn is_of_fleet(counter: &Counter) -> bool {
+    match counter {
+        Counter::FleetResource(_) | Counter::FleetNodes | Counter::FleetCost => true,
+        Counter::PoolResource(..) | Counter::PoolNodes(_) | Counter::Commitment(_) => false,
+    }
+}
+
+/// Returns what a node that is there takes of a limit that counts it; nothing where that takes its price.
+fn of_node(counter: &Counter, node: &Node) -> Option<i64> {
+    match counter {
+        Counter::PoolResource(_, name) | Counter::FleetResource(name) => Some(node.capacity.get(name)),
+        Counter::PoolNodes(_) | Counter::FleetNodes => Some(1),
+        Counter::FleetCost | Counter::Commitment(_) => None,
+    }
+}
+
+/// Returns what a node to make takes at least of a limit that counts it. What nobody knows the price of takes all.
+fn of_size(counter: &Counter, way: &Way<'_>) -> i64 {
+    match counter {
+        Counter::PoolResource(_, name) | Counter::FleetResource(name) => way.kind.kind.capacity.get(name),
+        Counter::PoolNodes(_) | Counter::FleetNodes => 1,
+        Counter::FleetCost => way.price.map_or(i64::MAX, |price| price.0),
+        Counter::Commitment(_) => 0,
+    }
+}
