@@ -23,6 +23,7 @@ fn main() -> anyhow::Result<()> {
         families: &read("reference/known_skus.json")?,
         gpus: &read("reference/supported_gpus.json")?,
         locations: &read("reference/locations.json")?,
+        data_disks: &read("reference/data_disks.json")?,
     });
     let made =
         made.map_err(|fault| anyhow::anyhow!("failed to read the list of {}: {}", fault.list, fault.what))?;

@@ -82,6 +82,21 @@ impl DiskPrices {
         let tier = self.0.iter().find(|tier| tier.kind == kind && tier.size_gib >= size_gb);
         tier.map_or(Price::Unknown, |tier| tier.price)
     }
+
+    /// Returns what a managed OS disk of this many GB costs by the hour: premium SSD where the size takes it, else standard
+    /// SSD, and where nobody says which, the dearer of both.
+    #[must_use]
+    pub fn os_disk(&self, is_premium: Option<bool>, size_gb: u32) -> Price {
+        let [premium, standard] = DiskKind::ALL.map(|kind| self.price(kind, size_gb));
+        match is_premium {
+            Some(true) => premium,
+            Some(false) => standard,
+            None if premium.known().is_none() => premium,
+            None if standard.known().is_none() => standard,
+            None if premium.known() < standard.known() => standard,
+            None => premium,
+        }
+    }
 }
 
 /// Spreads a month's price over its hours, rounded half up.

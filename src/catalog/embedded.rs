@@ -2,14 +2,16 @@
 //!
 //! Shapes and prices are facts of their dates; zones and capabilities are estimates, and marked so.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
+use super::data_disks::DataDiskTable;
 use super::disk::DiskPrices;
 use super::estimate;
 use super::gpu::GpuTable;
 use super::memo::Memo;
 use super::price::{PricedSize, SizePrice, listed, replace_suspicious};
-use super::size::Size;
+use super::size::{Capabilities, Size};
 use super::size_name::SizeName;
 use super::{Catalog, RegionZones, Stock};
 use crate::model::{Digest, MicroUsdPerHour, Price, Region, SkuName};
@@ -17,6 +19,7 @@ use crate::model::{Digest, MicroUsdPerHour, Price, Region, SkuName};
 const SIZES: &str = include_str!("default/sizes.txt");
 const GPUS: &str = include_str!("default/gpus.txt");
 const DISKS: &str = include_str!("default/disks.txt");
+const DATA_DISKS: &str = include_str!("default/data_disks.txt");
 const ZONES: &str = include_str!("default/zones.txt");
 const SOURCE: &str = include_str!("default/source.txt");
 /// Region and its prices, sorted by region.
@@ -63,7 +66,7 @@ pub fn digest() -> Digest {
 fn digest_of_tables() -> Digest {
     let prices = PRICES.iter().flat_map(|(region, prices)| [*region, *prices]);
     let mut text = String::new();
-    for part in [SIZES, GPUS, DISKS, ZONES, SOURCE].into_iter().chain(prices) {
+    for part in [SIZES, GPUS, DISKS, DATA_DISKS, ZONES, SOURCE].into_iter().chain(prices) {
         // Each part with its length, so that no text can move from one into the next.
         text.push_str(&format!("{}\n{part}", part.len()));
     }
@@ -100,6 +103,16 @@ pub(super) fn gpus() -> GpuTable {
     GpuTable::parse(GPUS).expect(WELL_FORMED)
 }
 
+/// Returns how many data disks sizes take.
+pub(super) fn data_disks() -> &'static DataDiskTable {
+    static TABLE: OnceLock<DataDiskTable> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let vcpus = |(name, row): (&str, &str)| Some((name.to_lowercase(), Shape::read(name, row)?.vcpus));
+        let vcpus: BTreeMap<String, u32> = shapes().filter_map(vcpus).collect();
+        DataDiskTable::parse(DATA_DISKS, &vcpus).expect(WELL_FORMED)
+    })
+}
+
 fn find(region: &Region) -> Result<(Region, &'static str), UnknownRegion> {
     let wanted = normalized(region);
     if let Ok(index) = PRICES.binary_search_by(|(known, _)| known.cmp(&wanted.as_str()))
@@ -130,15 +143,32 @@ fn region_zones(region: &Region) -> RegionZones {
     }
 }
 
+/// Returns each known size with its row, sorted by name.
+fn shapes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SIZES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(' '))
+}
+
+/// Returns those of these sizes that are known, sorted by name and without prices: what the region's own list may lack.
+pub(super) fn known_sizes(names: &BTreeSet<&SkuName>, zones: &RegionZones) -> Vec<PricedSize> {
+    let gpus = gpus();
+    let mut sizes = Vec::new();
+    for (name, row) in shapes() {
+        if names.contains(&SkuName::new(format!("Standard_{name}"))) {
+            let size = size(name, row, zones, &gpus).expect(WELL_FORMED);
+            sizes.push(PricedSize { size, price: SizePrice::UNKNOWN });
+        }
+    }
+    sizes
+}
+
 /// Joins shapes and prices; both tables are sorted alike, so one pass does.
 fn priced_sizes(prices: &str, zones: &RegionZones) -> Option<Vec<PricedSize>> {
     let gpus = gpus();
-    let rows = |text: &'static str| text.lines().filter(|line| !line.starts_with('#'));
-    let mut shapes = rows(SIZES);
+    let mut shapes = shapes();
     let mut sizes = Vec::new();
     for row in prices.lines().filter(|line| !line.starts_with('#')) {
         let (name, price) = row.split_once(' ')?;
-        let shape = shapes.find_map(|shape| shape.strip_prefix(name)?.strip_prefix(' '))?;
+        let (_, shape) = shapes.find(|(known, _)| *known == name)?;
         let size = size(name, shape, zones, &gpus)?;
         let price = listed(MicroUsdPerHour::from_decimal_usd(price)?);
         sizes.push(PricedSize { size, price: SizePrice::on_demand(price) });
@@ -146,27 +176,52 @@ fn priced_sizes(prices: &str, zones: &RegionZones) -> Option<Vec<PricedSize>> {
     Some(sizes)
 }
 
+/// What the tables hold of a size beside its name, or what the name says where they do not.
+struct Shape<'a> {
+    parts: SizeName,
+    vcpus: u32,
+    memory_mib: i64,
+    gpus: u32,
+    arch: &'a str,
+    quota_family: &'a str,
+    is_estimate: bool,
+}
+
+impl<'a> Shape<'a> {
+    fn read(name: &str, row: &'a str) -> Option<Self> {
+        let parts = SizeName::parse(&SkuName::new(format!("Standard_{name}")))?;
+        let mut words = row.splitn(5, ' ');
+        let mut word = || words.next();
+        let (vcpus, memory_mib, gpus, arch, quota_family) = (word()?, word()?, word()?, word()?, word()?);
+        if vcpus == "?" {
+            let (vcpus, arch) = (parts.cpus, estimate::arch(&parts));
+            let memory_mib = estimate::memory_mib(&parts, vcpus).unwrap_or(0);
+            return Some(Self { parts, vcpus, memory_mib, gpus: 0, arch, quota_family, is_estimate: true });
+        }
+        let (vcpus, memory_mib) = (vcpus.parse().ok()?, memory_mib.parse().ok()?);
+        let gpus = gpus.parse().ok()?;
+        Some(Self { parts, vcpus, memory_mib, gpus, arch, quota_family, is_estimate: false })
+    }
+}
+
 /// Makes a size of its row and its name. In a region with zones it is taken to be sold in all of them.
 fn size(name: &str, row: &str, zones: &RegionZones, gpus: &GpuTable) -> Option<Size> {
+    let shape = Shape::read(name, row)?;
     let name = SkuName::new(format!("Standard_{name}"));
-    let mut words = row.splitn(5, ' ');
-    let vcpus = words.next()?.parse().ok()?;
-    let memory_mib: i64 = words.next()?.parse().ok()?;
-    let accelerators = words.next()?.parse().ok()?;
-    let (arch, quota_family) = (words.next()?, words.next()?);
-    let parts = SizeName::parse(&name)?;
+    let estimated = estimate::capabilities(&shape.parts, shape.vcpus, shape.arch);
     Some(Size {
-        capabilities: estimate::capabilities(&parts, vcpus, arch),
+        capabilities: Capabilities { data_disks_max: data_disks().get(&name), ..estimated },
         gpu: gpus.get(&name).cloned(),
-        parts: Some(parts),
-        quota_family: Arc::from(quota_family),
-        vcpus,
-        memory_bytes: memory_mib << 20,
-        gpus: accelerators,
-        arch: Arc::from(arch),
+        parts: Some(shape.parts),
+        quota_family: Arc::from(shape.quota_family),
+        vcpus: shape.vcpus,
+        memory_bytes: shape.memory_mib << 20,
+        gpus: shape.gpus,
+        arch: Arc::from(shape.arch),
         zones: zones.listed().to_vec(),
         restriction: None,
         is_estimate: true,
+        is_shape_estimate: shape.is_estimate,
         name,
     })
 }

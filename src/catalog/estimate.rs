@@ -17,18 +17,41 @@ const GIB: u64 = 1 << 30;
 #[must_use]
 pub fn capabilities(parts: &SizeName, vcpus: u32, arch: &str) -> Capabilities {
     Capabilities {
-        premium_storage: premium_storage(parts),
-        accelerated_networking: accelerated_networking(parts, vcpus),
+        premium_storage: Some(premium_storage(parts)),
+        accelerated_networking: Some(accelerated_networking(parts, vcpus)),
         ephemeral: ephemeral(parts, vcpus),
         encryption_at_host: encryption_at_host(parts),
         generations: generations(parts, arch),
         trusted_launch_disabled: arch == "arm64" || (&*parts.family == "M" && parts.version.is_none()),
         spot: spot(parts),
-        data_disks_max: data_disks_max(parts, vcpus),
+        // The published table says it, or nothing does.
+        data_disks_max: None,
         // Ultra disks need an answer of Azure for each zone; without one they are not promised.
         ultra_ssd_regional: false,
         ultra_ssd_zones: Vec::new(),
     }
+}
+
+/// The architecture: `p` is for Arm.
+#[must_use]
+pub fn arch(parts: &SizeName) -> &'static str {
+    if parts.has('p') { "arm64" } else { "amd64" }
+}
+
+/// The memory of a size that no list describes, in MiB: so many GiB a vCPU in the general series from version 6 on. The
+/// largest of E have less than the others.
+#[must_use]
+pub fn memory_mib(parts: &SizeName, vcpus: u32) -> Option<i64> {
+    let is_plain = parts.subfamily.is_empty() && parts.constrained_cpus.is_none();
+    let gib_per_vcpu = match &*parts.family {
+        _ if !is_plain || parts.version_or_one() < 6 => return None,
+        "D" if parts.has('l') => 2,
+        "D" => 4,
+        "E" if vcpus < 96 => 8,
+        "E" => 7,
+        _ => return None,
+    };
+    Some(i64::from(vcpus) * gib_per_vcpu * 1024)
 }
 
 /// Premium disks: the feature `s`, or the `S` of the oldest series (`DS`, `GS`).
@@ -67,20 +90,6 @@ fn generations(parts: &SizeName, arch: &str) -> Generations {
 fn spot(parts: &SizeName) -> bool {
     let is_first_a = &*parts.family == "A" && parts.version.is_none();
     &*parts.family != "B" && !is_first_a && !parts.is_promo
-}
-
-/// Data disks: so many a vCPU up to a most in the series where that is known, nothing elsewhere. Isolated sizes attach more
-/// than others of their series.
-fn data_disks_max(parts: &SizeName, vcpus: u32) -> Option<u32> {
-    let version = parts.version_or_one();
-    let (per_vcpu, most) = match (&*parts.family, &*parts.series) {
-        (_, "D_v2" | "DS_v2") => (4, 64),
-        _ if !parts.subfamily.is_empty() || parts.has('i') => return None,
-        (_, "Fs_v2") => (2, 32),
-        ("D" | "E", _) if (3..=5).contains(&version) || version == 6 && parts.has('a') => (2, 32),
-        _ => return None,
-    };
-    Some(vcpus.saturating_mul(per_vcpu).min(most))
 }
 
 /// Room for an ephemeral OS disk: so many GiB a vCPU in the series where that is known, none elsewhere.

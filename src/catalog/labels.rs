@@ -55,7 +55,8 @@ pub(super) fn with_own(mut labels: Requirements, size: &Size) -> Requirements {
 
 fn add_capabilities(labels: &mut Requirements, size: &Size) {
     let capabilities = &size.capabilities;
-    let word = |is_so: bool| Requirement::one(if is_so { "true" } else { "false" });
+    // A node has one of both; which, nobody can count on.
+    let word = |is_so: Option<bool>| one_or_none(is_so.map(|is_so| if is_so { "true" } else { "false" }));
     let ephemeral = capabilities.ephemeral.filter(|room| room.size_gb > 0);
     let ephemeral_gb = ephemeral.map(|room| room.size_gb.to_string());
     let generations = [("1", capabilities.generations.first), ("2", capabilities.generations.second)];

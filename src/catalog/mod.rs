@@ -3,10 +3,13 @@
 //! A catalogue is a value of one region: the compiled-in default, or made from files that the user gives.
 //! This module never fetches anything and never chooses a size. In reading order: a size ([`size_name`],
 //! [`size`], [`gpu`]), its price ([`price`], [`disk`]), where both come from (the embedded default,
-//! [`estimate`], files that the user gives, [`build`]), and the instance types that are made of them.
+//! [`estimate`], files that the user gives, [`build`]), what is assumed where they say nothing ([`assumed`]), and the
+//! instance types that are made of them.
 
 mod answer;
+pub mod assumed;
 pub mod build;
+mod data_disks;
 pub mod disk;
 mod embedded;
 pub mod estimate;
@@ -314,9 +317,8 @@ impl Catalog {
     pub fn assumed_os_disk(&self, name: &SkuName) -> Price {
         let price = match &*self.stock {
             Stock::Sizes(_) => {
-                let is_premium = self.size(name).is_none_or(|sold| sold.size.capabilities.premium_storage);
-                let kind = if is_premium { disk::DiskKind::PremiumSsd } else { disk::DiskKind::StandardSsd };
-                self.disks.price(kind, OS_DISK_GB)
+                let is_premium = self.size(name).and_then(|sold| sold.size.capabilities.premium_storage);
+                self.disks.os_disk(is_premium, OS_DISK_GB)
             }
             Stock::Types { .. } | Stock::Recorded { .. } => {
                 let recorded = match &*self.stock {

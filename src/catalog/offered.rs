@@ -1,10 +1,10 @@
 //! From sizes to instance types: what nodes of one AKSNodeClass may be.
 
-use super::disk::{DiskKind, DiskPrices};
+use super::disk::DiskPrices;
 use super::offering::Offerings;
 use super::price::PricedSize;
 use super::size::Size;
-use super::{Offered, RefusedSize, labels, refuse, reserve};
+use super::{Offered, RefusedSize, data_disks, labels, refuse, reserve};
 use crate::model::{InstanceType, NetworkSetup, NodeClass, OsDisk, Region};
 
 /// Makes the instance types of all sizes that the class can use, in the order of `sizes`.
@@ -47,6 +47,7 @@ fn instance_type(
         capacity,
         os_disk: os_disk(size, disks, class.os_disk_gb),
         offerings,
+        data_disks: Some(data_disks::of_size(size)),
         is_estimate: size.is_estimate,
     }
 }
@@ -57,7 +58,5 @@ fn os_disk(size: &Size, disks: &DiskPrices, size_gb: u32) -> OsDisk {
     if size.capabilities.ephemeral.is_some_and(|room| room.size_gb >= size_gb) {
         return OsDisk::Ephemeral;
     }
-    let is_premium = size.capabilities.premium_storage;
-    let kind = if is_premium { DiskKind::PremiumSsd } else { DiskKind::StandardSsd };
-    OsDisk::Managed(disks.price(kind, size_gb))
+    OsDisk::Managed(disks.os_disk(size.capabilities.premium_storage, size_gb))
 }

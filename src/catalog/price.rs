@@ -26,14 +26,26 @@ impl SizePrice {
     /// Makes the pair from the list price on demand; spot is estimated.
     #[must_use]
     pub fn on_demand(price: Price) -> Self {
-        Self { on_demand: price, spot: spot_estimate(price) }
+        Self { on_demand: price, spot: spot_at(SPOT_PERCENT, price) }
     }
 }
 
-/// Returns what spot is taken to cost where no list says it.
+/// Returns what spot is taken to cost at so many hundredths of the price on demand.
 #[must_use]
-pub(super) fn spot_estimate(on_demand: Price) -> Price {
-    on_demand.known().map_or(Price::Unknown, |amount| Price::Estimated(amount.percent(SPOT_PERCENT)))
+pub(super) fn spot_at(percent: i64, on_demand: Price) -> Price {
+    on_demand.known().map_or(Price::Unknown, |amount| Price::Estimated(amount.percent(percent)))
+}
+
+/// Returns how many hundredths of the price on demand spot is taken to cost where a list says it of some sizes and not of
+/// others: no less than of any that it says it of, and no more than on demand.
+#[must_use]
+pub(super) fn spot_percent<'p>(listed: impl IntoIterator<Item = &'p SizePrice>) -> i64 {
+    let percent = |price: &SizePrice| {
+        let (on_demand, spot) = (price.on_demand.known()?, price.spot.known()?);
+        (on_demand.0 > 0).then(|| (spot.0.saturating_mul(100) + on_demand.0 - 1).div_euclid(on_demand.0))
+    };
+    let highest = listed.into_iter().filter_map(percent).max().unwrap_or(SPOT_PERCENT);
+    highest.clamp(SPOT_PERCENT, 100)
 }
 
 /// Makes a price of a list's amount. A size that costs nothing is a hole in the list, not a gift.
@@ -110,7 +122,7 @@ fn series_key(size: &Size) -> (Arc<str>, Option<Arc<str>>) {
 
 /// Says whether a member's price is suspicious among its series, and by which member's price it is replaced.
 fn suspicion(member: &PricedSize, members: &[&PricedSize]) -> Option<ReplacedPrice> {
-    if matches!(member.size.family(), "B" | "M") {
+    if matches!(member.size.family(), "B" | "M") || member.size.memory_bytes == 0 {
         return None;
     }
     let listed = member.price.on_demand.known()?;

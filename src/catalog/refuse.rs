@@ -47,6 +47,9 @@ pub(super) fn everywhere(size: &Size) -> Option<String> {
     if let Some(restriction) = &size.restriction {
         return Some(format!("Azure does not sell it here: {restriction}"));
     }
+    if size.is_shape_estimate && size.memory_bytes == 0 {
+        return Some("how much memory it has is not in the default catalogue".into());
+    }
     if size.vcpus < 2 {
         return Some(format!("it has {} vCPU, a node needs 2", size.vcpus));
     }
@@ -57,7 +60,7 @@ pub(super) fn everywhere(size: &Size) -> Option<String> {
         return Some("its GPU is not one that AKS supports".into());
     }
     if is_gpu_count_missing(size) {
-        return Some("how many GPUs it has is not in the default catalogue".into());
+        return Some("how many GPUs it has is not known".into());
     }
     if parts.constrained_cpus.is_some() {
         return Some("it is sold with constrained vCPUs".into());
@@ -68,9 +71,9 @@ pub(super) fn everywhere(size: &Size) -> Option<String> {
     None
 }
 
-/// A GPU size whose GPUs the estimated shape does not count would be taken for a plain one.
+/// A GPU size whose GPUs nobody counts would be taken for a plain one.
 fn is_gpu_count_missing(size: &Size) -> bool {
-    size.is_estimate && size.gpus == 0 && (size.gpu.is_some() || size.family() == "N")
+    size.gpus == 0 && (size.gpu.is_some() || size.family() == "N")
 }
 
 fn for_class(size: &Size, class: &NodeClass) -> Option<String> {

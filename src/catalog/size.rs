@@ -57,26 +57,28 @@ pub struct Generations {
     pub second: bool,
 }
 
-/// What a size can do.
+/// What a size can do. What is not said of one is as [`super::assumed`] lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Capabilities {
-    /// Whether premium disks can be attached.
-    pub premium_storage: bool,
-    /// Whether the network interface can be accelerated.
-    pub accelerated_networking: bool,
+    /// Whether premium disks can be attached, where that is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub premium_storage: Option<bool>,
+    /// Whether the network interface can be accelerated, where that is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accelerated_networking: Option<bool>,
     /// Room for an ephemeral OS disk, if any.
     pub ephemeral: Option<EphemeralRoom>,
     /// Whether disks can be encrypted on the host.
     pub encryption_at_host: bool,
-    /// The generations of virtual machine.
+    /// The generations of virtual machine; neither where that is not said.
     pub generations: Generations,
     /// Whether trusted launch is ruled out although generation 2 runs.
     pub trusted_launch_disabled: bool,
     /// Whether the size is sold as spot.
     pub spot: bool,
-    /// How many data disks can be attached, where that is known.
+    /// How many data disks can be attached, where the source of the size says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_disks_max: Option<u32>,
     /// Whether ultra disks can be attached to a VM that is in no zone.
@@ -106,7 +108,7 @@ pub struct Size {
     pub quota_family: Arc<str>,
     /// How many vCPUs; those of the parent where the name constrains them.
     pub vcpus: u32,
-    /// Memory in bytes.
+    /// Memory in bytes; 0 where it is not known.
     pub memory_bytes: i64,
     /// How many GPUs (or other accelerators).
     pub gpus: u32,
@@ -122,6 +124,9 @@ pub struct Size {
     pub restriction: Option<Arc<str>>,
     /// Whether zones and capabilities are estimated from the name.
     pub is_estimate: bool,
+    /// Whether vCPUs, memory and architecture are too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_shape_estimate: bool,
 }
 
 impl Size {

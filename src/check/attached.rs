@@ -1,8 +1,8 @@
 //! How many volumes of a driver a node takes: each counts once, however many pods mount it.
 //!
 //! Where a driver has said nothing of a node, which may be still to come, it takes what the driver says of nodes of the same
-//! size, the least of it; of Azure's disks, where their driver says nothing of the size, as many as the catalogue says. What
-//! is known of none is not judged. Volumes that run there alone are nobody's fault.
+//! size, the least of it; of Azure's disks, where their driver says nothing of the size, as many as the catalogue says, known
+//! or assumed. What another driver says of no node is not judged. Volumes that run there alone are nobody's fault.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::finding::{Finding, Rule};
 use super::labels::Domain;
 use super::volumes::{Mount, mount};
 use crate::model::storage::{CsiDriver, DISKS, driver_of};
-use crate::model::{LabelKey, NodeName, Pod, SkuName, label};
+use crate::model::{LabelKey, NodeName, Pod, ResourceName, SkuName, label};
 use crate::snapshot::Snapshot;
 
 /// The volumes of each driver, each by a name of its own.
@@ -20,7 +20,13 @@ type Volumes = BTreeMap<Arc<str>, BTreeSet<String>>;
 
 /// What drivers and the catalogue say of nodes, by their size.
 #[derive(Default)]
-pub(super) struct Attachable(BTreeMap<Arc<str>, BTreeMap<Arc<str>, u32>>);
+pub(super) struct Attachable {
+    by_size: BTreeMap<Arc<str>, BTreeMap<Arc<str>, u32>>,
+    /// The driver of Azure's disks.
+    disks: Arc<str>,
+    /// What it attaches to nodes of which neither it nor the catalogue says so by their size.
+    disks_by_node: BTreeMap<NodeName, u32>,
+}
 
 impl Attachable {
     /// Reads what drivers say of the nodes that there are, or that were there before they were supposed away, and what is
@@ -44,13 +50,26 @@ impl Attachable {
                 of_size.insert(Arc::clone(driver), least);
             }
         }
-        for sold in snapshot.catalog.sizes().iter().filter(|sold| !known.contains(sold.size.name.as_str())) {
-            if let Some(most) = sold.size.capabilities.data_disks_max {
-                let of_size = sizes.entry(Arc::from(sold.size.name.as_str())).or_default();
-                of_size.insert(Arc::from(DISKS), most);
+        for (size, disks) in snapshot.catalog.data_disks() {
+            if !known.contains(size.as_str()) {
+                let of_size = sizes.entry(Arc::from(size.as_str())).or_default();
+                of_size.insert(Arc::from(DISKS), disks.most);
             }
         }
-        Self(sizes)
+        let mut disks_by_node = BTreeMap::new();
+        for node in &snapshot.nodes {
+            let size = node.labels.get(&LabelKey::new(label::INSTANCE_TYPE));
+            let has_limit =
+                |size: &Arc<str>| sizes.get(size).is_some_and(|of_size| of_size.contains_key(DISKS));
+            if size.is_some_and(|size| known.contains(&**size) || has_limit(size)) {
+                continue;
+            }
+            let size = size.map(|size| SkuName::new(&**size));
+            let cpu_milli = node.capacity.get(&ResourceName::Cpu);
+            let disks = snapshot.catalog.data_disks_of(size.as_ref(), cpu_milli);
+            disks_by_node.insert(node.name.clone(), disks.most);
+        }
+        Self { by_size: sizes, disks: Arc::from(DISKS), disks_by_node }
     }
 
     /// Returns how many volumes of each driver a node takes.
@@ -60,6 +79,9 @@ impl Attachable {
             Domain::Own | Domain::Open | Domain::Absent => BTreeMap::new(),
         };
         let mut most = size;
+        if let Some(disks) = site.node.and_then(|node| self.disks_by_node.get(node)) {
+            most.insert(&self.disks, *disks);
+        }
         for (driver, said) in
             site.node.into_iter().filter_map(|it| snapshot.storage.drivers.get(it)).flatten()
         {
@@ -72,7 +94,7 @@ impl Attachable {
     }
 
     fn of_size(&self, size: &str) -> BTreeMap<&Arc<str>, u32> {
-        self.0.get(size).into_iter().flatten().map(|(driver, most)| (driver, *most)).collect()
+        self.by_size.get(size).into_iter().flatten().map(|(driver, most)| (driver, *most)).collect()
     }
 }
 

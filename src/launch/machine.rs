@@ -127,7 +127,8 @@ fn network(made: &Made<'_>, start: &Start) -> Result<NetworkSpec, Vec<Refusal>> 
         Azure => start.node.max_pods.saturating_sub(1),
         AzureOverlay | OwnPlugin => 0,
     };
-    let accelerated_networking = made.size.capabilities.accelerated_networking;
+    // Azure refuses a VM whose size does not have it.
+    let accelerated_networking = made.size.capabilities.accelerated_networking.unwrap_or(false);
     Ok(NetworkSpec { subnet, security_group, backend_pools, accelerated_networking, pod_addresses })
 }
 

@@ -26,6 +26,17 @@ impl OsDisk {
     }
 }
 
+/// How many data disks can be attached to a VM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DataDisks {
+    /// At most so many.
+    pub most: u32,
+    /// Whether no list says it of the size: then it is the least of all sizes with as many vCPUs.
+    pub is_estimate: bool,
+}
+
 /// One way to have an instance type.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -64,6 +75,9 @@ pub struct InstanceType {
     pub os_disk: OsDisk,
     /// How it can be had; sorted by zone and capacity type.
     pub offerings: Vec<Offering>,
+    /// How many data disks its nodes take, where the list that the type is of says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_disks: Option<DataDisks>,
     /// Whether zones, capabilities or shape are estimated from the size's name rather than read from Azure.
     pub is_estimate: bool,
 }

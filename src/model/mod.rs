@@ -54,7 +54,7 @@ pub use fleet::{
 };
 pub use gang::{Gang, Gangs, Group, GroupRef};
 pub use hold::{ChangeClass, Freeze, FreezeWindow, Hold, Holds};
-pub use instance_type::{InstanceType, Offering, OsDisk};
+pub use instance_type::{DataDisks, InstanceType, Offering, OsDisk};
 pub use name::{
     BufferName, ClaimName, ClassName, LabelKey, Namespace, NamespaceLabels, NodeName, OverlayName, PodKey,
     PoolName, Region, SkuName, Zone,

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::model::{
-    CapacityType, ClassName, InstanceType, LabelKey, Offering, OsDisk, Price, Requirement, Requirements,
-    Resources, SkuName, Zone,
+    CapacityType, ClassName, DataDisks, InstanceType, LabelKey, Offering, OsDisk, Price, Requirement,
+    Requirements, Resources, SkuName, Zone,
 };
 
 /// The sizes of a class.
@@ -49,6 +49,9 @@ struct WireType {
     os_disk: OsDisk,
     /// How it can be had; sorted by zone and capacity type.
     offerings: Vec<WireOffering>,
+    /// How many data disks its nodes take, where that is said of the size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    data_disks: Option<DataDisks>,
     /// Whether zones, capabilities or shape are estimated from the size's name rather than read from Azure.
     is_estimate: bool,
 }
@@ -123,8 +126,16 @@ fn common(types: &[InstanceType]) -> Requirements {
 
 impl WireType {
     fn of(kind: &InstanceType, common: &Requirements, offered: &[Requirements]) -> Self {
-        let InstanceType { name, requirements, capacity, allocatable, os_disk, offerings, is_estimate } =
-            kind;
+        let InstanceType {
+            name,
+            requirements,
+            capacity,
+            allocatable,
+            os_disk,
+            offerings,
+            data_disks,
+            is_estimate,
+        } = kind;
         let (mut labels, mut others) = (BTreeMap::new(), Requirements::none());
         for (key, requirement) in requirements.iter().filter(|(key, _)| common.get(key.as_str()).is_none()) {
             match requirement.single().filter(|value| Requirement::one(value) == *requirement) {
@@ -152,6 +163,7 @@ impl WireType {
             allocatable: allocatable.clone(),
             os_disk: os_disk.clone(),
             offerings: offerings.iter().map(offering).collect(),
+            data_disks: *data_disks,
             is_estimate: *is_estimate,
         }
     }
@@ -165,6 +177,7 @@ impl WireType {
             allocatable,
             os_disk,
             offerings,
+            data_disks,
             is_estimate,
         } = self;
         let mut requirements = common.clone();
@@ -179,6 +192,15 @@ impl WireType {
             Ok(Offering { zone, capacity_type, price, is_available, reserved_count, requirements })
         };
         let offerings = offerings.into_iter().map(offering).collect::<Result<_, String>>()?;
-        Ok(InstanceType { name, requirements, capacity, allocatable, os_disk, offerings, is_estimate })
+        Ok(InstanceType {
+            name,
+            requirements,
+            capacity,
+            allocatable,
+            os_disk,
+            offerings,
+            data_disks,
+            is_estimate,
+        })
     }
 }

@@ -10,7 +10,7 @@ use super::table::aligned;
 use crate::model::{ResourceName, Zone};
 
 /// The table's columns, and whether each is aligned to the right.
-const COLUMNS: [(&str, bool); 11] = [
+const COLUMNS: [(&str, bool); 12] = [
     ("SIZE", false),
     ("VCPU", true),
     ("MEMORY", true),
@@ -20,6 +20,7 @@ const COLUMNS: [(&str, bool); 11] = [
     ("ON DEMAND $/H", true),
     ("SPOT $/H", true),
     ("OS DISK $/H", true),
+    ("DATA DISKS", true),
     ("FOR PODS: CPU", true),
     ("MEMORY", true),
 ];
@@ -56,16 +57,17 @@ fn cells(row: &CatalogRow) -> Vec<String> {
     };
     vec![
         row.size.to_string(),
-        ResourceName::Cpu.show(row.cpu_milli),
-        ResourceName::Memory.show(row.memory_bytes),
+        marked(row.is_shape_estimate, ResourceName::Cpu.show(row.cpu_milli)),
+        marked(row.is_shape_estimate, ResourceName::Memory.show(row.memory_bytes)),
         gpu,
-        row.arch.clone(),
+        marked(row.is_shape_estimate, row.arch.clone()),
         zones(row),
         price(&row.on_demand),
         row.spot.as_ref().map_or_else(|| "-".to_owned(), price),
         os_disk,
-        ResourceName::Cpu.show(row.allocatable_cpu_milli),
-        ResourceName::Memory.show(row.allocatable_memory_bytes),
+        marked(row.data_disks.is_estimate, row.data_disks.most.to_string()),
+        marked(row.is_shape_estimate, ResourceName::Cpu.show(row.allocatable_cpu_milli)),
+        marked(row.is_shape_estimate, ResourceName::Memory.show(row.allocatable_memory_bytes)),
     ]
 }
 
@@ -81,7 +83,11 @@ fn zones(row: &CatalogRow) -> String {
     }
 }
 
+fn marked(is_estimate: bool, shown: String) -> String {
+    if is_estimate { format!("~{shown}") } else { shown }
+}
+
 fn price(price: &ShownPrice) -> String {
-    let mark = if price.is_estimate { "~" } else { "" };
-    price.usd_per_hour.as_ref().map_or_else(|| "?".to_owned(), |amount| format!("{mark}{amount}"))
+    let amount = price.usd_per_hour.as_ref();
+    amount.map_or_else(|| "?".to_owned(), |amount| marked(price.is_estimate, amount.clone()))
 }

@@ -103,9 +103,10 @@ pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons<'_>, topology: &To
             pods.sort_by(|a, b| a.key.cmp(&b.key));
             let mut site = site(node, &pods, (daemons, topology));
             let storage = &snapshot.storage;
+            let is_estimate = slots.is_estimate_of(node, storage);
             let mut slots = slots.of_node(node, storage);
             slots.extend(choices.on(node, &pods, storage));
-            site.volumes = Free::beside(slots, &node.name, &pods, storage);
+            site.volumes = Free::beside(slots, &node.name, &pods, storage).estimated(is_estimate);
             Standing {
                 there: site.company.clone(),
                 site,

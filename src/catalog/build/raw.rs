@@ -23,6 +23,8 @@ pub struct RawTexts<'a> {
     pub gpus: &'a str,
     /// `reference/locations.json`: the regions with their zone mappings.
     pub locations: &'a str,
+    /// `reference/data_disks.json`: the most data disks of a VM, by size.
+    pub data_disks: &'a str,
 }
 
 /// A raw list that cannot be read.
@@ -110,11 +112,12 @@ pub(super) struct Raw {
     pub(super) families: Vec<Family>,
     pub(super) gpus: BTreeMap<String, RawGpu>,
     pub(super) locations: Vec<RawLocation>,
+    pub(super) data_disks: BTreeMap<String, u32>,
 }
 
 impl Raw {
     pub(super) fn read(texts: &RawTexts<'_>) -> Result<Self, BuildFault> {
-        let RawTexts { prices, disks, shapes, families, gpus, locations } = *texts;
+        let RawTexts { prices, disks, shapes, families, gpus, locations, data_disks } = *texts;
         Ok(Self {
             prices: list("prices", prices)?,
             disks: list("disks", disks)?,
@@ -122,6 +125,7 @@ impl Raw {
             families: list("families", families)?,
             gpus: list("gpus", gpus)?,
             locations: list::<RawLocations>("locations", locations)?.value,
+            data_disks: list("data disks", data_disks)?,
         })
     }
 }

@@ -1,9 +1,9 @@
 //! The tables of the default catalogue, as text that diffs well: one fact a line, sorted by name.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::raw::{BuildFault, Raw, RawTexts};
+use super::raw::{BuildFault, Family, Raw, RawTexts, Shape};
 
 /// The tier that every size of the tables belongs to; left out of their names.
 const TIER: &str = "Standard_";
@@ -17,28 +17,23 @@ pub struct Table {
     pub text: String,
 }
 
-/// Makes every table. A size is taken when its shape and its family are known and some region prices it.
+/// What stands for a fact that no list holds.
+const UNKNOWN: &str = "?";
+
+/// Makes every table. A size is taken when its family is known, whether or not a list holds its shape or its price.
 ///
 /// # Errors
 /// When a raw list does not have the expected form.
 pub fn tables(texts: &RawTexts<'_>) -> Result<Vec<Table>, BuildFault> {
     let raw = Raw::read(texts)?;
-    let families: BTreeMap<&str, &str> =
-        raw.families.iter().map(|known| (known.name.as_str(), known.family.as_str())).collect();
-    let priced: BTreeSet<&str> =
-        raw.prices.values().flat_map(|rows| rows.keys().map(String::as_str)).collect();
-    let taken: BTreeMap<&str, &str> = raw
-        .shapes
-        .keys()
-        .filter(|name| priced.contains(name.as_str()))
-        .filter_map(|name| Some((name.as_str(), *families.get(name.as_str())?)))
-        .filter_map(|(name, family)| Some((name.strip_prefix(TIER)?, family)))
-        .collect();
-    let mut tables = vec![sizes(&raw, &taken), gpus(&raw), disks(&raw), zones(&raw), regions(&raw)];
+    let family = |known: &Family| Some((known.name.strip_prefix(TIER)?.to_owned(), known.family.clone()));
+    let taken: BTreeMap<String, String> = raw.families.iter().filter_map(family).collect();
+    let mut tables =
+        vec![sizes(&raw, &taken), gpus(&raw), disks(&raw), data_disks(&raw), zones(&raw), regions(&raw)];
     for (region, rows) in &raw.prices {
         let mut text = "# US dollars by the hour on demand, by size of the Standard tier\n".to_owned();
         for (name, price) in rows {
-            if let Some(size) = name.strip_prefix(TIER).filter(|size| taken.contains_key(size)) {
+            if let Some(size) = name.strip_prefix(TIER).filter(|size| taken.contains_key(*size)) {
                 push_line(&mut text, &[size, &price.on_demand.to_string()]);
             }
         }
@@ -53,17 +48,33 @@ fn push_line(text: &mut String, words: &[&str]) {
     text.push('\n');
 }
 
-fn sizes(raw: &Raw, taken: &BTreeMap<&str, &str>) -> Table {
+fn sizes(raw: &Raw, taken: &BTreeMap<String, String>) -> Table {
     let mut text =
-        "# size of the Standard tier, vCPUs, memory in MiB, GPUs, architecture, quota family\n".to_owned();
+        "# size of the Standard tier, vCPUs, memory in MiB, GPUs, architecture, quota family; `?` where \
+                    the list of shapes does not hold the size\n"
+            .to_owned();
     for (size, family) in taken {
-        if let Some(shape) = raw.shapes.get(&format!("{TIER}{size}")) {
-            let (vcpus, memory, gpus) = (shape.vcpu, shape.memory_mb, shape.gpu);
-            let words = format!("{size} {vcpus} {memory} {gpus} {} {family}", shape.architecture);
-            push_line(&mut text, &[&words]);
-        }
+        let shape =
+            raw.shapes.get(&format!("{TIER}{size}")).map(|Shape { vcpu, memory_mb, gpu, architecture }| {
+                [vcpu.to_string(), memory_mb.to_string(), gpu.to_string(), architecture.clone()]
+            });
+        let [vcpus, memory, gpus, arch] = shape.unwrap_or_else(|| [(); 4].map(|()| UNKNOWN.to_owned()));
+        push_line(&mut text, &[size, &vcpus, &memory, &gpus, &arch, family]);
     }
     Table { path: "sizes.txt".into(), text }
+}
+
+fn data_disks(raw: &Raw) -> Table {
+    let mut text = "# size of the Standard tier in lower case, the most data disks of a VM\n".to_owned();
+    let rows: BTreeMap<String, u32> = raw
+        .data_disks
+        .iter()
+        .filter_map(|(name, most)| Some((name.strip_prefix(TIER)?.to_lowercase(), *most)))
+        .collect();
+    for (size, most) in rows {
+        push_line(&mut text, &[&size, &most.to_string()]);
+    }
+    Table { path: "data_disks.txt".into(), text }
 }
 
 fn gpus(raw: &Raw) -> Table {

@@ -10,10 +10,10 @@ use serde::Deserialize;
 
 use super::fault::{CatalogFault, sizes_command, syntax};
 use super::kind::Page;
-use crate::catalog::embedded;
 use crate::catalog::gpu::GpuTable;
 use crate::catalog::size::{Capabilities, EphemeralRoom, Generations, Placement, Size};
 use crate::catalog::size_name::SizeName;
+use crate::catalog::{embedded, estimate};
 use crate::model::{Quantity, Region, SkuName};
 
 #[derive(Deserialize)]
@@ -188,6 +188,7 @@ struct SkuReader<'a> {
 impl SkuReader<'_> {
     fn size(&self, faults: &mut Vec<CatalogFault>) -> Option<Size> {
         let name = SkuName::new(&self.sku.name);
+        let parts = SizeName::parse(&name);
         let vcpus = self.needed("vCPUs", faults).and_then(|text| self.whole("vCPUs", text, faults));
         let memory = self.needed("MemoryGB", faults).and_then(|text| self.memory(text, faults));
         let gpus = self.capability("GPUs").map_or(Some(0), |text| self.whole("GPUs", text, faults));
@@ -197,32 +198,35 @@ impl SkuReader<'_> {
             Arc::from(restriction.reason_code.as_deref().unwrap_or("restricted without a reason"))
         });
         Some(Size {
-            parts: SizeName::parse(&name),
             quota_family: Arc::from(self.sku.family.as_deref().unwrap_or("")),
             vcpus: vcpus?,
             memory_bytes: memory?,
             gpus: gpus?,
             gpu: self.gpus.get(&name).cloned(),
             arch: Arc::from(match self.capability("CpuArchitectureType") {
-                None | Some("x64") => "amd64",
+                None => parts.as_ref().map_or("amd64", estimate::arch),
+                Some("x64") => "amd64",
                 Some("Arm64") => "arm64",
                 Some(other) => other,
             }),
+            parts,
             capabilities,
             zones: self.sku.zones(self.region),
             restriction,
             is_estimate: false,
+            is_shape_estimate: false,
             name,
         })
     }
 
     fn capabilities(&self, faults: &mut Vec<CatalogFault>) -> Capabilities {
         let is_true = |name| self.capability(name) == Some("True");
+        let said = |name| self.capability(name).map(|word| word == "True");
         let generations = self.capability("HyperVGenerations").unwrap_or("");
         let runs = |generation| generations.split(',').any(|known| known.trim() == generation);
         Capabilities {
-            premium_storage: is_true("PremiumIO"),
-            accelerated_networking: is_true("AcceleratedNetworkingEnabled"),
+            premium_storage: said("PremiumIO"),
+            accelerated_networking: said("AcceleratedNetworkingEnabled"),
             ephemeral: self.ephemeral(faults),
             encryption_at_host: is_true("EncryptionAtHostSupported"),
             generations: Generations { first: runs("V1"), second: runs("V2") },

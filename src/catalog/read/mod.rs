@@ -12,14 +12,14 @@ pub(super) mod regions;
 mod retail;
 pub(super) mod usages;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use fault::CatalogFault;
 use kind::{Kind, Page};
 
 use super::memo::Memo;
-use super::price::{PricedSize, SizePrice};
+use super::price::{PricedSize, SizePrice, spot_at, spot_percent};
 use super::size::Size;
 use super::{Catalog, RegionZones, Stock, embedded};
 use crate::model::{Price, Region, SkuName};
@@ -28,7 +28,8 @@ use retail::RetailPrices;
 /// Makes the catalogue of one region of files, each with its name and its text.
 ///
 /// Sizes without price rows get the prices of the embedded default of that region, as estimates; price rows
-/// without sizes replace the prices of the embedded default.
+/// without sizes replace the prices of the embedded default, and bring in the sizes that it knows and does not price
+/// there.
 ///
 /// # Errors
 /// Every fault of every file, sorted by file and place.
@@ -78,6 +79,9 @@ fn sizes_and_prices(
         of_sizes(arm::read(skus, region, faults), region)
     };
     if let Some(retail) = retail {
+        if skus.is_empty() {
+            add_sizes(&mut catalog, &retail);
+        }
         set_prices(&mut catalog, &retail);
     }
     let skus = (!skus.is_empty()).then_some("sizes of ARM");
@@ -93,7 +97,7 @@ fn sizes_and_prices(
 /// Makes a catalogue of sizes, with the default's prices as estimates.
 fn of_sizes(sizes: BTreeMap<SkuName, Size>, region: &Region) -> Catalog {
     let fallback: BTreeMap<SkuName, SizePrice> = embedded::fallback_prices(region).into_iter().collect();
-    let zones: std::collections::BTreeSet<_> = sizes.values().flat_map(|size| size.zones.clone()).collect();
+    let zones: BTreeSet<_> = sizes.values().flat_map(|size| size.zones.clone()).collect();
     let sizes: Vec<PricedSize> = sizes
         .into_values()
         .map(|size| {
@@ -118,8 +122,18 @@ fn of_sizes(sizes: BTreeMap<SkuName, Size>, region: &Region) -> Catalog {
     }
 }
 
+/// Adds the sizes that the rows price and that the default knows without a price in this region.
+fn add_sizes(catalog: &mut Catalog, retail: &RetailPrices) {
+    let priced = retail.on_demand.keys().chain(retail.spot.keys());
+    let missing: BTreeSet<&SkuName> = priced.filter(|name| catalog.size(name).is_none()).collect();
+    let added = embedded::known_sizes(&missing, &catalog.zones);
+    let Stock::Sizes(sizes) = Arc::make_mut(&mut catalog.stock) else { return };
+    sizes.extend(added);
+    sizes.sort_by(|one, other| one.size.name.cmp(&other.size.name));
+}
+
 /// Puts the rows' prices in place of those that are there. Where the rows have no spot price of a size, spot
-/// is estimated from its price on demand.
+/// is estimated from its price on demand, and costs no less than of the sizes that they have it of.
 fn set_prices(catalog: &mut Catalog, retail: &RetailPrices) {
     let Stock::Sizes(sizes) = Arc::make_mut(&mut catalog.stock) else { return };
     for sold in sizes.iter_mut() {
@@ -129,6 +143,11 @@ fn set_prices(catalog: &mut Catalog, retail: &RetailPrices) {
         if let Some(price) = retail.spot.get(&sold.size.name) {
             sold.price.spot = *price;
         }
+    }
+    let has_row = |sold: &PricedSize| retail.spot.contains_key(&sold.size.name);
+    let percent = spot_percent(sizes.iter().filter(|sold| has_row(sold)).map(|sold| &sold.price));
+    for sold in sizes.iter_mut().filter(|sold| !has_row(sold)) {
+        sold.price.spot = spot_at(percent, sold.price.on_demand);
     }
     catalog.replaced.retain(|change| !retail.on_demand.contains_key(&change.size));
     for (tier, month) in &retail.disks {

@@ -168,6 +168,7 @@ impl Reader<'_> {
             // The list knows no disks: what a node costs is the offering's price.
             os_disk: OsDisk::Ephemeral,
             offerings,
+            data_disks: None,
             is_estimate: false,
         }
     }

@@ -120,6 +120,7 @@ pub(crate) fn instance_type(name: &str, cores: i64, price: Price) -> InstanceTyp
         allocatable: resources(900 * cores, 3 * cores, PODS_MAX),
         os_disk: OsDisk::Ephemeral,
         offerings: vec![offering("eastus-1"), offering("eastus-2")],
+        data_disks: None,
         is_estimate: false,
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::catalog::filter::{CatalogFilter, gpus, label_of, memory_bytes};
 use crate::catalog::{Catalog, NO_ZONE, Offered, RegionZones};
 use crate::model::{
-    CapacityType, InstanceType, MicroUsdPerHour, OsDisk, Price, ResourceName, SkuName, Zone, label,
+    CapacityType, DataDisks, InstanceType, MicroUsdPerHour, OsDisk, Price, ResourceName, SkuName, Zone, label,
 };
 
 /// One size of the catalogue.
@@ -49,8 +49,13 @@ pub struct CatalogRow {
     pub allocatable_cpu_milli: i64,
     /// Memory that pods, daemonsets included, may use, in bytes.
     pub allocatable_memory_bytes: i64,
+    /// How many data disks can be attached.
+    pub data_disks: DataDisks,
     /// Whether capabilities are estimated from the size's name.
     pub is_estimate: bool,
+    /// Whether vCPUs, memory and architecture are, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_shape_estimate: bool,
 }
 
 /// How sure the zones of a size are.
@@ -96,10 +101,10 @@ pub(super) fn decimal(amount: MicroUsdPerHour) -> String {
 #[must_use]
 pub fn rows(catalog: &Catalog, offered: &Offered, filter: &CatalogFilter) -> Vec<CatalogRow> {
     let shown = offered.types.iter().filter(|offered| filter.accepts(offered));
-    shown.map(|offered| row(offered, catalog.zones())).collect()
+    shown.map(|offered| row(offered, catalog)).collect()
 }
 
-fn row(offered: &InstanceType, region: &RegionZones) -> CatalogRow {
+fn row(offered: &InstanceType, catalog: &Catalog) -> CatalogRow {
     let label = |key: &str| label_of(offered, key).map(str::to_owned);
     let os_disk = match offered.os_disk {
         OsDisk::Ephemeral => Price::Listed(MicroUsdPerHour(0)),
@@ -115,14 +120,16 @@ fn row(offered: &InstanceType, region: &RegionZones) -> CatalogRow {
         gpu_name: label(label::SKU_GPU_NAME),
         arch: label(label::ARCH).unwrap_or_else(|| "?".into()),
         zones: zones(offered),
-        zones_known: zones_known(offered, region),
+        zones_known: zones_known(offered, catalog.zones()),
         on_demand: lowest(offered, CapacityType::OnDemand).unwrap_or(Price::Unknown).into(),
         spot: lowest(offered, CapacityType::Spot).map(ShownPrice::from),
         os_disk: os_disk.into(),
         is_os_disk_ephemeral: offered.os_disk == OsDisk::Ephemeral,
         allocatable_cpu_milli: offered.allocatable.get(&ResourceName::Cpu),
         allocatable_memory_bytes: offered.allocatable.get(&ResourceName::Memory),
+        data_disks: catalog.data_disks_of_type(offered),
         is_estimate: offered.is_estimate,
+        is_shape_estimate: catalog.size(&offered.name).is_some_and(|sold| sold.size.is_shape_estimate),
     }
 }
 

@@ -1,11 +1,11 @@
 //! What drivers of volumes say of a node that has joined: what they say of others of its size, and where Azure's says
-//! nothing of any, what the catalogue does.
+//! nothing of any, what the catalogue does, known or assumed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::storage::{CsiDriver, DISKS};
-use crate::model::{LabelKey, Node, SkuName, label};
+use crate::model::{LabelKey, Node, ResourceName, SkuName, label};
 use crate::snapshot::Snapshot;
 
 /// Returns what each driver says. Where it differs about nodes of the size, the least it takes holds.
@@ -20,10 +20,10 @@ pub(super) fn of(node: &Node, seen: &Snapshot) -> BTreeMap<Arc<str>, CsiDriver> 
         let most = [driver.volumes_max, said.volumes_max].into_iter().flatten().min();
         driver.volumes_max = most;
     }
-    let of_size = own.and_then(|size| seen.catalog.size(&SkuName::new(&*size)));
-    if let Some(most) = of_size.and_then(|sold| sold.size.capabilities.data_disks_max) {
-        let driver = || CsiDriver { volumes_max: Some(most), topology_keys: Vec::new() };
-        drivers.entry(Arc::from(DISKS)).or_insert_with(driver);
-    }
+    drivers.entry(Arc::from(DISKS)).or_insert_with(|| {
+        let size = own.map(|size| SkuName::new(&*size));
+        let most = seen.catalog.data_disks_of(size.as_ref(), node.capacity.get(&ResourceName::Cpu)).most;
+        CsiDriver { volumes_max: Some(most), topology_keys: Vec::new() }
+    });
     drivers
 }

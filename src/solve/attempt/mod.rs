@@ -114,7 +114,11 @@ pub(super) struct Attempt<'a> {
 /// that went to lighter pools than they were given to, of which a heavier one might have taken them elsewhere; pods
 /// left over by priority; what it counts as with what stays of what there is, since a node that is empty else may stay for
 /// those who wait.
-type Score = (usize, usize, LeftOver, i64);
+type Score = (usize, usize, LeftOver, Worth);
+
+/// What a fleet counts as: how many of its new nodes nobody knows the price of, and what the others count as. A price that
+/// is not known is not taken for nothing.
+pub(super) type Worth = (usize, i64);
 
 /// How often hosts are added for new nodes that others need, and that count as well.
 const HOSTS_ROUNDS_MAX: usize = 4;
@@ -271,8 +275,10 @@ pub(super) fn price(nodes: &[NewNode]) -> i64 {
 }
 
 /// Returns what a fleet counts as when it is chosen: its new nodes, and what stays of what there is.
-pub(super) fn cost(attempt: &Attempt<'_>) -> i64 {
-    attempt.costs.of_staying().0 + price(&attempt.finished.nodes)
+pub(super) fn cost(attempt: &Attempt<'_>) -> Worth {
+    let nodes = &attempt.finished.nodes;
+    let unpriced = nodes.iter().filter(|node| node.effective_price.known().is_none()).count();
+    (unpriced, attempt.costs.of_staying().0 + price(nodes))
 }
 
 fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {

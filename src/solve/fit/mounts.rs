@@ -146,13 +146,22 @@ impl Mounts {
 pub struct Free {
     left: Slots,
     there: BTreeSet<Mounted>,
+    /// Whether how many of Azure's disks it takes is an estimate.
+    is_estimate: bool,
 }
 
 impl Free {
     /// Returns what a node takes that takes so much in all and carries nothing.
     #[must_use]
     pub const fn empty(slots: Slots) -> Self {
-        Self { left: slots, there: BTreeSet::new() }
+        Self { left: slots, there: BTreeSet::new(), is_estimate: false }
+    }
+
+    /// Says whether how many of Azure's disks the node takes is an estimate.
+    #[must_use]
+    pub const fn estimated(mut self, is_estimate: bool) -> Self {
+        self.is_estimate = is_estimate;
+        self
     }
 
     /// Returns what a node takes that takes so much in all, beside the volumes that its pods use and those that are attached
@@ -215,8 +224,10 @@ impl Free {
     pub fn why(&self, asked: &Mounts) -> Result<(), Miss> {
         let short = self.left.iter().find_map(|(driver, left)| {
             let count = asked.beside(driver, &self.there);
-            (*left < count)
-                .then(|| format!("the node takes {left} more volumes of `{driver}`, {count} are asked for"))
+            let mark = if self.is_estimate && **driver == *storage::DISKS { "~" } else { "" };
+            (*left < count).then(|| {
+                format!("the node takes {mark}{left} more volumes of `{driver}`, {count} are asked for")
+            })
         });
         short.map_or(Ok(()), |because| Err(Miss::new(Rule::Volumes, because)))
     }

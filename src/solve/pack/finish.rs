@@ -265,7 +265,7 @@ fn quote(book: &PriceBook<'_>, kind: &Kind<'_>, usable: &Usable<'_>, commitment:
 fn variety_of(pool: &PoolSupply<'_>, column: &Column, usable: usize) -> Variety {
     let Some(choice) = &column.choice else { return Variety::default() };
     let substitute = |(kind, usable): &(usize, usize)| {
-        let Kind { kind, offerings, needs_name: _, slots: _ } = &pool.kinds[*kind];
+        let Kind { kind, offerings, needs_name: _, slots: _, is_slots_estimate: _ } = &pool.kinds[*kind];
         let Usable { offering, quote, .. } = &offerings[*usable];
         Substitute {
             effective_price: quote.effective,

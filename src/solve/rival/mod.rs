@@ -67,14 +67,11 @@ fn is_asked(ground: &Ground<'_>, ours: &Attempt<'_>) -> bool {
     ground.looks_further && ground.slack.shapes.is_empty() && is_small && !is_whole
 }
 
-/// How good a fleet is; the smaller, the better: pods that are left over, nodes without a known price, what it counts as with
-/// what stays of what there is.
-type Score = (attempt::LeftOver, usize, i64);
+/// How good a fleet is; the smaller, the better: pods that are left over, what it counts as with what stays of what there is.
+type Score = (attempt::LeftOver, attempt::Worth);
 
 fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
-    let nodes = &attempt.finished.nodes;
-    let unpriced = nodes.iter().filter(|node| node.effective_price.known().is_none()).count();
-    (attempt::left_over(ground.demand, attempt), unpriced, attempt::cost(attempt))
+    (attempt::left_over(ground.demand, attempt), attempt::cost(attempt))
 }
 
 /// Returns whether nodes are made in no zone.

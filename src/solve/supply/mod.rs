@@ -85,6 +85,8 @@ pub struct Kind<'a> {
     pub needs_name: bool,
     /// How many volumes of each driver its nodes take, where that is limited.
     pub slots: Slots,
+    /// Whether it is an estimate how many of Azure's disks they take.
+    pub is_slots_estimate: bool,
 }
 
 /// A way to have a size.
@@ -251,7 +253,8 @@ impl<'a> PoolSupply<'a> {
                 Ok(offerings) => {
                     let needs_name = named::needs_name(kind) && !named::names(&base, kind);
                     let slots = market.slots.of_size(&kind.name);
-                    kinds.push(Kind { kind, offerings, needs_name, slots });
+                    let is_slots_estimate = market.slots.is_estimate(&kind.name);
+                    kinds.push(Kind { kind, offerings, needs_name, slots, is_slots_estimate });
                 }
                 Err(miss) => left_out.push((kind.name.clone(), miss)),
             }
@@ -462,7 +465,7 @@ impl<'a> PoolSupply<'a> {
             room: kind.kind.allocatable.minus(&overhead.requests),
             ports: overhead.ports.clone(),
             company: overhead.company.clone(),
-            volumes: Free::empty(kind.slots.clone()),
+            volumes: Free::empty(kind.slots.clone()).estimated(kind.is_slots_estimate),
         }
     }
 }

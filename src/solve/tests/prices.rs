@@ -89,6 +89,19 @@ fn a_size_without_a_price_is_tried_only_when_nothing_priced_fits() {
     assert_eq!(solution.report.cost_after.effective, MicroUsdPerHour(0));
 }
 
+/// Sizes that hold two of the pods have no price: they never look like a saving.
+#[test]
+fn a_fleet_of_unknown_price_is_not_taken_for_one_that_costs_nothing() {
+    let world = World::of(vec![pool("default")])
+        .pods([pod("a").cpu("3"), pod("b").cpu("3"), pod("c").cpu("3")])
+        .types(|types| {
+            let large = types.iter_mut().filter(|kind| kind.name.as_str().contains('8'));
+            large.flat_map(|kind| &mut kind.offerings).for_each(|way| way.price = Price::Unknown);
+        });
+    let solution = world.solve();
+    assert_eq!(solution.report.cost_after.unpriced_nodes, 0, "{}", super::world::text(&solution));
+}
+
 #[test]
 fn nodes_of_today_are_priced_by_their_labels() {
     let mut spot = node("n2", "Standard_D8s_v5");

@@ -13,8 +13,8 @@ use crate::model::storage::{
     StorageClass, Volume, VolumeAttachment, VolumeClaim, VolumeClaimKey,
 };
 use crate::model::{
-    ConsolidationPolicy, LabelKey, NodeName, Operator, Pod, PodKey, Pool, Region, Requirement, Requirements,
-    SchedulingRule, Strength, label,
+    ConsolidationPolicy, LabelKey, MicroUsdPerHour, NodeName, Operator, Pod, PodKey, Pool, Price, Region,
+    Requirement, Requirements, SchedulingRule, Strength, label,
 };
 use crate::solve::explain_pod;
 use crate::solve::fit::claims;
@@ -637,4 +637,49 @@ fn who_has_volumes_preempts_where_they_are_and_beside_as_many_as_the_node_takes(
     let old = || using("old", &[of_claim("old")]).priority(-10);
     assert_eq!(tried("eastus-1", "100m", old()), "web on n1: old\n", "the node takes one disk");
     assert_eq!(tried("eastus-1", "100m", old().priority(0)), "");
+}
+
+/// Pods with a disk of their own each, which is made for them.
+fn with_own_disks(count: usize) -> Vec<Pod> {
+    let own = || OwnClaim { name: "data".into(), class: AskedClass::Named(Arc::from("disk")) };
+    (0..count)
+        .map(|number| using(&format!("db-{number:02}"), &[PodVolume::Template(own())]).cpu("10m"))
+        .collect()
+}
+
+/// Twelve small pods with a disk each on sizes with 2 vCPUs: one that takes 4, and a cheaper one.
+#[test]
+fn a_size_of_which_nobody_says_how_many_disks_it_takes_is_not_better_than_those_that_are_known() {
+    let sizes = |unknown: &str| {
+        let allowed = ["Standard_D2s_v5", unknown];
+        let world = of_sizes(&allowed, world(Storage::default())).pods(with_own_disks(12));
+        let world = world.types(|types| {
+            let mut other = types.first().expect("there are sizes").clone();
+            other.name = unknown.into();
+            other.requirements.set(label::INSTANCE_TYPE.into(), Requirement::one(unknown));
+            for offering in &mut other.offerings {
+                offering.price = Price::Listed(MicroUsdPerHour(95_000));
+            }
+            types.push(other);
+        });
+        let new = world.solve().target.new;
+        new.iter().map(|node| (node.size.to_string(), node.pods.len())).collect::<Vec<_>>()
+    };
+    let known = ("Standard_D2s_v5".to_owned(), 4);
+    assert_eq!(sizes("Standard_X2s_v99"), vec![known; 3]);
+    let cheaper = ("Standard_D2_v4".to_owned(), 4);
+    assert_eq!(sizes("Standard_D2_v4"), vec![cheaper; 3]);
+}
+
+#[test]
+fn an_estimated_number_of_disks_is_marked_where_a_pod_waits_for_it() {
+    let mut world = of_sizes(&["Standard_D2s_v5"], world(Storage::default()));
+    let own =
+        |number| OwnClaim { name: format!("d{number}").into(), class: AskedClass::Named("disk".into()) };
+    let volumes: Vec<PodVolume> = (0..5).map(|number| PodVolume::Template(own(number))).collect();
+    world = world.pods([using("db", &volumes)]);
+    let known = world.text();
+    assert!(known.contains("takes 4 more volumes of `disk.csi.azure.com`, 5 are asked for"), "{known}");
+    let text = world.types(|types| types[0].name = "Standard_X2s_v99".into()).text();
+    assert!(text.contains("takes ~2 more volumes of `disk.csi.azure.com`, 5 are asked for"), "{text}");
 }

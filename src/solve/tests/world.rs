@@ -98,6 +98,7 @@ impl Size {
             capacity,
             os_disk: OsDisk::Ephemeral,
             offerings,
+            data_disks: None,
             is_estimate: false,
         }
     }

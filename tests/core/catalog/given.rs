@@ -174,6 +174,60 @@ fn prices_alone_replace_those_of_the_default() {
 }
 
 #[test]
+fn prices_bring_in_the_sizes_that_the_default_knows_and_does_not_price_there() {
+    const KNOWN: [&str; 2] = ["Standard_M416bs_v3", "Standard_HB368rs_v5"];
+    let default = Catalog::embedded(&region()).expect("is known");
+    assert!(KNOWN.iter().all(|name| default.size(&SkuName::new(name)).is_none()));
+    let priced = |name: &str| row(name, 9.5, json!({}));
+    let rows = prices(&[priced(KNOWN[0]), priced(KNOWN[1]), priced("Standard_X4_v99"), priced("Dsv3_Type3")]);
+    let catalog = Catalog::from_files(&[("prices.json", &rows)], &region()).expect("are rows");
+    assert_eq!(catalog.len(), default.len() + 2);
+    assert!(catalog.sizes().is_sorted_by(|left, right| left.size.name < right.size.name));
+    for name in KNOWN {
+        let sold = catalog.size(&SkuName::new(name)).expect("was added");
+        assert_eq!((sold.price.on_demand, sold.size.zones.len()), (listed(9_500_000), 3), "{name}");
+    }
+    // What Azure says it sells is all that it sells.
+    let skus = answer(&[sku(D4S, "4", "16")]);
+    let both = Catalog::from_files(&[("prices.json", &rows), ("skus.json", &skus)], &region());
+    assert_eq!(both.map(|catalog| catalog.len()), Ok(1));
+}
+
+#[test]
+fn spot_without_a_row_costs_as_large_a_part_as_the_dearest_that_has_one() {
+    let spot = |name: &str, price| row(name, price, json!({"skuName": "Spot", "meterName": "x Spot"}));
+    let of = |rows: &[Value]| {
+        let catalog = Catalog::from_files(&[("prices.json", &prices(rows))], &region()).expect("are rows");
+        catalog.price(&SkuName::new("Standard_D2s_v5"), CapacityType::Spot)
+    };
+    let estimated = |micro| Price::Estimated(MicroUsdPerHour(micro));
+    let plain = [row(D4S, 0.2, json!({})), row("Standard_D2s_v5", 0.1, json!({}))];
+    let and = |rows: &[Value]| of(&[&plain[..], rows].concat());
+    assert_eq!(of(&plain), estimated(35_000));
+    assert_eq!(and(&[spot(D4S, 0.12)]), estimated(60_000));
+    assert_eq!(and(&[spot(D4S, 0.02)]), estimated(35_000), "no less than without");
+    assert_eq!(and(&[spot(D4S, 0.9)]), estimated(100_000), "no more than on demand");
+    assert_eq!(and(&[spot(D4S, 0.12), spot("Standard_D2s_v5", 0.01)]), listed(10_000));
+}
+
+#[test]
+fn azures_own_number_of_data_disks_wins_over_the_table() {
+    let with = |count: Option<&str>, name: &str| {
+        let mut sku = sku(name, "4", "16");
+        let capabilities = sku["capabilities"].as_array_mut().expect("is a list");
+        capabilities.extend(count.map(|count| json!({"name": "MaxDataDiskCount", "value": count})));
+        let catalog =
+            Catalog::from_files(&[("skus.json", &answer(&[sku]))], &region()).expect("is an answer");
+        let disks = catalog.offered(&class(), OVERLAY).types[0].data_disks.expect("is said of sizes");
+        (disks.most, disks.is_estimate)
+    };
+    assert_eq!(with(Some("5"), D4S), (5, false));
+    assert_eq!(with(None, D4S), (8, false));
+    assert_eq!(with(Some("5"), "Standard_D4s_v99"), (5, false));
+    assert_eq!(with(None, "Standard_D4s_v99"), (2, true));
+}
+
+#[test]
 fn a_plain_list_is_offered_as_it_is() {
     let list = json!({
         "wellKnownLabels": ["example.com/rack"],

@@ -1,5 +1,6 @@
 //! The catalogue against the data that it is made from and against what the Azure provider would compute.
 
+mod assumed;
 mod embedded;
 mod estimates;
 mod given;

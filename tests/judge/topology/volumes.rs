@@ -420,6 +420,53 @@ fn a_node_that_no_driver_has_spoken_of_takes_what_others_of_its_size_take() {
     assert_eq!(said(Some(CsiDriver::default())), 0, "it has, and knows no limit");
 }
 
+/// A world of so many pods, each with a disk that is made for it.
+fn with_disks(count: usize) -> (World, Vec<String>) {
+    let own = || OwnClaim { name: Arc::from("data"), class: named("fast") };
+    let names: Vec<String> = (0..count).map(|number| format!("db-{number}")).collect();
+    let pods = names.iter().map(|name| mounting(name, vec![PodVolume::Template(own())]));
+    let world = pods.fold(nodes(), World::pod);
+    (stored(world, |storage| storage.classes = vec![class("fast", None)]), names)
+}
+
+#[test]
+fn more_disks_than_azure_attaches_to_a_new_node() {
+    let size = ("Standard_D2s_v5", "1", CapacityType::OnDemand);
+    let said = |count| {
+        let (world, names) = with_disks(count);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let found = findings(by_hand(world).making("default", size, &names));
+        assert!(found.iter().all(|it| it.rule == Rule::Volumes), "{found:#?}");
+        found.into_iter().map(|it| it.message).collect::<Vec<_>>()
+    };
+    assert_eq!(said(4), NOTHING);
+    assert_eq!(
+        said(5),
+        ["driver `disk.csi.azure.com` would have 5 volumes there, 5 of them of placed pods; it takes 4"]
+    );
+}
+
+#[test]
+fn more_disks_than_any_node_with_as_many_vcpus_surely_takes() {
+    let said = |count, size: Option<&str>| {
+        let (mut world, names) = with_disks(count);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        for node in world.snapshot.nodes.iter_mut().filter(|node| node.name.as_str() == "n1") {
+            let key = LabelKey::new(label::INSTANCE_TYPE);
+            match size {
+                Some(size) => drop(node.labels.insert(key, Arc::from(size))),
+                None => drop(node.labels.remove(&key)),
+            }
+        }
+        let of_volumes = findings(by_hand(world).keeping("n1", &names)).into_iter();
+        of_volumes.filter(|it| it.rule == Rule::Volumes).count()
+    };
+    // Of the sizes with 4 vCPUs, one takes 2 disks alone; a size of the table that is not sold here takes its 8.
+    for (size, most) in [(Some("Standard_X4_v99"), 2), (None, 2), (Some("Standard_D4_v4"), 8)] {
+        assert_eq!((said(most, size), said(most + 1, size)), (0, 1), "{size:?}");
+    }
+}
+
 #[test]
 fn what_a_claim_lists_takes_the_volumes_of_the_pods() {
     let small = node("n4").size("Standard_D2s_v5").zone("1");

@@ -93,6 +93,7 @@ fn instance_type(size: &Size) -> InstanceType {
         allocatable,
         os_disk: if size.has_managed_disk { OsDisk::Managed(disk) } else { OsDisk::Ephemeral },
         offerings: offerings(size),
+        data_disks: None,
         is_estimate: false,
     }
 }
