@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use super::context::ContextArguments;
 use super::gates::GateArguments;
+use super::headings;
 use super::input::{InputArguments, KubectlArguments};
 use super::laid::LaidArguments;
 #[cfg(feature = "live")]
@@ -27,17 +28,17 @@ pub(super) struct CommandLine {
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Command {
-    /// Show which nodes manifests need, beside the nodes that exist, with cost and reasons
+    /// Show the node changes that manifests need, with cost and reasons
     Plan(PlanArguments),
-    /// Carry a plan out on a live cluster
+    /// Apply a plan to a live cluster
     #[cfg(feature = "live")]
     Apply(super::apply::ApplyArguments),
-    /// See a plan carried out on a simulated cluster, in a minute, without an account
+    /// Apply a plan to a simulated cluster: in a minute, without an account
     Demo(super::demo::DemoArguments),
-    /// Put a plan of a live cluster on a branch, where people review it
+    /// Push a live plan to a branch for review
     #[cfg(feature = "live")]
     Propose(super::propose::ProposeArguments),
-    /// Plan again and again in the cluster, and carry out what the NodeFleet lets happen
+    /// Run in the cluster: replan continuously and apply what the NodeFleet allows
     #[cfg(feature = "live")]
     Controller(super::controller::ControllerArguments),
     /// Show what the fleet is doing, from objects of the cluster alone
@@ -84,54 +85,61 @@ pub(super) struct WorldArguments {
     #[cfg(feature = "live")]
     #[command(flatten)]
     pub(super) context: ContextArguments,
-    /// The region whose sizes and prices are used; else the NodeFleet's, the nodes' or the pools'
-    #[arg(long, alias = "region", value_name = "REGION")]
+    /// Use this region's sizes and prices [default: that of the NodeFleet, the nodes or the pools]
+    #[arg(long, alias = "region", value_name = "REGION", help_heading = headings::INPUT)]
     pub(super) location: Option<String>,
-    /// Sizes and prices to use instead of the embedded ones: answers of Azure's SKU and price lists, or a
-    /// list of instance types; may be repeated
-    #[arg(long, value_name = "FILE")]
+    /// Use these sizes and prices, not the embedded ones; repeatable
+    ///
+    /// Use these sizes and prices instead of the embedded ones: answers of Azure's SKU and price lists, or a list of
+    /// instance types; repeatable
+    #[arg(long, value_name = "FILE", help_heading = headings::INPUT)]
     pub(super) catalog: Vec<PathBuf>,
-    /// What the subscription uses of its quotas, as `az vm list-usage -l REGION -o json` prints it: no plan needs more vCPUs
-    /// than are left
-    #[arg(long, value_name = "FILE")]
+    /// Keep within these quotas: the output of `az vm list-usage -l REGION -o json`
+    #[arg(long, value_name = "FILE", help_heading = headings::INPUT)]
     pub(super) usage: Option<PathBuf>,
-    /// The time to plan for, as 2026-11-21T09:00:00Z or `now`; without it nothing that depends on time is decided
-    #[arg(long, value_name = "TIME")]
+    /// Plan for this time: `now` or 2026-11-21T09:00:00Z; required to evaluate expireAfter, consolidateAfter and schedules
+    #[arg(long, value_name = "TIME", help_heading = headings::INPUT)]
     pub(super) at: Option<String>,
     #[command(flatten)]
     pub(super) what_if: WhatIfArguments,
-    /// Do not assume the daemonsets that AKS puts on every node
-    #[arg(long)]
+    /// Do not assume the DaemonSets that AKS runs on every node
+    #[arg(long, help_heading = headings::INPUT)]
     pub(super) no_system_daemonsets: bool,
 }
 
 /// Questions: what is supposed that is not so.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct WhatIfArguments {
-    /// What if these nodes were not there? A label selector as after kubectl's -l; without one all nodes but
-    /// those of system agent pools. Their pods wait, and today's bill is shown beside the planned one
-    #[arg(long, value_name = "SELECTOR", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    /// As if these nodes did not exist: a label selector [default: all but those of system agent pools]
+    ///
+    /// What if these nodes did not exist? SELECTOR is a label selector, as after kubectl's -l; without one, all nodes but
+    /// those of system agent pools. Their pods are Pending, and today's cost is shown beside the planned one
+    #[arg(long, value_name = "SELECTOR", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = headings::WHAT_IF)]
     pub(super) from_scratch: Option<String>,
-    /// What if this zone failed? Its nodes are gone and nothing can be bought there, as 1 or eastus-1; may be
-    /// repeated
-    #[arg(long, value_name = "ZONE")]
+    /// As if this zone (1, eastus-1) had no nodes and no capacity; repeatable
+    #[arg(long, value_name = "ZONE", help_heading = headings::WHAT_IF)]
     pub(super) without_zone: Vec<String>,
-    /// What if autoscaled workloads had as many replicas as HorizontalPodAutoscalers and KEDA allow?
+    /// As if workloads had the replicas that their HorizontalPodAutoscaler or KEDA allows
     #[arg(
         long,
+        help_heading = headings::WHAT_IF,
         value_enum,
         value_name = "min|max|current",
         hide_possible_values = true,
         default_value = "current"
     )]
     pub(super) hpa: HpaArgument,
-    /// What if CronJobs ran as many pods at once as they may, or none but those that run? Else as they run, where INPUT
-    /// holds nodes with their pods, and at their peak where it does not
-    #[arg(long, value_enum, value_name = "running|peak", hide_possible_values = true)]
+    /// As if CronJobs ran as many pods as they may (peak), or only those that run [default: running, if INPUT has pods]
+    ///
+    /// What if CronJobs ran as many pods concurrently as they may (peak), or none but those that run? The default is
+    /// running where INPUT holds nodes with their pods, and peak where it does not
+    #[arg(long, value_enum, value_name = "running|peak", hide_possible_values = true, help_heading = headings::WHAT_IF)]
     pub(super) cron: Option<CronArgument>,
-    /// What if a workload had N pods? KIND/NAMESPACE/NAME=N where the name is not enough; may be repeated.
-    /// Beats --hpa; of fewer pods than run, those go that Kubernetes would take first
-    #[arg(long, value_name = "[KIND/]NAME=N")]
+    /// As if this workload had N pods; overrides --hpa; repeatable
+    ///
+    /// What if this workload had N pods? Write KIND/NAMESPACE/NAME=N where the name is not enough. Overrides --hpa; where N
+    /// is less than run, the pods that Kubernetes would remove first are removed. Repeatable
+    #[arg(long, value_name = "[KIND/]NAME=N", help_heading = headings::WHAT_IF)]
     pub(super) scale: Vec<String>,
 }
 
@@ -156,72 +164,87 @@ pub(super) enum CronArgument {
     Peak,
 }
 
-#[derive(Args, Debug)]
-#[command(after_help = concat!("Examples:\n  nodeform plan examples/quickstart\n  kubectl get ", cluster_kinds!(), " \\\n    \
-    -A -o yaml | nodeform plan -\n  \
-    kubectl get nodes,nodeclaims -o yaml | nodeform plan --git origin/main --path deploy -\n  \
+/// What people paste first; the kinds of a whole dump are told where there is no input.
+const PLAN_EXAMPLES: &str = "Examples:\n  nodeform plan examples/quickstart\n  \
+    kubectl get nodes,nodeclaims,pods -A -o yaml | nodeform plan --git origin/main --path deploy -\n  \
     nodeform snapshot examples/existing-fleet --out prod.json\n  \
     nodeform plan --snapshot prod.json --with examples/quickstart\n  \
     nodeform plan examples/existing-fleet --replace aks-general-purpose-4xk2p\n  \
     nodeform plan examples/quickstart -o md --fail-on delete --max-monthly-increase 500\n\n\
-    Exit codes: 0 done, 1 error, 2 changes are proposed (--detailed-exitcode), 4 a gate is not passed.\n"))]
+    Exit codes: 0 done, 1 error, 2 changes (--detailed-exitcode), 4 a gate failed.\n";
+
+#[derive(Args, Debug)]
+#[command(disable_help_flag = true, after_help = PLAN_EXAMPLES)]
 pub(super) struct PlanArguments {
     #[command(flatten)]
     pub(super) world: WorldArguments,
-    /// Files or folders to compare INPUT to: what the change from these to INPUT does to nodes and cost; may be
-    /// repeated. `-o json` and `--out` have the plan of INPUT, with the comparison in its evidence
-    #[arg(long, value_name = "INPUT", conflicts_with = "snapshot")]
+    /// Show what changing these files or folders to INPUT does to nodes and cost; repeatable
+    ///
+    /// Show what changing these files or folders to INPUT does to nodes and cost; repeatable. `-o json` and `--out` hold
+    /// the plan of INPUT, with the comparison in its evidence
+    #[arg(long, value_name = "INPUT", conflicts_with = "snapshot", help_heading = headings::INPUT)]
     pub(super) before: Vec<PathBuf>,
-    /// Plan only changes of nodepool/NAME or node/NAME and what they need, such as the change of another node
-    /// whose pods share a new node with theirs; may be repeated. Not for routine use: what is left out is
-    /// still to do
-    #[arg(long, value_name = "KIND/NAME")]
+    /// Plan only changes of nodepool/NAME or node/NAME, and what they need; repeatable
+    ///
+    /// Plan only changes of nodepool/NAME or node/NAME, and what they need, such as the change of another node whose pods
+    /// share a new node with theirs; repeatable. Not for routine use: other changes stay pending
+    #[arg(long, value_name = "KIND/NAME", help_heading = headings::CHANGES)]
     pub(super) target: Vec<String>,
-    /// Replace this node though nothing asks for it; may be repeated. Whatever keeps a drifted node, such as
-    /// budgets, do-not-disrupt and PodDisruptionBudgets, keeps it too, and then nothing is planned
-    #[arg(long, value_name = "NODE", conflicts_with = "before")]
+    /// Replace this node as if it had drifted; repeatable
+    ///
+    /// Replace this node as if it had drifted; repeatable. Budgets, do-not-disrupt and PodDisruptionBudgets keep it as they
+    /// keep a drifted node, and then nothing is planned
+    #[arg(long, value_name = "NODE", conflicts_with = "before", help_heading = headings::CHANGES)]
     pub(super) replace: Vec<String>,
-    /// Stop managing this node and leave it running: it loses its NodeClaim and its pool's label; may be repeated
-    #[arg(long, value_name = "NODE", conflicts_with = "before")]
+    /// Stop managing this node and keep it running, without NodeClaim; repeatable
+    ///
+    /// Stop managing this node and keep it running: it loses its NodeClaim and its pool's label; repeatable
+    #[arg(long, value_name = "NODE", conflicts_with = "before", help_heading = headings::CHANGES)]
     pub(super) forget: Vec<String>,
-    /// Remove every node of every NodePool, or of the targets, and make none. Disruption budgets do not hold these
-    /// removals back; do-not-disrupt, PodDisruptionBudgets, freezes and `delete-pool: hold` do
-    #[arg(long, conflicts_with_all = ["before", "replace", "forget", "from_scratch"])]
+    /// Delete every node of every NodePool, or of the targets, and create none
+    ///
+    /// Delete every node of every NodePool, or of the targets, and create none. Disruption budgets do not hold these
+    /// deletions back; do-not-disrupt, PodDisruptionBudgets, freezes and `delete-pool: hold` do
+    #[arg(long, help_heading = headings::CHANGES, conflicts_with_all = ["before", "replace", "forget", "from_scratch"])]
     pub(super) destroy: bool,
-    /// Do not plan; show what changed since the snapshot and update it with `--out`
-    #[arg(long, requires = "snapshot", conflicts_with_all = [
+    /// Do not plan: show what changed since the snapshot; `--out` updates it
+    #[arg(long, help_heading = headings::CHANGES, requires = "snapshot", conflicts_with_all = [
         "before", "target", "replace", "forget", "destroy", "strategy", "verbose", "from_scratch", "without_zone",
         "hpa", "cron", "scale", "with", "prune", "no_system_daemonsets", "fail_on", "max_monthly_increase",
     ])]
     pub(super) refresh_only: bool,
     #[command(flatten)]
     pub(super) names: NamesArguments,
-    /// How the nodes are chosen: as cheap as possible, or as Karpenter would; else as the NodeFleet says, else
-    /// cheapest
-    #[arg(long, value_enum)]
+    /// Choose nodes by this strategy [default: the NodeFleet's, else cheapest]
+    #[arg(long, value_enum, help_heading = headings::CHANGES)]
     pub(super) strategy: Option<StrategyArgument>,
-    /// How long the plan of a live cluster may be applied: 30m, 8h, 7d, at most 30 days [default: 4 hours]
+    /// Let the plan expire after 30m, 8h, 7d, at most 30 days [default: 4 hours]
     #[cfg(feature = "live")]
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, value_name = "DURATION", help_heading = headings::LIVE)]
     pub(super) valid_for: Option<String>,
     /// Save the plan to this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = headings::OUTPUT)]
     pub(super) out: Option<PathBuf>,
-    /// How to print the plan
-    #[arg(short, long, value_enum, default_value_t = PlanOutput::Human)]
+    /// Print the plan in this form
+    #[arg(short, long, value_enum, default_value_t = PlanOutput::Human, help_heading = headings::OUTPUT)]
     pub(super) output: PlanOutput,
     /// Print every node and pod instead of a page (with `-o human`)
-    #[arg(long)]
+    #[arg(long, help_heading = headings::OUTPUT)]
     pub(super) all: bool,
     /// Also compute a lower bound on the cost
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = headings::OUTPUT)]
     pub(super) verbose: bool,
-    /// Exit with 2 when the plan proposes changes; where two inputs are compared, that is the plan of the second.
-    /// A failed gate takes precedence (exit 4)
-    #[arg(long)]
+    /// Exit with 2 if the plan proposes changes; a failed gate comes first
+    ///
+    /// Exit with 2 if the plan proposes changes; where two inputs are compared, that is the plan of the second. A failed gate
+    /// takes precedence (exit 4)
+    #[arg(long, help_heading = headings::GATES)]
     pub(super) detailed_exitcode: bool,
     #[command(flatten)]
     pub(super) gates: GateArguments,
+    /// Print this help; `nodeform help plan` says more on each flag
+    #[arg(id = "help", short = 'h', long = "help", action = ArgAction::HelpShort)]
+    _help: Option<bool>,
 }
 
 /// How the nodes of a plan are chosen.
@@ -229,9 +252,9 @@ pub(super) struct PlanArguments {
 pub(super) enum StrategyArgument {
     /// The cheapest fleet that holds the pods
     Cheapest,
-    /// First fit, pod after pod, as Karpenter provisions; nodes go as it disrupts them
+    /// Karpenter's own: first-fit decreasing, and disruption as Karpenter does it
     Karpenter,
-    /// The plan of `cheapest`, with the fleets of both and what any fleet costs at least side by side
+    /// The plan of `cheapest`, compared with Karpenter's fleet and the lower bound
     Both,
 }
 
@@ -251,13 +274,14 @@ pub(super) enum PlanOutput {
     Human,
     /// The plan file
     Json,
-    /// The NodeClaims of the nodes to make
+    /// The NodeClaims to create
     Yaml,
     /// Markdown for a pull request, of at most 3,900 characters
     Md,
     /// As `terraform show -json`: for policies and cost tools
     TfJson,
-    /// `nodeclaim.karpenter.sh/NAME` of each node to make, and the same with `deleted` of each to destroy
+    /// NodeClaims to create (`+ nodeclaim/NAME`) and delete (`-`), by name; `~` updates, `i` adopts and `.` forgets one;
+    /// a node without a NodeClaim is `node/NAME`
     Name,
 }
 
@@ -269,7 +293,7 @@ pub(super) struct ShowArguments {
     /// The saved plan; `-` is standard input
     #[arg(value_name = "PLAN")]
     pub(super) plan: PathBuf,
-    /// Print every request by which a plan of a live cluster is carried out, without secrets
+    /// Print every request that applying a live plan sends, without secrets
     #[cfg(feature = "live")]
     #[arg(long, conflicts_with_all = ["all", "output"])]
     pub(super) requests: bool,
@@ -384,7 +408,8 @@ pub(super) struct SnapshotArguments {
     /// Save the snapshot to this file instead of printing it
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-    /// When the input was seen, as 2026-11-21T09:00:00Z or `now`; without it nothing that depends on time is decided
+    /// When the input was seen: `now` or 2026-11-21T09:00:00Z; required to evaluate expireAfter, consolidateAfter and
+    /// schedules
     #[arg(long, value_name = "TIME")]
     pub(super) at: Option<String>,
     /// Sizes and prices to hold in the snapshot, as `plan` takes them; else it names the embedded ones

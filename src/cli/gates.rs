@@ -4,6 +4,7 @@
 use clap::{Args, ValueEnum};
 
 use super::exit::{Exit, Failure};
+use super::headings;
 use crate::model::MicroUsd;
 use crate::plan::Plan;
 use crate::render::gate::failed_gate;
@@ -13,24 +14,29 @@ use crate::review::gate::{self, Gate};
 /// `--detailed-exitcode` would say.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct GateArguments {
-    /// Exit with 4 when the plan, or the difference of two inputs, has any of this; separated by commas or repeated
-    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
+    /// Exit with 4 if the plan, or the difference of two inputs, has any of these; comma-separated or repeated
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', help_heading = headings::GATES)]
     fail_on: Vec<FailOn>,
-    /// Exit with 4 when the monthly cost could rise by more than this many dollars, if Azure substitutes too, or by an
-    /// amount that is not known
-    #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
+    /// Exit with 4 if the monthly cost may increase by more (Azure's substitutes included) or by an unknown amount
+    #[arg(
+        long,
+        value_name = "USD",
+        value_parser = dollars,
+        allow_negative_numbers = true,
+        help_heading = headings::GATES
+    )]
     max_monthly_increase: Option<MicroUsd>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 enum FailOn {
-    /// Pods that fit nowhere
+    /// Pods stay Pending because they fit nowhere
     Unplaced,
     /// Nodes are deleted or replaced
     Delete,
-    /// Anything that is not in the plan: not read, held back, or of unknown price
+    /// Something is not in the plan: not read, held back, or of unknown price
     Incomplete,
-    /// Any estimated figure of the cost
+    /// A figure of the cost is an estimate
     Estimate,
 }
 

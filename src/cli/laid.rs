@@ -5,20 +5,21 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::exit::Failure;
+use super::headings;
 use super::input::{InputArguments, Inputs};
 use crate::offline::Laid;
 
 /// Where a snapshot and what is laid over it come from.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct LaidArguments {
-    /// Plan from a file that `nodeform snapshot` made, instead of INPUT; `-` is standard input
-    #[arg(long, value_name = "FILE")]
+    /// Plan from a file of `nodeform snapshot`, not INPUT; `-` is standard input
+    #[arg(long, value_name = "FILE", help_heading = headings::INPUT)]
     pub(super) snapshot: Option<PathBuf>,
-    /// Files or folders with manifests that are applied to the snapshot before it is planned; may be repeated
-    #[arg(long, value_name = "INPUT", requires = "snapshot")]
+    /// Apply these manifests to the snapshot before planning; repeatable
+    #[arg(long, value_name = "INPUT", requires = "snapshot", help_heading = headings::INPUT)]
     pub(super) with: Vec<PathBuf>,
-    /// Files or folders with manifests whose objects are removed from the snapshot; may be repeated
-    #[arg(long, value_name = "INPUT", requires = "snapshot")]
+    /// Remove the objects of these manifests from the snapshot; repeatable
+    #[arg(long, value_name = "INPUT", requires = "snapshot", help_heading = headings::INPUT)]
     pub(super) prune: Vec<PathBuf>,
 }
 

@@ -11,6 +11,7 @@ use clap::Args;
 
 use super::context::ContextArguments;
 use super::exit::Failure;
+use super::headings;
 use super::logs::{self, LogFormat};
 use super::progress::Progress;
 use super::ui::Ui;
@@ -28,10 +29,9 @@ const CLUSTER: [&str; 1] = ["CLUSTER_NAME"];
 
 /// Which cluster is read live.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "A live cluster")]
 pub(super) struct LiveArguments {
-    /// Read the cluster and its Azure resources, and plan from them; nothing is written to either
-    #[arg(long, conflicts_with_all = ["inputs", "filenames", "at"])]
+    /// Read the cluster and its Azure resources; nothing is written to either
+    #[arg(long, help_heading = headings::LIVE, conflicts_with_all = ["inputs", "filenames", "at"])]
     pub(super) live: bool,
     #[command(flatten)]
     pub(super) azure: AzureArguments,
@@ -39,16 +39,15 @@ pub(super) struct LiveArguments {
 
 /// Which managed cluster is meant, as for az.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "A live cluster")]
 pub(super) struct AzureArguments {
-    /// The resource group of the managed cluster; else ARM_RESOURCE_GROUP, else as the nodes' own group says
-    #[arg(short = 'g', long, value_name = "NAME")]
+    /// The managed cluster's resource group [default: ARM_RESOURCE_GROUP, else by the nodes' own group]
+    #[arg(short = 'g', long, value_name = "NAME", help_heading = headings::LIVE)]
     resource_group: Option<String>,
-    /// The managed cluster; else CLUSTER_NAME, else as the nodes' own resource group says
-    #[arg(long, value_name = "NAME")]
+    /// The managed cluster [default: CLUSTER_NAME, else by the nodes' resource group]
+    #[arg(long, value_name = "NAME", help_heading = headings::LIVE)]
     cluster_name: Option<String>,
-    /// The subscription; else AZURE_SUBSCRIPTION_ID, else that of the nodes
-    #[arg(long, value_name = "ID")]
+    /// The subscription [default: AZURE_SUBSCRIPTION_ID, else that of the nodes]
+    #[arg(long, value_name = "ID", help_heading = headings::LIVE)]
     subscription: Option<String>,
 }
 

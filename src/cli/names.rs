@@ -2,15 +2,24 @@
 
 use clap::{Args, ValueEnum};
 
+use super::headings;
 use crate::manifests::Names;
 
 /// What is done with names.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct NamesArguments {
+    /// Show names of namespaces, workloads and pods, or replace each by a digest or a number
+    ///
     /// Show names of namespaces, workloads, pods, claims and volumes, and values of their labels; or replace each
     /// by a short digest (`hash`), always the same, so that a guess can be tested; or by a number (`omit`). Never
     /// hidden: names of nodes, pools, classes and files, keys of labels, labels of nodes, priorities, the NodeFleet
-    #[arg(long = "names", value_enum, default_value_t = NamesChoice::Show, value_name = "HOW")]
+    #[arg(
+        long = "names",
+        value_enum,
+        default_value_t = NamesChoice::Show,
+        value_name = "HOW",
+        help_heading = headings::OUTPUT
+    )]
     choice: NamesChoice,
 }
 

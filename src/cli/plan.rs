@@ -96,11 +96,13 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
 
 /// Says the ways in to who named no input.
 fn nothing_named() -> Failure {
-    Failure::error("there is nothing to plan: no input was named")
+    let failure = Failure::error("there is nothing to plan: no input was named")
         .hint("name files or folders with manifests: `nodeform plan my-manifests/`")
         .hint(format!("or a dump of a cluster: `kubectl get {CLUSTER_KINDS} -A -o yaml | nodeform plan -`"))
-        .hint("or a snapshot of one: `nodeform snapshot --kubectl --out prod.json`, then `nodeform plan --snapshot prod.json`")
-        .hint("or start with `nodeform init my-cluster`")
+        .hint("or a snapshot of one: `nodeform snapshot --kubectl --out prod.json`, then `nodeform plan --snapshot prod.json`");
+    #[cfg(feature = "live")]
+    let failure = failure.hint("or a live cluster: `nodeform plan --live`");
+    failure.hint("or start with `nodeform init my-cluster`")
 }
 
 /// Returns the strategy whose plan is printed, where one is named.

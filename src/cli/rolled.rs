@@ -8,21 +8,24 @@ use serde_json::{Value, json};
 use clap::ValueEnum;
 
 use super::bars::Tally;
+use super::event_line;
 use super::exit::Failure;
 use super::progress::Progress;
 use super::ui::Ui;
 use crate::arm::Fault;
 use crate::plan::{Change, ChangeId};
 use crate::review::ApprovedPlan;
-use crate::rollout::{Action, Effect, Ended, Event, Outcome};
+#[cfg(feature = "live")]
+use crate::rollout::Action;
+use crate::rollout::{Ended, Event, Outcome};
 
-/// How progress is told.
+/// How progress is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum RolloutOutput {
-    /// For people: a line an event, and a table at the end
+    /// For people: a line per event, then what became of each change
     #[default]
     Human,
-    /// For programs: a JSON document a line
+    /// For programs: one JSON document per line
     Jsonl,
 }
 
@@ -55,25 +58,32 @@ impl Shown {
     /// Shows what happened. A reader that went away does not end the rollout.
     #[cfg(feature = "live")]
     pub(super) fn event(&mut self, event: &Event) {
-        let text = match self.output {
-            RolloutOutput::Human => self.line(event).map(|line| format!("{line}\n")),
-            RolloutOutput::Jsonl => Some(format!("{}\n", self.document(event))),
-        };
-        self.tell(event, text.as_deref());
+        match self.output {
+            RolloutOutput::Human => self.tell(event, None),
+            RolloutOutput::Jsonl => {
+                let text = format!("{}\n", self.document(event));
+                self.above_bars(event, |ui| ui.text(&text));
+            }
+        }
     }
 
     /// Shows what happened, with the time since the rollout began.
     pub(super) fn event_at(&mut self, since: jiff::SignedDuration, event: &Event) {
         let seconds = since.as_secs();
-        let text = self.line(event).map(|line| format!("{:02}:{:02}  {line}\n", seconds / 60, seconds % 60));
-        self.tell(event, text.as_deref());
+        self.tell(event, Some(&format!("{:02}:{:02}  ", seconds / 60, seconds % 60)));
     }
 
-    /// Writes a text, where there is one, and moves the bars.
-    fn tell(&mut self, event: &Event, text: Option<&str>) {
+    /// Writes the lines of an event, where it has some, after the time.
+    fn tell(&mut self, event: &Event, time: Option<&str>) {
+        let lines = event_line::lines(self.plan.spec(), event, time, self.ui.columns());
+        self.above_bars(event, |ui| if lines.is_empty() { Ok(()) } else { ui.lines(&lines) });
+    }
+
+    /// Has something printed above the bars, and moves these.
+    fn above_bars(&mut self, event: &Event, print: impl FnOnce(Ui) -> Result<(), Failure>) {
         self.tally.take_in(event);
         let said = bars_of(&self.tally, self.ui);
-        let print = || text.map(|text| self.ui.text(text));
+        let print = || print(self.ui);
         let _ = match &self.bars {
             Some(bars) => bars.above(said, print),
             None => print(),
@@ -101,28 +111,6 @@ impl Shown {
             Some(Change::Update(update)) => format!("~ node `{}`", update.target.node),
             Some(_) | None => format!("~ change `{change}`"),
         }
-    }
-
-    fn line(&self, event: &Event) -> Option<String> {
-        Some(match event {
-            Event::Began(action) => match is_worth_a_line(action) {
-                true => format!("{}: {}", self.object(&action.change), action.effect),
-                false => return None,
-            },
-            Event::Did(_) => return None,
-            Event::TriesAgain { action, because } => {
-                if !matches!(action.effect, Effect::Evict(_)) {
-                    return None;
-                }
-                format!("{}: {}: {because}", self.object(&action.change), action.effect)
-            }
-            Event::Failed { action, because } => {
-                format!("{}: {} failed: {because}", self.object(&action.change), action.effect)
-            }
-            Event::Waits { change, wait } => format!("{}: waits for {}", self.object(change), wait.what),
-            Event::Settled { change, outcome } => format!("{}: {outcome}", self.object(change)),
-            Event::Blind { because } => format!("nothing is done until this can be read: {because}"),
-        })
     }
 
     #[cfg(feature = "live")]
@@ -209,23 +197,6 @@ fn hints(ended: &Ended) -> BTreeSet<&'static str> {
 
 fn bars_of(tally: &Tally, ui: Ui) -> String {
     tally.text(ui.columns().saturating_sub(SECONDS_COLUMNS))
-}
-
-/// Writes to objects of the cluster that follow from others are not told one by one.
-fn is_worth_a_line(action: &Action) -> bool {
-    match &action.effect {
-        Effect::CreateVm(_) | Effect::DeleteVm(_) | Effect::Evict(_) | Effect::DeletePod(_) => true,
-        Effect::CreateClaim(_)
-        | Effect::CreateToken
-        | Effect::PutInterface(_)
-        | Effect::PutExtension(_)
-        | Effect::DeleteInterface(_)
-        | Effect::Tag(_)
-        | Effect::Patch(_)
-        | Effect::Nominate(_)
-        | Effect::DeleteObject(_)
-        | Effect::Record(_) => false,
-    }
 }
 
 #[cfg(feature = "live")]

@@ -29,16 +29,56 @@ pub fn at_most(plan: &Plan) -> Option<Cost> {
     (cost.effective > planned).then_some(cost)
 }
 
+/// What nodes that exist cost the user by the hour.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rates {
+    /// Today: all of them, and those that are supposed not to exist.
+    pub(super) today: BTreeMap<NodeName, Price>,
+    /// After the plan: those that stay.
+    pub(super) staying: BTreeMap<NodeName, Price>,
+}
+
 /// Returns what each node that exists costs the user by the hour, where anything is known of it.
 #[must_use]
 pub fn of_nodes(plan: &Plan) -> BTreeMap<NodeName, Price> {
-    let (snapshot, policy) = (plan.snapshot(), plan.policy());
+    let (snapshot, policy) = (plan.snapshot_without_pods(), plan.policy());
     let (market, book) = (Market::of(&snapshot, &policy), PriceBook::new(&policy.fleet.prices));
     let mut nodes: Vec<&Node> = snapshot.nodes.iter().collect();
     nodes.sort_by(|one, other| one.name.cmp(&other.name));
     let (quotes, _) = quote_nodes(nodes.iter().copied(), &market, &book);
     let known = nodes.into_iter().zip(quotes);
     known.filter_map(|(node, quote)| Some((node.name.clone(), quote?.effective))).collect()
+}
+
+/// Returns what nodes cost today and after the plan, each fleet with the commitments that it uses.
+pub(super) fn rates(plan: &Plan) -> Rates {
+    let world = &plan.evidence.world;
+    if world.nodes.is_empty() && world.absent.is_empty() {
+        return Rates::default();
+    }
+    let (snapshot, policy) = (plan.snapshot_without_pods(), plan.policy());
+    let (market, book) = (Market::of(&snapshot, &policy), PriceBook::new(&policy.fleet.prices));
+    let quoted = |nodes: Vec<&Node>| -> BTreeMap<NodeName, Price> {
+        let (quotes, _) = quote_nodes(nodes.iter().copied(), &market, &book);
+        let price = |quote: Option<Quote>| quote.map_or(Price::Unknown, |quote| quote.effective);
+        nodes.into_iter().zip(quotes).map(|(node, quote)| (node.name.clone(), price(quote))).collect()
+    };
+    let gone: BTreeSet<&NodeName> = plan.spec.deletes().map(|(_, delete)| &delete.target.node).collect();
+    let stays = |node: &Node| !node.is_deleting && !gone.contains(&node.name);
+    // In the order of their names, in which they use up commitments.
+    let mut staying: Vec<&Node> = snapshot.nodes.iter().filter(|node| stays(node)).collect();
+    staying.sort_by(|one, other| one.name.cmp(&other.name));
+    let today = quoted(snapshot.nodes_today().collect());
+    let staying = match book.commitments().is_empty() {
+        // Nothing is used up: each costs what it does today.
+        true => staying.into_iter().filter_map(|node| today.get_key_value(&node.name)).map(of_both).collect(),
+        false => quoted(staying),
+    };
+    Rates { today, staying }
+}
+
+fn of_both((node, price): (&NodeName, &Price)) -> (NodeName, Price) {
+    (node.clone(), *price)
 }
 
 /// Returns what the fleet costs when these changes are made, apart from those that are held.

@@ -1,9 +1,9 @@
 //! The reviewed text: one format for offline and live plans.
 //!
-//! JSON with sorted keys, two spaces and line feeds, so that decisions diff well; last `evidence`, on one line, since
-//! nobody reviews it by line. Both have their digest in the head. A file that spells the same value in another way is
-//! refused: what people reviewed is what is read. Fields of `spec` that are not known are refused, those of `evidence`
-//! ignored.
+//! JSON with sorted keys, two spaces and line feeds, so that decisions diff well; then the rows for scripts, one a line;
+//! last `evidence`, on one line, since nobody reviews it by line. `spec` and `evidence` have their digest in the head. A
+//! file that spells the same value in another way is refused: what people reviewed is what is read. Fields of `spec`
+//! that are not known are refused, those of `evidence` ignored, and figures that do not follow from both refused.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::Plan;
 use super::change::ChangeId;
 use super::evidence::Evidence;
+use super::figures::{CostFigures, EvictionFigures, Figures, NodeFigures, PoolFigures};
 use super::identity::digest_of;
 use super::spec::PlanSpec;
 use super::summary::Summary;
@@ -21,6 +22,9 @@ use crate::model::{Digest, Region};
 pub const API_VERSION: &str = "nodeform.dev/v1alpha2";
 /// The kind of the document.
 pub const KIND: &str = "Plan";
+
+/// The lists of rows, which stand one row a line after the decisions, in this order.
+const ROWS: [&str; 3] = ["nodes", "pools", "evictions"];
 
 /// The file as it is written.
 #[derive(Debug, Serialize)]
@@ -38,8 +42,16 @@ struct PlanFile<'a> {
     evidence_digest: Digest,
     /// The plan in figures: what follows from the rest, for programs that read no further.
     summary: Summary,
+    /// What it comes to in money beyond the summary.
+    cost: CostFigures,
     /// Every decision.
     spec: &'a PlanSpec,
+    /// Each node that exists or is created: what it is, what is done with it and what it costs; by name.
+    nodes: Vec<NodeFigures>,
+    /// What each pool costs before and after, by name; nodes without a NodePool come first.
+    pools: Vec<PoolFigures>,
+    /// The running pods that are evicted, by the node that they leave.
+    evictions: Vec<EvictionFigures>,
     /// What it was made from and why; fields that are not known are ignored.
     evidence: &'a Evidence,
 }
@@ -105,9 +117,9 @@ pub enum PlanFileFault {
         /// What its `evidence` has.
         found: Digest,
     },
-    /// The figures at its head are not those of the plan.
+    /// Figures of it are not those of the plan.
     #[error("the plan was changed after it was made: `{path}` is not what follows from the rest of the file")]
-    SummaryDiffers {
+    FiguresDiffer {
         /// The figure.
         path: String,
     },
@@ -136,7 +148,7 @@ impl PlanFileFault {
             | Self::InexactNumber { .. }
             | Self::DigestDiffers { .. }
             | Self::EvidenceDiffers { .. }
-            | Self::SummaryDiffers { .. }
+            | Self::FiguresDiffer { .. }
             | Self::Malformed { .. } => true,
         }
     }
@@ -152,7 +164,7 @@ impl PlanFileFault {
             | Self::InexactNumber { .. }
             | Self::DigestDiffers { .. }
             | Self::EvidenceDiffers { .. }
-            | Self::SummaryDiffers { .. } => {
+            | Self::FiguresDiffer { .. } => {
                 "make the plan again with `nodeform plan … --out FILE` and have it reviewed"
             }
             Self::OtherVersion { .. } => "plan again with this version: `nodeform plan … --out FILE`",
@@ -165,29 +177,55 @@ impl PlanFileFault {
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let Plan { spec, evidence } = plan;
-    let evidence_digest = digest_of(evidence);
-    let (digest, summary) = (plan.digest(), Summary::of(plan));
-    let file =
-        PlanFile { api_version: API_VERSION, kind: KIND, digest, evidence_digest, summary, spec, evidence };
+    let Figures { cost, nodes, pools, evictions } = Figures::of(plan);
+    let file = PlanFile {
+        api_version: API_VERSION,
+        kind: KIND,
+        digest: plan.digest(),
+        evidence_digest: digest_of(evidence),
+        summary: Summary::of(plan),
+        cost,
+        spec,
+        nodes,
+        pools,
+        evictions,
+        evidence,
+    };
     let value = serde_json::to_value(file).expect("plan values have text keys and no floats");
     spelt(value)
 }
 
-/// Returns the one spelling of a value: `evidence` last, on one line.
+/// Returns the one spelling of a value: last the rows, one a line, and `evidence`, on one line.
 pub(super) fn spelt(mut value: Value) -> String {
     value.sort_all_objects();
-    let evidence = value.as_object_mut().and_then(|fields| fields.remove("evidence"));
     let written = "a JSON value can be written";
+    let mut last: Vec<(&str, String)> = Vec::new();
+    if let Some(fields) = value.as_object_mut() {
+        for name in ROWS {
+            // What is no list, which no written plan has, stays where it is and is refused later.
+            if fields.get(name).is_some_and(Value::is_array) {
+                last.extend(fields.remove(name).map(|rows| (name, lines(&rows))));
+            }
+        }
+        let evidence = fields.remove("evidence");
+        last.extend(evidence.map(|value| ("evidence", serde_json::to_string(&value).expect(written))));
+    }
     let mut text = serde_json::to_string_pretty(&value).expect(written);
-    if let Some(evidence) = evidence {
+    for (name, field) in last {
         let open = text.strip_suffix("\n}").unwrap_or("{").len();
         text.truncate(open);
         let comma = if open > 1 { "," } else { "" };
-        let evidence = serde_json::to_string(&evidence).expect(written);
-        text.push_str(&format!("{comma}\n  \"evidence\": {evidence}\n}}"));
+        text.push_str(&format!("{comma}\n  \"{name}\": {field}\n}}"));
     }
     text.push('\n');
     text
+}
+
+/// Writes each item of a list on a line of its own.
+fn lines(rows: &Value) -> String {
+    let rows = rows.as_array().into_iter().flatten();
+    let lines: Vec<String> = rows.map(|row| format!("\n    {row}")).collect();
+    if lines.is_empty() { "[]".to_owned() } else { format!("[{}\n  ]", lines.join(",")) }
 }
 
 /// Reads a plan's file.
@@ -230,7 +268,7 @@ pub fn read(text: &str) -> Result<Plan, PlanFileFault> {
     let evidence: Evidence = part(&value, "evidence")?;
     complete(&spec, &evidence)?;
     let plan = Plan { spec, evidence };
-    same_summary(&value, &plan)?;
+    same_figures(&value, &plan)?;
     Ok(plan)
 }
 
@@ -295,18 +333,32 @@ fn same_spelling(text: &str, value: &Value) -> Result<(), PlanFileFault> {
 }
 
 /// Refuses figures that are not those of the plan: programs read them and nothing else.
-fn same_summary(value: &Value, plan: &Plan) -> Result<(), PlanFileFault> {
-    let stated = value.get("summary").unwrap_or(&Value::Null);
-    let found = serde_json::to_value(Summary::of(plan)).expect("a summary has a JSON form");
-    match difference(stated, &found, "summary") {
-        Some(path) => Err(PlanFileFault::SummaryDiffers { path }),
-        None => Ok(()),
+fn same_figures(value: &Value, plan: &Plan) -> Result<(), PlanFileFault> {
+    let Figures { cost, nodes, pools, evictions } = Figures::of(plan);
+    let follows = "figures have a JSON form";
+    let figures = [
+        ("summary", serde_json::to_value(Summary::of(plan)).expect(follows)),
+        ("cost", serde_json::to_value(cost).expect(follows)),
+        ("nodes", serde_json::to_value(nodes).expect(follows)),
+        ("pools", serde_json::to_value(pools).expect(follows)),
+        ("evictions", serde_json::to_value(evictions).expect(follows)),
+    ];
+    for (name, found) in figures {
+        let stated = value.get(name).ok_or_else(|| PlanFileFault::Malformed {
+            path: name.to_owned(),
+            because: "these figures are missing".to_owned(),
+        })?;
+        if let Some(path) = difference(stated, &found, name) {
+            return Err(PlanFileFault::FiguresDiffer { path });
+        }
     }
+    Ok(())
 }
 
 fn known_top_level(value: &Value) -> Result<(), PlanFileFault> {
-    let known = ["apiVersion", "digest", "evidence", "evidenceDigest", "kind", "spec", "summary"];
-    let unknown = value.as_object().into_iter().flatten().find(|(key, _)| !known.contains(&key.as_str()));
+    let known = ["apiVersion", "cost", "digest", "evidence", "evidenceDigest", "kind", "spec", "summary"];
+    let is_known = |key: &str| known.contains(&key) || ROWS.contains(&key);
+    let unknown = value.as_object().into_iter().flatten().find(|(key, _)| !is_known(key));
     match unknown {
         Some((key, _)) => {
             Err(PlanFileFault::Malformed { path: key.clone(), because: "this field is not known".to_owned() })

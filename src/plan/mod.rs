@@ -13,6 +13,7 @@ pub mod digest;
 mod drains;
 pub mod evidence;
 pub mod execution;
+pub mod figures;
 pub mod file;
 pub mod fleet;
 pub mod held;

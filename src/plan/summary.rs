@@ -121,11 +121,13 @@ pub fn pending_before(plan: &Plan) -> usize {
     keys.filter(|key| !key.is_placeholder()).count()
 }
 
-fn cents(rate: MicroUsdPerHour) -> i64 {
+/// Returns what a rate comes to in a month of 730 hours, to the cent.
+pub(super) fn cents(rate: MicroUsdPerHour) -> i64 {
     rate.per_month().0.saturating_add(CENT / 2).div_euclid(CENT)
 }
 
-fn dollars(cents: i64) -> String {
+/// Writes cents as decimal dollars.
+pub(super) fn dollars(cents: i64) -> String {
     let sign = if cents < 0 { "-" } else { "" };
     let cents = cents.unsigned_abs();
     format!("{sign}{}.{:02}", cents / 100, cents % 100)

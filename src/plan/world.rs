@@ -244,12 +244,17 @@ impl Plan {
     /// Rebuilds what the plan was made from, as far as it travels with the plan: enough to judge it.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
+        Snapshot { pods: self.evidence.world.pod_list(), ..self.snapshot_without_pods() }
+    }
+
+    /// Rebuilds the same but for the pods, of which there may be many: what nodes are and cost does not depend on them.
+    pub(super) fn snapshot_without_pods(&self) -> Snapshot {
         let world = &self.evidence.world;
         Snapshot {
             at: self.evidence.seen_at,
             cluster: self.spec.cluster.clone(),
             nodes: world.nodes.clone(),
-            pods: world.pod_list(),
+            pods: Vec::new(),
             daemons: world.daemons.clone(),
             namespaces: world.namespaces.clone(),
             storage: world.storage.clone(),

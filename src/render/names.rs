@@ -1,25 +1,29 @@
-//! A plan as names and nothing else, one a line, as kubectl's `-o name` writes them: for scripts.
-//!
-//! What is made, changed and destroyed stands there alike; `-o json` says which is which.
+//! A plan as names and nothing else, one a line, each as kubectl takes it, after the symbol of what is done with it.
 
 use std::collections::BTreeSet;
 
-use crate::plan::{ExistingNode, Plan};
+use crate::plan::{Change, ExistingNode, Plan};
 
-/// Returns the names of all that the plan is about, sorted: `nodeclaim.karpenter.sh/NAME`, of a node without a claim
-/// `node/NAME`.
+/// Returns the names of all that the plan is about, by symbol: `+ nodeclaim/NAME` is created, `- nodeclaim/NAME` deleted,
+/// `~` updated in place, `i` gets its NodeClaim, `.` is no longer managed. A node without a NodeClaim is `node/NAME`.
 #[must_use]
 pub fn plan_names(plan: &Plan) -> String {
-    let mut lines: BTreeSet<String> = BTreeSet::new();
+    let mut lines: BTreeSet<(u8, String)> = BTreeSet::new();
     for planned in plan.spec.changes.values() {
-        lines.extend(planned.change.create().map(|create| claim(create.claim.as_str())));
-        lines.extend(planned.change.target().map(existing));
+        lines.extend(match &planned.change {
+            Change::Create(create) => Some((1, format!("+ {}", claim(create.claim.as_str())))),
+            Change::Delete(delete) => Some((0, format!("- {}", existing(&delete.target)))),
+            Change::Update(update) => Some((2, format!("~ {}", existing(&update.target)))),
+            Change::Adopt(adopt) => Some((3, format!("i {}", existing(&adopt.target)))),
+            Change::Forget(forget) => Some((4, format!(". {}", existing(&forget.target)))),
+            Change::NoOp(_) => None,
+        });
     }
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.iter().map(|(_, line)| format!("{line}\n")).collect()
 }
 
 fn claim(name: &str) -> String {
-    format!("nodeclaim.karpenter.sh/{}", plain(name))
+    format!("nodeclaim/{}", plain(name))
 }
 
 /// A node without a claim goes by its own name.

@@ -93,7 +93,7 @@ impl Coming<'_> {
         let Self { ground, id, create } = *self;
         match ground.memory.recorded.get(id) {
             Some(outcome) => Standing::Settled(outcome.clone()),
-            None if ground.memory.is_stopping => Standing::behind("nothing new begins"),
+            None if ground.memory.is_stopping => Standing::behind("the next apply: this one is stopping"),
             None => act(id, Effect::CreateClaim(create.claim.clone())),
         }
     }
@@ -130,7 +130,7 @@ impl Coming<'_> {
             if claim.is(LAUNCHED) && names(claim, &vm_id) {
                 // Of a node that is Ready the list of VMs is the one to doubt.
                 return match ground.world.node_of(&vm_id).is_some_and(|(_, node)| node.is_ready) {
-                    true => Standing::waits(format!("VM `{name}` to be listed again: its node is Ready")),
+                    true => Standing::waits(format!("Azure to list VM `{name}` again (its node is Ready)")),
                     false => self.next_choice(claim, &journal, (VM_GONE, None)),
                 };
             }

@@ -166,7 +166,7 @@ fn standing(
                 ground.world.claims.contains_key(&create.claim) || ground.memory.recorded.contains_key(id);
             match is_open || has_begun {
                 true => create::create(ground, id, create),
-                false => Standing::behind("the wave before"),
+                false => Standing::behind("the wave before to end"),
             }
         }
         Change::Delete(delete) => {
@@ -188,7 +188,7 @@ fn standing(
         Change::NoOp(_) => Standing::Settled(Outcome::AlreadySo),
         Change::Update(change) => match is_open {
             true => update::update(ground, id, change),
-            false => Standing::behind("the wave before"),
+            false => Standing::behind("the wave before to end"),
         },
         Change::Adopt(_) | Change::Forget(_) => {
             let because = "this version neither adopts nodes nor lets them go";

@@ -107,7 +107,7 @@ impl<'a> Pace<'a> {
                     return Begin::Withheld(format!("{name}, which was to take its pods: {outcome}"));
                 }
                 Some(None) | None => {
-                    waits = waits.or(Some(format!("{name} comes first, and takes its pods")));
+                    waits = waits.or(Some(format!("{name}, which takes its pods")));
                 }
             }
         }
@@ -115,13 +115,13 @@ impl<'a> Pace<'a> {
             return Later::behind(waits);
         }
         if !is_open {
-            return Later::behind("the wave before has not ended");
+            return Later::behind("the wave before to end");
         }
         if ground.memory.is_stopping {
-            return Later::behind("nothing new begins");
+            return Later::behind("the next apply: this one is stopping");
         }
         if self.draining >= ground.plan.parallelism() {
-            return Later::behind(format!("{} nodes are being drained", self.draining));
+            return Later::behind(format!("{} nodes to drain", self.draining));
         }
         match self.breaks(delete) {
             Some(because) => Begin::Later(Later { because, on: WaitsOn::World }),
@@ -139,7 +139,7 @@ impl<'a> Pace<'a> {
             (self.lost.get(pool).copied().unwrap_or(0), self.full.get(pool).copied().unwrap_or(0));
         let most = self.ground.plan.safety().max_loss(full);
         (lost >= most).then(|| {
-            format!("pool `{pool}` has lost {lost} nodes with pods in ten minutes, as many as it may")
+            format!("pool `{pool}`, which has lost {lost} nodes with pods in ten minutes, as many as it may")
         })
     }
 

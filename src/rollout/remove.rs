@@ -120,8 +120,7 @@ impl<'a> Going<'a> {
             return Standing::Settled(Outcome::no_longer_holds(because));
         }
         if let Err(Later { because, on }) = may_begin {
-            let what = format!("its turn: {because}");
-            return Standing::Waits(Wait { what, until: None, on: *on });
+            return Standing::Waits(Wait { what: because.clone(), until: None, on: *on });
         }
         let Some((claim_name, claim)) = claim else {
             return Standing::Settled(Outcome::no_longer_holds(format!("node `{name}` has no NodeClaim")));

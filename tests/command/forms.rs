@@ -50,7 +50,7 @@ fn node_claims_are_what_karpenters_definition_takes() {
         let names = printed(story, "name");
         let named = |document: &Value| {
             let name = document["metadata"]["name"].as_str().unwrap();
-            names.lines().any(|line| line == format!("nodeclaim.karpenter.sh/{name}"))
+            names.lines().any(|line| line == format!("+ nodeclaim/{name}"))
         };
         assert!(documents.iter().all(named), "{story}:\n{names}\n{text}");
         let summary = &serde_json::from_str::<Value>(&printed(story, "json")).unwrap()["summary"];
@@ -92,13 +92,10 @@ fn kubectl_reads_the_node_claims_that_are_written() {
 #[test]
 fn names_are_printed_and_nothing_else() {
     let fleet = printed("existing-fleet", "name");
-    assert_eq!(
-        fleet,
-        "nodeclaim.karpenter.sh/general-purpose-7dq9m\nnodeclaim.karpenter.sh/general-purpose-k3v6z\n"
-    );
+    assert_eq!(fleet, "- nodeclaim/general-purpose-7dq9m\n- nodeclaim/general-purpose-k3v6z\n");
     let quickstart = printed("quickstart", "name");
-    assert!(quickstart.starts_with("nodeclaim.karpenter.sh/general-purpose-"), "{quickstart}");
-    assert!(!quickstart.contains(' '), "{quickstart}");
+    assert!(quickstart.starts_with("+ nodeclaim/general-purpose-"), "{quickstart}");
+    assert_eq!((quickstart.lines().count(), quickstart.matches(' ').count()), (1, 1), "{quickstart}");
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod live;
 mod pages;
 mod recipes;
 mod reference;
+mod scripted;
 mod scripts;
 #[path = "../support/shared.rs"]
 mod shared;

@@ -66,3 +66,39 @@ fn a_rollout_shows_bars_on_a_terminal_which_are_gone_at_its_end() {
     };
     assert_eq!(lines(&screen.join("\n")), lines(&out(&piped)));
 }
+
+#[test]
+fn progress_is_coloured_on_a_terminal_alone_names_its_node_once_and_fits_80_columns() {
+    let piped = out(&start(&["demo", "--speed", "max"], root(), ""));
+    assert!(!piped.contains('\u{1b}'), "{piped}");
+    let is_progress =
+        |line: &&str| line.get(2..3) == Some(":") && line.starts_with(|digit: char| digit.is_ascii_digit());
+    let progress: Vec<&str> = piped.lines().filter(is_progress).collect();
+    assert!(progress.len() > 15, "{piped}");
+    for line in progress {
+        assert!(line.chars().count() <= 80, "{line}");
+        let name = line.split('`').nth(1).expect("a node is named");
+        assert_eq!(line.matches(name).count(), 1, "{line}");
+    }
+    assert!(piped.contains("`  creating VM\n") && piped.contains("  creating VM (attempt 2)\n"), "{piped}");
+    assert!(piped.contains("  waiting for VM to join\n"), "{piped}");
+    assert!(!piped.contains("sufficient capacity"), "only the first sentence of Azure's text: {piped}");
+
+    let nodeform = env!("CARGO_BIN_EXE_nodeform");
+    let on_terminal = |flag: &str, no_color: &str| {
+        let mut command = Command::new("script");
+        command.args(["-qec", &format!("{nodeform} demo --speed max {flag}"), "/dev/null"]);
+        command.current_dir(root()).env("TERM", "xterm").env("NO_COLOR", no_color).stdin(Stdio::null());
+        command.output().ok().map(|ran| String::from_utf8(ran.stdout).expect("UTF-8"))
+    };
+    let Some(coloured) = on_terminal("", "") else {
+        assert!(std::env::var_os("NODEFORM_REQUIRE_TOOLS").is_none(), "`script` is missing");
+        eprintln!("skipped: 1 test needs `script`");
+        return;
+    };
+    assert!(coloured.contains("\u{1b}[32m+\u{1b}[0m `aks-"), "{coloured}");
+    assert!(coloured.contains("\u{1b}[31m-\u{1b}[0m `aks-"), "{coloured}");
+    for plain in [on_terminal("--no-color", ""), on_terminal("", "1")] {
+        assert!(!plain.expect("`script` is there").contains("\u{1b}[32m"), "no colour was asked for");
+    }
+}

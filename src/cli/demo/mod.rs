@@ -30,10 +30,10 @@ const PATIENCE: jiff::SignedDuration = jiff::SignedDuration::from_hours(2);
 /// How fast the demo goes.
 #[derive(Args, Debug)]
 pub(super) struct DemoArguments {
-    /// How many times faster than a real Azure it goes: a number, or `max` for without any wait
+    /// Run so many times faster than a real Azure; `max` runs without waits
     #[arg(long, value_name = "N|max", default_value = "60")]
     speed: String,
-    /// The seed of all chance in it
+    /// Seed the simulation's random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }

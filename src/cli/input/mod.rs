@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::exit::Failure;
+use super::headings;
 use crate::manifests::Source;
 use crate::manifests::folder::Unrendered;
 use crate::snapshot::Gap;
@@ -41,21 +42,25 @@ pub(super) struct InputArguments {
     /// Files or folders with manifests; `-` is standard input
     #[arg(value_name = "INPUT")]
     pub(super) inputs: Vec<PathBuf>,
-    /// The same as INPUT, as in kubectl; may be repeated
-    #[arg(short = 'f', long = "filename", value_name = "INPUT")]
+    /// The same as INPUT, as in kubectl; repeatable
+    #[arg(short = 'f', long = "filename", value_name = "INPUT", help_heading = headings::INPUT)]
     pub(super) filenames: Vec<PathBuf>,
-    /// Read folders with all folders in them
-    #[arg(short = 'R', long)]
+    /// Read folders with their subfolders
+    #[arg(short = 'R', long, help_heading = headings::INPUT)]
     pub(super) recursive: bool,
-    /// Leave files and folders out of the folders that are read, as a `.gitignore` says it; so does a file
-    /// `.nodeformignore` in them; may be repeated
-    #[arg(long, value_name = "GLOB")]
+    /// Leave these out, as a `.gitignore` or `.nodeformignore` does; repeatable
+    ///
+    /// Leave these files and folders out of folders, as a `.gitignore` does; a file `.nodeformignore` in a folder does the
+    /// same; repeatable
+    #[arg(long, value_name = "GLOB", help_heading = headings::INPUT)]
     pub(super) exclude: Vec<String>,
+    /// Render folders of kustomize and helm with this machine's tools
+    ///
     /// Render folders of kustomize and helm (also those of `--git`) with the `kustomize`, `kubectl` or `helm` of this machine
-    #[arg(long)]
+    #[arg(long, help_heading = headings::INPUT)]
     pub(super) render: bool,
-    /// Values for the charts that are rendered; may be repeated, the last one wins
-    #[arg(long, value_name = "FILE", requires = "render")]
+    /// Render charts with these values; repeatable, the last one wins
+    #[arg(long, value_name = "FILE", requires = "render", help_heading = headings::INPUT)]
     pub(super) helm_values: Vec<PathBuf>,
     #[cfg(feature = "git")]
     #[command(flatten)]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::super::exit::Failure;
+use super::super::headings;
 use super::checkout::Checkout;
 use super::ignored::Ignored;
 use super::{InputArguments, InputFile, Inputs, PassedBy, Sides, ToRender, found};
@@ -16,13 +17,14 @@ use crate::snapshot::{Gap, GapKind};
 /// Which revision is read, and what of it.
 #[derive(Args, Clone, Debug, Default)]
 pub(in crate::cli) struct GitArguments {
-    /// Read this revision of the Git repository around the current folder, such as HEAD~2 or origin/main; nothing
-    /// is checked out. INPUTs are read beside it, such as a dump of the nodes
-    #[arg(long, value_name = "REV")]
+    /// Read this revision of the current repository; `A..B` compares two
+    ///
+    /// Read this revision of the Git repository around the current folder, such as HEAD~2 or origin/main, without a checkout;
+    /// `A..B` compares two. INPUTs are read beside it, such as a dump of the nodes
+    #[arg(long, value_name = "REV", help_heading = headings::INPUT)]
     git: Option<String>,
-    /// The folder or file of the revision, from the top of the repository; else the current folder's place in it;
-    /// may be repeated
-    #[arg(long, value_name = "DIR", requires = "git")]
+    /// Read this folder or file of the revision, from the top of the repository [default: the current folder]; repeatable
+    #[arg(long, value_name = "DIR", requires = "git", help_heading = headings::INPUT)]
     path: Vec<String>,
 }
 

@@ -74,7 +74,35 @@ fn figures_that_are_not_the_plans_are_refused() {
     assert!(refused.contains("`summary.destroy` is not what follows from the rest of the file"), "{refused}");
     value.as_object_mut().expect("is an object").remove("summary");
     let refused = read(&spelt(value)).expect_err("the figures are gone").to_string();
-    assert!(refused.contains("`summary` is not what follows from the rest of the file"), "{refused}");
+    assert_eq!(refused, "`summary`: these figures are missing");
+}
+
+#[test]
+fn rows_that_are_not_the_plans_are_refused() {
+    let value: serde_json::Value = serde_json::from_str(&write(&example_plan())).expect("is JSON");
+    let refused = |path: &str, other: serde_json::Value| {
+        let mut touched = value.clone();
+        *touched.pointer_mut(path).expect("is in the file") = other;
+        read(&spelt(touched)).expect_err("the rows were touched").to_string()
+    };
+    let name = value.pointer("/nodes/0/name").cloned().expect("has a name");
+    for (pointer, path) in [
+        ("/nodes/0/monthly", "nodes[0].monthly"),
+        ("/pools/0/monthlySaving", "pools[0].monthlySaving"),
+        ("/cost/monthlyWorstCase", "cost.monthlyWorstCase"),
+        ("/evictions", "evictions"),
+        ("/nodes", "nodes"),
+    ] {
+        let found = refused(pointer, name.clone());
+        assert!(
+            found.contains(&format!("`{path}` is not what follows from the rest of the file")),
+            "{found}"
+        );
+    }
+    let text = write(&example_plan());
+    let joined = text.replacen("},\n    {\"action\"", "}, {\"action\"", 1);
+    assert_ne!(joined, text, "each row has its line");
+    assert!(matches!(read(&joined), Err(PlanFileFault::Respelt { .. })));
 }
 
 /// Adds a field to one part of the file and writes it as nodeform would, with the digest it then has.

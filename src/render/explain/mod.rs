@@ -17,7 +17,7 @@ use crate::solve::explain::node::NodeFate;
 use crate::solve::explain::{
     NodeExplanation, NotChosen, PodExplanation, PodOutcome, PoolUse, SizeExplanation,
 };
-use crate::solve::report::chain::PoolChain;
+use crate::solve::report::chain::{PoolChain, Step};
 use crate::solve::shrink::alone::{Alone, InTheWay};
 use crate::solve::{NewNode, NodeRef, Target};
 
@@ -200,7 +200,6 @@ fn pool_chain(chain: &PoolChain, without: Option<&str>, is_unplaced: bool) -> Ve
     };
     let mut lines =
         vec![Line::new(Style::Bold, format!("Pool `{}`: ", chain.pool)).with(verdict.0, verdict.1)];
-    let width = chain.steps.iter().map(|step| step.rule.to_string().chars().count()).max().unwrap_or(0);
     if let Some(rules) = without {
         let why = match rules == SchedulingRule::Volumes.as_str() {
             true => "since it is not known where they are",
@@ -209,14 +208,7 @@ fn pool_chain(chain: &PoolChain, without: Option<&str>, is_unplaced: bool) -> Ve
         let what = format!("  without `{rules}`, {why}");
         lines.push(Line::new(Style::Plain, what));
     }
-    for step in &chain.steps {
-        let left = count(step.sizes_left, "size");
-        let because = step.because.as_ref().map_or(String::new(), |because| format!(": {because}"));
-        lines.push(Line::new(
-            Style::Plain,
-            format!("  {:<width$}  {left} left{because}", step.rule.to_string()),
-        ));
-    }
+    lines.extend(excluding_steps(chain));
     if let Some(nearest) = &chain.nearest {
         let what = match (&chain.miss, without) {
             (Some(_), _) => "came closest",
@@ -227,6 +219,36 @@ fn pool_chain(chain: &PoolChain, without: Option<&str>, is_unplaced: bool) -> Ve
         lines.push(Line::new(Style::Plain, format!("  `{nearest}` {what}")));
     }
     lines
+}
+
+/// Returns a line for each rule that excludes sizes, with how many are left.
+fn excluding_steps(chain: &PoolChain) -> Vec<Line> {
+    // The first rule is asked of the pool and not of its sizes: where it lets the pod pass, it has them all.
+    let every = chain.steps.first().filter(|step| step.because.is_none()).map(|step| step.sizes_left);
+    let mut left = every;
+    let mut excluding: Vec<&Step> = Vec::new();
+    for step in &chain.steps {
+        if step.because.is_some() || left != Some(step.sizes_left) {
+            excluding.push(step);
+        }
+        left = Some(step.sizes_left);
+    }
+    if let (true, Some(every)) = (excluding.is_empty(), every) {
+        return vec![Line::new(
+            Style::Plain,
+            format!("  no rule excludes any of its {}", count(every, "size")),
+        )];
+    }
+    let width = excluding.iter().map(|step| step.rule.to_string().chars().count()).max().unwrap_or(0);
+    let line = |(place, step): (usize, &&Step)| {
+        let left = match every.filter(|_| place == 0) {
+            Some(every) => format!("{} of {}", step.sizes_left, count(every, "size")),
+            None => count(step.sizes_left, "size"),
+        };
+        let because = step.because.as_ref().map_or(String::new(), |because| format!(": {because}"));
+        Line::new(Style::Plain, format!("  {:<width$}  {left} left{because}", step.rule.to_string()))
+    };
+    excluding.iter().enumerate().map(line).collect()
 }
 
 /// Says why a node is there, of that size, or goes. `name` is what the user called it; `held` is what keeps a node for now

@@ -26,17 +26,7 @@ pub fn pool(explanation: &PoolExplanation) -> Vec<Line> {
         return lines;
     }
     lines.push(Line::blank());
-    lines.push(Line::new(Style::Bold, "Requirement by requirement:"));
-    let width = steps.iter().map(|(text, _)| text.chars().count()).max().unwrap_or(0).min(64);
-    lines.push(plain(format!(
-        "  {:<width$}  {} left",
-        "what its AKSNodeClass may use",
-        count(*offered, "size")
-    )));
-    for (text, left) in steps {
-        let style = if *left == 0 { Style::Remove } else { Style::Plain };
-        lines.push(Line::new(style, format!("  {text:<width$}  {} left", count(*left, "size"))));
-    }
+    lines.extend(excluding_requirements(*offered, steps));
     if !ways.is_empty() {
         lines.push(Line::blank());
         lines.push(Line::new(Style::Bold, "Cheapest, for pods that fit:"));
@@ -57,6 +47,24 @@ pub fn pool(explanation: &PoolExplanation) -> Vec<Line> {
     }
     lines.extend(limit_lines(limits));
     lines
+}
+
+/// Returns a line for each requirement that excludes sizes, with how many are left.
+fn excluding_requirements(offered: usize, steps: &[(String, usize)]) -> Vec<Line> {
+    let before = [offered].into_iter().chain(steps.iter().map(|(_, left)| *left));
+    let excluding = steps.iter().zip(before).filter(|((_, left), before)| *left == 0 || left != before);
+    let excluding: Vec<&(String, usize)> = excluding.map(|(step, _)| step).collect();
+    let of_class = "what its AKSNodeClass may use";
+    let texts = excluding.iter().map(|(text, _)| text.as_str()).chain([of_class]);
+    let width = texts.map(|text| text.chars().count()).max().unwrap_or(0).min(64);
+    let line = |style: Style, text: &str, left: usize| {
+        Line::new(style, format!("  {text:<width$}  {} left", count(left, "size")))
+    };
+    let head = Line::new(Style::Bold, "Requirement by requirement:");
+    let rows = excluding
+        .into_iter()
+        .map(|(text, left)| line(if *left == 0 { Style::Remove } else { Style::Plain }, text, *left));
+    [head, line(Style::Plain, of_class, offered)].into_iter().chain(rows).collect()
 }
 
 fn said(explanation: &PoolExplanation) -> String {
