@@ -71,7 +71,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order in which findings are listed.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::Pods,
         Self::HeldBack,
         Self::Headroom,

@@ -90,8 +90,7 @@ pub(super) struct WorldArguments {
     pub(super) location: Option<String>,
     /// Use these sizes and prices, not the embedded ones; repeatable
     ///
-    /// Use these sizes and prices instead of the embedded ones: answers of Azure's SKU and price lists, or a list of
-    /// instance types; repeatable
+    /// Each is an answer of Azure's SKU or price list, or a list of instance types
     #[arg(long, value_name = "FILE", help_heading = headings::INPUT)]
     pub(super) catalog: Vec<PathBuf>,
     /// Keep within these quotas: the output of `az vm list-usage -l REGION -o json`
@@ -112,11 +111,13 @@ pub(super) struct WorldArguments {
 pub(super) struct WhatIfArguments {
     /// As if these nodes did not exist: a label selector [default: all but those of system agent pools]
     ///
-    /// What if these nodes did not exist? SELECTOR is a label selector, as after kubectl's -l; without one, all nodes but
-    /// those of system agent pools. Their pods are Pending, and today's cost is shown beside the planned one
+    /// SELECTOR is written as after kubectl's -l. The pods of these nodes are Pending, and today's cost is shown
+    /// beside the planned one
     #[arg(long, value_name = "SELECTOR", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = headings::WHAT_IF)]
     pub(super) from_scratch: Option<String>,
-    /// As if this zone (1, eastus-1) had no nodes and no capacity; repeatable
+    /// As if this zone had failed, such as 1 or eastus-1; repeatable
+    ///
+    /// Its nodes are gone, and nothing can be bought there
     #[arg(long, value_name = "ZONE", help_heading = headings::WHAT_IF)]
     pub(super) without_zone: Vec<String>,
     /// As if workloads had the replicas that their HorizontalPodAutoscaler or KEDA allows
@@ -131,14 +132,13 @@ pub(super) struct WhatIfArguments {
     pub(super) hpa: HpaArgument,
     /// As if CronJobs ran as many pods as they may (peak), or only those that run [default: running, if INPUT has pods]
     ///
-    /// What if CronJobs ran as many pods concurrently as they may (peak), or none but those that run? The default is
-    /// running where INPUT holds nodes with their pods, and peak where it does not
+    /// The default is running where INPUT holds nodes with their pods, and peak where it does not
     #[arg(long, value_enum, value_name = "running|peak", hide_possible_values = true, help_heading = headings::WHAT_IF)]
     pub(super) cron: Option<CronArgument>,
     /// As if this workload had N pods; overrides --hpa; repeatable
     ///
-    /// What if this workload had N pods? Write KIND/NAMESPACE/NAME=N where the name is not enough. Overrides --hpa; where N
-    /// is less than run, the pods that Kubernetes would remove first are removed. Repeatable
+    /// Write KIND/NAMESPACE/NAME=N where the name is not enough. If more pods run than N, those are removed that
+    /// Kubernetes would remove first
     #[arg(long, value_name = "[KIND/]NAME=N", help_heading = headings::WHAT_IF)]
     pub(super) scale: Vec<String>,
 }
@@ -178,33 +178,32 @@ const PLAN_EXAMPLES: &str = "Examples:\n  nodeform plan examples/quickstart\n  \
 pub(super) struct PlanArguments {
     #[command(flatten)]
     pub(super) world: WorldArguments,
-    /// Show what changing these files or folders to INPUT does to nodes and cost; repeatable
+    /// Show what changes from these files or folders to INPUT; repeatable
     ///
-    /// Show what changing these files or folders to INPUT does to nodes and cost; repeatable. `-o json` and `--out` hold
-    /// the plan of INPUT, with the comparison in its evidence
+    /// `-o json` and `--out` hold the plan of INPUT, with the comparison in its evidence
     #[arg(long, value_name = "INPUT", conflicts_with = "snapshot", help_heading = headings::INPUT)]
     pub(super) before: Vec<PathBuf>,
-    /// Plan only changes of nodepool/NAME or node/NAME, and what they need; repeatable
+    /// Plan only changes of nodepool/NAME or node/NAME; repeatable
     ///
-    /// Plan only changes of nodepool/NAME or node/NAME, and what they need, such as the change of another node whose pods
-    /// share a new node with theirs; repeatable. Not for routine use: other changes stay pending
+    /// What they need is planned too, such as the change of another node whose pods share a new node with theirs. Not
+    /// for routine use: other changes stay pending
     #[arg(long, value_name = "KIND/NAME", help_heading = headings::CHANGES)]
     pub(super) target: Vec<String>,
     /// Replace this node as if it had drifted; repeatable
     ///
-    /// Replace this node as if it had drifted; repeatable. Budgets, do-not-disrupt and PodDisruptionBudgets keep it as they
-    /// keep a drifted node, and then nothing is planned
+    /// Budgets, do-not-disrupt and PodDisruptionBudgets keep it as they keep a drifted node, and then nothing is
+    /// planned
     #[arg(long, value_name = "NODE", conflicts_with = "before", help_heading = headings::CHANGES)]
     pub(super) replace: Vec<String>,
-    /// Stop managing this node and keep it running, without NodeClaim; repeatable
+    /// Stop managing this node and keep it running; repeatable
     ///
-    /// Stop managing this node and keep it running: it loses its NodeClaim and its pool's label; repeatable
+    /// It loses its NodeClaim and its pool's label
     #[arg(long, value_name = "NODE", conflicts_with = "before", help_heading = headings::CHANGES)]
     pub(super) forget: Vec<String>,
     /// Delete every node of every NodePool, or of the targets, and create none
     ///
-    /// Delete every node of every NodePool, or of the targets, and create none. Disruption budgets do not hold these
-    /// deletions back; do-not-disrupt, PodDisruptionBudgets, freezes and `delete-pool: hold` do
+    /// Disruption budgets do not hold these deletions back; do-not-disrupt, PodDisruptionBudgets, freezes and
+    /// `delete-pool: hold` do
     #[arg(long, help_heading = headings::CHANGES, conflicts_with_all = ["before", "replace", "forget", "from_scratch"])]
     pub(super) destroy: bool,
     /// Do not plan: show what changed since the snapshot; `--out` updates it
@@ -218,7 +217,7 @@ pub(super) struct PlanArguments {
     /// Choose nodes by this strategy [default: the NodeFleet's, else cheapest]
     #[arg(long, value_enum, help_heading = headings::CHANGES)]
     pub(super) strategy: Option<StrategyArgument>,
-    /// Let the plan expire after 30m, 8h, 7d, at most 30 days [default: 4 hours]
+    /// Expire the plan after 30m, 8h, 7d, at most 30 days [default: 4 hours]
     #[cfg(feature = "live")]
     #[arg(long, value_name = "DURATION", help_heading = headings::LIVE)]
     pub(super) valid_for: Option<String>,
@@ -234,10 +233,9 @@ pub(super) struct PlanArguments {
     /// Also compute a lower bound on the cost
     #[arg(short, long, help_heading = headings::OUTPUT)]
     pub(super) verbose: bool,
-    /// Exit with 2 if the plan proposes changes; a failed gate comes first
+    /// Exit with 2 if changes are proposed; a failed gate comes first
     ///
-    /// Exit with 2 if the plan proposes changes; where two inputs are compared, that is the plan of the second. A failed gate
-    /// takes precedence (exit 4)
+    /// Where two inputs are compared, the plan of the second counts. A failed gate exits with 4
     #[arg(long, help_heading = headings::GATES)]
     pub(super) detailed_exitcode: bool,
     #[command(flatten)]

@@ -12,7 +12,7 @@ use crate::offline::Laid;
 /// Where a snapshot and what is laid over it come from.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct LaidArguments {
-    /// Plan from a file of `nodeform snapshot`, not INPUT; `-` is standard input
+    /// Plan from a file of `nodeform snapshot`; `-` is standard input
     #[arg(long, value_name = "FILE", help_heading = headings::INPUT)]
     pub(super) snapshot: Option<PathBuf>,
     /// Apply these manifests to the snapshot before planning; repeatable

@@ -30,7 +30,7 @@ const CLUSTER: [&str; 1] = ["CLUSTER_NAME"];
 /// Which cluster is read live.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct LiveArguments {
-    /// Read the cluster and its Azure resources; nothing is written to either
+    /// Read the cluster and its Azure resources; write to neither
     #[arg(long, help_heading = headings::LIVE, conflicts_with_all = ["inputs", "filenames", "at"])]
     pub(super) live: bool,
     #[command(flatten)]
@@ -46,7 +46,7 @@ pub(super) struct AzureArguments {
     /// The managed cluster [default: CLUSTER_NAME, else by the nodes' resource group]
     #[arg(long, value_name = "NAME", help_heading = headings::LIVE)]
     cluster_name: Option<String>,
-    /// The subscription [default: AZURE_SUBSCRIPTION_ID, else that of the nodes]
+    /// The subscription [default: AZURE_SUBSCRIPTION_ID, else the nodes']
     #[arg(long, value_name = "ID", help_heading = headings::LIVE)]
     subscription: Option<String>,
 }

@@ -10,9 +10,9 @@ use crate::manifests::Names;
 pub(super) struct NamesArguments {
     /// Show names of namespaces, workloads and pods, or replace each by a digest or a number
     ///
-    /// Show names of namespaces, workloads, pods, claims and volumes, and values of their labels; or replace each
-    /// by a short digest (`hash`), always the same, so that a guess can be tested; or by a number (`omit`). Never
-    /// hidden: names of nodes, pools, classes and files, keys of labels, labels of nodes, priorities, the NodeFleet
+    /// The same holds for claims, volumes and values of labels. `hash` is a short digest, always the same, so that a
+    /// guess can be tested; `omit` is a number. Never hidden: names of nodes, pools, classes and files, keys of
+    /// labels, labels of nodes, priorities, the NodeFleet
     #[arg(
         long = "names",
         value_enum,

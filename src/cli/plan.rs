@@ -87,11 +87,15 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         say_unbounded(plan, ui);
     }
     gates.hold(plan)?;
-    let is_changed = match &plan.evidence.comparison {
+    Ok(if *detailed_exitcode && proposes_changes(plan) { Exit::Changes } else { Exit::Done })
+}
+
+/// Returns whether the plan changes nodes, or the second of two inputs what the fleet is or costs.
+fn proposes_changes(plan: &Plan) -> bool {
+    match &plan.evidence.comparison {
         Some(comparison) => comparison.has_changes(),
         None => !plan.spec.waves.is_empty(),
-    };
-    Ok(if is_changed && *detailed_exitcode { Exit::Changes } else { Exit::Done })
+    }
 }
 
 /// Says the ways in to who named no input.

@@ -40,10 +40,7 @@ pub fn of(api_version: &str, kind: &str) -> Option<Home> {
     let (group, _) = group_and_version(api_version);
     let is_here = |(of, read): &(&str, &str)| *of == group && read.eq_ignore_ascii_case(kind);
     let is_core = group.is_empty() && CORE_KINDS.contains(&kind);
-    if is_core
-        || READ_KINDS.iter().any(|read| is_here(read))
-        || treatment(api_version, kind) != Treatment::Other
-    {
+    if is_core || READ_KINDS.iter().any(is_here) || treatment(api_version, kind) != Treatment::Other {
         return None;
     }
     let home = homes().find(|(_, home)| home.kind.eq_ignore_ascii_case(kind))?;

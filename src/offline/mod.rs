@@ -29,6 +29,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::api::Kind;
+use crate::catalog::Catalog;
 use crate::manifests::{self, Names, Objects, ReadOptions, Remark, Source};
 use crate::model::{ClassName, Pool, Region, Target, Usage, Wishes};
 use crate::plan::Plan;
@@ -300,10 +301,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let given = recorded.as_ref().and_then(Recorded::catalog).filter(|_| catalogs.is_empty());
     let listed = catalogs.region().or_else(|| Some(given?.region.clone()));
     let region = region::region(said, (&policy, &objects), listed, &mut assumptions);
-    let catalog = match given {
-        Some(given) => recorded::of_region(given, &region)?,
-        None => catalogs.of(&region)?,
-    };
+    let catalog = sold(given, &catalogs, &region)?;
     if let Some(recorded) = recorded.as_ref().filter(|_| catalogs.is_empty()) {
         assumptions.extend(recorded.other_catalog());
     }
@@ -346,6 +344,14 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         unscaled: objects.said.unscaled,
     };
     Ok(world.by(strategy.unwrap_or(own)))
+}
+
+/// Returns what is sold in a region: by the lists that are named, else by what a snapshot holds.
+fn sold(given: Option<&Catalog>, catalogs: &Catalogs, region: &Region) -> Result<Catalog, Vec<Problem>> {
+    match given {
+        Some(given) => recorded::of_region(given, region),
+        None => catalogs.of(region),
+    }
 }
 
 /// Returns the world as it is asked about.

@@ -41,7 +41,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::{NodeName, PodKey, PodPlace, PoolName, Target};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
-pub use crate::solve::Preferences;
+pub use crate::solve::{Cost, Preferences};
 use crate::solve::{Report, Solution};
 
 pub use change::{

@@ -7,8 +7,7 @@
 use crate::model::{MicroUsd, MicroUsdPerHour};
 use crate::plan::comparison::Comparison;
 use crate::plan::uncertainty::{Uncertainty, creates_unpriced};
-use crate::plan::{Plan, at_most};
-use crate::solve::Cost;
+use crate::plan::{Cost, Plan, at_most};
 
 /// A condition that a plan must not meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

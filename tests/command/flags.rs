@@ -200,14 +200,16 @@ fn the_quotas_of_a_subscription_limit_what_is_planned_and_explained() {
     write(
         "usage.json",
         "[\n  {\"currentValue\": \"8\", \"limit\": \"10\", \"name\": {\"value\": \"STANDARDDSv5Family\"}},\n  \
-         {\"currentValue\": 8, \"limit\": 3000000000, \"name\": {\"value\": \"cores\"}}\n]\n",
+         {\"currentValue\": 8, \"limit\": 3000000000, \"name\": {\"value\": \"cores\"}},\n  \
+         {\"currentValue\": 0, \"limit\": 0, \"name\": {\"value\": \"lowPriorityCores\"}}\n]\n",
     );
     let asked = ["--location", "westeurope", "--no-system-daemonsets", "--usage", "usage.json"];
     let plan = start(&[&["plan", "all.yaml", "--out", "plan.json"], &asked[..]].concat(), &folder, "");
     assert!(plan.status.success(), "{}", aside(&plan));
     let said = "quota `STANDARDDSv5Family` is 10 vCPUs, 8 used, and a node needs 4";
     assert!(
-        out(&plan).starts_with("Plan: 0 to add") && unfolded(&out(&plan)).contains(said),
+        out(&plan).starts_with("No node changes possible: 1 of 1 pod stays Pending.")
+            && unfolded(&out(&plan)).contains(said),
         "{}",
         out(&plan)
     );

@@ -1,7 +1,6 @@
 //! What scripts rely on: the rows of `-o json`, the questions of the book, exit codes and the size of the help.
 #![expect(
     clippy::disallowed_methods,
-    clippy::print_stderr,
     reason = "tests read files, start programs, and say what they leave out"
 )]
 

@@ -250,7 +250,8 @@ fn a_size_that_serves_no_node_is_told_by_the_catalogue() {
 #[test]
 fn pods_and_nodes_are_explained_by_the_names_that_plans_print() {
     let name = out(&nodeform(&["plan", "examples/quickstart", "-o", "name"]));
-    for asked in [name.trim(), "pod/default/inflate-0", "deployment.apps/inflate"] {
+    let name = name.trim().strip_prefix("+ ").expect("a node is created");
+    for asked in [name, "pod/default/inflate-0", "deployment.apps/inflate"] {
         let output = nodeform(&["explain", asked, "examples/quickstart"]);
         assert_eq!(output.status.code(), Some(0), "{asked}: {}", aside(&output));
     }

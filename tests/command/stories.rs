@@ -122,7 +122,6 @@ fn played(session: &Path) -> (String, String) {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "what is skipped must be seen")]
 fn every_case_that_was_found_goes_as_its_sessions_say() {
     let has_jq = Command::new("jq").arg("--version").output().is_ok();
     assert!(has_jq || std::env::var_os("NODEFORM_REQUIRE_TOOLS").is_none(), "jq is missing");

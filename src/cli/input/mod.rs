@@ -48,15 +48,14 @@ pub(super) struct InputArguments {
     /// Read folders with their subfolders
     #[arg(short = 'R', long, help_heading = headings::INPUT)]
     pub(super) recursive: bool,
-    /// Leave these out, as a `.gitignore` or `.nodeformignore` does; repeatable
+    /// Leave these files and folders out, as a `.gitignore` does; repeatable
     ///
-    /// Leave these files and folders out of folders, as a `.gitignore` does; a file `.nodeformignore` in a folder does the
-    /// same; repeatable
+    /// A file `.nodeformignore` in a folder does the same
     #[arg(long, value_name = "GLOB", help_heading = headings::INPUT)]
     pub(super) exclude: Vec<String>,
     /// Render folders of kustomize and helm with this machine's tools
     ///
-    /// Render folders of kustomize and helm (also those of `--git`) with the `kustomize`, `kubectl` or `helm` of this machine
+    /// The `kustomize`, `kubectl` or `helm` of this machine renders them, also those of `--git`
     #[arg(long, help_heading = headings::INPUT)]
     pub(super) render: bool,
     /// Render charts with these values; repeatable, the last one wins

@@ -19,8 +19,8 @@ use crate::snapshot::{Gap, GapKind};
 pub(in crate::cli) struct GitArguments {
     /// Read this revision of the current repository; `A..B` compares two
     ///
-    /// Read this revision of the Git repository around the current folder, such as HEAD~2 or origin/main, without a checkout;
-    /// `A..B` compares two. INPUTs are read beside it, such as a dump of the nodes
+    /// REV is a revision of the Git repository around the current folder, such as HEAD~2 or origin/main; nothing is
+    /// checked out. INPUTs are read beside it, such as a dump of the nodes
     #[arg(long, value_name = "REV", help_heading = headings::INPUT)]
     git: Option<String>,
     /// Read this folder or file of the revision, from the top of the repository [default: the current folder]; repeatable

@@ -78,3 +78,21 @@ fn a_fleet_that_names_it_is_believed_and_a_pool_that_differs_is_told() {
              `networkDataplane: azure`: planned with `azure`"]
     );
 }
+
+#[test]
+fn how_many_pods_a_node_takes_is_as_the_classes_of_pools_say() {
+    let class = |name: &str, spec: &str| {
+        format!(
+            "{{apiVersion: karpenter.azure.com/v1beta1, kind: AKSNodeClass, metadata: {{name: {name}}}, spec: {{{spec}}}}}\n---\n"
+        )
+    };
+    let second = POOL.replace("LABEL", "").replace("name: gp", "name: second").replace("default", "other");
+    let all = "Azure CNI overlay (AKS' default: `spec.cluster` of a NodeFleet; at most 30 pods on a node of \
+               AKSNodeClass `default`)";
+    assert_eq!(lines(&told("", &class("default", "maxPods: 30"))), [all]);
+    assert_eq!(lines(&told("", &class("other", "maxPods: 30"))), [DEFAULT], "no pool uses the class");
+    let both = format!("{}{}{second}", class("default", "maxPods: 30"), class("other", ""));
+    let some = "Azure CNI overlay, at most 250 pods on a node (AKS' default: `spec.cluster` of a NodeFleet; at most 30 \
+                pods on a node of AKSNodeClass `default`)";
+    assert_eq!(lines(&told("", &both)), [some]);
+}

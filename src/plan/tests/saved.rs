@@ -185,6 +185,9 @@ fn the_schema_names_every_part_of_the_file() {
     let (pod, victims) = (crate::model::PodKey::new("default", "web"), Vec::new());
     world.preemptions.push(crate::model::Preemption { pod, node: "kept-1".into(), victims });
     world.storage.drivers.insert("node".into(), std::collections::BTreeMap::new());
+    world.quota = Some(crate::model::Quota::default());
+    let name = crate::model::GroupRef::PodGroup("training".into());
+    world.groups.push(crate::model::Group { namespace: "default".into(), name, least: Some(4) });
     let text = write(&plan);
     assert_eq!(read(&text), Ok(plan), "what was compared is read again");
     let file: serde_json::Value = serde_json::from_str(&text).expect("is JSON");

@@ -14,7 +14,7 @@ use crate::model::{Namespace, Pod, PodKey, PodPlace, PodSpec, SchedulingRule};
 use crate::snapshot::Snapshot;
 
 use super::fit::{Rule, gates, not_yet};
-use super::ledger;
+use super::ledger::{self, Limiting};
 use super::shrink::trial::Scene;
 use super::solution::{Report, Unplaced};
 use most::Most;
@@ -38,15 +38,15 @@ struct Kind {
 impl Capped {
     /// Finds those of a world, and returns the world without them; nothing where there are none. The scene is the world's.
     pub(super) fn of(scene: &Scene<'_>, snapshot: &Snapshot) -> Option<(Self, Snapshot)> {
-        if !ledger::has_limits(scene.policy) {
+        if !ledger::has_limits(Limiting { policy: scene.policy, quota: None }) {
             return None;
         }
         let mut most = Most::of(scene, snapshot);
         let mut capped = Self::default();
         for ((namespace, spec), mut pods) in kinds(snapshot) {
             let waits_for_more = gates::why(spec).is_some() || not_yet::why(spec).is_some();
-            // Of one pod nothing can be left out.
-            if waits_for_more || pods.len() < 2 {
+            // Of one pod nothing can be left out, nor of a gang: it is bound whole or not at all.
+            if waits_for_more || spec.group.is_some() || pods.len() < 2 {
                 continue;
             }
             let planned = most.up_to(spec, namespace, pods.len()).saturating_add(1);

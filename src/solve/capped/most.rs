@@ -14,7 +14,7 @@ use crate::solve::existing;
 use crate::solve::fit::company::{Company, HostRule};
 use crate::solve::fit::limits::{Counter, Ledger};
 use crate::solve::fit::taints;
-use crate::solve::ledger;
+use crate::solve::ledger::{self, Limiting};
 use crate::solve::price::Uncommitted;
 use crate::solve::shrink::trial::Scene;
 use crate::solve::supply::{Kind, PoolSupply};
@@ -147,9 +147,9 @@ pub(in crate::solve) fn is_unlimited(scene: &Scene<'_>, ask: &Ask) -> bool {
     pools.peek().is_some() && pools.all(|pool| !limits.limits(&pool.pool.name))
 }
 
-/// Returns every limit, with nothing taken of it.
+/// Returns every limit of the user, with nothing taken of it. Quotas are left out: without them no bound is too low.
 fn limits(policy: &Policy) -> Ledger {
-    ledger::opened(policy, [], &Uncommitted(Vec::new()), MicroUsdPerHour(0))
+    ledger::opened(Limiting { policy, quota: None }, [], &Uncommitted(Vec::new()), MicroUsdPerHour(0))
 }
 
 /// Returns the sizes of a pool that hold such a pod alone.
@@ -190,16 +190,20 @@ fn on_empty(room: &Resources, ask: &Ask) -> usize {
 fn is_of_pool(counter: &Counter, pool: &PoolName) -> bool {
     match counter {
         Counter::PoolResource(own, _) | Counter::PoolNodes(own) => own == pool,
-        Counter::FleetResource(_) | Counter::FleetNodes | Counter::FleetCost | Counter::Commitment(_) => {
-            false
-        }
+        Counter::FleetResource(_)
+        | Counter::FleetNodes
+        | Counter::FleetCost
+        | Counter::Commitment(_)
+        | Counter::Quota(_) => false,
     }
 }
 
 const fn is_of_fleet(counter: &Counter) -> bool {
     match counter {
         Counter::FleetResource(_) | Counter::FleetNodes | Counter::FleetCost => true,
-        Counter::PoolResource(..) | Counter::PoolNodes(_) | Counter::Commitment(_) => false,
+        Counter::PoolResource(..) | Counter::PoolNodes(_) | Counter::Commitment(_) | Counter::Quota(_) => {
+            false
+        }
     }
 }
 
@@ -208,7 +212,7 @@ fn of_node(counter: &Counter, node: &Node) -> Option<i64> {
     match counter {
         Counter::PoolResource(_, name) | Counter::FleetResource(name) => Some(node.capacity.get(name)),
         Counter::PoolNodes(_) | Counter::FleetNodes => Some(1),
-        Counter::FleetCost | Counter::Commitment(_) => None,
+        Counter::FleetCost | Counter::Commitment(_) | Counter::Quota(_) => None,
     }
 }
 
@@ -218,6 +222,6 @@ fn of_size(counter: &Counter, way: &Way<'_>) -> i64 {
         Counter::PoolResource(_, name) | Counter::FleetResource(name) => way.kind.kind.capacity.get(name),
         Counter::PoolNodes(_) | Counter::FleetNodes => 1,
         Counter::FleetCost => way.price.map_or(i64::MAX, |price| price.0),
-        Counter::Commitment(_) => 0,
+        Counter::Commitment(_) | Counter::Quota(_) => 0,
     }
 }

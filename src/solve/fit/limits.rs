@@ -138,6 +138,14 @@ impl Ledger {
         exceeded(self, charges).any(|(place, _)| matches!(self.counters[*place], Counter::Quota(_)))
     }
 
+    /// Returns whether a quota of nothing is among those counters: most subscriptions have one for most families, and it
+    /// says less than one that is used up.
+    #[must_use]
+    pub fn has_no_quota(&self, charges: &[(usize, i64)]) -> bool {
+        exceeded(self, charges)
+            .any(|(place, _)| matches!(self.counters[*place], Counter::Quota(_)) && self.most[*place] <= 0)
+    }
+
     /// Returns how much there may be of a quota and how much is used with this plan; none where it limits nothing.
     #[must_use]
     pub fn quota_left(&self, name: &str) -> Option<(i64, i64)> {

@@ -108,7 +108,7 @@ impl<F: Fn(&Snapshot) -> Solution> Search<'_, F> {
         if tried.len() < 2 {
             return solution;
         }
-        tried.sort_by(|(_, one), (_, other)| other.badness().cmp(&one.badness()));
+        tried.sort_by_key(|(_, part)| std::cmp::Reverse(part.badness()));
         for (place, _) in tried.into_iter().take(AGAIN_MAX) {
             let Some(out) = self.out.remove(&place) else { continue };
             let other = (self.solved)(&self.world());

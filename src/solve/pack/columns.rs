@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use crate::model::{LabelKey, Requirements, ResourceName};
+use crate::model::{CapacityType, LabelKey, Requirements, ResourceName};
 
 use crate::solve::fit::limits::{Charges, Ledger};
 use crate::solve::intern::{Bits, Interner};
@@ -52,7 +52,7 @@ pub(super) fn all(
         let mut columns = Vec::new();
         let alike = alike(pool, &reaches[place]);
         for (number, kind) in pool.kinds.iter().enumerate() {
-            for usables in groups(kind, &alike) {
+            for usables in groups(kind, &alike, ledger.quotas().is_some()) {
                 let usable = &kind.offerings[usables[0]];
                 let overhead = &pool.overheads[usable.overhead];
                 let mut column = Column {
@@ -158,11 +158,13 @@ fn alike(pool: &PoolSupply<'_>, reaches: &PoolReaches) -> BTreeMap<usize, usize>
 }
 
 /// Returns the offerings of a size in groups that serve the same pods, each without its dearer ones. Zone
-/// `0` stands in a group only where nothing zonal does that is had as easily: being in a zone costs nothing.
-fn groups(kind: &Kind<'_>, alike: &BTreeMap<usize, usize>) -> Vec<Vec<usize>> {
-    let mut groups: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+/// `0` stands in a group only where nothing zonal does that is had as easily: being in a zone costs nothing. Where there
+/// are quotas, spot counts for another than what is bought on demand, so that each has groups of its own.
+fn groups(kind: &Kind<'_>, alike: &BTreeMap<usize, usize>, has_quotas: bool) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<(usize, usize, Option<CapacityType>), Vec<usize>> = BTreeMap::new();
     for (place, usable) in kind.offerings.iter().enumerate() {
-        groups.entry((alike[&usable.placement], usable.overhead)).or_default().push(place);
+        let bought = has_quotas.then_some(usable.offering.capacity_type);
+        groups.entry((alike[&usable.placement], usable.overhead, bought)).or_default().push(place);
     }
     for group in groups.values_mut() {
         let is_zonal = |place: &usize| kind.offerings[*place].offering.zone.as_str() != "0";

@@ -258,7 +258,9 @@ impl Walk {
         }
         let most = most(&charges);
         // The first of equals is the cheapest.
-        let closest = both().min_by_key(|(_, charges)| limits::excess(ledger, charges, &most));
+        let closest = both().min_by_key(|(_, charges)| {
+            (ledger.has_no_quota(charges), limits::excess(ledger, charges, &most))
+        });
         let Some(((_, kind, usable), charges)) = closest else { return Ok(()) };
         self.nearest = Some(kind.kind.name.clone());
         let mut why = limits::why(ledger, charges);

@@ -30,8 +30,12 @@ pub(super) fn next_best(
         left.is_some_and(|left| left < taken.vcpus)
     };
     let others = ways.iter().map(|(kind, usable)| usable.vm(kind));
-    let other = others.filter(|vm| is_short(vm) && name(quotas, vm) != own).find(|_| is_short(blamed));
-    let also = other.map(|vm| name(quotas, &vm)).map(|name| {
+    let others: Vec<Vm<'_>> =
+        others.filter(|vm| is_short(vm) && name(quotas, vm) != own).filter(|_| is_short(blamed)).collect();
+    // A quota of nothing says less than one that is nearly used up.
+    let has_some = |vm: &&Vm<'_>| ledger.quota_left(&name(quotas, vm)).is_some_and(|(most, _)| most > 0);
+    let other = others.iter().find(has_some).or_else(|| others.first());
+    let also = other.map(|vm| name(quotas, vm)).map(|name| {
         format!("the next best, {}, leaves too little as well ({})", titled(&name), state(ledger, &name))
     });
     let is_left = |kind: &InstanceType, offering: &Offering, price| {

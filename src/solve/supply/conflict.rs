@@ -233,7 +233,7 @@ fn unmet(clauses: &[Clause], labels: &Requirements) -> Vec<usize> {
 }
 
 /// Leaves out those that hold all of another: whatever has a clause of that has one of them.
-fn least<'u>(unmet: BTreeSet<&'u Vec<usize>>) -> Vec<&'u Vec<usize>> {
+fn least(unmet: BTreeSet<&Vec<usize>>) -> Vec<&Vec<usize>> {
     let mut by_length: Vec<&Vec<usize>> = unmet.into_iter().collect();
     by_length.sort_by_key(|unmet| unmet.len());
     let mut least: Vec<&Vec<usize>> = Vec::new();

@@ -68,8 +68,6 @@ pub struct PoolSupply<'a> {
     pub emptied: Option<Miss>,
     /// What daemonsets take, by number.
     pub overheads: Vec<Overhead>,
-    /// What its class is offered.
-    pub offered: &'a Offered,
     well_known: &'a BTreeSet<LabelKey>,
     tables: Tables,
 }
@@ -278,7 +276,6 @@ impl<'a> PoolSupply<'a> {
             offered,
             emptied,
             overheads: Vec::new(),
-            offered,
             well_known,
             tables,
         }

