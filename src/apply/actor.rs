@@ -11,7 +11,7 @@ use super::performed::{of_azure, of_cluster};
 use super::token;
 use crate::arm::fault::FaultKind;
 use crate::arm::{Api, Request, ResourceId};
-use crate::azure::Azure;
+use crate::azure::{Azure, Permit};
 use crate::bootstrap::BootstrapToken;
 use crate::cluster::{ClusterFailureKind, Deletion, Eviction, Preconditions, ThisPod, WriteGate, Writer};
 use crate::launch::Materials;
@@ -58,6 +58,9 @@ impl Actor {
     #[must_use]
     pub fn new(plan: Arc<ApprovedPlan>, means: Means) -> Self {
         let Means { writer, gate, azure, materials } = means;
+        let asked = gate.clone();
+        let permit = Permit::new(move || asked.check().map_err(|closed| closed.to_string()));
+        let azure = azure.permitted_by(permit);
         Self { plan, materials, writer, gate, azure, token: Mutex::new(None) }
     }
 

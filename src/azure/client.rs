@@ -15,6 +15,7 @@ use super::budget::Budget;
 use super::clock::Clock;
 use super::failure::{Failure, NotArm};
 use super::outgoing::Outgoing;
+use super::permit::Permit;
 use super::sign_in::{SignIn, SignInFault};
 use super::token::Token;
 use super::transport::{Client, TransportFault};
@@ -68,6 +69,8 @@ pub struct Azure {
     pub(super) budget: Arc<Budget>,
     pub(super) clock: Clock,
     pub(super) holder: Arc<str>,
+    /// Asked before each try of a write.
+    pub(super) permit: Permit,
 }
 
 impl Azure {
@@ -87,7 +90,14 @@ impl Azure {
             clock,
             holder: holder.into(),
             cloud: Arc::new(cloud),
+            permit: Permit::default(),
         })
+    }
+
+    /// Returns the same client for somebody who may not always write.
+    #[must_use]
+    pub fn permitted_by(&self, permit: Permit) -> Self {
+        Self { permit, ..self.clone() }
     }
 
     /// The cloud that it talks to.

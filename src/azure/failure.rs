@@ -130,6 +130,14 @@ pub enum Failure {
         /// How that was seen.
         why: String,
     },
+    /// It may not be written any more, so nothing was sent.
+    #[error("{call} is not sent: {why}")]
+    NotPermitted {
+        /// The call.
+        call: Call,
+        /// Why not.
+        why: String,
+    },
     /// The address cannot be built.
     #[error("{call}: the cloud's address cannot carry a path")]
     BadTarget {
@@ -202,6 +210,7 @@ impl Failure {
             | Self::ForeignLink { call, .. }
             | Self::Incomplete { call, .. }
             | Self::Endless { call, .. }
+            | Self::NotPermitted { call, .. }
             | Self::BadTarget { call } => call,
         }
     }
@@ -219,6 +228,7 @@ impl Failure {
             | Self::Answer { .. }
             | Self::ForeignLink { .. }
             | Self::Endless { .. }
+            | Self::NotPermitted { .. }
             | Self::BadTarget { .. } => None,
         }
     }
@@ -244,6 +254,7 @@ impl Failure {
             Self::NoToken { .. }
             | Self::Incomplete { .. }
             | Self::Endless { .. }
+            | Self::NotPermitted { .. }
             | Self::BadTarget { .. } => false,
         }
     }
@@ -256,7 +267,7 @@ impl Failure {
                 return fault.hint().map(str::to_owned);
             }
             Self::Incomplete { cause, .. } => return cause.hint(),
-            Self::OperationUnfinished { .. } => {
+            Self::OperationUnfinished { .. } | Self::NotPermitted { .. } => {
                 "run the same command again; it continues where this one stopped"
             }
             Self::Transport { fault, .. } => return of_transport(fault),

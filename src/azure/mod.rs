@@ -21,6 +21,7 @@ pub mod limits;
 mod list;
 mod operation;
 mod outgoing;
+mod permit;
 mod scrub;
 mod send;
 mod sign_in;
@@ -32,6 +33,7 @@ pub use cloud::{Cloud, CloudFault};
 pub use environment_file::EnvironmentFault;
 pub use failure::{Call, Failure, NotArm};
 pub use operation::{Operation, Progress};
+pub use permit::Permit;
 pub use sign_in::{SignIn, SignInFault};
 pub use transport::{TransportFault, Unreachable};
 

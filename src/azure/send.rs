@@ -33,6 +33,10 @@ impl Azure {
         loop {
             attempt += 1;
             self.budget.take(&outgoing.buckets).await;
+            if outgoing.method.is_write() {
+                let call = || outgoing.call.clone();
+                self.permit.check().map_err(|why| Failure::NotPermitted { call: call(), why })?;
+            }
             let failure = match self.send_once(outgoing, attempt).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
@@ -98,6 +102,7 @@ impl Azure {
             | Failure::ForeignLink { .. }
             | Failure::Incomplete { .. }
             | Failure::Endless { .. }
+            | Failure::NotPermitted { .. }
             | Failure::BadTarget { .. } => None,
         }
     }

@@ -1,6 +1,7 @@
 //! Why a cluster could not be asked, or did not answer as one: what happened, of which request, and what to do next.
 
 use std::fmt;
+use std::time::Duration;
 
 use kube::config::KubeconfigError;
 
@@ -75,10 +76,14 @@ impl ClusterFailure {
     }
 
     /// Says that there was no answer in time.
-    pub(super) fn late(request: &str, server: &str, seconds: u64) -> Self {
+    pub(super) fn late(request: &str, server: &str, waited: Duration) -> Self {
+        let waited = match waited.as_secs() {
+            0 => format!("{} ms", waited.as_millis()),
+            seconds => format!("{seconds} s"),
+        };
         Self {
             kind: ClusterFailureKind::Unreachable,
-            what: format!("`{request}`: no answer from the API server at {server} in {seconds} s"),
+            what: format!("`{request}`: no answer from the API server at {server} in {waited}"),
             hint: "look whether `kubectl get nodes` works from here, with the same context".to_owned(),
         }
     }

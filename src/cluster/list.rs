@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use http::Request;
 use serde::Deserialize;
 use url::form_urlencoded;
 
@@ -158,9 +157,9 @@ impl Cluster {
                 uri.push('&');
                 uri.push_str(part);
             }
-            let text = self.text(&uri).await?;
-            let Page { metadata } = self.parsed(path, &text)?;
-            listed.pages.push(text.into_bytes());
+            let bytes = self.read_text(&uri).await?;
+            let Page { metadata } = self.parsed(path, &bytes)?;
+            listed.pages.push(bytes);
             listed.resource_version = metadata.resource_version.unwrap_or_default();
             let Some(token) = metadata.next.filter(|token| !token.is_empty()) else { return Ok(listed) };
             next = form_urlencoded::Serializer::new(String::new()).append_pair("continue", &token).finish();
@@ -173,27 +172,16 @@ impl Cluster {
     }
 
     async fn json<T: for<'de> Deserialize<'de>>(&self, path: &str) -> Result<T, ClusterFailure> {
-        let text = self.text(path).await?;
-        self.parsed(path, &text)
+        let bytes = self.read_text(path).await?;
+        self.parsed(path, &bytes)
     }
 
-    fn parsed<T: for<'de> Deserialize<'de>>(&self, path: &str, text: &str) -> Result<T, ClusterFailure> {
-        serde_json::from_str(text).map_err(|error| ClusterFailure {
+    fn parsed<T: for<'de> Deserialize<'de>>(&self, path: &str, bytes: &[u8]) -> Result<T, ClusterFailure> {
+        serde_json::from_slice(bytes).map_err(|error| ClusterFailure {
             kind: ClusterFailureKind::Other,
             what: format!("`GET {path}`: what answers at {} is no API server: {error}", self.server()),
             hint: "look where the kubeconfig leads: `kubectl config view --minify`".to_owned(),
         })
-    }
-
-    async fn text(&self, path: &str) -> Result<String, ClusterFailure> {
-        let named = format!("GET {}", path.split('?').next().unwrap_or(path));
-        let request = Request::get(path)
-            .body(Vec::new())
-            .map_err(|error| ClusterFailure::settings(format!("`{named}` cannot be asked: {error}")))?;
-        self.client
-            .request_text(request)
-            .await
-            .map_err(|error| ClusterFailure::of(&named, self.server(), &error))
     }
 }
 

@@ -10,6 +10,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the file of a cluster's CA is read here")]
 
+mod connections;
 mod failure;
 pub mod lease;
 mod list;
@@ -18,9 +19,9 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use kube::Client;
 use kube::config::{Config, KubeConfigOptions, Kubeconfig, KubeconfigError};
 
+use connections::Connections;
 pub use failure::{ClusterFailure, ClusterFailureKind};
 pub use lease::{GateClosed, WriteGate};
 pub use list::{Listed, Served};
@@ -41,11 +42,7 @@ pub struct Settings {
 /// A cluster that can be asked.
 #[derive(Clone)]
 pub struct Cluster {
-    /// For lists: tries again where the API server is busy.
-    client: Client,
-    /// For all that must be sent once: kube's retries would repeat an eviction that a PodDisruptionBudget refuses (429)
-    /// for minutes, and a renewal of the Lease beyond its deadline.
-    once: Client,
+    connections: Connections,
     /// Where it answers, for messages.
     server: String,
     /// The CA of the API server: PEM in base64.
@@ -60,11 +57,7 @@ impl Cluster {
     pub async fn of(settings: &Settings) -> Result<Self, ClusterFailure> {
         let Connection { config, ca_certificate } = connection(settings).await?;
         let server = config.cluster_url.to_string();
-        let mut config_once = config.clone();
-        config_once.default_retry = false;
-        let client = client_of(config)?;
-        let once = client_of(config_once)?;
-        Ok(Self { client, once, server, ca_certificate })
+        Ok(Self { connections: Connections::of(config)?, server, ca_certificate })
     }
 
     /// Returns the address of the API server, for messages.
@@ -78,11 +71,6 @@ impl Cluster {
     pub fn ca_certificate(&self) -> Option<&str> {
         self.ca_certificate.as_deref()
     }
-}
-
-fn client_of(config: Config) -> Result<Client, ClusterFailure> {
-    Client::try_from(config)
-        .map_err(|error| ClusterFailure::settings(format!("the kubeconfig cannot be used: {error}")))
 }
 
 /// How a cluster is reached, and the CA by which its nodes know it.

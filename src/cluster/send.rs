@@ -11,10 +11,22 @@ use serde_json::Value;
 use super::{Cluster, ClusterFailure, ClusterFailureKind, WriteGate};
 use crate::model::{SENSITIVE, SecretJson};
 
-/// How long an answer may take: an API server ends requests itself after 60 s, and admission webhooks after 30 s.
-const ANSWER_SECONDS_MAX: u64 = 60;
+/// How long a read may take, a page of a list too: at 2,000 nodes a page of 500 takes seconds.
+const READ_SECONDS_MAX: u64 = 30;
 
-/// The longest answer that is read: etcd holds no object above 1.5 MiB, and JSON may be some times longer.
+/// How long a write may take: an admission webhook may take 30 s.
+const WRITE_SECONDS_MAX: u64 = 35;
+
+/// The most times that a read is sent where the API server is busy or failing.
+const READ_TRIES_MAX: u32 = 3;
+
+/// The first wait before a read is sent again; it doubles. A server that asks for more gets it, up to [`READ_WAIT_MAX`].
+const READ_WAIT: Duration = Duration::from_millis(500);
+
+/// The longest wait before a read is sent again: the next look comes sooner than any longer one.
+const READ_WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// The longest answer to a write that is read: etcd holds no object above 1.5 MiB, and JSON may be some times longer.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 /// Texts shorter than this are no secrets, and would be found everywhere.
@@ -68,6 +80,14 @@ impl Form {
     }
 }
 
+/// An answer to a read.
+struct Read {
+    code: http::StatusCode,
+    bytes: Vec<u8>,
+    /// For how long the server asks to wait.
+    retry_after: Option<Duration>,
+}
+
 /// A request that came to nothing.
 #[derive(Debug)]
 pub(super) struct Refused {
@@ -105,18 +125,74 @@ impl Cluster {
         }
     }
 
+    /// Waits for an answer so long and no longer. A connection that stays silent is not used again, by anybody.
+    ///
+    /// # Errors
+    /// There was no answer in time.
+    pub(super) async fn within<T>(
+        &self,
+        limit: Duration,
+        named: &str,
+        answer: impl Future<Output = T>,
+    ) -> Result<T, ClusterFailure> {
+        let generation = self.connections.current().generation;
+        tokio::time::timeout(limit, answer).await.map_err(|_| {
+            self.connections.renew(generation);
+            ClusterFailure::late(named, self.server(), limit)
+        })
+    }
+
+    /// Reads a text: an answer of any length, such as a page of a list. A server that is busy or failing is asked again, a
+    /// bounded number of times; one that is silent is not.
+    ///
+    /// # Errors
+    /// Any answer but a success, or none.
+    pub(super) async fn read_text(&self, path: &str) -> Result<Vec<u8>, ClusterFailure> {
+        let named = format!("GET {}", path.split('?').next().unwrap_or(path));
+        let mut wait = READ_WAIT;
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let limit = Duration::from_secs(READ_SECONDS_MAX);
+            let answer = self.within(limit, &named, self.read_once(path)).await?;
+            let (error, asked) = match answer {
+                Ok(Read { code, bytes, .. }) if code.is_success() => return Ok(bytes),
+                Ok(Read { code, bytes, retry_after }) => {
+                    (kube::Error::Api(status_of(code.as_u16(), &bytes).boxed()), retry_after)
+                }
+                Err(error) => (error, None),
+            };
+            let is_passing = match &error {
+                kube::Error::Api(status) => status.code == 429 || status.code >= 500,
+                _ => true,
+            };
+            if !is_passing || attempt >= READ_TRIES_MAX {
+                return Err(ClusterFailure::of(&named, self.server(), &error));
+            }
+            tokio::time::sleep(asked.unwrap_or(wait).min(READ_WAIT_MAX)).await;
+            wait *= 2;
+        }
+    }
+
+    async fn read_once(&self, path: &str) -> Result<Read, kube::Error> {
+        let request = Request::get(path).body(Body::empty()).map_err(kube::Error::HttpError)?;
+        let response = self.connections.current().client.send(request).await?;
+        let code = response.status();
+        let retry_after = response.headers().get(http::header::RETRY_AFTER);
+        let seconds = retry_after.and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let bytes = response.into_body().collect_bytes().await?;
+        Ok(Read { code, bytes: bytes.to_vec(), retry_after: seconds.map(Duration::from_secs) })
+    }
+
     async fn once(&self, outgoing: Outgoing<'_>) -> Result<Value, Refused> {
         let named = format!("{} {}", outgoing.method, outgoing.path);
         let sensitive = outgoing.body;
-        let answer =
-            tokio::time::timeout(Duration::from_secs(ANSWER_SECONDS_MAX), self.answer(outgoing)).await;
-        let error = match answer {
+        let is_read = outgoing.method == Method::GET;
+        let limit = Duration::from_secs(if is_read { READ_SECONDS_MAX } else { WRITE_SECONDS_MAX });
+        let error = match self.within(limit, &named, self.answer(outgoing)).await {
             Ok(Ok(value)) => return Ok(value),
             Ok(Err(error)) => error,
-            Err(_) => {
-                let failure = ClusterFailure::late(&named, self.server(), ANSWER_SECONDS_MAX);
-                return Err(Refused { failure, status: None });
-            }
+            Err(failure) => return Err(Refused { failure, status: None }),
         };
         let error = without_secrets(error, sensitive);
         let failure = ClusterFailure::of(&named, self.server(), &error);
@@ -133,7 +209,7 @@ impl Cluster {
         }
         let bytes = body.map(|body| body.reveal().reveal().as_bytes().to_vec()).unwrap_or_default();
         let request = request.body(Body::from(bytes)).map_err(kube::Error::HttpError)?;
-        let response = self.once.send(request).await?;
+        let response = self.connections.current().client.send(request).await?;
         let code = response.status();
         let bytes = response.into_body().collect_bytes().await?;
         if !code.is_success() {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
 use super::now;
+use super::serve::Health;
 use super::tell::{Ended, Teller};
 use crate::api::node_fleet::PlanInFlight;
 use crate::apply::{Carrying, Reader};
@@ -15,6 +17,14 @@ use crate::rollout::{self, Seen, Silent};
 
 /// Why what has not begun of a plan is dropped.
 const REPLACED: &str = "a later plan took the place of what had not begun";
+
+/// How long one look may take: below what the probe of the kubelet bears.
+pub(super) const READ_MAX: Duration = Duration::from_secs(45);
+
+/// Says that a look took too long.
+pub(super) fn unanswered() -> String {
+    format!("the API server and Azure did not answer all requests within {} s", READ_MAX.as_secs())
+}
 
 /// One plan.
 struct Flight {
@@ -33,11 +43,13 @@ pub(super) struct Flights {
     pub(super) unread: Vec<String>,
     /// Told when something has ended.
     pub(super) ended: Arc<Notify>,
+    /// Told of progress.
+    health: Arc<Health>,
 }
 
 impl Flights {
-    pub(super) fn new(ended: Arc<Notify>) -> Self {
-        Self { flights: Vec::new(), seen: None, unread: Vec::new(), ended }
+    pub(super) fn new(ended: Arc<Notify>, health: Arc<Health>) -> Self {
+        Self { flights: Vec::new(), seen: None, unread: Vec::new(), ended, health }
     }
 
     /// Adds a plan.
@@ -121,17 +133,23 @@ impl Flights {
         for Flight { carrying, teller, .. } in &mut self.flights {
             carrying.take_in_ended(&mut |event| ended.extend(teller.tell(&event)));
         }
-        let (seen, failures) = reader.read(now()).await;
+        let (seen, failures) = match tokio::time::timeout(READ_MAX, reader.read(now())).await {
+            Ok((seen, failures)) => (Some(seen), failures),
+            Err(_) => (None, vec![unanswered()]),
+        };
+        self.health.progressed();
         if self.unread != failures {
             let news = failures.iter().filter(|because| !self.unread.contains(because));
             news.for_each(|because| tracing::warn!("nothing is done until this can be read: {because}"));
             self.unread = failures;
         }
+        let Some(seen) = seen else { return ended };
         let mut flying = Vec::new();
         for mut flight in std::mem::take(&mut self.flights) {
             let Flight { carrying, teller, is_superseded, has_stepped } = &mut flight;
             carrying.stop(*is_superseded || is_held && *has_stepped);
             let next = carrying.step(&seen, &mut |event| ended.extend(teller.tell(&event))).await;
+            self.health.progressed();
             *has_stepped |= !next.blind;
             let begun = rollout::begun(carrying.plan.id(), &seen);
             let has_ended =

@@ -30,6 +30,16 @@ pub(super) async fn standing(cluster: &Cluster) -> Result<FoundFleet, ClusterFai
     Ok(FoundFleet { standing, object: fleets.into_iter().next().unwrap_or_default() })
 }
 
+/// The kinds that the controller cannot do without.
+const NEEDED: [&str; 3] =
+    ["aksnodeclasses.karpenter.azure.com", "nodeclaims.karpenter.sh", "nodepools.karpenter.sh"];
+
+/// Returns which of the needed kinds the API server does not serve.
+pub(super) async fn missing_kinds(cluster: &Cluster) -> Result<Vec<&'static str>, ClusterFailure> {
+    let served = cluster.served(&["karpenter.sh", "karpenter.azure.com"]).await?;
+    Ok(NEEDED.into_iter().filter(|kind| served.path(kind).is_none()).collect())
+}
+
 /// Returns the pods that kube-scheduler could not place.
 pub(super) async fn waiting(cluster: &Cluster) -> Result<Vec<WaitingPod>, ClusterFailure> {
     let pods = items(cluster, "/api/v1/pods", "fieldSelector=spec.nodeName%3D").await?;

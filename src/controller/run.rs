@@ -8,6 +8,7 @@ use super::metrics::Metrics;
 use super::serve::Health;
 use super::session::{Session, Why};
 use crate::apply::Stop;
+use crate::automatic::Standing;
 use crate::azure::Azure;
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, lease};
 use crate::model::Mode;
@@ -16,6 +17,9 @@ use crate::offline::Catalogs;
 
 /// How long is waited after what failed.
 const AGAIN: Duration = Duration::from_secs(2);
+
+/// How long a session may take to end in order once the controller is to end.
+const ENDING_MAX: Duration = Duration::from_millis(1_200);
 
 /// What the controller works with.
 pub struct Controller {
@@ -41,8 +45,13 @@ pub struct Controller {
 pub async fn run(controller: &Controller) {
     let mut standby = Standby::default();
     while !controller.stop.is_asked() {
-        let standing = match looks::standing(&controller.cluster).await {
-            Ok(found) => found.standing,
+        controller.health.progressed();
+        let found = tokio::select! {
+            found = standing(controller) => found,
+            () = stopped(controller) => continue,
+        };
+        let standing = match found {
+            Ok(found) => found,
             Err(failure) => {
                 said("NodeFleets cannot be listed", &failure);
                 pause(controller).await;
@@ -67,6 +76,7 @@ pub async fn run(controller: &Controller) {
         let why = tokio::select! {
             why = session.run() => why,
             lost = held.lost() => Why::Lost(lost.to_string()),
+            () = out_of_time(controller) => Why::Stopped,
         };
         controller.health.is_leading(false);
         match why {
@@ -80,6 +90,22 @@ pub async fn run(controller: &Controller) {
             said("the Lease could not be let go", &failure);
         }
     }
+}
+
+/// Reads the mode. The first time that the API server answers, it is asked as well whether it serves the kinds.
+async fn standing(controller: &Controller) -> Result<Standing, ClusterFailure> {
+    let found = looks::standing(&controller.cluster).await?;
+    if !controller.health.is_ready() {
+        match looks::missing_kinds(&controller.cluster).await?.as_slice() {
+            [] => controller.health.is_served(),
+            missing => tracing::warn!(
+                hint = "install the CRDs: `nodeform crds | kubectl apply --server-side -f -`",
+                "the API server does not serve {}",
+                missing.join(", ")
+            ),
+        }
+    }
+    Ok(found.standing)
 }
 
 /// Whoever else holds the Lease, and is none of the replicas.
@@ -156,8 +182,9 @@ async fn acquired(
         terms: lease::Terms::default(),
     };
     let waits = |other: &lease::Other| standby.behind(&other.holder);
+    let asking = lease::Asking { waits, attempted: || controller.health.progressed() };
     let failure = tokio::select! {
-        held = lease::acquire_named((&controller.cluster, name), &settings, waits) => match held {
+        held = lease::acquire_named((&controller.cluster, name), &settings, asking) => match held {
             Ok(held) => return Ok(Some(held)),
             Err(failure) => failure,
         },
@@ -177,6 +204,13 @@ pub(super) async fn stopped(controller: &Controller) {
     while !controller.stop.is_asked() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
+}
+
+/// Waits until the controller is to end and what it was doing has had its time: whoever is told to end lets the Lease go
+/// within two seconds, whatever is under way.
+async fn out_of_time(controller: &Controller) {
+    stopped(controller).await;
+    tokio::time::sleep(ENDING_MAX).await;
 }
 
 async fn pause(controller: &Controller) {

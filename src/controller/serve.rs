@@ -2,7 +2,8 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -10,23 +11,47 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
+use tokio::time::Instant;
 
 use super::metrics::Metrics;
 
 /// What is served. Prometheus refuses metrics that do not say so.
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
+/// How long the loop may take to come round: every request in it has a deadline below that.
+const ROUND_MAX: Duration = Duration::from_secs(60);
+
 /// What the probes ask.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Health {
-    has_read: AtomicBool,
+    start: Instant,
+    /// When the loop made progress last: milliseconds since `start`.
+    progressed: AtomicU64,
+    is_served: AtomicBool,
     is_leading: AtomicBool,
 }
 
+impl Default for Health {
+    fn default() -> Self {
+        Self {
+            start: Instant::now(),
+            progressed: AtomicU64::new(0),
+            is_served: AtomicBool::new(false),
+            is_leading: AtomicBool::new(false),
+        }
+    }
+}
+
 impl Health {
-    /// Notes that the API server has answered.
-    pub fn has_read(&self) {
-        self.has_read.store(true, Ordering::SeqCst);
+    /// Notes that the loop came round, or that a step of it has ended.
+    pub fn progressed(&self) {
+        let since = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.progressed.store(since, Ordering::SeqCst);
+    }
+
+    /// Notes that the API server has answered and serves the kinds.
+    pub fn is_served(&self) {
+        self.is_served.store(true, Ordering::SeqCst);
     }
 
     /// Notes whether the Lease is held.
@@ -34,10 +59,35 @@ impl Health {
         self.is_leading.store(is_leading, Ordering::SeqCst);
     }
 
-    /// Returns whether it works: a standby is ready as soon as the API server has answered.
+    /// Returns for how long nothing has gone on, where that is too long.
+    #[must_use]
+    pub fn stuck(&self) -> Option<Duration> {
+        let progressed = Duration::from_millis(self.progressed.load(Ordering::SeqCst));
+        let since = self.start.elapsed().saturating_sub(progressed);
+        (since >= ROUND_MAX).then_some(since)
+    }
+
+    /// Returns whether it can work, leader or standby: the API server has answered, and serves the kinds.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.has_read.load(Ordering::SeqCst)
+        self.is_served.load(Ordering::SeqCst)
+    }
+
+    fn alive(&self) -> (u16, String) {
+        match self.stuck() {
+            None => (200, "ok\n".to_owned()),
+            Some(since) => (503, format!("no progress for {} s\n", since.as_secs())),
+        }
+    }
+
+    fn ready(&self) -> (u16, String) {
+        match self.is_ready() {
+            true => (200, "ok\n".to_owned()),
+            false => (
+                503,
+                "waiting for the API server to answer and to serve NodePools and NodeClaims\n".to_owned(),
+            ),
+        }
     }
 }
 
@@ -49,9 +99,8 @@ pub async fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) {
 /// Serves `/healthz` and `/readyz` until it is dropped.
 pub async fn serve_health(listener: TcpListener, health: Arc<Health>) {
     serve(listener, move |path| match path {
-        "/healthz" => Some((200, "ok\n".to_owned())),
-        "/readyz" if health.is_ready() => Some((200, "ok\n".to_owned())),
-        "/readyz" => Some((503, "the API server has not answered yet\n".to_owned())),
+        "/healthz" => Some(health.alive()),
+        "/readyz" => Some(health.ready()),
         _ => None,
     })
     .await;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use super::flights::Flights;
+use super::flights::{Flights, READ_MAX, unanswered};
 use super::looks::{self, FLEETS, FoundFleet};
 use super::now;
 use super::resume::{self, Left};
@@ -50,7 +50,7 @@ const TRY_AGAIN: Duration = Duration::from_secs(30);
 const TIDY: Duration = Duration::from_secs(600);
 
 /// How long writes that are under way are waited for at the end.
-const ENDING: Duration = Duration::from_secs(5);
+const ENDING: Duration = Duration::from_secs(1);
 
 /// Why a session ended.
 pub(super) enum Why {
@@ -113,7 +113,7 @@ impl<'a> Session<'a> {
             clock_speed,
             remembered: Remembered::new(controller.azure.clone()),
             reader: None,
-            flights: Flights::new(Arc::clone(&woken)),
+            flights: Flights::new(Arc::clone(&woken), Arc::clone(&controller.health)),
             rounds: Rounds::new(clock_speed),
             wants: Wants::new(clock_speed),
             back_off: BackOff::new(clock_speed),
@@ -136,6 +136,7 @@ impl<'a> Session<'a> {
     pub(super) async fn run(mut self) -> Why {
         let mut is_woken = false;
         loop {
+            self.controller.health.progressed();
             if self.controller.stop.is_asked() {
                 return self.end().await;
             }
@@ -145,7 +146,9 @@ impl<'a> Session<'a> {
                     return why;
                 }
             }
+            self.controller.health.progressed();
             self.take_in_planned().await;
+            self.controller.health.progressed();
             self.step(is_woken).await;
             let until = match self.rounds.next(now(), self.in_flight()) {
                 Next::Round => {
@@ -167,11 +170,12 @@ impl<'a> Session<'a> {
         match looks::standing(&self.controller.cluster).await {
             Ok(found) if found.standing.mode != said_mode => return Some(Why::OtherMode),
             Ok(found) => {
-                self.controller.health.has_read();
+                self.controller.health.progressed();
                 self.publish(&found).await;
             }
             Err(failure) => said("NodeFleets cannot be listed", &failure),
         }
+        self.controller.health.progressed();
         match looks::waiting(&self.controller.cluster).await {
             Ok(waiting) => {
                 self.startups.saw(&waiting);
@@ -424,7 +428,10 @@ impl<'a> Session<'a> {
             Ok(left) => left,
             Err(failure) => return said("NodePlans cannot be listed", &failure),
         };
-        let (seen, failures) = reader.read(now()).await;
+        let Ok((seen, failures)) = tokio::time::timeout(READ_MAX, reader.read(now())).await else {
+            return tracing::warn!("{}", unanswered());
+        };
+        self.controller.health.progressed();
         if !failures.is_empty() {
             return failures.iter().for_each(|because| tracing::warn!("{because}"));
         }
@@ -449,6 +456,7 @@ impl<'a> Session<'a> {
         if let Err(failure) = self.writer.patch_status(&format!("{CLAIMS}/{claim}"), &patch).await {
             tracing::debug!("{}", failure.what);
         }
+        self.controller.health.progressed();
     }
 
     /// Steps what is in flight, where something has ended or it is time.

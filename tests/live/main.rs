@@ -24,6 +24,7 @@ mod plan;
 mod program;
 mod review;
 mod served;
+mod silence;
 mod sim;
 mod specifications;
 mod writes;

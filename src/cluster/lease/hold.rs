@@ -16,6 +16,9 @@ use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Writer};
 /// How long one request may take: half of the time to renew in, so that one that hangs leaves time for another.
 const REQUEST_SECONDS_MAX: u64 = 5;
 
+/// How long letting the Lease go may take: whoever is told to end has little time, and the Lease ends by itself.
+const RELEASE_SECONDS_MAX: u64 = 1;
+
 /// How many times one attempt decides anew, such as after a conflict.
 const DECISIONS_MAX: usize = 6;
 
@@ -104,7 +107,15 @@ pub async fn acquire(
     settings: &Settings,
     waits: impl FnMut(&Other),
 ) -> Result<Held, ClusterFailure> {
-    acquire_named((cluster, NAME), settings, waits).await
+    acquire_named((cluster, NAME), settings, Asking { waits, attempted: || {} }).await
+}
+
+/// Who is told how getting a Lease goes on.
+pub struct Asking<W: FnMut(&Other), A: Fn()> {
+    /// Told once of a holder that is waited for.
+    pub waits: W,
+    /// Told after each attempt, none of which takes long.
+    pub attempted: A,
 }
 
 /// The same for a Lease of another name.
@@ -114,8 +125,9 @@ pub async fn acquire(
 pub async fn acquire_named(
     (cluster, name): (&Cluster, &'static str),
     settings: &Settings,
-    mut waits: impl FnMut(&Other),
+    asking: Asking<impl FnMut(&Other), impl Fn()>,
 ) -> Result<Held, ClusterFailure> {
+    let Asking { mut waits, attempted } = asking;
     let Settings { identity, namespace, terms } = settings;
     let mut holder = Holder {
         writer: cluster.writing(&WriteGate::always_open()),
@@ -128,7 +140,9 @@ pub async fn acquire_named(
     let mut failures = 0;
     let mut is_told = false;
     loop {
-        match holder.attempt().await {
+        let attempt = holder.attempt().await;
+        attempted();
+        match attempt {
             Ok(Attempt::Renewed(_)) => return Ok(holder.held()),
             Ok(Attempt::Lost(_)) => {}
             Ok(Attempt::Waits(other)) => {
@@ -173,12 +187,12 @@ pub async fn attempt(
             Step::Wait(other) => return Ok(Attempt::Waits(other)),
             Step::Lost(lost) => return Ok(Attempt::Lost(lost)),
             Step::Read => {
-                let found = within(limit, writer.cluster().get_optional(&path)).await?;
+                let found = within(writer, limit, writer.cluster().get_optional(&path)).await?;
                 candidate.read(found, now().monotonic);
                 continue;
             }
-            Step::Create(lease) => within(limit, writer.create(&list, &lease)).await,
-            Step::Replace(lease) => within(limit, writer.replace(&path, &lease)).await,
+            Step::Create(lease) => within(writer, limit, writer.create(&list, &lease)).await,
+            Step::Replace(lease) => within(writer, limit, writer.replace(&path, &lease)).await,
         };
         match written {
             Ok(stored) => {
@@ -270,7 +284,8 @@ impl Holder {
         self.gate.close();
         let Some(free) = self.candidate.released(Timestamp::now()) else { return Ok(()) };
         let path = format!("{}/{}", super::list(&self.namespace), self.candidate.lease());
-        match within(Duration::from_secs(REQUEST_SECONDS_MAX), self.writer.replace(&path, &free)).await {
+        let limit = Duration::from_secs(RELEASE_SECONDS_MAX);
+        match within(&self.writer, limit, self.writer.replace(&path, &free)).await {
             // Somebody wrote since: it is no longer ours, or ends by itself.
             Err(failure) if failure.kind == ClusterFailureKind::Conflict => Ok(()),
             other => other.map(drop),
@@ -278,17 +293,13 @@ impl Holder {
     }
 }
 
+/// One request for the Lease: a connection that is silent for that long is not used again, by anybody.
 async fn within<T>(
+    writer: &Writer,
     limit: Duration,
     request: impl Future<Output = Result<T, ClusterFailure>>,
 ) -> Result<T, ClusterFailure> {
-    tokio::time::timeout(limit, request).await.unwrap_or_else(|_| {
-        Err(ClusterFailure {
-            kind: ClusterFailureKind::Unreachable,
-            what: format!("Lease `{NAME}`: no answer from the API server in {} ms", limit.as_millis()),
-            hint: "look whether `kubectl get nodes` works from here, with the same context".to_owned(),
-        })
-    })
+    writer.cluster().within(limit, &format!("Lease {NAME}"), request).await?
 }
 
 /// Whether it may work a little later.

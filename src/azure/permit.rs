@@ -1,0 +1,39 @@
+//! Whether a write may be sent now: asked before each try of each write, after every wait.
+//!
+//! A write waits for budgets, for `Retry-After` and for tokens: what allowed it at first may be over by then. This file knows
+//! no Lease.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Says whether a write may be sent, or why not. Clones ask the same.
+#[derive(Clone)]
+pub struct Permit(Arc<dyn Fn() -> Result<(), String> + Send + Sync>);
+
+impl Permit {
+    /// Asks this before each try.
+    pub fn new(may_write: impl Fn() -> Result<(), String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(may_write))
+    }
+
+    /// Says whether a write may be sent now.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check(&self) -> Result<(), String> {
+        (self.0)()
+    }
+}
+
+impl Default for Permit {
+    /// Allows every write: for commands without a Lease.
+    fn default() -> Self {
+        Self::new(|| Ok(()))
+    }
+}
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Permit")
+    }
+}

@@ -1,0 +1,64 @@
+//! The connections to an API server, made anew once one of them has gone silent.
+//!
+//! A connection whose other end is gone without a word takes requests and never answers: kube's client keeps it in its pool
+//! and would send the next request along it. Must never send anything itself.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kube::Client;
+use kube::config::Config;
+
+use super::ClusterFailure;
+
+/// The connections to an API server. Clones share them.
+#[derive(Clone)]
+pub(super) struct Connections(Arc<Shared>);
+
+struct Shared {
+    config: Config,
+    current: Mutex<Current>,
+}
+
+/// A client, and how many there were before it.
+#[derive(Clone)]
+pub(super) struct Current {
+    pub(super) client: Client,
+    pub(super) generation: u64,
+}
+
+impl Connections {
+    /// Prepares the connections of a configuration; nothing is sent yet. kube's own retries are off: they would repeat an
+    /// eviction that a PodDisruptionBudget refuses (429) for minutes, and a renewal of the Lease beyond its deadline.
+    ///
+    /// # Errors
+    /// The configuration cannot be used.
+    pub(super) fn of(mut config: Config) -> Result<Self, ClusterFailure> {
+        config.default_retry = false;
+        let client = client_of(&config)?;
+        let current = Mutex::new(Current { client, generation: 0 });
+        Ok(Self(Arc::new(Shared { config, current })))
+    }
+
+    /// Returns the client to send with.
+    pub(super) fn current(&self) -> Current {
+        // Nothing panics while it is locked.
+        self.0.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Makes the connections anew, unless somebody has done so since this generation.
+    pub(super) fn renew(&self, generation: u64) {
+        let mut current = self.0.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if current.generation != generation {
+            return;
+        }
+        // The same configuration made a client before.
+        if let Ok(client) = client_of(&self.0.config) {
+            *current = Current { client, generation: generation + 1 };
+        }
+    }
+}
+
+fn client_of(config: &Config) -> Result<Client, ClusterFailure> {
+    Client::try_from(config.clone())
+        .map_err(|error| ClusterFailure::settings(format!("the kubeconfig cannot be used: {error}")))
+}
