@@ -4,9 +4,11 @@
 //! is acted on. Must never look itself: several plans share a look.
 
 use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use futures_util::FutureExt as _;
+use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -21,6 +23,9 @@ use crate::rollout::{
 /// What is said of changes that had not begun when their plan was withdrawn.
 pub const WITHDRAWN: &str = "the plan was withdrawn: its folder is no longer on the branch";
 
+/// How long an action rests that panicked, of the cloud's clock.
+const AFTER_PANIC: SignedDuration = SignedDuration::from_secs(30);
+
 /// A plan that is being carried out.
 pub struct Carrying {
     /// The plan.
@@ -33,9 +38,11 @@ pub struct Carrying {
     pub memory: Memory,
     /// Told when something has ended.
     pub ended: Arc<Notify>,
-    running: JoinSet<(Action, Performed)>,
+    running: JoinSet<Attempted>,
     /// What is being written to objects of the cluster.
     writing: BTreeSet<ActionKey>,
+    /// Of these, what begins a change.
+    beginning: BTreeSet<ActionKey>,
     news: News,
 }
 
@@ -52,6 +59,7 @@ impl Carrying {
             ended: Arc::default(),
             running: JoinSet::new(),
             writing: BTreeSet::new(),
+            beginning: BTreeSet::new(),
             news: News::default(),
         }
     }
@@ -76,11 +84,14 @@ impl Carrying {
             if !action.is_of_azure() {
                 self.writing.insert(action.key());
             }
+            if action.begins_change() {
+                self.beginning.insert(action.key());
+            }
             let (actor, ended) = (Arc::clone(&self.actor), Arc::clone(&self.ended));
             self.running.spawn(async move {
-                let performed = actor.perform(&action).await;
+                let attempted = attempted(&actor, action).await;
                 ended.notify_one();
-                (action, performed)
+                attempted
             });
         }
         next
@@ -89,7 +100,8 @@ impl Carrying {
     /// Takes in all that has ended.
     pub fn take_in_ended(&mut self, tell: &mut impl FnMut(Event)) {
         while let Some(ended) = self.running.try_join_next() {
-            ended.into_iter().for_each(|(action, performed)| self.take_in(action, performed, tell));
+            // A task is neither cancelled nor does it panic: `attempted` catches that.
+            ended.into_iter().for_each(|attempted| self.take_in(attempted, tell));
         }
     }
 
@@ -103,6 +115,12 @@ impl Carrying {
     #[must_use]
     pub fn is_writing(&self) -> bool {
         !self.writing.is_empty()
+    }
+
+    /// Returns whether something is being written that begins a change: whoever reads meanwhile might plan it once more.
+    #[must_use]
+    pub fn is_beginning(&self) -> bool {
+        !self.beginning.is_empty()
     }
 
     /// Nothing new begins from now on; what has begun is gone on with.
@@ -173,8 +191,14 @@ impl Carrying {
         !self.memory.is_stopping || !matches!(action.effect, Effect::CreateClaim(_))
     }
 
-    fn take_in(&mut self, action: Action, performed: Performed, tell: &mut impl FnMut(Event)) {
+    fn take_in(&mut self, attempted: Attempted, tell: &mut impl FnMut(Event)) {
+        let Attempted { action, performed } = attempted;
         self.writing.remove(&action.key());
+        self.beginning.remove(&action.key());
+        let performed = performed.unwrap_or_else(|panicked| {
+            tell(Event::Panicked { action: action.clone(), because: panicked.clone() });
+            Performed::later(AFTER_PANIC, panicked)
+        });
         tell(self.memory.take_in(action, performed, now()));
     }
 
@@ -214,6 +238,25 @@ impl Carrying {
         }
         has_ended
     }
+}
+
+/// An action that was tried.
+struct Attempted {
+    action: Action,
+    /// What became of it, or with what words it panicked.
+    performed: Result<Performed, String>,
+}
+
+/// Performs an action. A panic ends neither the plan nor the process: it is a bug of nodeform, is said, and the action is
+/// tried again like any other that failed.
+async fn attempted(actor: &Actor, action: Action) -> Attempted {
+    let performed = AssertUnwindSafe(actor.perform(&action)).catch_unwind().await;
+    let performed = performed.map_err(|panic| {
+        let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
+        let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
+        format!("nodeform has a bug: {}", words.as_deref().unwrap_or("a panic without words"))
+    });
+    Attempted { action, performed }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the world is seen at a time")]

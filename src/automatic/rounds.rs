@@ -24,8 +24,9 @@ pub(super) const LOOK: SignedDuration = SignedDuration::from_secs(1);
 pub struct InFlight {
     /// How many plans have changes under way.
     pub plans: usize,
-    /// Whether objects of the cluster are being written, which a reading might miss.
-    pub is_writing: bool,
+    /// Whether NodeClaims are being written by which changes begin: a reading that misses one would plan it once more. All
+    /// other writes, however long they take, hold no round up.
+    pub is_beginning: bool,
     /// Whether a round is being planned.
     pub is_planning: bool,
 }
@@ -92,7 +93,7 @@ impl Rounds {
     #[must_use]
     pub fn next(&self, now: Timestamp, in_flight: InFlight) -> Next {
         let look = now.saturating_add(LOOK).unwrap_or(Timestamp::MAX);
-        if in_flight.is_writing || in_flight.is_planning {
+        if in_flight.is_beginning || in_flight.is_planning {
             return Next::Wait(look);
         }
         let wait = if in_flight.plans > 0 { IN_FLIGHT } else { IDLE };
@@ -179,14 +180,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_flight_is_looked_at_more_often_and_nothing_is_read_while_objects_are_written() {
+    fn what_is_in_flight_is_looked_at_more_often_and_nothing_is_read_while_changes_begin() {
         let mut rounds = Rounds::new(10);
         rounds.began(at(0));
         let flying = InFlight { plans: 1, ..InFlight::default() };
         assert_eq!(rounds.next(at(499), flying), Next::Wait(at(500)));
         assert_eq!(rounds.next(at(500), flying), Next::Round);
         assert_eq!(rounds.next(at(999), InFlight::default()), Next::Wait(at(1_000)));
-        for busy in [InFlight { is_writing: true, ..flying }, InFlight { is_planning: true, ..flying }] {
+        for busy in [InFlight { is_beginning: true, ..flying }, InFlight { is_planning: true, ..flying }] {
             assert_eq!(rounds.next(at(5_000), busy), Next::Wait(at(6_000)));
         }
     }

@@ -15,7 +15,7 @@ use super::budget::Budget;
 use super::clock::Clock;
 use super::failure::{Failure, NotArm};
 use super::outgoing::Outgoing;
-use super::permit::Permit;
+use super::permit::{NotPermitted, Permit};
 use super::sign_in::{SignIn, SignInFault};
 use super::token::Token;
 use super::transport::{Client, TransportFault};
@@ -159,6 +159,7 @@ fn pipeline(cloud: &Cloud, token: Arc<Token>, transport: Arc<Client>) -> Pipelin
     let per_try: Vec<Arc<dyn Policy>> = vec![
         Arc::new(BearerTokenAuthorizationPolicy::new(token, [cloud.scope()])),
         Arc::new(UserAgent(format!("nodeform/{}", env!("CARGO_PKG_VERSION")))),
+        Arc::new(Permitted),
     ];
     Pipeline::new(Some("nodeform"), Some(env!("CARGO_PKG_VERSION")), options, Vec::new(), per_try, None)
 }
@@ -171,12 +172,30 @@ struct UserAgent(String);
 impl Policy for UserAgent {
     async fn send(&self, ctx: &Context, request: &mut CoreRequest, next: &[Arc<dyn Policy>]) -> PolicyResult {
         request.insert_header(USER_AGENT, self.0.clone());
-        match next {
-            [first, rest @ ..] => first.send(ctx, request, rest).await,
-            [] => Err(azure_core::Error::with_message(
-                azure_core::error::ErrorKind::Other,
-                "the pipeline ends before its transport",
-            )),
+        onward(ctx, request, next).await
+    }
+}
+
+/// Asks the permit that goes along with a write, behind the wait for a token: nothing waits between it and the connection.
+#[derive(Debug)]
+struct Permitted;
+
+#[async_trait]
+impl Policy for Permitted {
+    async fn send(&self, ctx: &Context, request: &mut CoreRequest, next: &[Arc<dyn Policy>]) -> PolicyResult {
+        if let Some(Err(why)) = ctx.value::<Permit>().map(Permit::check) {
+            return Err(NotPermitted { why }.into_core());
         }
+        onward(ctx, request, next).await
+    }
+}
+
+async fn onward(ctx: &Context<'_>, request: &mut CoreRequest, next: &[Arc<dyn Policy>]) -> PolicyResult {
+    match next {
+        [first, rest @ ..] => first.send(ctx, request, rest).await,
+        [] => Err(azure_core::Error::with_message(
+            azure_core::error::ErrorKind::Other,
+            "the pipeline ends before its transport",
+        )),
     }
 }

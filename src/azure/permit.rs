@@ -37,3 +37,21 @@ impl fmt::Debug for Permit {
         formatter.write_str("Permit")
     }
 }
+
+/// A write that may not be sent now, as an error of the pipeline.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{why}")]
+pub(super) struct NotPermitted {
+    /// Why not.
+    pub(super) why: String,
+}
+
+impl NotPermitted {
+    pub(super) fn into_core(self) -> azure_core::Error {
+        azure_core::Error::new(azure_core::error::ErrorKind::Other, self)
+    }
+
+    pub(super) fn in_error(error: &azure_core::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
+}

@@ -14,6 +14,7 @@ use super::client::Azure;
 use super::failure::{Call, Failure, NotArm};
 use super::jitter::Jitter;
 use super::outgoing::Outgoing;
+use super::permit::NotPermitted;
 use super::transport::{TransportFault, Unreachable};
 use super::{limits, scrub};
 use crate::arm::fault::FaultKind;
@@ -33,10 +34,6 @@ impl Azure {
         loop {
             attempt += 1;
             self.budget.take(&outgoing.buckets).await;
-            if outgoing.method.is_write() {
-                let call = || outgoing.call.clone();
-                self.permit.check().map_err(|why| Failure::NotPermitted { call: call(), why })?;
-            }
             let failure = match self.send_once(outgoing, attempt).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
@@ -112,7 +109,11 @@ impl Azure {
         let mut request = core_request(outgoing);
         let started = Instant::now();
         let options = PipelineSendOptions { skip_checks: true, ..Default::default() };
-        let sent = self.pipeline.send(&Context::new(), &mut request, Some(options)).await;
+        let mut context = Context::new();
+        if outgoing.method.is_write() {
+            context.insert(self.permit.clone());
+        }
+        let sent = self.pipeline.send(&context, &mut request, Some(options)).await;
         let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let response = match sent {
             Ok(response) => response,
@@ -176,6 +177,9 @@ fn core_request(outgoing: &Outgoing) -> CoreRequest {
 
 /// An error of the pipeline: of the transport, or of signing in.
 fn of_core(call: &Call, error: &azure_core::Error, attempts: u32) -> Failure {
+    if let Some(NotPermitted { why }) = NotPermitted::in_error(error).cloned() {
+        return Failure::NotPermitted { call: call.clone(), why };
+    }
     let transport = TransportFault::in_error(error).cloned().map(Box::new);
     let is_token = matches!(error.kind(), azure_core::error::ErrorKind::Credential);
     match transport {

@@ -57,6 +57,7 @@ impl Tally {
             Event::Did(_)
             | Event::TriesAgain { .. }
             | Event::Failed { .. }
+            | Event::Panicked { .. }
             | Event::Waits { .. }
             | Event::Blind { .. } => {}
         }

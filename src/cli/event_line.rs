@@ -47,6 +47,9 @@ fn line(spec: &PlanSpec, event: &Event) -> Option<Line> {
             let text = format!("{} failed: {}", doing(&action.effect), first_sentence(because));
             of(&action.change, Style::Warning, text)
         }
+        Event::Panicked { action, because } => {
+            of(&action.change, Style::Warning, format!("{}: {because}", doing(&action.effect)))
+        }
         Event::Waits { change, wait } => of(change, Style::Dim, format!("waiting for {}", wait.what)),
         Event::Settled { change, outcome } => {
             let style = if outcome.is_so() { Style::Bold } else { Style::Warning };

@@ -120,6 +120,7 @@ impl Shown {
             Event::Did(action) => of_action("done", action, None),
             Event::TriesAgain { action, because } => of_action("retry", action, Some(because)),
             Event::Failed { action, because } => of_action("failed", action, Some(because)),
+            Event::Panicked { action, because } => of_action("panicked", action, Some(because)),
             Event::Waits { change, wait } => json!({
                 "event": "waits", "change": change, "for": wait.what, "until": wait.until.map(|until| until.to_string()),
             }),

@@ -67,6 +67,11 @@ impl Flights {
         self.flights.len()
     }
 
+    /// Returns whether changes begin just now, or are about to: a reading might miss them.
+    pub(super) fn is_beginning(&self) -> bool {
+        self.flights.iter().any(|flight| flight.carrying.is_beginning() || !flight.has_stepped)
+    }
+
     /// Returns whether objects are being written, or about to be.
     pub(super) fn is_writing(&self) -> bool {
         self.flights.iter().any(|flight| flight.carrying.is_writing() || !flight.has_stepped)

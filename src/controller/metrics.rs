@@ -32,6 +32,8 @@ struct Counted {
     changes: BTreeMap<(&'static str, &'static str), u64>,
     created: u64,
     terminated: u64,
+    panics: u64,
+    is_leading: bool,
     /// How long the last pods took to start, in milliseconds.
     started: VecDeque<u64>,
     starts: u64,
@@ -86,6 +88,16 @@ impl Metrics {
                 }
             }
         });
+    }
+
+    /// Counts a panic that was caught.
+    pub fn panicked(&self) {
+        self.with(|counted| counted.panics += 1);
+    }
+
+    /// Notes whether the Lease is held.
+    pub fn leading(&self, is_leading: bool) {
+        self.with(|counted| counted.is_leading = is_leading);
     }
 
     /// Counts a NodeClaim that was made.
@@ -144,7 +156,10 @@ impl Metrics {
         let claims = [
             ("karpenter_nodeclaims_created_total", "NodeClaims that were made.", counted.created),
             ("karpenter_nodeclaims_terminated_total", "NodeClaims that are gone.", counted.terminated),
+            ("nodeform_panics_total", "Panics that were caught: each is a bug of nodeform.", counted.panics),
         ];
+        let leads = format!(" {}", u8::from(counted.is_leading));
+        family("nodeform_leader", "gauge", "Whether this replica holds the Lease.", vec![leads]);
         for (name, help, count) in claims {
             family(name, "counter", help, vec![format!(" {count}")]);
         }
@@ -182,6 +197,8 @@ mod tests {
             "nodeform_changes_total{class=\"remove-empty\",outcome=\"no-longer-holds\"} 1",
             "karpenter_nodeclaims_created_total 1",
             "karpenter_nodeclaims_terminated_total 0",
+            "nodeform_leader 0",
+            "nodeform_panics_total 0",
             "# TYPE karpenter_pods_startup_duration_seconds summary",
             "karpenter_pods_startup_duration_seconds{quantile=\"0\"} 10.000",
             "karpenter_pods_startup_duration_seconds{quantile=\"0.5\"} 30.500",

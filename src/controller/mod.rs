@@ -14,6 +14,7 @@
 mod flights;
 mod looks;
 mod metrics;
+mod reports;
 mod resume;
 mod round;
 mod run;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use super::metrics::Metrics;
 use super::{looks, now};
 use crate::automatic::{self, BackOff, ByHand, Definition, Waits};
 use crate::cluster::Cluster;
@@ -28,6 +29,8 @@ pub(super) struct Asked {
     pub(super) planner: Arc<Planner>,
     /// The plans that are being carried out here, whatever becomes of their NodePlans.
     pub(super) in_flight: BTreeSet<Arc<str>>,
+    /// Panics are counted there.
+    pub(super) metrics: Arc<Metrics>,
 }
 
 /// New nodes for pods that wait.
@@ -66,8 +69,12 @@ pub(super) async fn round(asked: Asked) -> Result<Round, Vec<String>> {
     let seen = seen.map_err(|faults| faults.iter().map(|fault| fault.what.clone()).collect::<Vec<_>>())?;
     // Behind the objects: a kind that was to go when they were read is to go still.
     let definition = looks::definition(&asked.cluster).await;
+    let metrics = Arc::clone(&asked.metrics);
     let planned = tokio::task::spawn_blocking(move || planned(asked, (seen, definition), at)).await;
-    planned.unwrap_or_else(|error| Err(vec![format!("planning ended with a bug of nodeform: {error}")]))
+    planned.unwrap_or_else(|error| {
+        metrics.panicked();
+        Err(vec![format!("planning ended with a bug of nodeform: {error}")])
+    })
 }
 
 fn planned(

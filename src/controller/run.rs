@@ -71,14 +71,14 @@ pub async fn run(controller: &Controller) {
             }
         };
         tracing::info!(?mode, beside = beside.as_ref().map(|beside| &*beside.holder), "holding the Lease");
-        controller.health.is_leading(true);
+        controller.metrics.leading(true);
         let session = Session::new(controller, (mode, beside), held.gate().clone());
         let why = tokio::select! {
             why = session.run() => why,
             lost = held.lost() => Why::Lost(lost.to_string()),
             () = out_of_time(controller) => Why::Stopped,
         };
-        controller.health.is_leading(false);
+        controller.metrics.leading(false);
         match why {
             Why::Stopped => {
                 tracing::info!("stopped; what has begun is gone on with by the next to hold the Lease");

@@ -9,7 +9,7 @@ use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
@@ -17,6 +17,15 @@ use super::metrics::Metrics;
 
 /// What is served. Prometheus refuses metrics that do not say so.
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// How many connections a port serves at once; whoever comes then waits.
+const CONNECTIONS_MAX: usize = 64;
+
+/// How long a connection may take to send a request's head.
+const HEAD_MAX: Duration = Duration::from_secs(10);
+
+/// How long a connection may last: probes and scrapes take less.
+const CONNECTION_MAX: Duration = Duration::from_secs(120);
 
 /// How long the loop may take to come round: every request in it has a deadline below that.
 const ROUND_MAX: Duration = Duration::from_secs(60);
@@ -28,7 +37,6 @@ pub struct Health {
     /// When the loop made progress last: milliseconds since `start`.
     progressed: AtomicU64,
     is_served: AtomicBool,
-    is_leading: AtomicBool,
 }
 
 impl Default for Health {
@@ -37,7 +45,6 @@ impl Default for Health {
             start: Instant::now(),
             progressed: AtomicU64::new(0),
             is_served: AtomicBool::new(false),
-            is_leading: AtomicBool::new(false),
         }
     }
 }
@@ -52,11 +59,6 @@ impl Health {
     /// Notes that the API server has answered and serves the kinds.
     pub fn is_served(&self) {
         self.is_served.store(true, Ordering::SeqCst);
-    }
-
-    /// Notes whether the Lease is held.
-    pub fn is_leading(&self, is_leading: bool) {
-        self.is_leading.store(is_leading, Ordering::SeqCst);
     }
 
     /// Returns for how long nothing has gone on, where that is too long.
@@ -114,6 +116,10 @@ where
     let mut connections = tokio::task::JoinSet::new();
     loop {
         while connections.try_join_next().is_some() {}
+        if connections.len() >= CONNECTIONS_MAX {
+            connections.join_next().await;
+            continue;
+        }
         let Ok((stream, _)) = listener.accept().await else {
             // Out of file descriptors, most likely: others will be closed.
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
@@ -131,8 +137,10 @@ where
         });
         connections.spawn(async move {
             let io = TokioIo::new(stream);
+            let mut builder = hyper::server::conn::http1::Builder::new();
+            builder.timer(TokioTimer::new()).header_read_timeout(HEAD_MAX);
             // Whatever ends a connection, its client knows best.
-            let _ = hyper::server::conn::http1::Builder::new().serve_connection(io, service).await;
+            let _ = tokio::time::timeout(CONNECTION_MAX, builder.serve_connection(io, service)).await;
         });
     }
 }

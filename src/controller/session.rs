@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 use super::flights::{Flights, READ_MAX, unanswered};
 use super::looks::{self, FLEETS, FoundFleet};
 use super::now;
+use super::reports::Reports;
 use super::resume::{self, Left};
 use super::round::{Asked, Creates, Round, round};
 use super::run::{Beside, Controller, said, stopped};
@@ -23,7 +24,7 @@ use crate::cluster::{WriteGate, Writer, lease};
 use crate::launch::Materials;
 use crate::ledger::NeverJoined;
 use crate::manifests::Remark;
-use crate::model::{ClaimName, Mode};
+use crate::model::Mode;
 use crate::observe::Remembered;
 use crate::offline::{Planner, World};
 use crate::plan::{Change, ChangeId, PlanSpec};
@@ -71,6 +72,10 @@ pub(super) struct Session<'a> {
     began: Instant,
     gate: WriteGate,
     writer: Writer,
+    /// The NodeFleet's status.
+    status: Reports,
+    /// When pods came to nodes or left them.
+    pod_times: Reports,
     clock_speed: u32,
     /// Azure, as plans are made of it.
     remembered: Remembered,
@@ -103,8 +108,11 @@ impl<'a> Session<'a> {
     ) -> Self {
         let clock_speed = controller.azure.cloud().clock_speed.max(1);
         let woken: Arc<Notify> = Arc::default();
+        let writer = controller.cluster.writing(&gate);
         Self {
-            writer: controller.cluster.writing(&gate),
+            status: Reports::begin(writer.clone(), "the NodeFleet's status"),
+            pod_times: Reports::begin(writer.clone(), "lastPodEventTime of a NodeClaim"),
+            writer,
             controller,
             mode,
             beside,
@@ -171,7 +179,7 @@ impl<'a> Session<'a> {
             Ok(found) if found.standing.mode != said_mode => return Some(Why::OtherMode),
             Ok(found) => {
                 self.controller.health.progressed();
-                self.publish(&found).await;
+                self.publish(&found);
             }
             Err(failure) => said("NodeFleets cannot be listed", &failure),
         }
@@ -197,7 +205,7 @@ impl<'a> Session<'a> {
     }
 
     /// Writes the NodeFleet's status, where it says something new.
-    async fn publish(&mut self, found: &FoundFleet) {
+    fn publish(&mut self, found: &FoundFleet) {
         self.news.in_flight = self.flights.listed();
         self.news.take_silent(self.back_off.silent(now()));
         self.news.take_failed(self.back_off.not_done(now()));
@@ -215,15 +223,13 @@ impl<'a> Session<'a> {
         news.stops.extend(unread.map(|because| format!("nothing is done until this can be read: {because}")));
         news.stops.splice(0..0, beside);
         let Some(patch) = news.patch(fleet, &found.object, now()) else { return };
-        if let Err(failure) = self.writer.patch_status(&format!("{FLEETS}/{}", fleet.name), &patch).await {
-            said("the NodeFleet's status cannot be written", &failure);
-        }
+        self.status.patch_status(format!("{FLEETS}/{}", fleet.name), patch);
     }
 
     fn in_flight(&self) -> InFlight {
         InFlight {
             plans: self.flights.len(),
-            is_writing: self.flights.is_writing(),
+            is_beginning: self.flights.is_beginning(),
             is_planning: self.planning.is_some(),
         }
     }
@@ -239,6 +245,7 @@ impl<'a> Session<'a> {
             back_off: self.back_off.clone(),
             planner: Arc::clone(&self.planner),
             in_flight: self.flights.plans(),
+            metrics: Arc::clone(&self.controller.metrics),
         };
         self.rounds.began(now());
         let woken = Arc::clone(&self.woken);
@@ -266,7 +273,12 @@ impl<'a> Session<'a> {
                 }
                 self.news.stops = because;
             }
-            Err(error) => tracing::error!("the round ended with a bug of nodeform: {error}"),
+            Err(error) => {
+                let because = format!("the round ended with a bug of nodeform: {error}");
+                self.controller.metrics.panicked();
+                tracing::error!(hint = "report it with the lines before; the next round plans again", "{because}");
+                self.news.stops = vec![because];
+            }
         }
     }
 
@@ -300,8 +312,10 @@ impl<'a> Session<'a> {
             self.tidied = Some(Instant::now());
             resume::tidy(&self.writer).await;
         }
+        let time = at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         for claim in self.pod_events.note(&world.snapshot, at) {
-            self.note_pod_event(&claim, at).await;
+            let patch = serde_json::json!({"status": {"lastPodEventTime": time}});
+            self.pod_times.patch_status(format!("{CLAIMS}/{claim}"), patch);
         }
         let uids = rest.plan().spec.execution.iter().flat_map(|execution| execution.nodes.values());
         self.wants.note(uids.filter_map(|node| node.node_uid.clone()).collect(), at);
@@ -448,15 +462,6 @@ impl<'a> Session<'a> {
             }
         }
         self.is_resumed = true;
-    }
-
-    async fn note_pod_event(&self, claim: &ClaimName, at: jiff::Timestamp) {
-        let time = at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-        let patch = serde_json::json!({"status": {"lastPodEventTime": time}});
-        if let Err(failure) = self.writer.patch_status(&format!("{CLAIMS}/{claim}"), &patch).await {
-            tracing::debug!("{}", failure.what);
-        }
-        self.controller.health.progressed();
     }
 
     /// Steps what is in flight, where something has ended or it is time.

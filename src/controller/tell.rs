@@ -43,6 +43,17 @@ impl Teller {
             Event::Failed { action, because } => {
                 tracing::warn!(plan, change = %action.change, "{} failed: {because}", action.effect);
             }
+            Event::Panicked { action, because } => {
+                self.metrics.panicked();
+                tracing::error!(
+                    plan,
+                    change = %action.change,
+                    hint = "report it with this line; the change is tried again",
+                    "{}, {}: {because}",
+                    self.object(&action.change),
+                    action.effect
+                );
+            }
             Event::Waits { change, wait } => {
                 tracing::debug!(plan, %change, "{} waits for {}", self.object(change), wait.what);
             }

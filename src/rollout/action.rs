@@ -170,6 +170,27 @@ impl Action {
         ActionKey(text.into())
     }
 
+    /// Returns whether a change begins by it, as whoever plans anew sees it: a NodeClaim comes, or is marked as going.
+    #[must_use]
+    pub const fn begins_change(&self) -> bool {
+        match &self.effect {
+            Effect::CreateClaim(_) => true,
+            Effect::Patch(patch) => matches!(patch.object, Object::Claim(_)) && !patch.is_status,
+            Effect::CreateToken
+            | Effect::PutInterface(_)
+            | Effect::CreateVm(_)
+            | Effect::PutExtension(_)
+            | Effect::DeleteVm(_)
+            | Effect::DeleteInterface(_)
+            | Effect::Tag(_)
+            | Effect::Nominate(_)
+            | Effect::Evict(_)
+            | Effect::DeletePod(_)
+            | Effect::DeleteObject(_)
+            | Effect::Record(_) => false,
+        }
+    }
+
     /// Returns whether it is sent to Azure.
     #[must_use]
     pub const fn is_of_azure(&self) -> bool {

@@ -28,6 +28,13 @@ pub enum Event {
         /// Why.
         because: String,
     },
+    /// It panicked, which is a bug, and is tried again.
+    Panicked {
+        /// Which.
+        action: Action,
+        /// With what words.
+        because: String,
+    },
     /// A change waits.
     Waits {
         /// Which.

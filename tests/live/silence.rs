@@ -81,9 +81,9 @@ async fn pass(
 
 /// The port of the server in a kubeconfig.
 fn port_of(kubeconfig: &str) -> u16 {
-    let server = kubeconfig.lines().find_map(|line| line.trim().strip_prefix("server:")).expect("a server");
-    let port = server.trim().trim_matches(['"', '\'']).trim_end_matches('/').rsplit(':').next();
-    port.and_then(|port| port.parse().ok()).expect("a port")
+    let (_, behind) = kubeconfig.split_once("https://127.0.0.1:").expect("a server of this machine");
+    let port: String = behind.chars().take_while(char::is_ascii_digit).collect();
+    port.parse().expect("a port")
 }
 
 async fn relayed(program: &Program) -> Relay {

@@ -114,6 +114,9 @@ pub enum Lost {
     /// It could not be renewed in time.
     #[error("the Lease could not be renewed for {} s", .0.as_secs())]
     Late(Duration),
+    /// Nobody renews it any more, which is a bug.
+    #[error("renewing the Lease ended with a bug of nodeform")]
+    NotRenewed,
 }
 
 impl Candidate {

@@ -77,11 +77,10 @@ impl Held {
     pub async fn lost(&self) -> Lost {
         let mut lost = self.lost.clone();
         let found = lost.wait_for(Option::is_some).await.ok().and_then(|lost| lost.clone());
-        match found {
-            Some(lost) => lost,
-            // The renewing ended without a loss: there is none to come.
-            None => std::future::pending().await,
-        }
+        found.unwrap_or_else(|| {
+            self.gate.close();
+            Lost::NotRenewed
+        })
     }
 
     /// Closes the gate and lets the Lease go, so that the next holder need not wait.
